@@ -47,10 +47,10 @@ class InputError(ValueError):
         # Pickling passes the exception's args to this function, so args must hold all five parameters.
         super().__init__(where, problem, expected, found, argument)
         self.where = where
-        self.problem = problem or ("" if expected is None else f"expected {expected}, found {found}")
+        self.problem: str = problem or ("" if expected is None else f"expected {expected}, found {found}")
         self.expected = expected
         self.found = found
-        self.argument = argument or where
+        self.argument: str = argument or where
 
     def __str__(self) -> str:
         return printable(": ".join(filter(None, (self.where, self.problem))))

@@ -190,7 +190,7 @@ class Evaluator:
     def _set_measures(self, measures: str | Measure | Sequence[str | Measure]) -> None:
         # A sequence is copied, because the caller may change it, and `results` needs the names that the caller used.
         self._given_measures = tuple(measures) if isinstance(measures, list) else measures
-        self.measures = parse_measures(self._given_measures)
+        self.measures: tuple[Measure, ...] = parse_measures(self._given_measures)
 
     def _prepare_lists(
         self,
@@ -209,8 +209,8 @@ class Evaluator:
         self._first = 0
         self._in_rows = len(shape) == 2
         self._offsets = lists.offsets
-        self.n_queries = len(lists.offsets) - 1
-        self.n_docs = int(lists.offsets[-1])
+        self.n_queries: int = len(lists.offsets) - 1
+        self.n_docs: int = int(lists.offsets[-1])
         self._prepare = partial(
             prepare,
             self.measures,

@@ -77,10 +77,12 @@ class View:
 
     __slots__ = ("precision", "rule", "spread")
 
-    def __init__(self, ties: TieRuleName = "average", precision: str | Coarsening | None = None, spread: bool = False) -> None:
-        self.rule = tie_rule(ties)
-        self.precision = None if precision is None else parse_precision(precision)
-        self.spread = flag("spread", spread)
+    def __init__(
+        self, ties: TieRuleName = "average", precision: str | Coarsening | None = None, spread: bool = False
+    ) -> None:
+        self.rule: TieRule = tie_rule(ties)
+        self.precision: Coarsening | None = None if precision is None else parse_precision(precision)
+        self.spread: bool = flag("spread", spread)
         if self.spread and not self.rule.averages:
             raise InputError("ties", f"{self.rule.name!r} gives tied documents one order; a spread requires 'average'")
 

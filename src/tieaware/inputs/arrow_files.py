@@ -32,7 +32,7 @@ class _PyarrowFile(Frame):
     def __init__(self, path: Any, source_name: str) -> None:
         self._path = path
         self._source_name = source_name
-        self.names = tuple(self._try(lambda: self._schema().names))
+        self.names: tuple[str, ...] = tuple(self._try(lambda: self._schema().names))
 
     @abstractmethod
     def _schema(self) -> Any:
@@ -68,7 +68,7 @@ class _PyarrowFile(Frame):
 class ParquetFile(_PyarrowFile):
     """A Parquet file. It is read in batches of a fixed number of rows, however its row groups divide it."""
 
-    MAGIC = b"PAR1"
+    MAGIC: ClassVar[bytes] = b"PAR1"
 
     def _schema(self) -> Any:
         with load("pyarrow.parquet", "arrow").ParquetFile(self._path) as file:
@@ -82,7 +82,7 @@ class ParquetFile(_PyarrowFile):
 class ArrowFile(_PyarrowFile):
     """A file in Arrow's IPC file format, which is also the Feather format."""
 
-    MAGIC = b"ARROW1\0\0"
+    MAGIC: ClassVar[bytes] = b"ARROW1\0\0"
 
     def _reader(self, **options: Any) -> Any:
         ipc = load("pyarrow.ipc", "arrow")
@@ -106,7 +106,7 @@ class ArrowFile(_PyarrowFile):
 class ArrowStreamFile(ArrowFile):
     """A file in Arrow's IPC stream format."""
 
-    MAGIC = b"\xff\xff\xff\xff"
+    MAGIC: ClassVar[bytes] = b"\xff\xff\xff\xff"
 
     def _reader(self, **options: Any) -> Any:
         ipc = load("pyarrow.ipc", "arrow")

@@ -198,8 +198,8 @@ class ByteStream:
 
     def __init__(self, path: Path) -> None:
         self._opened = False
-        self.closed = False
-        self.reopenable = False
+        self.closed: bool = False
+        self.reopenable: bool = False
         self._member: _Decompressor | None = None
         # The input of the decompressors: a buffer, the number of its bytes that decompressors have received, and the
         # number of bytes that the decompressor gets next.
@@ -251,7 +251,7 @@ class ByteStream:
             raise InputError(self.source_name, f"the file cannot be opened: {reason(error)}") from None
         self._opened = True
         status = os.fstat(file.fileno())
-        self.reopenable: bool = stat.S_ISREG(status.st_mode)
+        self.reopenable = stat.S_ISREG(status.st_mode)
         if self.reopenable:
             self._stored = status.st_size / _MB
         return cast(BinaryIO, file)

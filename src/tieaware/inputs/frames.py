@@ -269,7 +269,9 @@ class ArrowFrame(Frame):
         self._source_name = source_name
         # An object that has a length or exports an array can be read again. Any other object is taken for a stream,
         # which can be read only once.
-        self.rereadable: bool = hasattr(data, "__len__") or hasattr(data, "num_rows") or hasattr(data, "__arrow_c_array__")
+        self.rereadable: bool = (
+            hasattr(data, "__len__") or hasattr(data, "num_rows") or hasattr(data, "__arrow_c_array__")
+        )
         self._stream: _arrow.Stream | None = None
         with self._alone():
             stream = self._opened()

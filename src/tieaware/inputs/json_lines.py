@@ -45,12 +45,12 @@ class JsonLinesFile(Frame):
         return cls(stream) if suffix_of(stream.path) in _SUFFIXES else None
 
     def __init__(self, stream: ByteStream) -> None:
-        self.rereadable = stream.reopenable
+        self.rereadable: bool = stream.reopenable
         self._stream = stream
         rows = _rows_of(stream)
         first = list(islice(rows, 1))
         self._rows: Iterator[_Row] | None = chain(first, rows)
-        self.names = tuple(first[0].values) if first else ()
+        self.names: tuple[str, ...] = tuple(first[0].values) if first else ()
 
     def batches(self, columns: Sequence[int]) -> Batches:
         """Yield the batches of the file, which is opened again if it was read before or is closed."""

@@ -22,9 +22,11 @@ from tieaware.trec_eval import MEASURES, NICKNAMES, OF_OTHER_INPUT, SMALLEST, Li
 
 # The measures that are new in trec_eval 10. They are unknown here, because pytrec_eval wraps trec_eval 9.
 _ADDED = {"rbp", "rbp_resid", "unj"}
-supported_measures = set(MEASURES) - _ADDED
+supported_measures: set[str] = set(MEASURES) - _ADDED
 # As in the original, some nicknames are known although their measures, which need other files, are not supported.
-supported_nicknames = {nickname: set(names) - _ADDED for nickname, names in (NICKNAMES | OF_OTHER_INPUT).items()}
+supported_nicknames: dict[str, set[str]] = {
+    nickname: set(names) - _ADDED for nickname, names in (NICKNAMES | OF_OTHER_INPUT).items()
+}
 
 # The tie rule of the original pytrec_eval. Under this rule, scores are rounded to single precision, as in the original.
 _ORIGINAL_TIES: TieRuleName = "trec_eval"

@@ -26,7 +26,7 @@ class RankedLists:
         self.scores = scores
         starts = np.flatnonzero(np.diff(lists, prepend=-1))
         self._starts = starts
-        self.sizes = np.diff(starts, append=len(scores))
+        self.sizes: Integers = np.diff(starts, append=len(scores))
 
     def of_lists(self, reduce: np.ufunc, values: Values) -> Values:
         """Reduce the values of each list to one number, and return that number for each document."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Decimals(Precision):
 
     digits: int
 
-    names = ("decimals",)
+    names: ClassVar[tuple[str, ...]] = ("decimals",)
     number = "N"
     example = "decimals:2"
 
@@ -104,7 +104,7 @@ class Significant(Precision):
 
     digits: int
 
-    names = ("significant",)
+    names: ClassVar[tuple[str, ...]] = ("significant",)
     number = "N"
     example = "significant:3"
 

@@ -6,6 +6,7 @@ All classes round to the nearest number of the format, halfway cases to even, an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class Float32(Precision):
     array([[0.75]])
     """
 
-    names = ("float32", "fp32", "f32")
+    names: ClassVar[tuple[str, ...]] = ("float32", "fp32", "f32")
     example = "float32"
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
@@ -50,7 +51,7 @@ class Float16(Precision):
     array([[0.75]])
     """
 
-    names = ("float16", "fp16", "f16")
+    names: ClassVar[tuple[str, ...]] = ("float16", "fp16", "f16")
     example = "float16"
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
@@ -76,7 +77,7 @@ class BFloat16(Precision):
     array([[0.75]])
     """
 
-    names = ("bfloat16", "bf16")
+    names: ClassVar[tuple[str, ...]] = ("bfloat16", "bf16")
     example = "bfloat16"
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Levels(Precision):
 
     n: int
 
-    names = ("levels",)
+    names: ClassVar[tuple[str, ...]] = ("levels",)
     number = "N"
     example = "levels:11"
     whole_list = True

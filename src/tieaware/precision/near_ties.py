@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Gap(Precision):
     atol: float
     rtol: float = 0.0
 
-    names = ("gap",)
+    names: ClassVar[tuple[str, ...]] = ("gap",)
     # The relative tolerance is optional, so the placeholder omits it.
     number = "ATOL"
     example = "gap:0.2"

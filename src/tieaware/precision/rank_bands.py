@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 from numbers import Number
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -114,7 +114,7 @@ class Bands(Precision):
 
     rho: Fraction
 
-    names = ("bands",)
+    names: ClassVar[tuple[str, ...]] = ("bands",)
     number = "RHO"
     example = "bands:1.5"
     whole_list = True

@@ -55,7 +55,7 @@ class Analyzer:
     def __init__(self, *, stemmer: str | None = "english", stop_words: str | Iterable[str] | None = "lucene") -> None:
         self.stemmer = stemmer
         is_named = isinstance(stop_words, str | None)
-        self.stop_words = stop_words if is_named else sequence("stop_words", stop_words, "str")
+        self.stop_words: Any = stop_words if is_named else sequence("stop_words", stop_words, "str")
         self._left_out = _left_out(self.stop_words)
         self._stemmed = _stemming(stemmer)
 

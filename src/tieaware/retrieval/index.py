@@ -76,8 +76,12 @@ class Index:
         self, documents: Identifiers, terms: list[str], postings: Postings, zones: dict[str, Postings],
         quality: Values | None, analyzer: Analysis | None,
     ) -> None:  # fmt: skip
-        self.documents, self.terms, self.postings, self.zones = documents, terms, postings, zones
-        self.quality, self.analyzer = quality, analyzer
+        self.documents = documents
+        self.terms = terms
+        self.postings = postings
+        self.zones = zones
+        self.quality = quality
+        self.analyzer = analyzer
         self._numbers = {term: number for number, term in enumerate(terms)}
         self._prepared: dict[Hashable, Any] = {}
         self._preparing = RLock()

@@ -142,10 +142,11 @@ class BM25(Weighting):
     """
 
     def __init__(self, k1: float = 1.5, b: float = 0.75) -> None:
-        self.k1, self.b = number("weighting: k1", k1, 0, 1e6), number("weighting: b", b, 0, 1)
+        self.k1: float = number("weighting: k1", k1, 0, 1e6)
+        self.b: float = number("weighting: b", b, 0, 1)
         parameters = (("k1", self.k1, 1.5), ("b", self.b, 0.75))
         given = [f"{name}={value!r}" for name, value, default in parameters if value != default]
-        self.name = "bm25" + (f":{','.join(given)}" if given else "")
+        self.name: str = "bm25" + (f":{','.join(given)}" if given else "")
 
     def of_postings(self, postings: Postings) -> Weights:
         """Return the BM25 weight of every posting."""
@@ -176,8 +177,9 @@ class Impacts(Weighting):
     """
 
     def __init__(self, bits: int, of: Weighting) -> None:
-        self.bits, self.of = bits, of
-        self.name = f"impact:{bits}" + ("" if of.name == "bm25" else f":{of.name}")
+        self.bits = bits
+        self.of = of
+        self.name: str = f"impact:{bits}" + ("" if of.name == "bm25" else f":{of.name}")
 
     def of_postings(self, postings: Postings) -> Weights:
         """Return the impact of every posting."""
