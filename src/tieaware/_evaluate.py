@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ from tieaware.inputs import (
     RunSource,
     as_qrels,
     as_sources,
+    check_numbers,
     differing,
     match,
 )
@@ -38,10 +40,11 @@ from tieaware.precision import Coarsening
 from tieaware.results import Provenance, Results
 from tieaware.runtime.progress import stage
 from tieaware.runtime.threads import checked_threads, over_items
-from tieaware.ties import TieRule
+from tieaware.ties import TieRule, TieRuleName
 
 # The values of the argument `queries`.
-QUERIES = ("judged", "both", "shard")
+QueryChoice: TypeAlias = Literal["judged", "both", "shard"]
+QUERIES: tuple[QueryChoice, ...] = get_args(QueryChoice)
 
 
 def evaluate(
@@ -49,10 +52,10 @@ def evaluate(
     runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike],
     measures: str | Measure | Sequence[str | Measure],
     *,
-    ties: str = "average",
+    ties: TieRuleName = "average",
     precision: str | Coarsening | None = None,
     spread: bool = False,
-    queries: str = "judged",
+    queries: QueryChoice = "judged",
     threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> Results:
@@ -64,12 +67,13 @@ def evaluate(
 
     Parameters
     ----------
-    qrels : Qrels, path, binary file, {query: {document: label}}, data frame, or Arrow table or stream
-        The judgments. `Qrels.from_frame` lists the column names of tables.
-    runs : Run, path, binary file, {query: {document: score}}, data frame, Arrow table or stream; a list; {name: run}
+    qrels : Qrels, path, binary file, {query: {document: label}}, data frame, Arrow table or stream, or sparse matrix
+        The judgments. `Qrels.from_frame` lists the column names of tables; `Qrels.from_sparse` describes the matrix.
+    runs : Run, path, file, {query: {document: score}}, data frame, Arrow table, (ids, scores); a list; {name: run}
         The runs. A run in a file is named after the file, without its folder and the usual extensions. A path may name
         a folder, or be a pattern such as "runs/*.run". A table with a column run, system or tag holds one run for each
-        name in that column; see `Run.from_frame`.
+        name in that column; see `Run.from_frame`. In a pair (ids, scores), both are arrays with a row for each query;
+        see `Run.from_topk`.
     measures : sequence of str or Measure, or one string
         For example ``["AP", "nDCG@10"]`` or ``"AP nDCG@10"``.
     ties : str
@@ -128,7 +132,7 @@ def evaluate_views(
     measures: str | Measure | Sequence[str | Measure],
     views: Sequence[View],
     *,
-    queries: str = "judged",
+    queries: QueryChoice = "judged",
     threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
 ) -> list[Results]:
@@ -232,6 +236,7 @@ class _Evaluation:
 
     def evaluate_run(self, i: int, source: RunSource) -> str | None:
         """Evaluate all judged queries that run i answers; return the text of a warning, or None."""
+        check_numbers(self._qrels, source, self._runs[i])
         by_document = any(each.rule.by_document for each in self._passes)
         values, answered = self._values[:, i], self._answered[i]
         found, example = False, ""

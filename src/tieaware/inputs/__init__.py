@@ -1,6 +1,6 @@
 """Judgments and runs, read from files, dicts, columns and tables."""
 
-from tieaware.inputs.matching import Matched, differing, match
+from tieaware.inputs.matching import Matched, check_numbers, differing, match
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run, RunSource
 from tieaware.inputs.run_dict import RunDict
@@ -29,6 +29,7 @@ __all__ = [
     "RunSource",
     "as_qrels",
     "as_sources",
+    "check_numbers",
     "differing",
     "match",
     "read_qrels",

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arrays import Integers, stable_order
 from tieaware.errors import InputError, printable
+from tieaware.inputs.duplicate_rows import Ignored
 from tieaware.inputs.files import reason
 from tieaware.inputs.frames import joined
-from tieaware.inputs.run import Ignored, Run
+from tieaware.inputs.run import Run
 from tieaware.kernels._seen import hashes
 from tieaware.lists.identifiers import Identifiers, Kind
 from tieaware.lists.query_lists import Lists, grouped

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Scores
+from tieaware.errors import InputError
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import RunSource
 from tieaware.kernels import _join
@@ -59,6 +60,17 @@ def match(qrels: Qrels, run: RunSource) -> Matched:
         columns.documents.offsets,
     )
     return Matched(rows, columns.scores, JudgedLists(columns.offsets, judged_offsets, positions, labels))
+
+
+def check_numbers(qrels: Qrels, run: RunSource, name: str) -> None:
+    """Raise InputError if rows of an array number more queries than the judgments have, which are numbered as well.
+
+    `name` is the name of the run in messages.
+    """
+    n, n_rows = len(qrels), run.n_numbered
+    if n_rows is not None and n_rows > n > 0 and (qrels.queries[0], qrels.queries[n - 1]) == (b"0", b"%d" % (n - 1)):
+        remedy = "pass Run.from_topk(ids, scores, queries=...) to name the query of each row"
+        raise InputError(name, f"has {n_rows} rows, but {qrels.name} has {n} queries; {remedy}")
 
 
 def differing(qrels: Qrels, run: RunSource, matched: Matched) -> str:

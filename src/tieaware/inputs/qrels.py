@@ -18,9 +18,11 @@ from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.mappings import flattened
 from tieaware.inputs.rows import Rows, whole_labels
 from tieaware.kernels import _dicts, _join
+from tieaware.lists.axis_names import axis_names, number_names
 from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.query_lists import Lists, from_columns, grouped
+from tieaware.lists.sparse import Relevance
 
 # One lock serves all Qrels: each index is built only once, so threads rarely wait for each other.
 _LOCK = threading.Lock()
@@ -200,6 +202,53 @@ class Qrels:
         return cls.of(without_repetitions(lists, lambda row: f"doc[{row}]"), name)
 
     @classmethod
+    def from_sparse(
+        cls,
+        relevance: Any,
+        *,
+        queries: Iterable[object] | None = None,
+        documents: Iterable[object] | None = None,
+        name: str = "qrels",
+    ) -> Qrels:
+        """Make judgments from a sparse matrix with a row for each query and a column for each document.
+
+        Parameter `name` as for `from_dict`.
+
+        Parameters
+        ----------
+        relevance : sparse matrix in CSR form, shape (n_queries, n_documents)
+            As for `tieaware.Evaluator.from_sparse`: an entry is the label of a document, a whole number.
+        queries, documents : sequence of str, bytes or int, optional
+            The names of the rows and of the columns; by default their numbers, from 0.
+
+        Returns
+        -------
+        Qrels
+            A query for each row, even if the row has no entry.
+
+        Raises
+        ------
+        InputError
+            The matrix is not in CSR form, an entry is repeated, out of range or not a label, a name appears twice, or
+            there are more or fewer names than rows or columns.
+
+        Examples
+        --------
+        >>> import scipy.sparse
+        >>> qrels = Qrels.from_sparse(scipy.sparse.csr_array([[0, 0, 1], [2, 0, 0]]), queries=["u1", "u2"])
+        >>> qrels.queries.to_list(), qrels.documents.to_list(), qrels.labels.tolist()
+        (['u1', 'u2'], [2, 0], [1, 2])
+        """
+        judged = Relevance.of(relevance)
+        (n_queries, n_documents), columns = judged.shape, judged.judged.columns
+        named, ids = number_names(np.arange(n_queries)), number_names(columns)
+        if queries is not None:
+            named = axis_names(queries, n_queries, "queries", "rows of relevance")
+        if documents is not None:
+            ids = axis_names(documents, n_documents, "documents", "columns of relevance").take(columns)
+        return cls.of(Lists(named, judged.judged.offsets, ids, judged.labels.copy()), name)
+
+    @classmethod
     def from_frame(
         cls, frame: Any, *, query: str | None = None, doc: str | None = None, label: str | None = None,
         name: str = "qrels",
@@ -213,9 +262,10 @@ class Qrels:
         frame : pandas.DataFrame, polars.DataFrame or LazyFrame, or table with the Arrow PyCapsule interface
             One judgment per row, in any order. A judgment that repeats an earlier one counts once.
         query, doc, label : str, optional
-            The names of the columns. The default names are query_id, qid, q_id, query, query-id, user_id or user for
-            `query`; doc_id, docno, did, doc, corpus-id, item_id or item for `doc`; and relevance, label, rel or score
-            for `label`.
+            The names of the columns. The default names are query_id, qid, query, user_id, user, topic_id or topic for
+            `query`; doc_id, docno, did, doc, corpus-id, item_id, item, document_id, document, passage_id, pid or
+            movie_id for `doc`; and relevance, label, rel or score for `label`; in any case, and with or without
+            hyphens, underscores and spaces.
 
         Returns
         -------

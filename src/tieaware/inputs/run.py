@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Offsets, Place, Scores, as_numpy, as_scores, check_no_nan
-from tieaware.errors import InputError, printable
+from tieaware.errors import InputError
 from tieaware.inputs.column_names import run_columns
+from tieaware.inputs.duplicate_rows import Duplicates, Ignored, check_duplicates, warn_of, without_duplicates
 from tieaware.inputs.files import Path, state_of
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.mappings import flattened
@@ -24,8 +24,12 @@ from tieaware.inputs.ranks import RankColumn
 from tieaware.inputs.rows import RowChunk, Rows, exact_scores
 from tieaware.inputs.run_column import runs_of
 from tieaware.inputs.run_exports import RunExports
-from tieaware.lists.identifiers import Identifiers, frozen, quoted
+from tieaware.inputs.topk import TopK
+from tieaware.lists.identifiers import Identifiers, frozen
 from tieaware.lists.query_lists import Lists, from_columns, grouped
+
+# The values of the argument `score_dtype`: the types to which scores are rounded when they are read.
+ScoreDtype: TypeAlias = Literal["float64", "float32"]
 
 
 class RunSource(ABC):
@@ -46,6 +50,8 @@ class RunSource(ABC):
     duplicates : "error" or "first"
         The treatment of a document that appears twice for a query. "error" raises InputError; "first" keeps the first
         row and warns.
+    n_numbered : int or None
+        The number of queries if the run comes from an array, whose rows number the queries from 0; otherwise None.
     """
 
     __slots__ = ()
@@ -53,11 +59,14 @@ class RunSource(ABC):
     name: str
     path: Path | Parts | None = None
     mapping: dict[Any, Any] | None = None
-    score_dtype = "float64"
-    duplicates = "error"
+    score_dtype: ScoreDtype = "float64"
+    duplicates: Duplicates = "error"
+    n_numbered: int | None = None
 
     @classmethod
-    def recognise(cls, value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource] | None:
+    def recognise(
+        cls, value: Any, name: str, score_dtype: ScoreDtype, duplicates: Duplicates
+    ) -> Sequence[RunSource] | None:
         """Return the sources of the runs in a value; None if this class cannot read the value.
 
         Parameters
@@ -252,7 +261,7 @@ class Run(RunSource, RunExports):
 
     @classmethod
     def from_dict(
-        cls, run: Mapping[Any, Mapping[Any, float]], *, name: str = "run", duplicates: str = "error"
+        cls, run: Mapping[Any, Mapping[Any, float]], *, name: str = "run", duplicates: Duplicates = "error"
     ) -> Run:
         """Make a run from ``{query: {document: score}}``.
 
@@ -297,7 +306,7 @@ class Run(RunSource, RunExports):
         score: ArrayLike,
         *,
         name: str = "run",
-        duplicates: str = "error",
+        duplicates: Duplicates = "error",
     ) -> Run:
         """Make a run from three columns of equal length, whose rows may be in any order.
 
@@ -336,9 +345,47 @@ class Run(RunSource, RunExports):
         return cls.of(lists, name)
 
     @classmethod
+    def from_topk(
+        cls, ids: ArrayLike, scores: ArrayLike, *, queries: Iterable[object] | None = None, name: str = "run"
+    ) -> Run:
+        """Make a run from the best documents of each query, as recommenders and vector stores return them.
+
+        Parameter `name` as for `from_dict`.
+
+        Parameters
+        ----------
+        ids : integers or text, shape (n_queries, k), or a sequence of lists of any lengths
+            The documents of each query. Negative ids are padding, and are skipped with their scores.
+        scores : real numbers, with the shape of `ids`
+            Documents with higher scores rank higher; negate distances. Scores keep their type if it is float32.
+        queries : sequence of str, bytes or int, length n_queries, optional
+            The query of each row; by default its number, from 0.
+
+        Returns
+        -------
+        Run
+            Queries and documents in the order of the rows.
+
+        Raises
+        ------
+        InputError
+            The shapes differ, an id is neither an integer nor text, a score is NaN, or a query, or a document of a
+            query, appears twice.
+
+        Examples
+        --------
+        >>> run = Run.from_topk([[7, 3, 5], [3, -1, -1]], [[0.9, 0.5, 0.5], [0.5, 0.0, 0.0]])
+        >>> run, run.documents.to_list()
+        (Run('run', 2 queries, 4 documents), [7, 3, 5, 3])
+        """
+        topk = TopK.of(ids, scores, queries)
+        lists = topk.lists(0, len(topk))
+        return cls.of(replace(lists, values=lists.values.copy()), name)
+
+    @classmethod
     def from_frame(
         cls, frame: Any, *, query: str | None = None, doc: str | None = None, score: str | None = None,
-        run: str | None = None, name: str | None = None, duplicates: str = "error",
+        run: str | None = None, name: str | None = None, duplicates: Duplicates = "error",
     ) -> Run:  # fmt: skip
         """Make a run from a data frame, or from anything that `from_arrow` accepts.
 
@@ -349,9 +396,10 @@ class Run(RunSource, RunExports):
         frame : pandas.DataFrame, polars.DataFrame or LazyFrame, or table with the Arrow PyCapsule interface
             One retrieved document per row, in any order.
         query, doc, score : str, optional
-            The names of the columns. The default names are query_id, qid, q_id, query, query-id, user_id or user for
-            `query`; doc_id, docno, did, doc, corpus-id, item_id or item for `doc`; and score, rating, prediction or sim
-            for `score`.
+            The names of the columns. The default names are query_id, qid, query, user_id, user, topic_id or topic for
+            `query`; doc_id, docno, did, doc, corpus-id, item_id, item, document_id, document, passage_id, pid or
+            movie_id for `doc`; and score, rating, prediction or sim for `score`; in any case, and with or without
+            hyphens, underscores and spaces.
         run : str, optional
             The name of the run column, which contains the name of the run of each row. The default names are run,
             system and tag; the column may be missing. All rows must have the same run name. (`evaluate` accepts frames
@@ -385,7 +433,7 @@ class Run(RunSource, RunExports):
     @classmethod
     def from_arrow(
         cls, table: Any, *, query: str | None = None, doc: str | None = None, score: str | None = None,
-        run: str | None = None, name: str | None = None, duplicates: str = "error",
+        run: str | None = None, name: str | None = None, duplicates: Duplicates = "error",
     ) -> Run:  # fmt: skip
         """Make a run from a table with the Arrow PyCapsule interface, such as a table of pyarrow or DuckDB.
 
@@ -429,7 +477,7 @@ class Run(RunSource, RunExports):
 
 
 def run_in(
-    frame: Frame, source_name: str, name: str | None, duplicates: str, score_dtype: str = "float64", *,
+    frame: Frame, source_name: str, name: str | None, duplicates: Duplicates, score_dtype: ScoreDtype = "float64", *,
     columns: tuple[str | None, str | None, str | None] = (None, None, None), column: str | None = None,
 ) -> Run:  # fmt: skip
     """Read a table that contains exactly one run.
@@ -467,13 +515,15 @@ def run_in(
 
 
 def run_of(
-    rows: Rows, chunk: RowChunk, name: str, duplicates: str, score_dtype: str = "float64"
+    rows: Rows, chunk: RowChunk, name: str, duplicates: Duplicates, score_dtype: ScoreDtype = "float64"
 ) -> tuple[Run, Ignored]:
     """Make a run from the rows of a chunk; return the run and the duplicates that were ignored."""
     return made_run(rows.lists(chunk, exact_scores), rows.place(chunk), name, duplicates, score_dtype)
 
 
-def made_run(lists: Lists, place: Place, name: str, duplicates: str, score_dtype: str) -> tuple[Run, Ignored]:
+def made_run(
+    lists: Lists, place: Place, name: str, duplicates: Duplicates, score_dtype: ScoreDtype
+) -> tuple[Run, Ignored]:
     """Make a run from lists; return the run and the duplicates that were ignored.
 
     If `score_dtype` is "float32", the scores are rounded to float32; otherwise they keep their type.
@@ -499,80 +549,15 @@ def _checked_scores(values: Any, where: str, place: Place | None = None) -> Scor
     return scores.astype(np.float32) if is_single else scores.astype(np.float64)
 
 
-def check_dtype(score_dtype: str) -> None:
+def check_dtype(score_dtype: ScoreDtype) -> None:
     """Raise InputError if `score_dtype` is not "float64" or "float32"."""
-    one_of("score_dtype", score_dtype, ("float64", "float32"))
+    one_of("score_dtype", score_dtype, get_args(ScoreDtype))
 
 
-def rounded(scores: Scores, score_dtype: str) -> Scores:
+def rounded(scores: Scores, score_dtype: ScoreDtype) -> Scores:
     """Round scores to the type `score_dtype`. A score beyond the range of the type becomes infinite, as in C."""
     check_dtype(score_dtype)
     with np.errstate(over="ignore", under="ignore"):
         if score_dtype == "float32":
             return scores.astype(np.float32, copy=False)
         return scores.astype(np.float64, copy=False)
-
-
-# ---- duplicates ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Ignored:
-    """The number of duplicate rows that were ignored, and a description of the first of them for the warning."""
-
-    n: int = 0
-    first: str = ""
-
-    def __add__(self, other: Ignored) -> Ignored:
-        return Ignored(self.n + other.n, self.first or other.first)
-
-
-def check_duplicates(duplicates: str) -> None:
-    """Raise InputError if `duplicates` is not "error" or "first"."""
-    one_of("duplicates", duplicates, ("error", "first"))
-
-
-def without_duplicates(
-    lists: Lists, place: Place, duplicates: str, first_place: Place | None = None
-) -> tuple[Lists, Ignored]:
-    """Remove rows whose document already appears in an earlier row of the same query; return the rest.
-
-    Parameters
-    ----------
-    lists : Lists
-    place : callable
-        Describes the place of a row of the input for messages.
-    duplicates : "error" or "first"
-        Whether to raise an error, or to keep only the first row with a document.
-    first_place : callable, optional
-        Describes the place of the earlier row if this needs other words; by default `place`.
-
-    Returns
-    -------
-    Lists, Ignored
-        The rows that are left, and the rows that were removed.
-
-    Raises
-    ------
-    InputError
-        A document appears twice for a query, and `duplicates` is "error". The message describes the first such row.
-    """
-    found = lists.duplicates(first_only=duplicates == "error")
-    if len(found) == 0:
-        return lists, Ignored()
-    row, first = found[0].tolist()
-    here, there = place(lists.source(row)), (first_place or place)(lists.source(first))
-    document = f"document {quoted(lists.documents[row])} of query {lists.query_of(row)}"
-    if duplicates == "error":
-        remedy = "set duplicates to first to keep only the first row"
-        raise InputError(here, f"{document} appears twice, first at {there}: {remedy}")
-    return lists.without(found[:, 0]), Ignored(len(found), f"{here}: {document} appears again, first at {there}")
-
-
-def warn_of(ignored: Ignored, name: str) -> None:
-    """Raise a single warning about all duplicate rows that were ignored in the run called `name`."""
-    if ignored.n:
-        rows = "row is" if ignored.n == 1 else "rows are"
-        warnings.warn(
-            f"{printable(name)}: {ignored.n} duplicate {rows} ignored; {ignored.first}", UserWarning, stacklevel=3
-        )

@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 from tieaware.inputs.column_names import run_columns
+from tieaware.inputs.duplicate_rows import Duplicates, Ignored, warn_of
 from tieaware.inputs.external_grouping import BATCH_ROWS, ExternalGrouping
 from tieaware.inputs.files import ByteStream, Path, run_name, source_name, state_of
 from tieaware.inputs.frames import Frame, frame_of, is_frame
 from tieaware.inputs.part_files import Parts
 from tieaware.inputs.rows import CHUNK_ROWS, RowChunk, Rows, exact_scores
-from tieaware.inputs.run import Ignored, Run, RunSource, made_run, run_of, warn_of
+from tieaware.inputs.run import Run, RunSource, ScoreDtype, made_run, run_of
 from tieaware.inputs.run_column import runs_of
 from tieaware.inputs.table_files import table_in
 from tieaware.lists.query_lists import Lists, NotContiguous
@@ -35,7 +36,7 @@ class RunFrame(RunSource):
     """
 
     def __init__(
-        self, rows: Rows, name: str, score_dtype: str = "float64", duplicates: str = "error",
+        self, rows: Rows, name: str, score_dtype: ScoreDtype = "float64", duplicates: Duplicates = "error",
         path: Path | Parts | None = None,
     ) -> None:  # fmt: skip
         self.rows = rows
@@ -45,7 +46,9 @@ class RunFrame(RunSource):
         self.path = path
 
     @classmethod
-    def recognise(cls, value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource] | None:
+    def recognise(
+        cls, value: Any, name: str, score_dtype: ScoreDtype, duplicates: Duplicates
+    ) -> Sequence[RunSource] | None:
         """Wrap the runs of a data frame or of a table in a regular file. See `RunSource.recognise`."""
         if is_frame(value):
             return cls.all_in(frame_of(value, name), name, name, score_dtype, duplicates)
@@ -62,7 +65,7 @@ class RunFrame(RunSource):
 
     @classmethod
     def all_in(
-        cls, frame: Frame, source_name: str, name: str, score_dtype: str, duplicates: str,
+        cls, frame: Frame, source_name: str, name: str, score_dtype: ScoreDtype, duplicates: Duplicates,
         path: Path | Parts | None = None,
     ) -> list[RunFrame]:  # fmt: skip
         """Return all runs of a table: one for each name in the run column, or a single run without such a column."""
@@ -102,6 +105,7 @@ class RunFrame(RunSource):
 
     def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
         """Call a function with each chunk of the table, in several threads. The chunks are read one after another."""
+
         def read_and_work(chunk: RowChunk) -> Ignored:
             run, ignored = self._run_of(chunk)
             work(run)

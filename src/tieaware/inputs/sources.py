@@ -12,22 +12,36 @@ import warnings
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
+from numpy.typing import ArrayLike
+
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError, printable
+from tieaware.inputs.duplicate_rows import Duplicates
 from tieaware.inputs.folders import files_at
 from tieaware.inputs.frames import is_frame
 from tieaware.inputs.part_files import Parts, look_like_parts, parts_at
 from tieaware.inputs.qrels import Qrels
-from tieaware.inputs.run import RunSource
+from tieaware.inputs.run import RunSource, ScoreDtype
 from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
 from tieaware.inputs.run_frame import RunFrame
 from tieaware.inputs.run_parts import RunParts
+from tieaware.inputs.run_topk import RunTopK, is_pair_of_arrays
 from tieaware.inputs.trec import read_qrels
+from tieaware.lists.sparse import is_matrix
 
 # The classes for the forms of runs, in the order in which they are tried. RunSource recognises values that are already
 # a RunSource, such as a Run.
-SOURCES: tuple[type[RunSource], ...] = (RunSource, RunDict, RunParts, RunFrame, RunFile)
+SOURCES: tuple[type[RunSource], ...] = (RunSource, RunDict, RunParts, RunTopK, RunFrame, RunFile)
+
+
+class _Matrix(Protocol):
+    """A sparse matrix in CSR form, such as those of scipy.sparse."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+    shape: Any
 
 
 class _Stream(Protocol):
@@ -40,10 +54,11 @@ class _Stream(Protocol):
 # Pandas frames without pyarrow and lazy polars frames are accepted too, but these aliases cannot include their types
 # because pandas and polars need not be installed.
 _Path: TypeAlias = str | os.PathLike[str]
+_TopK: TypeAlias = tuple[ArrayLike, ArrayLike]
 _Lists: TypeAlias = Mapping[str, Mapping[str, float]]
-RunLike: TypeAlias = RunSource | _Path | Sequence[_Path] | BinaryIO | _Lists | _Stream
+RunLike: TypeAlias = RunSource | _Path | Sequence[_Path] | BinaryIO | _Lists | _Stream | _TopK
 _JudgedLike: TypeAlias = Mapping[str, float] | Set[str] | list[str] | tuple[str, ...]
-QrelsLike: TypeAlias = Qrels | _Path | Sequence[_Path] | BinaryIO | Mapping[str, _JudgedLike] | _Stream
+QrelsLike: TypeAlias = Qrels | _Path | Sequence[_Path] | BinaryIO | Mapping[str, _JudgedLike] | _Stream | _Matrix
 
 # dict comes first because a test for Mapping, an abstract class, takes a third of a microsecond.
 _MAPPINGS = (dict, Mapping)
@@ -61,9 +76,11 @@ def as_qrels(qrels: Any) -> Qrels:
         return qrels
     if isinstance(qrels, _MAPPINGS):
         return Qrels.from_dict(qrels)
+    if is_matrix(qrels):
+        return Qrels.from_sparse(qrels)
     qrels = parts_at(qrels, "qrels")
     if not (is_frame(qrels) or isinstance(qrels, str | os.PathLike | Parts) or hasattr(qrels, "read")):
-        forms = "a path, a binary file, {query: {document: label}} or a table"
+        forms = "a path, a binary file, {query: {document: label}}, a table or a sparse matrix"
         raise InputError("qrels", f"must be judgments ({forms}), not {type(qrels).__name__}")
     return read_qrels(qrels)
 
@@ -88,7 +105,8 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
             return {source.name: source for source in _recognised(runs)}
         named = [(name, source_named(name, run)) for name, run in runs.items()]
     else:
-        several = runs if isinstance(runs, Sequence) and not isinstance(runs, str | bytes) else [runs]
+        is_list = isinstance(runs, Sequence) and not isinstance(runs, str | bytes) and not is_pair_of_arrays(runs)
+        several = runs if is_list else [runs]
         found = [(run, source) for run in several for source in sources_at(run)]
         named = _named([source for _, source in found])
         warn_of_parts([source.name for run, source in found if isinstance(run, str | os.PathLike)], _remedy(several))
@@ -103,7 +121,7 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
 
 
 def sources_at(
-    run: Any, score_dtype: str = "float64", duplicates: str = "error", *, name: str = "run"
+    run: Any, score_dtype: ScoreDtype = "float64", duplicates: Duplicates = "error", *, name: str = "run"
 ) -> list[RunSource]:
     """Wrap all runs in a value, in a folder, or in the files that match a pattern such as "runs/*.run", as RunSources.
 
@@ -130,18 +148,20 @@ def sources_at(
 
 
 def _recognised(
-    value: Any, name: str = "run", score_dtype: str = "float64", duplicates: str = "error"
+    value: Any, name: str = "run", score_dtype: ScoreDtype = "float64", duplicates: Duplicates = "error"
 ) -> Sequence[RunSource]:
     """Wrap all runs in a value, which is not a folder or a pattern, as RunSources."""
     for kind in SOURCES:
         sources = kind.recognise(value, name, score_dtype, duplicates)
         if sources is not None:
             return sources
-    forms = "a path, a binary file, {query: {document: score}} or a table"
+    forms = "a path, a binary file, {query: {document: score}}, a table or (ids, scores)"
     raise InputError("runs", f"must be runs ({forms}), not {type(value).__name__}")
 
 
-def source_named(name: Any, run: Any, score_dtype: str = "float64", duplicates: str = "error") -> RunSource:
+def source_named(
+    name: Any, run: Any, score_dtype: ScoreDtype = "float64", duplicates: Duplicates = "error"
+) -> RunSource:
     """Wrap the value of an item of {name: run} as a single RunSource. A folder, a list or a pattern names part files.
 
     Parameters as for `sources_at`.

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arrays import Integers, Place
 from tieaware.errors import InputError
+from tieaware.inputs.duplicate_rows import Duplicates, Ignored, check_duplicates, warn_of, without_duplicates
 from tieaware.inputs.external_grouping import BATCH_ROWS, ExternalGrouping
 from tieaware.inputs.files import ByteStream, Path
 from tieaware.inputs.frames import frame_of, is_frame
@@ -24,16 +25,7 @@ from tieaware.inputs.part_files import Parts, parts_at
 from tieaware.inputs.part_frames import PartsFrame
 from tieaware.inputs.part_streams import TextStream, opened
 from tieaware.inputs.qrels import Qrels, judgments_of, without_repetitions
-from tieaware.inputs.run import (
-    Ignored,
-    Run,
-    check_dtype,
-    check_duplicates,
-    rounded,
-    run_in,
-    warn_of,
-    without_duplicates,
-)
+from tieaware.inputs.run import Run, ScoreDtype, check_dtype, rounded, run_in
 from tieaware.inputs.table_files import table_in
 from tieaware.kernels import _trec
 from tieaware.kernels._seen import Seen
@@ -48,9 +40,7 @@ CHUNK_ROWS = 1 << 16
 _RUN_LINE = "query Q0 document rank score tag"
 _JUDGMENT_LINE = "query iteration document label"
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
-_NUMBER = re.compile(
-    rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity)", re.IGNORECASE
-)
+_NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity)", re.IGNORECASE)
 _NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
 
 
@@ -102,7 +92,10 @@ def read_qrels(path: Path | Sequence[str | os.PathLike[str]]) -> Qrels:
 
 
 def read_run(
-    path: Path | Sequence[str | os.PathLike[str]], score_dtype: str = "float64", *, duplicates: str = "error"
+    path: Path | Sequence[str | os.PathLike[str]],
+    score_dtype: ScoreDtype = "float64",
+    *,
+    duplicates: Duplicates = "error",
 ) -> Run:
     r"""Read a run from a file, part files or a table.
 
@@ -153,7 +146,9 @@ def read_run(
     return run
 
 
-def stream_run(path: Path | Parts, score_dtype: str = "float64", duplicates: str = "error") -> Iterator[Run]:
+def stream_run(
+    path: Path | Parts, score_dtype: ScoreDtype = "float64", duplicates: Duplicates = "error"
+) -> Iterator[Run]:
     """Read a TREC file in chunks of whole queries, without holding all of it in memory.
 
     Parameters and errors as for `read_run`. An error is raised when the iterator reaches the invalid line. A file that
@@ -169,7 +164,7 @@ def stream_run(path: Path | Parts, score_dtype: str = "float64", duplicates: str
     return _stream_run(path, score_dtype, duplicates)
 
 
-def _stream_run(path: Path | Parts, score_dtype: str, duplicates: str) -> Iterator[Run]:
+def _stream_run(path: Path | Parts, score_dtype: ScoreDtype, duplicates: Duplicates) -> Iterator[Run]:
     total = Ignored()
     with opened(path) as stream:
         if not stream.reopenable:
@@ -192,7 +187,7 @@ def _stream_run(path: Path | Parts, score_dtype: str, duplicates: str) -> Iterat
     warn_of(total, stream.source_name)
 
 
-def grouped_run(path: Path | Parts, score_dtype: str, duplicates: str) -> Iterator[Run]:
+def grouped_run(path: Path | Parts, score_dtype: ScoreDtype, duplicates: Duplicates) -> Iterator[Run]:
     """Read a TREC file whose lines are in any order. Group them by query in a temporary file; yield whole queries."""
     with opened(path) as stream, ExternalGrouping() as grouping:
         reader = _Reader(stream, judgments=False)
@@ -209,7 +204,7 @@ def grouped_run(path: Path | Parts, score_dtype: str, duplicates: str) -> Iterat
         yield from grouping.runs(make, lambda ignored: warn_of(ignored, stream.source_name))
 
 
-def _whole_run(stream: TextStream, score_dtype: str, duplicates: str) -> tuple[Run, Ignored]:
+def _whole_run(stream: TextStream, score_dtype: ScoreDtype, duplicates: Duplicates) -> tuple[Run, Ignored]:
     reader = _Reader(stream, judgments=False)
     for _ in reader.batches():
         pass
@@ -218,7 +213,7 @@ def _whole_run(stream: TextStream, score_dtype: str, duplicates: str) -> tuple[R
 
 
 def _made_run(
-    lists: Lists, reader: _Reader, score_dtype: str, duplicates: str, place: Place, first_place: Place
+    lists: Lists, reader: _Reader, score_dtype: ScoreDtype, duplicates: Duplicates, place: Place, first_place: Place
 ) -> tuple[Run, Ignored]:
     """Make a run from lists: remove duplicates and round the scores. Return the run and the ignored duplicates."""
     lists, ignored = without_duplicates(lists, place, duplicates, first_place)

@@ -145,6 +145,11 @@ class Relevance(NamedTuple):
         )
 
 
+def is_matrix(value: Any) -> bool:
+    """Return whether a value is a sparse matrix in CSR form, or in a form that scipy.sparse can convert to it."""
+    return hasattr(value, "indptr") or hasattr(value, "tocsr")
+
+
 def _shape(matrix: Any, where: str) -> tuple[int, int]:
     """Return the shape of a matrix, or raise InputError if its attributes show that it is not in CSR form."""
     missing = next((name for name in ("indptr", "indices", "data", "shape") if not hasattr(matrix, name)), "")

@@ -14,8 +14,7 @@ from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Values
 from tieaware.engine.views import View
 from tieaware.errors import InputError
-from tieaware.kernels import _join
-from tieaware.lists.identifiers import Identifiers
+from tieaware.lists.axis_names import axis_names
 from tieaware.measures import Measure
 from tieaware.results._results import Results
 from tieaware.results.provenance import Provenance
@@ -56,7 +55,9 @@ def results_of_scores(
         The scores are not a dict, are empty or cannot be evaluated, or the names of the queries cannot be used.
     """
     _check_named(scores)
-    over: tuple[str | int, ...] = tuple(numbers) if queries is None else _query_names(queries, len(numbers))
+    over: tuple[str | int, ...] = tuple(numbers)
+    if queries is not None:
+        over = tuple(axis_names(queries, len(numbers), "queries", "queries").to_list())
     values = np.empty((view.n_outputs, len(numbers), len(measures[0])))
     cubes = np.empty((view.n_outputs, len(scores), len(numbers), len(measures[0])))
     for i, (run, of_run) in enumerate(scores.items()):
@@ -80,17 +81,3 @@ def _check_named(scores: Any) -> None:
     for name in scores:
         if not isinstance(name, str):
             raise unexpected("scores", "names that are strings", shown(name))
-
-
-def _query_names(queries: Iterable[str | int], n: int) -> tuple[str | int, ...]:
-    """Return the names of n queries as text or as integers; raise InputError unless there are n different names."""
-    names = Identifiers.from_sequence(queries, "queries")
-    if len(names) != n:
-        raise InputError("queries", f"must have one name for each of the {n} queries; found {len(names)}")
-    numbers, firsts = _join.number(names.data, names.offsets)
-    listed = names.to_list()
-    if len(firsts) < n:
-        again = int(np.flatnonzero(firsts[numbers] != np.arange(n))[0])
-        first = int(firsts[numbers[again]])
-        raise InputError(f"queries[{again}]", f"query {shown(listed[again])} appears twice, first at queries[{first}]")
-    return tuple(listed)

@@ -1,0 +1,74 @@
+"""Runs as pairs (ids, scores) of arrays with a row for each query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tieaware.checks.tensors import is_tensor
+from tieaware.inputs.duplicate_rows import Duplicates
+from tieaware.inputs.frames import is_frame
+from tieaware.inputs.rows import CHUNK_ROWS
+from tieaware.inputs.run import Run, RunSource, ScoreDtype
+from tieaware.inputs.topk import TopK
+from tieaware.runtime.threads import over_items
+
+
+class RunTopK(RunSource):
+    """A run as the ids and scores of the best documents of each query. It is converted to columns in chunks.
+
+    Parameters
+    ----------
+    topk : TopK
+    name : str
+    """
+
+    def __init__(self, topk: TopK, name: str = "run") -> None:
+        self.topk = topk
+        self.name = name
+        self.n_numbered: int | None = len(topk) if topk.queries is None else None
+
+    @classmethod
+    def recognise(
+        cls, value: Any, name: str, score_dtype: ScoreDtype, duplicates: Duplicates
+    ) -> Sequence[RunSource] | None:
+        """Wrap a pair of arrays or tensors. See `RunSource.recognise`."""
+        if not is_pair_of_arrays(value):
+            return None
+        ids, scores = value
+        return [cls(TopK.of(ids, scores, before=f"{name}: "), name)]
+
+    def chunks(self) -> Iterator[Run]:
+        """Convert the rows of some queries at a time."""
+        for first, last in self._ranges():
+            yield self._chunk((first, last))
+
+    def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
+        """Call a function with each chunk, in several threads."""
+        over_items(lambda rows: work(self._chunk(rows)), self._ranges(), threads)
+
+    def whole(self) -> Run:
+        """Convert all rows."""
+        return self._chunk((0, len(self.topk)))
+
+    def _ranges(self) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last query of each chunk; an empty run has one chunk."""
+        n = len(self.topk)
+        longest = int(np.diff(self.topk.offsets).max(initial=1))
+        step = max(1, CHUNK_ROWS // max(1, longest))
+        for first in range(0, max(n, 1), step):
+            yield first, min(first + step, n)
+
+    def _chunk(self, rows: tuple[int, int]) -> Run:
+        return Run.of(self.topk.lists(*rows), self.name)
+
+
+def is_pair_of_arrays(value: Any) -> bool:
+    """Return whether a value is a pair of arrays or tensors, such as (ids, scores). Data frames are not arrays."""
+    return (
+        isinstance(value, tuple | list)
+        and len(value) == 2
+        and all(isinstance(each, np.ndarray) or (is_tensor(each) and not is_frame(each)) for each in value)
+    )

@@ -1,0 +1,157 @@
+"""Top-k lists: the ids and scores of the best documents of each query, as recommenders and vector stores return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tieaware.checks.arguments import is_integer, unexpected
+from tieaware.checks.arrays import Integers, Offsets, as_flat, as_numpy
+from tieaware.errors import InputError
+from tieaware.inputs.frames import of_array
+from tieaware.inputs.rows import exact_scores
+from tieaware.kernels._buffers import BadCell
+from tieaware.lists.axis_names import axis_names, number_names
+from tieaware.lists.identifiers import Identifiers
+from tieaware.lists.query_lists import Lists
+
+
+@dataclass(frozen=True, eq=False)
+class TopK:
+    """The ids and scores of the best documents of each query, and the query of each row.
+
+    Parameters
+    ----------
+    ids, scores : ndarray of length n_rows
+        The documents and scores of all queries, query after query, with padding.
+    offsets : int64[n_queries + 1]
+        The documents of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
+    queries : Identifiers or None
+        The queries; None if they are numbered from 0.
+    before : str
+        The beginning of the names of both arrays in messages, such as "als: ".
+    """
+
+    ids: NDArray[Any]
+    scores: NDArray[Any]
+    offsets: Offsets
+    queries: Identifiers | None
+    before: str = ""
+
+    @classmethod
+    def of(cls, ids: ArrayLike, scores: ArrayLike, queries: Iterable[object] | None = None, before: str = "") -> TopK:
+        """Read two arrays with a row for each query, or two sequences of lists, which may have different lengths.
+
+        Raises
+        ------
+        InputError
+            An array does not have two dimensions, the ids are neither integers nor text, the shapes differ, or there is
+            not one name for each query.
+        """
+        given_ids, offsets = _rows_of(ids, f"{before}ids")
+        given_scores, score_offsets = _rows_of(scores, f"{before}scores")
+        given_ids = _checked_ids(given_ids, f"{before}ids")
+        if not np.array_equal(offsets, score_offsets):
+            problem = f"must have the shape of ids: {_shape_of(offsets)}, not {_shape_of(score_offsets)}"
+            raise InputError(f"{before}scores", problem)
+        n_queries = len(offsets) - 1
+        named = None if queries is None else axis_names(queries, n_queries, f"{before}queries", "rows of ids")
+        return cls(given_ids, given_scores, offsets, named, before)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def lists(self, first: int, last: int) -> Lists:
+        """Return the lists of the queries first … last - 1, without padding. The values are the scores.
+
+        Raises
+        ------
+        InputError
+            An id is not an identifier, a document appears twice for a query, or a score is NaN or not a number.
+        """
+        start, stop = int(self.offsets[first]), int(self.offsets[last])
+        ids = self.ids[start:stop]
+        kept = np.flatnonzero(~_is_padding(ids))
+
+        def place(name: str, i: int) -> str:
+            at = start + int(kept[i])
+            row = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            return f"{name}[{row}, {at - int(self.offsets[row])}]"
+
+        before = self.before
+        scores = exact_scores(self.scores[start:stop][kept], f"{before}scores", lambda i: before + place("scores", i))
+        try:
+            documents = of_array(ids[kept]).identifiers(0, len(kept))
+        except BadCell as bad:
+            raise unexpected(before + place("ids", bad.args[0]), "text, bytes or an integer", bad.args[1]) from None
+        queries = self.queries
+        queries = number_names(np.arange(first, last)) if queries is None else queries.take(np.arange(first, last))
+        offsets = np.searchsorted(kept, self.offsets[first : last + 1] - start).astype(np.int64)
+        lists = Lists(queries, offsets, documents, scores)
+        again = lists.duplicates(first_only=True)
+        if len(again):
+            row, earlier = again[0].tolist()
+            shown = documents.take(np.array([row])).to_list()[0]
+            problem = f"document {shown!r} appears twice for this query, first at {place('ids', earlier)}"
+            raise InputError(before + place("ids", row), problem)
+        return lists
+
+
+def _rows_of(values: Any, where: str) -> tuple[NDArray[Any], Offsets]:
+    """Return the values of all rows in one array, and the offsets of the rows."""
+    array = as_numpy(values, where)
+    if isinstance(array, np.ndarray) and array.ndim == 2:
+        offsets: Offsets = np.arange(len(array) + 1, dtype=np.int64) * array.shape[1]
+        return array.reshape(-1), offsets
+    if isinstance(array, list | tuple) or (isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == object):
+        return _joined([_row(row, f"{where}[{i}]") for i, row in enumerate(array)])
+    found = f"shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+    raise unexpected(where, "two dimensions, with a row for each query", found)
+
+
+def _row(row: Any, where: str) -> NDArray[Any]:
+    if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+        raise unexpected(where, "the list of a query", type(row).__name__)
+    return as_flat(row, where)
+
+
+def _joined(rows: list[NDArray[Any]]) -> tuple[NDArray[Any], Offsets]:
+    """Return the rows one after the other, and their offsets. Empty rows do not influence the type of the numbers."""
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    filled = [row for row in rows if len(row)]
+    return np.concatenate(filled) if filled else np.zeros(0, np.int64), offsets
+
+
+def _checked_ids(ids: NDArray[Any], where: str) -> NDArray[Any]:
+    """Return the ids, with Python's integers as an array of integers; raise InputError for numbers that are no ids."""
+    if ids.dtype.kind == "O":
+        values = ids.tolist()
+        if values and all(map(is_integer, values)) and max(map(abs, values)) < 2**63:
+            return np.array(values, np.int64)
+    elif ids.dtype.kind not in "iuUS":
+        if len(ids) == 0:
+            # An empty list has the type of a number.
+            return np.zeros(0, np.int64)
+        problem = f"expected integers or text, found {ids.dtype}: pass (ids, scores), in this order"
+        raise InputError(where, problem)
+    return ids
+
+
+def _is_padding(ids: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which ids are padding: negative integers, and None among text."""
+    if ids.dtype.kind in "iu":
+        return np.asarray(ids < 0)
+    if ids.dtype.kind == "O":
+        return np.fromiter((each is None for each in ids.tolist()), np.bool_, len(ids))
+    return np.zeros(len(ids), np.bool_)
+
+
+def _shape_of(offsets: Integers) -> str:
+    """Describe the shape of rows for a message."""
+    sizes = np.unique(np.diff(offsets))
+    return f"({len(offsets) - 1}, {sizes[0]})" if len(sizes) == 1 else f"{len(offsets) - 1} rows, {offsets[-1]} values"
