@@ -114,7 +114,7 @@ WRONG = {
     "ndcg_at_5(judged_only=True)": "measure: 'ndcg_at_5(judged_only=True)' has its parameters after the cut-off; "
     "write nDCG(judged_only=True)@5",
     "nDCG@10,AP": "measure: 'nDCG@10,AP' names 2 measures; pass a list: ['nDCG@10', 'AP']",
-    "P.5,10": "measure: 'P.5,10' names 2 measures; pass a list: ['P.5', 'P.10']",
+    "P@5,10": "measure: 'P@5,10' names 2 measures; pass a list: ['P@5', 'P@10']",
     "AP RR": "measure: 'AP RR' names 2 measures; pass a list: ['AP', 'RR']",
     "ndcg@ten": "cut-off of measure 'ndcg@ten': expected a whole number of at least 1, found 'ten'; "
     "write for example nDCG@10",
@@ -241,7 +241,11 @@ def test_the_same_measure_may_have_its_name_in_the_notation_and_in_trec_eval():
         ("ndcg@10 mrr", ("ndcg@10", "mrr")),
         ("ndcg_cut.5,10,20 map", ("ndcg_cut.5", "ndcg_cut.10", "ndcg_cut.20", "map")),
         ("P.5, 10", ("P.5", "P.10")),
-        ("P@5,10", ("P@5", "10")),
+        ("P@5,10,20", ("P@5", "P@10", "P@20")),
+        ("AP(rel=2) @ 5, 10", ("AP(rel=2) @ 5", "AP(rel=2) @ 10")),
+        ("IPrec@0.1,0.2", ("IPrec@0.1", "IPrec@0.2")),
+        ("iprec_at_recall.0.10,0.20", ("iprec_at_recall.0.10", "iprec_at_recall.0.20")),
+        ("P 10", ("P", "10")),
     ],
 )
 def test_a_text_may_list_several(text, separate):

@@ -38,22 +38,24 @@ Parsed = TypeVar("Parsed")
 def listed_measures(text: str) -> tuple[str, ...]:
     """Split a text into the measures that it lists, separated by commas or spaces; an empty text is returned as it is.
 
+    A number after a measure with a cut-off is a further cut-off.
+
     Examples
     --------
     >>> listed_measures("AP, nDCG(dcg='exp-log2', rel=2) @ 10 RR")
     ('AP', "nDCG(dcg='exp-log2', rel=2) @ 10", 'RR')
-    >>> listed_measures("P.5,10")
-    ('P.5', 'P.10')
+    >>> listed_measures("P@5,10"), listed_measures("ndcg_cut.5,10")
+    (('P@5', 'P@10'), ('ndcg_cut.5', 'ndcg_cut.10'))
     """
     words = text.split()
     if len(words) < 2 and "," not in text:
         return (text,)
     names: list[str] = _ONE_OF_SEVERAL.findall(" ".join(words))
     for i in range(1, len(names)):
-        # In trec_eval's option -m, all numbers of P.5,10 are cut-offs of the same measure.
-        stem, point, number = names[i - 1].partition(".")
-        if names[i].isdecimal() and point and number.isdecimal() and "@" not in stem:
-            names[i] = f"{stem}.{names[i]}"
+        # A number is a further cut-off of the measure before it, as in P@5,10, and in P.5,10 of trec_eval's option -m.
+        stem = re.fullmatch(r"(.*@ ?|\w+\.)\d+(\.\d+)?", names[i - 1])
+        if stem and re.fullmatch(r"\d+(\.\d+)?", names[i]):
+            names[i] = stem[1] + names[i]
     return tuple(names) or (text,)
 
 
