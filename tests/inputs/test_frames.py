@@ -176,9 +176,10 @@ WRONG = [
      "run: docno[0]: set duplicates to first to keep only the first row"),
     ({"score": [1, 2**53 + 1, 3]}, {}, "run: score[1]: expected a number that float64 represents exactly, "
      "found 9007199254740993"),
-    ({"qid": None}, {}, "run: there is no query column among docno, score: name it query_id, qid, q_id, query, "
-     "query-id, user_id or user, or pass its name as query"),
-    ({"sim": [1.0] * 3}, {}, "run: score and sim may be the score column: pass the name of one as score"),
+    ({"qid": None}, {}, "run: there is no query column among docno, score: name it query_id, qid, query, user_id, "
+     "user, topic_id or topic, or pass Run.from_frame(frame, query=...)"),
+    ({"sim": [1.0] * 3}, {}, "run: score and sim may be the score column: pass Run.from_frame(frame, score='score'), "
+     "or the other name"),
     ({}, {"doc": "document"}, "run: there is no column 'document' for doc among qid, docno, score"),
     ({"run": ["a", None, "b"]}, {}, "run: run[1]: expected the name of a run, found a missing value"),
 ]  # fmt: skip

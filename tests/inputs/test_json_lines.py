@@ -80,7 +80,7 @@ GOOD = '{"query": "q", "doc": "d", "score": 1}\n\n'
          "to first to keep only the first row"),
         (GOOD + " " * (LONGEST_LINE + 1), f"a.jsonl:3: the line is longer than {LONGEST_LINE:,} bytes"),
         ('{"query": "q", "score": 1}\n', "a.jsonl: there is no doc column among query, score: "),
-        ("", "a.jsonl: there is no query column in a table without columns: "),
+        ("", "a.jsonl: the table is empty: it has no columns"),
     ],
 )  # fmt: skip
 def test_errors_name_the_line(text, message, tmp_path, monkeypatch):

@@ -308,7 +308,7 @@ def test_bad_judgments_that_are_broadcast_raise_at_once(rows, line, spark):
             "query_id int, doc_id string, label int",
             "qid int, docno string, points double",
             "runs_df: there is no score column among qid, docno, points: name it score, rating, prediction or sim, or "
-            "pass its name as score",
+            "pass Run.from_frame(frame, score=...)",
         ),
     ],
 )

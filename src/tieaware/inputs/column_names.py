@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from tieaware.errors import InputError
 from tieaware.inputs.frames import Frame
 
 # The usual names of each column: those in published judgments and runs, and in data frames of other evaluation tools.
-QUERIES = ("query_id", "qid", "q_id", "query", "query-id", "user_id", "user")
-DOCUMENTS = ("doc_id", "docno", "did", "doc", "corpus-id", "item_id", "item")
-_SCORES = ("score", "rating", "prediction", "sim")
-_LABELS = ("relevance", "label", "rel", "score")
-_RUNS = ("run", "system", "tag")
+# Names that are spelled exactly like one of the first tuple come first. If there is none, upper and lower case, hyphens,
+# underscores and spaces are ignored, and the names of the second tuple count as well. The order matters: PyTerrier's
+# frames have a column docid, an internal number, beside docno; and a column called document may contain its text.
+_QUERIES = (("query_id", "qid", "q_id", "query", "query-id", "user_id", "user"), ("topic_id", "topic"))
+_DOCUMENTS = (
+    ("doc_id", "docno", "did", "doc", "corpus-id", "item_id", "item"),
+    ("document_id", "document", "passage_id", "pid", "movie_id"),
+)
+_SCORES = (("score", "rating", "prediction", "sim"), ())
+_LABELS = (("relevance", "label", "rel", "score"), ())
+_RUNS = (("run", "system", "tag"), ())
+USUAL = {"query": _QUERIES, "doc": _DOCUMENTS, "score": _SCORES, "label": _LABELS, "run": _RUNS}
+_Usual: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+_WORDS = ("query", "user", "doc", "item")
+_SEPARATORS = re.compile(r"[-_ ]")
+
+
+def usual_names(argument: str) -> list[str]:
+    """Return the usual names of a column, without those that differ only in characters that may be ignored."""
+    found: dict[str, str] = {}
+    for name in (*USUAL[argument][0], *USUAL[argument][1]):
+        found.setdefault(_plain(name), name)
+    return list(found.values())
+
+
+def is_header(names: Sequence[str]) -> bool:
+    """Return whether some names in the first line of a file are those of a query column and of a document column."""
+    return bool(_matching(names, _QUERIES) and _matching(names, _DOCUMENTS))
 
 
 def run_columns(
@@ -33,47 +58,68 @@ def run_columns(
     InputError
         A column is missing, or several columns have a usual name of the same column.
     """
-    wanted = [("query", query, QUERIES), ("doc", doc, DOCUMENTS), ("score", score, _SCORES)]
-    return tuple(_required(frame.names, source_name, *each) for each in wanted)
+    wanted = [("query", query, _QUERIES), ("doc", doc, _DOCUMENTS), ("score", score, _SCORES)]
+    return tuple(_required(frame.names, source_name, "Run.from_frame", *each) for each in wanted)
 
 
 def judged_columns(
     frame: Frame, source_name: str, query: str | None = None, doc: str | None = None, label: str | None = None
 ) -> tuple[int, ...]:
     """Return the indices of the query, document and label columns of judgments. Parameters as for `run_columns`."""
-    wanted = [("query", query, QUERIES), ("doc", doc, DOCUMENTS), ("label", label, _LABELS)]
-    return tuple(_required(frame.names, source_name, *each) for each in wanted)
+    wanted = [("query", query, _QUERIES), ("doc", doc, _DOCUMENTS), ("label", label, _LABELS)]
+    return tuple(_required(frame.names, source_name, "Qrels.from_frame", *each) for each in wanted)
 
 
 def run_column(frame: Frame, source_name: str, run: str | None = None) -> int | None:
     """Return the index of the column that contains the name of each row's run; None if the table has no such column."""
-    return _found(frame.names, source_name, "run", run, _RUNS)
+    return _found(frame.names, source_name, "Run.from_frame", "run", run, _RUNS)
 
 
-def _required(names: Sequence[str], source_name: str, argument: str, given: str | None, usual: Sequence[str]) -> int:
-    column = _found(names, source_name, argument, given, usual)
+def _required(
+    names: Sequence[str], source_name: str, reader: str, argument: str, given: str | None, usual: _Usual
+) -> int:
+    """Return the index of a column as `_found` does; raise InputError if there is none.
+
+    `reader` is the function that takes the names of the columns, for messages.
+    """
+    column = _found(names, source_name, reader, argument, given, usual)
     if column is None:
-        remedy = f"name it {', '.join(usual[:-1])} or {usual[-1]}, or pass its name as {argument}"
-        raise InputError(source_name, f"there is no {argument} column {_among(names)}: {remedy}")
+        if not names:
+            raise InputError(source_name, "the table is empty: it has no columns")
+        *others, last = usual_names(argument)
+        remedy = f"name it {', '.join(others)} or {last}, or pass {reader}(frame, {argument}=...)"
+        raise InputError(source_name, f"there is no {argument} column among {', '.join(names)}: {remedy}")
     return column
 
 
 def _found(
-    names: Sequence[str], source_name: str, argument: str, given: str | None, usual: Sequence[str]
+    names: Sequence[str], source_name: str, reader: str, argument: str, given: str | None, usual: _Usual
 ) -> int | None:
     """Return the index of the column named `given`, or, if that is None, of the only column with a usual name.
 
     Return None if `given` is None and no column has a usual name.
     """
-    wanted = (given,) if given is not None else usual
-    found = [i for i, name in enumerate(names) if name in wanted]
+    found = _matching(names, usual) if given is None else [i for i, name in enumerate(names) if name == given]
     if len(found) > 1:
-        several = " and ".join(names[i] for i in found)
-        raise InputError(source_name, f"{several} may be the {argument} column: pass the name of one as {argument}")
+        several, first = " and ".join(names[i] for i in found), names[found[0]]
+        remedy = f"pass {reader}(frame, {argument}={first!r}), or the other name"
+        raise InputError(source_name, f"{several} may be the {argument} column: {remedy}")
     if not found and given is not None:
-        raise InputError(source_name, f"there is no column {given!r} for {argument} {_among(names)}")
+        raise InputError(source_name, f"there is no column {given!r} for {argument} among {', '.join(names)}")
     return found[0] if found else None
 
 
-def _among(names: Sequence[str]) -> str:
-    return f"among {', '.join(names)}" if names else "in a table without columns"
+def _matching(names: Sequence[str], usual: _Usual) -> list[int]:
+    """Return the indices of the names that are usual names of a column."""
+    plain = [_plain(name) for name in names]
+    found = [i for i, name in enumerate(names) if name in usual[0]]
+    if found:
+        # If there are columns query and Query_ID, the former may contain the text of the query.
+        ids = {f"{names[i]}id" for i in found if names[i] in _WORDS}
+        return [i for i, name in enumerate(plain) if i in found or name in ids]
+    known = {_plain(name) for group in usual for name in group}
+    return [i for i, name in enumerate(plain) if name in known]
+
+
+def _plain(name: str) -> str:
+    return _SEPARATORS.sub("", name).casefold()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import shown
 from tieaware.checks.arrays import Integers
 from tieaware.errors import InputError
-from tieaware.inputs.column_names import DOCUMENTS, QUERIES
+from tieaware.inputs.column_names import is_header
 from tieaware.inputs.files import ByteStream, RawFile, reason, suffix_of
 from tieaware.inputs.frames import Batch, Batches, Frame, Objects
 from tieaware.kernels._buffers import BadCell
@@ -51,12 +51,12 @@ class DelimitedFile(Frame):
         return cls(stream, delimiter)
 
     def __init__(self, stream: ByteStream, delimiter: str) -> None:
-        self.rereadable = stream.reopenable
+        self.rereadable: bool = stream.reopenable
         self._path = stream.path
         self._source_name = stream.source_name
         self._delimiter = delimiter
         self._records: _Records | None = _Records(stream, delimiter)
-        self.names = self._records.header
+        self.names: tuple[str, ...] = self._records.header
 
     def batches(self, columns: Sequence[int]) -> Batches:
         """Yield the batches of the file, which is opened again if it was read before or is closed."""
@@ -87,8 +87,7 @@ def _has_header(stream: ByteStream) -> bool:
     A file without such a header may be a TREC file whose fields are separated by tabs.
     """
     line = _LINE_END.split(stream.peek_line(), maxsplit=1)[0].decode("utf-8-sig", "surrogateescape")
-    names = {name.strip() for row in csv.reader([line], delimiter="\t") for name in row}
-    return bool(names.intersection(QUERIES) and names.intersection(DOCUMENTS))
+    return is_header([name.strip() for row in csv.reader([line], delimiter="\t") for name in row])
 
 
 class _Cells(Objects):

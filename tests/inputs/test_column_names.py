@@ -1,0 +1,91 @@
+"""Recognition of columns by their usual names, in any spelling, and the lists of these names in the documentation."""
+
+import inspect
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tieaware.errors import InputError
+from tieaware.inputs import Qrels, Run
+from tieaware.inputs.column_names import is_header, usual_names
+
+PAGE = Path(__file__).parents[2] / "docs" / "data.md"
+COLUMNS = {"query": "query", "doc": "document", "score": "score, in runs", "label": "label, in judgments"}
+
+
+@pytest.mark.parametrize("query", ["qid", "Query_ID", "QUERY-ID", "q id", "userId", "Topic", "topic_id", "TopicID"])
+@pytest.mark.parametrize("doc", ["docid", "DocNo", "document", "Document ID", "pid", "PassageId", "itemId", "movieId"])
+def test_names_in_any_spelling(query, doc):
+    rows = {query: ["q1", "q1"], doc: ["d1", "d2"]}
+    run = Run.from_frame(pl.DataFrame({**rows, "Score": [2, 1]}))
+    assert (run.queries.to_list(), run.documents.to_list(), run.scores.tolist()) == (["q1"], ["d1", "d2"], [2, 1])
+    qrels = Qrels.from_frame(pl.DataFrame({**rows, "Relevance": [2, 1]}))
+    assert (qrels.queries.to_list(), qrels.labels.tolist()) == (["q1"], [2, 1])
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        # PyTerrier's frames have an internal number beside the identifier.
+        (("qid", "docid", "docno", "score"), "docno"),
+        (("qid", "document", "doc_id", "score"), "doc_id"),
+        (("qid", "Document", "DOCID", "docno", "score"), "docno"),
+        (("topic", "query_id", "docid", "score"), "docid"),
+    ],
+)
+def test_exact_names_come_first(names, expected):
+    frame = pl.DataFrame({name: [1.0] if name == "score" else [name] for name in names})
+    assert Run.from_frame(frame).documents.to_list() == [expected]
+
+
+@pytest.mark.parametrize(
+    ("names", "several", "argument"),
+    [
+        (("query", "Query_ID", "docno", "score"), ("query", "Query_ID"), "query"),
+        (("qid", "query", "docno", "score"), ("qid", "query"), "query"),
+        (("qid", "doc", "docid", "score"), ("doc", "docid"), "doc"),
+        (("qid", "pid", "Document", "score"), ("pid", "Document"), "doc"),
+        (("qid", "DocId", "ITEM", "score"), ("DocId", "ITEM"), "doc"),
+        (("qid", "docid", "SCORE", "Rating"), ("SCORE", "Rating"), "score"),
+    ],
+)
+def test_ambiguous_names(names, several, argument):
+    frame = pl.DataFrame({name: ["1"] for name in names})
+    with pytest.raises(InputError) as caught:
+        Run.from_frame(frame)
+    remedy = f"pass Run.from_frame(frame, {argument}={several[0]!r}), or the other name"
+    assert str(caught.value) == f"run: {several[0]} and {several[1]} may be the {argument} column: {remedy}"
+
+
+def test_names_that_are_passed_are_exact():
+    frame = pl.DataFrame({"Query_ID": ["q1"], "docno": ["d1"], "score": [1.0]})
+    assert Run.from_frame(frame, query="Query_ID").queries.to_list() == ["q1"]
+    with pytest.raises(InputError, match=r"^run: there is no column 'query_id' for query among Query_ID, docno, score$"):
+        Run.from_frame(frame, query="query_id")
+
+
+def test_a_run_column_in_any_case():
+    frame = pl.DataFrame({"qid": ["q1"], "docno": ["d1"], "score": [1.0], "System": ["bm25"]})
+    assert Run.from_frame(frame).name == "bm25"
+
+
+def test_headers_of_files():
+    assert is_header(["query-id", "corpus-id", "score"])
+    assert is_header(["Topic", "DOCID", "Label"])
+    assert not is_header(["q1", "0", "doc1", "1"])
+    assert not is_header(["query", "Q0", "d1", "1", "2.5", "tag"])
+
+
+@pytest.mark.parametrize("argument", ["query", "doc", "score", "label", "run"])
+def test_the_documentation_lists_the_names(argument):
+    title = COLUMNS.get(argument, "run, if a table holds several")
+    (row,) = re.findall(rf"^\| {title} \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    names = usual_names(argument)
+    assert row.replace("`", "").split() == names
+    for reader in (Run.from_frame, Qrels.from_frame):
+        if argument in inspect.signature(reader).parameters:
+            docstring = " ".join(inspect.getdoc(reader).split())
+            last = "and" if argument == "run" else "or"
+            assert f"{', '.join(names[:-1])} {last} {names[-1]}" in docstring
