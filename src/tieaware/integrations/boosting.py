@@ -68,8 +68,9 @@ class BoostingMetric:
     [0.8154648767857287]
     """
 
-    # The name of the booster's package. The extra that installs the package has the same name.
+    # The name of the booster's module, and what installs it.
     tool: ClassVar[str] = ""
+    package: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class BoostingMetric:
         undefined: float = 0.0,
     ) -> None:
         if self.tool:
-            load(self.tool, self.tool)
+            load(self.tool, self.package)
         self._options: dict[str, Any] = {
             "ties": ties, "precision": precision, "threads": threads, "undefined": undefined,
         }  # fmt: skip

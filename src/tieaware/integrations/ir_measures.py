@@ -20,7 +20,7 @@ from tieaware.runtime.extras import load
 from tieaware.ties import RULES, TieRuleName
 from tieaware.trec_eval import measured
 
-_EXTRA = "ir-measures"
+_PACKAGE = "ir-measures"
 _NAME = "tieaware"
 
 # Measures that tieaware computes only with the parameter rel. Without rel, ir_measures computes them from gains.
@@ -54,7 +54,7 @@ def install(ties: TieRuleName = "average") -> None:
     """
     added = provider(ties)
     uninstall()
-    load("ir_measures", _EXTRA).DefaultPipeline.providers.insert(0, added)
+    load("ir_measures", _PACKAGE).DefaultPipeline.providers.insert(0, added)
 
 
 def uninstall() -> None:
@@ -73,7 +73,7 @@ def uninstall() -> None:
     >>> "tieaware" in [each.NAME for each in ir_measures.DefaultPipeline.providers]
     False
     """
-    providers = load("ir_measures", _EXTRA).DefaultPipeline.providers
+    providers = load("ir_measures", _PACKAGE).DefaultPipeline.providers
     providers[:] = [each for each in providers if each.NAME != _NAME]
 
 
@@ -105,8 +105,8 @@ def provider(ties: TieRuleName = "average") -> Any:
     {RR: 1.0}
     """
     one_of("ties", ties, RULES)
-    tool = load("ir_measures", _EXTRA)
-    base = load("ir_measures.providers.base", _EXTRA)
+    tool = load("ir_measures", _PACKAGE)
+    base = load("ir_measures.providers.base", _PACKAGE)
 
     class Provider(tool.providers.Provider):  # type: ignore[misc, name-defined]
         """A provider that evaluates with tieaware."""
@@ -168,7 +168,7 @@ def as_measure(value: Any) -> Measure | None:
     >>> as_measure(ir_measures.AP(rel=2) @ 100), as_measure("AP")
     (AP(rel=2)@100, None)
     """
-    if not isinstance(value, load("ir_measures", _EXTRA).measures.Measure):
+    if not isinstance(value, load("ir_measures", _PACKAGE).measures.Measure):
         return None
     name, parameters = value.NAME, dict(value.params)
     for required, info in value.SUPPORTED_PARAMS.items():

@@ -32,6 +32,7 @@ class Metric(BoostingMetric):
     """
 
     tool = "lightgbm"
+    package = "lightgbm"
 
     def __call__(self, first: Any, second: Any, weight: Any = None, group: Any = None) -> list[tuple[str, float, bool]]:
         """Evaluate a data set.
@@ -55,7 +56,7 @@ class Metric(BoostingMetric):
         InputError
             If there are no groups, or labels or scores are invalid.
         """
-        if isinstance(second, load(self.tool, self.tool).Dataset):
+        if isinstance(second, load(self.tool, self.package).Dataset):
             data, labels, scores = second.construct(), np.asarray(second.get_label()), first
             weight, group = data.get_weight(), data.get_group()
         else:

@@ -46,7 +46,7 @@ def install(ties: TieRuleName = "average") -> None:
     >>> mteb.evaluate(model, tasks)  # doctest: +SKIP
     """
     tie_rule(ties)
-    metrics = load(_METRICS, "tools")
+    metrics = load(_METRICS, "mteb")
     uninstall()
     for function in (calculate_retrieval_scores, mrr, recall_cap, hole, top_k_accuracy):
         _installed.append((getattr(metrics, function.__name__), partial(function, ties=ties)))
@@ -118,7 +118,7 @@ def calculate_retrieval_scores(
     >>> result.mrr  # doctest: +SKIP
     {'MRR@1': 0.5}
     """
-    metrics, types = load(_METRICS, "tools"), load("mteb.types", "tools")
+    metrics, types = load(_METRICS, "mteb"), load("mteb.types", "mteb")
     if skip_first_result:
         results = {
             query: dict(sorted(documents.items(), key=lambda each: each[1], reverse=True)[1:])

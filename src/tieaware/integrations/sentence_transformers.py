@@ -381,5 +381,5 @@ def __getattr__(name: str) -> Any:
     if name not in _EVALUATORS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     mixin, module = _EVALUATORS[name]
-    evaluator = type(name, (mixin, getattr(load(module, "tools"), name)), {"__module__": __name__})
+    evaluator = type(name, (mixin, getattr(load(module, "sentence-transformers"), name)), {"__module__": __name__})
     return globals().setdefault(name, evaluator)

@@ -16,7 +16,7 @@ from tieaware.precision import Coarsening
 from tieaware.runtime.extras import load
 from tieaware.ties import TieRuleName
 
-_EXTRA = "scikit-learn"
+_PACKAGE = "scikit-learn"
 
 
 def scorer(
@@ -68,7 +68,7 @@ def scorer(
     ...     scorer("RR")(DummyRegressor().fit(X, y), X, y, qid=query)
     0.6805555555555556
     """
-    tool, metrics = load("sklearn", _EXTRA), load("sklearn.metrics", _EXTRA)
+    tool, metrics = load("sklearn", _PACKAGE), load("sklearn.metrics", _PACKAGE)
     if not tool.get_config()["enable_metadata_routing"]:
         raise InputError(
             "scorer", "needs metadata routing; call sklearn.set_config(enable_metadata_routing=True) first"

@@ -32,6 +32,7 @@ class Metric(BoostingMetric):
     """
 
     tool = "xgboost"
+    package = "xgboost (or xgboost-cpu, which is smaller)"
 
     def __call__(self, scores: Any, data: Any) -> list[tuple[str, float]]:
         """Evaluate a data set.
@@ -54,7 +55,7 @@ class Metric(BoostingMetric):
             If `data` is not a DMatrix (``XGBRanker`` passes the arrays of one query), it has no queries, or labels or
             scores are invalid.
         """
-        if not isinstance(data, load(self.tool, self.tool).DMatrix):
+        if not isinstance(data, load(self.tool, self.package).DMatrix):
             found = type(data).__name__
             raise InputError("data", f"must be a DMatrix, not {found}; use xgboost.train instead of XGBRanker")
         edges = data.get_uint_info("group_ptr")
