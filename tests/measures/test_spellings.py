@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tieaware
 from tieaware import InputError, Results, cli, evaluate, parse_measure
@@ -162,6 +164,60 @@ def test_what_the_error_suggests_can_be_pasted(message):
     found = re.search(r"(?:did you mean|write|write for example|pass a list:) ([^ ]*@?[^ ]*)\??$", message)
     if found and not found[1].endswith("]"):
         parse_measure(found[1].removesuffix("?"))
+
+
+PIECES = (
+    *(
+        "ndcg",
+        "NDCG",
+        "map_cut",
+        "hits",
+        "hit_rate",
+        "P",
+        "R_cap",
+        "rbp",
+        "iprec_at_recall",
+        "accuracy",
+        "top_",
+        "ndgc",
+    ),
+    *(
+        "@",
+        "_at_",
+        "_",
+        "-",
+        ".",
+        ",",
+        " ",
+        "(",
+        ")",
+        "=",
+        "'",
+        "rel=2",
+        "dcg='exp-log2'",
+        "-l2",
+        "1",
+        "10",
+        "0.1",
+        "k",
+    ),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=7).map("".join))
+def test_any_text_is_a_measure_or_an_error_of_one_line(text):
+    try:
+        measure = parse_measure(text)
+    except InputError as error:
+        message = str(error)
+        assert "\n" not in message
+        suggested = re.search(r"did you mean (.+)\?$", message)
+        for each in suggested[1].split(" or ") if suggested else ():
+            parse_measure(each)
+    else:
+        assert parse_measure(str(measure)) == measure
+        other_case = text.swapcase().replace("REL=", "rel=").replace("DCG='EXP-LOG2'", "dcg='exp-log2'")
+        assert parse_measure(other_case) == measure
 
 
 @pytest.mark.parametrize(

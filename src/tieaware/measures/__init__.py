@@ -2,7 +2,8 @@
 
 ``definitions.py`` defines all families of measures. A family, such as AP, is a measure with any cut-off and any
 parameters. Each `Definition` (``definition.py``) combines functions from ``formulas.py`` and ``banding_loss.py`` with
-parameters from ``parameters.py``. ``notation.py`` parses text such as "AP(rel=2)@10" into a `Measure`.
+parameters from ``parameters.py``. ``notation.py`` parses text such as "AP(rel=2)@10" into a `Measure`;
+``spellings.py`` knows the names of other tools, and ``misspellings.py`` says what to write instead of unknown names.
 """
 
 from tieaware.measures.definition import Definition, Measure

@@ -128,6 +128,8 @@ def key(name: str) -> str:
 
 def family_of(name: str) -> Family | None:
     """Return the measure that a name without a cut-off means in any tool; None if the name is unknown."""
+    if name != name.strip("_-"):
+        return None
     known, wanted = families(), key(name)
     # torchmetrics writes RetrievalMAP and retrieval_hit_rate; scikit-learn writes ndcg_score.
     without_prefix = wanted.removeprefix("retrieval")
