@@ -14,6 +14,7 @@ BESIDE_DOCS := djangocms-katex
 # Versions known to work, for builds too. CONTRIBUTING.md explains how to take the newest instead.
 CONSTRAINTS ?= constraints.txt
 export PIP_CONSTRAINT = $(CONSTRAINTS)
+# For packages that come as source. pip refuses it together with --no-build-isolation.
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -172,7 +173,7 @@ clean:
 # An editable install: Python files take effect at once, kernels are rebuilt when a file in ext/ changes.
 $(VENV)/installed: $(KERNELS) $(CONSTRAINTS) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet $(BUILD_REQUIREMENTS)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+	PIP_BUILD_CONSTRAINT= $(BIN)/python -m pip install --quiet --no-build-isolation --editable .
 	touch $@
 
 # The requirements of one dependency group. Packages that come as source are built in isolation.
@@ -192,7 +193,7 @@ $(VENV)/installed-docs: $(VENV)/installed
 
 .venv-checked/installed: $(KERNELS) $(CONSTRAINTS) | .venv-checked/bin/python
 	.venv-checked/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
-	.venv-checked/bin/python -m pip install --quiet --no-build-isolation --editable . \
+	PIP_BUILD_CONSTRAINT= .venv-checked/bin/python -m pip install --quiet --no-build-isolation --editable . \
 	  --config-settings=cmake.define.TIEAWARE_CHECKED=ON --config-settings=build-dir=build/checked
 	.venv-checked/bin/python -m pip install --quiet --group test
 	.venv-checked/bin/python -m pip install --quiet --no-deps $(BESIDE_TEST)
@@ -201,7 +202,7 @@ $(VENV)/installed-docs: $(VENV)/installed
 # Kernels with coverage instrumentation and the address sanitizer, built by clang, which brings libFuzzer.
 .venv-fuzz/installed: $(KERNELS) $(CONSTRAINTS) | .venv-fuzz/bin/python
 	.venv-fuzz/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
-	CC=$(CLANG) CFLAGS=-fsanitize=fuzzer-no-link .venv-fuzz/bin/python -m pip install --quiet --no-build-isolation --editable . \
+	CC=$(CLANG) CFLAGS=-fsanitize=fuzzer-no-link PIP_BUILD_CONSTRAINT= .venv-fuzz/bin/python -m pip install --quiet --no-build-isolation --editable . \
 	  --config-settings=cmake.define.TIEAWARE_CHECKED=ON --config-settings=build-dir=build/fuzz/kernels
 	.venv-fuzz/bin/python -m pip install --quiet 'tieaware[arrow,fast,retrieval,analysis]' zstandard
 	touch $@
@@ -213,7 +214,7 @@ build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
 
 .venv-watched/installed: $(KERNELS) $(CONSTRAINTS) | .venv-watched/bin/python
 	.venv-watched/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS) hypothesis
-	.venv-watched/bin/python -m pip install --quiet --no-build-isolation --editable . \
+	PIP_BUILD_CONSTRAINT= .venv-watched/bin/python -m pip install --quiet --no-build-isolation --editable . \
 	  --config-settings=cmake.define.TIEAWARE_WATCHED=ON --config-settings=build-dir=build/watched --config-settings=install.strip=false
 	touch $@
 
@@ -222,7 +223,7 @@ build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
 .venv-tools/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-tools.txt)
 .venv-tools/installed: $(KERNELS) constraints-tools.txt | .venv-tools/bin/python
 	.venv-tools/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
-	.venv-tools/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/tools
+	PIP_BUILD_CONSTRAINT= .venv-tools/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/tools
 	.venv-tools/bin/python -m pip install --quiet --group test --group tools
 	touch $@
 
@@ -236,7 +237,7 @@ ifdef WHEEL
 	.venv-spark/bin/python -m pip install --quiet $(WHEEL)
 else
 	.venv-spark/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
-	.venv-spark/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/spark
+	PIP_BUILD_CONSTRAINT= .venv-spark/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/spark
 endif
 	.venv-spark/bin/python -m pip install --quiet 'tieaware[spark]'
 	touch $@
