@@ -25,7 +25,7 @@ from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.page import Report, page
 from tieaware.measures import parse_measure
 from tieaware.output.plots import Drawing, display_name
-from tieaware.output.tables import Table, percent, significant
+from tieaware.output.tables import Table, counted, percent, significant
 
 HOSTILE = '<script>alert("x")</script> & $x_1$ | "q"'
 
@@ -112,6 +112,12 @@ def test_numbers_have_three_significant_digits():
     assert [significant(x) for x in numbers] == shown
     assert [significant(x) for x in (math.inf, -math.inf, 0.9996, 99.96)] == ["inf", "-inf", "1.00", "100"]
     assert [percent(x) for x in (0.0, 0.123456, 1.0)] == ["0 %", "12.3 %", "100 %"]
+
+
+def test_counts_agree_with_their_nouns():
+    counts = counted(0, "run"), counted(1, "run"), counted(2_000, "run"), counted(1, "query", "queries")
+    assert counts == ("0 runs", "1 run", "2,000 runs", "1 query")
+    assert counted(2, "query", "queries") == "2 queries"
 
 
 class _Large(Experiment):

@@ -107,7 +107,7 @@ def _ranks(deepest: int) -> Integers:
     return np.array(ranks, dtype=np.int64)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Curves(Experiment):
     """The curves of runs: one for each run and query, and the average curve of each run.
 

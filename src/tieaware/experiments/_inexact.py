@@ -210,7 +210,7 @@ def _tied(run: Run) -> float:
     return float((np.append(same, False) | np.insert(same, 0, False)).mean())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inexact(Experiment):
     """The cost and the quality of inexact retrieval methods.
 

@@ -115,7 +115,7 @@ def _call(evaluator: Evaluator, scores: Values, out: Values) -> Callable[[], obj
     return lambda: evaluator(scores, out)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Overhead(Experiment):
     """The cost of exact averages over ties, as ratios of times that were measured in the same process.
 

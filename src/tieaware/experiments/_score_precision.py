@@ -146,7 +146,7 @@ def precision(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Precision(Experiment):
     """The effect of coarser scores on the values of measures.
 

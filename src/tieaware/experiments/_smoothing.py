@@ -188,7 +188,7 @@ def _without_rounding(scores: Values) -> Values:
     return relative.round(12)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Smoothing(Experiment):
     """The quality of the orders of systems, for raw and standardized values, the baseline and each alpha.
 

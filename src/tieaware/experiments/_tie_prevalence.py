@@ -160,7 +160,7 @@ def _warn_of_cuts(names: Sequence[str], ties: Sequence[Ties]) -> None:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TiePrevalence(Experiment):
     """The number of ties in runs, and their effect on the measures.
 

@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 
 def progress(items: Iterable[Item], title: str) -> Iterator[Item]:
-    """Yield the items; a progress line on a terminal shows how many of them are done."""
+    """Yield the items; a progress display on a terminal or in a notebook shows how many of them are done."""
     with stage(title, len(items) if isinstance(items, Sized) else None) as advance:
         for item in items:
             yield item
@@ -26,6 +26,6 @@ def progress(items: Iterable[Item], title: str) -> Iterator[Item]:
 def evaluate_with_progress(
     qrels: QrelsLike, runs: Any, measures: Sequence[Measure], views: Sequence[View], threads: int | None
 ) -> list[Results]:
-    """Call `evaluate_views`, with a progress line on a terminal."""
+    """Call `evaluate_views`, with a progress display on a terminal or in a notebook."""
     with stage("evaluating"):
         return evaluate_views(qrels, runs, measures, views, threads=threads)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import os
+import textwrap
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tieaware.errors import printable
 from tieaware.experiments.page import Report
 from tieaware.experiments.report import write
 from tieaware.output.plots import Drawing
-from tieaware.output.tables import Table
+from tieaware.output.tables import Table, counted
+from tieaware.runtime.extras import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# The number of rows in repr(), the number of rows in a notebook, and the number of characters in a line of repr().
+_SHOWN_ROWS, _SHOWN_ROWS_OF_NOTEBOOKS, _WIDTH = 8, 30, 100
 
 
 class Experiment(ABC):
@@ -129,3 +137,38 @@ class Experiment(ABC):
         tables = self.tables()
         texts = [printable(self.verdict()), *(str(tables[name]) for name in self.answers)]
         return "\n\n".join(filter(None, texts))
+
+    def __repr__(self) -> str:
+        table, more = self._first_rows(_SHOWN_ROWS)
+        verdict = textwrap.fill(printable(self.verdict()), _WIDTH)
+        return "\n".join([*([verdict, ""] if verdict else []), str(replace(table, notes=())), *more])
+
+    def _repr_html_(self) -> str:
+        """Return heading, verdict, main figure and main table in HTML, for notebooks."""
+        table, more = self._first_rows(_SHOWN_ROWS_OF_NOTEBOOKS)
+        shown = replace(table, notes=(*(f"{each.capitalize()}." for each in more), *table.notes))
+        parts = [
+            f"<p><b>{html.escape(self.heading)}</b></p>",
+            f"<p>{html.escape(self.title)}</p>" if self.title not in (self.heading, table.title) else "",
+            f"<p>{html.escape(self.verdict())}</p>" if self.verdict() else "",
+            self._main_figure(),
+            f'<div style="overflow-x:auto">{shown._repr_html_()}</div>',
+        ]
+        return "\n".join(filter(None, parts))
+
+    def _first_rows(self, count: int) -> tuple[Table, list[str]]:
+        """Return the first rows of the table that a command prints first, and a line that counts the other rows."""
+        table = self.tables()[self.answers[0]]
+        more = len(table.rows) - count
+        lines = [f"and {counted(more, 'more row')}"] if more > 0 else []
+        return replace(table, rows=table.rows[:count]), lines
+
+    def _main_figure(self) -> str:
+        """Return the main figure as an HTML image; empty without matplotlib."""
+        drawing = next(iter(self.drawings().values()))
+        try:
+            image = base64.b64encode(drawing.svg()).decode()
+        except MissingExtraError:
+            return ""
+        text = html.escape(drawing.caption)
+        return f'<img src="data:image/svg+xml;base64,{image}" alt="{text}" style="max-width:100%">'

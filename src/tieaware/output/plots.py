@@ -85,12 +85,22 @@ class Drawing:
             suffix = os.path.splitext(path)[1].lower()
             if suffix[1:] not in known:
                 raise unexpected(path, f"one of .{', .'.join(known)}", suffix or "no suffix")
-            # Leave out the date, so that the same figure always has the same bytes.
-            metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {}
-            with load("matplotlib", "analysis").rc_context(_STYLE), whole_file(path) as file:
-                image = io.BytesIO()
-                figure.savefig(image, format=suffix[1:], dpi=160, metadata=metadata)
-                file.write(_lean(image.getvalue()) if suffix == ".svg" else image.getbuffer())
+            with whole_file(path) as file:
+                file.write(_image(figure, suffix[1:]))
+
+    def svg(self) -> bytes:
+        """Return the figure as an SVG image."""
+        return _image(self.figure(), "svg")
+
+
+def _image(figure: Figure, form: str) -> bytes:
+    """Return a figure as an image in a format such as "svg"."""
+    # Leave out the date, so that the same figure always has the same bytes.
+    metadata: dict[str, Any] = {"Date": None} if form == "svg" else {}
+    image = io.BytesIO()
+    with load("matplotlib", "analysis").rc_context(_STYLE):
+        figure.savefig(image, format=form, dpi=160, metadata=metadata)
+    return _lean(image.getvalue()) if form == "svg" else image.getvalue()
 
 
 def _lean(svg: bytes) -> bytes:
@@ -107,7 +117,8 @@ def style(i: int) -> dict[str, Any]:
 def legend_above(ax: Axes) -> None:
     """Put a legend above the axes, where it covers no data, in as many columns as the figure is wide enough for."""
     longest = max((len(name) for name in ax.get_legend_handles_labels()[1]), default=1)
-    columns = int(12.5 * ax.figure.get_figwidth() / (longest + 6))  # 12.5 characters and more fit into an inch
+    inches = ax.figure.bbox.width / ax.figure.dpi
+    columns = int(12.5 * inches / (longest + 6))  # at least 12.5 characters fit into an inch
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=min(max(columns, 1), 4))
 
 

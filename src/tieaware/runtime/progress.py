@@ -1,4 +1,4 @@
-"""One-line progress display for terminals.
+"""One-line progress display for terminals; in notebooks, progress bars of tqdm.
 
 The line on standard error shows the open stages, the progress of each stage, the elapsed time, and an estimate of the
 remaining time. It appears after one second and disappears at the end. A separate thread draws the line, so that the
@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from threading import Event, Lock, Thread
+
+from tieaware.runtime.notebook_progress import NotebookBars, in_notebook
 
 # The seconds before the line first appears, and between redrawings.
 _DELAY, _STEP = 1.0, 0.2
@@ -111,17 +113,17 @@ class _Line:
                 _write(f"\r{' ' * (_columns() - 1)}\r")
 
 
-_line = _Line()
+_line, _bars = _Line(), NotebookBars()
 
 
-def _forget_line() -> None:
+def _forget_stages() -> None:
     """Give a forked child process a new line: a thread that it does not have may hold the lock of the old one."""
-    global _line
-    _line = _Line()
+    global _line, _bars
+    _line, _bars = _Line(), NotebookBars()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_line)
+    os.register_at_fork(after_in_child=_forget_stages)
 
 
 def _ignore(_: float) -> None:
@@ -134,7 +136,7 @@ _HIDDEN = nullcontext(_ignore)
 def stage(
     title: str, total: float | None = None, done: float = 0, *, unit: str = "", shown: bool = True
 ) -> AbstractContextManager[Callable[[float], None]]:
-    """Show a stage of the work on a terminal while the context is open.
+    """Show a stage of the work on a terminal, or in a notebook if tqdm is installed, while the context is open.
 
     The value of the context is a callback: ``advance(n)`` says that n more steps are done. Any thread may call it.
 
@@ -158,6 +160,8 @@ def stage(
     line = _line
     if line.is_shown() or (shown and _is_terminal()):
         return line.opened(_Stage(title, total, done, unit))
+    if _bars.is_shown() or (shown and in_notebook()):
+        return _bars.opened(title, total, done, unit)
     return _HIDDEN
 
 
