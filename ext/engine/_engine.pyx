@@ -286,7 +286,8 @@ cdef class Engine:
         """Write the values of the queries first … last - 1 into their rows of `out`.
 
         `scores` is float64[n_docs] or float32[n_docs], or those of one list if all lists share them; `out` is
-        float64[n_queries, n_measures]. Both are C-contiguous, aligned and in native byte order. Returns the first query with a NaN among its scores, or -1.
+        float64[n_queries, n_measures]. Both are C-contiguous, aligned and in native byte order. Returns the first query
+        with a NaN among its scores, or -1.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT

@@ -91,6 +91,16 @@ def test_copies_for_a_few_users_at_a_time_give_the_same_bits(monkeypatch):
         assert_same(evaluator, scores)
 
 
+@pytest.mark.parametrize("precision", [None, "decimals:0", "levels:3"])
+def test_rows_of_lists_that_share_scores(precision):
+    *drawn, scores = made(4, 11, 50)
+    prepared = evaluator_of(*drawn, ["AP"], precision=precision)._prepared
+    values = np.empty((2, 5, 1))
+    assert prepared.sharing_scores().rows(3, 8).evaluate(scores, values[0]) == -1
+    assert prepared.rows(3, 8).sharing_scores().evaluate(scores, values[1]) == -1
+    np.testing.assert_array_equal(*values)
+
+
 def test_scores_of_one_user_keep_their_meaning():
     evaluator = Evaluator.from_sparse(sparse(np.ones((1, 3), bool), np.array([[0, 1, 0]])), ["RR"])
     np.testing.assert_array_equal(evaluator([2.0, 2.0, 1.0]), [[0.75]])

@@ -96,6 +96,7 @@ class Prepared:
             offsets=self.offsets[first : last + 1] - self.offsets[first],
             extremes=self.extremes and self.extremes._replace(engine=self.extremes.engine.rows(first, last)),
             excluded=self.excluded and self.excluded.rows(first, last),
+            unshared=self.unshared and self.unshared.rows(first, last),
         )
 
     def evaluate(self, scores: Scores, values: Values) -> int:
