@@ -41,14 +41,61 @@ def test_tables_with_marks_in_every_format():
     assert "<td>b_m<sup>a</sup></td><td><b>0.50</b><sup>ab</sup> <small>± 0.1</small></td>" in table.to_html()
     assert "<td>&lt;d&gt;</td>" in table.to_html()
     assert table.to_latex().splitlines() == [
-        "% T", "% A note.", "% Needs the package booktabs.",
-        r"\begin{tabular}{lr@{}l@{ }l}", r"\toprule", r"run & \multicolumn{3}{l}{A\textbar{}P} \\", r"\midrule",
+        "% Needs the package booktabs.", r"\begin{table}", r"\centering", r"\caption{T.}", r"\label{tab:t}",
+        r"\smallskip", r"\begin{tabular}{lr@{}l@{ }l}",
+        r"\toprule", r"run & \multicolumn{3}{l}{A\textbar{}P} \\", r"\midrule",
         r"b\_m\textsuperscript{a} & \textbf{0.50} & \textsuperscript{ab} & $\pm$ 0.1 \\",
         r"\textless{}d\textgreater{} & -- & & \\", r"e & 12.00 & & \\", r"\bottomrule", r"\end{tabular}",
+        r"\par\medskip", r"\begin{minipage}{\linewidth}", r"\footnotesize", r"A note.\par", r"\end{minipage}",
+        r"\end{table}",
     ]  # fmt: skip
     assert table.to_dict() == {"run": ["b_m", "<d>", "e"], "A|P": [0.5, None, 12.0]}
     assert table.csv() == "run,A|P\nb_m,0.5\n<d>,\ne,12.0\n"
     assert Table("", ("a", "b"), []).to_dict() == {"a": [], "b": []}
+
+
+def test_captions_labels_and_widths_in_latex():
+    """Caption and label are LaTeX code; an empty one is left out. With another caption, the title is the first note."""
+    table = Table("Runs & more, on: x_y", ("run", "AP"), [("b_m", -0.5)], ("100 %",))
+    lines = table.to_latex(caption=r"Runs by \citet{a}\n", label="tab:a_b", wide=True).splitlines()
+    assert lines[1:5] == [r"\begin{table*}", r"\centering", r"\caption{Runs by \citet{a}\n}", r"\label{tab:a_b}"]
+    assert lines[-4:] == [r"Runs \& more, on: x\_y.\par", r"100 \%\par", r"\end{minipage}", r"\end{table*}"]
+    lines = table.to_latex().splitlines()
+    assert lines[1:5] == [
+        r"\begin{table}", r"\centering", r"\caption{Runs \& more, on: x\_y.}", r"\label{tab:runs-more}",
+    ]  # fmt: skip
+    assert r"b\_m & $-$0.5000 \\" in lines
+    assert not {"caption", "label", "minipage"} & set(
+        re.findall("[a-z]+", Table("", ("a",), [(1,)]).to_latex(caption="", label=""))
+    )
+    assert Table("…", ("a",), [(1,)]).to_latex().splitlines()[4] == r"\label{tab:results}"
+
+
+def test_wide_tables_in_latex():
+    """Longer rows need the width of the page, and still longer ones are set smaller, as are tables of many rows."""
+    for n, name, is_small in ((4, "table", False), (7, "table*", False), (15, "table*", True)):
+        columns = tuple(f"c{i}" for i in range(n))
+        code = Table("T", columns, [(0.5,) * n]).to_latex()
+        assert f"\\begin{{{name}}}\n" in code
+        assert (r"\setlength{\tabcolsep}{3pt}" in code) == is_small
+        assert r"\begin{table}" in Table("T", columns, [(0.5,) * n]).to_latex(wide=False)
+    for n, is_small in ((32, False), (33, True)):
+        assert (r"\footnotesize" in Table("T", ("run",), [("a",)] * n).to_latex()) == is_small
+
+
+def test_columns_with_a_common_heading_in_latex():
+    """The difference and the p value of a measure share its heading. Other columns, and other measures, do not."""
+    columns = ("run", "AP", "Δ AP", "p AP", "NumRet", "p x", "RR", "Δ RR")
+    lines = (
+        Table("T", columns, [("a", Marked(0.5, "0.5", raised="†"), 0.1, 0.2, 7, 1, 0.5, 0.5)]).to_latex().splitlines()
+    )
+    start = lines.index(r"\toprule")
+    assert lines[start + 1 : start + 4] == [
+        r" & \multicolumn{4}{c}{AP} &  &  & \multicolumn{2}{c}{RR} \\",
+        r"\cmidrule(lr){2-5}\cmidrule(lr){8-9}",
+        r"run & \multicolumn{2}{l}{mean} & $\Delta$ & $p$ & NumRet & p x & mean & $\Delta$ \\",
+    ]
+    assert r"0.5 & \textsuperscript{$\dagger$} & 0.1000" in lines[start + 5]
 
 
 @pytest.mark.parametrize("name", ["gone/table.csv", ""])
@@ -122,7 +169,7 @@ def test_plain_text_has_its_own_notes():
         assert each.fitted(80).splitlines()[-3:] == ["Star: the best.", "Same.", "A note."]
         assert "<p class=note>Bold: the best.</p>\n<p class=note>Same.</p>" in each.to_html()
         assert "Bold: the best." in each._repr_html_()
-        assert "% Bold: the best." in each.to_latex()
+        assert r"Bold: the best.\par" in each.to_latex()
         assert "Star" not in each.to_html() + each._repr_html_() + each.to_latex() + each.to_json()
 
 

@@ -13,8 +13,11 @@ import scipy.stats
 import tieaware
 from tieaware import InputError, Results
 from tieaware.cli import main
-from tieaware.results.paper_table import TESTS, Design
-from tieaware.statistics import paired_test
+from tieaware.experiments import compare
+from tieaware.output.tables import Table
+from tieaware.results.paper_table import Design, _shown_p
+from tieaware.statistics import benjamini_hochberg, bonferroni, paired_test, tukey_hsd
+from tieaware.statistics.procedures import TESTS
 
 RUNS = ("bm25_base", "dense & [x]*", "cross--encoder", "lists|$%")
 
@@ -39,16 +42,27 @@ def letters(table, column):
 def holm(p):
     """Compute p values with Holm's correction from its definition."""
     order = sorted(range(len(p)), key=p.__getitem__)
-    return {i: max(min(1, (len(p) - k) * p[j]) for k, j in enumerate(order[: order.index(i) + 1])) for i in order}
+    return [max(min(1, (len(p) - k) * p[j]) for k, j in enumerate(order[: order.index(i) + 1])) for i in range(len(p))]
 
 
-@pytest.mark.parametrize("correction", ["holm", "none"])
+def many_runs(n=12):
+    """Return results of more runs than get letters; the last but one is the best."""
+    rng = np.random.default_rng(3)
+    values = rng.random((n, 20, 2)) / 2 + np.linspace(0, 0.4, n)[:, None, None]
+    values[-2] += 0.2
+    return Results(values, tuple(f"r{i}" for i in range(n)), tuple(map(str, range(20))), (tieaware.ESL, tieaware.AP))
+
+
+CORRECTED = {"holm": holm, "none": list, "bh": benjamini_hochberg, "bonferroni": bonferroni}
+
+
+@pytest.mark.parametrize("correction", CORRECTED)
 @pytest.mark.parametrize("column", [1, 2])
 def test_letters_are_those_of_the_runs_that_are_worse_by_scipy(results, column, correction):
     values, sign = results.values[:, :, column - 1], (1, -1)[column - 1]
     pairs = list(combinations(range(4), 2))
     p = [float(scipy.stats.ttest_rel(values[a], values[b]).pvalue) for a, b in pairs]
-    p = holm(p) if correction == "holm" else p
+    p = CORRECTED[correction](p)
     beaten = [""] * 4
     for i, (a, b) in enumerate(pairs):
         if p[i] < 0.05:
@@ -70,17 +84,106 @@ def test_the_best_is_in_bold(results):
     assert letters(equal.table(), 1)[0] == ["", ""]
 
 
-def test_with_a_baseline_each_run_is_compared_with_it_only(results):
-    table = results.table(baseline="lists|$%")
-    assert letters(table, 1) == (["", "d", "d", "a"], list("abcd"))
-    how = "(paired t-test, two-sided, p < 0.05, Holm-corrected for 3 pairs)"
-    assert f"compared with lists|$% only {how}" in table.notes[0]
-    assert table.notes[1] == "Not tested: num_ret, gm_map."
+@pytest.mark.parametrize("correction", CORRECTED)
+def test_with_a_baseline_daggers_differences_and_p_values(results, correction):
+    """Each run is compared with the baseline; where less is better, a smaller mean gets a dagger."""
+    table = results.table(baseline="lists|$%", correction=correction)
+    assert table.columns == ("run", "map", "Δ map", "p map", "ESL", "Δ ESL", "p ESL", "num_ret", "gm_map")
+    assert [row[0].raised for row in table.rows] == [""] * 4
+    exported = table.to_dict()
+    for m, (name, sign) in enumerate((("map", 1), ("ESL", -1))):
+        values = results.values[:, :, m]
+        p = CORRECTED[correction]([float(scipy.stats.ttest_rel(values[i], values[3]).pvalue) for i in range(3)])
+        np.testing.assert_allclose(exported[f"p {name}"][:3], p, rtol=1e-9)
+        differences = values[:3].mean(axis=1) - values[3].mean()
+        np.testing.assert_allclose(exported[f"Δ {name}"][:3], differences, atol=1e-15)
+        assert (exported[f"p {name}"][3], exported[f"Δ {name}"][3]) == (None, None)
+        better = sign * differences > 0
+        expected = [("†" if up else "‡") if small else "" for up, small in zip(better, np.array(p) < 0.05, strict=True)]
+        assert [row[1 + 3 * m].raised for row in table.rows] == [*expected, ""]
+        assert correction not in ("none", "bh") or m or "†" in expected
+    how = {"holm": "Holm-corrected", "bh": "Benjamini–Hochberg-corrected", "bonferroni": "Bonferroni-corrected"}
+    assert table.notes[:4] == (
+        "Baseline: lists|$%.",
+        "†, ‡: significantly better, or worse, than the baseline (paired t-test, two-sided, p < 0.05, "
+        f"{how.get(correction, 'not corrected')} for 3 pairs).",
+        "Δ: the difference from the mean of the baseline. p: the p value"
+        + ("." if correction == "none" else " after the correction."),
+        "Not tested: num_ret, gm_map.",
+    )
+
+
+def test_a_run_that_is_worse_than_the_baseline_gets_a_double_dagger(results):
+    table = results.table(baseline="cross--encoder")
+    assert [row[1].raised for row in table.rows] == ["‡", "‡", "", "‡"]
+    assert table.rows[0][2].text.startswith("-0.")
+    assert (table.rows[0][3].text, table.rows[2][2]) == ("<0.001", None)
+
+
+def test_without_a_test_the_baseline_gives_differences_only(results):
+    table = results.table(baseline="lists|$%", test="none", digits=1)
+    assert table.columns == ("run", "map", "Δ map", "ESL", "Δ ESL", "num_ret", "gm_map")
+    assert {row[1].raised for row in table.rows} == {""}
+    assert table.notes[:3] == (
+        "Baseline: lists|$%.", "Δ: the difference from the mean of the baseline.", "Not compared: num_ret, gm_map.",
+    )  # fmt: skip
+
+
+def test_more_than_ten_runs_are_compared_with_the_best():
+    """The best is the run with the least ESL, the first measure. The correction is for all 66 pairs."""
+    results = many_runs()
+    table = results.table()
+    assert [row[0].value for row in table.rows] == list(results.runs)
+    assert table.notes[0] == "Baseline: r0, the run with the lowest mean ESL."
+    assert "Holm-corrected for all 66 pairs of runs)" in table.notes[1]
+    for m, name in enumerate(("ESL", "AP")):
+        values = results.values[:, :, m]
+        pairs = list(combinations(range(12), 2))
+        p = holm([float(scipy.stats.ttest_rel(values[a], values[b]).pvalue) for a, b in pairs])
+        np.testing.assert_allclose(table.to_dict()[f"p {name}"][1:], p[:11], rtol=1e-9)
+        differences = values[1:].mean(axis=1) - values[0].mean()
+        np.testing.assert_allclose(table.to_dict()[f"Δ {name}"][1:], differences, atol=1e-15)
+        expected = [
+            ("‡" if (d > 0) == (m == 0) else "†") if x < 0.05 else "" for x, d in zip(p, differences, strict=False)
+        ]
+        assert [row[1 + 3 * m].raised for row in table.rows][1:] == expected
+    last = Results(results.values[..., 1:], results.runs, results.queries, (tieaware.AP,)).table()
+    assert last.notes[0] == "Baseline: r10, the run with the highest mean AP."
+    assert [row[1].raised for row in last.rows][:3] == ["‡"] * 3
+    assert letters(many_runs(10).table(), 1)[1] == list("abcdefghij")
+    assert [row[0].raised for row in results.table(test="none").rows] == [""] * 12
+
+
+def test_tukey_compares_all_runs(results):
+    """Letters and p values follow the table of all pairs. No further correction is possible."""
+    test = tukey_hsd(results.values[:, :, 0])
+    found = letters(results.table(test="tukey"), 1)[0]
+    assert found == [
+        "".join("abcd"[j] for j in range(4) if test.p[i, j] < 0.05 and test.difference[i, j] > 0) for i in range(4)
+    ]
+    table = results.table("bm25_base", "tukey", "none")
+    np.testing.assert_allclose(table.to_dict()["p map"][1:], test.p[1:, 0], rtol=1e-12)
+    assert "(Tukey's HSD, two-sided, p < 0.05, corrected for 4 runs)" in table.notes[1]
+    for correction in ("holm", "bh", "bonferroni"):
+        with pytest.raises(InputError, match=r"^correction: the test 'tukey' corrects for the number of runs itself;"):
+            results.table(test="tukey", correction=correction)
+
+
+@pytest.mark.parametrize(
+    ("p", "alpha", "text"),
+    [
+        (0.0004, 0.05, "<0.001"), (0.0496, 0.05, "0.0496"), (0.05, 0.05, "0.050"), (0.0504, 0.05, "0.050"),
+        (0.04999996, 0.05, "0.04999996"), (0.0125, 0.05, "0.013"), (1.0, 0.05, "1.000"), (0.00005, 0.0001, "<0.0001"),
+        (0.0004, 0.0001, "0.0004"),
+    ],
+)  # fmt: skip
+def test_p_values_stay_on_their_side_of_the_level(p, alpha, text):
+    """A p value below the level is not rounded up to it, so text and daggers agree."""
+    assert _shown_p(p, alpha) == text
 
 
 def test_every_significance_test_has_a_name(results):
-    for test in set(TESTS) - {"none"}:
-        paired_test([1.0, 2.0, 4.0], [0.0, 0.5, 0.1], test)
+    for test in TESTS:
         assert TESTS[test] in results.table(test=test, alpha=0.2).notes[0]
     with pytest.raises(InputError):
         paired_test([1.0, 2.0], [0.0, 0.5], "none")
@@ -107,25 +210,19 @@ def test_the_spread_stands_beside_the_means(results):
     assert (std.rows[0][1].text, std.rows[0][3].text) == (f"{results.mean()[0, 0]:.2f}", "600")
 
 
-def test_the_frames_of_the_table_hold_the_means_only(results):
+def test_the_frames_of_the_table_hold_the_numbers(results):
     assert results.table().to_pandas().to_dict("list") == results["bm25_base"].table().to_dict() | {
         "run": list(RUNS), **dict(zip(results.names, results.summary().T.tolist(), strict=True)),
     }  # fmt: skip
-
-
-def test_letters_beyond_z_are_separated_by_commas():
-    values = np.repeat(np.arange(28.0)[:, None], 3, axis=1)[:, :, None] + np.arange(3)[None, :, None] / 7
-    table = Results(values, tuple(map(str, range(28))), ("p", "q", "r"), (tieaware.AP,)).table()
-    assert [row[0].raised for row in table.rows][24:] == ["y", "z", "aa", "ab"]
-    assert table.rows[27][1].raised == ",".join([*"abcdefghijklmnopqrstuvwxyz", "aa"])
+    assert results.table("bm25_base").to_pandas()["p map"].dtype == np.float64
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"baseline": "bm25"}, "baseline: there is no run 'bm25'; did you mean bm25_base?"),
-        ({"test": "f"}, "test: expected one of t, wilcoxon, sign, permutation, none, found 'f'"),
-        ({"correction": "bh"}, "correction: expected one of holm, none, found 'bh'"),
+        ({"test": "f"}, "test: expected one of t, wilcoxon, sign, permutation, tukey, none, found 'f'"),
+        ({"correction": "fdr"}, "correction: expected one of holm, bh, bonferroni, none, found 'fdr'"),
         ({"alpha": 1}, "alpha: expected a number between 0 and 1, found 1"),
         ({"digits": -1}, "digits: expected a whole number from 0 to 17, found -1"),
         ({"spread": "min"}, "spread: expected one of std, range, found 'min'"),
@@ -156,22 +253,34 @@ def test_results_that_cannot_be_tested_are_refused():
         single.table(spread="std")
 
 
-def test_latex_typesets_the_table(results, tmp_path):
-    """The table can be typeset even if the names contain characters that are special in LaTeX."""
+@pytest.mark.parametrize("document", ["article", "twocolumn"])
+def test_latex_typesets_the_table(results, tmp_path, document):
+    """The tables can be typeset even if the names contain characters that are special in LaTeX, with their notes."""
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is missing")
     if subprocess.run(["kpsewhich", "booktabs.sty"], capture_output=True).returncode:
         pytest.skip("LaTeX's package booktabs is missing")
     printable = "".join(map(chr, range(32, 127)))
-    odd = Results(np.zeros((3, 1, 1)), (f"{printable}", "[1pt]\0\n", "*–…±§ü"), ("q",), (tieaware.AP,), names=("a_b",))
-    tables = [results.table(), results.table(spread="std"), results.table(spread="range"), odd.table(test="none")]
-    page = r"\documentclass{article}\usepackage{booktabs}\begin{document}\tiny %s\end{document}"
-    (tmp_path / "t.tex").write_text(page % "\n\n".join(table.to_latex() for table in tables))
-    done = subprocess.run(
-        ["pdflatex", "-draftmode", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
-        cwd=tmp_path, capture_output=True, text=True, errors="replace",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-2000:]
+    names = (f"{printable}", "[1pt]\0\n", "*–…±§ü−×÷·≥≤→←²ΔΦαμρστ†‡")
+    odd = Results(np.zeros((3, 1, 1)), names, ("q",), (tieaware.AP,), names=("a_b",))
+    tables = [
+        results.table(), results.table(spread="std"), results.table(spread="range"), odd.table(test="none"),
+        odd.table(names[0], "none"), results.table(RUNS[1], "tukey", spread="range"),
+        results.table(RUNS[3], "sign", "bh"), many_runs().table(), compare(many_runs(3)).tables()["pairs"],
+        Table("", ("a", "b"), []),
+    ]  # fmt: skip
+    codes = [table.to_latex() for table in tables]
+    codes.append(tables[0].to_latex(caption=r"Runs, \emph{all}", label="tab:a_b", wide=True) + r"Table~\ref{tab:a_b}.")
+    options = "[twocolumn]" if document == "twocolumn" else ""
+    page = r"\documentclass%s{article}\usepackage{booktabs}\begin{document}\tiny %s\end{document}"
+    (tmp_path / "t.tex").write_text(page % (options, "\n\\clearpage\n".join(codes)))
+    for _ in range(2):
+        done = subprocess.run(
+            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
+            cwd=tmp_path, capture_output=True, text=True, errors="replace",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout[-2000:]
+    assert "undefined" not in done.stdout
 
 
 def test_the_command_prints_the_table(tmp_path, monkeypatch, capfd):
@@ -199,13 +308,29 @@ def test_the_command_prints_the_table(tmp_path, monkeypatch, capfd):
     assert main([*arguments, "--table", "text", "--beside", "range", "--digits", "1", "--test", "none"]) == 0
     assert "tied   0.8 [0.5, 1.0]" in capfd.readouterr().out
     assert main([*arguments, "--table", "text", "--baseline", "tied", "--correction", "none"]) == 0
-    assert "compared with tied only" in capfd.readouterr().out
+    assert capfd.readouterr().out.splitlines()[2:6] == [
+        "run   recip_rank  Δ recip_rank  p recip_rank  num_ret",
+        "good  *1.000 †    +0.250        <0.001        10",
+        "tied   0.750           –             –        10",
+        "",
+    ]
+    latex = [*arguments, "--table", "latex"]
+    assert main([*latex, "--test", "tukey", "--caption", r"My \emph{runs}", "--label", "tab:mine"]) == 0
+    printed = capfd.readouterr().out
+    assert "\\caption{My \\emph{runs}}\n\\label{tab:mine}\n" in printed
+    assert "Tukey\\textquotesingle{}s HSD" in printed
     for options, message in (
         (
             ["--table", "text", "--test", "f", "--measure", "gone"],
-            "--test: expected one of t, wilcoxon, sign, permutation, none, found 'f'",
+            "--test: expected one of t, wilcoxon, sign, permutation, tukey, none, found 'f'",
         ),
         (["--baseline", "good"], "--baseline requires --table"),
+        (["--caption", "x"], "--caption requires --table latex"),
+        (["--table", "text", "--label", "x"], "--label requires --table latex"),
+        (
+            ["--table", "text", "--test", "tukey", "--correction", "holm"],
+            "--correction: the test 'tukey' corrects for the number of runs itself; leave out the correction",
+        ),
         (["--table", "text", "-q"], "--table cannot be combined with -q: a table shows means only"),
         (["--table", "text", "--baseline", "god"], "--baseline: there is no run 'god'; did you mean good?"),
     ):

@@ -46,10 +46,10 @@ def test_tukey_tests_the_family_of_all_runs(values):
 def test_names_of_tests_and_corrections():
     assert checked("t", None) == ("t", "holm")
     assert checked("tukey", None) == checked("tukey", "none") == ("tukey", "none")
-    assert checked("sign", "bh").described(0.05, 1, 2) == (
+    assert checked("sign", "bh").described(0.05, "1 pair", 2) == (
         "sign test, two-sided, p < 0.05, Benjamini–Hochberg-corrected for 1 pair"
     )
-    assert checked("tukey", None).described(0.01, 3, 3) == "Tukey's HSD, two-sided, p < 0.01, corrected for 3 runs"
+    assert checked("tukey", None).described(0.01, "3 pairs", 3) == "Tukey's HSD, two-sided, p < 0.01, corrected for 3 runs"
     assert [checked("t", name).p_name for name in CORRECTIONS] == [
         "Holm's p", "Benjamini–Hochberg's p", "Bonferroni's p", "uncorrected p",
     ]  # fmt: skip

@@ -43,7 +43,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     output.add_argument(
         "--table", choices=_TABLES, metavar="FORMAT",
         help=f"print a table of runs × measures instead, as {', '.join(_TABLES)}; the best values are bold, and "
-        "letters mark significant differences",
+        "letters or daggers mark significant differences",
     )  # fmt: skip
     options.add_queries(command)
     command.add_argument("--digits", type=_digits, metavar="N", help="number of decimals (default: 4, or 3 in a table)")
@@ -59,20 +59,16 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _add_table_options(command: argparse.ArgumentParser) -> None:
     """Add the options of --table. They default to None, so that `Results.table` applies its own defaults."""
     of_table = command.add_argument_group("options for --table")
-    of_table.add_argument(
-        "--baseline", metavar="RUN", help="compare the runs only with this run (default: with each other)"
-    )
-    of_table.add_argument(
-        "--test", metavar="TEST", help="paired test: t, wilcoxon, sign, permutation or none (default: t)"
-    )
-    of_table.add_argument(
-        "--correction", metavar="C", help="correction for multiple comparisons: holm or none (default: holm)"
-    )
+    options.add_procedure(of_table, "all with each other; with more than ten runs, the best", " or none")
     of_table.add_argument("--alpha", type=float, metavar="A", help="significance level (default: 0.05)")
     of_table.add_argument(
         "--beside", choices=("std", "range"),
         help="show the effect of ties beside each mean: ± standard deviation, or [minimum, maximum]",
     )  # fmt: skip
+    of_table.add_argument(
+        "--caption", metavar="TEX", help="caption of the LaTeX table (default: the queries and the tie rule)"
+    )
+    of_table.add_argument("--label", metavar="TEX", help="label of the LaTeX table (default: tab:means-over-…-queries)")
 
 
 def _digits(text: str) -> int:
@@ -89,7 +85,10 @@ def _run(arguments: argparse.Namespace) -> str:
         spread=arguments.spread or table_arguments.get("spread") is not None, out=arguments.out,
     )  # fmt: skip
     if arguments.table is not None:
-        return _TABLES[arguments.table](results.table(**table_arguments))
+        table = results.table(**table_arguments)
+        if arguments.table == "latex":
+            return table.to_latex(caption=arguments.caption, label=arguments.label)
+        return _TABLES[arguments.table](table)
     header = {"header": arguments.measure is None} if arguments.format == "text" else {}
     digits = 4 if arguments.digits is None else arguments.digits
     return FORMATS[arguments.format](export_of(results), per_query=arguments.per_query, digits=digits, **header)
@@ -99,6 +98,9 @@ def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     """Check the options of --table before any file is read, and return the arguments of `Results.table`."""
     given = {name: getattr(arguments, name) for name in ("baseline", "test", "correction", "alpha", "beside")}
     given = {name: value for name, value in given.items() if value is not None}
+    for option in ("caption", "label"):
+        if getattr(arguments, option) is not None and arguments.table != "latex":
+            raise InputError("", f"--{option} requires --table latex", argument=option)
     if arguments.table is None:
         if given:
             option = next(iter(given))

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 import textwrap
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from tieaware.commands import streams
@@ -15,7 +15,7 @@ from tieaware.errors import InputError, printable
 from tieaware.inputs import RunSource, source_named, sources_at, warn_of_parts
 from tieaware.inputs.matrix import read_matrix
 from tieaware.measures import listed_measures, parse_measure
-from tieaware.output.tables import FORMATS, Table
+from tieaware.output.tables import FORMATS, Table, counted
 from tieaware.results import Results
 from tieaware.runtime.progress import stage
 from tieaware.ties import RULES
@@ -23,6 +23,8 @@ from tieaware.ties import RULES
 if TYPE_CHECKING:
     # Only some commands need the experiments, whose import takes as long as all other imports together.
     from tieaware.experiments.experiment import Experiment
+    from tieaware.inputs.duplicate_rows import Duplicates
+    from tieaware.inputs.run import ScoreDtype
 
 # Without --all, a terminal shows at most this many rows of a table.
 _MOST_ROWS = 60
@@ -110,6 +112,29 @@ def one_measure(arguments: argparse.Namespace, default: tuple[str, ...], why: st
     return measures[0]
 
 
+def add_procedure(command: argparse._ActionsContainer, compared: str, none: str = "") -> None:
+    """Add the options for the baseline, the significance test and the correction, which default to None.
+
+    Parameters
+    ----------
+    command : argparse.ArgumentParser or an argument group of it
+    compared : str
+        What the runs are compared with, without a baseline.
+    none : str
+        The choice of no test, as a part of the help text.
+    """
+    command.add_argument("--baseline", metavar="RUN", help=f"compare each run only with this one (default: {compared})")
+    command.add_argument(
+        "--test", metavar="TEST",
+        help=f"paired test over the queries: t, wilcoxon, sign, permutation, tukey (Tukey's HSD){none} (default: t)",
+    )  # fmt: skip
+    command.add_argument(
+        "--correction", metavar="C",
+        help="correction for multiple comparisons: holm, bh (Benjamini–Hochberg), bonferroni or none (default: holm; "
+        "none with tukey, which needs no other)",
+    )  # fmt: skip
+
+
 def add_ties(command: argparse.ArgumentParser, default: str = "average") -> None:
     """Add the option for the tie rule."""
     command.add_argument(
@@ -160,7 +185,7 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
     return sources
 
 
-def _one_run(names: list[str], files: list[str], score_dtype: str, duplicates: str) -> RunSource:
+def _one_run(names: list[str], files: list[str], score_dtype: ScoreDtype, duplicates: Duplicates) -> RunSource:
     """Return the run whose parts are all files."""
     if len(names) > 1:
         raise InputError("", "--name can be given only once: it makes one run of all RUN files", argument="name")
@@ -205,7 +230,7 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
         with stage("writing the report"):
             experiment.write(arguments.out, shlex.join(["tieaware", *sys.argv[1:]]))
         report = os.path.join(arguments.out, "report.html")
-        counts = f"{_counted(tables, 'table')} (.csv) and {_counted(drawings, 'figure')} (.svg, .png)"
+        counts = f"{counted(len(tables), 'table')} (.csv) and {counted(len(drawings), 'figure')} (.svg, .png)"
         streams.say(f"wrote {report}, and in the same folder {counts}")
     if arguments.plot is not None:
         next(iter(drawings.values())).save(arguments.plot)
@@ -218,16 +243,12 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
         texts.insert(0, f"{textwrap.fill(verdict, streams.width() or _WIDTH)}\n")
     if arguments.format == "json" and len(texts) > 1:
         return "[" + ", ".join(text.rstrip() for text in texts) + "]\n"
-    others = [f"{name} ({len(tables[name].rows):,} rows)" for name in tables if name not in shown]
+    others = [f"{name} ({counted(len(tables[name].rows), 'row')})" for name in tables if name not in shown]
     width = streams.width()
     if others and width is not None and arguments.format == "text":
         rest = f"More tables, printed with --all, and written with --out FOLDER: {', '.join(others)}."
         texts.append(f"{textwrap.fill(rest, width)}\n")
     return "\n".join(texts)
-
-
-def _counted(things: Sized, name: str) -> str:
-    return f"{len(things)} {name}{'s' * (len(things) != 1)}"
 
 
 def format_table(table: Table, form: str = "text", *, whole: bool = True) -> str:

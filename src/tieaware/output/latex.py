@@ -1,18 +1,25 @@
-"""Tables in LaTeX, with the rules of the package booktabs."""
+"""Tables in LaTeX: complete floats with caption, label and notes, and the rules of the package booktabs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 # Escapes for LaTeX. After a line end, LaTeX would read brackets and stars as its arguments. LaTeX would also print
-# straight quotes as curly quotes.
+# straight quotes as curly quotes. pdfLaTeX does not know Greek letters and most signs outside of mathematics.
 _ESCAPED = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", "[": "{[}", "]": "{]}", "*": "{*}", "'": r"\textquotesingle{}",
-    "`": r"\textasciigrave{}", "–": "--", "±": r"$\pm$", "…": r"\dots{}",
+    "`": r"\textasciigrave{}", "–": "--", "±": r"$\pm$", "…": r"\dots{}", "†": r"$\dagger$", "‡": r"$\ddagger$",
+    "−": "$-$", "×": r"$\times$", "÷": r"$\div$", "·": r"$\cdot$", "≥": r"$\geq$", "≤": r"$\leq$",
+    "→": r"$\rightarrow$", "←": r"$\leftarrow$", "²": "$^2$", "Δ": r"$\Delta$", "Φ": r"$\Phi$", "α": r"$\alpha$",
+    "μ": r"$\mu$", "ρ": r"$\rho$", "σ": r"$\sigma$", "τ": r"$\tau$",
 }  # fmt: skip
+# One of two columns of a page holds rows of about _COLUMN characters, and a page holds about _ROWS rows of _PAGE
+# characters. Between two columns of a table is the room of _GAP characters.
+_COLUMN, _PAGE, _ROWS, _GAP = 48, 105, 32, 3
 
 
 class Shown(NamedTuple):
@@ -22,6 +29,24 @@ class Shown(NamedTuple):
     bold: bool = False
     raised: str = ""
     beside: str = ""
+
+
+class Grid(NamedTuple):
+    """The cells of a table.
+
+    Attributes
+    ----------
+    names : sequence of str
+        The names of the columns. "Δ AP" and "p AP" on the right of "AP" share its heading.
+    is_text : sequence of bool
+        Whether each column is text.
+    columns : sequence of sequences of Shown
+        The cells of each column.
+    """
+
+    names: Sequence[str]
+    is_text: Sequence[bool]
+    columns: Sequence[Sequence[Shown]]
 
 
 def escaped(text: str) -> str:
@@ -34,35 +59,123 @@ def _escaped(c: str, following: str) -> str:
     return "-{}" if c == following == "-" else _ESCAPED.get(c, c if c.isprintable() else "?")
 
 
-def tabular(
-    names: Sequence[str], is_text: Sequence[bool], columns: Sequence[Sequence[Shown]], notes: Iterable[str] = ()
-) -> str:
-    """Return a table as a LaTeX tabular, after its notes as comments.
-
-    The raised letters after a number, and the text beside it, are in separate columns, so that the numbers are aligned.
+def table_float(grid: Grid, title: str, notes: Iterable[str], caption: str | None, label: str | None,
+                wide: bool | None) -> str:  # fmt: skip
+    """Return a table as a LaTeX float: the caption, the tabular, and the notes as text below it.
 
     Parameters
     ----------
-    names : sequence of str
-        The names of the columns.
-    is_text : sequence of bool
-        Whether each column is text.
-    columns : sequence of sequences of Shown
-        The cells of each column.
+    grid : Grid
+    title : str
+        The caption is the title and the label is made of its beginning, unless they are given. If another caption is
+        given, the title is the first note.
     notes : iterable of str
+    caption, label : str or None
+        LaTeX code; an empty one is left out. None for the defaults.
+    wide : bool or None
+        Whether the float has the width of the page in a document of two columns; None if the number of characters in
+        a row decides.
     """
-    made = [_Tabular(*column) for column in zip(names, is_text, columns, strict=True)]
+    n_characters = _n_characters(grid)
+    name = "table*" if (n_characters > _COLUMN if wide is None else wide) else "table"
+    sentence = f"{escaped(' '.join(title.split()))}." if title else ""
+    texts = [escaped(" ".join(note.split())) for note in notes]
+    if caption is None:
+        caption = sentence
+    elif sentence:
+        texts.insert(0, sentence)
+    caption = " ".join(caption.split())
+    label = _label(title) if label is None else "".join(label.split())
     lines = [
-        *(f"% {escaped(' '.join(note.split()))}" for note in (*notes, "Needs the package booktabs.")),
+        "% Needs the package booktabs.",
+        rf"\begin{{{name}}}",
+        r"\centering",
+        *([rf"\caption{{{caption}}}"] if caption else []),
+        *([rf"\label{{{label}}}"] if label else []),
+        r"\smallskip",
+        *([r"\footnotesize"] if n_characters > _PAGE or len(grid.columns[0]) > _ROWS else []),
+        *([r"\setlength{\tabcolsep}{3pt}"] if n_characters > _PAGE else []),
+        *_tabular(grid),
+        *([r"\par\medskip", r"\begin{minipage}{\linewidth}", r"\footnotesize"] if texts else []),
+        *(rf"{text}\par" for text in texts),
+        *([r"\end{minipage}"] if texts else []),
+        rf"\end{{{name}}}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _label(title: str) -> str:
+    """Return the label: the words of the title up to the first comma or colon."""
+    words = re.findall(r"[a-z0-9]+", re.split("[,:]", title)[0].lower())
+    return f"tab:{'-'.join(words) or 'results'}"
+
+
+def _n_characters(grid: Grid) -> int:
+    """Return the number of characters that would fit into the width of the tabular."""
+    widths = [
+        max(len(head), *(len(c.text) + len(c.raised) + len(c.beside) for c in cells), 0)
+        for head, cells in zip(_headings(grid.names), grid.columns, strict=True)
+    ]
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _headings(names: Sequence[str]) -> list[str]:
+    """Return the heading of each column: its name, or its part below a heading that it shares with other columns."""
+    return [
+        name if size == 1 else _parts(names[start]).get(name, "mean")
+        for start, size in _groups(names)
+        for name in names[start : start + size]
+    ]
+
+
+def _parts(name: str) -> dict[str, str]:
+    """Return the columns that share the heading of a measure: {name: heading below the common one}."""
+    return {f"{part} {name}": part for part in ("Δ", "p")}
+
+
+def _groups(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the first column and the number of columns of each common heading; single columns are groups of one."""
+    groups: list[tuple[int, int]] = []
+    for i, name in enumerate(names):
+        if groups and name in _parts(names[groups[-1][0]]):
+            groups[-1] = (groups[-1][0], groups[-1][1] + 1)
+        else:
+            groups.append((i, 1))
+    return groups
+
+
+def _tabular(grid: Grid) -> list[str]:
+    """Return the lines of the tabular.
+
+    The raised letters after a number, and the text beside it, are in separate columns, so that the numbers are aligned.
+    """
+    headings = _headings(grid.names)
+    made = [_Tabular(*column) for column in zip(headings, grid.is_text, grid.columns, strict=True)]
+    above = _common_headings(grid.names, [column.width for column in made])
+    return [
         rf"\begin{{tabular}}{{{''.join(column.alignment for column in made)}}}",
         r"\toprule",
+        *above,
         _row(column.head for column in made),
         r"\midrule",
         *(_row(cells) for cells in zip(*(column.cells for column in made), strict=True)),
         r"\bottomrule",
         r"\end{tabular}",
     ]
-    return "\n".join(lines) + "\n"
+
+
+def _common_headings(names: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Return the row of common headings with the rules below them; nothing if there are none."""
+    cells, rules, place = [], [], 1
+    for start, size in _groups(names):
+        width = sum(widths[start : start + size])
+        if size == 1:
+            cells += [""] * width
+        else:
+            cells.append(rf"\multicolumn{{{width}}}{{c}}{{{escaped(names[start])}}}")
+            rules.append(rf"\cmidrule(lr){{{place}-{place + width - 1}}}")
+        place += width
+    return [_row(cells), "".join(rules)] if rules else []
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -70,19 +183,25 @@ def _row(cells: Iterable[str]) -> str:
 
 
 class _Tabular:
-    """The LaTeX code of a column: its alignment, head and cells."""
+    """The LaTeX code of a column: its alignment, head and cells, and the number of columns that it takes."""
 
     def __init__(self, name: str, is_text: bool, cells: Sequence[Shown]) -> None:
-        self.alignment, self.head = ("l" if is_text else "r"), escaped(name)
-        self.cells = [rf"\textbf{{{escaped(c.text)}}}" if c.bold else escaped(c.text) for c in cells]
+        self.alignment, self.head = ("l" if is_text else "r"), "$p$" if name == "p" else escaped(name)
+        self.cells = [self._main(cell, is_text) for cell in cells]
         raised = [rf"\textsuperscript{{{escaped(c.raised)}}}" if c.raised else "" for c in cells]
         beside = [escaped(c.beside) for c in cells]
         for marks, gap in ((raised, ""), (beside, " ")):
             if any(marks):
                 self._append(marks, gap, is_text)
-        width = len(self.alignment.replace("@{}", "").replace("@{ }", ""))
-        if width > 1:
-            self.head = rf"\multicolumn{{{width}}}{{l}}{{{self.head}}}"
+        self.width = len(self.alignment.replace("@{}", "").replace("@{ }", ""))
+        if self.width > 1:
+            self.head = rf"\multicolumn{{{self.width}}}{{l}}{{{self.head}}}"
+
+    def _main(self, cell: Shown, is_text: bool) -> str:
+        """Return the main text of a cell; a number gets a minus sign instead of a hyphen."""
+        is_negative = not is_text and cell.text.startswith("-")
+        text = f"$-${escaped(cell.text[1:])}" if is_negative else escaped(cell.text)
+        return rf"\textbf{{{text}}}" if cell.bold else text
 
     def _append(self, marks: Sequence[str], gap: str, is_text: bool) -> None:
         """Append marks, such as raised letters, to the cells: text keeps them beside it, numbers get a new column."""

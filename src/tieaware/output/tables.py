@@ -227,13 +227,26 @@ class Table:
             f"<tbody>\n{body}</tbody>\n</table>\n{notes}"
         )
 
-    def to_latex(self) -> str:
-        """Return the table as a LaTeX tabular for the package booktabs. Numbers are shown as for `to_markdown`.
+    def to_latex(self, *, caption: str | None = None, label: str | None = None, wide: bool | None = None) -> str:
+        """Return the table as a LaTeX float for the package booktabs, with its notes below the tabular.
 
-        Title and notes precede the tabular as comments.
+        Parameters
+        ----------
+        caption : str, optional
+            LaTeX code; by default the title. If it is empty, the float has no caption.
+        label : str, optional
+            By default ``tab:`` and the first words of the title. If it is empty, the float has no label.
+        wide : bool, optional
+            Whether the float is ``table*``, as wide as the page in a document of two columns, instead of ``table``. By
+            default it is if the rows are longer than about 50 characters.
+
+        Returns
+        -------
+        str
+            Numbers are shown as for `to_markdown`. Names and notes are escaped.
         """
-        cells = [list(map(_shown_cell, cells)) for cells in self._cells()]
-        return latex.tabular(self.columns, self._is_text(), cells, (self.title, *self.notes))
+        grid = latex.Grid(self.columns, self._is_text(), [list(map(_shown_cell, cells)) for cells in self._cells()])
+        return latex.table_float(grid, self.title, self.notes, caption, label, wide)
 
     def to_json(self) -> str:
         """Return title, notes and rows as JSON, each row as ``{column: cell}``.

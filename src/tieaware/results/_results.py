@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     import pyarrow
     from matplotlib.axes import Axes
 
+    from tieaware.results.paper_table import Beside
+    from tieaware.statistics.multiple_comparisons import Correction
+    from tieaware.statistics.procedures import Test
+
 # The most runs and measures that repr() shows, and the most names of other measures.
 _SHOWN_RUNS, _SHOWN_MEASURES, _SHOWN_NAMES = 5, 6, 10
 # The most runs that a notebook shows.
@@ -240,29 +244,33 @@ class Results(NamedValues):
     def table(
         self,
         baseline: str | None = None,
-        test: str = "t",
-        correction: str = "holm",
+        test: Test = "t",
+        correction: Correction | None = None,
         alpha: float = 0.05,
         best: bool = True,
         digits: int = 3,
-        spread: str | None = None,
+        spread: Beside | None = None,
     ) -> Table:
-        """Return a table for a paper: runs × measures, with letters for the runs that a run beats significantly.
+        """Return a table for a paper: runs × measures, with marks for significant differences.
 
-        Each run has a letter, raised after its name. A mean is followed by the letters of the runs whose means are
-        worse, where the test finds the difference significant in this direction. With several runs, the table needs
-        `tieaware[analysis]`.
+        Up to ten runs are compared with each other. Each run has a letter, raised after its name, and a mean is
+        followed by the letters of the runs that are significantly worse. With a baseline, a dagger (†) after a mean
+        says that the run is significantly better than the baseline, a double dagger (‡) that it is worse; two more
+        columns have the difference from the baseline (Δ) and the corrected p value. More than ten runs are compared
+        with the best run by the first measure. With several runs, the table needs `tieaware[analysis]`.
 
         Parameters
         ----------
         baseline : str, optional
-            The only run with which the other runs are compared; by default, all runs are compared with each other.
+            The only run with which the other runs are compared.
         test : str
             The two-sided paired test over the queries: "t", "wilcoxon", "sign" or "permutation", as in
-            `tieaware.statistics.paired_test`; or "none".
-        correction : str
-            The correction for multiple comparisons: "holm", over all pairs of runs that are compared by one measure; or
-            "none".
+            `tieaware.statistics.paired_test`; "tukey", Tukey's HSD over all runs, as in `tieaware.statistics.tukey_hsd`;
+            or "none".
+        correction : str, optional
+            The correction for all pairs of runs that are compared by one measure: "holm", the default; "bh"
+            (Benjamini–Hochberg); "bonferroni"; or "none", the only choice with Tukey's HSD, which needs no other. If
+            the results choose the baseline, the correction is for all pairs of runs.
         alpha : float
             The significance level, between 0 and 1.
         best : bool
@@ -276,8 +284,8 @@ class Results(NamedValues):
         Returns
         -------
         Table
-            Print the table, or call its ``to_latex()``, ``to_markdown()`` or ``to_html()``. If it is exported to a data
-            frame, only the means are kept.
+            Print the table, or call its ``to_latex()``, ``to_markdown()`` or ``to_html()``. A data frame or CSV file
+            has the numbers without marks; the columns of differences and p values are "Δ AP" and "p AP".
 
         Raises
         ------

@@ -1,59 +1,106 @@
-"""The table of results for a paper: runs × measures, with the best means in bold.
+"""The table of results for a paper: runs × measures, with the best means in bold and significant differences marked.
 
-Letters after a mean name the runs that the run of this row beats significantly.
+Up to ten runs are compared with each other: letters after a mean name the runs that the run of this row beats. With a
+baseline, and with more runs, each run is compared with one: daggers after a mean, the difference, and the p value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from string import ascii_lowercase
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from tieaware.checks.arguments import did_you_mean, flag, number, one_of, shown, whole_number
-from tieaware.checks.arrays import Values
+from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.measures import Measure
-from tieaware.output.tables import Cell, Marked, Note, Table
+from tieaware.output.tables import Cell, Marked, Note, Table, counted
 from tieaware.results.exports import Column, Export
-from tieaware.statistics.multiple_comparisons import holm
-from tieaware.statistics.paired_tests import paired_test
+from tieaware.statistics.multiple_comparisons import Correction
+from tieaware.statistics.procedures import CORRECTIONS, TESTS, Procedure, Test, Verdicts, checked
 from tieaware.statistics.values import ROUNDING
 
-# How the notes of a table name the tests of statistics.paired_test.
-TESTS = {
-    "t": "paired t-test", "wilcoxon": "Wilcoxon signed-rank test", "sign": "sign test",
-    "permutation": "paired permutation test", "none": "",
-}  # fmt: skip
-CORRECTIONS = {"holm": ", Holm-corrected for {n}", "none": ", not corrected for {n}"}
+Beside: TypeAlias = Literal["std", "range"]
+
 # For each choice of spread: the kinds of columns shown beside a mean, the format of their numbers, and the note.
 SPREADS = {
     "std": (("std",), "± {}", "±: the standard deviation of the mean over the orders of tied documents."),
     "range": (("min", "max"), "[{}, {}]", "In brackets: the range of the mean over the orders of tied documents."),
 }
+# More runs are compared with a baseline: letters for all of them would be hard to read.
+_MOST_LETTERS = 10
+# The marks of runs that are significantly better and worse than the baseline.
+_BETTER, _WORSE = "†", "‡"
 
 
 class Design(NamedTuple):
     """The design of the table: parameters as for `tieaware.Results.table`."""
 
     baseline: str | None = None
-    test: str = "t"
-    correction: str = "holm"
+    test: Test = "t"
+    correction: Correction | None = None
     alpha: float = 0.05
     best: bool = True
     digits: int = 3
-    spread: str | None = None
+    spread: Beside | None = None
 
     def checked(self) -> Design:
         """Return the design in plain Python types; raise InputError if an argument is not valid."""
-        one_of("test", self.test, TESTS)
-        one_of("correction", self.correction, CORRECTIONS)
+        one_of("test", self.test, (*TESTS, "none"))
+        if self.correction is not None:
+            one_of("correction", self.correction, CORRECTIONS)
+        if self.test != "none":
+            checked(self.test, self.correction)
         if self.spread is not None:
             one_of("spread", self.spread, SPREADS)
         alpha = number("alpha", self.alpha, 0, 1, ends=False)
         digits = whole_number("digits", self.digits, 0, 17)
         return self._replace(alpha=alpha, best=flag("best", self.best), digits=digits)
+
+    @property
+    def procedure(self) -> Procedure | None:
+        """The test and the correction; None if nothing is tested."""
+        return None if self.test == "none" else checked(self.test, self.correction)
+
+
+class _Plan(NamedTuple):
+    """The pairs of runs that are compared, by position.
+
+    Attributes
+    ----------
+    first, second : int64[n_pairs]
+        The pairs in the family of tests.
+    baseline : int or None
+        The run with which the table compares the others; None if it compares all runs with each other.
+    reason : str
+        Why this run is the baseline, if the caller has not chosen it.
+    """
+
+    first: Integers
+    second: Integers
+    baseline: int | None = None
+    reason: str = ""
+
+
+class _Tested(NamedTuple):
+    """One measure with its comparisons, for the notes and cells.
+
+    Attributes
+    ----------
+    marks : list of str
+        The raised marks after the mean of each run.
+    difference, p : float64[n_runs] or None
+        The difference of each run from the baseline, and the corrected p value; NaN for the baseline itself.
+    disagrees : bool
+        Whether a test is significant, but favours the run with the worse mean.
+    """
+
+    marks: list[str]
+    difference: Values | None = None
+    p: Values | None = None
+    disagrees: bool = False
 
 
 def paper_table(export: Export, design: Design) -> Table:
@@ -66,17 +113,25 @@ def paper_table(export: Export, design: Design) -> Table:
     if design.spread is not None and not export.has_spread:
         raise InputError("spread", "the results have no spread; evaluate with the spread first")
     measured = _by_measure(export.columns)
-    opponents = _opponents(export, [columns["value"] for columns in measured], design)
-    letters = [_letter(i) for i in range(len(export.runs))] if opponents else [""] * len(export.runs)
-    named = zip(export.runs, letters, strict=True)
-    cells: list[Sequence[Cell]] = [[Marked(run, run, raised=letter) for run, letter in named]]
-    for columns in measured:
-        beaten = _beaten(columns["value"], opponents, design)
-        raised = [_separator(letters).join(letters[i] for i in sorted(losers)) for losers in beaten]
-        cells.append(_cells(columns["value"], raised, _beside(columns, design), design))
     values = [columns["value"] for columns in measured]
-    notes = _notes(export, values, design, sum(map(len, opponents.values())))
-    return Table(export.title, ("run", *(column.name for column in values)), list(zip(*cells, strict=True)), notes)
+    plan = _planned(export, values, design)
+    n = len(export.runs)
+    letters = list(ascii_lowercase[:n]) if plan is not None and plan.baseline is None else [""] * n
+    names = ["run"]
+    named = zip(export.runs, letters, strict=True)
+    columns: list[Sequence[Cell]] = [[Marked(run, run, raised=letter) for run, letter in named]]
+    found = [_tested(column, plan, letters, design) for column in values]
+    for column, by_kind, tested in zip(values, measured, found, strict=True):
+        names.append(column.name)
+        columns.append(_cells(column, tested.marks, _beside(by_kind, design), design))
+        if tested.difference is not None:
+            names.append(f"Δ {column.name}")
+            columns.append(_differences(tested.difference, design))
+        if tested.p is not None:
+            names.append(f"p {column.name}")
+            columns.append(_p_values(tested.p, design.alpha))
+    notes = _notes(export, values, design, plan, any(tested.disagrees for tested in found))
+    return Table(export.title, tuple(names), list(zip(*columns, strict=True)), notes)
 
 
 def _by_measure(columns: Sequence[Column]) -> list[dict[str, Column]]:
@@ -89,19 +144,37 @@ def _by_measure(columns: Sequence[Column]) -> list[dict[str, Column]]:
     return measured
 
 
-def _opponents(export: Export, values: Sequence[Column], design: Design) -> dict[int, list[int]]:
-    """Return {run: runs that it is compared with}, all by position: every pair once, or each run with the baseline."""
+def _planned(export: Export, values: Sequence[Column], design: Design) -> _Plan | None:
+    """Return the pairs of runs to compare; None if none are."""
     n = len(export.runs)
-    if design.test == "none" or n < 2:
-        return {}
+    if n < 2 or (design.procedure is None and design.baseline is None):
+        return None
+    if design.procedure is not None:
+        _check_testable(export, values)
+    tested = [column for column in values if _is_tested(column.measure)]
+    if not tested:
+        return None
+    if design.baseline is not None:
+        baseline = export.runs.index(design.baseline)
+        others = np.delete(np.arange(n), baseline)
+        return _Plan(others, np.full(n - 1, baseline), baseline)
+    first, second = np.triu_indices(n, 1)
+    if n <= _MOST_LETTERS:
+        return _Plan(first, second)
+    # The results determine the baseline, so the correction is for all pairs.
+    column, less_is_better = tested[0], tested[0].measure.definition.less_is_better
+    best = int(np.argmin(column.summary) if less_is_better else np.argmax(column.summary))
+    return _Plan(
+        first, second, best, f"the run with the {'lowest' if less_is_better else 'highest'} mean {column.name}"
+    )
+
+
+def _check_testable(export: Export, values: Sequence[Column]) -> None:
+    """Raise InputError if the results cannot be tested."""
     if len(export.queries) < 2:
         raise InputError("test", "significance tests need at least two queries; choose the test 'none'")
     if any(np.isnan(column.values).any() for column in values):
         raise InputError("test", "significance tests need a value of each run on each query; choose the test 'none'")
-    if design.baseline is not None:
-        baseline = export.runs.index(design.baseline)
-        return {baseline: [i for i in range(n) if i != baseline]}
-    return {i: list(range(i + 1, n)) for i in range(n - 1)}
 
 
 def _is_tested(measure: Measure) -> bool:
@@ -109,31 +182,49 @@ def _is_tested(measure: Measure) -> bool:
     return measure.definition.summary == "mean"
 
 
-def _beaten(column: Column, opponents: dict[int, list[int]], design: Design) -> list[set[int]]:
-    """Return for each run the set of runs that it beats significantly by one measure, all by position."""
-    values, measure = column.values, column.measure
-    beaten: list[set[int]] = [set() for _ in values]
-    if not opponents or not _is_tested(measure):
-        return beaten
-    differences, p = _tested(values, opponents, design.test, "two-sided")
-    significant = (holm(p) if design.correction == "holm" else p) < design.alpha
-    if design.test in ("wilcoxon", "sign"):
-        # These tests use ranks or signs, which may favour the run with the smaller mean. Then neither run wins.
-        greater = _tested(values, opponents, design.test, "greater")[1] < 0.5
-        significant &= greater == (differences > 0.0)
-    first_wins = (differences < 0.0) if measure.definition.less_is_better else (differences > 0.0)
-    pairs = [(i, other) for i, others in opponents.items() for other in others]
-    for k in np.flatnonzero(significant & (differences != 0.0)).tolist():
-        winner, loser = pairs[k] if first_wins[k] else pairs[k][::-1]
-        beaten[winner].add(loser)
-    return beaten
+def _tested(column: Column, plan: _Plan | None, letters: Sequence[str], design: Design) -> _Tested:
+    """Test the pairs of runs by one measure, and return the marks and numbers for the table."""
+    n = len(column.summary)
+    if plan is None or not _is_tested(column.measure):
+        return _Tested([""] * n)
+    procedure = design.procedure
+    if procedure is None:
+        return _Tested([""] * n, _from_baseline(plan, column.summary[plan.first] - column.summary[plan.second], n))
+    found = procedure.verdicts(column.values, plan.first, plan.second, design.alpha)
+    better = -found.signs if column.measure.definition.less_is_better else found.signs
+    disagrees = bool(((found.adjusted < design.alpha) & (found.signs == 0.0) & (found.test.difference != 0.0)).any())
+    if plan.baseline is None:
+        return _Tested(_beaten(plan, better, letters), disagrees=disagrees)
+    return _marked(plan, found, better, n, disagrees)
 
 
-def _tested(values: Values, opponents: dict[int, list[int]], test: str, alternative: str) -> tuple[Values, Values]:
-    """Return the differences of the means of all pairs of runs, and their p values."""
-    # Test one run against its opponents at a time: the differences of all pairs may not fit into memory.
-    tests = [paired_test(values[i], values[others], test, alternative) for i, others in opponents.items()]
-    return np.concatenate([each.difference for each in tests]), np.concatenate([each.p for each in tests])
+def _marked(plan: _Plan, found: Verdicts, better: Values, n: int, disagrees: bool) -> _Tested:
+    """Return the daggers, the differences from the baseline and the p values of all runs."""
+    assert plan.baseline is not None
+    turned = np.where(plan.first == plan.baseline, -1.0, 1.0)
+    signs = _from_baseline(plan, better * turned, n)
+    marks = [_BETTER if sign > 0.0 else _WORSE if sign < 0.0 else "" for sign in signs.tolist()]
+    difference = _from_baseline(plan, found.test.difference * turned, n)
+    return _Tested(marks, difference, _from_baseline(plan, found.adjusted, n), disagrees)
+
+
+def _from_baseline(plan: _Plan, of_pairs: Values, n: int) -> Values:
+    """Return for each run the number of its pair with the baseline; NaN for the baseline."""
+    of_runs = np.full(n, np.nan)
+    for runs, opponents in ((plan.first, plan.second), (plan.second, plan.first)):
+        some = opponents == plan.baseline
+        of_runs[runs[some]] = of_pairs[some]
+    return of_runs
+
+
+def _beaten(plan: _Plan, better: Values, letters: Sequence[str]) -> list[str]:
+    """Return for each run the letters of the runs that it beats significantly."""
+    raised = [""] * len(letters)
+    for i, other, sign in sorted(zip(plan.first.tolist(), plan.second.tolist(), better.tolist(), strict=True)):
+        if sign:
+            winner, loser = (i, other) if sign > 0.0 else (other, i)
+            raised[winner] += letters[loser]
+    return ["".join(sorted(each)) for each in raised]
 
 
 def _cells(column: Column, raised: Sequence[str], beside: Sequence[str], design: Design) -> list[Cell]:
@@ -168,18 +259,53 @@ def _separator(letters: Sequence[str]) -> str:
     return "," if len(letters) > 26 else ""
 
 
-def _notes(export: Export, values: Sequence[Column], design: Design, n_pairs: int) -> tuple[str, ...]:
-    """Return the notes below the table, which explain the letters, the bold type and the spread."""
-    notes = []
-    if n_pairs:
-        correction = CORRECTIONS[design.correction].format(n=f"{n_pairs} pair{'s' * (n_pairs != 1)}")
-        notes.append(
-            "Raised letters after a mean: the runs that are significantly worse"
-            + (f", compared with {design.baseline} only" if design.baseline is not None else "")
-            + f" ({TESTS[design.test]}, two-sided, p < {design.alpha:g}{correction})."
-        )
-        untested = [column.name for column in values if not _is_tested(column.measure)]
-        notes += [f"Not tested: {', '.join(untested)}."] if untested else []
+def _differences(differences: Values, design: Design) -> list[Cell]:
+    """Return the cells of the differences from the baseline."""
+    return [None if np.isnan(x) else Marked(x, f"{x:+.{design.digits}f}") for x in differences.tolist()]
+
+
+def _p_values(p: Values, alpha: float) -> list[Cell]:
+    """Return the cells of p values."""
+    return [None if np.isnan(x) else Marked(x, _shown_p(x, alpha)) for x in p.tolist()]
+
+
+def _shown_p(p: float, alpha: float) -> str:
+    """Format a p value with three decimals, or with so many that it stays on its side of the significance level."""
+    least = 0.001
+    if p < min(least, alpha):
+        return f"<{min(least, alpha):g}"
+    decimals = next((n for n in range(3, 17) if (float(f"{p:.{n}f}") < alpha) == (p < alpha)), 17)
+    return f"{p:.{decimals}f}"
+
+
+def _notes(
+    export: Export, values: Sequence[Column], design: Design, plan: _Plan | None, disagrees: bool
+) -> tuple[str, ...]:
+    """Return the notes below the table, which explain the marks, the bold type and the spread."""
+    notes: list[str] = [] if plan is None else _of_comparisons(export, design, plan)
+    if disagrees:
+        notes.append("Where p is significant without a mark, the test favours the run with the worse mean.")
+    untested = [column.name for column in values if not _is_tested(column.measure)]
+    if untested and len(export.runs) > 1 and (plan is not None or design.procedure is not None):
+        notes.append(f"Not {'tested' if design.procedure else 'compared'}: {', '.join(untested)}.")
     if design.best and len(export.runs) > 1:
         notes.append(Note("Bold: the best mean of each measure.", plain="Star: the best mean of each measure."))
     return (*notes, *([] if design.spread is None else [SPREADS[design.spread][2]]))
+
+
+def _of_comparisons(export: Export, design: Design, plan: _Plan) -> list[str]:
+    """Return the notes on the test, and on the letters or daggers and the columns that it adds."""
+    family = f"all {counted(len(plan.first), 'pair')} of runs" if plan.reason else counted(len(plan.first), "pair")
+    how = design.procedure.described(design.alpha, family, len(export.runs)) if design.procedure else ""
+    if plan.baseline is None:
+        return [f"Raised letters after a mean: the runs that are significantly worse ({how})."]
+    baseline = f"Baseline: {export.runs[plan.baseline]}{plan.reason and f', {plan.reason}'}."
+    difference = "Δ: the difference from the mean of the baseline."
+    if design.procedure is None:
+        return [baseline, difference]
+    is_corrected = design.procedure.corrects or design.test == "tukey"
+    return [
+        baseline,
+        f"{_BETTER}, {_WORSE}: significantly better, or worse, than the baseline ({how}).",
+        f"{difference} p: the p value{' after the correction' if is_corrected else ''}.",
+    ]

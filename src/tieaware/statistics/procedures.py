@@ -10,6 +10,7 @@ import numpy as np
 from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
+from tieaware.output.tables import counted
 from tieaware.statistics.multiple_comparisons import Correction, adjusted
 from tieaware.statistics.paired_tests import PairedTest, paired_test
 from tieaware.statistics.tukey import tukey_pairs
@@ -72,12 +73,20 @@ class Procedure(NamedTuple):
     test: PairTest = "t"
     correction: Correction = "holm"
 
-    def described(self, alpha: float, n_pairs: int, n_runs: int) -> str:
-        """Return the test, the level and the correction in a phrase for the notes of a table."""
+    def described(self, alpha: float, family: str, n_runs: int) -> str:
+        """Return the test, the level and the correction in a phrase for the notes of a table.
+
+        Parameters
+        ----------
+        alpha : float
+        family : str
+            The tests that the correction is for, such as "3 pairs". Tukey's HSD always corrects for all runs.
+        n_runs : int
+        """
         start = f"{TESTS[self.test]}, two-sided, p < {alpha:g}"
         if self.test == "tukey":
-            return f"{start}, corrected for {_counted(n_runs, 'run')}"
-        return f"{start}, {CORRECTIONS[self.correction]} for {_counted(n_pairs, 'pair')}"
+            return f"{start}, corrected for {counted(n_runs, 'run')}"
+        return f"{start}, {CORRECTIONS[self.correction]} for {family}"
 
     @property
     def corrects(self) -> bool:
@@ -173,7 +182,3 @@ def checked(test: object, correction: object) -> Procedure:
             raise InputError("correction", problem)
     default = "none" if name == "tukey" else "holm"
     return Procedure(cast(PairTest, name), cast(Correction, default if correction is None else correction))
-
-
-def _counted(n: int, name: str) -> str:
-    return f"{n} {name}{'s' * (n != 1)}"
