@@ -253,6 +253,12 @@ def test_errors_of_pairs_name_the_run(pair, message):
     assert str(error.value) == message
 
 
+def test_an_array_of_scores_needs_an_evaluator():
+    for runs in (SCORES, {"als": SCORES}):
+        with pytest.raises(InputError, match=r"^runs: .* not ndarray; .* Evaluator\(...\).results\({name: scores}\)$"):
+            evaluate(RELEVANCE, runs, "AP")
+
+
 def test_rows_beside_the_judged_users_are_allowed_if_these_are_not_numbered():
     """Judgments in a dict may be of some users only; the lists of the other users are left out."""
     found = evaluate({0: {7: 1}, 2: {7: 1}}, (IDS, SCORES), "RR")

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from tieaware.checks.arguments import shown, unexpected
@@ -156,7 +157,10 @@ def _recognised(
         if sources is not None:
             return sources
     forms = "a path, a binary file, {query: {document: score}}, a table or (ids, scores)"
-    raise InputError("runs", f"must be runs ({forms}), not {type(value).__name__}")
+    remedy = ""
+    if isinstance(value, np.ndarray):
+        remedy = "; for the scores of all documents, use Evaluator(...).results({name: scores})"
+    raise InputError("runs", f"must be runs ({forms}), not {type(value).__name__}{remedy}")
 
 
 def source_named(
