@@ -132,10 +132,24 @@ def test_sparse_judgments_of_scipy():
             evaluate(other, (IDS, SCORES), MEASURES)
 
 
+class Tensor:
+    """A tensor on a device, which must be copied to the host before NumPy can read it."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def cpu(self):
+        return self.array
+
+    def __array__(self, *_args, **_options):
+        raise TypeError("the tensor is on a device")
+
+
 def test_tensors_are_arrays():
-    torch = pytest.importorskip("torch", reason="needs torch")
-    run = Run.from_topk(torch.tensor(IDS), torch.tensor(SCORES))
-    assert columns_of(run) == EXPECTED
+    pair = Tensor(IDS), Tensor(SCORES)
+    assert columns_of(Run.from_topk(*pair)) == EXPECTED
+    found = evaluate(RELEVANCE, {"als": pair}, MEASURES)
+    np.testing.assert_array_equal(found.values, evaluate(RELEVANCE, (IDS, SCORES), MEASURES).values)
 
 
 @given(data=st.data())
