@@ -217,12 +217,12 @@ def test_argparse_errors_name_the_command_and_point_to_its_help(capfd, arguments
 def test_an_error_in_a_run_named_like_an_argument_keeps_the_name_of_the_run(files, capfd):
     (files / "baseline").write_text("q9 Q0 d1 1 1 tag\n")
     _, _, err = run(capfd, "eval", "qrels.txt", "baseline")
-    assert err == "baseline: no query of this run is judged in qrels.txt\n"
+    assert err == "baseline: no query of this run is judged in qrels.txt: the run has 'q9', the judgments 'q1'\n"
     (files / "runs").mkdir()
     assert run(capfd, "eval", "qrels.txt", "runs")[2] == "runs: there are no run files in this folder\n"
     (files / "runs" / "ties").write_text("q9 Q0 d1 1 1 tag\n")
     _, _, err = run(capfd, "eval", "qrels.txt", "runs")
-    assert err == "ties: no query of this run is judged in qrels.txt\n"
+    assert err == "ties: no query of this run is judged in qrels.txt: the run has 'q9', the judgments 'q1'\n"
 
 
 def test_nothing_is_printed_if_a_later_run_has_an_error(files, capfd):

@@ -138,9 +138,12 @@ def test_files_of_the_same_name_are_named_by_their_paths(tmp_path):
         ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
         ({"measures": []}, "measures: must include at least one measure, such as 'nDCG@10'"),
         ({"runs": []}, "runs: there is no run"),
-        ({"runs": {"q9": {"d1": 1.0}}}, "run: no query of this run is judged in qrels"),
-        ({"runs": {}}, "run: no query of this run is judged in qrels"),
-        ({"qrels": {}}, "run: no query of this run is judged in qrels"),
+        (
+            {"runs": {"q9": {"d1": 1.0}}},
+            "run: no query of this run is judged in qrels: the run has 'q9', the judgments 'q1'",
+        ),
+        ({"runs": {}}, "run: no query of this run is judged in qrels: the run is empty"),
+        ({"qrels": {}}, "run: no query of this run is judged in qrels: there are no judgments"),
         ({"runs": [RUN, RUN]}, "runs: two runs are named 'run'"),
         ({"runs": Qrels.from_dict(QRELS)}, "runs: must be runs .*, not Qrels"),
         ({"qrels": Run.from_dict(RUN)}, "qrels: must be judgments .*, not Run"),
@@ -164,7 +167,8 @@ def test_a_run_without_a_judged_document_gives_a_warning(tmp_path):
     with pytest.warns(UserWarning, match="no document of this run") as caught:
         results = tieaware.evaluate(judgments, {"a": different, "b": good, "c": path}, ["RR"], threads=2)
     assert [str(warning.message) for warning in caught] == [
-        f"{run}: no document of this run is judged in qrels; query 'q2' has 'D2' here and 'd2' there" for run in "ac"
+        f"{run}: no document of this run is judged in qrels; "
+        "for query 'q2', the run has document 'D2', and the judgments have 'd2'" for run in "ac"
     ]
     assert {warning.filename for warning in caught} == {__file__}
     assert results.mean()[:, 0].tolist() == [0, 1 / 3, 0]
@@ -175,7 +179,7 @@ def test_a_run_without_a_judged_document_gives_a_warning(tmp_path):
 def test_a_large_file_without_a_judged_document_gives_a_warning(tmp_path):
     path = tmp_path / "big.run"
     path.write_bytes(b"".join(b"q%d Q0 d%d 1 %d x\n" % (q, d, d) for q in range(100) for d in range(500)))
-    message = "big: no document of this run is judged in qrels; query "
+    message = "big: no document of this run is judged in qrels; for query "
     for document, expected in (("other", [message]), ("d3", [])):
         qrels = {f"q{q}": {document: 1} for q in range(50, 60)}
         with warnings.catch_warnings(record=True) as caught:

@@ -31,7 +31,11 @@ from tieaware.inputs import (
     as_sources,
     check_numbers,
     differing,
+    first_query,
+    look_like_a_run,
+    look_like_labels,
     match,
+    no_query_judged,
 )
 from tieaware.kernels._join import in_order
 from tieaware.lists.judgments import POOLED, JudgedLists
@@ -112,7 +116,9 @@ def evaluate(
     -----
     UserWarning
         If a run shares queries with the judgments, but no document: the document identifiers may be written in
-        different forms. With queries="shard" there is no warning, because a small shard may share no document.
+        different forms. If judgments and runs seem to be swapped, because the labels look like scores and the scores
+        like labels. With queries="shard" there are no such warnings, because they may be false for a small shard. If
+        files without a common name are called like the parts of one run.
 
     Examples
     --------
@@ -199,6 +205,10 @@ class _Evaluation:
         return unanswered(self._qrels.judgments, self._measures, self._views)
 
     @cached_property
+    def _look_like_a_run(self) -> bool:
+        return look_like_a_run(self._qrels)
+
+    @cached_property
     def _rows(self) -> dict[str | int, int]:
         """{query: row}: the position of each judged query in the arrays of values."""
         return {query: row for row, query in enumerate(self._qrels.queries.to_list())}
@@ -239,22 +249,28 @@ class _Evaluation:
         check_numbers(self._qrels, source, self._runs[i])
         by_document = any(each.rule.by_document for each in self._passes)
         values, answered = self._values[:, i], self._answered[i]
-        found, example = False, ""
+        found, example, query = False, "", ""
+        swapped = self._queries != "shard" and self._look_like_a_run
 
         def evaluate_chunk(chunk: RunSource) -> None:
-            nonlocal found, example
+            nonlocal found, example, query, swapped
             run = chunk.whole() if by_document else None
             matched = match(self._qrels, chunk if run is None else run)
             if len(matched.lists.positions):
                 found = True
             elif not (found or example):
                 example = differing(self._qrels, chunk, matched)
+                query = query or first_query(chunk)
+            swapped = swapped and look_like_labels(matched.scores)
             answered[self._evaluate_chunk(matched, run, values)] = True
 
         source.over_chunks(evaluate_chunk, self._threads)
         name = self._runs[i]
         if self._queries != "shard" and not np.count_nonzero(answered):
-            raise InputError(name, f"no query of this run is judged in {self._qrels.name}")
+            raise InputError(name, no_query_judged(self._qrels, source, query))
+        if swapped and found:
+            signs = f"the labels in {self._qrels.name} look like scores, and the scores of this run like labels"
+            return f"{name}: {signs}: are judgments and runs swapped?"
         if found or not example:
             return None
         return f"{name}: no document of this run is judged in {self._qrels.name}; {example}"

@@ -62,7 +62,7 @@ def test_ambiguous_names(names, several, argument):
 def test_names_that_are_passed_are_exact():
     frame = pl.DataFrame({"Query_ID": ["q1"], "docno": ["d1"], "score": [1.0]})
     assert Run.from_frame(frame, query="Query_ID").queries.to_list() == ["q1"]
-    with pytest.raises(InputError, match=r"^run: there is no column 'query_id' for query among Query_ID, docno, score$"):
+    with pytest.raises(InputError, match=r"^run: there is no column 'query_id' for query among Query_ID, docno, score"):
         Run.from_frame(frame, query="query_id")
 
 

@@ -75,7 +75,7 @@ def test_judgments_that_contradict_each_other():
     assert message_of(Qrels.from_dict, {"q": {b"d": 1, "d": 2}}) == (
         "qrels['q']['d']: document 'd' of query 'q' has label 2 here, but label 1 at qrels['q'][b'd']"
     )
-    for label, found in ((0.5, "0.5"), (nan, "nan"), ([1], "[1]"), ("1", "'1'")):
+    for label, found in ((0.5, "0.5; are judgments and run swapped?"), (nan, "nan"), ([1], "[1]"), ("1", "'1'")):
         assert message_of(Qrels.from_dict, {"q": {"c": 1, "d": label}}) == (
             f"qrels['q']['d']: expected {LABEL}, found {found}"
         )

@@ -254,19 +254,19 @@ TEXT = tieaware.read_qrels(io.BytesIO(b"7 0 12 1\n"))
     [
         (
             INTEGERS, Run.from_columns(["7"], [12], [1.0]),
-            "run.query: has text such as '7', but qrels has integers",
+            "run.query: has text such as '7', but qrels has integers such as 7",
         ),
         (
             INTEGERS, Run.from_columns([7], [b"d12"], [1.0], name="bm25"),
-            "bm25.doc: has text such as 'd12', but qrels has integers",
+            "bm25.doc: has text such as 'd12', but qrels has integers such as 12",
         ),
         (
             TEXT, Run.from_columns([7], ["12"], [1.0]),
-            f"run.query: has integers such as 7, but {TEXT.name} has text",
+            f"run.query: has integers such as 7, but {TEXT.name} has text such as '7'",
         ),
         (
             INTEGERS, io.BytesIO(b"7 Q0 12 1 0.5 x\n"),
-            "run.query: has text such as '7', but qrels has integers",
+            "run.query: has text such as '7', but qrels has integers such as 7",
         ),
     ],
 )  # fmt: skip
@@ -279,7 +279,7 @@ def test_integers_do_not_match_text(qrels, run, message):
 def test_chunks_of_a_file_do_not_match_integers(tmp_path):
     path = tmp_path / "big.run"
     path.write_bytes(b"".join(b"%d Q0 d%d 1 %d x\n" % (q, d, d) for q in range(100) for d in range(500)))
-    with pytest.raises(InputError, match=r"^big\.query: has text such as '0', but qrels has integers: make"):
+    with pytest.raises(InputError, match=r"^big\.query: has text such as '0', but qrels has integers such as 7: make"):
         tieaware.evaluate(INTEGERS, path, ["RR"], threads=2)
 
 

@@ -258,7 +258,7 @@ MISTAKES = [
     (
         lambda: fuse([tieaware.Run.from_columns([1], ["d"], [1.0], name="a"),
                       tieaware.Run.from_columns(["1"], ["d"], [1.0], name="b")]),
-        "b.query: has text such as '1', but a has integers: make both text, or both integers",
+        "b.query: has text such as '1', but a has integers such as 1: make both text, or both integers",
     ),
 ]  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Judgments and runs, read from files, dicts, columns and tables."""
 
-from tieaware.inputs.matching import Matched, check_numbers, differing, match
+from tieaware.inputs.matching import Matched, check_numbers, differing, first_query, match, no_query_judged
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run, RunSource
 from tieaware.inputs.run_dict import RunDict
@@ -14,6 +14,7 @@ from tieaware.inputs.sources import (
     sources_at,
     warn_of_parts,
 )
+from tieaware.inputs.swapped import look_like_a_run, look_like_labels
 from tieaware.inputs.trec import read_qrels, read_run
 from tieaware.lists.identifiers import Identifiers
 
@@ -31,7 +32,11 @@ __all__ = [
     "as_sources",
     "check_numbers",
     "differing",
+    "first_query",
+    "look_like_a_run",
+    "look_like_labels",
     "match",
+    "no_query_judged",
     "read_qrels",
     "read_run",
     "source_named",

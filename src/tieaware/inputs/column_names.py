@@ -10,8 +10,8 @@ from tieaware.errors import InputError
 from tieaware.inputs.frames import Frame
 
 # The usual names of each column: those in published judgments and runs, and in data frames of other evaluation tools.
-# Names that are spelled exactly like one of the first tuple come first. If there is none, upper and lower case, hyphens,
-# underscores and spaces are ignored, and the names of the second tuple count as well. The order matters: PyTerrier's
+# A column with exactly one of the first names is preferred. If there is none, upper and lower case, hyphens, underscores
+# and spaces are ignored, and the further names count as well. The order matters: PyTerrier's
 # frames have a column docid, an internal number, beside docno; and a column called document may contain its text.
 _QUERIES = (("query_id", "qid", "q_id", "query", "query-id", "user_id", "user"), ("topic_id", "topic"))
 _DOCUMENTS = (

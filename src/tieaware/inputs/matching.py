@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
+from tieaware.checks.arguments import shown
 from tieaware.checks.arrays import Integers, Scores
 from tieaware.errors import InputError
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import RunSource
 from tieaware.kernels import _join
-from tieaware.lists.identifiers import quoted
+from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.judgments import JudgedLists
 
 
@@ -73,6 +75,33 @@ def check_numbers(qrels: Qrels, run: RunSource, name: str) -> None:
         raise InputError(name, f"has {n_rows} rows, but {qrels.name} has {n} queries; {remedy}")
 
 
+def first_query(run: RunSource) -> str:
+    """Return the first query of a run, or of a chunk of a run, as a message shows it; "" if there is none."""
+    queries = run.whole().queries
+    return _shown(queries, 0) if len(queries) else ""
+
+
+def no_query_judged(qrels: Qrels, run: RunSource, query: str) -> str:
+    """Say that no query of a run is judged, for a message.
+
+    The run is read again to find its first query, because several threads read its chunks in any order. If it can be
+    read only once, the message shows `query`, which is the result of `first_query` for some chunk.
+    """
+    with suppress(InputError):
+        query = next(filter(None, map(first_query, run.chunks())), query)
+    if len(qrels) == 0:
+        reason = "there are no judgments"
+    elif not query:
+        reason = "the run is empty"
+    else:
+        reason = f"the run has {query}, the judgments {_shown(qrels.queries, 0)}"
+    return f"no query of this run is judged in {qrels.name}: {reason}"
+
+
+def _shown(identifiers: Identifiers, i: int) -> str:
+    return shown(identifiers.take(np.array([i])).to_list()[0])
+
+
 def differing(qrels: Qrels, run: RunSource, matched: Matched) -> str:
     """Show how document identifiers differ, for a message about a run none of whose documents is judged.
 
@@ -84,5 +113,6 @@ def differing(qrels: Qrels, run: RunSource, matched: Matched) -> str:
         row = matched.rows[i]
         if qrels.offsets[row] < qrels.offsets[row + 1]:
             here, there = columns.documents[columns.offsets[i]], qrels.documents[qrels.offsets[row]]
-            return f"query {quoted(columns.queries[i])} has {quoted(here)} here and {quoted(there)} there"
+            query = _shown(columns.queries, i)
+            return f"for query {query}, the run has document {quoted(here)}, and the judgments have {quoted(there)}"
     return ""

@@ -161,7 +161,7 @@ class Qrels:
         # error if a value is invalid.
         queries, offsets, documents, values, place = flattened(qrels, "qrels")
         labels = as_flat(as_numpy(values, "qrels", place), "qrels")
-        lists = grouped(queries, offsets, documents, as_labels(labels, "qrels", place))
+        lists = grouped(queries, offsets, documents, whole_labels(labels, "qrels", place))
         return cls.of(without_repetitions(lists, place), name)
 
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -296,5 +297,24 @@ def exact_scores(values: NDArray[Any], where: str, place: Place) -> NDArray[Any]
 
 
 def whole_labels(values: NDArray[Any], where: str, place: Place) -> NDArray[Any]:
-    """Convert numbers to labels. Raise InputError, which names the number, if one is not an integer of 32 bits."""
-    return as_labels(values, where, place)
+    """Convert numbers to labels.
+
+    Raises
+    ------
+    InputError
+        A number is not an integer of 32 bits. If it has decimals, the message asks whether it is the score of a run.
+    """
+    try:
+        return as_labels(values, where, place)
+    except InputError as error:
+        if error.found is None or not _has_decimals(error.found):
+            raise
+        problem = f"{error.problem}; are judgments and run swapped?"
+        raise InputError(error.where, problem, error.expected, error.found) from None
+
+
+def _has_decimals(number: str) -> bool:
+    try:
+        return not float(number).is_integer() and isfinite(float(number))
+    except ValueError:
+        return False

@@ -228,10 +228,12 @@ class Identifiers:
         """Raise InputError if one column is text and the other integers, so that their identifiers cannot match."""
         if self.kind == others.kind or "any" in (self.kind, others.kind) or not (len(self) and len(others)):
             return
-        kind, example, other = (
-            ("text", quoted(self[0]), "integers") if self.kind == "text" else ("integers", self[0].decode(), "text")
-        )
-        problem = f"has {kind} such as {example}, but {others_name} has {other}: make both text, or both integers"
+        kind, example, other, their = (
+            ("text", quoted(self[0]), "integers", others[0].decode()) if self.kind == "text"
+            else ("integers", self[0].decode(), "text", quoted(others[0]))
+        )  # fmt: skip
+        has = f"has {kind} such as {example}, but {others_name} has {other} such as {their}"
+        problem = f"{has}: make both text, or both integers"
         raise InputError(argument, problem)
 
 
