@@ -7,7 +7,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from tieaware.inputs.part_streams import TextStream
-from tieaware.inputs.run import Run, rounded
+from tieaware.inputs.run import Run, ScoreDtype, rounded
 from tieaware.kernels import _trec
 from tieaware.kernels._seen import Seen
 from tieaware.lists.identifiers import Identifiers
@@ -52,7 +52,7 @@ class FileChunks:
         The type to which scores are rounded.
     """
 
-    def __init__(self, stream: TextStream, size: int, score_dtype: str) -> None:
+    def __init__(self, stream: TextStream, size: int, score_dtype: ScoreDtype) -> None:
         self._stream = stream
         self._size = size
         self._score_dtype = score_dtype

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tieaware.inputs.run import Run, RunSource
+from tieaware.inputs.duplicate_rows import Duplicates
+from tieaware.inputs.run import Run, RunSource, ScoreDtype
 
 
 class RunDict(RunSource):
@@ -21,10 +22,12 @@ class RunDict(RunSource):
     def __init__(self, lists: Mapping[Any, Mapping[Any, float]], name: str = "run") -> None:
         self.lists = lists
         self.name = name
-        self.mapping = lists if type(lists) is dict else None
+        self.mapping: dict[Any, Any] | None = lists if type(lists) is dict else None
 
     @classmethod
-    def recognise(cls, value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource] | None:
+    def recognise(
+        cls, value: Any, name: str, score_dtype: ScoreDtype, duplicates: Duplicates
+    ) -> Sequence[RunSource] | None:
         """Wrap a dict or another mapping; return None for any other value. See `RunSource.recognise`."""
         # A dict is tested first because a test for Mapping, an abstract class, takes a third of a microsecond.
         return [cls(value)] if isinstance(value, dict | Mapping) else None

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from tieaware.errors import InputError
+from tieaware.inputs.duplicate_rows import Duplicates
 from tieaware.inputs.file_chunks import FileChunks, Malformed, NotParallel
 from tieaware.inputs.files import Path, run_name, source_name, stored_size
 from tieaware.inputs.part_files import Parts
 from tieaware.inputs.part_streams import opened
 from tieaware.inputs.ranks import RankColumn, read_ranks
-from tieaware.inputs.run import Run, RunSource
+from tieaware.inputs.run import Run, RunSource, ScoreDtype
 from tieaware.inputs.trec import grouped_run, read_run, stream_run
 from tieaware.lists.query_lists import NotContiguous
 from tieaware.runtime.threads import over_items
@@ -27,14 +28,18 @@ CHUNK = 1 << 22
 class RunFile(RunSource):
     """A run in a TREC file. The file is not read before the run is evaluated. Parameters as for `read_run`."""
 
-    def __init__(self, path: Path | Parts, score_dtype: str = "float64", duplicates: str = "error") -> None:
+    def __init__(
+        self, path: Path | Parts, score_dtype: ScoreDtype = "float64", duplicates: Duplicates = "error"
+    ) -> None:
         self.path: Path | Parts = path
-        self.score_dtype = score_dtype
-        self.duplicates = duplicates
+        self.score_dtype: ScoreDtype = score_dtype
+        self.duplicates: Duplicates = duplicates
         self.name: str = path.run_name if isinstance(path, Parts) else run_name(self.full_name)
 
     @classmethod
-    def recognise(cls, value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource] | None:
+    def recognise(
+        cls, value: Any, name: str, score_dtype: ScoreDtype, duplicates: Duplicates
+    ) -> Sequence[RunSource] | None:
         """Wrap a path or a binary file object; return None for any other value. See `RunSource.recognise`."""
         is_file = isinstance(value, str | os.PathLike) or hasattr(value, "read")
         return [cls(value, score_dtype, duplicates)] if is_file else None

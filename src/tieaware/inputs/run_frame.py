@@ -41,8 +41,8 @@ class RunFrame(RunSource):
     ) -> None:  # fmt: skip
         self.rows = rows
         self.name = name
-        self.score_dtype = score_dtype
-        self.duplicates = duplicates
+        self.score_dtype: ScoreDtype = score_dtype
+        self.duplicates: Duplicates = duplicates
         self.path = path
 
     @classmethod

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tieaware.inputs.duplicate_rows import Duplicates
 from tieaware.inputs.part_files import Parts
 from tieaware.inputs.part_frames import PartsFrame
-from tieaware.inputs.run import RunSource
+from tieaware.inputs.run import RunSource, ScoreDtype
 from tieaware.inputs.run_file import RunFile
 from tieaware.inputs.run_frame import RunFrame
 
@@ -16,7 +17,9 @@ class RunParts(RunFile):
     """A run in part files in TREC's format. Parts that are tables become a `RunFrame`."""
 
     @classmethod
-    def recognise(cls, value: Any, name: str, score_dtype: str, duplicates: str) -> Sequence[RunSource] | None:
+    def recognise(
+        cls, value: Any, name: str, score_dtype: ScoreDtype, duplicates: Duplicates
+    ) -> Sequence[RunSource] | None:
         """Wrap part files; return None for any other value. See `RunSource.recognise`."""
         if not isinstance(value, Parts):
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,10 @@ from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.values import ROUNDING, finite
+
+PairedMethod: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation"]
+# The alternative to the null hypothesis that both systems are equally good.
+Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 
 
 class PairedTest(NamedTuple):
@@ -44,8 +48,8 @@ class PairedTest(NamedTuple):
 def paired_test(
     a: npt.ArrayLike,
     b: npt.ArrayLike,
-    method: str = "t",
-    alternative: str = "two-sided",
+    method: PairedMethod = "t",
+    alternative: Alternative = "two-sided",
     *,
     axis: int = -1,
     confidence: float = 0.95,
@@ -97,7 +101,7 @@ def paired_test(
     array(1.)
     """
     one_of("method", method, _METHODS)
-    one_of("alternative", alternative, ("two-sided", "greater", "less"))
+    one_of("alternative", alternative, get_args(Alternative))
     confidence = number("confidence", confidence, 0, 1, ends=False)
     repeats, seed = whole_number("repeats", repeats, 1, 10**9), whole_number("seed", seed, 0)
     differences = _differences(finite(a, "a"), finite(b, "b"))
@@ -123,7 +127,7 @@ def _differences(a: Values, b: Values) -> Values:
     return differences
 
 
-def _t(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
+def _t(differences: Values, alternative: Alternative, confidence: float, repeats: int, seed: int) -> PairedTest:
     """Apply Student's t-test. SciPy's own test returns NaN and warns if all differences are equal."""
     student = load("scipy.stats", "analysis").t
     n = differences.shape[-1]
@@ -144,7 +148,7 @@ def _t(differences: Values, alternative: str, confidence: float, repeats: int, s
     return PairedTest(mean, statistic, p, low, high)
 
 
-def _wilcoxon(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
+def _wilcoxon(differences: Values, alternative: Alternative, confidence: float, repeats: int, seed: int) -> PairedTest:
     """Apply Wilcoxon's signed-rank test."""
     stats = load("scipy.stats", "analysis")
     mean = np.asarray(differences.mean(axis=-1))
@@ -173,7 +177,7 @@ def _alike(samples: Values) -> Iterator[npt.NDArray[np.intp]]:
             yield alike[start : start + 64]
 
 
-def _sign(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
+def _sign(differences: Values, alternative: Alternative, confidence: float, repeats: int, seed: int) -> PairedTest:
     """Apply the sign test."""
     binomial = load("scipy.stats", "analysis").binom
     positive = (differences > 0.0).sum(axis=-1)
@@ -184,7 +188,9 @@ def _sign(differences: Values, alternative: str, confidence: float, repeats: int
     return PairedTest(mean, np.asarray(positive, dtype=np.float64), np.where(n == 0, 1.0, p))
 
 
-def _permutation(differences: Values, alternative: str, confidence: float, repeats: int, seed: int) -> PairedTest:
+def _permutation(
+    differences: Values, alternative: Alternative, confidence: float, repeats: int, seed: int
+) -> PairedTest:
     """Apply the permutation test of the mean difference."""
     stats = load("scipy.stats", "analysis")
     mean = np.asarray(differences.mean(axis=-1))
@@ -205,7 +211,7 @@ def _permutation(differences: Values, alternative: str, confidence: float, repea
     return PairedTest(mean, mean, p.reshape(mean.shape))
 
 
-def _share_as_extreme(drawn: Values, samples: Values, alternative: str, repeats: int) -> Values:
+def _share_as_extreme(drawn: Values, samples: Values, alternative: Alternative, repeats: int) -> Values:
     """Return the share of the drawn means, drawn[n_drawn, n_samples], that are as extreme as the sample's own mean.
 
     Means that differ by less than rounding count as equal. The tolerance is relative to the differences. SciPy's
@@ -222,6 +228,6 @@ def _share_as_extreme(drawn: Values, samples: Values, alternative: str, repeats:
     return share
 
 
-_METHODS: dict[str, Callable[[Values, str, float, int, int], PairedTest]] = {
+_METHODS: dict[PairedMethod, Callable[[Values, Alternative, float, int, int], PairedTest]] = {
     "t": _t, "wilcoxon": _wilcoxon, "sign": _sign, "permutation": _permutation,
 }  # fmt: skip

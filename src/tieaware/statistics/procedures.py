@@ -12,7 +12,7 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.output.tables import counted
 from tieaware.statistics.multiple_comparisons import Correction, adjusted
-from tieaware.statistics.paired_tests import PairedTest, paired_test
+from tieaware.statistics.paired_tests import Alternative, PairedMethod, PairedTest, paired_test
 from tieaware.statistics.tukey import tukey_pairs
 
 PairTest: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation", "tukey"]
@@ -30,8 +30,6 @@ CORRECTIONS: dict[str, str] = {
 }  # fmt: skip
 # The names of corrected p values.
 _P = {"holm": "Holm's p", "bh": "Benjamini–Hochberg's p", "bonferroni": "Bonferroni's p", "none": "uncorrected p"}
-# The tests of ranks and signs, which may favour the run with the smaller mean.
-_RANKS = ("wilcoxon", "sign")
 # The most differences that are computed at a time, because those of all pairs may not fit into memory.
 _CHUNK = 2**22
 
@@ -140,7 +138,7 @@ class Procedure(NamedTuple):
         """
         signs = np.where(is_significant, np.sign(test.difference), 0.0)
         some = np.flatnonzero(signs)
-        if self.test in _RANKS and some.size:
+        if (self.test == "wilcoxon" or self.test == "sign") and some.size:
             # If ranks or signs favour the run with the smaller mean, neither run wins.
             greater = _paired_tests(values, first[some], second[some], self.test, "greater").p < 0.5
             signs[some] *= greater == (signs[some] > 0.0)
@@ -148,7 +146,12 @@ class Procedure(NamedTuple):
 
 
 def _paired_tests(
-    values: Values, first: Integers, second: Integers, method: str, alternative: str, confidence: float = 0.95
+    values: Values,
+    first: Integers,
+    second: Integers,
+    method: PairedMethod,
+    alternative: Alternative,
+    confidence: float = 0.95,
 ) -> PairedTest:
     """Apply `paired_test` to pairs of runs, in chunks of pairs."""
     size = max(1, _CHUNK // values.shape[1])
