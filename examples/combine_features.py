@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -55,13 +56,18 @@ def generate(n_queries: int, seed: int, depth: int = 20) -> tuple[Floats, NDArra
     def view(noise: float) -> Floats:
         return np.clip(0.2 * labels + noise * rng.normal(size=labels.shape), 0, 1)
 
-    features = view(0.35), np.rint(4 * view(0.5)) / 4, view(0.6) > 0.5, rng.random(labels.shape)
+    features = view(0.35), np.rint(4 * view(0.5)) / 4, (view(0.6) > 0.5).astype(float), rng.random(labels.shape)
     return np.stack(features, axis=-1).reshape(-1, len(features)), labels
 
 
 def grades(weights: Floats, features: Floats) -> Floats:
     """Grade documents from 0 to 10: [n_documents], or [n_candidates, n_documents] if weights has several rows."""
     return np.clip(np.rint(10 * weights @ features.T), 0, 10)
+
+
+def value(evaluator: Evaluator, features: Floats, candidates: Floats) -> Floats:
+    """Evaluate candidates, [n_candidates, n_features]; return [n_candidates]."""
+    return evaluator.many(grades(candidates, features))[:, 0]
 
 
 def coordinate_ascent(objective: Objective, sweeps: int = 3) -> Floats:
@@ -108,10 +114,10 @@ def main(arguments: list[str] | None = None) -> list[Combined]:
     results = []
     for name, optimise in (("coordinate ascent", coordinate_ascent), ("CMA-ES", evolution)):
         for ties, evaluator in evaluators.items():
-            weights = optimise(lambda candidates, e=evaluator: e.many(grades(candidates, features))[:, 0])
+            weights = optimise(partial(value, evaluator, features))
             seen, average = (evaluators[rule].mean(grades(weights, features))[0] for rule in (ties, "average"))
             scores = grades(weights, held_out_features)
-            distinct = np.mean([len(np.unique(row)) for row in scores.reshape(labels.shape)])
+            distinct = float(np.mean([len(np.unique(row)) for row in scores.reshape(labels.shape)]))
             results.append(Combined(name, ties, weights, seen, average, held_out.mean(scores)[0], distinct))
 
     print(f"{n_queries} training queries, relevant documents first; {n_queries} held-out queries; means of {MEASURE}\n")

@@ -47,7 +47,7 @@ class Lists(NamedTuple):
     def average(self, model: lightgbm.Booster) -> float:
         """Evaluate the best round of a model, averaged over queries and over all orders of tied documents."""
         scores = model.predict(self.features.reshape(self.labels.size, -1), num_iteration=model.best_iteration)
-        return float(Evaluator(self.labels, MEASURE).mean(scores)[0])
+        return Evaluator(self.labels, MEASURE).score(np.asarray(scores))
 
 
 class Stopped(NamedTuple):

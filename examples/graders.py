@@ -11,17 +11,19 @@ grader.
 from __future__ import annotations
 
 import argparse
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tieaware import Evaluator
 from tieaware.precision import BFloat16
+from tieaware.ties import TieRuleName
 
 MEASURES = ("nDCG@10", "RR@10")
 # The tie rules of tools (docs/tie_rules.md), and that of a reversed np.argsort.
-REPORTED = ("run_order", "reversed", "trec_eval", "docid_ascending")
+Rule: TypeAlias = TieRuleName | Literal["reversed"]
+REPORTED: tuple[Rule, ...] = ("run_order", "reversed", "trec_eval", "docid_ascending")
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +33,7 @@ class Graded(NamedTuple):
 
     name: str
     distinct: float
-    reported: dict[str, Floats]
+    reported: dict[Rule, Floats]
     average: Floats
     std: Floats
     min: Floats
@@ -60,10 +62,10 @@ def make_lists(n_queries: int, depth: int = 50, seed: int = 6) -> Lists:
 def graders(logits: Floats) -> dict[str, Floats]:
     """Convert logits to scores in four ways."""
     sigmoids = 1 / (1 + np.exp(-logits))
-    stored = BFloat16().coarsen(sigmoids.ravel(), np.array([0, sigmoids.size])).reshape(sigmoids.shape)
+    stored = BFloat16().coarsen(sigmoids.ravel(), np.array([0, sigmoids.size]))
     return {
         "logits": logits,
-        "bfloat16 sigmoids": stored,
+        "bfloat16 sigmoids": stored.reshape(sigmoids.shape).astype(np.float64),
         "grades 0-10": np.rint(10 * sigmoids),
         "yes or no": np.rint(sigmoids),
     }
@@ -72,12 +74,12 @@ def graders(logits: Floats) -> dict[str, Floats]:
 def grade(name: str, lists: Lists, scores: Floats) -> Graded:
     """Evaluate one grader under every rule."""
 
-    def reported(rule: str) -> Floats:
+    def reported(rule: Rule) -> Floats:
         if rule == "reversed":
             return Evaluator(lists.labels[:, ::-1], MEASURES, ties="run_order").mean(scores[:, ::-1])
         return Evaluator(lists.labels, MEASURES, ties=rule, docids=documents.get(rule)).mean(scores)
 
-    documents = dict.fromkeys(("trec_eval", "docid_ascending"), lists.documents)
+    documents: dict[Rule, list[str]] = {"trec_eval": lists.documents, "docid_ascending": lists.documents}
     spread = Evaluator(lists.labels, MEASURES).spread(scores)
     return Graded(
         name,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tieaware import Evaluator
 from tieaware.samples import DiscreteLists, discrete_lists
+from tieaware.ties import TieRuleName
 
 MEASURE = "RR@10"
 
@@ -50,7 +51,7 @@ def make_features(lists: DiscreteLists, seed: int = 4) -> dict[str, Floats]:
     }
 
 
-def rank(lists: DiscreteLists, features: Floats, ties: str, n_shuffles: int, seed: int = 5) -> Ranked:
+def rank(lists: DiscreteLists, features: Floats, ties: TieRuleName, n_shuffles: int, seed: int = 5) -> Ranked:
     """Evaluate every feature, [n_docs, n_features], for several orders of the documents in each list."""
     rng = np.random.default_rng(seed)
     query = np.repeat(np.arange(len(lists.offsets) - 1), np.diff(lists.offsets))

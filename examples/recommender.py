@@ -76,7 +76,7 @@ def make_purchases(n_users: int, n_items: int, seed: int = 1) -> Purchases:
     return Purchases(seen, held_out)
 
 
-def recommend(seen: sp.csr_array) -> dict[str, NDArray[np.generic]]:
+def recommend(seen: sp.csr_array) -> dict[str, NDArray[np.floating]]:
     """Score all items for all users by each recommender: [n_users, n_items] each."""
     matrix = sp.csr_matrix(seen)
     factors = AlternatingLeastSquares(factors=32, iterations=10, random_state=0, num_threads=1)
@@ -114,7 +114,7 @@ def places(order: NDArray[np.int64]) -> NDArray[np.int64]:
     return -np.argsort(order, axis=1)
 
 
-def partition(scores: NDArray[np.generic], depth: int = 10) -> NDArray[np.int64]:
+def partition(scores: NDArray[np.floating], depth: int = 10) -> NDArray[np.int64]:
     """Rank as many tools do: select the top scores with np.argpartition, and sort only these."""
     order = np.argpartition(-scores, depth, axis=1)
     top = np.take_along_axis(scores, order[:, :depth], axis=1)
@@ -122,7 +122,7 @@ def partition(scores: NDArray[np.generic], depth: int = 10) -> NDArray[np.int64]
     return np.hstack((np.take_along_axis(order[:, :depth], within, axis=1), order[:, depth:]))
 
 
-def evaluate(purchases: Purchases, recommenders: dict[str, NDArray[np.generic]]) -> list[Evaluated]:
+def evaluate(purchases: Purchases, recommenders: dict[str, NDArray[np.floating]]) -> list[Evaluated]:
     """Evaluate all recommenders exactly, with sampled items, and with sorted ties."""
     seen, held_out = purchases
     # undefined=nan leaves users without held-out items out of the means.
@@ -140,7 +140,9 @@ def evaluate(purchases: Purchases, recommenders: dict[str, NDArray[np.generic]])
         backwards = np.argsort(masked, axis=1, kind="stable")[:, ::-1]
         results.append(
             Evaluated(
-                name, tied_share(masked), *(np.nanmean(part, axis=0) for part in (spread.mean, spread.min, spread.max)),
+                name, tied_share(masked),
+                mean=np.nanmean(spread.mean, axis=0), min=np.nanmean(spread.min, axis=0),
+                max=np.nanmean(spread.max, axis=0),
                 sampled=lists.mean(scores[users, items]), run_order=stable.mean(scores),
                 reversed=exact.mean(places(backwards)), partitioned=exact.mean(places(partition(masked))),
             )

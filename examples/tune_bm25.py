@@ -94,8 +94,8 @@ def tune(collection: Collection, n_tuning: int, measure: str = "nDCG@10") -> lis
 
     best = {ties: int(objective.argmax()) for ties, objective in objectives.items()}
     return [
-        Tuned(ties, *map(float, grid[i]), objectives[ties][i], objectives["average"][i], held_out_values[i])
-        for ties, i in best.items()
+        Tuned(ties, float(k1), float(b), objectives[ties][i], objectives["average"][i], held_out_values[i])
+        for ties, i, (k1, b) in ((ties, i, grid[i]) for ties, i in best.items())
     ]
 
 
