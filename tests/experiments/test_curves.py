@@ -49,14 +49,17 @@ def test_unknown_kinds_are_refused():
         curves(QRELS, RUN, "bow")
 
 
-@pytest.mark.parametrize("kind", ["precision-recall", "interpolated", "roc"])
-def test_the_command_traces_runs(collection, tmp_path, capfd, kind):
+@pytest.mark.parametrize(
+    ("kind", "title"),
+    [("precision-recall", "Precision–recall"), ("interpolated", "Interpolated precision–recall"), ("roc", "ROC")],
+)
+def test_the_command_traces_runs(collection, tmp_path, capfd, kind, title):
     runs = collection.runs[:3]
     plot = tmp_path / "curve.svg"
     assert main(["curve", str(collection.qrels), *map(str, runs), "--kind", kind, "--plot", str(plot)]) == 0
     assert plot.stat().st_size > 10_000
     lines = capfd.readouterr().out.splitlines()
-    assert f"{kind} curves of 3 runs, averaged over {len(read_qrels(collection.qrels))} queries" in lines
+    assert f"{title} curves of 3 runs, averaged over {len(read_qrels(collection.qrels))} queries" in lines
     # The printed table has one row per run. The CSV file has all points of the curves.
     assert [sum(line.startswith(f"{run.stem} ") for line in lines) for run in runs] == [1, 1, 1]
     assert main(["curve", str(collection.qrels), *map(str, runs), "--kind", kind, "--format", "csv"]) == 0

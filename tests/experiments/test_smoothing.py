@@ -9,6 +9,7 @@ from tieaware.cli import main
 from tieaware.experiments import smoothing
 from tieaware.experiments._smoothing import _scores, _taus
 from tieaware.inputs.matrix import read_matrix
+from tieaware.output.tables import significant
 from tieaware.statistics import kendall_tau, standardize
 
 pytest.importorskip("scipy")
@@ -166,3 +167,23 @@ def test_the_command_takes_a_matrix_or_runs(tmp_path, capfd):
     assert "Ordering 4 systems" in capfd.readouterr().out
     assert main([*arguments, str(tmp_path / "qrels"), *runs, "-m", "RR AP"]) == 2
     assert capfd.readouterr().err.startswith("-m: expected a single measure, because a system has one score")
+
+
+def test_the_verdict_says_whether_earlier_scores_help():
+    """Half of the variance is noise, so more topics help."""
+    random = np.random.default_rng(0)
+    noisy = random.random((20, 1)) / 2 + random.random((20, 30)) / 2
+    outcome = smoothing(noisy, [0, 0.5, 1], repeats=200, topics=5)
+    means = outcome.taus.mean(axis=2)
+    best, at_one, baseline = (significant(means[0, i]) for i in (2, 3, 0))
+    assert outcome.verdict().startswith(
+        f"Earlier scores from other topics help: the order of the systems is best at alpha 0.5, where its mean "
+        f"Kendall's τ with the order on all topics is {best}, against {at_one} without earlier scores (alpha 1) and "
+        f"{baseline} if all systems are measured on both sets of topics. With standardized values it is best at alpha "
+    )
+    untried = smoothing(noisy, [0, 0.5], repeats=20, topics=5).verdict()
+    assert untried.startswith("The order of the systems is best at alpha 0.5, where ")
+    assert "alpha 1" not in untried
+    without = smoothing(noisy, [1], repeats=20, topics=5).verdict()
+    assert without.startswith("Earlier scores from other topics do not help: the order of the systems is best at alph")
+    assert without.count("against") == 2

@@ -37,6 +37,10 @@ KINDS: dict[CurveKind, tuple[str, str]] = {
     "roc": ("share of the retrieved nonrelevant documents", "recall"),
 }
 
+_TITLES: dict[CurveKind, str] = {
+    "precision-recall": "Precision–recall", "interpolated": "Interpolated precision–recall", "roc": "ROC"
+}  # fmt: skip
+
 
 def curves(
     qrels: QrelsLike,
@@ -134,7 +138,7 @@ class Curves(Experiment):
     @property
     def title(self) -> str:  # type: ignore[override]
         """The title, which states the kind of curve, and the number of runs and of queries."""
-        return f"{self.kind} curves of {counted(len(self.runs), 'run')}, averaged over {self._n_queries}"
+        return f"{_TITLES[self.kind]} curves of {counted(len(self.runs), 'run')}, averaged over {self._n_queries}"
 
     @property
     def _n_queries(self) -> str:
@@ -249,7 +253,7 @@ class Curves(Experiment):
         notes = ("Expected over all orders of tied documents; averaged over queries at each rank or recall.",)
         return {
             "curves": Table("The average curves", ("run", *columns), average, notes),
-            "queries": Table(f"{self.kind} curves of each query", ("run", "query", *columns), each),
+            "queries": Table(f"{_TITLES[self.kind]} curves of each query", ("run", "query", *columns), each),
             "points": self._points(notes),
         }
 
@@ -292,7 +296,7 @@ class Curves(Experiment):
         for r in dict.fromkeys((*self._chosen(), *range(len(self.runs)))):
             run = display_name(self.runs[r]).replace(r"\$", "$")
             figures[names[r]] = Drawing(
-                f"{self.kind} curves of {run}: each of {self._n_queries}, and their average.",
+                f"{_TITLES[self.kind]} curves of {run}: each of {self._n_queries}, and their average.",
                 partial(self._draw_queries, r), (6.2, 4.8), f"The queries of {run}",
             )  # fmt: skip
         return figures

@@ -84,6 +84,11 @@ def inexact(
         As `tieaware.evaluate`; or if there is no method, if a method is given twice, or if fewer than two topics are
         judged.
 
+    References
+    ----------
+    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval. Cambridge University
+    Press, chapters 6, 7 and 9.
+
     Examples
     --------
     >>> from tieaware import retrieval, samples

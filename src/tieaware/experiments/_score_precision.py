@@ -69,6 +69,10 @@ def banding(
     InputError
         As `tieaware.evaluate`; or if a rho, alpha or kept is out of range, or there are fewer than two queries.
 
+    References
+    ----------
+    Yang, Z., Moffat, A. and Turpin, A. (2016). How precise does document scoring need to be? AIRS 2016.
+
     Examples
     --------
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -111,6 +115,10 @@ def precision(
     InputError
         As `tieaware.evaluate`; or if a precision is unknown, `precisions` is empty, alpha or kept is out of range, or
         there are fewer than two queries.
+
+    References
+    ----------
+    Yang, Z., Moffat, A. and Turpin, A. (2016). How precise does document scoring need to be? AIRS 2016.
 
     Examples
     --------

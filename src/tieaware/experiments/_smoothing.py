@@ -79,6 +79,8 @@ def smoothing(
     References
     ----------
     Ravana, S. D., Park, L. A. F. and Moffat, A. (2009). System scoring using partial prior information. SIGIR 2009.
+    Webber, W., Moffat, A. and Zobel, J. (2008). Score standardization for inter-collection comparison of retrieval
+    systems. SIGIR 2008.
 
     Examples
     --------
@@ -225,25 +227,34 @@ class Smoothing(Experiment):
         return "How much do earlier scores, from other topics, help to order systems?"
 
     def verdict(self) -> str:
-        """Return the quality of the order at the best alpha, for raw and for standardized values.
+        """Return the quality of the order at the best alpha, without earlier scores, and with more topics in common.
 
         Examples
         --------
         >>> rng = np.random.default_rng(3)
         >>> outcome = smoothing(np.linspace(0.0, 1.0, 10)[:, None] + rng.normal(size=(10, 30)), repeats=20)
         >>> outcome.verdict().partition(",")[0]
-        'Systems with raw values are ordered best at alpha 0.5'
+        'Earlier scores from other topics help: the order of the systems is best at alpha 0.5'
         """
-        sentences = []
-        for kind, taus in zip(_KINDS, self.taus.mean(axis=2), strict=True):
-            best = self.best[kind]
-            tau = taus[1 + self.alphas.index(best)]
-            sentences.append(
-                f"Systems with {kind} values are ordered best at alpha {best:g}, where Kendall's τ with the order "
-                f"on all topics is {significant(tau)} on average, and {significant(taus[0])} if all systems are "
-                "measured on the same topics."
-            )
-        return " ".join(sentences)
+        best, (raw, *others), standardized = self.best, self._qualities(0), self._qualities(1)
+        start = "The order of the systems is best"
+        if 1.0 in self.alphas:
+            help_or_not = "help" if best["raw"] < 1.0 else "do not help"
+            start = f"Earlier scores from other topics {help_or_not}: the order of the systems is best"
+        against = [f"{others[-1]} if all systems are measured on both sets of topics"]
+        against = [*(f"{other} without earlier scores (alpha 1)" for other in others[:-1]), *against]
+        return (
+            f"{start} at alpha {best['raw']:g}, where its mean Kendall's τ with the order on all topics is {raw}, "
+            f"against {' and '.join(against)}. With standardized values it is best at alpha "
+            f"{best['standardized']:g}: {standardized[0]}, against {' and '.join(standardized[1:])}."
+        )
+
+    def _qualities(self, kind: int) -> list[str]:
+        """Return the mean τ at the best alpha; at alpha 1, if it was tried and is not the best; and of the baseline."""
+        means = self.taus[kind].mean(axis=1).tolist()
+        best = self.best[_KINDS[kind]]
+        alphas = [best, 1.0] if 1.0 in self.alphas and self.best["raw"] < 1.0 else [best]
+        return [significant(mean) for mean in (*(means[1 + self.alphas.index(alpha)] for alpha in alphas), means[0])]
 
     @property
     def best(self) -> dict[str, float]:

@@ -80,6 +80,14 @@ def tie_prevalence(
         If lists end inside a tie at the common length of their run (see `Ties`). They may have been cut there; then the
         dropped documents are missing from every average over ties.
 
+    References
+    ----------
+    Cabanac, G., Hubert, G., Boughanem, M. and Chrisment, C. (2010). Tie-breaking bias: effect of an uncontrolled
+    parameter on information retrieval evaluation. CLEF 2010.
+    McSherry, F. and Najork, M. (2008). Computing information retrieval performance measures efficiently in the presence
+    of tied scores. ECIR 2008.
+    Yang, Z., Moffat, A. and Turpin, A. (2016). How precise does document scoring need to be? AIRS 2016.
+
     Examples
     --------
     >>> outcome = tie_prevalence({"q1": {"d1": 2.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d2": 1}}, ["RR"], cutoffs=[1])

@@ -43,7 +43,7 @@ a { color: var(--link); }
 .quiet, figcaption, .note { color: var(--quiet); font-size: .9rem; margin: .3rem 0; }
 figure { margin: 1rem 0; break-inside: avoid; }
 figure img { display: block; max-width: 100%; height: auto; }
-nav ul { columns: 17rem; padding-left: 1.2rem; margin: .3rem 0; font-size: .95rem; }
+nav ul { columns: 17rem; column-gap: 2rem; padding-left: 1.2rem; margin: .3rem 0; font-size: .95rem; }
 nav h2 { font-size: 1rem; margin: 1.5rem 0 0; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
