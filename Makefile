@@ -115,6 +115,7 @@ lint: $(VENV)/installed-lint
 	PATH="$(BIN):$$PATH" cython-lint ext
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
+	$(BIN)/python -m pytest -q tests/typing
 
 # The sdist and the wheel built from it, in dist/, checked by the packaging tools. auditwheel prints the oldest Linux that
 # the wheel runs on; published wheels are built by cibuildwheel. BUILD='--sdist --wheel --no-isolation' reuses the kernels
