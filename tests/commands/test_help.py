@@ -12,7 +12,8 @@ from tieaware.measures import DEFINITIONS
 from tieaware.precision.coarsening import parse_precision, precisions
 from tieaware.precision.worst_cases import measures_with_worst_cases
 from tieaware.results.formats import FORMATS
-from tieaware.results.paper_table import CORRECTIONS, SPREADS, TESTS
+from tieaware.results.paper_table import SPREADS
+from tieaware.statistics.procedures import CORRECTIONS, TESTS
 from tieaware.ties import RULES
 
 
@@ -63,8 +64,11 @@ def test_the_help_lists_every_precision(command):
 
 
 @pytest.mark.parametrize(("option", "registry"), [("--test", TESTS), ("--correction", CORRECTIONS)])
-def test_the_help_lists_what_a_table_can_show(option, registry):
-    assert listed(re.search(r": (.*) \(default", action("eval", option).help)[1]) == list(registry)
+@pytest.mark.parametrize("command", ["eval", "compare"])
+def test_the_help_lists_every_test_and_correction(command, option, registry):
+    """A table can also be made without a test."""
+    more = ["none"] if (command, option) == ("eval", "--test") else []
+    assert listed(re.search(r": (.*) \(default", action(command, option).help)[1]) == [*registry, *more]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ IN_PAGES = (
 )  # fmt: skip
 IN_TERMINALS = ("\x1b[31mred", "\x1b]0;title\x07", "a\rb", "a\nb", "a\tb", "\x9b2J", "\u202eg", "\0", "\udcff")
 IN_FOLDERS = ("../../outside", "/outside", "..", ".", "~", "a/b", "a\\b", "a\0b", "x" * 300, "report.html")
-IN_SHEETS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1+1", "=HYPERLINK(\"http://x\")", 'a","=1')
+IN_SHEETS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1+1", '=HYPERLINK("http://x")', 'a","=1')
 NAMES = (*IN_PAGES, *IN_TERMINALS, *IN_FOLDERS, *IN_SHEETS)
 
 
@@ -129,10 +129,11 @@ def test_markdown_has_one_line_per_row_and_no_tags(results):
         assert "<" not in text
 
 
-def test_latex_has_one_line_per_row_and_no_control_characters(results):
-    lines = [line for line in results.means().to_latex().splitlines() if not line.startswith("%")]
-    assert len(lines) == len(NAMES) + 6
-    assert not controls("\n".join(lines))
+def test_latex_has_one_line_per_row_and_note_and_no_control_characters(results):
+    lines = Table(NAMES[0], ("run", NAMES[1]), [(name, 1) for name in NAMES], NAMES).to_latex().splitlines()
+    assert lines.index(r"\bottomrule") - lines.index(r"\midrule") == len(NAMES) + 1
+    assert sum(line.endswith(r"\par") for line in lines) == len(NAMES)
+    assert not controls("\n".join([*lines, *results.means().to_latex().splitlines()]))
 
 
 # ---- pages ----------------------------------------------------------------------------------------

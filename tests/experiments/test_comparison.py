@@ -10,7 +10,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import compare, comparison
-from tieaware.statistics import holm, paired_test
+from tieaware.statistics import benjamini_hochberg, bonferroni, holm, paired_test, tukey_hsd
 
 stats = pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
@@ -141,7 +141,7 @@ def test_the_command_prints_who_beats_whom(covid, capfd):
     command = ["compare", str(covid.qrels), *map(str, covid.runs)]
     assert main(command) == 0
     printed = capfd.readouterr().out
-    assert len(printed.splitlines()) < 50
+    assert len(printed.splitlines()) < 65
     assert main([*command, "--format", "csv"]) == 0
     assert len(capfd.readouterr().out.splitlines()) == 862
     outcome = comparison(covid.qrels, list(covid.runs))
@@ -152,12 +152,14 @@ def test_the_command_prints_who_beats_whom(covid, capfd):
         if holm_p < 0.05
     }
     table = outcome.tables()["wins"]
-    assert {(row[1], loser) for row in table.rows for loser in row[-1].split(", ")} == won
+    assert {(row[1], loser) for row in table.rows for loser in row[-1].split(", ") if loser} == won
+    assert {row[1] for row in table.rows} == set(names)
     means = [row[2] for row in table.rows]
     assert means == sorted(means, reverse=True)
     for _, run, _, beats, lost, p_at_most, _, whom in table.rows:
-        assert (beats, lost) == (len(whom.split(", ")), sum(loser == run for _, loser in won))
-        assert p_at_most < 0.05
+        assert (beats, lost) == (len(list(filter(None, whom.split(", ")))), sum(loser == run for _, loser in won))
+        assert (p_at_most is None) == (beats == 0)
+        assert not beats or p_at_most < 0.05
     assert [row[3] for row in outcome.tables()["verdicts"].rows] == [len(won)]
 
 
@@ -174,9 +176,7 @@ def test_the_verdict_in_special_cases():
     )
     assert verdict(good, bad, measure=tieaware.ESL).startswith("b has the lowest mean ESL, 0.200, and is significantly")
     assert verdict(good, bad).endswith("; no order of the tied documents changes a sign or a verdict.")
-    assert verdict(good, bad, ties=0.3).endswith(
-        "can reverse 1 difference and change the uncorrected verdict of 1 pair."
-    )
+    assert verdict(good, bad, ties=0.3).endswith("can reverse 1 difference and change the verdict of 1 pair.")
     assert verdict(good, good, bad).startswith("2 of 3 runs share the highest mean AP, 0.603. 2 of 3 pairs of runs")
     even = verdict([0.5, 0.1, 0.9], [0.1, 0.5, 0.8], [0.2, 0.9, 0.1])
     assert "is not significantly better than any of the other 2 runs. 0 of 3 pairs of runs differ" in even
@@ -208,7 +208,7 @@ def test_figures_show_the_most_contested_pairs_with_their_corrected_p():
     np.testing.assert_array_equal((cells >= 2) & (cells < 2 + levels), beaten)
     np.testing.assert_array_equal(cells >= 2 + levels, beaten.T)
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend[:2] == ["p ≥ 0.05", "row better, p < 0.001"]
+    assert legend[:2] == ["not significant", "row better, p < 0.001"]
     assert legend[-1] == "ties can flip it"
     assert (adjusted < 0.05).sum() == beaten.sum() > 0
 
@@ -217,17 +217,17 @@ def test_the_lesser_mean_wins_where_less_is_better():
     values = np.array([[1.0, 2.0, 3.0], [11.0, 12.5, 13.0]])[..., None]
     for measure, expected in ((tieaware.ESL, "a"), (tieaware.DCG, "b")):
         outcome = compare(tieaware.Results(values, ("a", "b"), ("x", "y", "z"), (measure,)))
-        assert [row[1] for row in outcome.tables()["wins"].rows] == [expected]
+        assert [row[1] for row in outcome.tables()["wins"].rows if row[3]] == [expected]
     same = compare(tieaware.Results(0 * values, ("a", "b"), ("x", "y", "z"), (measure,)))
     assert "No run beats another significantly" in str(same)
-    assert "1 pairs of 2 runs" in str(same)
+    assert "1 pair of 2 runs, 3 queries, paired t-test, Holm-corrected" in str(same)
 
 
 @pytest.mark.slow
 def test_the_command_compares_the_systems_of_a_matrix(tmp_path, capfd, matrix):
     assert main(["compare", "--matrix", str(matrix), "--all", "--out", str(tmp_path / "seven")]) == 0
     printed = capfd.readouterr().out
-    assert "5253 pairs of 103 runs, 50 queries" in printed
+    assert "5,253 pairs of 103 runs, 50 queries, paired t-test, Holm-corrected" in printed
     assert "–: unknown." in printed
     assert {path.name for path in (tmp_path / "seven").iterdir()} >= {"pairs.csv", "verdicts-AP.png", "report.html"}
 
@@ -267,3 +267,141 @@ def test_columns_have_different_names(tmp_path, monkeypatch, capfd):
     columns = capfd.readouterr().out.splitlines()[0].split(",")
     assert len({column.strip() for column in columns}) == len(columns) == 12
     assert columns[4:6] + columns[8:10] == ["95% from", "95% to", "with ties from", "with ties to"]
+
+
+def _results(n_runs, n_measures=1, n_queries=12):
+    """Return results of runs whose means grow from run to run, with queries of different difficulty."""
+    rng = np.random.default_rng(9)
+    values = rng.random((n_runs, n_queries, n_measures)) / 2 + np.arange(n_runs)[:, None, None] / 6
+    queries = tuple(f"q{i}" for i in range(n_queries))
+    return tieaware.Results(
+        values, tuple(f"r{i}" for i in range(n_runs)), queries, (tieaware.AP, tieaware.ESL)[:n_measures]
+    )
+
+
+@pytest.mark.parametrize(
+    ("correction", "correct"),
+    [("holm", holm), ("bh", benjamini_hochberg), ("bonferroni", bonferroni), ("none", np.array)],
+)
+def test_verdicts_follow_the_correction(correction, correct):
+    """All tables and figures agree with the p values after the correction, and say which correction that is."""
+    results = _results(4)
+    outcome = compare(results, correction=correction, test="permutation")
+    values = results.values[:, :, 0]
+    p = correct(paired_test(values[outcome.first], values[outcome.second], "permutation").p)
+    np.testing.assert_array_equal(outcome.adjusted[0], p)
+    assert outcome.beaten(0).sum() == (p < 0.05).sum() > 0
+    name = {"holm": "Holm", "bh": "BH", "bonferroni": "Bonferroni"}.get(correction)
+    pairs, counts, wins = (outcome.tables()[name] for name in ("pairs", "verdicts", "wins"))
+    assert (pairs.columns[6:8] == ("p", name)) == (name is not None)
+    assert pairs.rows[0][4:6] == (None, None)
+    assert counts.rows[0][2 + (name is not None)] == (p < 0.05).sum()
+    how = {"holm": "Holm-corrected", "bh": "Benjamini–Hochberg-corrected", "bonferroni": "Bonferroni-corrected"}
+    phrase = f"(paired permutation test, two-sided, p < 0.05, {how.get(correction, 'not corrected')} for 6 pairs)"
+    for table in (counts, wins):
+        assert phrase in table.notes[0]
+    assert outcome.title.endswith(f"paired permutation test, {how.get(correction, 'not corrected')}")
+    assert all(phrase in drawing.caption for drawing in outcome.drawings().values())
+
+
+def test_every_run_is_in_the_table_with_its_mean():
+    """A run that beats none has a row, too: its mean, no p value and no name of a beaten run."""
+    outcome = compare(_results(4, 2))
+    rows = outcome.tables()["wins"].rows
+    assert [row[1] for row in rows] == ["r3", "r2", "r1", "r0", "r0", "r1", "r2", "r3"]
+    assert rows[3][3:] == (0, int(outcome.beaten(0)[:, 0].sum()), None, None, "")
+    np.testing.assert_allclose([row[2] for row in rows[:4]], outcome.results.mean()[::-1, 0])
+
+
+@pytest.mark.parametrize("test", ["t", "tukey", "wilcoxon"])
+def test_with_a_baseline_each_run_is_compared_with_it(test):
+    results = _results(5, 2)
+    outcome = compare(results, results.values - 0.01, results.values + 0.01, baseline="r2", test=test)
+    assert [results.runs[i] for i in outcome.first] == ["r0", "r1", "r3", "r4"]
+    assert set(outcome.second) == {2}
+    values = results.values[:, :, 0]
+    p = (
+        tukey_hsd(values).p[[0, 1, 3, 4], 2]
+        if test == "tukey"
+        else holm(paired_test(values[[0, 1, 3, 4]], values[2], test).p)
+    )
+    np.testing.assert_array_equal(outcome.adjusted[0], p)
+    table = outcome.tables()["wins"]
+    assert [row[1] for row in table.rows] == ["r4", "r3", "r2", "r1", "r0", "r0", "r1", "r2", "r3", "r4"]
+    assert table.rows[2][3:] == (None, None, "baseline", None)
+    found = {row[1]: row for row in table.rows[:5]}
+    means = results.mean()[:, 0]
+    for i, run in enumerate(("r0", "r1", "r3", "r4")):
+        difference = means[int(run[1])] - means[2]
+        verdict = ("better" if difference > 0 else "worse") if p[i] < 0.05 else "not significant"
+        assert found[run][3:6] == (pytest.approx(difference), p[i], verdict)
+        assert found[run][6] in ("yes", "no", "open")
+    # Less is better by the second measure, so the same runs are better by one measure and worse by the other.
+    assert [row[5] for row in table.rows][5] == "better"
+    better, worse = int((p[2:] < 0.05).sum()), int((p[:2] < 0.05).sum())
+    assert min(better, worse) > 0
+    name = "Tukey's p" if test == "tukey" else "Holm's p"
+    verb = {1: "is"}
+    assert outcome.verdict().startswith(
+        f"By AP, {better} of 4 runs {verb.get(better, 'are')} significantly better than r2, and {worse} "
+        f"{verb.get(worse, 'are')} significantly worse ({name} below 0.05). r4 has the highest mean AP, "
+    )
+    assert " By ESL, " in outcome.verdict()
+    assert outcome.heading == "Which runs are better than r2?"
+    drawings = outcome.drawings()
+    assert list(drawings) == ["differences-AP", "differences-ESL"]
+    ax = drawings["differences-AP"].plot()
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["r0", "r1", "r3", "r4"]
+    assert ax.get_xlabel() == "difference of mean AP from r2"
+    assert len({table.title for table in outcome.tables().values()} | {outcome.title}) == 4
+
+
+def test_the_verdict_with_a_baseline_that_nothing_differs_from():
+    equal = tieaware.Results(np.full((3, 4, 1), 0.5), ("a", "b", "c"), tuple("wxyz"), (tieaware.AP,))
+    assert compare(equal, baseline="b").verdict() == (
+        "By AP, none of 2 runs differs significantly from b (Holm's p below 0.05). b has the highest mean AP, 0.500; "
+        "the effect of ties is unknown."
+    )
+
+
+def test_ties_flip_the_verdicts_that_the_page_shows():
+    """The effect of ties is that on the corrected verdicts, not on those without a correction."""
+    results = _results(6, n_queries=8)
+    flips = {}
+    for correction in ("bonferroni", "none"):
+        outcome = compare(results, results.values - 0.1, results.values + 0.1, correction=correction)
+        resolved = outcome.resolutions[0]
+        flips[correction] = (resolved.verdict_flips == 1) & (outcome.signs[0] != 0)
+        # Where the least difference is not significant at the corrected level, a significant verdict can flip.
+        n_pairs = len(outcome.first)
+        level = 0.05 / n_pairs if correction == "bonferroni" else 0.05
+        values = results.values[:, :, 0]
+        turned = np.sign(outcome.tests[0].difference)[:, None]
+        least = turned * (values[outcome.first] - values[outcome.second]) - 0.2
+        flipped = paired_test(least, 0.0).p >= level
+        assert flips[correction][flipped & (outcome.signs[0] != 0)].all()
+        affected = resolved.verdict_flips != 0
+        by_run = [int(affected[(outcome.first == i) | (outcome.second == i)].sum()) for i in range(6)]
+        assert {row[1]: row[6] for row in outcome.tables()["wins"].rows} == {f"r{i}": n for i, n in enumerate(by_run)}
+    assert flips["bonferroni"].tolist() != flips["none"].tolist()
+
+
+def test_the_command_takes_baseline_test_and_correction(tmp_path, capfd):
+    (tmp_path / "ap.csv").write_text("a,b,c\n0.5,0.25,0.3\n0.75,0.5,0.55\n0.25,0.125,0.1\n")
+    matrix = ["compare", "--matrix", str(tmp_path / "ap.csv")]
+    assert main([*matrix, "--baseline", "b", "--test", "tukey"]) == 0
+    printed = capfd.readouterr().out
+    assert "2 runs against b, 3 queries, Tukey's HSD\n" in printed
+    assert main([*matrix, "--correction", "bh", "--test", "sign", "--format", "csv"]) == 0
+    assert capfd.readouterr().out.splitlines()[0].split(",")[6:8] == ["p", "BH"]
+    for options, message in (
+        (["--baseline", "bb"], "--baseline: there is no run 'bb'; did you mean b? See tieaware compare --help\n"),
+        (["--test", "none"], "--test: expected one of t, wilcoxon, sign, permutation, tukey, found 'none'"),
+        (["--correction", "fdr"], "--correction: expected one of holm, bh, bonferroni, none, found 'fdr'"),
+        (
+            ["--test", "tukey", "--correction", "bh"],
+            "--correction: the test 'tukey' corrects for the number of runs itself;",
+        ),
+    ):
+        assert main([*matrix, *options]) == 2
+        assert capfd.readouterr().err.startswith(message)

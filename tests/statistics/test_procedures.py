@@ -40,7 +40,6 @@ def test_tukey_tests_the_family_of_all_runs(values):
     np.testing.assert_array_equal(found.adjusted, everything.p[first, second])
     np.testing.assert_array_equal(found.test.low, everything.low[first, second])
     assert found.signs.tolist() == [-1.0, 1.0]
-    assert found.at(np.array([1])).signs.tolist() == [1.0]
 
 
 def test_names_of_tests_and_corrections():
@@ -49,7 +48,8 @@ def test_names_of_tests_and_corrections():
     assert checked("sign", "bh").described(0.05, "1 pair", 2) == (
         "sign test, two-sided, p < 0.05, Benjamini–Hochberg-corrected for 1 pair"
     )
-    assert checked("tukey", None).described(0.01, "3 pairs", 3) == "Tukey's HSD, two-sided, p < 0.01, corrected for 3 runs"
+    phrase = checked("tukey", None).described(0.01, "3 pairs", 3)
+    assert phrase == "Tukey's HSD, two-sided, p < 0.01, corrected for 3 runs"
     assert [checked("t", name).p_name for name in CORRECTIONS] == [
         "Holm's p", "Benjamini–Hochberg's p", "Bonferroni's p", "uncorrected p",
     ]  # fmt: skip

@@ -12,13 +12,14 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "compare",
-        help="compare all pairs of runs, and find the verdicts that ties can change",
-        description="Test the differences between all pairs of runs, and find out whether any order of the tied "
-        "documents changes the sign of a difference or its verdict. Text output lists the runs that each run beats; "
-        "CSV and JSON output have one row for each pair.",
+        help="compare all pairs of runs, or each run with a baseline, and find the verdicts that ties can change",
+        description="Test the differences between all pairs of runs, or between each run and a baseline, and find out "
+        "whether any order of the tied documents changes the sign of a difference or its verdict. Text output lists "
+        "all runs with those that they beat; CSV and JSON output have one row for each pair.",
     )
     options.add_values(command)
     options.add_measures(command, COMPARISON_MEASURES)
+    options.add_procedure(command, "all with each other", "t, wilcoxon, sign, permutation or tukey")
     command.add_argument(
         "--alpha", type=float, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
     )
@@ -33,13 +34,17 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _run(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import compare, comparison
+    from tieaware.statistics.procedures import checked
 
-    levels = {"alpha": arguments.alpha, "confidence": arguments.confidence}
+    # The names are checked before any file is read.
+    procedure = checked("t" if arguments.test is None else arguments.test, arguments.correction)
+    design = {"alpha": arguments.alpha, "confidence": arguments.confidence, "baseline": arguments.baseline}
+    design |= procedure._asdict()
     if arguments.matrix is not None:
         measure = options.one_measure(arguments, COMPARISON_MEASURES, "the one in --matrix")
-        outcome = compare(options.read_values(arguments, measure), **levels)
+        outcome = compare(options.read_values(arguments, measure), **design)
     else:
         runs = options.judged_runs(arguments)
         measures = arguments.measure or COMPARISON_MEASURES
-        outcome = comparison(arguments.qrels, runs, measures, threads=arguments.threads, **levels)
+        outcome = comparison(arguments.qrels, runs, measures, threads=arguments.threads, **design)
     return options.output(outcome, arguments)

@@ -59,7 +59,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _add_table_options(command: argparse.ArgumentParser) -> None:
     """Add the options of --table. They default to None, so that `Results.table` applies its own defaults."""
     of_table = command.add_argument_group("options for --table")
-    options.add_procedure(of_table, "all with each other; with more than ten runs, the best", " or none")
+    options.add_procedure(
+        of_table, "all with each other; with more than ten runs, the best",
+        "t, wilcoxon, sign, permutation, tukey or none",
+    )  # fmt: skip
     of_table.add_argument("--alpha", type=float, metavar="A", help="significance level (default: 0.05)")
     of_table.add_argument(
         "--beside", choices=("std", "range"),

@@ -112,7 +112,7 @@ def one_measure(arguments: argparse.Namespace, default: tuple[str, ...], why: st
     return measures[0]
 
 
-def add_procedure(command: argparse._ActionsContainer, compared: str, none: str = "") -> None:
+def add_procedure(command: argparse._ActionsContainer, compared: str, tests: str) -> None:
     """Add the options for the baseline, the significance test and the correction, which default to None.
 
     Parameters
@@ -120,18 +120,18 @@ def add_procedure(command: argparse._ActionsContainer, compared: str, none: str 
     command : argparse.ArgumentParser or an argument group of it
     compared : str
         What the runs are compared with, without a baseline.
-    none : str
-        The choice of no test, as a part of the help text.
+    tests : str
+        The names of the tests.
     """
     command.add_argument("--baseline", metavar="RUN", help=f"compare each run only with this one (default: {compared})")
     command.add_argument(
         "--test", metavar="TEST",
-        help=f"paired test over the queries: t, wilcoxon, sign, permutation, tukey (Tukey's HSD){none} (default: t)",
+        help=f"paired test over the queries, where tukey is Tukey's HSD: {tests} (default: t)",
     )  # fmt: skip
     command.add_argument(
         "--correction", metavar="C",
-        help="correction for multiple comparisons: holm, bh (Benjamini–Hochberg), bonferroni or none (default: holm; "
-        "none with tukey, which needs no other)",
+        help="correction for multiple comparisons, where bh is Benjamini–Hochberg: holm, bh, bonferroni or none "
+        "(default: holm, but none with tukey, which needs no other)",
     )  # fmt: skip
 
 

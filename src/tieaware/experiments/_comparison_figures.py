@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.output.plots import display_name
-from tieaware.output.tables import significant
+from tieaware.output.plots import Drawing, display_name
+from tieaware.output.tables import counted, significant
 from tieaware.statistics import PairedTest, Resolutions
+from tieaware.statistics.procedures import Procedure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +24,12 @@ _BETTER, _WORSE = ("#08519c", "#4292c6", "#b3d3ea"), ("#a63603", "#f08a3c", "#fd
 _EQUAL, _SAME = "#f0f0f0", "#ffffff"
 # If there are more runs than this, only some of them are named along an axis.
 _NAMES = 50
+# From this number of runs on, a matrix is wide enough for a legend in two columns.
+_WIDE = 25
+# A figure of pairs shows at most _DRAWN of them, or _RUNS runs against a baseline.
+_DRAWN, _RUNS = 36, 60
+# The headings of columns of corrected p values.
+_P = {"holm": "p by Holm", "bh": "p by BH", "bonferroni": "p by Bonferroni"}
 
 
 @dataclass(frozen=True)
@@ -31,31 +39,63 @@ class TestedPairs:
     Attributes
     ----------
     runs : tuple of str
+    means : float64[n_runs]
     measure : str
     first, second : int64[n_pairs]
-        The two runs of each pair, by position.
+        The two runs of each pair, by position; with a baseline, `second` is the baseline.
     test : PairedTest
-    adjusted : float64[n_pairs]
-        The p value of each pair after Holm's correction.
+    adjusted, signs : float64[n_pairs]
+        The p value of each pair after the correction, and the sign of the difference if it is significant, otherwise 0.
     resolutions : Resolutions or None
+    procedure : Procedure
+        The test and the correction.
+    baseline : str or None
     alpha : float
     confidence : float
-    order : int64[n_runs]
-        The runs by position, from the best to the worst.
     less_is_better : bool
     """
 
     runs: Sequence[str]
+    means: Values
     measure: str
     first: Integers
     second: Integers
     test: PairedTest
     adjusted: Values
+    signs: Values
     resolutions: Resolutions | None
+    procedure: Procedure
+    baseline: str | None
     alpha: float
     confidence: float
-    order: Integers
     less_is_better: bool
+
+    @property
+    def order(self) -> Integers:
+        """The runs by position, from the best to the worst."""
+        return np.argsort(self.means if self.less_is_better else -self.means, kind="stable")
+
+    @property
+    def better(self) -> Values:
+        """1 for a pair whose first run is significantly better, -1 if it is significantly worse, otherwise 0."""
+        return -self.signs if self.less_is_better else self.signs
+
+    @property
+    def described(self) -> str:
+        """The test, the level and the correction in a phrase."""
+        return self.procedure.described(self.alpha, counted(len(self.first), "pair"), len(self.runs))
+
+    @property
+    def p_name(self) -> str:
+        """The name of the p value that decides, such as "Holm's p"."""
+        return self.procedure.p_name
+
+    def beaten(self) -> npt.NDArray[np.bool_]:
+        """Return a matrix, bool[n_runs, n_runs]: whether the row's run is significantly better than the column's."""
+        beaten = np.zeros((len(self.runs),) * 2, dtype=bool)
+        beaten[self.first, self.second] = self.better > 0.0
+        beaten[self.second, self.first] = self.better < 0.0
+        return beaten
 
 
 @dataclass(frozen=True)
@@ -73,15 +113,14 @@ class Square:
         colours = (_SAME, _EQUAL, *better, *worse)
         place = np.argsort(tested.order)
         a, b = place[tested.first], place[tested.second]
-        wins = tested.test.difference * (-1.0 if tested.less_is_better else 1.0) > 0.0
         level = np.searchsorted(levels, tested.adjusted, side="right")
         cells = np.zeros((n, n), dtype=np.int64)
-        for row, column, row_wins in ((a, b, wins), (b, a, ~wins)):
-            shade = 2 + level + np.where(row_wins, 0, len(levels))
-            cells[row, column] = np.where(level < len(levels), shade, 1)
+        for row, column, verdict in ((a, b, tested.better), (b, a, -tested.better)):
+            shade = 2 + level + np.where(verdict > 0.0, 0, len(levels))
+            cells[row, column] = np.where(verdict != 0.0, shade, 1)
         ax.imshow(cells, cmap=ListedColormap(colours), vmin=-0.5, vmax=len(colours) - 0.5, interpolation="nearest")
         names = [f"row {how}, p < {level:g}" for how in ("better", "worse") for level in levels]
-        entries = [(_EQUAL, f"p ≥ {tested.alpha:g}"), *zip((*better, *worse), names, strict=True)]
+        entries = [(_EQUAL, "not significant"), *zip((*better, *worse), names, strict=True)]
         handles = [
             ax.scatter([], [], marker="s", s=60, color=colour, edgecolor="#888888", linewidth=0.5, label=name)
             for colour, name in entries
@@ -99,49 +138,65 @@ class Square:
         ax.set_yticks(shown, ticks, fontsize=8)
         ax.set_xticks(shown, ticks, fontsize=8, rotation=90)
         ax.grid(visible=False)
-        ax.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.01), ncols=2, borderaxespad=0.0)
+        columns = 2 if n >= _WIDE else 1  # two columns would not fit above a small matrix
+        ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns, borderaxespad=0.0)
         ax.set_ylabel(f"run, the best by mean {display_name(tested.measure)} first")
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Draw some pairs by name: the difference of means, its interval, its range over ties, and the corrected p."""
+    """Draw some pairs by name: the difference of means, its interval, its range over ties, and the corrected p.
+
+    Without a baseline, the run with the larger mean comes first, and differences are positive. With a baseline, the
+    difference is that of each run from it.
+    """
 
     tested: TestedPairs
     some: Integers
 
     def __call__(self, ax: Axes) -> None:
         tested, test = self.tested, self.tested.test
-        assert test.high is not None
-        better = np.where(test.difference < 0.0, -1.0, 1.0)
-        some = self.some[np.argsort(np.abs(test.difference[self.some]), kind="stable")]
-        places, sizes = np.arange(len(some)), np.abs(test.difference[some])
-        half = (test.high - test.difference)[some]
+        turned = (test.difference < 0.0) & (tested.baseline is None)
+        sign = np.where(turned, -1.0, 1.0)
+        some = self.some[np.argsort((sign * test.difference)[self.some], kind="stable")]
+        places, sizes = np.arange(len(some)), (sign * test.difference)[some]
         ax.axvline(0.0, color="#888888", linewidth=0.8)
-        ax.hlines(places, sizes - half, sizes + half, color="#0072B2", linewidth=1.2,
-                  label=f"{tested.confidence:.0%} confidence")  # fmt: skip
+        if test.high is not None:
+            half = (test.high - test.difference)[some]
+            ax.hlines(places, sizes - half, sizes + half, color="#0072B2", linewidth=1.2,
+                      label=f"{tested.confidence:.0%} confidence")  # fmt: skip
         if tested.resolutions is not None:
-            ends = np.stack([tested.resolutions.lowest, tested.resolutions.highest])[:, some] * better[some]
+            ends = np.stack([tested.resolutions.lowest, tested.resolutions.highest])[:, some] * sign[some]
             ax.hlines(places, ends.min(axis=0), ends.max(axis=0), color="#E69F00", linewidth=5.0, alpha=0.6,
                       label="all orders of the ties")  # fmt: skip
-        is_significant = tested.adjusted[some] < tested.alpha
-        for chosen, fill, name in ((is_significant, "#000000", "p <"), (~is_significant, "#ffffff", "p ≥")):
+        is_significant = tested.signs[some] != 0.0
+        for chosen, fill, name in (
+            (is_significant, "#000000", "significant"),
+            (~is_significant, "#ffffff", "not significant"),
+        ):
             ax.plot(sizes[chosen], places[chosen], "o", color="#000000", markerfacecolor=fill,
-                    label=f"average, {name} {tested.alpha:g}")  # fmt: skip
+                    label=f"average, {name}")  # fmt: skip
         right = ax.get_yaxis_transform()
-        ax.text(1.02, len(some) - 0.2, "p by Holm", transform=right, fontsize=8, fontweight="bold", va="bottom")
+        ax.text(1.02, len(some) - 0.2, _P.get(tested.procedure.correction, "p"), transform=right, fontsize=8,
+                fontweight="bold", va="bottom")  # fmt: skip
         for at, i in enumerate(some):
             flips = tested.resolutions is not None and tested.resolutions.verdict_flips[i] == 1
             p = significant(float(tested.adjusted[i])) + ("  ×" if flips else "")
             ax.text(1.02, at, p, transform=right, fontsize=8, va="center")
-        larger = np.where(test.difference < 0.0, tested.second, tested.first)[some]
-        smaller = (tested.first + tested.second)[some] - larger
-        names = [f"{_short(tested.runs[a])} > {_short(tested.runs[b])}" for a, b in zip(larger, smaller, strict=True)]
-        ax.set_yticks(places, list(map(display_name, names)), fontsize=8)
+        ax.set_yticks(places, list(map(display_name, self._names(some, turned))), fontsize=8)
         ax.set_ylim(-0.7, len(some) - 0.3)
         ax.grid(visible=False, axis="y")
-        ax.set_xlabel(f"difference of mean {display_name(tested.measure)}")
+        against = "" if tested.baseline is None else f" from {display_name(_short(tested.baseline))}"
+        ax.set_xlabel(f"difference of mean {display_name(tested.measure)}{against}")
         ax.legend(loc="upper left", bbox_to_anchor=(0.0, -0.6 / (0.22 * len(some) + 1.0)), ncols=2)
+
+    def _names(self, some: Integers, turned: npt.NDArray[np.bool_]) -> list[str]:
+        tested = self.tested
+        if tested.baseline is not None:
+            return [_short(tested.runs[i]) for i in tested.first[some]]
+        larger = np.where(turned, tested.second, tested.first)[some]
+        smaller = (tested.first + tested.second)[some] - larger
+        return [f"{_short(tested.runs[a])} > {_short(tested.runs[b])}" for a, b in zip(larger, smaller, strict=True)]
 
 
 def _short(name: str) -> str:
@@ -153,3 +208,39 @@ def contested(tested: TestedPairs, count: int) -> Integers:
     flips = np.zeros(len(tested.adjusted)) if tested.resolutions is None else tested.resolutions.verdict_flips == 1
     distance = np.abs(np.log(np.maximum(tested.adjusted, 1e-300)) - np.log(tested.alpha))
     return np.sort(np.lexsort((distance, ~flips.astype(bool)))[:count])
+
+
+def square(tested: TestedPairs) -> Drawing:
+    """Return the figure of the verdicts between all runs."""
+    longest = max(len(display_name(run)) for run in tested.runs)
+    side = max(4.5, min(0.16 * len(tested.runs), 7.0) + 1.6 + 0.06 * longest)
+    return Drawing(
+        f"{tested.measure}: verdicts between runs ({tested.described}). Blue: the row's run is significantly better "
+        "than the column's; orange: significantly worse; grey: neither."
+        + (" ×: an order of the tied documents changes the verdict." if tested.resolutions is not None else ""),
+        Square(tested), (side + 0.6, side + 0.9), f"Who beats whom by {tested.measure}",
+    )  # fmt: skip
+
+
+def differences(tested: TestedPairs) -> Drawing:
+    """Return the figure of the differences of pairs: of all, or of the most contested."""
+    n, has_ties = len(tested.first), tested.resolutions is not None
+    some = contested(tested, _DRAWN if tested.baseline is None else _RUNS)
+    kind = "pair of runs" if tested.baseline is None else "run"
+    pairs = f"the {kind}" if n == 1 else f"the {n:,} {_several(kind)}"
+    if len(some) < n:
+        first = " first those with a verdict that an order of the ties can change, then" if has_ties else ""
+        pairs = f"{len(some)} of {n:,} {_several(kind)}:{first} those with a p nearest to {tested.alpha:g}"
+    marks = ["Dot: the difference of the means, filled if significant"]
+    marks += [f"line: its {tested.confidence:.0%} confidence interval"] if tested.test.high is not None else []
+    ties = ["band: its range over all orders of the tied documents", "×: an order changes the verdict"]
+    against = "" if tested.baseline is None else f" against {tested.baseline}"
+    return Drawing(
+        f"{tested.measure}: {pairs}{against} ({tested.described}). {'; '.join(marks + ties * has_ties)}.",
+        Pairs(tested, some), (7.0, 1.6 + 0.22 * len(some)),
+        f"Pairs by {tested.measure}" if tested.baseline is None else f"Runs{against} by {tested.measure}",
+    )  # fmt: skip
+
+
+def _several(kind: str) -> str:
+    return kind.replace("pair", "pairs") if "pair" in kind else f"{kind}s"

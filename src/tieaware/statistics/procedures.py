@@ -51,11 +51,6 @@ class Verdicts(NamedTuple):
     adjusted: Values
     signs: Values
 
-    def at(self, some: Integers) -> Verdicts:
-        """Return the verdicts on some of the pairs."""
-        test = PairedTest._make(None if field is None else field[some] for field in self.test)
-        return Verdicts(test, self.adjusted[some], self.signs[some])
-
 
 class Procedure(NamedTuple):
     """A two-sided paired test over the queries, and the correction of its p values.

@@ -1,0 +1,100 @@
+"""The verdict of the comparison experiment, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tieaware.experiments._comparison_figures import TestedPairs
+from tieaware.output.tables import counted, significant
+from tieaware.statistics.values import ROUNDING
+
+
+def verdict(measures: Sequence[TestedPairs]) -> str:
+    """Return the best run by the first measure, and how ties affect the verdicts; and a sentence for each measure."""
+    tested = measures[0]
+    if tested.baseline is None or len(tested.first) == 1:
+        start = [_best_run(tested), f"{_number_of_verdicts(tested)}; {_effect_of_ties(tested)}."]
+    else:
+        start = [
+            f"By {tested.measure}, {_against_baseline(tested)}.",
+            f"{_best_mean(tested)}; {_effect_of_ties(tested)}.",
+        ]
+    return " ".join([*start, *(_by_another_measure(each) for each in measures[1:])])
+
+
+def _best_run(tested: TestedPairs) -> str:
+    """Say which run is best, and how many runs it beats."""
+    means, best, others = tested.means, int(tested.order[0]), len(tested.runs) - 1
+    n_best = int((np.abs(means - means[best]) < ROUNDING).sum())
+    if n_best > 1:
+        return f"{n_best} of {others + 1} runs share the {_extreme(tested)}, {significant(means[best])}."
+    beats = int(tested.beaten()[best].sum())
+    which = "the other run" if others == 1 else f"{beats or 'any'} of the other {others} runs"
+    better = "is significantly better than" if beats else "is not significantly better than"
+    return f"{tested.runs[best]} has the {_extreme(tested)}, {significant(means[best])}, and {better} {which}."
+
+
+def _extreme(tested: TestedPairs) -> str:
+    return f"{'lowest' if tested.less_is_better else 'highest'} mean {tested.measure}"
+
+
+def _best_mean(tested: TestedPairs) -> str:
+    means, best = tested.means, int(tested.order[0])
+    assert tested.baseline is not None
+    baseline = tested.runs.index(tested.baseline)
+    is_best = abs(means[best] - means[baseline]) < ROUNDING
+    name = tested.baseline if is_best else tested.runs[best]
+    other = "" if is_best else f" ({tested.baseline}: {significant(means[baseline])})"
+    return f"{name} has the {_extreme(tested)}, {significant(means[best])}{other}"
+
+
+def _number_of_verdicts(tested: TestedPairs) -> str:
+    if len(tested.first) == 1:
+        difference, p = abs(float(tested.test.difference[0])), float(tested.adjusted[0])
+        return f"The difference of {significant(difference)} has {tested.p_name} = {significant(p)}"
+    n = int((tested.signs != 0.0).sum())
+    return f"{n} of {len(tested.first)} pairs of runs differ significantly ({tested.p_name} below {tested.alpha:g})"
+
+
+def _against_baseline(tested: TestedPairs) -> str:
+    """Say how many runs are significantly better and worse than the baseline."""
+    better, worse = int((tested.better > 0.0).sum()), int((tested.better < 0.0).sum())
+    if not better + worse:
+        return f"none of {len(tested.first)} runs differs significantly from {tested.baseline} ({_level(tested)})"
+    return (
+        f"{better} of {len(tested.first)} runs {'is' if better == 1 else 'are'} significantly better than "
+        f"{tested.baseline}, and {worse} {'is' if worse == 1 else 'are'} significantly worse ({_level(tested)})"
+    )
+
+
+def _level(tested: TestedPairs) -> str:
+    return f"{tested.p_name} below {tested.alpha:g}"
+
+
+def _by_another_measure(tested: TestedPairs) -> str:
+    if tested.baseline is not None:
+        return f"By {tested.measure}, {_against_baseline(tested)}."
+    means, best = tested.means, int(tested.order[0])
+    n, n_best = int((tested.signs != 0.0).sum()), int((np.abs(means - means[best]) < ROUNDING).sum())
+    who = f"{tested.runs[best]} is the best" if n_best == 1 else f"{n_best} runs share the best mean"
+    if len(tested.first) == 1:
+        return f"By {tested.measure}, {who}, with {tested.p_name} = {significant(float(tested.adjusted[0]))}."
+    return f"By {tested.measure}, {who}, and {n} of {len(tested.first)} pairs differ significantly."
+
+
+def _effect_of_ties(tested: TestedPairs) -> str:
+    """Say how many signs and verdicts the order of tied documents can change."""
+    effect = tested.resolutions
+    if effect is None:
+        return "the effect of ties is unknown"
+    kinds = effect.sign_flips, effect.verdict_flips == 1, effect.verdict_flips == -1
+    signs, verdicts, n_open = (int(kind.sum()) for kind in kinds)
+    if not signs + verdicts + n_open:
+        return "no order of the tied documents changes a sign or a verdict"
+    still_open = f" (for {n_open} more, this is not known)" if n_open else ""
+    return (
+        f"orders of the tied documents can reverse {counted(signs, 'difference')} and change the verdict of "
+        f"{counted(verdicts, 'pair')}{still_open}"
+    )
