@@ -166,7 +166,7 @@ def test_progress_is_shown_on_a_terminal_and_erased_at_the_end(files):
         ("os.replace", "eval qrels run run2 --out out"),
         ("os.replace", "ties run --plot out/f.svg"),
         ("matplotlib.figure.Figure.savefig", "ties run --out out"),
-        ("tieaware.output.tables.Table.csv", "ties run --out out"),
+        ("tieaware.output.tables.write_csv", "ties run --out out"),
         ("os.replace", "ties run --out out"),
         ("tieaware.output.tables.Table.__str__", "ties run"),
     ],

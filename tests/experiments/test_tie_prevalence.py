@@ -3,7 +3,9 @@
 import functools
 import json
 import os
+import re
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import tie_prevalence
+from tieaware.experiments._tie_prevalence import _warn_of_cuts
 from tieaware.inputs.ranks import read_ranks
 from tieaware.statistics import count_ties
 
@@ -290,3 +293,17 @@ def test_the_command_prints_tables_and_writes_files(tmp_path, capfd):
     assert json.loads(capfd.readouterr().out)["rows"][0]["documents tied"] == 1.0
     assert main(["ties", runs[0], "-k", "0"]) == 2
     assert capfd.readouterr().err == "-k: expected a whole number of at least 1, found 0; see tieaware ties --help\n"
+
+
+@pytest.mark.parametrize(
+    ("cut_lists", "expected"),
+    [
+        ((1,), "1 list ends inside a tie at the common length of its run: 1 of run 0 at 1,000. If it was cut there, "),
+        ((2,), "2 lists end inside a tie at the common length of their run: 2 of run 0 at 1,000. If they were cut"),
+        ((1, 1, 1, 1), ", 1 of run 2 at 1,000 and lists of 1 more run. If they were cut"),
+    ],
+)
+def test_the_warning_about_cut_lists_agrees_with_their_number(cut_lists, expected):
+    counts = [SimpleNamespace(cut_lists=n, common_length=1_000) for n in cut_lists]
+    with pytest.warns(UserWarning, match=re.escape(expected)):
+        _warn_of_cuts([f"run {i}" for i in range(len(counts))], counts)

@@ -269,8 +269,8 @@ class Curves(Experiment):
         names = [f"{name} {k}" for k in self.ranks[chosen].tolist() for name in (horizontal, vertical)]
         both = np.stack([x[:, chosen], y[:, chosen]], axis=2).reshape(len(x), -1)
         counts = (
-            "area: the area under the drawn curve. Other columns: the coordinates at a few of the "
-            f"{counted(len(self.ranks), 'rank')} of the curves. {notes[0]}"
+            "area: the area under the drawn curve. Other columns: the coordinates at a few ranks; the curves have "
+            f"{counted(len(self.ranks), 'rank')}. {notes[0]}"
         )
         return Table(self.title, ("run", "area", *names), self._of_runs(both), (counts,))
 
