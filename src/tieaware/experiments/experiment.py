@@ -45,7 +45,7 @@ class Experiment(ABC):
         return self.title
 
     def verdict(self) -> str:
-        """Return the answer to the question in two sentences, with numbers of three significant digits.
+        """Return the answer to the question in a few sentences, with numbers of three significant digits.
 
         Returns
         -------

@@ -117,7 +117,7 @@ class Report:
     title : str
         The design of the experiment, in one line.
     verdict : str
-        The answer in two sentences; may be empty.
+        The answer in a few sentences; may be empty.
     tables, drawings : dict
         The tables and the figures, each by file name, the main table or figure first.
     command : str
