@@ -124,7 +124,7 @@ def test_errors_name_the_argument():
         (([1.0, 1.0], nan), r"negatives\[1, 1\]: expected a number, found NaN"),
         (([1.0, np.nan], [[0.0, 1.0]] * 2), r"positive\[1\]: expected a number, found NaN"),
         (([1.0, 1.0], [[0.0], nan[1]]), r"negatives\[1\]\[1\]: expected a number, found NaN"),
-        (([1.0], [[0.0], [1.0, 2.0]]), "negatives: expected 1 lists, one for each positive, found 2"),
+        (([1.0], [[0.0], [1.0, 2.0]]), "negatives: expected 1 list, one for each positive, found 2"),
         (([1.0], [[0.0]], "Bpref"), "measures: Bpref needs judged negatives, which link prediction does not have"),
         (([1.0], [[0.0]], "AP(judged_only=True)"), r"measures: AP\(judged_only=True\) needs judged negatives"),
     ]:

@@ -23,6 +23,7 @@ from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.query_lists import Lists, from_columns, grouped
 from tieaware.lists.sparse import Relevance
+from tieaware.output.tables import counted
 
 # One lock serves all Qrels: each index is built only once, so threads rarely wait for each other.
 _LOCK = threading.Lock()
@@ -145,7 +146,7 @@ class Qrels:
         Examples
         --------
         >>> Qrels.from_dict({"q1": {"d1": 1, "d2": 0}})
-        Qrels('qrels', 1 queries, 2 judgments)
+        Qrels('qrels', 1 query, 2 judgments)
         >>> Qrels.from_dict({"q1": {"d1": 1.0}, "q2": ["d1", "d2"]}).labels
         array([1, 1, 1], dtype=int32)
         """
@@ -283,7 +284,7 @@ class Qrels:
         >>> import polars
         >>> frame = polars.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "label": [1, 0]})
         >>> Qrels.from_frame(frame)
-        Qrels('qrels', 1 queries, 2 judgments)
+        Qrels('qrels', 1 query, 2 judgments)
         """
         return judgments_of(frame_of(frame, name), name, (query, doc, label))
 
@@ -345,7 +346,8 @@ class Qrels:
         raise AttributeError(f"Qrels are immutable: {name} cannot be deleted")
 
     def __repr__(self) -> str:
-        return f"Qrels({self.name!r}, {len(self)} queries, {len(self.labels)} judgments)"
+        sizes = f"{counted(len(self), 'query', 'queries')}, {counted(len(self.labels), 'judgment')}"
+        return f"Qrels({self.name!r}, {sizes})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         lists = Lists(self.queries, np.asarray(self.offsets), self.documents, np.asarray(self.labels))

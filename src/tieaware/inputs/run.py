@@ -27,6 +27,7 @@ from tieaware.inputs.run_exports import RunExports
 from tieaware.inputs.topk import TopK
 from tieaware.lists.identifiers import Identifiers, frozen
 from tieaware.lists.query_lists import Lists, from_columns, grouped
+from tieaware.output.tables import counted
 
 # The values of the argument `score_dtype`: the types to which scores are rounded when they are read.
 ScoreDtype: TypeAlias = Literal["float64", "float32"]
@@ -50,6 +51,8 @@ class RunSource(ABC):
     duplicates : "error" or "first"
         The treatment of a document that appears twice for a query. "error" raises InputError; "first" keeps the first
         row and warns.
+    rereadable : bool
+        Whether the run can be read more than once.
     n_numbered : int or None
         The number of queries if the run comes from an array, whose rows number the queries from 0; otherwise None.
     """
@@ -61,6 +64,7 @@ class RunSource(ABC):
     mapping: dict[Any, Any] | None = None
     score_dtype: ScoreDtype = "float64"
     duplicates: Duplicates = "error"
+    rereadable: bool = True
     n_numbered: int | None = None
 
     @classmethod
@@ -289,7 +293,7 @@ class Run(RunSource, RunExports):
         Examples
         --------
         >>> Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}, name="bm25")
-        Run('bm25', 1 queries, 2 documents)
+        Run('bm25', 1 query, 2 documents)
         """
         check_duplicates(duplicates)
         queries, offsets, documents, values, place = flattened(run, "run")
@@ -449,7 +453,7 @@ class Run(RunSource, RunExports):
         >>> import pyarrow
         >>> table = pyarrow.table({"qid": ["q1"], "docno": ["d1"], "score": [0.5], "run": ["bm25"]})
         >>> Run.from_arrow(table)
-        Run('bm25', 1 queries, 1 documents)
+        Run('bm25', 1 query, 1 document)
         """
         source_name = name or "run"
         frame = arrow_of(table, source_name)
@@ -469,7 +473,8 @@ class Run(RunSource, RunExports):
         raise AttributeError(f"a Run is immutable: {name} cannot be deleted")
 
     def __repr__(self) -> str:
-        return f"Run({self.name!r}, {len(self)} queries, {len(self.scores)} documents)"
+        sizes = f"{counted(len(self), 'query', 'queries')}, {counted(len(self.scores), 'document')}"
+        return f"Run({self.name!r}, {sizes})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         lists = Lists(self.queries, np.asarray(self.offsets), self.documents, np.asarray(self.scores))

@@ -90,6 +90,11 @@ class BoostingMetric:
         # The evaluators, by the id of the data set.
         self._prepared: dict[int, _Prepared] = {}
 
+    def __repr__(self) -> str:
+        ties, precision = self._options["ties"], self._options["precision"]
+        rest = "" if precision is None else f", precision: {precision}"
+        return f"{type(self).__name__}({', '.join(map(str, self.measures))}, ties: {ties}{rest})"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self.measures, self._options)
 

@@ -21,6 +21,7 @@ from tieaware.engine.means import means
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measures
+from tieaware.output.tables import counted
 from tieaware.ties import RULES, TieRule
 
 # The tie rules that need only scores: negatives have no identifiers, and their order in the input is arbitrary.
@@ -172,7 +173,7 @@ def _evaluator(
 def _evaluate_lists(positive: Scores, negatives: Any, measures: Sequence[Measure], ties: LinkTieRule) -> Values:
     """Evaluate positives whose lists of negatives have different lengths."""
     if len(negatives) != len(positive):
-        raise unexpected("negatives", f"{len(positive)} lists, one for each positive", f"{len(negatives)}")
+        raise unexpected("negatives", f"{counted(len(positive), 'list')}, one for each positive", f"{len(negatives)}")
     others = [as_scores(each, f"negatives[{i}]", flat=True) for i, each in enumerate(negatives)]
     for i, each in enumerate(others):
         check_no_nan(each, f"negatives[{i}]")
@@ -228,6 +229,9 @@ class Evaluator:
         self.name: DataSet = one_of("name", name, _METRICS)
         self.eval_metric: str = _METRICS[name]
         self._ties: LinkTieRule = one_of("ties", ties, _RULES)
+
+    def __repr__(self) -> str:
+        return f"Evaluator({self.name!r}, metric: {self.eval_metric}, ties: {self._ties})"
 
     def eval(self, input_dict: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluate positive and negative edges.

@@ -142,7 +142,9 @@ def calculate_retrieval_scores(
     )
 
 
-def mrr(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: TieRuleName = "average") -> dict[str, list[float]]:
+def mrr(
+    qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: TieRuleName = "average"
+) -> dict[str, list[float]]:
     """Compute the reciprocal rank of the first relevant document.
 
     Parameters and errors are as for `calculate_retrieval_scores`.
@@ -211,7 +213,9 @@ def recall_cap(
     }
 
 
-def hole(qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: TieRuleName = "average") -> dict[str, list[float]]:
+def hole(
+    qrels: Qrels, results: Results, k_values: Sequence[int], *, ties: TieRuleName = "average"
+) -> dict[str, list[float]]:
     """Compute the share of the first k documents that are not judged for any query.
 
     Parameters and errors are as for `calculate_retrieval_scores`.

@@ -17,6 +17,7 @@ from tieaware.checks.arguments import did_you_mean, flag, one_of, shown, unexpec
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run, match
 from tieaware.lists.query_lists import Lists
+from tieaware.output.tables import counted
 from tieaware.ties import RULES, TieRuleName
 from tieaware.trec_eval import MEASURES, NICKNAMES, OF_OTHER_INPUT, SMALLEST, Line, Request, evaluate_lines, lines
 
@@ -27,6 +28,9 @@ supported_measures: set[str] = set(MEASURES) - _ADDED
 supported_nicknames: dict[str, set[str]] = {
     nickname: set(names) - _ADDED for nickname, names in (NICKNAMES | OF_OTHER_INPUT).items()
 }
+
+# The most measures that the repr of an evaluator shows.
+_SHOWN_NAMES = 6
 
 # The tie rule of the original pytrec_eval. Under this rule, scores are rounded to single precision, as in the original.
 _ORIGINAL_TIES: TieRuleName = "trec_eval"
@@ -193,6 +197,12 @@ class RelevanceEvaluator:
         self._lines = lines(_combined(measures), level=self._level)
         judged = {query: labels for query, labels in query_relevance.items() if len(labels) > 0}
         self._qrels = Qrels.from_dict(judged)
+
+    def __repr__(self) -> str:
+        names = [line.name for line in self._lines]
+        some = ", ".join(names[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
+        queries = counted(len(self._qrels), "query", "queries")
+        return f"RelevanceEvaluator({queries}, measures: {some}, ties: {self._ties})"
 
     def evaluate(self, scores: Mapping[Any, Mapping[Any, float]]) -> dict[str, dict[str, float]]:
         """Evaluate a run.

@@ -180,6 +180,9 @@ class Definition:
     trec_name_with_cutoff: str | None = None
     trec_names_with_parameters: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"Definition({self.name!r})"
+
     @property
     def is_count(self) -> bool:
         """Whether the values are counts: whole numbers, defined for every query and summed over the queries."""

@@ -12,7 +12,7 @@ from tieaware.checks.arguments import flag, sequence, whole_number
 from tieaware.errors import InputError
 from tieaware.measures import DEFINITIONS, Measure, parse_measure, parse_measures
 from tieaware.measures.definition import Relevance
-from tieaware.output.tables import Cell, Table
+from tieaware.output.tables import Cell, Table, counted
 from tieaware.precision.rank_bands import bands
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ class WorstCase:
 
     value: float
     labels: Relevance
+
+    def __repr__(self) -> str:
+        n_relevant = int(self.labels.sum())
+        return f"WorstCase(value={self.value!r}, labels: {counted(len(self.labels), 'rank')}, {n_relevant} relevant)"
 
 
 def worst_case(measure: str | Measure, rho: str | float | Fraction, depth: int = 1000, gain: bool = False) -> WorstCase:

@@ -18,6 +18,7 @@ from tieaware.errors import InputError
 from tieaware.kernels import _postings
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.sparse import Entries
+from tieaware.output.tables import counted
 from tieaware.retrieval import index_file
 from tieaware.retrieval.analysis import Analysis, Analyzer
 from tieaware.retrieval.postings import LARGEST, Postings, postings_of
@@ -271,7 +272,8 @@ class Index:
         return len(self.documents)
 
     def __repr__(self) -> str:
-        return f"Index({len(self)} documents, {len(self.terms)} terms, {len(self.postings)} postings)"
+        documents, terms = counted(len(self), "document"), counted(len(self.terms), "term")
+        return f"Index({documents}, {terms}, {counted(len(self.postings), 'posting')})"
 
     @property
     def _content(self) -> tuple[Any, ...]:

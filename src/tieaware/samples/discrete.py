@@ -9,6 +9,7 @@ from numpy.random import PCG64, Generator
 
 from tieaware.checks.arguments import number, whole_number
 from tieaware.checks.arrays import Labels, Offsets, Values
+from tieaware.output.tables import counted
 
 # The largest mean length that is accepted. Lists of this length fit into no memory.
 _LONGEST = 1e15
@@ -21,6 +22,9 @@ class DiscreteLists(NamedTuple):
     scores: Values
     labels: Labels
     offsets: Offsets
+
+    def __repr__(self) -> str:
+        return f"DiscreteLists({counted(len(self.offsets) - 1, 'list')}, {counted(len(self.labels), 'document')})"
 
 
 def discrete_lists(

@@ -19,9 +19,13 @@ from numpy.random import PCG64, Generator
 
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Integers, Values
+from tieaware.output.tables import counted
 
 #: The names of the runs of a generated collection, in the order of `Collection.runs`.
 RUN_NAMES = ("continuous", "two-decimals", "bfloat16", "int8-dot", "grader-0-10", "constant")
+
+# The most names of runs that the repr of a collection shows.
+_SHOWN_RUNS = 6
 
 _ASPECTS = ("Causes", "Costs", "Early signs", "Effects", "History", "Measurement", "Prevention", "Regulation")
 _PLACES = ("alpine", "arctic", "coastal", "deep-sea", "inland", "rural", "tropical", "urban")
@@ -40,6 +44,10 @@ class Collection:
     topics: dict[str, str]
     qrels: dict[str, dict[str, int]]
     runs: dict[str, dict[str, dict[str, float]]]
+
+    def __repr__(self) -> str:
+        names = ", ".join(list(self.runs)[:_SHOWN_RUNS]) + (", …" if len(self.runs) > _SHOWN_RUNS else "")
+        return f"Collection({counted(len(self.qrels), 'query', 'queries')}, {counted(len(self.runs), 'run')}: {names})"
 
 
 def generate(

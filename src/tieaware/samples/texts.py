@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Integers
+from tieaware.output.tables import counted
 
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 # The number of words of the language, and the number of words that belong to each theme.
@@ -39,6 +40,9 @@ class Texts:
     topics: dict[str, str]
     qrels: dict[str, dict[str, int]]
     quality: dict[str, float]
+
+    def __repr__(self) -> str:
+        return f"Texts({counted(len(self.documents), 'document')}, {counted(len(self.topics), 'topic')})"
 
 
 def generate_texts(seed: int = 2008, n_documents: int = 2_000, n_topics: int = 50) -> Texts:
