@@ -181,7 +181,7 @@ def test_no_temporary_file_is_left(tmp_path, how):
     assert os.listdir(folder) == []
     if how == 0:
         assert done.stdout == (
-            f"{folder}: no temporary file could be written here to group the run by query, whose lines are not "
-            "contiguous (File too large); the variable TMPDIR selects another folder\n"
+            f"{folder}: the rows of a run are not grouped by query, and the temporary file to group them cannot be "
+            "written here (File too large): set the environment variable TMPDIR to another folder\n"
         )
         assert done.stderr == ""

@@ -76,11 +76,11 @@ GOOD = '{"query": "q", "doc": "d", "score": 1}\n\n'
         (GOOD + '{"query": "q", "doc": "e", "score": NaN}', "a.jsonl:3: score: expected a number, found NaN"),
         (GOOD + '{"query": "q", "doc": null, "score": 1}', "a.jsonl:3: doc: expected text, bytes or an integer, "),
         (GOOD + '{"query": ["q"], "doc": "e", "score": 1}', "a.jsonl:3: query: expected text, bytes or an integer, "),
-        (GOOD * 2, "a.jsonl:3: doc: document 'd' of query 'q' appears twice, first at a.jsonl:1: doc: set duplicates "
-         "to first to keep only the first row"),
+        (GOOD * 2, "a.jsonl:3: doc: document 'd' of query 'q' appears twice, first at a.jsonl:1: doc; to keep only "
+         "the first row, read the run with duplicates='first', or --duplicates first"),
         (GOOD + " " * (LONGEST_LINE + 1), f"a.jsonl:3: the line is longer than {LONGEST_LINE:,} bytes"),
         ('{"query": "q", "score": 1}\n', "a.jsonl: there is no doc column among query, score: "),
-        ("", "a.jsonl: the table is empty: it has no columns"),
+        ("", "a.jsonl: the table is empty, or its columns have no names"),
     ],
 )  # fmt: skip
 def test_errors_name_the_line(text, message, tmp_path, monkeypatch):

@@ -174,7 +174,7 @@ def test_errors_name_the_part_and_the_line(threads, tmp_path, monkeypatch):
     )
     Path(files[7]).write_text(text([ROWS[700], ROWS[3]]))
     twice = "parts/part-7:2: document 'd3' of query 'q0' appears twice, first at parts/part-0:4"
-    assert message(values, "parts", threads=threads).startswith(f"{twice}: ")
+    assert message(values, "parts", threads=threads).startswith(f"{twice}; ")
     with pytest.warns(UserWarning, match="1 duplicate row is ignored; parts/part-7:2: document 'd3' of query 'q0'"):
         read_run("parts", duplicates="first")
     Path(files[7]).write_text("")

@@ -269,7 +269,7 @@ def test_errors_of_pairs_name_the_run(pair, message):
 
 def test_an_array_of_scores_needs_an_evaluator():
     for runs in (SCORES, {"als": SCORES}):
-        with pytest.raises(InputError, match=r"^runs: .* not ndarray; .* Evaluator\(...\).results\({name: scores}\)$"):
+        with pytest.raises(InputError, match=r"^runs.*: .* not ndarray; .* Evaluator\(.*\).results\({name: scores}\)$"):
             evaluate(RELEVANCE, runs, "AP")
 
 

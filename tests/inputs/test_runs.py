@@ -91,7 +91,7 @@ def test_a_run_does_not_share_memory_with_its_input():
             f"run['q']['d']: expected a number in the range of float64, found 1{'0' * 37}...{'0' * 39}",
         ),
         ({"q": {1.5: 1}}, "documents of run[0]: expected text, bytes or an integer, found 1.5"),
-        ({None: {"d": 1}}, "keys of run[0]: expected text, bytes or an integer, found None"),
+        ({None: {"d": 1}}, "queries of run[0]: expected text, bytes or an integer, found None"),
         (
             {"q": {"\ud800": 1}},
             "documents of run[0]: the text '\\ud800' cannot be encoded as UTF-8",
@@ -100,8 +100,8 @@ def test_a_run_does_not_share_memory_with_its_input():
         ([], "run: must be a dict {query: {document: value}}, not list"),
         (
             {"q": {1: 1, "1": 2}},
-            "run['q']['1']: document '1' of query 'q' appears twice, first at run['q'][1]: set duplicates to first to "
-            "keep only the first row",
+            "run['q']['1']: document '1' of query 'q' appears twice, first at run['q'][1]; to keep only the first "
+            "row, read the run with duplicates='first', or --duplicates first",
         ),
     ],
 )
@@ -130,8 +130,8 @@ def test_bad_dicts(run, message):
         ((["q", 1.0], ["d", "e"], [1, 2]), "query[1]: expected text, bytes or an integer, found 1.0"),
         (
             (["q", "r", "q"], ["d", "d", "d"], [1, 2, 3]),
-            "doc[2]: document 'd' of query 'q' appears twice, first at doc[0]: set duplicates to first to keep only "
-            "the first row",
+            "doc[2]: document 'd' of query 'q' appears twice, first at doc[0]; to keep only the first row, "
+            "read the run with duplicates='first', or --duplicates first",
         ),
     ],
 )

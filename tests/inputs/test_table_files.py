@@ -147,10 +147,10 @@ def test_folders_and_patterns(expected, tmp_path, monkeypatch):
         ("a.csv", "qid,docno,score\nq,d,1\nq,,1\n", "a.csv: docno[1]: expected text, bytes or an integer, found an "
          "empty field"),
         ("a.csv", "qid,docno,score\n,d,1\n", "a.csv: qid[0]: expected text, bytes or an integer, found an empty field"),
-        ("a.csv", "qid,score\n", "a.csv: there is no doc column among qid, score: name it doc_id, docno, did, doc, "
-         "corpus-id, item_id, item, document_id, document, passage_id, pid or movie_id, or pass "
-         "Run.from_frame(frame, doc=...)"),
-        ("a.csv", "", "a.csv: the table is empty: it has no columns"),
+        ("a.csv", "qid,score\n", "a.csv: there is no doc column among qid, score in the first line: name it "
+         "doc_id, docno, did, doc, corpus-id, item_id, item, document_id, document, passage_id, pid or movie_id, or "
+         "pass Run.from_frame(frame, doc=...)"),
+        ("a.csv", "", "a.csv: the table is empty, or its columns have no names"),
         ("a.parquet", "PAR1 and no more", "a.parquet: the file cannot be read: "),
         ("a.feather", "ARROW1\0\0 and no more", "a.feather: the file cannot be read: "),
     ],

@@ -72,8 +72,8 @@ def message_of(reader, *args, **options):
         ),
         (
             GOOD + b"r Q0 d 1 2 t\n\n# comment\nq Q0 d 2 1 t\n",
-            "a:5: document 'd' of query 'q' appears twice, first at line 1: set duplicates to first to keep only the "
-            "first row",
+            "a:5: document 'd' of query 'q' appears twice, first at line 1; to keep only the first row, read "
+            "the run with duplicates='first', or --duplicates first",
         ),
     ],
 )
@@ -145,8 +145,8 @@ def test_line_numbers_after_the_first_buffer(directory, monkeypatch):
     first = b"".join(lines[:195]).count(b"\n") + 1
     for reader in (read_run, lambda path: list(stream_run(path))):
         assert message_of(reader, "a") == (
-            f"a:{n + 1}: document 'd195' of query 'q19' appears twice, first at line {first}: set duplicates to "
-            "first to keep only the first row"
+            f"a:{n + 1}: document 'd195' of query 'q19' appears twice, first at line {first}; to keep only "
+            "the first row, read the run with duplicates='first', or --duplicates first"
         )
     (directory / "a").write_bytes(content + b"q19 Q0 d1950 1 x t\n")
     for reader in (read_run, lambda path: list(stream_run(path))):
@@ -246,15 +246,15 @@ def test_files_that_cannot_be_read(directory):
     assert message_of(read_run, "no\nfile") == "no\\nfile: there is no such file"
     assert message_of(read_run, "a\0b") == "a\\x00b: the file cannot be opened: embedded null byte"
     assert message_of(read_run, "a/" * 4000).endswith(": the file cannot be opened: File name too long")
-    for found, file in (("a text file", io.StringIO("q Q0 d 1 1 t")), ("5", 5), ("None", None)):
+    as_text = "the file is open as text: open it in binary mode, as in open(path, 'rb')"
+    assert message_of(read_run, io.StringIO("q Q0 d 1 1 t")) == f"<file>: {as_text}"
+    for found, file in (("5", 5), ("None", None)):
         assert message_of(read_run, file) == (
             f"<file>: expected a path or a file opened in binary mode, found {found}"
         )
     (directory / "text.run").write_bytes(GOOD)
     with open("text.run") as file:
-        assert message_of(read_run, file) == (
-            "text.run: expected a path or a file opened in binary mode, found a text file"
-        )
+        assert message_of(read_run, file) == f"text.run: {as_text}"
     assert message_of(read_run, Unreadable()) == "<file>: the file cannot be read: Input/output error"
     closed = io.BytesIO(GOOD)
     closed.close()

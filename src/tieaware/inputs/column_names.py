@@ -10,9 +10,9 @@ from tieaware.errors import InputError
 from tieaware.inputs.frames import Frame
 
 # The usual names of each column: those in published judgments and runs, and in data frames of other evaluation tools.
-# A column with exactly one of the first names is preferred. If there is none, upper and lower case, hyphens, underscores
-# and spaces are ignored, and the further names count as well. The order matters: PyTerrier's
-# frames have a column docid, an internal number, beside docno; and a column called document may contain its text.
+# A column that has exactly one of the first names is preferred. If there is none, upper and lower case, hyphens,
+# underscores and spaces are ignored, and the further names count as well. The order matters: PyTerrier's frames have a
+# column docid, an internal number, beside docno; and a column called document may contain its text.
 _QUERIES = (("query_id", "qid", "q_id", "query", "query-id", "user_id", "user"), ("topic_id", "topic"))
 _DOCUMENTS = (
     ("doc_id", "docno", "did", "doc", "corpus-id", "item_id", "item"),
@@ -59,7 +59,7 @@ def run_columns(
         A column is missing, or several columns have a usual name of the same column.
     """
     wanted = [("query", query, _QUERIES), ("doc", doc, _DOCUMENTS), ("score", score, _SCORES)]
-    return tuple(_required(frame.names, source_name, "Run.from_frame", *each) for each in wanted)
+    return tuple(_required(frame, source_name, "Run.from_frame", *each) for each in wanted)
 
 
 def judged_columns(
@@ -67,45 +67,46 @@ def judged_columns(
 ) -> tuple[int, ...]:
     """Return the indices of the query, document and label columns of judgments. Parameters as for `run_columns`."""
     wanted = [("query", query, _QUERIES), ("doc", doc, _DOCUMENTS), ("label", label, _LABELS)]
-    return tuple(_required(frame.names, source_name, "Qrels.from_frame", *each) for each in wanted)
+    return tuple(_required(frame, source_name, "Qrels.from_frame", *each) for each in wanted)
 
 
 def run_column(frame: Frame, source_name: str, run: str | None = None) -> int | None:
     """Return the index of the column that contains the name of each row's run; None if the table has no such column."""
-    return _found(frame.names, source_name, "Run.from_frame", "run", run, _RUNS)
+    return _found(frame, source_name, "Run.from_frame", "run", run, _RUNS)
 
 
 def _required(
-    names: Sequence[str], source_name: str, reader: str, argument: str, given: str | None, usual: _Usual
+    frame: Frame, source_name: str, reader: str, argument: str, given: str | None, usual: _Usual
 ) -> int:
     """Return the index of a column as `_found` does; raise InputError if there is none.
 
     `reader` is the function that takes the names of the columns, for messages.
     """
-    column = _found(names, source_name, reader, argument, given, usual)
+    column = _found(frame, source_name, reader, argument, given, usual)
     if column is None:
-        if not names:
-            raise InputError(source_name, "the table is empty: it has no columns")
+        if not any(frame.names):
+            raise InputError(source_name, "the table is empty, or its columns have no names")
         *others, last = usual_names(argument)
         remedy = f"name it {', '.join(others)} or {last}, or pass {reader}(frame, {argument}=...)"
-        raise InputError(source_name, f"there is no {argument} column among {', '.join(names)}: {remedy}")
+        raise InputError(source_name, f"there is no {argument} column among {_listed(frame)}: {remedy}")
     return column
 
 
 def _found(
-    names: Sequence[str], source_name: str, reader: str, argument: str, given: str | None, usual: _Usual
+    frame: Frame, source_name: str, reader: str, argument: str, given: str | None, usual: _Usual
 ) -> int | None:
     """Return the index of the column named `given`, or, if that is None, of the only column with a usual name.
 
     Return None if `given` is None and no column has a usual name.
     """
+    names = frame.names
     found = _matching(names, usual) if given is None else [i for i, name in enumerate(names) if name == given]
     if len(found) > 1:
         several, first = " and ".join(names[i] for i in found), names[found[0]]
         remedy = f"pass {reader}(frame, {argument}={first!r}), or the other name"
         raise InputError(source_name, f"{several} may be the {argument} column: {remedy}")
     if not found and given is not None:
-        raise InputError(source_name, f"there is no column {given!r} for {argument} among {', '.join(names)}")
+        raise InputError(source_name, f"there is no column {given!r} for {argument} among {_listed(frame)}")
     return found[0] if found else None
 
 
@@ -119,6 +120,10 @@ def _matching(names: Sequence[str], usual: _Usual) -> list[int]:
         return [i for i, name in enumerate(plain) if i in found or name in ids]
     known = {_plain(name) for group in usual for name in group}
     return [i for i, name in enumerate(plain) if name in known]
+
+
+def _listed(frame: Frame) -> str:
+    return ", ".join(frame.names) + frame.heading
 
 
 def _plain(name: str) -> str:

@@ -42,6 +42,8 @@ class DelimitedFile(Frame):
     delimiter : str
     """
 
+    heading = " in the first line"
+
     @classmethod
     def recognise(cls, stream: ByteStream) -> Frame | None:
         """Return the table in an open file; None if the suffix is not .csv or .tsv, or a .tsv file has no header."""

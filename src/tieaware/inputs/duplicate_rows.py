@@ -64,8 +64,8 @@ def without_duplicates(
     here, there = place(lists.source(row)), (first_place or place)(lists.source(first))
     document = f"document {quoted(lists.documents[row])} of query {lists.query_of(row)}"
     if duplicates == "error":
-        remedy = "set duplicates to first to keep only the first row"
-        raise InputError(here, f"{document} appears twice, first at {there}: {remedy}")
+        remedy = "to keep only the first row, read the run with duplicates='first', or --duplicates first"
+        raise InputError(here, f"{document} appears twice, first at {there}; {remedy}")
     return lists.without(found[:, 0]), Ignored(len(found), f"{here}: {document} appears again, first at {there}")
 
 

@@ -170,9 +170,9 @@ def _file_errors() -> Iterator[None]:
             folder = tempfile.gettempdir()
         except OSError:
             folder = "temporary files"
-        problem = "no temporary file could be written here to group the run by query, whose lines are not contiguous"
-        remedy = "the variable TMPDIR selects another folder"
-        raise InputError(printable(folder), f"{problem} ({reason(error)}); {remedy}") from None
+        problem = "the rows of a run are not grouped by query, and the temporary file to group them cannot be written"
+        remedy = "set the environment variable TMPDIR to another folder"
+        raise InputError(printable(folder), f"{problem} here ({reason(error)}): {remedy}") from None
 
 
 def _packed(lists: Lists, start: int, stop: int) -> bytes:

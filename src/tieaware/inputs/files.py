@@ -35,6 +35,7 @@ _LONGEST_START = 10
 _LARGEST_WINDOW = 1 << 28
 _MB = 1_000_000
 _COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+_AS_TEXT = "the file is open as text: open it in binary mode, as in open(path, 'rb')"
 _SUFFIXES = (
     ".run", ".txt", ".trec", ".res", ".csv", ".tsv", ".parquet", ".feather", ".arrow", ".arrows", ".ipc", ".jsonl",
     ".ndjson",
@@ -235,8 +236,9 @@ class ByteStream:
                 raise InputError(self.source_name, "standard input is not available as bytes")
             return file
         if isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
-            found = "a text file" if hasattr(path, "read") else shown(path)
-            raise unexpected(self.source_name, "a path or a file opened in binary mode", found)
+            if hasattr(path, "read"):
+                raise InputError(self.source_name, _AS_TEXT)
+            raise unexpected(self.source_name, "a path or a file opened in binary mode", shown(path))
         return path
 
     def _open(self, path: str) -> BinaryIO:
@@ -273,9 +275,9 @@ class ByteStream:
         if data is None:
             raise InputError(self.source_name, "the file cannot be read: it is non-blocking and has no data yet")
         if not isinstance(data, bytes | bytearray | memoryview):
-            raise unexpected(
-                self.source_name, "a path or a file opened in binary mode", f"one that reads {type(data).__name__}"
-            )
+            if isinstance(data, str):
+                raise InputError(self.source_name, _AS_TEXT)
+            raise unexpected(self.source_name, "a file that reads bytes", f"one that reads {type(data).__name__}")
         self._advance(len(data) / _MB)
         return bytes(data)
 
@@ -397,6 +399,8 @@ class ByteStream:
 
 def _missing(path: str) -> str:
     """Say that a file does not exist, and, if it is on the network, what to pass instead of its path."""
+    if not path:
+        return "the path is empty"
     if glob.has_magic(path):
         return remote_problem(path) or "no file matches this pattern"
     return remote_problem(path) or "there is no such file"

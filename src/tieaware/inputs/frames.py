@@ -119,10 +119,13 @@ class Frame(ABC):
         The names of the columns.
     rereadable : bool
         Whether the table can be read more than once.
+    heading : str
+        Where the names of the columns stand, for messages; "" if that is obvious.
     """
 
     names: tuple[str, ...]
     rereadable = True
+    heading = ""
 
     @abstractmethod
     def batches(self, columns: Sequence[int]) -> Batches:

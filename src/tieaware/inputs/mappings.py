@@ -49,7 +49,7 @@ def flattened(
         keys.extend(listed.keys())
         values.extend(listed.values())
         if len(values) != len(keys):
-            raise InputError(f"{argument}[{shown(query)}]", "this mapping returns more values or fewer than documents")
+            raise InputError(f"{argument}[{shown(query)}]", "this mapping does not have as many values as keys")
         offsets[row + 1] = len(keys)
     names = [query for query, _ in items]
 
@@ -57,6 +57,6 @@ def flattened(
         query = names[int(np.searchsorted(offsets, row, side="right")) - 1]
         return f"{argument}[{shown(query)}][{shown(keys[row])}]"
 
-    queries = Identifiers.from_sequence(names, f"keys of {argument}")
+    queries = Identifiers.from_sequence(names, f"queries of {argument}")
     documents = Identifiers.from_sequence(keys, f"documents of {argument}")
     return queries.matching_any(), offsets, documents.matching_any(), values, place

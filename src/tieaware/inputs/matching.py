@@ -92,7 +92,7 @@ def no_query_judged(qrels: Qrels, run: RunSource, query: str) -> str:
     if len(qrels) == 0:
         reason = "there are no judgments"
     elif not query:
-        reason = "the run is empty"
+        reason = "the run is empty" if run.rereadable else "the run is empty, or was read before"
     else:
         reason = f"the run has {query}, the judgments {_shown(qrels.queries, 0)}"
     return f"no query of this run is judged in {qrels.name}: {reason}"

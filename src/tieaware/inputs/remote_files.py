@@ -6,6 +6,7 @@ import os
 import re
 
 _REMOTE = re.compile(r"(s3a?|gs|gcs|hf|https?|ftp|abfss?|az|adl|wasbs?|hdfs|r2):/+(.+)", re.DOTALL)
+_COMPRESSED = re.compile(r"\.(gz|bz2|xz|zst)$", re.IGNORECASE)
 _READERS = {
     "": "polars.scan_parquet({0!r}) or duckdb.read_parquet({0!r})",
     ".parquet": "polars.scan_parquet({0!r}) or duckdb.read_parquet({0!r})",
@@ -28,5 +29,8 @@ def remote_problem(path: str) -> str | None:
     scheme, rest = found.groups()
     # Path("s3://bucket/key") has only one slash after the colon.
     url = f"{scheme}://{rest}"
-    reader = _READERS.get(os.path.splitext(rest)[1].lower(), _WEB if scheme in ("http", "https", "ftp") else _STORE)
+    suffix = os.path.splitext(_COMPRESSED.sub("", rest.lower()))[1]
+    # A text file without a suffix and a folder of Parquet files look alike; a compressed file is no Parquet file.
+    known = suffix in _READERS and (suffix or not _COMPRESSED.search(rest))
+    reader = _READERS[suffix] if known else _WEB if scheme in ("http", "https", "ftp") else _STORE
     return f"tieaware reads local files only: instead of the path, pass {reader.format(url)}"

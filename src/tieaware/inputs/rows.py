@@ -180,7 +180,8 @@ class Rows:
             if column.holds not in ("text", "integer", "object", "null"):
                 raise unexpected(self.where(i), "a column of text, bytes or integers", column.type)
         if value.holds not in ("number", "integer", "object", "null"):
-            raise unexpected(self.where(2), "a column of numbers", value.type)
+            found = "text" if value.holds == "text" else value.type
+            raise unexpected(self.where(2), "a column of numbers", found)
 
     def ordered(self, batch: Batch, order: Integers) -> Batch:
         """Return a copy of a batch that contains the rows `order`, in this order."""

@@ -44,6 +44,7 @@ class RunFrame(RunSource):
         self.score_dtype: ScoreDtype = score_dtype
         self.duplicates: Duplicates = duplicates
         self.path = path
+        self.rereadable: bool = rows.frame.rereadable
 
     @classmethod
     def recognise(

@@ -8,6 +8,7 @@ a file of its own, and list it in `SOURCES`. To support a new kind of table file
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, TypeAlias
@@ -61,6 +62,9 @@ RunLike: TypeAlias = RunSource | _Path | Sequence[_Path] | BinaryIO | _Lists | _
 _JudgedLike: TypeAlias = Mapping[str, float] | Set[str] | list[str] | tuple[str, ...]
 QrelsLike: TypeAlias = Qrels | _Path | Sequence[_Path] | BinaryIO | Mapping[str, _JudgedLike] | _Stream | _Matrix
 
+# Characters that document identifiers rarely have.
+_OF_PATHS = re.compile(r"[./\\*?]")
+
 # dict comes first because a test for Mapping, an abstract class, takes a third of a microsecond.
 _MAPPINGS = (dict, Mapping)
 
@@ -104,6 +108,8 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
     if isinstance(runs, _MAPPINGS):
         if _is_run(runs):
             return {source.name: source for source in _recognised(runs)}
+        for name, run in runs.items():
+            _check_no_documents(name, run)
         named = [(name, source_named(name, run)) for name, run in runs.items()]
     else:
         is_list = isinstance(runs, Sequence) and not isinstance(runs, str | bytes) and not is_pair_of_arrays(runs)
@@ -160,7 +166,8 @@ def _recognised(
     remedy = ""
     if isinstance(value, np.ndarray):
         remedy = "; for the scores of all documents, use Evaluator(...).results({name: scores})"
-    raise InputError("runs", f"must be runs ({forms}), not {type(value).__name__}{remedy}")
+    where, what = ("runs", "runs") if name == "run" else (f"runs[{name!r}]", "a run")
+    raise InputError(where, f"must be {what} ({forms}), not {type(value).__name__}{remedy}")
 
 
 def source_named(
@@ -189,6 +196,15 @@ def source_named(
         names = ", ".join(each.name for each in found[:3]) + (", …" if len(found) > 3 else "")
         raise InputError(where, f"must be one run, not {len(found)}: {names}")
     return found[0]
+
+
+def _check_no_documents(name: Any, run: Any) -> None:
+    """Raise InputError for a list of documents, as in {query: [document]}, which would be taken for a list of files."""
+    if not (isinstance(run, list | tuple) and run and all(isinstance(each, str) for each in run)):
+        return
+    if not any(os.path.exists(each) or _OF_PATHS.search(each) for each in run):
+        remedy = "a list under one name holds part files, and a query's scores are a dict {document: score}"
+        raise InputError(f"runs[{name!r}]", f"there is no file {run[0]!r}: {remedy}")
 
 
 def warn_of_parts(names: Sequence[str], remedy: str) -> None:

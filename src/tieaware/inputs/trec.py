@@ -298,6 +298,10 @@ def _problem(line: bytes, judgments: bool, first: bool) -> str:
     # Only the first six fields matter, and a line may be very long.
     fields = line.split(None, 6)
     n = len(fields)
+    if first and line.lstrip()[:1] in (b"{", b"["):
+        return "this line is JSON: pass json.load(file) instead of the path, or call a file of JSON Lines .jsonl"
+    if first and n == 1 and b"," in line:
+        return "this line is separated by commas: call a file of comma-separated values .csv, and name its columns"
     if judgments:
         if n >= 6 and _INTEGER.fullmatch(fields[3]) and _NUMBER.fullmatch(fields[4]):
             return f'this is a line of a run, "{_RUN_LINE}", not of judgments, "{_JUDGMENT_LINE}"'

@@ -1,0 +1,90 @@
+"""The option --name, which makes one run of several files."""
+
+from pathlib import Path
+
+import pytest
+
+from tieaware.cli import main
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.txt").write_text("q1 0 d1 1\nq2 0 d1 1\n")
+    Path("parts").mkdir()
+    Path("parts/part-00000").write_text("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 2 t\n")
+    Path("parts/part-00001").write_text("q2 Q0 d1 1 2 t\nq1 Q0 d3 1 3 t")
+    Path("parts/_SUCCESS").touch()
+
+
+def run(capfd, *arguments):
+    status = main(arguments)
+    return status, *capfd.readouterr()
+
+
+EVAL = ("eval", "qrels.txt", "-m", "AP", "--format", "csv")
+
+
+@pytest.mark.parametrize(
+    "given", [["parts"], ["parts/"], ["parts/part*"], ["parts/part-00000", "parts/part-00001"],
+              ["parts/_SUCCESS", "parts/part-00001", "parts/part-00000"]],
+)  # fmt: skip
+def test_all_files_are_one_run(given, files, capfd):
+    expected = "run,query,AP\nbm25,all,0.7083333333333334\n"
+    assert run(capfd, *EVAL, *given, "--name", "bm25") == (0, expected, "")
+
+
+def test_the_option_may_stand_before_the_files(files, capfd):
+    expected = run(capfd, *EVAL, "parts", "--name", "bm25")
+    assert run(capfd, *EVAL, "--name", "bm25", "parts/part-00000", "parts/part-00001") == expected
+
+
+@pytest.mark.parametrize("command", ["ties parts", "curve qrels.txt parts", "precision qrels.txt parts -m AP --all"])
+def test_other_commands_have_the_option(command, files, capfd):
+    status, out, err = run(capfd, *command.split(), "--name", "bm25", "--format", "csv")
+    assert (status, err) == (0, "")
+    assert "bm25" in out
+    assert "part-0" not in out
+
+
+def test_results_are_saved_under_the_name(files, capfd):
+    for _ in range(2):
+        assert run(capfd, *EVAL, "parts", "--name", "bm25", "--out", "done")[0] == 0
+    assert [path.name for path in Path("done").iterdir()] == ["bm25.npz"]
+
+
+def test_without_a_name_there_is_a_warning(files, capfd):
+    status, out, err = run(capfd, *EVAL, "parts")
+    assert (status, out.count("\n")) == (0, 3)
+    assert err == (
+        "warning: runs: part-00000 … part-00001 look like parts of one run, but are evaluated as 2 runs: "
+        "use --name NAME to evaluate them as one\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["parts", "--name", "a", "--name", "b"],
+            "--name can be given only once: it makes one run of all RUN files; see tieaware eval --help",
+        ),
+        (["none", "--name", "a"], "none: there is no such file"),
+        (["parts/none", "parts/part-00000", "--name", "a"], "parts/none: there is no such file"),
+        (
+            ["empty", "--name", "a"],
+            "empty: there are no part files in this folder",
+        ),
+    ],
+)
+def test_mistakes(arguments, message, files, capfd):
+    Path("empty").mkdir()
+    assert run(capfd, *EVAL, *arguments) == (2, "", f"{message}\n")
+
+
+def test_an_error_in_a_part_says_which_files_are_left_out(files, capfd):
+    Path("parts/notes.txt").write_text("q1 d1\n")
+    status, _, err = run(capfd, *EVAL, "parts", "--name", "bm25")
+    assert status == 2
+    assert err.startswith("parts/notes.txt:1: a line of a run has 6 fields")
+    assert err.endswith("; in a folder, files whose names begin with a dot or an underscore are left out\n")

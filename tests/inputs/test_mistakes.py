@@ -1,0 +1,236 @@
+"""Mistakes of users: what is passed, and the one-line message that says what to do."""
+
+import gzip
+import json
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import tieaware
+from tieaware.errors import InputError
+
+nan = float("nan")
+QRELS = {"q1": {"d1": 1, "d2": 0}}
+RUN = {"q1": {"d1": 0.5, "d2": 0.25}}
+FILES = {
+    "qrels.txt": "q1 0 d1 1\nq1 0 d2 0\n",
+    "bm25.run": "q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 1.5 t\n",
+    "half.qrels": "q1 0 d1 0.5\n",
+    "empty.run": "",
+    "words.run": "q1 Q0 d1 1 high t\n",
+    "nan.run": "q1 Q0 d1 1 nan t\n",
+    "twice.run": "q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n",
+    "three.run": "q1 d1 0.5\n",
+    "commas.run": "q1,d1,0.5\n",
+    "run.json": json.dumps(RUN),
+    "rows.json": json.dumps([["q1", "d1", 1]]),
+    "list.jsonl": '["q1", "d1", 1]\n',
+    "dict.jsonl": json.dumps(RUN) + "\n",
+    "header.csv": "q1,d1,0.5\nq1,d2,0.25\n",
+    "semicolons.csv": "qid;docno;score\nq1;d1;1\n",
+    "labels.csv": "query_id,doc_id,relevance\nq1,d1,1\n",
+    "short.csv": "qid,docno,score\nq1,d1\n",
+    "decimal.csv": 'qid,docno,score\nq1,d1,"0,5"\n',
+    "empty.csv": "",
+    "fake.parquet": "PAR1 and no more",
+    "folder/.hidden": "",
+    "parts/part-0": "q1 Q0 d1 1 2.5 t\n",
+    "parts/part-1": "q1 Q0 d2 1 2.5\n",
+}
+FORMS = "a path, a binary file, {query: {document: score}}, a table or (ids, scores)"
+JUDGED = "a path, a binary file, {query: {document: label}}, a table or a sparse matrix"
+QUERIES = "name it query_id, qid, query, user_id, user, topic_id or topic, or pass Run.from_frame(frame, query=...)"
+FIRST = "to keep only the first row, read the run with duplicates='first', or --duplicates first"
+LABEL = "a whole number from -2147483648 to 2147483647"
+IS_JSON = "this line is JSON: pass json.load(file) instead of the path, or call a file of JSON Lines .jsonl"
+RUN_LINE, JUDGED_LINE = '"query Q0 document rank score tag"', '"query iteration document label"'
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+    Path("nothing.gz").write_bytes(gzip.compress(b""))
+    Path("cut.gz").write_bytes(gzip.compress(FILES["bm25.run"].encode())[:-9])
+    os.mkdir("void")
+
+
+def frame(**changed):
+    return pd.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [1.0, 2.0]} | changed)
+
+
+def run_column(*names):
+    return pl.DataFrame({"qid": ["q1"] * 2, "docno": ["d1"] * 2, "score": [1.0, 2.0], "run": list(names)})
+
+
+# The run, and the message.
+RUNS = [
+    # Values of dicts.
+    ({"q1": {"d1": nan}}, "run['q1']['d1']: expected a number, found NaN"),
+    ({"q1": {"d1": None}}, "run['q1']['d1']: expected a number, found None"),
+    ({"q1": {"d1": "0.5"}}, "run['q1']['d1']: expected a number, found '0.5'"),
+    ({"q1": {"d1": 1j}}, "run['q1']['d1']: expected a number, found 1j"),
+    ({"q1": {1: 1.0, "1": 2.0}}, "run['q1']['1']: document '1' of query 'q1' appears twice, first at run['q1'][1]; "
+     f"{FIRST}"),
+    ({"q1": {1.5: 1.0}}, "documents of run[0]: expected text, bytes or an integer, found 1.5"),
+    ({None: {"d1": 1.0}}, "queries of run[0]: expected text, bytes or an integer, found None"),
+    # Wrong shapes.
+    ({"q1": ["d1", "d2"]}, "runs['q1']: there is no file 'd1': a list under one name holds part files, and a query's "
+     "scores are a dict {document: score}"),
+    ({"q1": [("d1", 0.5)]}, f"runs['q1']: must be a run ({FORMS}), not list"),
+    ({"q1": {"d1"}}, f"runs['q1']: must be a run ({FORMS}), not set"),
+    ({"d1": 0.5}, f"runs['d1']: must be a run ({FORMS}), not float"),
+    ([{"d1": 0.5}], "run['d1']: must be a dict {document: value}, not float"),
+    ([("q1", "d1", 0.5)], f"runs: must be runs ({FORMS}), not tuple"),
+    (None, f"runs: must be runs ({FORMS}), not NoneType"),
+    (b"bm25.run", f"runs: must be runs ({FORMS}), not bytes"),
+    (np.array([1.0, 2.0]), f"runs: must be runs ({FORMS}), not ndarray; for the scores of all documents, use "
+     "Evaluator(...).results({name: scores})"),
+    ([], "runs: there is no run"),
+    ({1: "bm25.run"}, "runs: expected names that are strings, found 1"),
+    (["bm25.run", "bm25.run"], "runs: two runs are named 'bm25.run': pass {name: run} to give them different names"),
+    # Identifiers that do not match.
+    ({}, "run: no query of this run is judged in qrels: the run is empty"),
+    ({"Q1": {"d1": 1.0}}, "run: no query of this run is judged in qrels: the run has 'Q1', the judgments 'q1'"),
+    ({"bm25": {"Q1": {"d1": 1.0}}}, "bm25: no query of this run is judged in qrels: the run has 'Q1', the judgments "
+     "'q1'"),
+    (frame(qid=[1, 1]), "run: no query of this run is judged in qrels: the run has 1, the judgments 'q1'"),
+    # Paths.
+    ("none.run", "none.run: there is no such file"),
+    ("", "the path is empty"),
+    ("runs/*.run", "runs/*.run: no file matches this pattern"),
+    ("void", "void: there are no run files in this folder"),
+    ("folder/", "folder/: there are no run files in this folder"),
+    ({"bm25": "void"}, "void: there are no part files in this folder"),
+    ({"bm25": []}, "runs['bm25']: the list of files is empty"),
+    ({"bm25": ["bm25.run", None]}, "runs['bm25'][1]: must be a path like the other parts, not NoneType"),
+    ({"bm25": ["bm25.run", "none.run"]}, "none.run: there is no such file"),
+    ({"bm25": [frame(), frame()]}, f"runs['bm25']: must be a run ({FORMS}), not list"),
+    ({"bm25": "parts"}, f"parts/part-1:1: a line of a run has 6 fields, {RUN_LINE}, but this line has 5"),
+    ("s3://b/bm25.parquet", "s3://b/bm25.parquet: tieaware reads local files only: instead of the path, pass "
+     "polars.scan_parquet('s3://b/bm25.parquet') or duckdb.read_parquet('s3://b/bm25.parquet')"),
+    # Text files.
+    ("qrels.txt", f"qrels.txt:1: this is a line of judgments, {JUDGED_LINE}, not of a run, {RUN_LINE}"),
+    ("empty.run", f"empty.run: the file has no lines of the form {RUN_LINE}"),
+    ("nothing.gz", f"nothing.gz: the file has no lines of the form {RUN_LINE}"),
+    ("cut.gz", "cut.gz: truncated gzip data: the file ends before its end marker"),
+    ("words.run", "words.run:1: the score, field 5, must be a number, not 'high'"),
+    ("nan.run", "nan.run:1: the score, field 5, must be a number, not NaN"),
+    ("twice.run", f"twice.run:2: document 'd1' of query 'q1' appears twice, first at line 1; {FIRST}"),
+    ("three.run", f"three.run:1: a line of a run has 6 fields, {RUN_LINE}, but this line has 3"),
+    ("commas.run", "commas.run:1: this line is separated by commas: call a file of comma-separated values .csv, and "
+     "name its columns"),
+    # Files of tables.
+    ("run.json", f"run.json:1: {IS_JSON}"),
+    ("rows.json", f"rows.json:1: {IS_JSON}"),
+    ("list.jsonl", "list.jsonl:1: the line must be a JSON object, not list"),
+    ("dict.jsonl", f"dict.jsonl: there is no query column among q1: {QUERIES}"),
+    ("header.csv", f"header.csv: there is no query column among q1, d1, 0.5 in the first line: {QUERIES}"),
+    ("semicolons.csv", f"semicolons.csv: there is no query column among qid;docno;score in the first line: {QUERIES}"),
+    ("labels.csv", "labels.csv: there is no score column among query_id, doc_id, relevance in the first line: name it "
+     "score, rating, prediction or sim, or pass Run.from_frame(frame, score=...)"),
+    ("short.csv", "short.csv: row 0: has 2 fields, but the header has 3"),
+    ("decimal.csv", "decimal.csv: score[0]: expected a number, found '0,5'"),
+    ("empty.csv", "empty.csv: the table is empty, or its columns have no names"),
+    # Data frames.
+    (frame().rename(columns={"docno": "page"}), "run: there is no doc column among qid, page, score: name it doc_id, "
+     "docno, did, doc, corpus-id, item_id, item, document_id, document, passage_id, pid or movie_id, or pass "
+     "Run.from_frame(frame, doc=...)"),
+    (frame(query=["a", "b"]), "run: qid and query may be the query column: pass Run.from_frame(frame, query='qid'), or "
+     "the other name"),
+    (frame(score=[1.0, nan]), "run: score[1]: expected a number, found NaN"),
+    (frame(score=["1", "2"]), "run: score: expected a column of numbers, found text"),
+    (frame(docno=["d1", "d1"]), f"run: docno[1]: document 'd1' of query 'q1' appears twice, first at run: docno[0]; "
+     f"{FIRST}"),
+    (frame(docno=[1.0, 2.0]), "run: docno: expected a column of text, bytes or integers, found float64"),
+    (pd.DataFrame(), "run: the table is empty, or its columns have no names"),
+    (frame()["score"], "run: the table is empty, or its columns have no names"),
+    ({"bm25": run_column("a", "b")}, "runs['bm25']: must be one run, not 2: a, b"),
+]  # fmt: skip
+# The judgments, and the message.
+JUDGMENTS = [
+    ({"q1": {"d1": 0.5}}, f"qrels['q1']['d1']: expected {LABEL}, found 0.5; are judgments and run swapped?"),
+    ({"q1": {"d1": "1"}}, f"qrels['q1']['d1']: expected {LABEL}, found '1'"),
+    ({"q1": {"d1": None}}, f"qrels['q1']['d1']: expected {LABEL}, found None"),
+    ({"q1": {"d1": 2**40}}, f"qrels['q1']['d1']: expected {LABEL}, found 1099511627776"),
+    ({"q1": ["d1", "d1"]}, "qrels['q1'][1]: document 'd1' appears twice, first at 0"),
+    ({"q1": 1}, "qrels['q1']: must be a dict {document: value}, not int"),
+    ({}, "run: no query of this run is judged in qrels: there are no judgments"),
+    ({"301": {"d1": 1}}, "run: no query of this run is judged in qrels: the run has 'q1', the judgments '301'"),
+    (None, f"qrels: must be judgments ({JUDGED}), not NoneType"),
+    ([1, 0], f"qrels: must be judgments ({JUDGED}), not list"),
+    ([{"query": "q1", "doc": "d1", "label": 1}], f"qrels: must be judgments ({JUDGED}), not list"),
+    ("none.txt", "none.txt: there is no such file"),
+    ("void", "void: there are no part files in this folder"),
+    ("half.qrels", "half.qrels:1: the label, field 4, must be an integer of 32 bits, not '0.5'"),
+    ("bm25.run", f"bm25.run:1: this is a line of a run, {RUN_LINE}, not of judgments, {JUDGED_LINE}"),
+    ("run.json", f"run.json:1: {IS_JSON}"),
+    (frame(), None),
+    (frame(score=[0.5, 1.0]), f"qrels: score[0]: expected {LABEL}, found 0.5; are judgments and run swapped?"),
+]  # fmt: skip
+# Calls, and their messages.
+CALLS = [
+    (lambda: tieaware.Run.from_frame(frame(), query="topic"),
+     "run: there is no column 'topic' for query among qid, docno, score"),
+    (lambda: tieaware.Run.from_columns(["q1"], ["d1", "d2"], [1.0]),
+     "doc: must have as many values as query: 1, not 2"),
+    (lambda: tieaware.Run.from_columns("q1", ["d1"], [1.0]), "query: expected a sequence of identifiers, found 'q1'"),
+    (lambda: tieaware.Run.from_columns(["q1"], ["d1"], [[1.0]]), "score[0]: expected a number, found [1.0]"),
+    (lambda: tieaware.evaluate(pd.DataFrame({"qid": [1], "docno": ["d1"], "label": [1]}), frame(qid=["1"] * 2), "AP"),
+     "run.query: has text such as '1', but qrels has integers such as 1: make both text, or both integers"),
+    (lambda: tieaware.read_run(["void", "bm25.run"]), "void: there are no part files in this folder"),
+    (lambda: tieaware.read_run("parts"),
+     f"parts/part-1:1: a line of a run has 6 fields, {RUN_LINE}, but this line has 5"),
+]  # fmt: skip
+
+
+def check(call, message):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if message is None:
+            call()
+            return
+        with pytest.raises(InputError) as caught:
+            call()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(("run", "message"), RUNS)
+def test_mistakes_in_runs(run, message, files):
+    check(lambda: tieaware.evaluate(QRELS, run, "AP"), message)
+
+
+@pytest.mark.parametrize(("qrels", "message"), JUDGMENTS)
+def test_mistakes_in_judgments(qrels, message, files):
+    check(lambda: tieaware.evaluate(qrels, RUN, "AP"), message)
+
+
+@pytest.mark.parametrize(("call", "message"), CALLS)
+def test_mistakes_in_calls(call, message, files):
+    check(call, message)
+
+
+def test_a_file_that_is_open_as_text(files):
+    with open("bm25.run") as file:
+        message = "bm25.run: the file is open as text: open it in binary mode, as in open(path, 'rb')"
+        check(lambda: tieaware.evaluate(QRELS, file, "AP"), message)
+
+
+def test_a_stream_that_was_read_before():
+    stream = pl.from_pandas(frame()).to_arrow().to_reader()
+    tieaware.evaluate(QRELS, stream, "AP")
+    message = "run: no query of this run is judged in qrels: the run is empty, or was read before"
+    check(lambda: tieaware.evaluate(QRELS, stream, "AP"), message)
+
+
+def test_documents_that_do_not_match_give_a_warning():
+    message = "for query 'q1', the run has document 'D1', and the judgments have 'd1'"
+    with pytest.warns(UserWarning, match=f"^run: no document of this run is judged in qrels; {message}$"):
+        tieaware.evaluate(QRELS, {"q1": {"D1": 1.0}}, "AP")
