@@ -242,7 +242,7 @@ class Index:
         ...     path = os.path.join(folder, "layers.index")
         ...     Index.build([("d1", "layers"), ("d2", "layers")]).save(path)
         ...     Index.load(path)
-        Index(2 documents, 1 terms, 2 postings)
+        Index(2 documents, 1 term, 2 postings)
         """
         content = index_file.read(path)
         return cls(*content if analyzer is None else content._replace(analyzer=_analysis(analyzer)))
