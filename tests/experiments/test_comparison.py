@@ -405,3 +405,27 @@ def test_the_command_takes_baseline_test_and_correction(tmp_path, capfd):
     ):
         assert main([*matrix, *options]) == 2
         assert capfd.readouterr().err.startswith(message)
+
+
+def test_the_verdict_says_if_the_test_cannot_find_a_difference():
+    results = _results(3, n_queries=4)
+    verdict = compare(results, test="sign").verdict()
+    assert "0 of 3 pairs of runs differ significantly (Holm's p below 0.05)" in verdict
+    assert verdict.endswith("With 4 queries for 3 pairs, p is at least 0.38: choose another test, because this one "
+                            "cannot find a significant difference.")  # fmt: skip
+    assert any(note.startswith("With 4 queries for 3 pairs") for note in results.table(test="sign").notes)
+
+
+def test_the_effect_of_ties_in_words():
+    """Ties may reverse a difference without changing a verdict; for Wilcoxon's test, the effect may be unknown."""
+    values = np.array([[0.5, 0.4, 0.6], [0.4, 0.5, 0.59]])[..., None]
+    results = tieaware.Results(values, ("a", "b"), ("x", "y", "z"), (tieaware.AP,))
+    bounds = values - 0.01, values + 0.01
+    assert (
+        compare(results, *bounds)
+        .verdict()
+        .endswith("; orders of the tied documents can reverse 1 difference, but change no verdict.")
+    )
+    assert compare(results, *bounds, test="wilcoxon").verdict().endswith(
+        "can reverse 1 difference; for 1 pair, it is not known whether ties can change the verdict."
+    )

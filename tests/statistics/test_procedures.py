@@ -63,3 +63,23 @@ def test_names_of_tests_and_corrections():
     ):
         with pytest.raises(InputError, match=f"^{message}$"):
             checked(*arguments)
+
+
+def test_a_test_that_cannot_be_significant_says_so(values):
+    """The least p value that a test can give is attained, and compared with the level after the correction."""
+    few = np.arange(1.0, 6.0)
+    for test in ("sign", "wilcoxon", "permutation"):
+        assert paired_test(few, 0.0, test).p == 2.0**-4
+        assert (
+            Procedure(test, "none").limit(0.0625, 5, 3).startswith("With 5 queries for 3 pairs, p is at least 0.062: ")
+        )
+        assert Procedure(test, "none").limit(0.07, 5, 3) == ""
+        assert Procedure(test, "bh").limit(0.07, 5, 3) == ""
+        assert "0.19" in Procedure(test, "holm").limit(0.07, 5, 3)
+    assert Procedure("t").limit(0.05, 2, 1000) == Procedure("tukey", "none").limit(0.05, 2, 1000) == ""
+    assert paired_test(np.arange(1.0, 41.0), 0.0, "permutation").p == 2 / 10_001
+    found = Procedure("permutation", "bonferroni").limit(0.05, 40, 861)
+    assert found.startswith(
+        "With 40 queries and 10,000 permutations for 861 pairs, p is at least 0.17: choose another test"
+    )
+    assert Procedure("permutation", "bonferroni").limit(0.05, 40, 200) == ""

@@ -86,3 +86,16 @@ def test_tukey_decides_most_pairs():
     effect = resolve(procedure, verdicts, values, (least, greatest), first, second, 0.05)
     assert 0 < (verdicts.signs != 0).sum() < 15
     assert (effect.verdict_flips == 0).sum() >= 13
+
+
+def test_wilcoxon_is_decided_where_ties_keep_all_ranks():
+    """Ties that change no sign and no rank of a difference change no p value. Other pairs stay open, or flip."""
+    values = np.array([[0.9, 0.8, 0.7, 0.6, 0.55], [0.5, 0.5, 0.5, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5, 0.5]])
+    procedure, first, second = Procedure("wilcoxon", "none"), np.array([0, 1]), np.array([1, 2])
+    verdicts = procedure.verdicts(values, first, second, 0.1)
+    assert verdicts.signs.tolist() == [1.0, 0.0]
+    for change, expected in ((0.01, [0, 0]), (0.07, [-1, 0])):
+        least, greatest = values.copy(), values.copy()
+        least[0], greatest[0] = least[0] - change / 2, greatest[0] + change / 2
+        effect = resolve(procedure, verdicts, values, (least, greatest), first, second, 0.1)
+        assert effect.verdict_flips.tolist() == expected

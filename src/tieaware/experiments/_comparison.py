@@ -285,7 +285,7 @@ class Comparison(Experiment):
         else:
             wins = runs_and_baseline(f"Means and verdicts: {self.title}", measures)
         start = "All " if self.baseline is None else "Intervals and ties: "
-        pairs = tested_pairs(f"{start}{self.title}", measures, self.confidence, len(self.results.queries))
+        pairs = tested_pairs(f"{start}{self.title}", measures)
         return {"pairs": pairs, "verdicts": verdict_counts(measures), "wins": wins}
 
     def beaten(self, m: int) -> npt.NDArray[np.bool_]:
@@ -329,8 +329,9 @@ class Comparison(Experiment):
 
     def _tested(self, m: int) -> TestedPairs:
         results, measure = self.results, self.results.measures[m]
+        resolutions = self.resolutions[m] if self.resolutions else None
         return TestedPairs(
-            results.runs, results.values[:, :, m].mean(axis=1), str(measure), self.first, self.second, self.tests[m],
-            self.adjusted[m], self.signs[m], self.resolutions[m] if self.resolutions else None, self.procedure,
-            self.baseline, self.alpha, self.confidence, measure.definition.less_is_better,
+            results.runs, len(results.queries), results.values[:, :, m].mean(axis=1), str(measure), self.first,
+            self.second, self.tests[m], self.adjusted[m], self.signs[m], resolutions, self.procedure, self.baseline,
+            self.alpha, self.confidence, measure.definition.less_is_better,
         )  # fmt: skip

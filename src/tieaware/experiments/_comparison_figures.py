@@ -39,6 +39,7 @@ class TestedPairs:
     Attributes
     ----------
     runs : tuple of str
+    n_queries : int
     means : float64[n_runs]
     measure : str
     first, second : int64[n_pairs]
@@ -56,6 +57,7 @@ class TestedPairs:
     """
 
     runs: Sequence[str]
+    n_queries: int
     means: Values
     measure: str
     first: Integers
@@ -89,6 +91,11 @@ class TestedPairs:
     def p_name(self) -> str:
         """The name of the p value that decides, such as "Holm's p"."""
         return self.procedure.p_name
+
+    @property
+    def limit(self) -> str:
+        """A sentence if the test cannot find any significant difference with so few queries or so many pairs."""
+        return self.procedure.limit(self.alpha, self.n_queries, len(self.first))
 
     def beaten(self) -> npt.NDArray[np.bool_]:
         """Return a matrix, bool[n_runs, n_runs]: whether the row's run is significantly better than the column's."""

@@ -79,18 +79,18 @@ _FLIPS = (
 )
 
 
-def tested_pairs(title: str, measures: Sequence[TestedPairs], confidence: float, n_queries: int) -> Table:
+def tested_pairs(title: str, measures: Sequence[TestedPairs]) -> Table:
     """Return a row for each pair of runs and measure: the test, and the effect of ties."""
     tested = measures[0]
     corrected = _CORRECTED.get(tested.procedure.correction)
     rows = [row for each in measures for row in _pairs_of(each, is_corrected=corrected is not None)]
     names = (
-        "measure", "run", "against", "difference", f"{confidence:.0%} from", f"{confidence:.0%} to", "p",
+        "measure", "run", "against", "difference", f"{tested.confidence:.0%} from", f"{tested.confidence:.0%} to", "p",
         *([corrected] if corrected else []), "with ties from", "with ties to", "sign flips", "verdict flips",
     )  # fmt: skip
     interval = "its confidence interval" if tested.test.low is not None else "no confidence interval for this test"
     notes = [
-        f"difference: of the means over {counted(n_queries, 'query', 'queries')}, with {interval}. Verdicts: "
+        f"difference: of the means over {counted(tested.n_queries, 'query', 'queries')}, with {interval}. Verdicts: "
         f"{tested.described}." + (f" p: before the correction; {corrected}: after it." if corrected else "")
     ]
     if tested.resolutions is None:

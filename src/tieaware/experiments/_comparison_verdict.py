@@ -21,7 +21,8 @@ def verdict(measures: Sequence[TestedPairs]) -> str:
             f"By {tested.measure}, {_against_baseline(tested)}.",
             f"{_best_mean(tested)}; {_effect_of_ties(tested)}.",
         ]
-    return " ".join([*start, *(_by_another_measure(each) for each in measures[1:])])
+    rest = [*(_by_another_measure(each) for each in measures[1:]), tested.limit]
+    return " ".join(filter(None, [*start, *rest]))
 
 
 def _best_run(tested: TestedPairs) -> str:
@@ -93,8 +94,10 @@ def _effect_of_ties(tested: TestedPairs) -> str:
     signs, verdicts, n_open = (int(kind.sum()) for kind in kinds)
     if not signs + verdicts + n_open:
         return "no order of the tied documents changes a sign or a verdict"
-    still_open = f" (for {n_open} more, this is not known)" if n_open else ""
-    return (
-        f"orders of the tied documents can reverse {counted(signs, 'difference')} and change the verdict of "
-        f"{counted(verdicts, 'pair')}{still_open}"
-    )
+    changes = [f"reverse {counted(signs, 'difference')}"] if signs else []
+    changes += [f"change the verdict of {counted(verdicts, 'pair')}"] if verdicts else []
+    text = f"orders of the tied documents can {' and '.join(changes)}" if changes else ""
+    if not n_open:
+        return text if verdicts else f"{text}, but change no verdict"
+    unknown = f"for {counted(n_open, 'pair')}, it is not known whether ties can change the verdict"
+    return f"{text}; {unknown}" if text else unknown

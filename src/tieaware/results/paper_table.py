@@ -297,8 +297,10 @@ def _of_comparisons(export: Export, design: Design, plan: _Plan) -> list[str]:
     """Return the notes on the test, and on the letters or daggers and the columns that it adds."""
     family = f"all {counted(len(plan.first), 'pair')} of runs" if plan.reason else counted(len(plan.first), "pair")
     how = design.procedure.described(design.alpha, family, len(export.runs)) if design.procedure else ""
+    limit = design.procedure.limit(design.alpha, len(export.queries), len(plan.first)) if design.procedure else ""
+    limits = [limit] if limit else []
     if plan.baseline is None:
-        return [f"Raised letters after a mean: the runs that are significantly worse ({how})."]
+        return [f"Raised letters after a mean: the runs that are significantly worse ({how}).", *limits]
     baseline = f"Baseline: {export.runs[plan.baseline]}{plan.reason and f', {plan.reason}'}."
     difference = "Δ: the difference from the mean of the baseline."
     if design.procedure is None:
@@ -308,4 +310,5 @@ def _of_comparisons(export: Export, design: Design, plan: _Plan) -> list[str]:
         baseline,
         f"{_BETTER}, {_WORSE}: significantly better, or worse, than the baseline ({how}).",
         f"{difference} p: the p value{' after the correction' if is_corrected else ''}.",
+        *limits,
     ]

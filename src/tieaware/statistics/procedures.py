@@ -30,6 +30,8 @@ CORRECTIONS: dict[str, str] = {
 }  # fmt: skip
 # The names of corrected p values.
 _P = {"holm": "Holm's p", "bh": "Benjamini–Hochberg's p", "bonferroni": "Bonferroni's p", "none": "uncorrected p"}
+# The number of random assignments of signs in a permutation test, the default of `paired_test`.
+_PERMUTATIONS = 10_000
 # The most differences that are computed at a time, because those of all pairs may not fit into memory.
 _CHUNK = 2**22
 
@@ -90,6 +92,23 @@ class Procedure(NamedTuple):
     def p_name(self) -> str:
         """The name of the p value that decides, such as "Holm's p"."""
         return "Tukey's p" if self.test == "tukey" else _P[self.correction]
+
+    def limit(self, alpha: float, n_queries: int, n_pairs: int) -> str:
+        """Return a sentence if the test cannot find a difference with so few queries or so many pairs; otherwise ""."""
+        least = 2.0 ** (1 - n_queries) if self.test in ("sign", "wilcoxon", "permutation") else 0.0
+        with_permutations = ""
+        if self.test == "permutation" and 2.0**n_queries > _PERMUTATIONS:
+            least = 2.0 / (_PERMUTATIONS + 1)
+            with_permutations = f" and {_PERMUTATIONS:,} permutations"
+        if self.correction in ("holm", "bonferroni"):
+            least = min(least * n_pairs, 1.0)
+        if least < alpha:
+            return ""
+        queries = counted(n_queries, "query", "queries")
+        return (
+            f"With {queries}{with_permutations} for {counted(n_pairs, 'pair')}, p is at least {least:.2g}: choose "
+            "another test, because this one cannot find a significant difference."
+        )
 
     def verdicts(
         self, values: Values, first: Integers, second: Integers, alpha: float, confidence: float = 0.95
@@ -154,7 +173,7 @@ def _paired_tests(
     for start in range(0, len(first), size):
         some = slice(start, start + size)
         given = values[first[some]], values[second[some]]
-        tests.append(paired_test(*given, method, alternative, confidence=confidence))
+        tests.append(paired_test(*given, method, alternative, confidence=confidence, repeats=_PERMUTATIONS))
     return PairedTest._make(_joined(fields) for fields in zip(*tests, strict=True))
 
 

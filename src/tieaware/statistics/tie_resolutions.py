@@ -60,8 +60,8 @@ def resolve(
         flips = _at_extremes(procedure, signs[some], least, greatest, *pairs, single)
         # The sign test and the permutation test are monotone: if no query's difference falls, a run that is
         # significantly better stays so. Wilcoxon's test is not, because differences of 0 change the number of ranks.
-        unknown = -1 if procedure.test == "wilcoxon" else 0
-        effect.verdict_flips[some] = np.where(flips, 1, unknown)
+        known = _have_fixed_ranks(least, greatest, *pairs) if procedure.test == "wilcoxon" else True
+        effect.verdict_flips[some] = np.where(flips, 1, np.where(known, 0, -1))
     return effect
 
 
@@ -81,6 +81,22 @@ def _at_extremes(
         test = procedure.tested(ends, a, b)
         flips |= procedure.signs(ends, a, b, test, test.p < single) != signs
     return flips
+
+
+def _have_fixed_ranks(least: Values, greatest: Values, first: Integers, second: Integers) -> np.ndarray:
+    """Return for each pair whether all orders of ties give the differences the same signs, and their sizes one order.
+
+    Wilcoxon's test is then the same for all orders.
+    """
+    low, high = least[first] - greatest[second], greatest[first] - least[second]
+    is_fixed = ((low > 0.0) | (high < 0.0) | (low == high)).all(axis=1)
+    small, large = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
+    order = np.lexsort((large, small), axis=1)
+    small, large = np.take_along_axis(small, order, axis=1), np.take_along_axis(large, order, axis=1)
+    is_apart = large[:, :-1] < small[:, 1:]
+    # Sizes that are equal whatever the order of ties share their ranks.
+    is_tie = (small[:, :-1] == large[:, 1:]) & (small[:, :-1] == large[:, :-1])
+    return np.asarray(is_fixed & (is_apart | is_tie).all(axis=1))
 
 
 def _of_tukey(
