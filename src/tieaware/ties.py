@@ -22,7 +22,6 @@ from tieaware.checks.arrays import Integers, Labels, Offsets
 from tieaware.kernels._groups import AVERAGE, BEST_FIRST, IN_ORDER, WORST_FIRST
 from tieaware.lists.identifiers import Identifiers
 
-
 # The names of RULES, for the signatures of functions.
 TieRuleName: TypeAlias = Literal["average", "run_order", "trec_eval", "docid_ascending", "optimistic", "pessimistic"]
 

@@ -176,7 +176,7 @@ def test_plain_text_has_its_own_notes():
 def test_notebooks_style_the_table_inline_with_their_own_colours(runs):
     """A notebook has no style sheet for the table, and may be dark. A page has one, and forbids inline styles."""
     page = runs._repr_html_()
-    assert page.startswith("<p><b>Runs</b></p>\n<table style=")
+    assert page.startswith("<p><b>Runs</b></p>\n<div style=")
     assert "#" not in page
     assert "http" not in page
     assert re.search(r'<td style="text-align:right[^"]*">12</td>', page)

@@ -44,7 +44,7 @@ def test_the_measure_is_chosen_by_any_of_its_names(ax):
     results = tieaware.evaluate(QRELS, RUNS, ["RR", "P@1", "NumRet"], spread=True)
     results.plot(ax, measure="P_1")
     assert points(ax) == [1.0, 0.5, 0.0]
-    assert ax.get_xlabel() == "P@1\nbars: the range over the orders of tied documents"
+    assert ax.get_xlabel() == "P@1\nbars: range over the orders of ties"
     ax = results.plot(figure.Figure().subplots(), measure=tieaware.NumRet)
     assert points(ax) == [3.0, 2.0, 2.0]
     assert ax.get_xlabel() == "NumRet, summed over the queries"

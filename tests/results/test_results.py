@@ -93,7 +93,7 @@ def test_the_repr_is_a_few_lines(results):
 def test_notebooks_show_the_table_of_means(results):
     page = results._repr_html_()
     assert page == results.means()._repr_html_()
-    assert page.startswith("<p><b>Means over 4 queries, ties: average</b></p>\n<table ")
+    assert page.startswith("<p><b>Means over 4 queries, ties: average</b></p>\n<div ")
     assert ">&lt;z&gt;</td>" in page
     assert "<z>" not in page
     assert ">map_std</th>" in page

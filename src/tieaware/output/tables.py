@@ -88,7 +88,7 @@ class _Attributes(NamedTuple):
 _IN_PAGES = _Attributes(number=" class=number", note=" class=note")
 # Notebooks have none. Colours come from the notebook, so that the table is readable in dark themes, too.
 _IN_NOTEBOOKS = _Attributes(
-    table=' style="border-collapse:collapse;font-variant-numeric:tabular-nums"',
+    table=' style="color:inherit;border-collapse:collapse;font-variant-numeric:tabular-nums"',
     head=' style="border-bottom:1px solid currentColor"',
     text=' style="text-align:left;padding:.2em .8em"',
     number=' style="text-align:right;padding:.2em .8em"',
@@ -192,7 +192,9 @@ class Table:
     def _repr_html_(self) -> str:
         import html
 
-        return f"<p><b>{html.escape(self.title)}</b></p>\n{self._html(_IN_NOTEBOOKS)}"
+        # A table that is wider than the cell scrolls on its own.
+        table = f'<div style="overflow-x:auto">\n{self._html(_IN_NOTEBOOKS)}</div>'
+        return f"<p><b>{html.escape(self.title)}</b></p>\n{table}"
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, with its text escaped, but without title and notes.

@@ -50,7 +50,7 @@ def _draw(ax: Axes, runs: Sequence[str], value: Column, limits: tuple[Column, Co
     if limits is not None:
         least, greatest = (column.summary[order] for column in limits)
         ax.hlines(rows, least, greatest, color=COLOURS[0], alpha=0.35, linewidth=5.0)
-        explanation += "\nbars: the range over the orders of tied documents"
+        explanation += "\nbars: range over the orders of ties"
     ax.plot(value.summary[order], rows, "o", color=COLOURS[0])
     ax.set_xlabel(f"{display_name(value.name)}{explanation}")
     ax.set_ylim(len(order) - 0.5, -0.5)
