@@ -426,6 +426,9 @@ def test_the_effect_of_ties_in_words():
         .verdict()
         .endswith("; orders of the tied documents can reverse 1 difference, but change no verdict.")
     )
-    assert compare(results, *bounds, test="wilcoxon").verdict().endswith(
-        "can reverse 1 difference; for 1 pair, it is not known whether ties can change the verdict."
+    assert "reverse 1 difference, but change no verdict. With" in compare(results, *bounds, test="wilcoxon").verdict()
+    assert (
+        compare(results, *bounds, test="wilcoxon", alpha=0.3)
+        .verdict()
+        .endswith("can reverse 1 difference; for 1 pair, it is not known whether ties can change the verdict.")
     )

@@ -60,7 +60,10 @@ def resolve(
         flips = _at_extremes(procedure, signs[some], least, greatest, *pairs, single)
         # The sign test and the permutation test are monotone: if no query's difference falls, a run that is
         # significantly better stays so. Wilcoxon's test is not, because differences of 0 change the number of ranks.
-        known = _have_fixed_ranks(least, greatest, *pairs) if procedure.test == "wilcoxon" else True
+        known = np.full(len(some), procedure.test != "wilcoxon")
+        if procedure.test == "wilcoxon":
+            # With few queries, no p value may be below the level.
+            known = (2.0 ** (1 - values.shape[1]) >= single) | _have_fixed_ranks(least, greatest, *pairs)
         effect.verdict_flips[some] = np.where(flips, 1, np.where(known, 0, -1))
     return effect
 
