@@ -73,11 +73,13 @@ def evaluate(
     ----------
     qrels : Qrels, path, binary file, {query: {document: label}}, data frame, Arrow table or stream, or sparse matrix
         The judgments. `Qrels.from_frame` lists the column names of tables; `Qrels.from_sparse` describes the matrix.
+        A folder, a pattern or a list of paths names part files.
     runs : Run, path, file, {query: {document: score}}, data frame, Arrow table, (ids, scores); a list; {name: run}
         The runs. A run in a file is named after the file, without its folder and the usual extensions. A path may name
-        a folder, or be a pattern such as "runs/*.run". A table with a column run, system or tag holds one run for each
-        name in that column; see `Run.from_frame`. In a pair (ids, scores), both are arrays with a row for each query;
-        see `Run.from_topk`.
+        a folder, or be a pattern such as "runs/*.run". Under a name, a folder, a pattern or a list of paths names the
+        part files of one run, as in ``{"bm25": "parts/"}``. A table with a column run, system or tag holds one run for
+        each name in that column; see `Run.from_frame`. In a pair (ids, scores), both are arrays with a row for each
+        query; see `Run.from_topk`.
     measures : sequence of str or Measure, or one string
         For example ``["AP", "nDCG@10"]`` or ``"AP nDCG@10"``.
     ties : str

@@ -17,8 +17,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "integrations"
 # The module boosting is not an integration, but code that the modules lightgbm and xgboost share.
 MODULES = {each.name for each in pkgutil.iter_modules(integrations.__path__)} - {"boosting"}
-# For each module: a call that needs the tool, the tool's module, and what the error tells to install. None if the module
-# works without its tool.
+# For each module: a call that needs the tool, the tool's module, and what the error says to install. None if the
+# module works without its tool.
 NEEDS = {
     "ir_measures": (lambda module: module.install(), "ir_measures", "ir-measures"),
     "beir": (lambda module: module.EvaluateRetrieval, "beir", "beir"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-
 # The extras of tieaware for packages that its own functions need. The tools that have an integration are installed by
 # their own names, because their users have them already.
 _EXTRAS = ("analysis", "arrow", "fast", "retrieval", "spark")
