@@ -53,14 +53,24 @@ class _Stream(Protocol):
         """Return a PyCapsule that contains a stream of batches."""
 
 
-# Pandas frames without pyarrow and lazy polars frames are accepted too, but these aliases cannot include their types
-# because pandas and polars need not be installed.
+class _LazyFrame(Protocol):
+    """A lazy frame of polars, which need not be installed."""
+
+    @property
+    def collect_schema(self) -> Any:
+        """The method that returns the names and types of the columns."""
+
+
+# Identifiers in mappings are text or integers. The keys of a Mapping are invariant, so that a union of both types would
+# not accept a mapping that has both.
 _Path: TypeAlias = str | os.PathLike[str]
 _TopK: TypeAlias = tuple[ArrayLike, ArrayLike]
-_Lists: TypeAlias = Mapping[str, Mapping[str, float]]
-RunLike: TypeAlias = RunSource | _Path | Sequence[_Path] | BinaryIO | _Lists | _Stream | _TopK
-_JudgedLike: TypeAlias = Mapping[str, float] | Set[str] | list[str] | tuple[str, ...]
-QrelsLike: TypeAlias = Qrels | _Path | Sequence[_Path] | BinaryIO | Mapping[str, _JudgedLike] | _Stream | _Matrix
+_Lists: TypeAlias = Mapping[Any, Mapping[Any, float]]
+RunLike: TypeAlias = RunSource | _Path | Sequence[_Path] | BinaryIO | _Lists | _Stream | _LazyFrame | _TopK
+_JudgedLike: TypeAlias = Mapping[Any, float] | Set[str] | list[str] | tuple[str, ...]
+QrelsLike: TypeAlias = (
+    Qrels | _Path | Sequence[_Path] | BinaryIO | Mapping[Any, _JudgedLike] | _Stream | _LazyFrame | _Matrix
+)
 
 # Characters that document identifiers rarely have.
 _OF_PATHS = re.compile(r"[./\\*?]")
