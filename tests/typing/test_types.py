@@ -163,7 +163,9 @@ def test_mypy_accepts_examples_and_pages(pages):
     """In pages, names are reused for other values, and a spread that was requested is not compared with None."""
     files = [*EXAMPLES, *(page for page in pages if page.stem not in NOT_FOR_MYPY)]
     options = ["--config-file=", "--ignore-missing-imports", "--allow-redefinition", "--no-strict-optional"]
-    found = [each for each in by_mypy(*options, *map(str, files)) if each.path in files]
+    # For a file that has not changed, mypy repeats messages from its cache, with the folder of an earlier run.
+    names = {file.name for file in files}
+    found = [each for each in by_mypy(*options, *map(str, files)) if each.path.name in names]
     assert errors(found) == []
 
 
@@ -181,7 +183,7 @@ def test_a_wrong_page_is_found(tmp_path):
     page = tmp_path.resolve() / "page_wrong.py"
     page.write_text("import tieaware\ntieaware.evaluate('qrels', 'run', 'AP', ties='avrage')\n", encoding="utf-8")
     for found in (by_mypy("--config-file=", str(page)), by_pyright(tmp_path, [page], typeCheckingMode="standard")):
-        assert [(each.path, each.line) for each in found if each.is_error] == [(page, 2)]
+        assert [(each.path.name, each.line) for each in found if each.is_error] == [(page.name, 2)]
 
 
 def test_every_public_type_is_known_to_pyright():
