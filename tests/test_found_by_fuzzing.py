@@ -67,7 +67,7 @@ def test_a_mapping_that_changes_while_it_is_read_gives_whole_lists_or_an_error()
     for kind in (Qrels, Run):
         columns = kind.from_dict(Losing({f"q{i}": {"d1": 1} for i in range(5)}))
         assert np.diff(columns.offsets).tolist() == [1] * len(columns)
-        with pytest.raises(InputError, match="more values or fewer"):
+        with pytest.raises(InputError, match="does not have as many values as keys"):
             kind.from_dict({"q1": Losing({"d1": 1, "d2": 1})})
 
 

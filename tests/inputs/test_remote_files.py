@@ -58,6 +58,8 @@ def test_the_expressions_in_the_error_work(scheme, suffix, tmp_path):
             importlib.import_module(module)
         run = eval(expression.replace(url, path), names)
         assert tieaware.evaluate(QRELS, {"bm25": run}, "AP").values.tobytes() == expected
+        if hasattr(run, "read"):
+            run.close()
 
 
 @pytest.mark.parametrize(

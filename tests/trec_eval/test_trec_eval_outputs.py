@@ -51,9 +51,14 @@ def test_lines_have_the_values_of_pytrec_eval(collection, tmp_path, capfd, all_j
 
 
 def known(lines):
-    """Yield the fields of each line whose measure tieaware knows."""
+    """Yield the fields of each line whose measure tieaware knows.
+
+    rbp is left out: in trec_eval, it is a measure of gains with another p, which is not in tieaware's notation.
+    """
     for line in lines:
         name, query, value = line.split()
+        if name == "rbp":
+            continue
         try:
             parse_measure(name)
         except InputError:
