@@ -83,3 +83,19 @@ def test_identifiers_that_trec_files_cannot_hold_are_refused(query, document, me
         Run.from_dict({query: {document: 1.0}}).write(path)
     assert str(error.value) == message
     assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize(("ending", "magic"), [(".gz", b"\x1f\x8b"), (".bz2", b"BZh"), (".xz", b"\xfd7zXZ")])
+def test_files_are_compressed_as_their_names_say(ending, magic, tmp_path):
+    paths = [tmp_path / f"{i}.run{ending}" for i in range(2)]
+    for path in paths:
+        Run.from_dict(RUN).write(path)
+    assert paths[0].read_bytes().startswith(magic)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert tieaware.read_run(paths[0]).to_dict() == RUN
+
+
+def test_zstd_is_refused(tmp_path):
+    with pytest.raises(tieaware.InputError, match="cannot be compressed with zstd"):
+        Run.from_dict(RUN).write(tmp_path / "a.run.zst")
+    assert not list(tmp_path.iterdir())

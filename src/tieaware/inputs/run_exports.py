@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -82,8 +84,9 @@ class RunExports:
         ----------
         path : str or os.PathLike
             A name that ends in ".parquet" gives a Parquet file with the columns of `to_arrow`, which needs
-            `tieaware[arrow]`. Any other name gives a TREC file. In a TREC file, the documents of a query are sorted by
-            score; tied documents keep the order of the run. Scores are written so that the same numbers are read back.
+            `tieaware[arrow]`. Any other name gives a TREC file, compressed if the name ends in ".gz", ".bz2" or ".xz".
+            In a TREC file, the documents of a query are sorted by score; tied documents keep the order of the run.
+            Scores are written so that the same numbers are read back.
 
         Raises
         ------
@@ -105,6 +108,8 @@ class RunExports:
         if os.fsdecode(path).endswith(".parquet"):
             data_frames.write_parquet(self._columns(), path)
             return
+        if os.fsdecode(path).endswith(".zst"):
+            raise InputError(os.fsdecode(path), "cannot be compressed with zstd; write a .gz, .bz2 or .xz file")
         _check_words(self.queries, "query")
         for query in self.queries:
             if query.startswith(b"#"):
@@ -114,7 +119,7 @@ class RunExports:
         order = self._by_score()
         ranks = np.arange(1, len(order) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         query_of = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
-        with whole_file(path) as file:
+        with whole_file(path) as raw, _compressed(raw, path) as file:
             for start in range(0, len(order), _ROWS):
                 rows = order[start : start + _ROWS]
                 fields = (
@@ -130,6 +135,30 @@ class RunExports:
         """Return the rows, list after list, by descending score; tied rows keep their order."""
         lists = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
         return np.lexsort((np.negative(self.scores), lists))
+
+
+@contextmanager
+def _compressed(file: IO[bytes], path: str | os.PathLike[str]) -> Iterator[Any]:
+    """Return a file that compresses what is written to it, as the ending of the path asks for."""
+    ending = os.path.splitext(os.fsdecode(path))[1]
+    if ending == ".gz":
+        import gzip
+
+        # Without a time, equal runs give equal files.
+        with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
+            yield packed
+    elif ending == ".bz2":
+        import bz2
+
+        with bz2.BZ2File(file, "wb") as packed:
+            yield packed
+    elif ending == ".xz":
+        import lzma
+
+        with lzma.LZMAFile(file, "wb") as packed:
+            yield packed
+    else:
+        yield file
 
 
 def _check_words(identifiers: Identifiers, what: str) -> None:

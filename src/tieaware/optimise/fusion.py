@@ -43,8 +43,8 @@ def fuse(
     method : str
         "sum": the weighted sum of the normalised scores (CombSUM). "mnz": this sum, multiplied by the number of runs
         that have the document (CombMNZ). "max", "min", "med": the maximum, minimum or median of the weighted scores.
-        "rrf": reciprocal rank fusion, the sum of 1 / (k + rank). "isr": the sum of 1 / rank², multiplied by the number
-        of runs that have the document. "borda": the sum of n + 1 - rank, where n is the number of documents that any
+        "rrf": reciprocal rank fusion, the weighted sum of 1 / (k + rank). "isr": the weighted sum of 1 / rank²,
+        multiplied by the number of runs that have the document. "borda": the weighted sum of n + 1 - rank, where n is the number of documents that any
         run has for the query; documents that a run lacks share the ranks below its last document.
     weights : {name: float} or sequence of float, optional
         The weight of each run; 1 by default.
