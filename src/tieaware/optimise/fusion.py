@@ -44,8 +44,9 @@ def fuse(
         "sum": the weighted sum of the normalised scores (CombSUM). "mnz": this sum, multiplied by the number of runs
         that have the document (CombMNZ). "max", "min", "med": the maximum, minimum or median of the weighted scores.
         "rrf": reciprocal rank fusion, the weighted sum of 1 / (k + rank). "isr": the weighted sum of 1 / rank²,
-        multiplied by the number of runs that have the document. "borda": the weighted sum of n + 1 - rank, where n is the number of documents that any
-        run has for the query; documents that a run lacks share the ranks below its last document.
+        multiplied by the number of runs that have the document. "borda": the weighted sum of n + 1 - rank, where n is
+        the number of documents that any run has for the query; documents that a run lacks share the ranks below its
+        last document.
     weights : {name: float} or sequence of float, optional
         The weight of each run; 1 by default.
     normalise : str
@@ -53,9 +54,10 @@ def fuse(
         to mean 0 and standard deviation 1 (0 if all scores are equal). "sum": the least score becomes 0, and the sum 1.
         "rank": 1 - (rank - 1) / n, for n documents in the list. "none". The methods by rank do not use it.
     missing : "least", "zero" or float
-        The normalised score of a document that a run does not have. "least": 0 for "min-max", "sum" and "rank"; for "z"
-        and "none" the least score of the run for this query, or 0 if the run does not answer it. "zero": 0. Or this
-        number. In "rrf" and "isr", a document gets nothing from a run that does not have it.
+        The normalised score of a document that a run does not have. "zero": 0. "least": also 0, which is the
+        least normalised score, except for "z" and "none". There, it is the least score of the run for this query; 0 if
+        the run does not answer the query. Or a number. In "rrf" and "isr", a document gets nothing from a run that does
+        not have it.
     k : float
         The constant of reciprocal rank fusion, at least 0.
     name : str, optional
