@@ -432,3 +432,14 @@ def test_the_effect_of_ties_in_words():
         .verdict()
         .endswith("can reverse 1 difference; for 1 pair, it is not known whether ties can change the verdict.")
     )
+
+
+def test_results_with_a_spread_bring_the_bounds_of_their_values():
+    qrels = {f"q{i}": {"d1": 1} for i in range(4)}
+    tied = {query: {"d1": 1.0, "d2": 1.0} for query in qrels}
+    better = {query: {"d1": 2.0, "d2": 1.0} for query in qrels}
+    results = tieaware.evaluate(qrels, {"better": better, "tied": tied}, ["RR"], spread=True)
+    by_default, given = compare(results), compare(results, results.min, results.max)
+    assert by_default.lowest[0].tolist() == given.lowest[0].tolist() == [0.0]
+    assert by_default.verdict() == given.verdict()
+    assert "the effect of ties is unknown" not in by_default.verdict()

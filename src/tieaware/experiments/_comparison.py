@@ -118,7 +118,8 @@ def compare(
     results : Results
         Results with a value for each run on each query.
     least, greatest : float64[n_runs, n_queries, n_measures], optional
-        The least and the greatest of each value over the tie orders. Without them, the effect of ties is not reported.
+        The least and the greatest of each value over the tie orders; by default those of the results, if they were
+        evaluated with ``spread=True``. Without them, the effect of ties is not reported.
     alpha, confidence, baseline, test, correction
         As in `comparison`.
 
@@ -150,6 +151,8 @@ def compare(
         raise InputError("results", f"a comparison needs at least two runs and two queries; found {found}")
     if np.isnan(results.values).any():
         raise InputError("results", "cannot be compared: some runs leave queries unanswered")
+    if least is None and greatest is None and all(measure.definition.has_spread for measure in results.measures):
+        least, greatest = results.min, results.max
     first, second = _pairs(results.runs, baseline)
     tests, signs, tied = [], [], []
     for m in progress(range(len(results.measures)), "measures"):
