@@ -291,3 +291,36 @@ def test_unusable_names_of_a_matrix_are_refused(options, message):
     with pytest.raises(InputError) as error:
         Qrels.from_sparse(RELEVANCE, **options)
     assert str(error.value) == message
+
+
+def test_names_of_documents():
+    run = Run.from_topk(IDS, SCORES, queries=["a", "b", "c"], documents=[f"d{i}" for i in range(8)])
+    assert run.to_dict() == {
+        "a": {"d7": np.float32(0.9).item(), "d3": 0.5, "d5": 0.5}, "b": {"d3": 0.5}, "c": {"d5": 1.0, "d7": 1.0},
+    }  # fmt: skip
+    with pytest.raises(InputError) as error:
+        Run.from_topk(IDS, SCORES, documents=["d0", "d1"])
+    assert str(error.value) == "ids: has 7, but documents has only 2 names, which are numbered from 0"
+    with pytest.raises(InputError, match="must be the numbers of the documents, because documents gives their names"):
+        Run.from_topk([["a"]], [[1.0]], documents=["a"])
+
+
+def test_fewer_rows_than_numbered_queries_are_refused():
+    with pytest.raises(InputError) as error:
+        evaluate(QRELS, {"als": (IDS[1:], SCORES[1:])}, "AP")
+    assert str(error.value) == (
+        "als: has 2 rows, but qrels has 3 queries; "
+        "pass Run.from_topk(ids, scores, queries=...) to name the query of each row"
+    )
+    assert len(evaluate(QRELS, {"als": Run.from_topk(IDS[1:], SCORES[1:], queries=[1, 2])}, "AP").queries) == 3
+
+
+def test_scores_that_rise_along_every_row_may_be_distances():
+    ids = np.arange(20).reshape(2, 10)
+    distances = np.sort(np.random.default_rng(1).random((2, 10)), axis=1)
+    with pytest.warns(UserWarning, match="^als: scores rise along every row; if they are distances, negate them"):
+        evaluate({0: {3: 1}, 1: {4: 1}}, {"als": (ids, distances)}, "RR")
+    one_falls = distances.copy()
+    one_falls[1, 8:] = one_falls[1, :7:-1]
+    for scores in (one_falls, -distances, np.ones((2, 10))):
+        Run.from_topk(ids, scores)

@@ -65,12 +65,13 @@ def match(qrels: Qrels, run: RunSource) -> Matched:
 
 
 def check_numbers(qrels: Qrels, run: RunSource, name: str) -> None:
-    """Raise InputError if rows of an array number more queries than the judgments have, which are numbered as well.
+    """Raise InputError if the queries of a run and of the judgments are both numbered, and their numbers differ.
 
-    `name` is the name of the run in messages.
+    With fewer rows than queries, row i is probably not query i, but the i-th of some chosen queries. `name` is the name
+    of the run in messages.
     """
     n, n_rows = len(qrels), run.n_numbered
-    if n_rows is not None and n_rows > n > 0 and (qrels.queries[0], qrels.queries[n - 1]) == (b"0", b"%d" % (n - 1)):
+    if n_rows is not None and n_rows != n > 0 and (qrels.queries[0], qrels.queries[n - 1]) == (b"0", b"%d" % (n - 1)):
         remedy = "pass Run.from_topk(ids, scores, queries=...) to name the query of each row"
         raise InputError(name, f"has {n_rows} rows, but {qrels.name} has {n} queries; {remedy}")
 

@@ -350,8 +350,9 @@ class Run(RunSource, RunExports):
 
     @classmethod
     def from_topk(
-        cls, ids: ArrayLike, scores: ArrayLike, *, queries: Iterable[object] | None = None, name: str = "run"
-    ) -> Run:
+        cls, ids: ArrayLike, scores: ArrayLike, *, queries: Iterable[object] | None = None,
+        documents: Iterable[object] | None = None, name: str = "run",
+    ) -> Run:  # fmt: skip
         """Make a run from the best documents of each query, as recommenders and vector stores return them.
 
         Parameter `name` as for `from_dict`.
@@ -364,6 +365,8 @@ class Run(RunSource, RunExports):
             Documents with higher scores rank higher; negate distances. Scores keep their type if it is float32.
         queries : sequence of str, bytes or int, length n_queries, optional
             The query of each row; by default its number, from 0.
+        documents : sequence of str, bytes or int, optional
+            The names of all documents, if the ids are their numbers from 0.
 
         Returns
         -------
@@ -374,7 +377,12 @@ class Run(RunSource, RunExports):
         ------
         InputError
             The shapes differ, an id is neither an integer nor text, a score is NaN, or a query, or a document of a
-            query, appears twice.
+            query, appears twice; or an id has no name in `documents`.
+
+        Warns
+        -----
+        UserWarning
+            If the scores rise along every row, as distances do.
 
         Examples
         --------
@@ -382,7 +390,7 @@ class Run(RunSource, RunExports):
         >>> run, run.documents.to_list()
         (Run('run', 2 queries, 4 documents), [7, 3, 5, 3])
         """
-        topk = TopK.of(ids, scores, queries)
+        topk = TopK.of(ids, scores, queries, documents)
         lists = topk.lists(0, len(topk))
         return cls.of(replace(lists, values=lists.values.copy()), name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,9 @@ from tieaware.lists.axis_names import axis_names, number_names
 from tieaware.lists.identifiers import Identifiers
 from tieaware.lists.query_lists import Lists
 
+# So many scores that are higher than the score before them, and none that is lower, are a sign of distances.
+_FEWEST_RISING = 10
+
 
 @dataclass(frozen=True, eq=False)
 class TopK:
@@ -32,6 +36,8 @@ class TopK:
         The documents of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
     queries : Identifiers or None
         The queries; None if they are numbered from 0.
+    names : Identifiers or None
+        The names of the documents, if the ids are their numbers from 0; else None.
     before : str
         The beginning of the names of both arrays in messages, such as "als: ".
     """
@@ -40,17 +46,30 @@ class TopK:
     scores: NDArray[Any]
     offsets: Offsets
     queries: Identifiers | None
+    names: Identifiers | None = None
     before: str = ""
 
     @classmethod
-    def of(cls, ids: ArrayLike, scores: ArrayLike, queries: Iterable[object] | None = None, before: str = "") -> TopK:
+    def of(
+        cls,
+        ids: ArrayLike,
+        scores: ArrayLike,
+        queries: Iterable[object] | None = None,
+        documents: Iterable[object] | None = None,
+        before: str = "",
+    ) -> TopK:
         """Read two arrays with a row for each query, or two sequences of lists, which may have different lengths.
 
         Raises
         ------
         InputError
-            An array does not have two dimensions, the ids are neither integers nor text, the shapes differ, or there is
-            not one name for each query.
+            An array does not have two dimensions, the ids are neither integers nor text, the shapes differ, there is
+            not one name for each query, or the documents have names and an id is not the number of a document.
+
+        Warns
+        -----
+        UserWarning
+            If the scores rise along every row, as distances do.
         """
         given_ids, offsets = _rows_of(ids, f"{before}ids")
         given_scores, score_offsets = _rows_of(scores, f"{before}scores")
@@ -60,7 +79,26 @@ class TopK:
             raise InputError(f"{before}scores", problem)
         n_queries = len(offsets) - 1
         named = None if queries is None else axis_names(queries, n_queries, f"{before}queries", "rows of ids")
-        return cls(given_ids, given_scores, offsets, named, before)
+        names = None if documents is None else Identifiers.from_sequence(documents, f"{before}documents")
+        if names is not None:
+            _check_numbers(given_ids, len(names), f"{before}ids")
+        topk = cls(given_ids, given_scores, offsets, named, names, before)
+        if topk._rises():
+            problem = "if they are distances, negate them, because higher scores rank higher"
+            warnings.warn(f"{before}scores rise along every row; {problem}", UserWarning, stacklevel=3)
+        return topk
+
+    def _rises(self) -> bool:
+        """Return whether scores rise along every row. A few rising scores in short lists do not count."""
+        if self.scores.dtype.kind not in "fiu" or len(self.scores) != len(self.ids):
+            return False
+        known = np.flatnonzero(~_is_padding(self.ids) & ~np.isnan(self.scores))
+        row_of = np.searchsorted(self.offsets, known, side="right")
+        values = self.scores[known]
+        rising = values[1:] > values[:-1]
+        falling = values[1:] < values[:-1]
+        same = row_of[1:] == row_of[:-1]
+        return not (falling & same).any() and int(np.count_nonzero(rising & same)) >= _FEWEST_RISING
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -85,7 +123,10 @@ class TopK:
         before = self.before
         scores = exact_scores(self.scores[start:stop][kept], f"{before}scores", lambda i: before + place("scores", i))
         try:
-            documents = of_array(ids[kept]).identifiers(0, len(kept))
+            if self.names is not None:
+                documents = self.names.take(ids[kept].astype(np.int64))
+            else:
+                documents = of_array(ids[kept]).identifiers(0, len(kept))
         except BadCell as bad:
             raise unexpected(before + place("ids", bad.args[0]), "text, bytes or an integer", bad.args[1]) from None
         queries = self.queries
@@ -140,6 +181,14 @@ def _checked_ids(ids: NDArray[Any], where: str) -> NDArray[Any]:
         problem = f"expected integers or text, found {ids.dtype}: pass (ids, scores), in this order"
         raise InputError(where, problem)
     return ids
+
+
+def _check_numbers(ids: NDArray[Any], n: int, where: str) -> None:
+    """Raise InputError if an id is not the number of one of n documents."""
+    if ids.dtype.kind not in "iu":
+        raise InputError(where, "must be the numbers of the documents, because documents gives their names")
+    if len(ids) and ids.max() >= n:
+        raise InputError(where, f"has {ids.max()}, but documents has only {n} names, which are numbered from 0")
 
 
 def _is_padding(ids: NDArray[Any]) -> NDArray[np.bool_]:
