@@ -67,7 +67,8 @@ def test_without_a_name_there_is_a_warning(files, capfd):
     [
         (
             ["parts", "--name", "a", "--name", "b"],
-            "--name can be given only once: it makes one run of all RUN files; see tieaware eval --help",
+            "--name can be given only once: it makes one run of all RUN files; write NAME=PATH for each run; "
+            "see tieaware eval --help",
         ),
         (["none", "--name", "a"], "none: there is no such file"),
         (["parts/none", "parts/part-00000", "--name", "a"], "parts/none: there is no such file"),
@@ -88,3 +89,29 @@ def test_an_error_in_a_part_says_which_files_are_left_out(files, capfd):
     assert status == 2
     assert err.startswith("parts/notes.txt:1: a line of a run has 6 fields")
     assert err.endswith("; in a folder, files whose names begin with a dot or an underscore are left out\n")
+
+
+def test_named_folders_are_runs_beside_other_files(files, capfd):
+    Path("other.run").write_text("q1 Q0 d1 1 2 t\nq2 Q0 d1 1 2 t\n")
+    expected = "run,query,AP\nbm25,all,0.7083333333333334\nother,all,1.0\nagain,all,0.7083333333333334\n"
+    assert run(capfd, *EVAL, "bm25=parts", "other.run", "again=parts/part*") == (0, expected, "")
+
+
+def test_a_file_whose_name_has_an_equals_sign_is_read(files, capfd):
+    Path("a=b.run").write_text("q1 Q0 d1 1 2 t\nq2 Q0 d1 1 2 t\n")
+    assert run(capfd, *EVAL, "a=b.run") == (0, "run,query,AP\na=b,all,1.0\n", "")
+
+
+def test_an_output_folder_is_not_named_like_a_file(files, capfd):
+    with pytest.raises(SystemExit):
+        main([*EVAL, "bm25=parts", "--out", "values.parquet"])
+    assert "expected a folder, found values.parquet, the name of a file" in capfd.readouterr().err
+    assert not Path("values.parquet").exists()
+
+
+@pytest.mark.parametrize("name", ["part-00002.parquet", "part-00002.csv"])
+def test_an_empty_part_of_a_table_is_an_error(files, name, capfd):
+    Path("parts", name).touch()
+    status, out, error = run(capfd, *EVAL, "bm25=parts")
+    assert (status, out) == (2, "")
+    assert f"parts/{name}: this part is empty: it was not written to its end" in error

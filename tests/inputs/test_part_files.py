@@ -120,7 +120,6 @@ def test_parts_may_be_empty_and_order_their_columns_differently(tmp_path):
     pyarrow.parquet.write_table(schema.empty_table(), tmp_path / "0.parquet")
     pyarrow.parquet.write_table(table(ROWS[:500]), tmp_path / "1.parquet")
     pyarrow.parquet.write_table(table(ROWS[500:]).select(["score", "doc_id", "query_id"]), tmp_path / "2.parquet")
-    (tmp_path / "3.parquet").write_bytes(b"")
     assert values(tmp_path) == EXPECTED
     os.mkdir(tmp_path / "json")
     (tmp_path / "json" / "0.jsonl").write_bytes(b"")

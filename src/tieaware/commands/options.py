@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import os
 import shlex
 import sys
@@ -33,8 +34,8 @@ _WIDTH = 100
 
 _QRELS = "file of judgments; its columns are query, ignored, document, label; - reads standard input"
 _RUN = (
-    "run file; its columns are query, Q0, document, rank (ignored), score, tag; - reads standard input; "
-    "or a folder of run files"
+    "run file; its columns are query, Q0, document, rank (ignored), score, tag; or a table (.parquet, .csv, .jsonl); "
+    "- reads standard input; or a folder of run files; NAME=PATH names a run, and makes one run of a folder of part files"
 )
 
 
@@ -168,6 +169,8 @@ def checked_folder(text: str) -> str:
     """Check that a path is not a file, and return it: an output folder is checked before the work begins."""
     if os.path.exists(_path(text)) and not os.path.isdir(text):
         raise argparse.ArgumentTypeError(f"{text} is a file, not a folder")
+    if os.path.splitext(text)[1] in (".parquet", ".npz", ".csv", ".json") and not os.path.exists(text):
+        raise argparse.ArgumentTypeError(f"expected a folder, found {text}, the name of a file")
     return text
 
 
@@ -179,19 +182,26 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
             raise InputError("runs", f"each run must be given only once; {run} is given twice")
     reading = arguments.score_dtype, arguments.duplicates
     if arguments.name:
-        return [_one_run(arguments.name, arguments.runs, *reading)]
-    sources = [source for given in arguments.runs for source in sources_at(given, *reading)]
+        if len(arguments.name) > 1:
+            problem = "--name can be given only once: it makes one run of all RUN files; write NAME=PATH for each run"
+            raise InputError("", problem, argument="name")
+        return [_one_run(arguments.name[0], arguments.runs, *reading)]
+    sources: list[RunSource] = []
+    for given in arguments.runs:
+        name, equals, path = given.partition("=")
+        if equals and name and path and not (os.path.exists(given) or glob.glob(given)):
+            sources.append(_one_run(name, [path], *reading))
+        else:
+            sources += sources_at(given, *reading)
     warn_of_parts([source.name for source in sources], "use --name NAME to evaluate them as one")
     return sources
 
 
-def _one_run(names: list[str], files: list[str], score_dtype: ScoreDtype, duplicates: Duplicates) -> RunSource:
+def _one_run(name: str, files: list[str], score_dtype: ScoreDtype, duplicates: Duplicates) -> RunSource:
     """Return the run whose parts are all files."""
-    if len(names) > 1:
-        raise InputError("", "--name can be given only once: it makes one run of all RUN files", argument="name")
-    source: Any = source_named(names[0], files, score_dtype, duplicates)
+    source: Any = source_named(name, files, score_dtype, duplicates)
     # A source of files is new, so that its name can be set.
-    source.name = names[0]
+    source.name = name
     return cast(RunSource, source)
 
 

@@ -19,6 +19,8 @@ from tieaware.inputs.folders import entries_of, is_file, is_marker
 _SKIPPED = (".", "_")
 # A folder of a partitioned data set, such as "run=bm25".
 _PARTITION = re.compile(r"[^=]+=[^=]*")
+# Tables whose files have a header even if the table has no rows.
+_TABLES = (".parquet", ".arrow", ".feather", ".csv", ".tsv")
 _DIGITS = re.compile(r"(\d+)")
 # The names that tools give to parts, without the usual extensions: Spark and Hadoop (part-00000, part-r-00000-…), dask
 # (part.0), DuckDB (data_0), Hive (000000_0), Redshift (0001_part_00).
@@ -81,7 +83,7 @@ def parts_at(value: Any, where: str) -> Any:
     Raises
     ------
     InputError
-        A list is empty, or contains paths and other values; or a folder contains no part.
+        A list is empty, or contains paths and other values; a folder contains no part; or the file of a table is empty.
     """
     is_list = isinstance(value, list | tuple) and any(isinstance(each, str | os.PathLike) for each in value or [""])
     if is_list:
@@ -94,9 +96,17 @@ def parts_at(value: Any, where: str) -> Any:
         return value
     if len(files) == 1:
         return files[0]
+    _check_tables(files)
     if is_list:
         return Parts(tuple(files), f"{source_name(files[0])} and {len(files) - 1} more")
     return Parts(tuple(files), source_name(value))
+
+
+def _check_tables(files: Sequence[str]) -> None:
+    """Raise InputError if a file of a table is empty: even a table without rows has a header."""
+    for path in files:
+        if path.lower().endswith(_TABLES) and os.path.isfile(path) and os.path.getsize(path) == 0:
+            raise InputError(source_name(path), "this part is empty: it was not written to its end")
 
 
 def _listed(values: Sequence[Any], where: str) -> Iterator[str]:

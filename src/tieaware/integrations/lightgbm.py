@@ -59,6 +59,9 @@ class Metric(BoostingMetric):
         if isinstance(second, load(self.tool, self.package).Dataset):
             data, labels, scores = second.construct(), np.asarray(second.get_label()), first
             weight, group = data.get_weight(), data.get_group()
+        elif type(second).__module__.partition(".")[0] == "xgboost":
+            remedy = "this metric is LightGBM's; XGBoost needs tieaware.integrations.xgboost.metric"
+            raise InputError("data", f"must be a Dataset, not {type(second).__name__}; {remedy}")
         else:
             data, labels, scores = first, first, second
         if group is None:

@@ -57,7 +57,10 @@ class Metric(BoostingMetric):
         """
         if not isinstance(data, load(self.tool, self.package).DMatrix):
             found = type(data).__name__
-            raise InputError("data", f"must be a DMatrix, not {found}; use xgboost.train instead of XGBRanker")
+            remedy = "use xgboost.train instead of XGBRanker"
+            if type(data).__module__.partition(".")[0] == "lightgbm":
+                remedy = "this metric is XGBoost's; LightGBM needs tieaware.integrations.lightgbm.metric"
+            raise InputError("data", f"must be a DMatrix, not {found}; {remedy}")
         edges = data.get_uint_info("group_ptr")
         if len(edges) == 0:
             raise InputError("data", "the DMatrix has no queries; give it qid= or group=")
