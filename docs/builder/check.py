@@ -139,7 +139,7 @@ class Site:
 
 
 def public() -> list[str]:
-    """Return the names that the modules export, or define without a leading underscore."""
+    """Return the names that the modules export, or define without a leading underscore, except for modules."""
     found = []
     tools = [f".integrations.{module.name}" for module in pkgutil.iter_modules(integrations.__path__)]
     for name in (f"tieaware{module}" for module in (*MODULES, *tools)):
@@ -150,7 +150,8 @@ def public() -> list[str]:
             if not each.startswith("_") and (inspect.isclass(value) or inspect.isfunction(value))
             and value.__module__ == name
         ]  # fmt: skip
-        found += [f"{name}.{each}" for each in getattr(module, "__all__", defined)]
+        exported = getattr(module, "__all__", defined)
+        found += [f"{name}.{each}" for each in exported if not inspect.ismodule(getattr(module, each))]
     return found
 
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from tieaware import samples as samples
     from tieaware import statistics as statistics
 
-# The packages that `__getattr__` imports. They are not in `__all__`: `from tieaware import *` would import all of them.
+# The packages that `__getattr__` imports on first use.
 _PACKAGES = ("experiments", "integrations", "reference", "retrieval", "samples", "statistics")
 
 __all__ = [
@@ -99,12 +99,19 @@ __all__ = [
     "WorstCase",
     "bands",
     "evaluate",
+    "experiments",
     "fuse",
     "infAP",
+    "integrations",
     "nDCG",
     "parse_measure",
+    "precision",
     "read_qrels",
     "read_run",
+    "reference",
+    "retrieval",
+    "samples",
+    "statistics",
     "worst_case",
 ]
 

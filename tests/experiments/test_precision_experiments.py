@@ -176,7 +176,7 @@ def test_the_verdict_counts_the_runs_that_change_significantly_by_each_measure()
         "With levels:1, which changes values most (mean absolute change 0.250, averaged over the measures), RR changes "
         "significantly in 4 of 4 runs, P@1 in 4, and P@2 in none (paired t-tests at 0.05, without correction for "
         "multiple tests). RR loses 0.250 on average (largest loss on a query 0.250, largest gain 0), and P@1 loses "
-        "0.500 (0.500, 0). All 6 verdicts between pairs of runs stay the same."
+        "0.500 (0.500, 0). All 6 verdicts of uncorrected tests between pairs of runs stay the same."
     )
     # The quantity by which the precision was chosen is a column of the table, one cell for each measure.
     rows = [dict(zip(outcome.table().columns, row, strict=True)) for row in outcome.table().rows]

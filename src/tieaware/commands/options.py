@@ -35,7 +35,7 @@ _WIDTH = 100
 _QRELS = "file of judgments; its columns are query, ignored, document, label; - reads standard input"
 _RUN = (
     "run file; its columns are query, Q0, document, rank (ignored), score, tag; or a table (.parquet, .csv, .jsonl); "
-    "- reads standard input; or a folder of run files; NAME=PATH names a run, and makes one run of a folder of part files"
+    "- reads standard input; or a folder of run files; NAME=PATH names a run, and makes one run of a folder of parts"
 )
 
 

@@ -6,6 +6,7 @@ import argparse
 
 from tieaware.commands import options
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
+from tieaware.errors import InputError
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -38,8 +39,15 @@ def _run(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import tie_prevalence
 
     runs = options.run_files(arguments, *([arguments.qrels] if arguments.qrels else []))
-    outcome = tie_prevalence(
-        runs, arguments.qrels, arguments.measure or TIE_MEASURES, arguments.cutoff or TIE_CUTOFFS,
-        consistent_only=arguments.consistent_only, threads=arguments.threads,
-    )  # fmt: skip
+    try:
+        outcome = tie_prevalence(
+            runs, arguments.qrels, arguments.measure or TIE_MEASURES, arguments.cutoff or TIE_CUTOFFS,
+            consistent_only=arguments.consistent_only, threads=arguments.threads,
+        )  # fmt: skip
+    except InputError as error:
+        first, *others = arguments.runs
+        # Other commands take the judgments first, so they may have been given first here.
+        if arguments.qrels is None and others and error.where.startswith(f"{first}:"):
+            raise InputError(error.where, f"{error.problem}; pass judgments as --qrels {first}") from None
+        raise
     return options.output(outcome, arguments, *outcome.answers)

@@ -125,11 +125,11 @@ class Changes:
         if self.n_pairs == 1:
             verdict = f"The verdict between the two runs {'stays the same' if share == 1.0 else 'changes'}"
         elif share == 1.0:
-            verdict = f"All {self.n_pairs:,} verdicts between pairs of runs stay the same"
+            verdict = f"All {self.n_pairs:,} verdicts of uncorrected tests between pairs of runs stay the same"
         else:
             least = "By each measure, at least " if len(self.measures) > 1 else ""
             n = f"{round(share * self.n_pairs):,} of {self.n_pairs:,}"
-            verdict = f"{least}{n} verdicts between pairs of runs stay the same ({percent(share)})"
+            verdict = f"{least}{n} verdicts of uncorrected tests between pairs of runs stay the same ({percent(share)})"
         return f"{verdict}; with {harmless}." if harmless else f"{verdict}."
 
     def _harmless(self, p: int, moved: Values) -> str:

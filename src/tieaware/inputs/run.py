@@ -296,8 +296,8 @@ class Run(RunSource, RunExports):
         Run('bm25', 1 query, 2 documents)
         """
         check_duplicates(duplicates)
-        queries, offsets, documents, values, place = flattened(run, "run")
-        lists = grouped(queries, offsets, documents, _checked_scores(values, "run", place))
+        queries, offsets, documents, values, place = flattened(run, name)
+        lists = grouped(queries, offsets, documents, _checked_scores(values, name, place))
         lists, ignored = without_duplicates(lists, place, duplicates)
         warn_of(ignored, name)
         return cls.of(lists, name)

@@ -30,7 +30,7 @@ class RunDict(RunSource):
     ) -> Sequence[RunSource] | None:
         """Wrap a dict or another mapping; return None for any other value. See `RunSource.recognise`."""
         # A dict is tested first because a test for Mapping, an abstract class, takes a third of a microsecond.
-        return [cls(value)] if isinstance(value, dict | Mapping) else None
+        return [cls(value, name)] if isinstance(value, dict | Mapping) else None
 
     def whole(self) -> Run:
         """Convert the dicts to columns."""

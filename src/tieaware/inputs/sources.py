@@ -11,7 +11,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence, Set
-from typing import Any, BinaryIO, Protocol, TypeAlias
+from typing import Any, BinaryIO, Protocol, SupportsFloat, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,7 +65,7 @@ class _LazyFrame(Protocol):
 # not accept a mapping that has both.
 _Path: TypeAlias = str | os.PathLike[str]
 _TopK: TypeAlias = tuple[ArrayLike, ArrayLike]
-_Lists: TypeAlias = Mapping[Any, Mapping[Any, float]]
+_Lists: TypeAlias = Mapping[Any, Mapping[Any, SupportsFloat]]
 RunLike: TypeAlias = RunSource | _Path | Sequence[_Path] | BinaryIO | _Lists | _Stream | _LazyFrame | _TopK
 _JudgedLike: TypeAlias = Mapping[Any, float] | Set[str] | list[str] | tuple[str, ...]
 QrelsLike: TypeAlias = (

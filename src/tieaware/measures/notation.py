@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copyreg
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import _lru_cache_wrapper, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -110,6 +110,8 @@ def _separate(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | 
         return listed_measures(measures)
     if isinstance(measures, Measure) or _measure_of_tool(measures):
         return (measures,)  # type: ignore[return-value]
+    if isinstance(measures, Mapping):
+        raise InputError("measures", "must be a list of names such as 'nDCG@10', not a dict")
     if isinstance(measures, set | frozenset):
         raise InputError("measures", "must be a list instead of a set, because values follow their order")
     try:

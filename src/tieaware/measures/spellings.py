@@ -16,7 +16,7 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "R": ("recall",),
     "Recall_cap": ("r_cap", "capped_recall"),
     "F1": ("f1_score",),
-    "AP": ("map", "average_precision", "mean_average_precision"),
+    "AP": ("map", "average_precision", "mean_average_precision", "avg_precision", "avg_prec"),
     "GMAP": ("geometric_map",),
     "RR": ("mrr", "reciprocal_rank", "mean_reciprocal_rank"),
     "nDCG": ("normalized_dcg", "normalized_discounted_cumulative_gain", "normalised_discounted_cumulative_gain"),

@@ -6,7 +6,7 @@ import math
 import os
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
 from tieaware.checks.arguments import shown
@@ -110,6 +110,8 @@ class Table:
         Each row has a cell for each column; a cell without a number is None.
     notes : tuple of str
         Sentences below the table. A `Note` has another text in plain text than elsewhere.
+    other_name : callable, optional
+        Returns the name of a column, given another name of it, for look-ups; other values are returned unchanged.
 
     Examples
     --------
@@ -125,6 +127,7 @@ class Table:
     columns: tuple[str, ...]
     rows: Sequence[tuple[Cell, ...]]
     notes: tuple[str, ...] = ()
+    other_name: Callable[[Any], Any] | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         lines = fitting.aligned(list(zip(*self._printable(), strict=True)), self.starts_left())
@@ -347,16 +350,22 @@ class Table:
         (0.25, ['bm25', 'constant'])
         """
         if not isinstance(key, tuple):
-            column = position("column", self.columns, key)
+            column = self._column(key)
             return [row[column] for row in self._values()]
         if len(key) != 2:
             raise KeyError(f"found {len(key)} keys, expected row and column")
         rows = list(self._values())
         names = [row[0] for row in rows]
-        row, column = position("row", names, key[0]), position("column", self.columns, key[1])
+        row, column = position("row", names, key[0]), self._column(key[1])
         if names.count(key[0]) > 1:
             raise KeyError(f"{names.count(key[0])} rows begin with {shown(key[0])}; use to_dict()")
         return rows[row][column]
+
+    def _column(self, name: Any) -> int:
+        """Return the position of a column."""
+        if name not in self.columns and self.other_name is not None:
+            name = self.other_name(name)
+        return position("column", self.columns, name)
 
     # Without this, Python would iterate over a table by calling __getitem__ with 0, 1, 2 …
     __iter__ = None

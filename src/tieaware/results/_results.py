@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from tieaware.output import data_frames, tables
 from tieaware.output.tables import Table, counted
 from tieaware.results import exports, formats, summaries
 from tieaware.results.exports import Column, Export
-from tieaware.results.lookup import position_of_measure
+from tieaware.results.lookup import position_of_measure, shown_name
 from tieaware.results.named_values import NamedValues
 from tieaware.results.provenance import title_of
 from tieaware.ties import tie_rule
@@ -119,7 +120,8 @@ class Results(NamedValues):
         >>> result.means().to_dict()
         {'run': ['bm25'], 'RR': [0.75], 'P_1': [0.5]}
         """
-        return exports.table_of_means(self.title, self.runs, self.columns())
+        table = exports.table_of_means(self.title, self.runs, self.columns())
+        return replace(table, other_name=partial(shown_name, self.names, self.measures))
 
     @property
     def title(self) -> str:

@@ -30,6 +30,14 @@ def position_of_measure(measures: Sequence[Measure], names: Sequence[str], measu
         raise unknown("measure", names, measure) from None
 
 
+def shown_name(names: Sequence[str], measures: Sequence[Measure], measure: Any) -> Any:
+    """Return the name in `names` of a measure, given by any of its spellings; return other values unchanged."""
+    try:
+        return names[position_of_measure(measures, names, measure)]
+    except KeyError:
+        return measure
+
+
 def unknown_run(runs: Sequence[str], measures: Sequence[Measure], names: Sequence[str], name: Any) -> KeyError:
     """Return the error for a single key that is not a run, nor a measure of a single run.
 

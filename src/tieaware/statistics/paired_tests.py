@@ -109,6 +109,10 @@ def paired_test(
         raise InputError("a", "must have at least two pairs; a and b are single numbers")
     if not is_integer(axis) or not -differences.ndim <= axis < differences.ndim:
         raise unexpected("axis", f"an axis of an array of shape {differences.shape}", shown(axis))
+    along = axis - differences.ndim if axis >= 0 else axis
+    lengths = [np.shape(each)[along] for each in (a, b) if np.ndim(each) >= -along]
+    if len(set(lengths)) > 1:
+        raise InputError("a, b", f"must have as many pairs each; found {lengths[0]} and {lengths[1]} values")
     if differences.shape[axis] < 2:
         raise InputError("a", f"must have at least two pairs; the differences have shape {differences.shape}")
     return _METHODS[method](np.moveaxis(differences, axis, -1), alternative, confidence, repeats, seed)
