@@ -228,6 +228,16 @@ def test_a_precision_that_changes_nothing_keeps_all_bits(collection, identity):
     assert outcome.pairs.shares()[:, 0].tolist() == [[1.0] * 5, [0.0] * 5, [0.0] * 5, [0.0] * 5, [0.0] * 5]
 
 
+def test_pairs_whose_verdicts_change_are_listed(banded):
+    """Their number is that of the shares, and their p values lie on different sides of alpha."""
+    rows = banded.tables()["changed-verdicts"].rows
+    agree = banded.pairs.shares()[0]
+    assert len(rows) == round(float(((1.0 - agree) * banded.pairs.count).sum()))
+    assert rows
+    flipped = [row for row in rows if row[4] * row[6] < 0]
+    assert all((row[5] < 0.05) != (row[7] < 0.05) or row in flipped for row in rows)
+
+
 def test_no_observed_loss_exceeds_the_worst_case(banded):
     """The bounds of the loss also hold for graded labels, and if relevant documents are not retrieved."""
     for (p, m), (loss, gain) in banded.worst.items():
@@ -300,7 +310,7 @@ def test_the_command_prints_the_table_and_writes_the_report(tmp_path, capfd):
     # A single run has no pairs, so there is no figure of pairs.
     assert not list(out.glob("p-values*"))
     assert main([*arguments, "--format", "csv", "--all"]) == 0
-    assert capfd.readouterr().out.count("measure,precision") == 4
+    assert capfd.readouterr().out.count("measure,precision") == 5
     assert main([*arguments, "--precision", "float17"]) == 2
     assert "did you mean" in capfd.readouterr().err
 

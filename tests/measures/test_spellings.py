@@ -105,6 +105,7 @@ WRONG = {
     "cosine_ndcg@10": "measure: unknown measure 'cosine_ndcg@10'; did you mean nDCG@10?",
     "NDCG:top=10": "measure: unknown measure 'NDCG:top=10'; did you mean nDCG@10?",
     "P10": "measure: unknown measure 'P10'; did you mean P@10?",
+    "RBP@0.8": "measure: unknown measure 'RBP@0.8'; did you mean RBP(p=0.8)?",
     "f110": "measure: unknown measure 'f110'; did you mean F1@10?",
     "P@5-": "measure: unknown measure 'P@5-'; did you mean P@5?",
     "'AP@10'": """measure: unknown measure "'AP@10'"; did you mean AP@10?""",

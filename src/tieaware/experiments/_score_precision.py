@@ -334,12 +334,13 @@ class Precision(Experiment):
         Returns
         -------
         dict of str to Table
-            "summary", "differences", "verdicts" and "runs".
+            "summary", "differences", "verdicts", "changed-verdicts" and "runs".
         """
         return {
             "summary": self._summary(),
             "differences": self._differences(),
             "verdicts": self._verdicts(),
+            "changed-verdicts": self._changed_verdicts(),
             "runs": self._runs(),
         }
 
@@ -422,6 +423,23 @@ class Precision(Experiment):
             "signs: the difference of means changes its sign, significant or not.",
         ]
         return self._table("Verdicts between runs", CHANGES, self.pairs.shares(), notes)
+
+    def _changed_verdicts(self) -> Table:
+        rows: list[tuple[Cell, ...]] = []
+        first, second = np.triu_indices(len(self.runs), 1)
+        for m, measure in enumerate(self.measures):
+            for p, each in enumerate(self.precisions):
+                old, new = self.pairs.before[p], self.pairs.after[p]
+                changed = old.verdicts(self.pairs.alpha)[m] != new.verdicts(self.pairs.alpha)[m]
+                rows += [
+                    (str(measure), str(each), self.runs[first[i]], self.runs[second[i]], *numbers)
+                    for i in np.flatnonzero(changed).tolist()
+                    for numbers in [(old.difference[m, i], old.p[m, i], new.difference[m, i], new.p[m, i])]
+                ]
+        names = ("measure", "precision", "run", "against", "difference", "p", "difference after", "p after")
+        note = f"The pairs of runs whose verdict by a paired t-test at {self.alpha}, without correction, changes."
+        plain = [tuple(float(cell) if isinstance(cell, np.floating) else cell for cell in row) for row in rows]
+        return Table("Changed verdicts between runs", names, plain, (note,))
 
     def _runs(self) -> Table:
         rows: list[tuple[Cell, ...]] = []

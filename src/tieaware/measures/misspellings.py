@@ -132,6 +132,9 @@ def _wrong_cutoff(text: str, parts: _Parts, family: Family) -> InputError | None
         return InputError("measure", f"{text!r} needs a cut-off; write for example {example}")
     if cutoff == "":
         return InputError("measure", f"{text!r} has nothing after the @; write for example {example}")
+    if definition.name == "RBP" and re.fullmatch(r"0?\.\d+", cutoff or "", re.ASCII):
+        settings = ",".join(filter(None, (f"p={float(cutoff or 0)}", parts.parameters)))
+        return InputError("measure", f"unknown measure {text!r}; did you mean {family.notation(settings)}?")
     if not is_cutoff(definition, cutoff):
         expected = "a recall from 0 to 1" if definition.at_recall else "a whole number of at least 1"
         thousands = _THOUSANDS.fullmatch(cutoff or "")

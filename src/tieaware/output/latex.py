@@ -17,9 +17,9 @@ _ESCAPED = {
     "→": r"$\rightarrow$", "←": r"$\leftarrow$", "²": "$^2$", "Δ": r"$\Delta$", "Φ": r"$\Phi$", "α": r"$\alpha$",
     "μ": r"$\mu$", "ρ": r"$\rho$", "σ": r"$\sigma$", "τ": r"$\tau$",
 }  # fmt: skip
-# One of two columns of a page holds rows of about _COLUMN characters, and a page holds about _ROWS rows of _PAGE
-# characters. Between two columns of a table is the room of _GAP characters.
-_COLUMN, _PAGE, _ROWS, _GAP = 48, 105, 32, 3
+# One of two columns of a page holds rows of about _COLUMN characters, and a page holds about _ROWS rows. Between two
+# columns of a table is the room of _GAP characters.
+_COLUMN, _ROWS, _GAP = 48, 32, 3
 
 
 class Shown(NamedTuple):
@@ -93,8 +93,9 @@ def table_float(grid: Grid, title: str, notes: Iterable[str], caption: str | Non
         *([rf"\caption{{{caption}}}"] if caption else []),
         *([rf"\label{{{label}}}"] if label else []),
         r"\smallskip",
-        *([r"\footnotesize"] if n_characters > _PAGE or len(grid.columns[0]) > _ROWS else []),
-        *([r"\setlength{\tabcolsep}{3pt}"] if n_characters > _PAGE else []),
+        # The page of a document with one column is hardly wider than a column of a document with two.
+        *([r"\footnotesize"] if name == "table*" or len(grid.columns[0]) > _ROWS else []),
+        *([r"\setlength{\tabcolsep}{3pt}"] if name == "table*" else []),
         *_tabular(grid),
         *([r"\par\medskip", r"\begin{minipage}{\linewidth}", r"\footnotesize"] if texts else []),
         *(rf"{text}\par" for text in texts),
