@@ -29,5 +29,8 @@ cdef inline bint interrupted(Interruption* interruption, int64_t steps) noexcept
     return interruption.left < 0 and poll(interruption)
 
 
+# Stop the kernel because of an exception.
+cdef void fail(Interruption* interruption, object error) noexcept
+
 # Raise the exception that stopped the kernel, if there is one.
 cdef int check_interruption(Interruption* interruption) except -1

@@ -51,11 +51,15 @@ cdef bint poll(Interruption* interruption) noexcept nogil:
             if is_awaited is not None:
                 is_awaited()
         except BaseException as error:
-            Py_INCREF(error)
-            interruption.error = <PyObject*>error
-            # Make every later call of `interrupted` return True.
-            interruption.left = 0
+            fail(interruption, error)
     return interruption.error != NULL
+
+
+cdef void fail(Interruption* interruption, object error) noexcept:
+    Py_INCREF(error)
+    interruption.error = <PyObject*>error
+    # Make every later call of `interrupted` return True.
+    interruption.left = 0
 
 
 cdef int check_interruption(Interruption* interruption) except -1:

@@ -8,6 +8,7 @@ from typing import ClassVar, Protocol, Self, runtime_checkable
 from tieaware.checks.arguments import did_you_mean, shown, unexpected
 from tieaware.checks.arrays import Offsets, Scores
 from tieaware.errors import InputError
+from tieaware.kernels._coarsening import KernelCoarsening
 
 # A whole number with more digits than this is an error. No precision takes such a large number.
 _MOST_DIGITS = 17
@@ -72,9 +73,16 @@ class Precision(Coarsening):
 
     def __init_subclass__(cls) -> None:
         REGISTRY.update(dict.fromkeys(cls.names, cls))
+        if "coarsen" in vars(cls) and "kernel" not in vars(cls):
+            # The kernel of a base class does not do what the method `coarsen` of this class does.
+            cls.kernel = Precision.kernel  # type: ignore[method-assign]
 
     def __str__(self) -> str:
         return self.names[0]
+
+    def kernel(self) -> KernelCoarsening | None:
+        """Return the kernel that computes the same coarse scores as the method `coarsen`; None if there is none."""
+        return None
 
     @classmethod
     def from_number(cls, number: str | None) -> Self:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Self
-
-import numpy as np
 
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Offsets, Scores
+from tieaware.kernels._coarsening import KernelCoarsening
 from tieaware.precision.coarsening import Precision, whole_number_for
 
 _MOST_DIGITS = 300
@@ -61,24 +61,15 @@ class Decimals(Precision):
 
         Examples
         --------
+        >>> import numpy as np
         >>> Decimals(1).coarsen(np.array([0.52, 0.49]), np.array([0, 2]))
         array([0.5, 0.5])
         """
-        wide = scores.astype(np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            # If neighbouring doubles are further apart than neighbouring decimal numbers with this many digits, the
-            # score stays: it is the double nearest to its rounded value.
-            inexact = np.isfinite(wide) & (np.spacing(np.abs(wide)) < 2.0 * 10.0**-self.digits)
-            scaled = wide * 10.0**self.digits
-            whole = np.rint(scaled)
-            # The product `scaled` has a rounding error, so `whole` is certain only if `scaled` is not near a half.
-            from_half = np.abs(np.abs(scaled - whole) - 0.5)
-            certain = (np.abs(scaled) < 2.0**50) & (from_half > 2.0**-48 * np.abs(scaled) + 1e-9)
-            quick = inexact & certain & (self.digits <= 22)
-            wide[quick] = whole[quick] / 10.0**self.digits
-        for i in np.flatnonzero(inexact & ~quick):
-            wide[i] = round(float(wide[i]), self.digits)
-        return wide
+        return self.kernel().coarsen(scores, offsets)
+
+    def kernel(self) -> KernelCoarsening:
+        """Return the kernel that rounds to this number of decimals."""
+        return _kernel("decimals", self.digits)
 
 
 @dataclass(frozen=True)
@@ -124,12 +115,18 @@ class Significant(Precision):
 
         Examples
         --------
+        >>> import numpy as np
         >>> Significant(2).coarsen(np.array([1234.0, 0.05678]), np.array([0, 2]))
         array([1.2e+03, 5.7e-02])
         """
-        if self.digits >= _ENOUGH_DIGITS:
-            return scores
-        distinct, place = np.unique(scores.astype(np.float64), return_inverse=True)
-        rounded = np.array([float(f"{x:.{self.digits - 1}e}") for x in distinct.tolist()])
-        coarse: Scores = rounded[place.reshape(-1)] if len(scores) else scores
-        return coarse
+        kernel = self.kernel()
+        return scores if kernel is None else kernel.coarsen(scores, offsets)
+
+    def kernel(self) -> KernelCoarsening | None:
+        """Return the kernel that rounds to this number of digits; None if the scores stay unchanged."""
+        return None if self.digits >= _ENOUGH_DIGITS else _kernel("significant", self.digits)
+
+
+@cache
+def _kernel(name: str, digits: int) -> KernelCoarsening:
+    return KernelCoarsening(name, digits)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from tieaware.checks.arrays import Offsets, Scores
+from tieaware.kernels._coarsening import KernelCoarsening
 from tieaware.precision.coarsening import Precision
+
+_FLOAT32, _FLOAT16, _BFLOAT16 = map(KernelCoarsening, ("float32", "float16", "bfloat16"))
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,15 @@ class Float32(Precision):
 
         Examples
         --------
+        >>> import numpy as np
         >>> Float32().coarsen(np.array([1.0 + 2.0**-30, 1e40]), np.array([0, 2]))
         array([ 1., inf], dtype=float32)
         """
-        with np.errstate(over="ignore", under="ignore"):
-            return scores.astype(np.float32)
+        return self.kernel().coarsen(scores, offsets)
+
+    def kernel(self) -> KernelCoarsening:
+        """Return the kernel that converts to float32."""
+        return _FLOAT32
 
 
 @dataclass(frozen=True)
@@ -59,11 +64,15 @@ class Float16(Precision):
 
         Examples
         --------
+        >>> import numpy as np
         >>> Float16().coarsen(np.array([1.0001, 70000.0]), np.array([0, 2]))
         array([ 1., inf], dtype=float32)
         """
-        with np.errstate(over="ignore", under="ignore"):
-            return scores.astype(np.float16).astype(np.float32)
+        return self.kernel().coarsen(scores, offsets)
+
+    def kernel(self) -> KernelCoarsening:
+        """Return the kernel that rounds to float16."""
+        return _FLOAT16
 
 
 @dataclass(frozen=True)
@@ -81,21 +90,16 @@ class BFloat16(Precision):
     example = "bfloat16"
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
-        """Round each score correctly, as if in one step, although the computation passes through single precision.
+        """Round each score as if in one step.
 
         Examples
         --------
+        >>> import numpy as np
         >>> BFloat16().coarsen(np.array([1.001, 1.01]), np.array([0, 2]))
         array([1.       , 1.0078125], dtype=float32)
         """
-        wide = np.abs(scores.astype(np.float64))
-        with np.errstate(over="ignore", under="ignore"):
-            single = wide.astype(np.float32)
-        bits = single.view(np.uint32)
-        # Truncate to float32, and set the last bit of each number that lost bits (a sticky bit). A score just above or
-        # below the midpoint of two bfloat16 numbers then cannot look like the midpoint, so rounding again is exact.
-        bits -= single > wide
-        bits |= single != wide
-        bits += np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
-        bits &= np.uint32(0xFFFF0000)
-        return np.copysign(single, scores).astype(np.float32)
+        return self.kernel().coarsen(scores, offsets)
+
+    def kernel(self) -> KernelCoarsening:
+        """Return the kernel that rounds to bfloat16."""
+        return _BFLOAT16

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar, Self
-
-import numpy as np
 
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Offsets, Scores
+from tieaware.kernels._coarsening import KernelCoarsening
 from tieaware.precision.coarsening import Precision, whole_number_for
 
 
@@ -57,18 +55,12 @@ class Levels(Precision):
 
         Examples
         --------
+        >>> import numpy as np
         >>> Levels(2).coarsen(np.array([0.9, 0.8, 0.1, 7.0]), np.array([0, 3, 4]))
         array([1., 1., 0., 0.])
         """
-        coarse = scores.astype(np.float64)
-        for start, end in pairwise(offsets.tolist()):
-            of_list = coarse[start:end]
-            finite = np.isfinite(of_list)
-            if not finite.any():
-                continue
-            # Halve the scores, so that the difference between two finite scores cannot overflow.
-            halves = of_list[finite] / 2.0
-            low, high = halves.min(), halves.max()
-            share = (halves - low) / (high - low) if high > low else np.zeros(len(halves))
-            of_list[finite] = np.minimum(np.floor(share * self.n), self.n - 1)
-        return coarse
+        return self.kernel().coarsen(scores, offsets)
+
+    def kernel(self) -> KernelCoarsening:
+        """Return the kernel that divides into this number of levels."""
+        return KernelCoarsening("levels", self.n)

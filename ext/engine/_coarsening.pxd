@@ -1,0 +1,40 @@
+from libc.stdint cimport int64_t
+
+from tieaware.kernels._counting cimport score_t
+from tieaware.kernels._interruption cimport Interruption
+
+cdef extern from "engine/coarsening.h" nogil:
+    ctypedef struct tieaware_format:
+        double shift, least, most, overflow
+
+
+# A way to make scores coarser, with everything that does not depend on the scores.
+cdef struct Rounding:
+    int kind
+    # FORMAT: the binary format.
+    tieaware_format format
+    # DECIMALS and SIGNIFICANT: the number of digits.
+    int digits
+    # DECIMALS: 10^digits, and whether it is exact.
+    double power
+    bint exact
+    # SIGNIFICANT: how to round numbers of each binary exponent; see coarsening.h.
+    const double* table
+    # LEVELS: the number of levels.
+    double n_levels
+
+
+cdef class KernelCoarsening:
+    cdef Rounding rounding
+    cdef object arguments
+    # True if coarse scores are float32.
+    cdef readonly bint single
+    # True if the coarse scores depend on the whole list.
+    cdef readonly bint whole_list
+
+
+# Write the coarse scores of one list. They are float32 for a binary format, else float64. If `keys`, they may instead
+# be other numbers in the same order, of which the same are equal; this is faster. Return False if the call has to stop:
+# `interruption` then holds the error.
+cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out,
+                  Interruption* interruption) noexcept nogil

@@ -1,0 +1,310 @@
+"""Coarsening of scores: rounding to binary formats, to decimals, to significant digits and to levels.
+
+The loops are in coarsening.h. They round all scores but a few, such as 1e-30 to three significant digits. Those are
+converted to decimal digits and back by Python's own functions, which are slower.
+"""
+cimport numpy as cnp
+import numpy as np
+from cpython.mem cimport PyMem_Free
+from cpython.ref cimport PyObject
+from libc.math cimport INFINITY, NAN, ldexp
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+
+from tieaware.kernels._counting cimport score_t
+from tieaware.kernels._interruption cimport (
+    Interruption, check_interruption, fail, interrupted, no_interruption,
+)
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    char* PyOS_double_to_string(double value, char format, int precision, int flags, int* kind)
+    double PyOS_string_to_double(const char* text, char** end, PyObject* overflow) except? -1.0
+
+cdef extern from "engine/coarsening.h" nogil:
+    enum:
+        TIEAWARE_COARSE_TILE
+        TIEAWARE_FROM
+        TIEAWARE_FIRST
+        TIEAWARE_SECOND
+        TIEAWARE_ROW
+        TIEAWARE_NEARLY
+        TIEAWARE_BEFORE
+        TIEAWARE_TIMES
+        TIEAWARE_OVER
+    void tieaware_round_binary(const double*, Py_ssize_t, tieaware_format, float*)
+    int64_t tieaware_decimal_values(const double*, Py_ssize_t, double, int64_t, double*)
+    int64_t tieaware_decimal_keys(const double*, Py_ssize_t, double, int64_t, double*)
+    int64_t tieaware_significant_values(const double*, Py_ssize_t, const double*, double*)
+    int64_t tieaware_significant_keys(const double*, Py_ssize_t, const double*, double*)
+    void tieaware_extremes(const double*, Py_ssize_t, double*, double*)
+    void tieaware_levels(const double*, Py_ssize_t, double, double, double, double*)
+
+cdef enum Kind:
+    FLOAT32
+    FORMAT
+    DECIMALS
+    SIGNIFICANT
+    LEVELS
+
+cdef enum:
+    # The largest k for which a double represents 10^k exactly.
+    LARGEST_POWER = 22
+    # The largest number of significant digits that doubles suffice to round to, and the largest for which there are
+    # keys: keys count the numbers with these digits from the lowest decade, and must be exact.
+    MOST_DIGITS = 15
+    MOST_DIGITS_OF_KEYS = 13
+    # The number of biased exponents, and the bias.
+    N_EXPONENTS = 2048
+    BIAS = 1023
+    # How many steps of an interruption it takes to convert a score to decimal digits and back.
+    STEPS_OF_DIGITS = 1000
+
+# The significant bits and the lowest and highest exponents of normal numbers of the binary formats besides float32.
+cdef dict FORMATS = {"float16": (11, -14, 15), "bfloat16": (8, -126, 127)}
+
+
+cdef class KernelCoarsening:
+    """A coarsening that a kernel computes. Immutable.
+
+    Parameters
+    ----------
+    name : str
+        "float32", "float16", "bfloat16", "decimals", "significant" or "levels".
+    number : int
+        The number of decimals, digits or levels; 0 for a binary format.
+    """
+
+    def __init__(self, str name not None, int64_t number=0):
+        cdef Rounding* rounding = &self.rounding
+        self.arguments = name, number
+        self.single = name == "float32" or name in FORMATS
+        self.whole_list = name == "levels"
+        if name == "float32":
+            rounding.kind = FLOAT32
+        elif name in FORMATS:
+            rounding.kind = FORMAT
+            bits, lowest, highest = FORMATS[name]
+            # Next to 2^e * 2^(53 - bits), doubles are as far apart as numbers of the format are next to 2^e.
+            rounding.format.shift = ldexp(1.0, 53 - bits)
+            rounding.format.least = ldexp(rounding.format.shift, lowest)
+            rounding.format.most = ldexp(rounding.format.shift, highest + 1)
+            rounding.format.overflow = ldexp(1.0, highest + 1)
+        elif name == "decimals":
+            rounding.kind = DECIMALS
+            rounding.digits = <int>number
+            rounding.power = float(f"1e{number}")
+            rounding.exact = number <= LARGEST_POWER
+        elif name == "significant":
+            rounding.kind = SIGNIFICANT
+            rounding.digits = <int>number
+            rounding.table = new_table(<int>number)
+            if rounding.table == NULL:
+                raise MemoryError("no memory for the powers of ten")
+        elif name == "levels":
+            rounding.kind = LEVELS
+            rounding.n_levels = <double>number
+        else:
+            raise ValueError(f"unknown coarsening {name!r}")
+
+    def __dealloc__(self):
+        free(<void*>self.rounding.table)
+
+    def __reduce__(self):
+        return KernelCoarsening, self.arguments
+
+    def coarsen(self, cnp.ndarray scores not None, cnp.ndarray offsets not None):
+        """Return the coarse scores of lists; they are float32 for a binary format, else float64.
+
+        Parameters
+        ----------
+        scores : float64[n_docs] or float32[n_docs]
+            NaN stays NaN. Other dtypes are converted to float64.
+        offsets : int64[n_lists + 1]
+            Ascending from 0 to n_docs. Only levels depend on the division into lists.
+        """
+        scores = np.require(scores, np.float32 if scores.dtype == np.float32 else np.float64, ["C", "A"])
+        offsets = np.require(offsets, np.int64, ["C", "A"])
+        cdef Py_ssize_t n = scores.shape[0], n_lists = offsets.shape[0] - 1, i
+        cdef int64_t whole[2]
+        cdef const int64_t* starts = <const int64_t*>cnp.PyArray_DATA(offsets)
+        cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
+        cdef Py_ssize_t size = 4 if self.single else 8
+        cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
+        cdef cnp.ndarray coarse = np.empty(n, np.float32 if self.single else np.float64)
+        cdef char* out = <char*>cnp.PyArray_DATA(coarse)
+        cdef Interruption interruption = no_interruption()
+        if n_lists < 0 or self.whole_list and not (offsets[0] == 0 and offsets[n_lists] == n
+                                                   and bool((offsets[1:] >= offsets[:n_lists]).all())):
+            raise ValueError("offsets must ascend from 0 to the number of scores")
+        whole[0], whole[1] = 0, n
+        if not self.whole_list:
+            starts, n_lists = whole, 1
+        with nogil:
+            for i in range(n_lists):
+                if single:
+                    coarsen(&self.rounding, <const float*>data + starts[i], starts[i + 1] - starts[i], False,
+                            out + size * starts[i], &interruption)
+                else:
+                    coarsen(&self.rounding, <const double*>data + starts[i], starts[i + 1] - starts[i], False,
+                            out + size * starts[i], &interruption)
+                if interruption.error != NULL:
+                    break
+        check_interruption(&interruption)
+        return coarse
+
+
+cdef double* new_table(int digits) except? NULL:
+    """Return a newly allocated table for a number of significant digits; NULL if that fails.
+
+    Doubles suffice to round a number if it is multiplied or divided by a power of ten that a double represents.
+    """
+    cdef double* table = <double*>malloc(N_EXPONENTS * TIEAWARE_ROW * sizeof(double))
+    cdef double* row
+    cdef int lowest = digits - 1 - LARGEST_POWER, highest = digits - 1 + LARGEST_POWER
+    cdef int exponent, k
+    if table == NULL:
+        return NULL
+    if digits > MOST_DIGITS:
+        highest = lowest - 1
+    cdef list from_ = list(map(least_double_of, range(lowest, highest + 2)))
+    # Invariant: 10^k is the last power of ten, from the lowest one on, that is at or below the numbers of the row.
+    k = lowest - 1
+    for exponent in range(N_EXPONENTS):
+        row = table + exponent * TIEAWARE_ROW
+        while k <= highest and from_[k + 1 - lowest] <= ldexp(1.0, exponent - BIAS):
+            k += 1
+        row[TIEAWARE_FROM] = INFINITY
+        if k <= highest and from_[k + 1 - lowest] < ldexp(1.0, exponent + 1 - BIAS):
+            row[TIEAWARE_FROM] = from_[k + 1 - lowest]
+        write_decade(row + TIEAWARE_FIRST, k, digits, lowest, highest)
+        write_decade(row + TIEAWARE_SECOND, k + 1, digits, lowest, highest)
+    return table
+
+
+def least_double_of(k):
+    """Return the least double that is at least 10^k, for a Python int k, so that the powers below are exact."""
+    nearest = float(f"1e{k}")
+    numerator, denominator = nearest.as_integer_ratio()
+    is_below = numerator * 10 ** max(-k, 0) < denominator * 10 ** max(k, 0)
+    return float(np.nextafter(nearest, INFINITY)) if is_below else nearest
+
+
+cdef int write_decade(double* decade, int k, int digits, int lowest, int highest) except -1:
+    """Write how to round numbers from 10^k on, if k is from `lowest` to `highest`; else write NaN."""
+    cdef int power = digits - 1 - k
+    decade[TIEAWARE_NEARLY] = decade[TIEAWARE_BEFORE] = decade[TIEAWARE_TIMES] = decade[TIEAWARE_OVER] = NAN
+    if lowest <= k <= highest:
+        decade[TIEAWARE_TIMES] = float(f"1e{max(power, 0)}")
+        decade[TIEAWARE_OVER] = float(f"1e{max(-power, 0)}")
+        decade[TIEAWARE_NEARLY] = decade[TIEAWARE_TIMES] / decade[TIEAWARE_OVER]
+        # A decade has 9 * 10^(digits-1) numbers with this number of digits.
+        decade[TIEAWARE_BEFORE] = 9.0 * float(f"1e{digits - 1}") * (k - lowest)
+    return 0
+
+
+cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out,
+                  Interruption* interruption) noexcept nogil:
+    cdef double low = INFINITY, high = -INFINITY
+    cdef bint has_keys = keys and (rounding.kind == DECIMALS or
+                                   rounding.kind == SIGNIFICANT and rounding.digits <= MOST_DIGITS_OF_KEYS)
+    if rounding.kind == FLOAT32:
+        return convert(scores, n, <float*>out, interruption)
+    if rounding.kind == LEVELS:
+        extremes(scores, n, &low, &high, interruption)
+    if has_keys and coarsen_tiles(rounding, scores, n, low, high, True, out, interruption):
+        return True
+    return interruption.error == NULL and coarsen_tiles(rounding, scores, n, low, high, False, out, interruption)
+
+
+cdef bint convert(const score_t* scores, Py_ssize_t n, float* out, Interruption* interruption) noexcept nogil:
+    """Convert scores to float32."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = <float>scores[i]
+    return not interrupted(interruption, n)
+
+
+cdef inline const double* tile_of(const score_t* scores, Py_ssize_t n, double* tile) noexcept nogil:
+    """Return the scores of a tile as float64."""
+    cdef Py_ssize_t i
+    if score_t is double:
+        return scores
+    else:
+        for i in range(n):
+            tile[i] = scores[i]
+        return tile
+
+
+cdef void extremes(const score_t* scores, Py_ssize_t n, double* low, double* high,
+                   Interruption* interruption) noexcept nogil:
+    cdef double tile[TIEAWARE_COARSE_TILE]
+    cdef Py_ssize_t at = 0, width
+    while at < n and not interrupted(interruption, TIEAWARE_COARSE_TILE):
+        width = min(n - at, <Py_ssize_t>TIEAWARE_COARSE_TILE)
+        tieaware_extremes(tile_of(scores + at, width, tile), width, low, high)
+        at += width
+
+
+cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssize_t n, double low, double high,
+                        bint keys, void* out, Interruption* interruption) noexcept nogil:
+    """Write the coarse scores or the keys of one list; return False if there are no keys or the call has to stop."""
+    cdef double tile[TIEAWARE_COARSE_TILE]
+    cdef const double* wide
+    cdef double* coarse
+    cdef Py_ssize_t at = 0, width
+    cdef int64_t left = 0
+    while at < n:
+        width = min(n - at, <Py_ssize_t>TIEAWARE_COARSE_TILE)
+        wide = tile_of(scores + at, width, tile)
+        coarse = <double*>out + at
+        if rounding.kind == FORMAT:
+            tieaware_round_binary(wide, width, rounding.format, <float*>out + at)
+        elif rounding.kind == LEVELS:
+            tieaware_levels(wide, width, low, high, rounding.n_levels, coarse)
+        elif rounding.kind == DECIMALS:
+            if keys:
+                left = tieaware_decimal_keys(wide, width, rounding.power, rounding.exact, coarse)
+            else:
+                left = tieaware_decimal_values(wide, width, rounding.power, rounding.exact, coarse)
+        elif keys:
+            left = tieaware_significant_keys(wide, width, rounding.table, coarse)
+        else:
+            left = tieaware_significant_values(wide, width, rounding.table, coarse)
+        if left and (keys or not round_digits(rounding, wide, width, coarse, interruption)):
+            return False
+        at += width
+        if interrupted(interruption, width):
+            return False
+    return True
+
+
+cdef bint round_digits(const Rounding* rounding, const double* scores, Py_ssize_t n, double* coarse,
+                       Interruption* interruption) noexcept nogil:
+    """Round the scores whose coarse score is NaN, by Python's own functions; return False if the call has to stop."""
+    cdef Py_ssize_t i
+    cdef bint is_decimals = rounding.kind == DECIMALS
+    for i in range(n):
+        if coarse[i] != coarse[i] and scores[i] == scores[i]:
+            coarse[i] = digits_of(scores[i], c'f' if is_decimals else c'e',
+                                  rounding.digits if is_decimals else rounding.digits - 1, interruption)
+            if interruption.error != NULL or interrupted(interruption, STEPS_OF_DIGITS):
+                return False
+    return True
+
+
+cdef double digits_of(double x, char format, int precision, Interruption* interruption) noexcept with gil:
+    """Return a number after it was formatted with a precision; on an error, leave it in the interruption."""
+    cdef char* text
+    try:
+        text = PyOS_double_to_string(x, format, precision, 0, NULL)
+        if text == NULL:
+            raise MemoryError("no memory for the digits of a score")
+        try:
+            return PyOS_string_to_double(text, NULL, NULL)
+        finally:
+            PyMem_Free(text)
+    except BaseException as error:
+        fail(interruption, error)
+        return NAN
