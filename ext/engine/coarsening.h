@@ -217,7 +217,8 @@ TIEAWARE_CLONES static void tieaware_levels(const double *scores, ptrdiff_t n, d
                                             double n_levels, double *restrict out) {
     const double range = high > low ? high - low : INFINITY;
     for (ptrdiff_t i = 0; i < n; i++) {
-        const double x = scores[i], step = floor((0.5 * x - low) / range * n_levels);
+        /* Adding 0 makes the negative zero of the lowest level positive. */
+        const double x = scores[i], step = floor((0.5 * x - low) / range * n_levels) + 0.0;
         const double level = step < n_levels - 1.0 ? step : n_levels - 1.0;
         out[i] = fabs(x) < INFINITY ? level : x;
     }

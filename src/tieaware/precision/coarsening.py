@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol, Self, runtime_checkable
 from tieaware.checks.arguments import did_you_mean, shown, unexpected
 from tieaware.checks.arrays import Offsets, Scores
 from tieaware.errors import InputError
-from tieaware.kernels._coarsening import KernelCoarsening
+from tieaware.kernels import _coarsening
 
 # A whole number with more digits than this is an error. No precision takes such a large number.
 _MOST_DIGITS = 17
@@ -80,7 +80,7 @@ class Precision(Coarsening):
     def __str__(self) -> str:
         return self.names[0]
 
-    def kernel(self) -> KernelCoarsening | None:
+    def kernel(self) -> _coarsening.KernelCoarsening | None:
         """Return the kernel that computes the same coarse scores as the method `coarsen`; None if there is none."""
         return None
 

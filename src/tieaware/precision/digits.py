@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Offsets, Scores
-from tieaware.kernels._coarsening import KernelCoarsening
+from tieaware.kernels import _coarsening
 from tieaware.precision.coarsening import Precision, whole_number_for
 
 _MOST_DIGITS = 300
@@ -67,7 +67,7 @@ class Decimals(Precision):
         """
         return self.kernel().coarsen(scores, offsets)
 
-    def kernel(self) -> KernelCoarsening:
+    def kernel(self) -> _coarsening.KernelCoarsening:
         """Return the kernel that rounds to this number of decimals."""
         return _kernel("decimals", self.digits)
 
@@ -122,11 +122,11 @@ class Significant(Precision):
         kernel = self.kernel()
         return scores if kernel is None else kernel.coarsen(scores, offsets)
 
-    def kernel(self) -> KernelCoarsening | None:
+    def kernel(self) -> _coarsening.KernelCoarsening | None:
         """Return the kernel that rounds to this number of digits; None if the scores stay unchanged."""
         return None if self.digits >= _ENOUGH_DIGITS else _kernel("significant", self.digits)
 
 
 @cache
-def _kernel(name: str, digits: int) -> KernelCoarsening:
-    return KernelCoarsening(name, digits)
+def _kernel(name: str, digits: int) -> _coarsening.KernelCoarsening:
+    return _coarsening.KernelCoarsening(name, digits)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tieaware.checks.arrays import Offsets, Scores
-from tieaware.kernels._coarsening import KernelCoarsening
+from tieaware.kernels import _coarsening
 from tieaware.precision.coarsening import Precision
 
-_FLOAT32, _FLOAT16, _BFLOAT16 = map(KernelCoarsening, ("float32", "float16", "bfloat16"))
+_FLOAT32, _FLOAT16, _BFLOAT16 = map(_coarsening.KernelCoarsening, ("float32", "float16", "bfloat16"))
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Float32(Precision):
         """
         return self.kernel().coarsen(scores, offsets)
 
-    def kernel(self) -> KernelCoarsening:
+    def kernel(self) -> _coarsening.KernelCoarsening:
         """Return the kernel that converts to float32."""
         return _FLOAT32
 
@@ -70,7 +70,7 @@ class Float16(Precision):
         """
         return self.kernel().coarsen(scores, offsets)
 
-    def kernel(self) -> KernelCoarsening:
+    def kernel(self) -> _coarsening.KernelCoarsening:
         """Return the kernel that rounds to float16."""
         return _FLOAT16
 
@@ -100,6 +100,6 @@ class BFloat16(Precision):
         """
         return self.kernel().coarsen(scores, offsets)
 
-    def kernel(self) -> KernelCoarsening:
+    def kernel(self) -> _coarsening.KernelCoarsening:
         """Return the kernel that rounds to bfloat16."""
         return _BFLOAT16

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Offsets, Scores
-from tieaware.kernels._coarsening import KernelCoarsening
+from tieaware.kernels import _coarsening
 from tieaware.precision.coarsening import Precision, whole_number_for
 
 
@@ -61,6 +61,6 @@ class Levels(Precision):
         """
         return self.kernel().coarsen(scores, offsets)
 
-    def kernel(self) -> KernelCoarsening:
+    def kernel(self) -> _coarsening.KernelCoarsening:
         """Return the kernel that divides into this number of levels."""
-        return KernelCoarsening("levels", self.n)
+        return _coarsening.KernelCoarsening("levels", self.n)
