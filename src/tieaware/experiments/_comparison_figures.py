@@ -94,7 +94,7 @@ class TestedPairs:
 
     @property
     def limit(self) -> str:
-        """A sentence if the test cannot find any significant difference with so few queries or so many pairs."""
+        """A sentence if too few queries or too many pairs make significance impossible; otherwise empty."""
         return self.procedure.limit(self.alpha, self.n_queries, len(self.first))
 
     def beaten(self) -> npt.NDArray[np.bool_]:

@@ -270,7 +270,7 @@ def _p_values(p: Values, alpha: float) -> list[Cell]:
 
 
 def _shown_p(p: float, alpha: float) -> str:
-    """Format a p value with three decimals, or with so many that it stays on its side of the significance level."""
+    """Format a p value with three decimals, or more if rounding would move it across the significance level."""
     least = 0.001
     if p < min(least, alpha):
         return f"<{min(least, alpha):g}"

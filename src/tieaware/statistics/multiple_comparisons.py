@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -41,13 +42,9 @@ def holm(p: npt.ArrayLike) -> Values:
     >>> holm([0.01, 0.04, 0.03, 0.04])
     array([0.04, 0.09, 0.09, 0.09])
     """
-    values = _p_values(p)
-    flat = values.ravel()
-    order = np.argsort(flat, kind="stable")
-    steps = flat[order] * np.arange(len(flat), 0, -1)
-    adjusted = np.empty_like(flat)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted.reshape(values.shape)
+    return _adjusted_in_order(
+        p, lambda ascending: np.maximum.accumulate(ascending * np.arange(len(ascending), 0, -1))
+    )
 
 
 def benjamini_hochberg(p: npt.ArrayLike) -> Values:
@@ -81,13 +78,12 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Values:
     >>> benjamini_hochberg([0.01, 0.04, 0.03, 0.04])
     array([0.04, 0.04, 0.04, 0.04])
     """
-    values = _p_values(p)
-    flat = values.ravel()
-    order = np.argsort(flat, kind="stable")
-    steps = flat[order] * (len(flat) / np.arange(1, len(flat) + 1))
-    adjusted = np.empty_like(flat)
-    adjusted[order] = np.minimum.accumulate(np.minimum(steps, 1.0)[::-1])[::-1]
-    return adjusted.reshape(values.shape)
+
+    def adjust(ascending: Values) -> Values:
+        steps = ascending * (len(ascending) / np.arange(1, len(ascending) + 1))
+        return np.minimum.accumulate(steps[::-1])[::-1]
+
+    return _adjusted_in_order(p, adjust)
 
 
 def bonferroni(p: npt.ArrayLike) -> Values:
@@ -122,6 +118,16 @@ def bonferroni(p: npt.ArrayLike) -> Values:
     """
     values = _p_values(p)
     return np.asarray(np.minimum(values * values.size, 1.0))
+
+
+def _adjusted_in_order(p: npt.ArrayLike, adjust: Callable[[Values], Values]) -> Values:
+    """Apply an adjustment to the p values in ascending order; return them in the given order, at most 1."""
+    values = _p_values(p)
+    flat = values.ravel()
+    order = np.argsort(flat, kind="stable")
+    adjusted = np.empty_like(flat)
+    adjusted[order] = np.minimum(adjust(flat[order]), 1.0)
+    return adjusted.reshape(values.shape)
 
 
 def adjusted(p: Values, correction: Correction) -> Values:
@@ -162,7 +168,7 @@ def levels(p: Values, alpha: float, correction: Correction) -> Values:
             is_kept = others >= alpha / (n + 1 - steps)
             found[i] = alpha / (n - (int(is_kept.argmax()) if is_kept.any() else n - 1))
         else:
-            # If k - 1 others are below alpha k / n, then so many tests are rejected together with this one.
+            # If k - 1 others are below alpha k / n, they are all rejected together with this test.
             k = np.flatnonzero(others < alpha * (steps + 1) / n)
             found[i] = alpha * (k[-1] + 2 if k.size else 1) / n
     return found

@@ -94,7 +94,7 @@ class Procedure(NamedTuple):
         return "Tukey's p" if self.test == "tukey" else _P[self.correction]
 
     def limit(self, alpha: float, n_queries: int, n_pairs: int) -> str:
-        """Return a sentence if the test cannot find a difference with so few queries or so many pairs; otherwise ""."""
+        """Return a sentence if too few queries or too many pairs make significance impossible; otherwise ""."""
         least = 2.0 ** (1 - n_queries) if self.test in ("sign", "wilcoxon", "permutation") else 0.0
         with_permutations = ""
         if self.test == "permutation" and 2.0**n_queries > _PERMUTATIONS:

@@ -97,7 +97,7 @@ def _have_fixed_ranks(least: Values, greatest: Values, first: Integers, second: 
     order = np.lexsort((large, small), axis=1)
     small, large = np.take_along_axis(small, order, axis=1), np.take_along_axis(large, order, axis=1)
     is_apart = large[:, :-1] < small[:, 1:]
-    # Sizes that are equal whatever the order of ties share their ranks.
+    # Sizes that are equal under every order of the ties share their ranks.
     is_tie = (small[:, :-1] == large[:, 1:]) & (small[:, :-1] == large[:, :-1])
     return np.asarray(is_fixed & (is_apart | is_tie).all(axis=1))
 
