@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import did_you_mean, number, shown, unexpected
+from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import COMPARISON_MEASURES
 from tieaware.engine.views import View
@@ -31,7 +31,7 @@ from tieaware.output.tables import Table, counted
 from tieaware.results import Results
 from tieaware.statistics import PairedTest, Resolutions
 from tieaware.statistics.multiple_comparisons import Correction, adjusted
-from tieaware.statistics.procedures import CORRECTIONS, TESTS, PairTest, Procedure, checked
+from tieaware.statistics.procedures import CORRECTIONS, TESTS, PairTest, Procedure, checked, pairs_of
 from tieaware.statistics.tie_resolutions import resolve
 
 # If there are at most _FEW pairs, their table is printed by default.
@@ -153,7 +153,7 @@ def compare(
         raise InputError("results", "cannot be compared: some runs leave queries unanswered")
     if least is None and greatest is None and all(measure.definition.has_spread for measure in results.measures):
         least, greatest = results.min, results.max
-    first, second = _pairs(results.runs, baseline)
+    first, second = pairs_of(results.runs, baseline)
     tests, signs, tied = [], [], []
     for m in progress(range(len(results.measures)), "measures"):
         values = np.ascontiguousarray(results.values[:, :, m])
@@ -166,18 +166,6 @@ def compare(
     return Comparison(
         results, first, second, tuple(tests), tuple(tied), alpha, confidence, tuple(signs), procedure, baseline
     )
-
-
-def _pairs(runs: Sequence[str], baseline: str | None) -> tuple[Integers, Integers]:
-    """Return the runs of each pair, by position: of all pairs, or of each run with the baseline."""
-    if baseline is None:
-        return np.triu_indices(len(runs), 1)
-    if not isinstance(baseline, str) or baseline not in runs:
-        hint = did_you_mean(baseline, runs) if isinstance(baseline, str) else ""
-        raise InputError("baseline", f"there is no run {shown(baseline)}{hint}")
-    place = runs.index(baseline)
-    others = np.delete(np.arange(len(runs)), place)
-    return others, np.full(len(others), place)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

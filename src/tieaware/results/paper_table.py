@@ -12,14 +12,14 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tieaware.checks.arguments import did_you_mean, flag, number, one_of, shown, whole_number
+from tieaware.checks.arguments import flag, number, one_of, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.measures import Measure
 from tieaware.output.tables import Cell, Marked, Note, Table, counted
 from tieaware.results.exports import Column, Export
 from tieaware.statistics.multiple_comparisons import Correction
-from tieaware.statistics.procedures import CORRECTIONS, TESTS, Procedure, Test, Verdicts, checked
+from tieaware.statistics.procedures import CORRECTIONS, TESTS, Procedure, Test, Verdicts, checked, pairs_of
 from tieaware.statistics.values import ROUNDING
 
 Beside: TypeAlias = Literal["std", "range"]
@@ -106,15 +106,13 @@ class _Tested(NamedTuple):
 def paper_table(export: Export, design: Design) -> Table:
     """Return the table; see `tieaware.Results.table`."""
     design = design.checked()
-    is_name = isinstance(design.baseline, str)
-    if design.baseline is not None and not (is_name and design.baseline in export.runs):
-        hint = did_you_mean(design.baseline, export.runs) if is_name else ""
-        raise InputError("baseline", f"there is no run {shown(design.baseline)}{hint}")
+    # An unknown baseline is an error even if nothing is tested.
+    first, second = pairs_of(export.runs, design.baseline)
     if design.spread is not None and not export.has_spread:
         raise InputError("spread", "the results have no spread; evaluate with the spread first")
     measured = _by_measure(export.columns)
     values = [columns["value"] for columns in measured]
-    plan = _planned(export, values, design)
+    plan = _planned(export, values, design, first, second)
     n = len(export.runs)
     letters = list(ascii_lowercase[:n]) if plan is not None and plan.baseline is None else [""] * n
     names = ["run"]
@@ -144,8 +142,10 @@ def _by_measure(columns: Sequence[Column]) -> list[dict[str, Column]]:
     return measured
 
 
-def _planned(export: Export, values: Sequence[Column], design: Design) -> _Plan | None:
-    """Return the pairs of runs to compare; None if none are."""
+def _planned(
+    export: Export, values: Sequence[Column], design: Design, first: Integers, second: Integers
+) -> _Plan | None:
+    """Return the given pairs of runs as those to compare; None if none are."""
     n = len(export.runs)
     if n < 2 or (design.procedure is None and design.baseline is None):
         return None
@@ -155,10 +155,7 @@ def _planned(export: Export, values: Sequence[Column], design: Design) -> _Plan 
     if not tested:
         return None
     if design.baseline is not None:
-        baseline = export.runs.index(design.baseline)
-        others = np.delete(np.arange(n), baseline)
-        return _Plan(others, np.full(n - 1, baseline), baseline)
-    first, second = np.triu_indices(n, 1)
+        return _Plan(first, second, export.runs.index(design.baseline))
     if n <= _MOST_LETTERS:
         return _Plan(first, second)
     # The results determine the baseline, so the correction is for all pairs.

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from tieaware.checks.arguments import one_of
+from tieaware.checks.arguments import did_you_mean, one_of, shown
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.output.tables import counted
@@ -179,6 +179,24 @@ def _paired_tests(
 
 def _joined(fields: Sequence[Values | None]) -> Values | None:
     return np.concatenate([field for field in fields if field is not None]) if fields[0] is not None else None
+
+
+def pairs_of(runs: Sequence[str], baseline: str | None) -> tuple[Integers, Integers]:
+    """Return the runs of each pair to test, by position: of all pairs, or of each run with the baseline.
+
+    Raises
+    ------
+    InputError
+        If there is no run of the baseline's name.
+    """
+    if baseline is None:
+        return np.triu_indices(len(runs), 1)
+    if not isinstance(baseline, str) or baseline not in runs:
+        hint = did_you_mean(baseline, runs) if isinstance(baseline, str) else ""
+        raise InputError("baseline", f"there is no run {shown(baseline)}{hint}")
+    place = list(runs).index(baseline)
+    others = np.delete(np.arange(len(runs)), place)
+    return others, np.full(len(others), place)
 
 
 def checked(test: object, correction: object) -> Procedure:

@@ -18,7 +18,7 @@ from tieaware.statistics.values import ROUNDING, finite
 
 
 class PairTests(NamedTuple):
-    """The tests of all pairs of systems, in the order (0, 1), (0, 2) … (1, 2) ….
+    """The tests of pairs of systems; from `all_pairs`, in the order (0, 1), (0, 2) … (1, 2) ….
 
     Attributes
     ----------
@@ -74,14 +74,26 @@ def all_pairs(values: npt.ArrayLike) -> PairTests:
             "values",
             f"must have the axes systems, topics and measures, and at least two topics; the shape is {cube.shape}",
         )
-    n_systems, n_topics, n_measures = cube.shape
-    first, second = np.triu_indices(n_systems, 1)
+    return tests_of(cube, *np.triu_indices(len(cube), 1))
+
+
+def tests_of(values: Values, first: Integers, second: Integers) -> PairTests:
+    """Test the differences between some pairs of systems for each measure.
+
+    Parameters
+    ----------
+    values : float64[n_systems, n_topics, n_measures]
+        Finite, with at least two topics.
+    first, second : int64[n_pairs]
+        The systems of each pair, along the first axis of `values`.
+    """
+    _, n_topics, n_measures = values.shape
     differences = np.empty((n_measures, len(first)))
     p = np.empty_like(differences)
     # Test the pairs in batches whose values fit into the cache.
     step = max(1, 2**20 // n_topics)
     for m in range(n_measures):
-        of_measure = np.ascontiguousarray(cube[:, :, m])
+        of_measure = np.ascontiguousarray(values[:, :, m])
         for start in range(0, len(first), step):
             batch = slice(start, start + step)
             test = paired_test(of_measure[first[batch]], of_measure[second[batch]])
