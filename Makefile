@@ -172,7 +172,8 @@ clean:
 	$(PYTHON) -m venv $*
 
 # An editable install: Python files take effect at once, kernels are rebuilt when a file in ext/ changes.
-$(VENV)/installed: $(KERNELS) $(CONSTRAINTS) | $(VENV)/bin/python
+# A new version is installed again, because the metadata repeats it.
+$(VENV)/installed: $(KERNELS) src/tieaware/_version.py $(CONSTRAINTS) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	PIP_BUILD_CONSTRAINT= $(BIN)/python -m pip install --quiet --no-build-isolation --editable .
 	touch $@

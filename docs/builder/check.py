@@ -20,7 +20,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from docs.builder.package_page import ROOT, repository
+from docs.builder import package_page
+from docs.builder.package_page import ROOT
 
 from tieaware import integrations
 
@@ -77,7 +78,8 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        self.repository = repository()
+        ref = package_page.reference(package_page.settings(), package_page.version())
+        self.repository = rf"{re.escape(package_page.repository())}/(?:blob|tree|raw)/{re.escape(ref)}"
 
     @cached_property
     def pages(self) -> dict[Path, Page]:
@@ -105,7 +107,7 @@ class Site:
         parts = urlsplit(link)
         if parts.scheme == "data":
             return None
-        inside = re.fullmatch(rf"{re.escape(self.repository)}/(?:blob|tree|raw)/main/([^#]*)(#.*)?", link)
+        inside = re.fullmatch(rf"{self.repository}/([^#]*)(#.*)?", link)
         if inside and not (ROOT / inside[1]).exists():
             return f"{link}: the repository has no such file"
         if parts.scheme or parts.netloc:

@@ -16,7 +16,7 @@ import shutil
 from importlib import metadata
 from pathlib import Path
 
-from docs.builder.package_page import repository
+from docs.builder import package_page
 
 ROOT = Path(__file__).parents[2]
 # Pages of the site that are outside docs in the repository.
@@ -106,10 +106,11 @@ def stage(folder: Path) -> None:
 
 def settings() -> str:
     """Return the settings of the builder: zensical.toml, with values for the names in braces."""
-    source = (ROOT / "src" / "tieaware" / "_version.py").read_text(encoding="utf-8")
-    version = re.search('^__version__ = "(.*)"$', source, re.MULTILINE)[1]
+    version = package_page.version()
+    ref = package_page.reference(package_page.settings(), version)
     text = (ROOT / "zensical.toml").read_text(encoding="utf-8")
-    for name, value in {"address": repository(), "version": version, "checkout": ROOT.as_posix()}.items():
+    values = {"address": package_page.repository(), "ref": ref, "version": version, "checkout": ROOT.as_posix()}
+    for name, value in values.items():
         text = text.replace(f"{{{name}}}", value)
     return text
 

@@ -19,7 +19,8 @@ from support import docstrings
 import tieaware
 
 ROOT = Path(__file__).parents[2]
-SOURCE = f"{package_page.repository()}/blob/main/"
+REF = package_page.reference(package_page.settings(), tieaware.__version__)
+SOURCE = f"{package_page.repository()}/blob/{REF}/"
 
 
 def entries():
@@ -74,7 +75,7 @@ def test_the_settings_of_the_builder_have_values():
     made = tomllib.loads(stage.settings())["project"]
     assert made["repo_url"] == package_page.repository()
     assert made["repo_name"] == f"tieaware {tieaware.__version__}"
-    assert not re.search(r"\{(address|version|checkout)\}", stage.settings())
+    assert not re.search(r"\{(address|ref|version|checkout)\}", stage.settings())
 
 
 def test_formulas_are_written_so_that_they_are_typeset():

@@ -10,6 +10,7 @@ from docs.builder import package_page
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = package_page.repository()
+REF = package_page.reference(package_page.settings(), package_page.version())
 
 
 class Addresses(HTMLParser):
@@ -45,22 +46,29 @@ def test_all_links_and_images_of_the_page_are_absolute(metadata):
     assert len(found) > 20
     # Headings link to themselves.
     assert [each for each in found if not each.startswith(("https://", "#user-content-"))] == []
-    assert f"{ADDRESS}/raw/main/docs/precision.svg" in found
+    assert f"{ADDRESS}/raw/{REF}/docs/precision.svg" in found
 
 
 def test_links_into_the_repository_lead_to_existing_files(metadata):
-    paths = re.findall(rf"\({re.escape(ADDRESS)}/(?:blob|tree|raw)/main/([^)#]+)", metadata.get_payload())
-    paths += [url.partition("/main/")[2] for url in metadata.get_all("Project-URL") if "/main/" in url]
+    paths = re.findall(rf"\({re.escape(ADDRESS)}/(?:blob|tree|raw)/{re.escape(REF)}/([^)#]+)", metadata.get_payload())
+    paths += [url.partition(f"/{REF}/")[2] for url in metadata.get_all("Project-URL") if f"/{REF}/" in url]
     assert len(paths) > 20
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_only_relative_links_outside_code_are_changed():
     text = "[a](docs/index.md#x) ![b](docs/precision.svg) [c](examples) [d](https://x.org) [e](#f)\n```\nx[0](y)\n```\n"
-    assert package_page.absolute(text, "https://host/us") == (
+    assert package_page.absolute(text, "https://host/us", "main") == (
         "[a](https://host/us/blob/main/docs/index.md#x) ![b](https://host/us/raw/main/docs/precision.svg) "
         "[c](https://host/us/tree/main/examples) [d](https://x.org) [e](#f)\n```\nx[0](y)\n```\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("version", "ref"), [("0.3.0.dev0", "trunk"), ("0.3.0", "v0.3.0"), ("0.3.0rc1", "v0.3.0rc1")]
+)
+def test_links_of_a_release_lead_to_its_tag_and_others_to_the_branch(version, ref):
+    assert package_page.reference({"branch": "trunk", "tag": "v{version}"}, version) == ref
 
 
 def test_the_page_links_to_the_project(metadata):

@@ -14,13 +14,22 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 def test_the_version_is_the_same_everywhere():
-    """The build takes the version from _version.py. The citation file and the changelog repeat it."""
+    """The build takes the version from _version.py. The citation file and the changelog name the last release.
+
+    A development version is that of the next release, so it must be later than the last one.
+    """
     version = tieaware.__version__
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    last = re.search(r"^## (\d+\.\d+\.\d+)", changelog, re.MULTILINE)[1]
+    coming = re.fullmatch(r"(\d+\.\d+\.\d+)\.dev0", version)
+    if coming:
+        assert [int(number) for number in coming[1].split(".")] > [int(number) for number in last.split(".")]
+    else:
+        assert version == last
     assert "version" in PROJECT["project"]["dynamic"]
     sources = [entry["input"] for entry in PROJECT["tool"]["dynamic-metadata"] if entry.get("field") == "version"]
     assert sources == ["src/tieaware/_version.py"]
-    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\nversion: {last}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_the_tests_of_wheels_exist():
