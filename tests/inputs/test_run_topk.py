@@ -1,5 +1,7 @@
 """Top-k lists (ids, scores), and sparse judgments: values, padding, names, and errors."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -213,6 +215,7 @@ SWAPPED = "ids: expected integers or text, found float32: pass (ids, scores), in
     [
         (SCORES, IDS, {}, SWAPPED),
         (IDS > 0, SCORES, {}, SWAPPED.replace("float32", "bool")),
+        (IDS * 1.0, SCORES, {}, "ids: expected integers or text, found float64: convert ids with ids.astype(int)"),
         (IDS, SCORES[:2], {}, "scores: must have the shape of ids: (3, 3), not (2, 3)"),
         (IDS, SCORES[:, :2], {}, "scores: must have the shape of ids: (3, 3), not (3, 2)"),
         ([[1, 2], [3]], [[1, 2], [3, 4]], {}, "scores: must have the shape of ids: 2 rows, 3 values, not (2, 2)"),
@@ -300,7 +303,10 @@ def test_names_of_documents():
     }  # fmt: skip
     with pytest.raises(InputError) as error:
         Run.from_topk(IDS, SCORES, documents=["d0", "d1"])
-    assert str(error.value) == "ids: has 7, but documents has only 2 names, which are numbered from 0"
+    assert str(error.value) == (
+        "ids[0, 0]: 7 is not one of the 2 documents; ids are document numbers from 0; "
+        "documents= must have a name for each of them"
+    )
     with pytest.raises(InputError, match="must be the numbers of the documents, because documents gives their names"):
         Run.from_topk([["a"]], [[1.0]], documents=["a"])
 
@@ -324,3 +330,53 @@ def test_scores_that_rise_along_every_row_may_be_distances():
     one_falls[1, 8:] = one_falls[1, :7:-1]
     for scores in (one_falls, -distances, np.ones((2, 10))):
         Run.from_topk(ids, scores)
+
+
+OUTSIDE = "ids are column numbers from 0; give the matrix a column for every document, or name its columns: "
+FROM_ONE = "ids are column numbers from 0, but these seem to count from 1: pass ids - 1"
+
+
+@pytest.mark.parametrize(
+    ("ids", "problem"),
+    [
+        ([[7, 3], [2, 1], [12, 5]], "12 is not one of the 8 columns of qrels; " + OUTSIDE),
+        # The largest id is the number of columns, and no id is 0.
+        ([[7, 3], [2, 1], [8, 5]], "8 is not one of the 8 columns of qrels; " + FROM_ONE),
+        ([[7, 3], [2, 1], [8, 0]], "8 is not one of the 8 columns of qrels; " + OUTSIDE),
+        ([[7, 9], [2, 1], [12, -1]], "12 is not one of the 8 columns of qrels; " + OUTSIDE),
+    ],
+)
+def test_ids_that_are_no_columns_of_the_judgments_are_refused(ids, problem):
+    scores = np.array([[2.0, 1.0]] * 3)
+    remedy = "Qrels.from_sparse(relevance, documents=...)" if OUTSIDE in problem else ""
+    for pair in ((np.array(ids), scores), (ids, scores.tolist())):
+        with pytest.raises(InputError) as error:
+            evaluate(RELEVANCE, {"als": pair}, "AP")
+        assert str(error.value) == f"als: ids[2, 0]: {problem}{remedy}"
+    run = Run.from_topk(ids, scores, queries=["u0", "u1", "u2"])
+    qrels = pickle.loads(pickle.dumps(Qrels.from_sparse(RELEVANCE, queries=["u0", "u1", "u2"])))
+    with pytest.raises(InputError) as error:
+        evaluate(qrels, {"als": run}, "AP")
+    assert str(error.value) == f"als: for query 'u2', document {problem}{remedy}"
+
+
+def test_other_ids_are_allowed_if_the_judgments_name_their_documents():
+    names = [10 * i for i in range(8)]
+    found = evaluate(Qrels.from_sparse(RELEVANCE, documents=names), (10 * IDS, SCORES), MEASURES)
+    np.testing.assert_array_equal(found.values, evaluate(RELEVANCE, (IDS, SCORES), MEASURES).values)
+    evaluate(QRELS, (np.where(IDS == 5, 500, IDS), SCORES), MEASURES)
+
+
+@pytest.mark.filterwarnings("error")
+def test_lists_of_lists_are_a_pair_too():
+    ids, scores = [[7, 3, 5], [3], [5, 7]], [[np.float32(0.9), 0.5, 0.5], [0.5], [1, 1]]
+    expected = evaluate(RELEVANCE, (IDS, SCORES), MEASURES).values
+    for runs in ((ids, scores), {"als": (ids, scores)}, {"als": [ids, scores]}, {"als": (IDS.tolist(), SCORES)}):
+        np.testing.assert_array_equal(evaluate(RELEVANCE, runs, MEASURES).values, expected)
+
+
+@pytest.mark.parametrize("matrix", [True, False])
+def test_lists_without_a_judged_document_give_a_warning(matrix):
+    ids = np.array([[1, 2], [4, 6], [0, 1]])
+    with pytest.warns(UserWarning, match="^als: no document of this run is judged in qrels; for query 0, the run has"):
+        evaluate(RELEVANCE if matrix else QRELS, {"als": (ids, np.array([[2.0, 1.0]] * 3))}, "AP")

@@ -65,7 +65,10 @@ def match(qrels: Qrels, run: RunSource) -> Matched:
 
 
 def check_numbers(qrels: Qrels, run: RunSource, name: str) -> None:
-    """Raise InputError if the queries of a run and of the judgments are both numbered, and their numbers differ.
+    """Raise InputError if the numbers of queries or documents in a run are not those of the judgments.
+
+    If the queries of both are numbered, there must be as many. If the judgments are a matrix, the ids of top-k lists
+    must be numbers of its columns.
 
     With fewer rows than queries, row i is probably not query i, but the i-th of some chosen queries. `name` is the name
     of the run in messages.
@@ -74,6 +77,8 @@ def check_numbers(qrels: Qrels, run: RunSource, name: str) -> None:
     if n_rows is not None and n_rows != n > 0 and (qrels.queries[0], qrels.queries[n - 1]) == (b"0", b"%d" % (n - 1)):
         remedy = "pass Run.from_topk(ids, scores, queries=...) to name the query of each row"
         raise InputError(name, f"has {n_rows} rows, but {qrels.name} has {n} queries; {remedy}")
+    if qrels.n_columns is not None:
+        run.check_columns(qrels.n_columns, qrels.name, name)
 
 
 def first_query(run: RunSource) -> str:

@@ -49,6 +49,11 @@ class Qrels:
     name : str
         The name of the judgments in error messages.
 
+    Attributes
+    ----------
+    n_columns : int or None
+        The number of columns of the matrix, if the documents are the numbers of its columns; see `from_sparse`.
+
     Raises
     ------
     InputError
@@ -62,13 +67,16 @@ class Qrels:
     (1, ['d1', 'd2'], [1, 0])
     """
 
-    __slots__ = ("__weakref__", "_index", "_judgments", "documents", "labels", "name", "offsets", "queries")
+    __slots__ = (
+        "__weakref__", "_index", "_judgments", "documents", "labels", "n_columns", "name", "offsets", "queries",
+    )  # fmt: skip
 
     queries: Identifiers
     offsets: Offsets
     documents: Identifiers
     labels: Labels
     name: str
+    n_columns: int | None
     _index: _join.Index | None
     _judgments: Judgments
 
@@ -85,7 +93,7 @@ class Qrels:
         lists = without_repetitions(Lists(queries, offsets, documents, labels), lambda row: f"documents[{row}]")
         self._set(lists, name)
 
-    def _set(self, lists: Lists, name: str) -> None:
+    def _set(self, lists: Lists, name: str, n_columns: int | None = None) -> None:
         set_once = object.__setattr__
         offsets, labels = frozen(lists.offsets.view()), frozen(lists.values.view())
         set_once(self, "queries", lists.queries)
@@ -93,11 +101,12 @@ class Qrels:
         set_once(self, "documents", lists.documents)
         set_once(self, "labels", labels)
         set_once(self, "name", name)
+        set_once(self, "n_columns", n_columns)
         set_once(self, "_index", None)
         set_once(self, "_judgments", Judgments(labels, offsets))
 
     @classmethod
-    def of(cls, lists: Lists, name: str) -> Qrels:
+    def of(cls, lists: Lists, name: str, n_columns: int | None = None) -> Qrels:
         """Make judgments from lists that are known to be valid, without checking or copying them.
 
         Parameters
@@ -106,13 +115,15 @@ class Qrels:
             The columns. The values are the labels.
         name : str
             The name of the judgments in error messages.
+        n_columns : int, optional
+            The number of columns of the matrix, if the documents are the numbers of its columns.
 
         Returns
         -------
         Qrels
         """
         self = cls.__new__(cls)
-        self._set(lists, name)
+        self._set(lists, name, n_columns)
         return self
 
     @classmethod
@@ -220,7 +231,8 @@ class Qrels:
         relevance : sparse matrix in CSR form, shape (n_queries, n_documents)
             As for `tieaware.Evaluator.from_sparse`: an entry is the label of a document, a whole number.
         queries, documents : sequence of str, bytes or int, optional
-            The names of the rows and of the columns; by default their numbers, from 0.
+            The names of the rows and of the columns; by default their numbers, from 0. Top-k lists of the numbers of
+            columns must not have a number that is too large.
 
         Returns
         -------
@@ -247,7 +259,8 @@ class Qrels:
             named = axis_names(queries, n_queries, "queries", "rows of relevance")
         if documents is not None:
             ids = axis_names(documents, n_documents, "documents", "columns of relevance").take(columns)
-        return cls.of(Lists(named, judged.judged.offsets, ids, judged.labels.copy()), name)
+        lists = Lists(named, judged.judged.offsets, ids, judged.labels.copy())
+        return cls.of(lists, name, n_documents if documents is None else None)
 
     @classmethod
     def from_frame(
@@ -351,7 +364,7 @@ class Qrels:
 
     def __reduce__(self) -> tuple[Any, ...]:
         lists = Lists(self.queries, np.asarray(self.offsets), self.documents, np.asarray(self.labels))
-        return Qrels.of, (lists, self.name)
+        return Qrels.of, (lists, self.name, self.n_columns)
 
 
 def judgments_of(

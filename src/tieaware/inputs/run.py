@@ -18,6 +18,7 @@ from tieaware.inputs.duplicate_rows import Duplicates, Ignored, check_duplicates
 from tieaware.inputs.files import Path, state_of
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.mappings import flattened
+from tieaware.inputs.matrix_columns import OTHER_IDS, has_zero, largest_number, too_large
 from tieaware.inputs.part_files import Parts
 from tieaware.inputs.qrels import checked_columns
 from tieaware.inputs.ranks import RankColumn
@@ -25,7 +26,7 @@ from tieaware.inputs.rows import RowChunk, Rows, exact_scores
 from tieaware.inputs.run_column import runs_of
 from tieaware.inputs.run_exports import RunExports
 from tieaware.inputs.topk import TopK
-from tieaware.lists.identifiers import Identifiers, frozen
+from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.query_lists import Lists, from_columns, grouped
 from tieaware.output.tables import counted
 
@@ -91,6 +92,20 @@ class RunSource(ABC):
             The value has a form that this class reads, but is not valid.
         """
         return [value] if isinstance(value, cls) else None
+
+    def check_columns(self, n_columns: int, matrix: str, name: str) -> None:
+        """Raise InputError if a document is none of the columns of the matrix that holds the judgments.
+
+        Only runs with the numbers of columns, such as top-k lists, are checked.
+
+        Parameters
+        ----------
+        n_columns : int
+            The number of columns, which are numbered from 0.
+        matrix, name : str
+            The names of the judgments and of the run in messages.
+        """
+        return
 
     @property
     def full_name(self) -> str:
@@ -393,6 +408,15 @@ class Run(RunSource, RunExports):
         topk = TopK.of(ids, scores, queries, documents)
         lists = topk.lists(0, len(topk))
         return cls.of(replace(lists, values=lists.values.copy()), name)
+
+    def check_columns(self, n_columns: int, matrix: str, name: str) -> None:
+        """Raise InputError if a document is an integer that is too large. See `RunSource.check_columns`."""
+        row = largest_number(self.documents) if self.documents.kind == "integer" else None
+        if row is None or int(self.documents[row]) < n_columns:
+            return
+        number, query = int(self.documents[row]), int(np.searchsorted(self.offsets, row, side="right")) - 1
+        problem = too_large(number, n_columns, has_zero(self.documents), ("column", f" of {matrix}"), OTHER_IDS)
+        raise InputError(name, f"for query {quoted(self.queries[query])}, document {problem}")
 
     @classmethod
     def from_frame(

@@ -10,6 +10,7 @@ import numpy as np
 from tieaware.checks.tensors import is_tensor
 from tieaware.inputs.duplicate_rows import Duplicates
 from tieaware.inputs.frames import is_frame
+from tieaware.inputs.matrix_columns import OTHER_IDS
 from tieaware.inputs.rows import CHUNK_ROWS
 from tieaware.inputs.run import Run, RunSource, ScoreDtype
 from tieaware.inputs.topk import TopK
@@ -53,6 +54,11 @@ class RunTopK(RunSource):
         """Convert all rows."""
         return self._chunk((0, len(self.topk)))
 
+    def check_columns(self, n_columns: int, matrix: str, name: str) -> None:
+        """Raise InputError if an id is too large. See `RunSource.check_columns`."""
+        if self.topk.names is None:
+            self.topk.check_numbers(n_columns, ("column", f" of {matrix}"), OTHER_IDS)
+
     def _ranges(self) -> Iterator[tuple[int, int]]:
         """Yield the first and the last query of each chunk; an empty run has one chunk."""
         n = len(self.topk)
@@ -66,9 +72,19 @@ class RunTopK(RunSource):
 
 
 def is_pair_of_arrays(value: Any) -> bool:
-    """Return whether a value is a pair of arrays or tensors, such as (ids, scores). Data frames are not arrays."""
-    return (
-        isinstance(value, tuple | list)
-        and len(value) == 2
-        and all(isinstance(each, np.ndarray) or (is_tensor(each) and not is_frame(each)) for each in value)
-    )
+    """Return whether a value is a pair such as (ids, scores): of arrays, tensors or lists of lists, but no frames."""
+    return isinstance(value, tuple | list) and len(value) == 2 and all(map(_has_rows, value))
+
+
+def _has_rows(value: Any) -> bool:
+    """Return whether a value may have a row for each query."""
+    if isinstance(value, list | tuple):
+        return bool(value) and all(map(_is_row, value))
+    return isinstance(value, np.ndarray) or (is_tensor(value) and not is_frame(value))
+
+
+def _is_row(value: Any) -> bool:
+    """Return whether a value is a list of ids or scores. A pair of arrays is not: it is a run itself."""
+    if isinstance(value, list | tuple):
+        return not (value and isinstance(value[0], list | tuple | np.ndarray))
+    return isinstance(value, np.ndarray) and value.ndim == 1

@@ -14,6 +14,7 @@ from tieaware.checks.arguments import is_integer, unexpected
 from tieaware.checks.arrays import Integers, Offsets, as_flat, as_numpy
 from tieaware.errors import InputError
 from tieaware.inputs.frames import of_array
+from tieaware.inputs.matrix_columns import too_large
 from tieaware.inputs.rows import exact_scores
 from tieaware.kernels._buffers import BadCell
 from tieaware.lists.axis_names import axis_names, number_names
@@ -73,16 +74,19 @@ class TopK:
         """
         given_ids, offsets = _rows_of(ids, f"{before}ids")
         given_scores, score_offsets = _rows_of(scores, f"{before}scores")
-        given_ids = _checked_ids(given_ids, f"{before}ids")
+        given_ids = _checked_ids(given_ids, given_scores, f"{before}ids")
         if not np.array_equal(offsets, score_offsets):
             problem = f"must have the shape of ids: {_shape_of(offsets)}, not {_shape_of(score_offsets)}"
             raise InputError(f"{before}scores", problem)
         n_queries = len(offsets) - 1
         named = None if queries is None else axis_names(queries, n_queries, f"{before}queries", "rows of ids")
         names = None if documents is None else Identifiers.from_sequence(documents, f"{before}documents")
-        if names is not None:
-            _check_numbers(given_ids, len(names), f"{before}ids")
+        if names is not None and given_ids.dtype.kind not in "iu":
+            problem = "must be the numbers of the documents, because documents gives their names"
+            raise InputError(f"{before}ids", problem)
         topk = cls(given_ids, given_scores, offsets, named, names, before)
+        if names is not None:
+            topk.check_numbers(len(names), ("document", ""), "documents= must have a name for each of them")
         if topk._rises():
             problem = "if they are distances, negate them, because higher scores rank higher"
             warnings.warn(f"{before}scores rise along every row; {problem}", UserWarning, stacklevel=3)
@@ -103,6 +107,19 @@ class TopK:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def check_numbers(self, n: int, what: tuple[str, str], remedy: str) -> None:
+        """Raise InputError if an id is a number that is not below `n`. Parameters as for `too_large`."""
+        if self.ids.dtype.kind not in "iu" or not len(self.ids) or self.ids.max() < n:
+            return
+        at = int(self.ids.argmax())
+        problem = too_large(int(self.ids[at]), n, bool((self.ids == 0).any()), what, remedy)
+        raise InputError(self.before + self._place("ids", at), problem)
+
+    def _place(self, name: str, at: int) -> str:
+        """Return the place of a value in one of the arrays, such as ids[3, 0]."""
+        row = int(np.searchsorted(self.offsets, at, side="right")) - 1
+        return f"{name}[{row}, {at - int(self.offsets[row])}]"
+
     def lists(self, first: int, last: int) -> Lists:
         """Return the lists of the queries first … last - 1, without padding. The values are the scores.
 
@@ -116,9 +133,7 @@ class TopK:
         kept = np.flatnonzero(~_is_padding(ids))
 
         def place(name: str, i: int) -> str:
-            at = start + int(kept[i])
-            row = int(np.searchsorted(self.offsets, at, side="right")) - 1
-            return f"{name}[{row}, {at - int(self.offsets[row])}]"
+            return self._place(name, start + int(kept[i]))
 
         before = self.before
         scores = exact_scores(self.scores[start:stop][kept], f"{before}scores", lambda i: before + place("scores", i))
@@ -168,8 +183,11 @@ def _joined(rows: list[NDArray[Any]]) -> tuple[NDArray[Any], Offsets]:
     return np.concatenate(filled) if filled else np.zeros(0, np.int64), offsets
 
 
-def _checked_ids(ids: NDArray[Any], where: str) -> NDArray[Any]:
-    """Return the ids, with Python's integers as an array of integers; raise InputError for numbers that are no ids."""
+def _checked_ids(ids: NDArray[Any], scores: NDArray[Any], where: str) -> NDArray[Any]:
+    """Return the ids, with Python's integers as an array of integers; raise InputError for numbers that are no ids.
+
+    The scores serve to tell ids that are floats from scores that were passed first.
+    """
     if ids.dtype.kind == "O":
         values = ids.tolist()
         if values and all(map(is_integer, values)) and max(map(abs, values)) < 2**63:
@@ -178,17 +196,12 @@ def _checked_ids(ids: NDArray[Any], where: str) -> NDArray[Any]:
         if len(ids) == 0:
             # An empty list has the type of a number.
             return np.zeros(0, np.int64)
-        problem = f"expected integers or text, found {ids.dtype}: pass (ids, scores), in this order"
+        remedy = "pass (ids, scores), in this order"
+        if ids.dtype.kind == scores.dtype.kind == "f":
+            remedy = "convert ids with ids.astype(int)"
+        problem = f"expected integers or text, found {ids.dtype}: {remedy}"
         raise InputError(where, problem)
     return ids
-
-
-def _check_numbers(ids: NDArray[Any], n: int, where: str) -> None:
-    """Raise InputError if an id is not the number of one of n documents."""
-    if ids.dtype.kind not in "iu":
-        raise InputError(where, "must be the numbers of the documents, because documents gives their names")
-    if len(ids) and ids.max() >= n:
-        raise InputError(where, f"has {ids.max()}, but documents has only {n} names, which are numbered from 0")
 
 
 def _is_padding(ids: NDArray[Any]) -> NDArray[np.bool_]:
