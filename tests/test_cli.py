@@ -41,6 +41,23 @@ def test_eval_prints_the_three_columns_of_trec_eval(files, capfd):
     ]
 
 
+@pytest.mark.parametrize(("undefined", "found"), [("nan", "0.50"), ("1", "0.75"), (None, "0.25")])
+def test_undefined_is_the_value_of_a_query_without_relevant_documents(files, capfd, undefined, found):
+    (files / "graded.txt").write_text("q1 0 d2 1\nq2 0 d1 0\n")
+    option = [] if undefined is None else ["--undefined", undefined]
+    command = "eval", "graded.txt", "a.run", "-m", "AP", "--ties", "pessimistic", "--digits", "2", "-q"
+    status, out, _ = run(capfd, *command, *option)
+    lines = [line.split() for line in out.splitlines()]
+    assert (status, lines[-1][1:]) == (0, ["all", found])
+    assert ("q2" in out) == (undefined != "nan")
+
+
+def test_undefined_must_be_a_number(files, capfd):
+    with pytest.raises(SystemExit):
+        run(capfd, "eval", "qrels.txt", "a.run", "--undefined", "none")
+    assert "--undefined: expected a number or nan, found 'none'" in capfd.readouterr().err
+
+
 def test_queries_both_leaves_out_queries_that_the_run_lacks(files, capfd):
     """trec_eval without -c also leaves them out."""
     _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-q", "--queries", "both", "--digits", "2")

@@ -49,6 +49,34 @@ def test_queries_both_leaves_out_unanswered_queries():
     assert result.to_dict()["b"] == {"q1": {"RR": 0.75}}
 
 
+@pytest.mark.parametrize("queries", ["judged", "both"])
+@pytest.mark.parametrize("undefined", [1.0, np.nan])
+def test_undefined_is_the_value_of_a_query_without_relevant_documents(queries, undefined):
+    """An evaluator has the same values. An unanswered query with relevant documents still has the value 0."""
+    qrels = {"q1": {"d1": 1}, "none": {"d1": 0}, "silent": {"d1": 1}, "neither": {"d1": 0}}
+    run = {"q1": {"d1": 1.0, "d2": 1.0}, "none": {"d1": 1.0}}
+    result = tieaware.evaluate(qrels, run, ["RR", "AP"], queries=queries, undefined=undefined, spread=True)
+    values = {"q1": 0.75, "none": undefined} | ({"silent": 0.0, "neither": undefined} if queries == "judged" else {})
+    expected = {query: value for query, value in values.items() if not np.isnan(value)}
+    assert dict(zip(result.queries, result["RR"].tolist(), strict=True)) == expected
+    assert result.mean()[0, 0] == result.mean()[0, 1] == np.mean(list(expected.values()))
+    assert result.max[0, 0, 0] == 1
+    evaluator = tieaware.Evaluator([1, 0, 0], ["RR", "AP"], offsets=[0, 2, 3], undefined=undefined)
+    np.testing.assert_array_equal(result.values[0, : 2 - np.isnan(undefined)], evaluator.results(
+        {"run": [1.0, 1.0, 1.0]}).values[0])  # fmt: skip
+
+
+def test_a_query_with_some_undefined_values_keeps_its_row():
+    result = tieaware.evaluate(QRELS, RUN, ["RR", "NumRel"], undefined=np.nan)
+    np.testing.assert_array_equal(result.values[0], [[0.75, 2], [0.75, 1], [np.nan, 0]])
+    np.testing.assert_array_equal(result.mean(), [[0.75, 1]])
+
+
+def test_judgments_without_relevant_documents_leave_no_query():
+    result = tieaware.evaluate({"q": {"d": 0}}, {"q": {"d": 1.0}}, "AP", undefined=np.nan)
+    assert (result.queries, result.values.shape) == ((), (1, 0, 1))
+
+
 @pytest.mark.parametrize("ties", ["average", "run_order", "trec_eval", "optimistic", "pessimistic"])
 def test_every_form_of_a_run_gives_the_same_values(tmp_path, ties):
     """A run may be a dict, a Run, columns, a file or a binary file object."""

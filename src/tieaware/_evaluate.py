@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tieaware._version import __version__
 from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Integers, Scores, Values
+from tieaware.engine.list_arguments import checked_undefined
 from tieaware.engine.prepared import prepare
 from tieaware.engine.totals import Totals
 from tieaware.engine.unanswered import unanswered
@@ -62,6 +63,7 @@ def evaluate(
     queries: QueryChoice = "judged",
     threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
+    undefined: float = 0.0,
 ) -> Results:
     """Evaluate runs against judgments.
 
@@ -102,6 +104,9 @@ def evaluate(
         A folder for checkpoints: one file of `Results` for each run, under the name of the run. If the folder has a
         checkpoint of a run, and the run's file has not changed since, the results are loaded instead of computed. So an
         interrupted evaluation can be resumed. On a terminal, the progress line shows how many runs are finished.
+    undefined : float
+        The value for a query without a relevant judged document. The default is 0, as in trec_eval. NaN excludes such
+        queries from means; the results have no row for them, unless they have values of another measure.
 
     Returns
     -------
@@ -131,7 +136,9 @@ def evaluate(
     array([[0.7083, 0.75  ]])
     """
     view = View(ties, precision, spread)
-    return evaluate_views(qrels, runs, measures, [view], queries=queries, threads=threads, out=out)[0]
+    return evaluate_views(
+        qrels, runs, measures, [view], queries=queries, threads=threads, out=out, undefined=undefined
+    )[0]
 
 
 def evaluate_views(
@@ -143,6 +150,7 @@ def evaluate_views(
     queries: QueryChoice = "judged",
     threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
+    undefined: float = 0.0,
 ) -> list[Results]:
     """Evaluate runs under several views, and return the Results of each view. A view is a tie rule with its options.
 
@@ -151,17 +159,18 @@ def evaluate_views(
     """
     parsed, asked = named_measures(measures)
     one_of("queries", queries, QUERIES)
-    workers = checked_threads(threads)
+    workers, undefined = checked_threads(threads), checked_undefined(undefined)
     is_shard = queries == "shard"
     judged, sources = as_qrels(qrels), as_sources(runs, least=0 if is_shard else 1)
     names = tuple(sources)
-    evaluation = _Evaluation(judged, parsed, asked, views, queries, names, workers if len(names) == 1 else 1)
+    threads_of_run = workers if len(names) == 1 else 1
+    evaluation = _Evaluation(judged, parsed, asked, views, queries, names, threads_of_run, undefined)
     checkpoints = None
     if out is not None:
         # Import only here: these modules would take a tenth of the time to import the package.
         from tieaware.results.checkpoints import Checkpoints
 
-        checkpoints = Checkpoints(out, sources, judged, asked, views[0], queries)
+        checkpoints = Checkpoints(out, sources, judged, asked, views[0], queries, undefined)
     waiting = list(range(len(names)))
     if checkpoints is not None:
         waiting = [i for i in waiting if not evaluation.restore(i, checkpoints.results(names[i]))]
@@ -187,7 +196,7 @@ class _Evaluation:
 
     def __init__(
         self, qrels: Qrels, measures: tuple[Measure, ...], asked: tuple[str, ...], views: Sequence[View], queries: str,
-        runs: tuple[str, ...], threads: int,
+        runs: tuple[str, ...], threads: int, undefined: float,
     ) -> None:  # fmt: skip
         self._qrels = qrels
         self._measures = measures
@@ -196,6 +205,7 @@ class _Evaluation:
         self._queries = queries
         self._runs = runs
         self._threads = threads
+        self._undefined = undefined
         self._passes = passes(views)
         self._totals = Totals.of(measures, qrels.judgments)
         self._values = np.empty((sum(view.n_outputs for view in views), len(runs), len(qrels), len(measures)))
@@ -204,7 +214,7 @@ class _Evaluation:
 
     @cached_property
     def _unanswered(self) -> Values:
-        return unanswered(self._qrels.judgments, self._measures, self._views)
+        return unanswered(self._qrels.judgments, self._measures, self._views, self._undefined)
 
     @cached_property
     def _look_like_a_run(self) -> bool:
@@ -226,6 +236,9 @@ class _Evaluation:
                 names = names.take(by_any)
         elif np.count_nonzero(answered) < answered.size:
             np.copyto(values, self._unanswered[:, None], where=~answered[:, :, None])
+        if np.isnan(self._undefined):
+            defined = np.flatnonzero(~np.isnan(values[0]).all(axis=(0, 2)))
+            values, names = values[:, :, defined], names.take(defined)
         axes = self._runs[chosen], tuple(names.to_list()), self._measures
         results, output = [], 0
         for view in self._views:
@@ -294,8 +307,9 @@ class _Evaluation:
             return rule.order(run.documents, run.offsets) if rule.by_document and run is not None else None
 
         outputs = over_passes(
-            self._measures, matched.lists, matched.scores, totals, self._passes, order, threads=self._threads
-        )
+            self._measures, matched.lists, matched.scores, totals, self._passes, order, threads=self._threads,
+            undefined=self._undefined,
+        )  # fmt: skip
         for output, of_output in outputs:
             values[output, rows] = of_output[judged]
         return rows
@@ -309,6 +323,7 @@ def over_passes(
     wanted: Sequence[Pass],
     order: Callable[[TieRule], Integers | None],
     threads: int = 1,
+    undefined: float = 0.0,
 ) -> Iterator[tuple[int, Values]]:
     """Evaluate lists in several passes; yield the number of each output and its values, float64[n_lists, n_measures].
 
@@ -324,10 +339,12 @@ def over_passes(
         Takes a tie rule; returns the positions of the documents of each list in the order that the rule gives them, or
         None if the rule keeps the order of the run.
     threads : int
+    undefined : float
+        The value of a measure for queries whose total is 0.
     """
     lists = _with_pool(lists) if also_weighted(measures)["pool"] else lists
     for each in wanted:
-        prepared = prepare(measures, lists, totals, each, order=order(each.rule), threads=threads)
+        prepared = prepare(measures, lists, totals, each, order=order(each.rule), undefined=undefined, threads=threads)
         values = np.empty((len(each.outputs), *totals.totals.shape))
         prepared.evaluate(scores, values)
         yield from zip(each.outputs, values, strict=True)

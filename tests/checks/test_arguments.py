@@ -37,7 +37,7 @@ def rankings(**changed):
     ("call", "good"),
     [
         (Evaluator, {"labels": [0, 1], "measures": ["AP"], "offsets": [0, 2], "threads": 1, "undefined": 0.0}),
-        (tieaware.evaluate, {"qrels": QRELS, "runs": RUN, "measures": ["AP"], "precision": None, "spread": False}),
+        (tieaware.evaluate, {"qrels": QRELS, "runs": RUN, "measures": ["AP"], "precision": None, "undefined": 0.0}),
         (Measure, {"definition": AP.definition, "cutoff": 10}),
         (bands, {"rho": "1.5", "depth": 20}),
         (worst_case, {"measure": "RR", "rho": "1.5", "depth": 20, "gain": False}),
@@ -84,6 +84,10 @@ def test_a_measure_with_a_large_cutoff_survives_pickling_and_parsing(value):
     ("call", "message"),
     [
         (lambda: Evaluator([0], ["AP"], undefined="abc"), "undefined: expected a number from -inf to inf, found 'abc'"),
+        (
+            lambda: tieaware.evaluate(QRELS, RUN, "AP", undefined=None),
+            "undefined: expected a number from -inf to inf, found None",
+        ),
         (lambda: IPrec @ "x", "recall of IPrec: expected a number from 0 to 1, found 'x'"),
         (lambda: bands(1, 2**61), "depth: expected a whole number from 0 to 2,147,483,647, found 2305843009213693952"),
         (lambda: AP @ 2**62, "cut-off of AP: expected a whole number from 1 to 2^62 - 1, found 4611686018427387904"),

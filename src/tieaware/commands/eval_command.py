@@ -46,6 +46,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "letters or daggers mark significant differences",
     )  # fmt: skip
     options.add_queries(command)
+    command.add_argument(
+        "--undefined", type=_undefined, default=0.0, metavar="VALUE",
+        help="value of a query without a relevant judged document; nan excludes such queries from means (default: 0)",
+    )  # fmt: skip
     command.add_argument("--digits", type=_digits, metavar="N", help="number of decimals (default: 4, or 3 in a table)")
     _add_table_options(command)
     options.add_threads(command)
@@ -80,12 +84,20 @@ def _digits(text: str) -> int:
     return int(text)
 
 
+def _undefined(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number or nan, found {shown(text)}") from None
+
+
 def _run(arguments: argparse.Namespace) -> str:
     table_arguments = _table_arguments(arguments)
     results = evaluate(
         arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.measure or EVAL_MEASURES,
         ties=arguments.ties, precision=arguments.precision, threads=arguments.threads, queries=arguments.queries,
         spread=arguments.spread or table_arguments.get("spread") is not None, out=arguments.out,
+        undefined=arguments.undefined,
     )  # fmt: skip
     if arguments.table is not None:
         table = results.table(**table_arguments)

@@ -14,8 +14,12 @@ from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.measures import Measure
 
 
-def unanswered(judgments: Judgments, measures: tuple[Measure, ...], views: Sequence[View]) -> Values:
+def unanswered(
+    judgments: Judgments, measures: tuple[Measure, ...], views: Sequence[View], undefined: float = 0.0
+) -> Values:
     """Return the value of every measure for every judged query, for a run that has no document for any query.
+
+    `undefined` is the value of a measure for queries without a relevant judged document.
 
     Returns
     -------
@@ -30,6 +34,6 @@ def unanswered(judgments: Judgments, measures: tuple[Measure, ...], views: Seque
     values = np.empty((sum(view.n_outputs for view in views), n, len(measures)))
     for each in passes(views):
         outputs = np.empty((len(each.outputs), n, len(measures)))
-        prepare(measures, lists, totals, each).evaluate(np.zeros(0), outputs)
+        prepare(measures, lists, totals, each, undefined=undefined).evaluate(np.zeros(0), outputs)
         values[list(each.outputs)] = outputs
     return values

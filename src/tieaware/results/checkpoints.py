@@ -28,6 +28,7 @@ _OPTIONS = {
     "version": "another version of tieaware",
     "judgments": "other judgments", "score_dtype": "another type of scores",
     "duplicates": "another rule for duplicate documents",
+    "undefined": "another value of undefined",
 }  # fmt: skip
 
 
@@ -51,6 +52,8 @@ class Checkpoints:
         The tie rule, the score precision and the spread of the evaluation.
     queries : str
         The queries that count; see `tieaware.evaluate`.
+    undefined : float
+        The value for queries without a relevant document.
 
     Raises
     ------
@@ -60,14 +63,14 @@ class Checkpoints:
 
     def __init__(
         self, folder: str | os.PathLike[str], sources: Mapping[str, RunSource], qrels: Qrels, names: tuple[str, ...],
-        view: View, queries: str,
+        view: View, queries: str, undefined: float = 0.0,
     ) -> None:  # fmt: skip
         if not isinstance(folder, str | os.PathLike):
             raise unexpected("out", "the path of a folder", shown(folder))
         self._options = {
             "measures": ", ".join(names), "ties": view.rule.name, "spread": view.spread, "queries": queries,
             "precision": None if view.precision is None else str(view.precision), "version": __version__,
-            "judgments": _digest(qrels),
+            "judgments": _digest(qrels), "undefined": str(undefined),
         }  # fmt: skip
         self._runs = {name: _run_key(name, source) for name, source in sources.items()}
         self._folder = os.fsdecode(folder)
