@@ -147,20 +147,25 @@ def test_names_missing_from_the_api_are_found(tmp_path):
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SITE = ROOT / "site"
-# A page that loads the pages of the site in frames as wide as a phone, one after the other. It prints the width of the
-# content of each, and how many formulas are not typeset.
+# A page that loads the pages of the site in frames of some width, one after the other. For each, it prints the width of the
+# content, how many formulas are not typeset, how many tables are cut, and how many examples copy a prompt.
 FRAMES = """<!DOCTYPE html><html><body><pre></pre><script>
 const pages = %s;
 function next() {
   const page = pages.shift();
   if (!page) return;
   const frame = document.createElement("iframe");
-  frame.style = "width: 390px; height: 800px; border: 0";
+  frame.style = "width: %dpx; height: 800px; border: 0";
   frame.onload = () => {
     const content = frame.contentDocument;
     const plain = [...content.querySelectorAll(".arithmatex")].filter(
       (formula) => !formula.querySelector(".katex") || formula.querySelector(".katex-error"));
-    const result = [page, content.documentElement.scrollWidth, plain.length];
+    const cut = [...content.querySelectorAll("table")].filter(
+      (table) => [table.parentElement, table.closest(".md-typeset__scrollwrap")].some(
+        (box) => box && box.scrollWidth > box.clientWidth));
+    const prompts = [...content.querySelectorAll("pre > code:has(.gp)")].filter(
+      (code) => !code.dataset.copy || /^(>>>|[$]) /m.test(code.dataset.copy));
+    const result = [page, content.documentElement.scrollWidth, plain.length, cut.length, prompts.length];
     document.querySelector("pre").append(result.join(" ") + "\\n");
     next();
     frame.remove();
@@ -180,13 +185,18 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
 @pytest.mark.skipif(not SITE.is_dir(), reason="there is no site: make docs builds it")
-def test_every_page_fits_a_phone_and_has_its_formulas_typeset(tmp_path):
-    """Wide tables and code scroll inside their boxes. A control page fails both tests, which shows that they work."""
+@pytest.mark.parametrize("width", [390, 1280])
+def test_every_page_fits_a_phone_and_a_notebook(width, tmp_path):
+    """On a phone, wide tables scroll inside their boxes; on a notebook, none needs to. Formulas are typeset.
+
+    A control page fails each test, which shows that they work.
+    """
     shutil.copytree(SITE, tmp_path / "site")
-    control = "<!DOCTYPE html><p style='width: 500px'>wide <span class='arithmatex'>a formula</span>"
+    control = "<!DOCTYPE html><p style='width: 1500px'>wide <span class='arithmatex'>a formula</span>"
+    control += "<div style='width: 9px'><table><td>wide</table></div><pre><code><b class=gp>$ </b>a</code></pre>"
     (tmp_path / "site" / "control.html").write_text(control)
     pages = sorted(path.relative_to(tmp_path / "site").as_posix() for path in (tmp_path / "site").rglob("*.html"))
-    (tmp_path / "site" / "frames.html").write_text(FRAMES % pages)
+    (tmp_path / "site" / "frames.html").write_text(FRAMES % (pages, width))
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "site"))
     with server:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -196,8 +206,11 @@ def test_every_page_fits_a_phone_and_has_its_formulas_typeset(tmp_path):
             capture_output=True, timeout=300, env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"},
         )  # fmt: skip
         server.shutdown()
-    lines = re.findall(r"([^\s>]+\.html) (\d+) (\d+)", made.stdout.decode())
-    found = {page: (int(width), int(plain)) for page, width, plain in lines}
+    lines = re.findall(r"([^\s>]+\.html) (\d+) (\d+) (\d+) (\d+)", made.stdout.decode())
+    found = {page: tuple(map(int, numbers)) for page, *numbers in lines}
     assert sorted(found) == pages, made.stderr.decode("utf-8", "replace")[-2000:]
-    assert {page for page, (width, _) in found.items() if width > 390} == {"control.html"}
-    assert {page for page, (_, plain) in found.items() if plain} == {"control.html"}
+    assert {page for page, (content, *_) in found.items() if content > width} == {"control.html"}
+    assert {page for page, (_, plain, _, _) in found.items() if plain} == {"control.html"}
+    if width > 390:
+        assert {page for page, (_, _, cut, _) in found.items() if cut} == {"control.html"}
+    assert {page for page, (*_, prompts) in found.items() if prompts} == {"control.html"}
