@@ -132,7 +132,7 @@ WRONG = {
     "ndcg_cut": "measure: 'ndcg_cut' needs a cut-off; write for example nDCG@10",
     "map_cut": "measure: 'map_cut' needs a cut-off; write for example AP@10",
     "bpref@ten": "measure: Bpref has no cut-off; write Bpref instead of 'bpref@ten'",
-    "r_precision_at_10": "Rprec: has no cut-off, so @10 has no meaning",
+    "r_precision_at_10": "Rprec: has no cut-off, so @10 has no meaning; write Rprec",
     "ndcg@10-l2": "nDCG: unknown parameter 'rel'; its parameters are dcg, judged_only",
     "Accuracy": "measure: 'Accuracy' has two meanings; write AUC as in ir_measures, or Success@k as in beir, mteb and "
     "sentence-transformers",
@@ -165,6 +165,117 @@ def test_what_the_error_suggests_can_be_pasted(message):
     found = re.search(r"(?:did you mean|write|write for example|pass a list:) ([^ ]*@?[^ ]*)\??$", message)
     if found and not found[1].endswith("]"):
         parse_measure(found[1].removesuffix("?"))
+
+
+COMPARES = "it compares two rankings, and tieaware.statistics"
+NEAREST = "the nearest is ESL, the number of nonrelevant documents above the first relevant one"
+IN_BRACKETS = "has its cut-off in brackets; write"
+COMMAS = "names 2 measures; separate them by commas:"
+MISTAKES = {
+    # Names of other things.
+    "kendall": f"unknown measure 'kendall'; {COMPARES}.kendall_tau computes it",
+    "tau_ap": f"unknown measure 'tau_ap'; {COMPARES}.tau_ap computes it",
+    "rbo": f"unknown measure 'rbo'; {COMPARES}.rbo computes it",
+    "spearman": "unknown measure 'spearman'; it compares two rankings, and scipy.stats.spearmanr computes it",
+    "rank": f"unknown measure 'rank'; {NEAREST}",
+    "mean_rank": f"unknown measure 'mean_rank'; {NEAREST}",
+    "arhr@10": "unknown measure 'arhr@10'; with one relevant item for each user, it is RR",
+    "mae": f"unknown measure 'mae'; the measures are {LISTED}",
+    "nERR@10": f"unknown measure 'nERR@10'; the measures are {LISTED}",
+    "infNDCG": f"unknown measure 'infNDCG'; the measures are {LISTED}",
+    "trec": f"unknown measure 'trec'; the measures are {LISTED}",
+    "10": "'10' is a number; write a cut-off after its measure, as in nDCG@10",
+    # Names whose words or numbers are parameters.
+    "ndcg_exp@10": "unknown measure 'ndcg_exp@10'; did you mean nDCG(dcg='exp-log2')@10?",
+    "dcg_exp": "unknown measure 'dcg_exp'; did you mean DCG(dcg='exp-log2')?",
+    "ndcg_linear@10": "unknown measure 'ndcg_linear@10'; did you mean nDCG@10?",
+    "Q-measure": "unknown measure 'Q-measure'; did you mean Q?",
+    "f-measure": "unknown measure 'f-measure'; did you mean F1?",
+    "lrap": "unknown measure 'lrap'; did you mean AP?",
+    "roc": "unknown measure 'roc'; did you mean AUC?",
+    "S@10": "unknown measure 'S@10'; did you mean Success@10?",
+    "F2@10": "unknown measure 'F2@10'; F1@10 has a cut-off, but no beta; SetF(beta=2) has a beta, but no cut-off",
+    "f0.5@10": "unknown measure 'f0.5@10'; F1@10 has a cut-off, but no beta; SetF(beta=0.5) has a beta, but no cut-off",
+    "f2": "unknown measure 'f2'; did you mean SetF(beta=2) or F1@2?",
+    "map_rel2": "unknown measure 'map_rel2'; did you mean AP(rel=2)?",
+    "AP rel=2": "unknown measure 'AP rel=2'; did you mean AP(rel=2)?",
+    "rbp_p95": "unknown measure 'rbp_p95'; did you mean RBP(p=0.95)?",
+    "rbp95": "unknown measure 'rbp95'; did you mean RBP(p=0.95) or RBP@95?",
+    # Cut-offs.
+    "nDCG(10)": f"'nDCG(10)' {IN_BRACKETS} nDCG@10",
+    "nDCG[10]": f"'nDCG[10]' {IN_BRACKETS} nDCG@10",
+    "ndcg@(10)": f"'ndcg@(10)' {IN_BRACKETS} nDCG@10",
+    "AP(10)": f"'AP(10)' {IN_BRACKETS} AP@10",
+    "nDCG(k=10)": f"'nDCG(k=10)' {IN_BRACKETS} nDCG@10",
+    "P(rel=2,k=5)": f"'P(rel=2,k=5)' {IN_BRACKETS} P(rel=2)@5",
+    "IPrec(0.1)": f"'IPrec(0.1)' {IN_BRACKETS} IPrec@0.1",
+    "AP(2)": "'AP(2)' has two meanings; write AP@2 for a cut-off, or AP(rel=2) for the smallest relevant label",
+    "Bpref(10)": "Bpref has no cut-off; write Bpref instead of 'Bpref(10)'",
+    "map@all": "'map@all' needs no cut-off; write AP for the whole list",
+    "P(rel=2)@inf": "'P(rel=2)@inf' needs no cut-off; write P(rel=2) for the whole list",
+    # Several measures.
+    "P_5,10": "'P_5,10' names 2 measures; pass a list: ['P_5', 'P_10']",
+    "AP;RR": f"'AP;RR' {COMMAS} AP,RR",
+    "AP|RR": f"'AP|RR' {COMMAS} AP,RR",
+    "AP + RR": f"'AP + RR' {COMMAS} AP,RR",
+    "AP and RR": f"'AP and RR' {COMMAS} AP,RR",
+    "P@{5,10}": f"'P@{{5,10}}' {COMMAS} P@5,P@10",
+    "P@5;10": f"'P@5;10' {COMMAS} P@5,P@10",
+    "[AP, RR]": f"'[AP, RR]' {COMMAS} AP,RR",
+    "AP-RR": "unknown measure 'AP-RR'; did you mean AP or RR?",
+    "AP(rel=2": "'AP(rel=2' lacks a bracket; write AP(rel=2)",
+}
+PARAMETERS = {
+    "nDCG(gains='exp')@10": "nDCG: unknown parameter 'gains'; write nDCG(dcg='exp-log2')@10",
+    "nDCG(dcg=burges)": "dcg of nDCG: expected one of log2, exp-log2, found 'burges'; write nDCG(dcg='exp-log2')",
+    "nDCG(exp)@10": "measure 'nDCG(exp)@10': 'exp' is not of the form parameter=value; write nDCG(dcg='exp-log2')@10",
+    "AP(min_rel=2)@5": "AP: unknown parameter 'min_rel'; write AP(rel=2)@5",
+    "AP(rel>=2)": "measure 'AP(rel>=2)': 'rel>=2' is not of the form parameter=value; write AP(rel=2)",
+    "AP(rel='2')": "rel of AP: expected a whole number from 0 to 2,147,483,648, found '2'; write AP(rel=2)",
+    "RBP(0.95)": "measure 'RBP(0.95)': '0.95' is not of the form parameter=value; write RBP(p=0.95)",
+    "RBP(phi=0.5)": "RBP: unknown parameter 'phi'; write RBP(p=0.5)",
+    "SetF(2)": "measure 'SetF(2)': '2' is not of the form parameter=value; write SetF(beta=2)",
+    "ESL(2)": "measure 'ESL(2)': '2' is not of the form parameter=value; write ESL(i=2)",
+    "AP(rel=2,3)": "measure 'AP(rel=2,3)': '3' is not of the form parameter=value",
+    "P@5.0": "cut-off of measure 'P@5.0': expected a whole number of at least 1, found '5.0'; write P@5",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [*((text, f"measure: {end}") for text, end in MISTAKES.items()), *PARAMETERS.items()]
+)
+def test_mistakes_of_users_of_other_tools(text, message):
+    with pytest.raises(InputError) as error:
+        parse_measure(text)
+    assert str(error.value) == message
+    # If the message says what to write, that is a measure.
+    found = re.search(r"(?:did you mean|write) ([A-Z]\S*)\??( for the whole list|$)", message)
+    if found:
+        parse_measure(found[1].removesuffix("?"))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("AP; RR", "'AP; RR' names 2 measures; separate them by commas: AP,RR"),
+        ("AP and RR", "'AP and RR' names 2 measures; separate them by commas: AP,RR"),
+        ("nDCG 10", "unknown measure 'nDCG 10'; did you mean nDCG@10?"),
+        ("mean average precision", "unknown measure 'mean average precision'; did you mean AP?"),
+        ("average precision@10", "unknown measure 'average precision@10'; did you mean AP@10?"),
+        ("AP, ndgc", "unknown measure 'ndgc'; did you mean nDCG?"),
+    ],
+)
+def test_mistakes_in_texts_of_several_measures(text, problem):
+    with pytest.raises(InputError) as error:
+        evaluate(QRELS, RUN, text)
+    assert str(error.value) == f"measure: {problem}"
+
+
+def test_mistakes_with_measure_objects():
+    with pytest.raises(InputError, match=r"^nDCG: unknown parameter 'k'; write nDCG@10$"):
+        tieaware.nDCG(k=10)
+    with pytest.raises(KeyError, match=r"10 is not a parameter of AP; write AP\(rel=2\)@10 for a cut-off"):
+        tieaware.AP(rel=2)[10]
 
 
 PIECES = (

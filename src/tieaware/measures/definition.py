@@ -25,6 +25,9 @@ LEAST_INEXACT = 2.0**53
 
 _DEEPEST_CUTOFF = 2**62 - 1
 
+# The names of the cut-off in other tools.
+OTHER_NAMES_OF_CUTOFF = ("k", "n", "at", "top_k", "topk", "cut", "depth")
+
 # The relevance of each rank of one list, 0 or 1: int8[depth].
 Relevance = npt.NDArray[np.int8]
 
@@ -247,6 +250,8 @@ class Measure:
         for name, value in parameters.items():
             if name not in settings:
                 known = f"its parameters are {', '.join(settings)}" if settings else "the measure has none"
+                if name in OTHER_NAMES_OF_CUTOFF and definition.has_cutoff and is_integer(value):
+                    known = f"write {definition.name}@{value}"
                 raise InputError(definition.name, f"unknown parameter {name!r}; {known}")
             try:
                 settings[name] = definition.parameters[name].checked(name, value)
@@ -291,6 +296,9 @@ class Measure:
         >>> RBP["p"], RBP(p=0.5)["p"]
         (0.8, 0.5)
         """
+        if parameter not in self.parameters and is_integer(parameter):
+            written = f"{self._text.partition('@')[0]}@{parameter}"
+            raise KeyError(f"{parameter} is not a parameter of {self.name}; write {written} for a cut-off")
         return self.parameters[parameter]
 
     # Without this, Python would iterate over a measure by calling __getitem__ with 0, 1, 2 …
@@ -368,7 +376,8 @@ class Measure:
 
 def _checked_cutoff(definition: Definition, cutoff: object) -> int:
     if not definition.has_cutoff:
-        raise InputError(definition.name, f"has no cut-off, so @{shown(cutoff)} has no meaning")
+        name = definition.name
+        raise InputError(name, f"has no cut-off, so @{shown(cutoff)} has no meaning; write {name}")
     if not is_integer(cutoff) or not 1 <= cast(int, cutoff) <= _DEEPEST_CUTOFF:
         raise unexpected(f"cut-off of {definition.name}", "a whole number from 1 to 2^62 - 1", shown(cutoff))
     return int(cast(int, cutoff))

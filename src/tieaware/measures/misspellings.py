@@ -10,13 +10,24 @@ from typing import NamedTuple
 from tieaware.errors import InputError
 from tieaware.measures.definitions import DEFINITIONS
 from tieaware.measures.spellings import Family, families, family_of, is_cutoff, key
+from tieaware.measures.wrong_notation import cutoff_in_brackets
 
 _OBJECTIVE = "it is a training objective"
 _SUBTOPICS = "it needs judgments of subtopics, which tieaware does not read"
 _CURVE = "the measure of precision over all recalls is AP"
+_COMPARES = "it compares two rankings, and"
+_RANK = "the nearest is ESL, the number of nonrelevant documents above the first relevant one"
 
 # Names that belong to no measure of tieaware, by key, and what to say about them.
 _ELSEWHERE = {
+    "and": "separate measures by commas or spaces",
+    "arhr": "with one relevant item for each user, it is RR",
+    **dict.fromkeys(("kendall", "kendalltau", "tau"), f"{_COMPARES} tieaware.statistics.kendall_tau computes it"),
+    **dict.fromkeys(("tauap", "apcorrelation"), f"{_COMPARES} tieaware.statistics.tau_ap computes it"),
+    **dict.fromkeys(("rbo", "rankbiasedoverlap"), f"{_COMPARES} tieaware.statistics.rbo computes it"),
+    **dict.fromkeys(("spearman", "spearmanr", "spearmanrho"), f"{_COMPARES} scipy.stats.spearmanr computes it"),
+    **dict.fromkeys(("pearson", "pearsonr"), f"{_COMPARES} scipy.stats.pearsonr computes it"),
+    **dict.fromkeys(("rank", "mr", "meanrank", "averagerank", "avgrank", "arithmeticmeanrank", "firstrank"), _RANK),
     "hole": "tieaware.integrations.beir and tieaware.integrations.mteb compute it",
     **dict.fromkeys(("aucpr", "prauc", "auprc"), _CURVE),
     **dict.fromkeys(("lambdarank", "rankxendcg", "rank:ndcg"), f"{_OBJECTIVE}, and optimises nDCG"),
@@ -25,14 +36,44 @@ _ELSEWHERE = {
         ("alphandcg", "alphadcg", "erria", "nerria", "nrbp", "nnrbp", "apia", "mapia", "pia", "strecall"), _SUBTOPICS
     ),
 }
+# Names, by key, that mean a measure although they are spelled differently from all of its names.
+_MEANT = {
+    **dict.fromkeys(("ndcgexp", "expndcg", "ndcgexponential", "exponentialndcg"), "nDCG(dcg='exp-log2')"),
+    **dict.fromkeys(("dcgexp", "expdcg", "dcgexponential", "exponentialdcg"), "DCG(dcg='exp-log2')"),
+    **dict.fromkeys(("ndcglinear", "linearndcg"), "nDCG"),
+    **dict.fromkeys(("f", "fmeasure", "fscore"), "F1"),
+    **dict.fromkeys(("lrap", "labelrankingaverageprecision"), "AP"),
+    "inverseharmonicmeanrank": "RR",
+    "qmeasure": "Q",
+    "roc": "AUC",
+    "s": "Success",
+}
+# Names, by key, of other things, which are spelled like measures that mean something else.
+_UNLIKE = {
+    "adjustedarithmeticmeanrankindex", "all", "alltrec", "amri", "cg", "default", "idcg", "infndcg", "loss", "mae",
+    "medianrank", "metrics", "mse", "ncg", "nerr", "nugget", "official", "retrievalrecallatfixedprecision", "rmse",
+    "sndcg", "statap", "trec", "treceval", "xinfap",
+}  # fmt: skip
+# Cut-offs that stand for the whole list.
+_NO_CUTOFF = {"all", "full", "inf", "infinity", "none", "max", "whole", "*"}
 _ACCURACY = re.compile(r"(?:.*?[_-])??(?:top[_-]?(?P<k>\d+|k)?[_-]?)?acc(?:uracy)?(?:[_-]?score)?", re.IGNORECASE)
 # ranx's -l2 sets the smallest relevant label, so with it hits@10 is the count of ranx.
 _HITS = re.compile(r"hits(?:@(?P<cutoff>\d+))?(?:-l(?P<label>\d+))?", re.IGNORECASE)
 _CUTOFF = re.compile(r"(?P<name>[^@]*?)\s*(?:@|(?:[_-]at[_-]))\s*(?P<cutoff>.*)", re.IGNORECASE)
+# F2@10, f0.5, f05@10 and f_beta: the digits are beta. A larger number, as in F10, is rather a cut-off.
+_F_BETA = re.compile(
+    r"f[_-]?(?:(?P<beta>\d(?:\.\d+)?|0\d)|beta)(?:[_-]?(?:score|measure))?(?:@(?P<cutoff>\d+))?", re.I | re.ASCII
+)
+# map_rel2 and AP rel=2.
+_REL = re.compile(r"(?P<name>[^@]+?)[ _-]+rel[=_]?(?P<label>\d{1,9})(?:@(?P<cutoff>\d+))?", re.I | re.ASCII)
+# rbp95, rbp0.95 and rbp_p95; without the point and the p, the digits may be a cut-off.
+_RBP = re.compile(r"rbp[_-]?(?P<mark>p?[_=]?(?:0?\.)?)(?P<decimals>\d{1,9})", re.I | re.ASCII)
 _THOUSANDS = re.compile(r"(\d{1,9})k", re.IGNORECASE | re.ASCII)
 
 # Names are alike if this share of their letters is in common, in the same order.
 _LEAST_ALIKE = 0.6
+# Short names have much in common by chance.
+_SHORT, _LEAST_ALIKE_IF_SHORT = 3, 0.7
 _MOST_SUGGESTIONS = 2
 
 
@@ -55,9 +96,16 @@ def error_for(text: str, is_measure: Callable[[str], bool]) -> InputError:
     """
     if not text:
         return InputError("measure", "the name is empty; write a measure such as nDCG@10")
+    if text.isdecimal():
+        return InputError("measure", f"{text!r} is a number; write a cut-off after its measure, as in nDCG@10")
     parts = _split(text)
     family = family_of(parts.name)
-    error = _two_meanings(text, parts) or (family and _wrong_cutoff(text, parts, family))
+    error = (
+        _two_meanings(text, parts)
+        or cutoff_in_brackets(text, is_measure)
+        or (family and _wrong_cutoff(text, parts, family, is_measure))
+        or _number_in_name(text, is_measure)
+    )
     if error:
         return error
     right = family.notation(parts.parameters, parts.cutoff) if family else ""
@@ -65,6 +113,8 @@ def error_for(text: str, is_measure: Callable[[str], bool]) -> InputError:
         if text.endswith(")"):
             return InputError("measure", f"{text!r} has its parameters after the cut-off; write {right}")
         return InputError("measure", f"unknown measure {text!r}; did you mean {right}?")
+    if "(" in text and ")" not in text and is_measure(f"{text})"):
+        return InputError("measure", f"{text!r} lacks a bracket; write {text})")
     if family is not None or family_of(parts.name.partition("(")[0]) is not None:
         return InputError("measure", f"{text!r} is not of the form name(parameter=value)@cutoff, as in 'AP(rel=2)@100'")
     instead = _ELSEWHERE.get(key(parts.name))
@@ -121,13 +171,36 @@ def _two_meanings(text: str, parts: _Parts) -> InputError | None:
     return None
 
 
-def _wrong_cutoff(text: str, parts: _Parts, family: Family) -> InputError | None:
+def _number_in_name(text: str, is_measure: Callable[[str], bool]) -> InputError | None:
+    """Return the error for a name that contains the value of a parameter, such as F2@10, map_rel2 or rbp_p95."""
+    near: list[str] = []
+    if found := _F_BETA.fullmatch(text):
+        beta = found["beta"] or "2"
+        set_f = f"SetF(beta={f'0.{beta[1:]}' if len(beta) == 2 else beta})"
+        cutoff = found["cutoff"]
+        if found["beta"] == "1":
+            return None
+        if cutoff and is_measure(set_f):
+            ours = f"F1@{cutoff} has a cut-off, but no beta; {set_f} has a beta, but no cut-off"
+            return InputError("measure", f"unknown measure {text!r}; {ours}")
+        near = [set_f, *([f"F1@{beta}"] if found["beta"] else [])]
+    elif (found := _REL.fullmatch(text)) and (family := family_of(found["name"])):
+        near = [family.notation(f"rel={found['label']}", found["cutoff"])]
+    elif found := _RBP.fullmatch(text):
+        near = [f"RBP(p=0.{found['decimals']})", *([] if found["mark"] else [f"RBP@{found['decimals']}"])]
+    near = list(filter(is_measure, near))
+    return InputError("measure", f"unknown measure {text!r}; did you mean {' or '.join(near)}?") if near else None
+
+
+def _wrong_cutoff(text: str, parts: _Parts, family: Family, is_measure: Callable[[str], bool]) -> InputError | None:
     """Return the error for a known name with a wrong cut-off, or without one that it needs."""
     definition, cutoff = family.definition, parts.cutoff
     example = family.notation(parts.parameters, "0.1" if definition.at_recall else "10")
     if not definition.has_cutoff and not definition.at_recall and cutoff is not None:
         without = family.notation(parts.parameters)
         return InputError("measure", f"{definition.name} has no cut-off; write {without} instead of {text!r}")
+    if cutoff and cutoff.lower() in _NO_CUTOFF and is_measure(whole := family.notation(parts.parameters)):
+        return InputError("measure", f"{text!r} needs no cut-off; write {whole} for the whole list")
     if cutoff is None and family.needs_cutoff:
         return InputError("measure", f"{text!r} needs a cut-off; write for example {example}")
     if cutoff == "":
@@ -137,8 +210,11 @@ def _wrong_cutoff(text: str, parts: _Parts, family: Family) -> InputError | None
         return InputError("measure", f"unknown measure {text!r}; did you mean {family.notation(settings)}?")
     if not is_cutoff(definition, cutoff):
         expected = "a recall from 0 to 1" if definition.at_recall else "a whole number of at least 1"
+        whole_number = re.fullmatch(r"(\d{1,9})\.0+", cutoff or "", re.ASCII)
         thousands = _THOUSANDS.fullmatch(cutoff or "")
-        written = f"write {family.notation(parts.parameters, f'{thousands[1]}000')}" if thousands else ""
+        meant = whole_number[1] if whole_number else f"{thousands[1]}000" if thousands else ""
+        right = family.notation(parts.parameters, meant)
+        written = f"write {right}" if meant and is_measure(right) else ""
         problem = f"expected {expected}, found {cutoff!r}; {written or f'write for example {example}'}"
         return InputError(f"cut-off of measure {text!r}", problem, expected, repr(cutoff), argument="measure")
     return None
@@ -155,10 +231,18 @@ def _suggestions(parts: _Parts, is_measure: Callable[[str], bool]) -> Iterator[s
 def _alike(name: str) -> list[Family]:
     """Return the measures with similar names. For a name that ends in a known one, such as cosine_ndcg, return that."""
     words = re.split(r"[_\W]+", name)
+    wanted = key("".join(words))
+    without_prefix = wanted.removeprefix("retrieval").removesuffix("score")
+    meant = _MEANT.get(wanted, _MEANT.get(without_prefix))
+    if meant is not None:
+        family_name, _, settings = meant.removesuffix(")").partition("(")
+        return [Family(DEFINITIONS[family_name], settings)]
+    if wanted in _UNLIKE:
+        return []
     for i in range(len(words)):
-        ending = family_of("_".join(words[i:]))
+        beginning, ending = family_of("_".join(words[:i])), family_of("_".join(words[i:]))
         if ending is not None:
-            return [ending]
+            return [ending] if beginning is None else [beginning, ending]
     wanted = key(name)
     matcher = SequenceMatcher(b=wanted, autojunk=False)
     alike: dict[Family, float] = {}
@@ -166,5 +250,5 @@ def _alike(name: str) -> list[Family]:
         matcher.set_seq1(known)
         alike[family] = max(alike.get(family, 0.0), matcher.ratio())
     best = max(alike.values())
-    least = max(_LEAST_ALIKE, best - 0.05)
+    least = max(_LEAST_ALIKE_IF_SHORT if len(wanted) <= _SHORT else _LEAST_ALIKE, best - 0.05)
     return sorted((family for family, ratio in alike.items() if ratio >= least), key=lambda family: -alike[family])

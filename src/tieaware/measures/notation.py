@@ -52,8 +52,9 @@ def listed_measures(text: str) -> tuple[str, ...]:
         return (text,)
     names: list[str] = _ONE_OF_SEVERAL.findall(" ".join(words))
     for i in range(1, len(names)):
-        # A number is a further cut-off of the measure before it, as in P@5,10, and in P.5,10 of trec_eval's option -m.
-        stem = re.fullmatch(r"(.*@ ?|\w+\.)\d+(\.\d+)?", names[i - 1])
+        # A number is a further cut-off of the measure before it, as in P@5,10, in P.5,10 of trec_eval's option -m, and
+        # in P_5,10.
+        stem = re.fullmatch(r"(.*@ ?|\w+?[._])\d+(\.\d+)?", names[i - 1])
         if stem and re.fullmatch(r"\d+(\.\d+)?", names[i]):
             names[i] = stem[1] + names[i]
     return tuple(names) or (text,)
@@ -102,6 +103,23 @@ def _cached(parse: _lru_cache_wrapper[Parsed], measures: str | Measure | Sequenc
         # An element is not hashable, so it is neither a text nor a measure. Parse without the cache, which raises an
         # InputError that shows the element.
         return parse.__wrapped__(given)
+    except InputError as error:
+        if isinstance(measures, str) and len(given) > 1 and not all(map(_is_measure, listed_measures(measures))):
+            raise _whole_text_error(measures) or error from None
+        raise
+
+
+def _whole_text_error(text: str) -> InputError | None:
+    """Return the error for a text of several words that means one measure, or lists several without commas, or None."""
+    from tieaware.measures.misspellings import error_for
+    from tieaware.measures.spellings import family_of, respelled
+    from tieaware.measures.wrong_notation import several, with_commas
+
+    words = text.split()
+    name = "_".join(words)
+    if "," not in text and (respelled(name) is not None or family_of("".join(words)) is not None):
+        return error_for(" ".join(words), _is_measure)
+    return several(text, listed_measures(with_commas(text)), _is_measure)
 
 
 def _separate(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | Measure, ...]:
@@ -244,7 +262,13 @@ def _by_notation(text: str) -> Measure | None:
     form = _RECALL if definition.at_recall else _CUTOFF
     if cutoff is not None and not re.fullmatch(form, cutoff, re.ASCII):
         return None
-    measure = Measure(definition, **_parameters(text, found["parameters"] or ""))
+    parameters = found["parameters"] or ""
+    try:
+        measure = Measure(definition, **_parameters(text, parameters))
+    except InputError as error:
+        from tieaware.measures.wrong_notation import wrong_parameters
+
+        raise wrong_parameters(text, error, definition, parameters, cutoff, _is_measure) from None
     if cutoff is None:
         return measure
     return measure @ (float(cutoff) if definition.at_recall else int(cutoff))
@@ -253,11 +277,17 @@ def _by_notation(text: str) -> Measure | None:
 def _unknown(text: str) -> InputError:
     """Return the error for a text that is not a measure."""
     from tieaware.measures.misspellings import error_for
+    from tieaware.measures.wrong_notation import several, with_commas
 
-    several = listed_measures(text)
+    names = listed_measures(text)
+    if len(names) > 1 and all(map(_is_measure, names)):
+        return InputError("measure", f"{text!r} names {len(names)} measures; pass a list: {list(names)}")
+    error = several(text, listed_measures(with_commas(text)), _is_measure)
+    if error is not None:
+        return error
     outside_brackets = re.sub(r"\(.*?\)", "", text)
-    if len(several) > 1 and ("," in outside_brackets or all(map(_is_measure, several))):
-        return InputError("measure", f"{text!r} names {len(several)} measures; pass a list: {list(several)}")
+    if len(names) > 1 and "," in outside_brackets:
+        return InputError("measure", f"{text!r} names {len(names)} measures; pass a list: {list(names)}")
     return error_for(text, _is_measure)
 
 
