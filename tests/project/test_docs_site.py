@@ -147,8 +147,8 @@ def test_names_missing_from_the_api_are_found(tmp_path):
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SITE = ROOT / "site"
-# A page that loads the pages of the site in frames of some width, one after the other. For each, it prints the width of the
-# content, how many formulas are not typeset, how many tables are cut, and how many examples copy a prompt.
+# A page that loads the pages of the site in frames of some width, one after the other. For each, it prints the width of
+# its content, how many formulas are not typeset, how many tables are cut, and how many examples copy a prompt.
 FRAMES = """<!DOCTYPE html><html><body><pre></pre><script>
 const pages = %s;
 function next() {
