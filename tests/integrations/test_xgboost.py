@@ -73,6 +73,36 @@ def test_train_calls_it_and_stops_early_by_it(maximize):
     assert values[model.best_iteration] == (max if maximize else min)(values)
 
 
+@pytest.mark.parametrize("save_best", [True, False])
+@pytest.mark.parametrize(
+    ("measure", "name", "best"), [("ndcg@5", "nDCG@5", max), (None, "RR", max), ("ESL", "ESL", min)]
+)
+def test_the_callback_keeps_the_best_round_without_being_told_the_direction(measure, name, best, save_best):
+    labels, _ = lists(3)
+    training, validation = data(labels[1:]), data(labels[:0:-1].copy())
+    measured, record = metric(["nDCG@5", "ESL", "RR"]), {}
+    model = xgboost.train(
+        QUIET | {"max_depth": 5, "eta": 1, "eval_metric": "ndcg@5"}, training, 40, evals=[(validation, "v")],
+        evals_result=record, verbose_eval=False, custom_metric=measured,
+        callbacks=[measured.early_stopping(4, measure=measure, save_best=save_best)],
+    )  # fmt: skip
+    values = record["v"][name]
+    assert values[model.best_iteration] == best(values)
+    # The training stopped early, and the last round was not the best.
+    assert len(values) == model.best_iteration + 5 < 40
+    assert model.num_boosted_rounds() == (model.best_iteration + 1 if save_best else len(values))
+
+
+def test_the_callback_refuses_other_measures():
+    measured = metric(["nDCG@5", "RR"])
+    with pytest.raises(InputError, match="measure: expected one of nDCG@5, RR, which this metric computes, found AP"):
+        measured.early_stopping(10, measure="map")
+    with pytest.raises(InputError, match="rounds: expected a whole number of at least 1, found 0"):
+        measured.early_stopping(0)
+    with pytest.raises(InputError, match="min_delta: expected a number from 0 to inf, found -1"):
+        measured.early_stopping(1, min_delta=-1)
+
+
 def test_labels_are_prepared_once_and_again_after_a_change(monkeypatch):
     labels, scores = lists(3)
     measured, made = metric("AP"), []

@@ -6,16 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from tieaware.checks.arguments import number, unexpected, whole_number
 from tieaware.errors import InputError
 from tieaware.integrations.boosting import BoostingMetric
+from tieaware.measures import Measure, parse_measure
 from tieaware.runtime.extras import load
 
 
 class Metric(BoostingMetric):
     """Measures that XGBoost computes after every round.
 
-    Pass an instance as ``custom_metric`` to ``xgboost.train`` or ``xgboost.cv``. Also pass ``maximize=True``, because
-    XGBoost minimises metrics that it does not know by name. Early stopping uses the last measure.
+    Pass an instance as ``custom_metric`` to ``xgboost.train`` or ``xgboost.cv``. For early stopping, pass the result of
+    its method `early_stopping` among the ``callbacks``. XGBoost's own ``early_stopping_rounds`` needs
+    ``maximize=True``, because XGBoost minimises metrics that it does not know by name.
 
     The parameters are as for `BoostingMetric`.
 
@@ -68,6 +71,65 @@ class Metric(BoostingMetric):
         sizes = np.diff(edges.astype(np.int64))
         means = self.means(data, data.get_label(), sizes, scores, weights if len(weights) else None)
         return [(str(measure), mean) for measure, mean in zip(self.measures, means, strict=True)]
+
+
+    def early_stopping(
+        self,
+        rounds: int,
+        *,
+        measure: str | Measure | None = None,
+        data_name: str | None = None,
+        save_best: bool = False,
+        min_delta: float = 0.0,
+    ) -> Any:
+        """Make a callback that stops the training early by a measure, and knows whether higher is better.
+
+        XGBoost decides this by the metric's name, and minimises what it does not know.
+
+        Parameters
+        ----------
+        rounds : int
+            The training stops when the measure has not improved for this many rounds.
+        measure : str or Measure, optional
+            One of the measures of this metric; by default the last, as in XGBoost.
+        data_name : str, optional
+            The name of the data set; by default the last one in ``evals``.
+        save_best : bool
+            Whether the model keeps only the trees up to the best round. Otherwise ``model.predict`` uses all trees,
+            unless ``iteration_range=(0, model.best_iteration + 1)`` is passed to it.
+        min_delta : float
+            The smallest change that counts as an improvement, at least 0.
+
+        Returns
+        -------
+        xgboost.callback.EarlyStopping
+            A callback for one training.
+
+        Raises
+        ------
+        InputError
+            If `rounds` is not at least 1, `min_delta` is negative, or the metric does not have the measure.
+
+        Examples
+        --------
+        >>> ndcg = metric("nDCG@10")
+        >>> callback = ndcg.early_stopping(10)
+        >>> callback.metric_name, callback.maximize
+        ('nDCG@10', True)
+        >>> # xgboost.train(params, train, 500, evals=[(valid, "valid")], custom_metric=ndcg, callbacks=[callback])
+        """
+        watched = self.measures[-1] if measure is None else parse_measure(measure)
+        if watched not in self.measures:
+            expected = f"one of {', '.join(map(str, self.measures))}"
+            raise unexpected("measure", f"{expected}, which this metric computes", str(watched))
+        return load("xgboost.callback", self.package).EarlyStopping(
+            rounds=whole_number("rounds", rounds, 1),
+            metric_name=str(watched),
+            data_name=data_name,
+            maximize=not watched.definition.less_is_better,
+            save_best=save_best,
+            min_delta=number("min_delta", min_delta, 0, np.inf),
+        )
 
 
 metric = Metric
