@@ -297,7 +297,8 @@ def test_verdicts_follow_the_correction(correction, correct):
     assert pairs.rows[0][4:6] == (None, None)
     assert counts.rows[0][2 + (name is not None)] == (p < 0.05).sum()
     how = {"holm": "Holm-corrected", "bh": "Benjamini–Hochberg-corrected", "bonferroni": "Bonferroni-corrected"}
-    phrase = f"(paired permutation test, two-sided, p < 0.05, {how.get(correction, 'not corrected')} for 6 pairs)"
+    corrected = f"{how[correction]} for 6 pairs" if correction in how else "not corrected"
+    phrase = f"(paired permutation test, two-sided, p < 0.05, {corrected})"
     for table in (counts, wins):
         assert phrase in table.notes[0]
     assert outcome.title.endswith(f"paired permutation test, {how.get(correction, 'not corrected')}")

@@ -9,7 +9,7 @@ import pytest
 import tieaware
 from tieaware import InputError
 from tieaware.cli import main
-from tieaware.experiments import banding, precision
+from tieaware.experiments import banding, compare, precision
 from tieaware.output.tables import significant
 from tieaware.samples import discrete_lists
 
@@ -176,7 +176,8 @@ def test_the_verdict_counts_the_runs_that_change_significantly_by_each_measure()
         "With levels:1, which changes values most (mean absolute change 0.250, averaged over the measures), RR changes "
         "significantly in 4 of 4 runs, P@1 in 4, and P@2 in none (paired t-tests at 0.05, without correction for "
         "multiple tests). RR loses 0.250 on average (largest loss on a query 0.250, largest gain 0), and P@1 loses "
-        "0.500 (0.500, 0). All 6 verdicts of uncorrected tests between pairs of runs stay the same."
+        "0.500 (largest loss 0.500, largest gain 0). All 6 verdicts of uncorrected tests between pairs of "
+        "runs stay the same."
     )
     # The quantity by which the precision was chosen is a column of the table, one cell for each measure.
     rows = [dict(zip(outcome.table().columns, row, strict=True)) for row in outcome.table().rows]
@@ -212,7 +213,7 @@ def test_the_verdict_on_submitted_runs_is_that_of_the_tables(covid):
         (row,) = [row for row in rows if (row["measure"], row["precision"]) == (measure, "bands:2")]
         loss, gain = significant(row["largest loss"]), significant(row["largest gain"])
         first = f"largest loss on a query {loss}, largest gain {gain}"
-        assert (first if measure == "AP" else f"({loss}, {gain})") in verdict
+        assert (first if measure == "AP" else f"(largest loss {loss}, largest gain {gain})") in verdict
 
 
 def test_figures_show_the_direction_of_loss():
@@ -236,6 +237,55 @@ def test_pairs_whose_verdicts_change_are_listed(banded):
     assert rows
     flipped = [row for row in rows if row[4] * row[6] < 0]
     assert all((row[5] < 0.05) != (row[7] < 0.05) or row in flipped for row in rows)
+
+
+@pytest.mark.parametrize("baseline", [None, "run 2"])
+@pytest.mark.parametrize("correction", ["none", "holm", "bh", "bonferroni"])
+def test_verdicts_follow_the_correction_and_the_baseline(correction, baseline):
+    """They are those of comparisons of the same values, for each measure and precision on its own."""
+    rng = np.random.default_rng(4)
+    qrels = {f"q{i}": {"d1": 1} for i in range(12)}
+    runs = {
+        f"run {r}": {q: dict(zip(["d1", "d2", "d3"], rng.normal([r / 2, 0.0, 0.0]), strict=True)) for q in qrels}
+        for r in range(6)
+    }
+    precisions, measures = ["decimals:1", "levels:1", "decimals:0"], ["RR", "P@1"]
+    outcome = precision(qrels, runs, precisions, measures, correction=correction, baseline=baseline)
+    rows = []
+    for m, measure in enumerate(measures):
+        for p, each in enumerate(precisions):
+            before, after = (
+                compare(result, correction=correction, baseline=baseline)
+                for result in (tieaware.evaluate(qrels, runs, measure, precision=way) for way in (None, each))
+            )
+            changed = np.flatnonzero(before.signs[0] != after.signs[0])
+            same = outcome.pairs.shares()[0, p, m]
+            assert same == pytest.approx(1.0 - len(changed) / len(before.first))
+            for i in changed.tolist():
+                names = (before.results.runs[pairs[i]] for pairs in (before.first, before.second))
+                ends = [
+                    number
+                    for side in (before, after)
+                    for number in (side.tests[0].p[i], side.adjusted[0][i])[: 1 + (correction != "none")]
+                ]
+                rows.append((measure, each, *names, *ends))
+    table = outcome.tables()["changed-verdicts"]
+    short = {"holm": "Holm", "bh": "BH", "bonferroni": "Bonferroni"}.get(correction)
+    assert table.columns[4:] == (
+        ("difference", "p", short, "difference after", "p after", f"{short} after")
+        if short else ("difference", "p", "difference after", "p after")
+    )  # fmt: skip
+    kept = [i for i, name in enumerate(table.columns) if not name.startswith("difference")]
+    found = [tuple(row[i] for i in kept) for row in table.rows]
+    assert [row[:4] for row in found] == [row[:4] for row in rows]
+    assert any(row[0] == "RR" for row in rows)
+    np.testing.assert_allclose([row[4:] for row in found], [row[4:] for row in rows], atol=1e-14)
+    n, against = (15, "between pairs of runs") if baseline is None else (5, "against run 2")
+    kind = {"holm": "Holm-corrected", "bh": "Benjamini–Hochberg-corrected", "bonferroni": "Bonferroni-corrected"}
+    assert f"{n} verdicts of {kind.get(correction, 'uncorrected')} tests {against} stay the same" in outcome.verdict()
+    family = f"for {n} pairs by one measure with one precision" if short else "not corrected"
+    for shown in (table.notes[0], outcome.table().notes[2], outcome.drawings()["verdicts"].caption):
+        assert family in shown
 
 
 def test_no_observed_loss_exceeds_the_worst_case(banded):
@@ -281,6 +331,8 @@ def test_the_report_has_every_table_and_figure(generated, tmp_path):
         ({"precisions": ["bands:0.5"]}, r"rho: expected a number from 1 to 2\^62 of .*, found '0.5'"),
         ({"precisions": ["float32"], "alpha": 1.0}, r"alpha: expected a number between 0 and 1, found 1\.0"),
         ({"precisions": ["float32"], "kept": 0}, "kept: expected a number between 0 and 1, found 0"),
+        ({"precisions": ["float32"], "correction": "holms"}, "correction: .*did you mean holm"),
+        ({"precisions": ["float32"], "baseline": "A"}, "baseline: there is no run 'A'; did you mean a\\?"),
     ],
 )
 def test_invalid_arguments_are_refused(arguments, message):
@@ -311,6 +363,14 @@ def test_the_command_prints_the_table_and_writes_the_report(tmp_path, capfd):
     assert not list(out.glob("p-values*"))
     assert main([*arguments, "--format", "csv", "--all"]) == 0
     assert capfd.readouterr().out.count("measure,precision") == 5
+    two = [*arguments[:3], str(tmp_path / "b.run"), *arguments[3:], "--precision", "levels:1"]
+    (tmp_path / "b.run").write_text("\n".join(lines[:4]) + "\n")
+    assert main([*two, "--correction", "bh", "--baseline", "a"]) == 0
+    assert "1 pair of a run and a " in " ".join(capfd.readouterr().out.split())
+    assert main([*two, "--correction", "bhh"]) == 2
+    assert capfd.readouterr().err.startswith("--correction: ")
+    assert main([*two, "--baseline", "c"]) == 2
+    assert capfd.readouterr().err.startswith("--baseline: there is no run 'c'")
     assert main([*arguments, "--precision", "float17"]) == 2
     assert "did you mean" in capfd.readouterr().err
 

@@ -106,7 +106,7 @@ def test_with_a_baseline_daggers_differences_and_p_values(results, correction):
     assert table.notes[:4] == (
         "Baseline: lists|$%.",
         "†, ‡: significantly better, or worse, than the baseline (paired t-test, two-sided, p < 0.05, "
-        f"{how.get(correction, 'not corrected')} for 3 pairs).",
+        f"{how[correction] + ' for 3 pairs' if correction in how else 'not corrected'}).",
         "Δ: the difference from the mean of the baseline. p: the p value"
         + ("." if correction == "none" else " after the correction."),
         "Not tested: num_ret, gm_map.",

@@ -124,15 +124,25 @@ def add_procedure(command: argparse._ActionsContainer, compared: str, tests: str
     tests : str
         The names of the tests.
     """
-    command.add_argument("--baseline", metavar="RUN", help=f"compare each run only with this one (default: {compared})")
+    add_baseline(command, compared)
     command.add_argument(
         "--test", metavar="TEST",
         help=f"paired test over the queries, where tukey is Tukey's HSD: {tests} (default: t)",
     )  # fmt: skip
+    add_correction(command, "holm, but none with tukey, which needs no other")
+
+
+def add_baseline(command: argparse._ActionsContainer, compared: str) -> None:
+    """Add the option for the baseline; without it, runs are compared with what `compared` says."""
+    command.add_argument("--baseline", metavar="RUN", help=f"compare each run only with this one (default: {compared})")
+
+
+def add_correction(command: argparse._ActionsContainer, default: str, of: str = "") -> None:
+    """Add the option for the correction of the tests that `of` names, if there are others; `default` is for readers."""
     command.add_argument(
         "--correction", metavar="C",
-        help="correction for multiple comparisons, where bh is Benjamini–Hochberg: holm, bh, bonferroni or none "
-        "(default: holm, but none with tukey, which needs no other)",
+        help=f"correction for multiple comparisons{of}, where bh is Benjamini–Hochberg: holm, bh, bonferroni or none "
+        f"(default: {default})",
     )  # fmt: skip
 
 

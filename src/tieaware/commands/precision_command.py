@@ -36,6 +36,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--kept", type=float, default=0.99, metavar="S",
         help="share of a run's mean that must be kept, in the one-sided test (%(default)s)",
     )  # fmt: skip
+    options.add_baseline(command, "all with each other")
+    options.add_correction(command, "none", " between runs, by one measure with one precision")
     options.add_threads(command)
     options.add_output(command)
     command.set_defaults(run=_run)
@@ -44,10 +46,15 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import precision
     from tieaware.precision import Bands
+    from tieaware.statistics.procedures import checked
+
+    # The name is checked before any file is read.
+    checked("t", arguments.correction)
 
     chosen = [*(Bands(rho) for rho in arguments.rho), *arguments.precision] or [Bands(rho) for rho in RHOS]
     outcome = precision(
         arguments.qrels, options.run_files(arguments, arguments.qrels), chosen, arguments.measure or PRECISION_MEASURES,
-        alpha=arguments.alpha, kept=arguments.kept, threads=arguments.threads,
+        alpha=arguments.alpha, kept=arguments.kept, threads=arguments.threads, baseline=arguments.baseline,
+        correction="none" if arguments.correction is None else arguments.correction,
     )  # fmt: skip
     return options.output(outcome, arguments)

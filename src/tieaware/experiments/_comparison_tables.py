@@ -9,8 +9,6 @@ import numpy as np
 from tieaware.experiments._comparison_figures import TestedPairs
 from tieaware.output.tables import Cell, Table, counted
 
-# The names of the columns of corrected p values.
-_CORRECTED = {"holm": "Holm", "bh": "BH", "bonferroni": "Bonferroni"}
 _UNKNOWN = "–: unknown."
 
 
@@ -82,8 +80,8 @@ _FLIPS = (
 def tested_pairs(title: str, measures: Sequence[TestedPairs]) -> Table:
     """Return a row for each pair of runs and measure: the test, and the effect of ties."""
     tested = measures[0]
-    corrected = _CORRECTED.get(tested.procedure.correction)
-    rows = [row for each in measures for row in _pairs_of(each, is_corrected=corrected is not None)]
+    corrected = tested.procedure.short_correction
+    rows = [row for each in measures for row in _pairs_of(each, is_corrected=bool(corrected))]
     names = (
         "measure", "run", "against", "difference", f"{tested.confidence:.0%} from", f"{tested.confidence:.0%} to", "p",
         *([corrected] if corrected else []), "with ties from", "with ties to", "sign flips", "verdict flips",
@@ -130,7 +128,7 @@ def _flips(tested: TestedPairs, i: int) -> str:
 
 def verdict_counts(measures: Sequence[TestedPairs]) -> Table:
     """Return a row for each measure: how many verdicts there are of each kind."""
-    corrected = _CORRECTED.get(measures[0].procedure.correction)
+    corrected = measures[0].procedure.short_correction
     rows: list[tuple[Cell, ...]] = []
     for tested in measures:
         effect = tested.resolutions

@@ -8,7 +8,7 @@ change, how well the order of the runs is kept, and how close the largest observ
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,7 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.engine.views import View
 from tieaware.experiments._score_precision_figures import Boxes, Lines, Precisions, Scatter
+from tieaware.experiments._score_precision_pairs import Verdicts
 from tieaware.experiments._score_precision_verdict import Changes
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
@@ -33,8 +34,10 @@ from tieaware.precision import Bands, Coarsening, parse_precision
 from tieaware.precision.worst_cases import known_worst_case, worst_case
 from tieaware.runtime.extras import load
 from tieaware.statistics import kendall_tau, paired_test, tau_ap
+from tieaware.statistics.multiple_comparisons import Correction
+from tieaware.statistics.procedures import checked, pairs_of
 from tieaware.statistics.values import ROUNDING
-from tieaware.statistics.verdicts import CHANGES, PairTests, all_pairs, shares_of_changes
+from tieaware.statistics.verdicts import CHANGES, tests_of
 
 
 def banding(
@@ -46,6 +49,8 @@ def banding(
     alpha: float = 0.05,
     kept: float = 0.99,
     threads: int | None = None,
+    correction: Correction = "none",
+    baseline: str | None = None,
 ) -> Precision:
     """Treat ranks within the same geometric band as tied, and compare the averages with the run's own order.
 
@@ -59,6 +64,12 @@ def banding(
         The significance level, between 0 and 1.
     kept : float
         The share of a run's mean that the one-sided test must show to be kept, between 0 and 1.
+    correction : str
+        The correction of the tests between runs for all pairs that are compared, by one measure with one precision:
+        "none", the default, "holm", "bh" (Benjamini–Hochberg) or "bonferroni". The tests of a single run, before
+        against after, are not corrected.
+    baseline : str, optional
+        The only run with which the other runs are compared; by default, all runs are compared with each other.
 
     Returns
     -------
@@ -67,7 +78,8 @@ def banding(
     Raises
     ------
     InputError
-        As `tieaware.evaluate`; or if a rho, alpha or kept is out of range, or there are fewer than two queries.
+        As `tieaware.evaluate`; or if a rho, alpha or kept is out of range, there are fewer than two queries, the
+        correction is unknown, or there is no run of the baseline's name.
 
     References
     ----------
@@ -82,7 +94,10 @@ def banding(
            [0.    , 0.0833]])
     """
     growths = [Bands(rho) for rho in sequence("rhos", rhos, "numbers")]
-    return precision(qrels, runs, growths, measures, alpha=alpha, kept=kept, threads=threads)
+    return precision(
+        qrels, runs, growths, measures, alpha=alpha, kept=kept, threads=threads, correction=correction,
+        baseline=baseline,
+    )  # fmt: skip
 
 
 def precision(
@@ -94,6 +109,8 @@ def precision(
     alpha: float = 0.05,
     kept: float = 0.99,
     threads: int | None = None,
+    correction: Correction = "none",
+    baseline: str | None = None,
 ) -> Precision:
     """Coarsen the scores of each run, and compare its values, averaged over ties, before and after.
 
@@ -101,7 +118,7 @@ def precision(
 
     Parameters
     ----------
-    qrels, runs, measures, alpha, kept, threads
+    qrels, runs, measures, alpha, kept, threads, correction, baseline
         As in `banding`.
     precisions : sequence of str or Coarsening
         Such as "decimals:2" or "bfloat16"; see `tieaware.precision`.
@@ -113,8 +130,7 @@ def precision(
     Raises
     ------
     InputError
-        As `tieaware.evaluate`; or if a precision is unknown, `precisions` is empty, alpha or kept is out of range, or
-        there are fewer than two queries.
+        As `banding`; or if a precision is unknown, or `precisions` is empty.
 
     References
     ----------
@@ -129,6 +145,7 @@ def precision(
            [1.  , 0.75]])
     """
     alpha, kept = number("alpha", alpha, 0, 1, ends=False), number("kept", kept, 0, 1, ends=False)
+    checked("t", correction)
     several = [precisions] if isinstance(precisions, str | Coarsening) else precisions
     coarsenings = [parse_precision(each) for each in sequence("precisions", several, "texts such as 'decimals:2'")]
     if not coarsenings:
@@ -139,6 +156,7 @@ def precision(
     parsed = parse_measures(measures)
     results = evaluate_with_progress(qrels, runs, [*parsed, NumRet], views, threads)
     first = results[0]
+    pairs_of(first.runs, baseline)
     if len(first.queries) < 2:
         raise unexpected("qrels", "at least 2 queries to compare over", f"{len(first.queries)}")
     return Precision(
@@ -151,6 +169,8 @@ def precision(
         int(first.values[:, :, -1].max()),
         alpha,
         kept,
+        correction,
+        baseline,
     )
 
 
@@ -175,6 +195,10 @@ class Precision(Experiment):
         The length of the longest list.
     alpha, kept : float
         The significance level, and the share of a run's mean that the one-sided test must show to be kept.
+    correction : str
+        The correction of the tests between runs.
+    baseline : str or None
+        The only run with which the others are compared; None if all runs are compared with each other.
     """
 
     precisions: tuple[Coarsening, ...]
@@ -186,6 +210,8 @@ class Precision(Experiment):
     depth: int
     alpha: float
     kept: float
+    correction: Correction = "none"
+    baseline: str | None = None
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -222,8 +248,8 @@ class Precision(Experiment):
         # Whether a smaller value is a loss depends on the measure.
         sign = np.where([measure.definition.less_is_better for measure in self.measures], -1.0, 1.0)
         lost = np.moveaxis(self.differences * sign, 3, 1)
-        p, same = np.moveaxis(self.changed, 2, 1), self.pairs.shares()[0]
-        return Changes(self.precisions, self.measures, lost, p, same, self.pairs.count, self.alpha).sentences()
+        p = np.moveaxis(self.changed, 2, 1)
+        return Changes(self.precisions, self.measures, lost, p, self.pairs, self.alpha).sentences()
 
     @cached_property
     def differences(self) -> Values:
@@ -281,20 +307,20 @@ class Precision(Experiment):
 
     @cached_property
     def pairs(self) -> Verdicts:
-        """The tests of all pairs of runs, before and after coarsening."""
+        """The tests of pairs of runs, before and after coarsening."""
+        first, second = pairs_of(self.runs, self.baseline)
         originals = {id(original): original for original in self.originals}
-        tested = [all_pairs(values) for values in progress([*originals.values(), *self.values], "pairs of runs")]
+        both = progress([*originals.values(), *self.values], "pairs of runs")
+        tested = [tests_of(values, first, second) for values in both]
         tests = dict(zip(originals, tested, strict=False))
         before = tuple(tests[id(original)] for original in self.originals)
-        return Verdicts(before, tuple(tested[len(originals) :]), self.alpha)
+        after = tuple(tested[len(originals) :])
+        procedure = checked("t", self.correction)
+        return Verdicts(before, after, self.alpha, self.runs, first, second, procedure, self.baseline)
 
     @property
     def _runs_by_queries(self) -> str:
         return f"{counted(len(self.runs), 'run')} × {len(self.queries)} queries"
-
-    @property
-    def _pairs_of_runs(self) -> str:
-        return f"{counted(self.pairs.count, 'pair')} of runs"
 
     @cached_property
     def correlations(self) -> tuple[Values, Values]:
@@ -340,7 +366,7 @@ class Precision(Experiment):
             "summary": self._summary(),
             "differences": self._differences(),
             "verdicts": self._verdicts(),
-            "changed-verdicts": self._changed_verdicts(),
+            "changed-verdicts": self.pairs.changed(self.measures, self.precisions),
             "runs": self._runs(),
         }
 
@@ -377,13 +403,14 @@ class Precision(Experiment):
             f"mean loss: original − coarsened, over {self._runs_by_queries}. "
             "mean |change|: the mean of the absolute differences, in which losses and gains do not cancel. Bands are "
             "compared with the run's own order, other precisions with the average over ties of the original scores.",
-            f"runs changed: paired t-test, p < {self.alpha}, without correction for multiple tests, so about "
-            f"{self.alpha:.0%} of the runs are counted by chance. runs kept: no value changed, or the run was shown to "
-            f"keep more than {self.kept:.0%} of its mean (one-sided test, p < {self.alpha}); lost more: it was shown "
-            f"to keep less; undecided: {len(self.queries)} queries are too few to show either, which does not indicate "
-            "a loss.",
-            f"same verdicts: the share of {self._pairs_of_runs} with the same verdict of the paired t-test at "
-            f"{self.alpha}. tau: Kendall's τ_b between the orders by mean; tau AP: τ_AP,b.",
+            f"runs changed: paired t-test of coarsened against original, p < {self.alpha}, without correction for "
+            f"multiple tests, so chance alone would count about {self.alpha:.0%} of the runs. runs kept: no value "
+            f"changed, or the run was shown to keep more than {self.kept:.0%} of its mean (one-sided test, "
+            f"p < {self.alpha}); lost more: it was shown to keep less; undecided: {len(self.queries)} queries are too "
+            "few to show either, which does not indicate a loss.",
+            f"same verdicts: the share of {self.pairs.named} with the same verdict before and after "
+            f"({self.pairs.described}). tau, tau AP: Kendall's τ_b and τ_AP,b between the orders of the runs by mean, "
+            "before and after.",
         ]
         return self._table(self.title, columns, cells, notes)
 
@@ -418,28 +445,11 @@ class Precision(Experiment):
 
     def _verdicts(self) -> Table:
         notes = [
-            f"Shares of {self._pairs_of_runs}, by a paired t-test at {self.alpha} before and after. appear: "
-            "significant only after; vanish: only before; flip: both times, with opposite signs.",
+            f"Shares of {self.pairs.named}, before and after ({self.pairs.described}). appear: significant only after; "
+            "vanish: only before; flip: both times, with opposite signs.",
             "signs: the difference of means changes its sign, significant or not.",
         ]
         return self._table("Verdicts between runs", CHANGES, self.pairs.shares(), notes)
-
-    def _changed_verdicts(self) -> Table:
-        rows: list[tuple[Cell, ...]] = []
-        first, second = np.triu_indices(len(self.runs), 1)
-        for m, measure in enumerate(self.measures):
-            for p, each in enumerate(self.precisions):
-                old, new = self.pairs.before[p], self.pairs.after[p]
-                changed = old.verdicts(self.pairs.alpha)[m] != new.verdicts(self.pairs.alpha)[m]
-                rows += [
-                    (str(measure), str(each), self.runs[first[i]], self.runs[second[i]], *numbers)
-                    for i in np.flatnonzero(changed).tolist()
-                    for numbers in [(old.difference[m, i], old.p[m, i], new.difference[m, i], new.p[m, i])]
-                ]
-        names = ("measure", "precision", "run", "against", "difference", "p", "difference after", "p after")
-        note = f"The pairs of runs whose verdict by a paired t-test at {self.alpha}, without correction, changes."
-        plain = [tuple(float(cell) if isinstance(cell, np.floating) else cell for cell in row) for row in rows]
-        return Table("Changed verdicts between runs", names, plain, (note,))
 
     def _runs(self) -> Table:
         rows: list[tuple[Cell, ...]] = []
@@ -490,12 +500,14 @@ class Precision(Experiment):
         }
         if len(self.runs) < 2:
             return differences
+        before, after = self.pairs.corrected
+        p_name = self.pairs.procedure.p_name
         p_values = {
             f"p-values-{file_name(measure)}": Drawing(
-                f"{measure}: p of the paired t-test for {self._pairs_of_runs}, with the original "
+                f"{measure}: {p_name} of the paired t-test for {self.pairs.named}, with the original "
                 f"scores and with {self.precisions[-1]}. Dashed: {self.alpha}; verdicts vanish in the upper left and "
                 "appear in the lower right.",
-                Scatter(str(self.precisions[-1]), self.pairs.before[-1].p[m], self.pairs.after[-1].p[m], self.alpha),
+                Scatter(str(self.precisions[-1]), before[-1].p[m], after[-1].p[m], self.alpha, p_name),
                 (5.6, 5.2),
                 f"Verdicts between runs by {measure}, before and after",
             )
@@ -511,6 +523,8 @@ class Precision(Experiment):
             name: Drawing(f"{caption}, by precision.", Lines(axis, axis_name, self.measures, values), title=caption)
             for name, (caption, axis_name, values) in lines.items()
         }
+        tested = f"Share of {self.pairs.named} with the same verdict ({self.pairs.described}), by precision."
+        curves["verdicts"] = replace(curves["verdicts"], caption=tested)
         return {**differences, **curves, **p_values}
 
     def _axis(self) -> Precisions:
@@ -518,33 +532,6 @@ class Precision(Experiment):
             growths = [str(each).partition(":")[2] for each in self.precisions]
             return Precisions("growth of the bands, ρ", growths)
         return Precisions("precision of the scores", [str(each) for each in self.precisions])
-
-
-@dataclass(frozen=True)
-class Verdicts:
-    """The tests of all pairs of runs, before and after each precision.
-
-    Attributes
-    ----------
-    before, after : tuple of PairTests
-        The tests with the original scores and with the coarsened scores, one for each precision.
-    alpha : float
-        The significance level.
-    """
-
-    before: tuple[PairTests, ...]
-    after: tuple[PairTests, ...]
-    alpha: float
-
-    @property
-    def count(self) -> int:
-        """The number of pairs of runs."""
-        return int(self.after[0].p.shape[1])
-
-    def shares(self) -> Values:
-        """Return the shares of pairs with each of CHANGES, float64[5, n_precisions, n_measures]; NaN without pairs."""
-        both = zip(self.before, self.after, strict=True)
-        return np.stack([shares_of_changes(*tests, self.alpha) for tests in both], axis=1)
 
 
 def _groups_ranks(precision: Coarsening) -> bool:

@@ -90,6 +90,7 @@ class Scatter:
     before: Values
     after: Values
     alpha: float
+    p_name: str
 
     def __call__(self, ax: Axes) -> None:
         smallest = 1e-8
@@ -100,5 +101,5 @@ class Scatter:
             line(self.alpha, color="#D55E00", linestyle="--", linewidth=1.0)
         ax.plot([smallest, 1.0], [smallest, 1.0], color="#888888", linewidth=0.8)
         ax.set(xscale="log", yscale="log", xlim=(smallest, 1.2), ylim=(smallest, 1.2), aspect="equal")
-        ax.set_xlabel(f"p, original scores (least {smallest:.0e})")
-        ax.set_ylabel(f"p, {self.precision}")
+        ax.set_xlabel(f"{self.p_name}, original scores (least {smallest:.0e})")
+        ax.set_ylabel(f"{self.p_name}, {self.precision}")

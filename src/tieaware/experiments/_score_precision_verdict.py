@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
+from tieaware.experiments._score_precision_pairs import Verdicts
 from tieaware.measures import Measure
 from tieaware.output.tables import percent, significant
 from tieaware.precision import Coarsening
+from tieaware.statistics.procedures import CORRECTIONS
 
 
 @dataclass(frozen=True)
@@ -25,10 +27,8 @@ class Changes:
         What each run loses on each query; negative for a gain.
     p : float64[n_precisions, n_measures, n_runs]
         The p value of each run's paired t-test of coarsened against original, uncorrected.
-    same : float64[n_precisions, n_measures]
-        The share of the pairs of runs that keep their verdict.
-    n_pairs : int
-        The number of pairs of runs.
+    pairs : Verdicts
+        The verdicts between runs.
     alpha : float
         The significance level.
     """
@@ -37,8 +37,7 @@ class Changes:
     measures: Sequence[Measure]
     lost: Values
     p: Values
-    same: Values
-    n_pairs: int
+    pairs: Verdicts
     alpha: float
 
     def sentences(self) -> str:
@@ -112,7 +111,7 @@ class Changes:
             parts.append(
                 f"{change} on average (largest loss on a query {loss_seen}, largest gain {gain_seen})"
                 if m == shown[0]
-                else f"{change} ({loss_seen}, {gain_seen})"
+                else f"{change} (largest loss {loss_seen}, largest gain {gain_seen})"
             )
         return f"{_listed(parts, ', and ')}."
 
@@ -121,16 +120,22 @@ class Changes:
         harmless = self._harmless(p, moved)
         if self._n_runs == 1:
             return f"With {harmless}." if harmless else ""
-        share = float(self.same[p].min())
-        if self.n_pairs == 1:
+        n_pairs, share = self.pairs.count, float(self.pairs.shares()[0, p].min())
+        if n_pairs == 1:
             verdict = f"The verdict between the two runs {'stays the same' if share == 1.0 else 'changes'}"
         elif share == 1.0:
-            verdict = f"All {self.n_pairs:,} verdicts of uncorrected tests between pairs of runs stay the same"
+            verdict = f"All {n_pairs:,} verdicts of {self._tests_between_runs} stay the same"
         else:
             least = "By each measure, at least " if len(self.measures) > 1 else ""
-            n = f"{round(share * self.n_pairs):,} of {self.n_pairs:,}"
-            verdict = f"{least}{n} verdicts of uncorrected tests between pairs of runs stay the same ({percent(share)})"
+            n = f"{round(share * n_pairs):,} of {n_pairs:,}"
+            verdict = f"{least}{n} verdicts of {self._tests_between_runs} stay the same ({percent(share)})"
         return f"{verdict}; with {harmless}." if harmless else f"{verdict}."
+
+    @property
+    def _tests_between_runs(self) -> str:
+        procedure, baseline = self.pairs.procedure, self.pairs.baseline
+        kind = CORRECTIONS[procedure.correction] if procedure.corrects else "uncorrected"
+        return f"{kind} tests {'between pairs of runs' if baseline is None else f'against {baseline}'}"
 
     def _harmless(self, p: int, moved: Values) -> str:
         """Name the precision with the largest change of those without a significant change, if p has one."""
@@ -148,8 +153,8 @@ class Changes:
         kept = f"No value of {names} changes with {precisions}"
         if self._n_runs == 1:
             return f"{kept}."
-        one = self.n_pairs == 1
-        stay = "the verdict between the two runs stays" if one else f"all {self.n_pairs:,} verdicts between runs stay"
+        n = self.pairs.count
+        stay = "the verdict between the two runs stays" if n == 1 else f"all {n:,} verdicts between runs stay"
         return f"{kept}, and {stay} the same."
 
 

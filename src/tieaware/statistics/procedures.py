@@ -30,6 +30,8 @@ CORRECTIONS: dict[str, str] = {
 }  # fmt: skip
 # The names of corrected p values.
 _P = {"holm": "Holm's p", "bh": "Benjamini–Hochberg's p", "bonferroni": "Bonferroni's p", "none": "uncorrected p"}
+# The short names of corrections, for columns of corrected p values.
+_SHORT = {"holm": "Holm", "bh": "BH", "bonferroni": "Bonferroni"}
 # The number of random assignments of signs in a permutation test, the default of `paired_test`.
 _PERMUTATIONS = 10_000
 # The most differences that are computed at a time, because those of all pairs may not fit into memory.
@@ -81,12 +83,17 @@ class Procedure(NamedTuple):
         start = f"{TESTS[self.test]}, two-sided, p < {alpha:g}"
         if self.test == "tukey":
             return f"{start}, corrected for {counted(n_runs, 'run')}"
-        return f"{start}, {CORRECTIONS[self.correction]} for {family}"
+        return f"{start}, {CORRECTIONS[self.correction]}" + (f" for {family}" if self.corrects else "")
 
     @property
     def corrects(self) -> bool:
         """Whether the p values of the test are corrected afterwards."""
         return self.correction != "none"
+
+    @property
+    def short_correction(self) -> str:
+        """The short name of the correction, such as "Holm"; empty if p values are not corrected afterwards."""
+        return _SHORT.get(self.correction, "")
 
     @property
     def p_name(self) -> str:
