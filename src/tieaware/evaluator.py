@@ -153,9 +153,10 @@ class Evaluator:
         Returns
         -------
         Evaluator
-            An evaluator of scores of shape (n_queries, n_items). Scores of shape (n_items,), such as the popularity of
-            the items, are those of every query. They are read in place, without a copy for each query. Only with both
-            `exclude` and a precision that depends on the whole list ("levels", "gap"), up to 4 MiB of copies are made.
+            An evaluator of scores of shape (n_queries, n_items). Scores of shape (n_items,) or (1, n_items), such as
+            the popularity of the items, are those of every query. They are read in place, without a copy for each
+            query. Only with both `exclude` and a precision that depends on the whole list ("levels", "gap"), up to
+            4 MiB of copies are made.
 
         Raises
         ------
@@ -555,8 +556,9 @@ class Evaluator:
     def _flat(self, scores: npt.ArrayLike, name: str = "scores") -> Scores:
         """Return the scores of one call as the one-dimensional array that the kernels need."""
         array = as_scores(scores, name)
-        if array.shape == (self._n_items,):
-            return array
+        if array.shape in ((self._n_items,), (1, self._n_items)):
+            # A sum over the rows of a SciPy matrix has one row.
+            return np.asarray(array).reshape(-1)
         if array.shape not in ((self.n_docs,), self._shape):
             shared = "" if self._n_items in (None, self.n_docs) else f", or ({self._n_items},) for all queries"
             raise unexpected(name, self._shapes() + shared, f"shape {array.shape}")

@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -40,6 +41,7 @@ def assert_same(evaluator, scores):
     copies = np.tile(scores, (n, 1))
     assert evaluator(scores).tobytes() == evaluator(copies).tobytes()
     assert evaluator.mean(scores).tobytes() == evaluator.mean(copies).tobytes()
+    assert evaluator(scores[None]).tobytes() == evaluator(copies).tobytes()
     whole = evaluator.results({"one": scores, "copies": copies}).values
     np.testing.assert_array_equal(*whole)
     for first, last in ((0, 1), (1, n), (n // 2, n // 2)):
@@ -156,3 +158,15 @@ def test_memory_does_not_grow_with_the_number_of_users(precision):
     finally:
         tracemalloc.stop()
     assert peak < (1 << 20 if precision != "levels:5" else 40 << 20)
+
+
+def test_a_sum_over_the_rows_of_a_matrix_is_one_score_for_each_item():
+    """SciPy's matrices, unlike its arrays, return a matrix of one row."""
+    evaluator = Evaluator.from_sparse(sparse(np.eye(3, dtype=bool), np.eye(3, dtype=int)), ["RR"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        counts = np.matrix([[3.0, 2.0, 2.0]])
+    assert evaluator(counts).tolist() == evaluator([3.0, 2.0, 2.0]).tolist()
+    assert evaluator.results({"popularity": counts}).mean().item() == evaluator.score(counts) == pytest.approx(11 / 18)
+    with pytest.raises(InputError, match=r"scores: expected shape \(9,\) or \(3, 3\), or \(3,\) for all queries"):
+        evaluator(counts.T)

@@ -16,3 +16,27 @@ def test_count_ties_refuses_offsets_that_do_not_match():
     ):
         with pytest.raises(InputError, match=message):
             count_ties([2, 2, 1, 1, 1], offsets, cutoffs)
+
+
+def test_the_rows_of_a_matrix_are_lists():
+    matrix = np.random.default_rng(0).integers(0, 9, (7, 12)).astype(np.float32)
+    rows, flat = count_ties(matrix, cutoffs=[3]), count_ties(matrix.ravel(), np.arange(8) * 12, [3])
+    for row, other in zip(rows, flat, strict=True):
+        np.testing.assert_array_equal(row, other)
+    assert (rows.lists, count_ties(matrix[0]).lists, count_ties(matrix[:0]).lists) == (7, 1, 0)
+    assert count_ties(matrix[0].tolist()).documents == 12
+
+
+@pytest.mark.parametrize(
+    ("scores", "offsets", "message"),
+    [
+        ([[1, 2]], [0, 2], "offsets: must not be given with two-dimensional scores: each row is already one list"),
+        (3.0, None, "scores: expected one or two dimensions, found shape ()"),
+        ([[[1.0]]], None, "scores: expected one or two dimensions, found shape (1, 1, 1)"),
+        ([[1.0, "x"]], None, "scores[0, 1]: expected a number, found 'x'"),
+    ],
+)
+def test_unusable_scores_are_refused(scores, offsets, message):
+    with pytest.raises(InputError) as error:
+        count_ties(scores, offsets)
+    assert str(error.value) == message

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import whole_numbers
+from tieaware.checks.arguments import unexpected, whole_numbers
 from tieaware.checks.arrays import Integers, Offsets, Scores, as_offsets, as_scores
 from tieaware.defaults import TIE_CUTOFFS
+from tieaware.errors import InputError
 from tieaware.inputs.ranks import RankColumn
 
 
@@ -66,7 +67,7 @@ class Ties(NamedTuple):
 
 def count_ties(
     scores: npt.ArrayLike,
-    offsets: npt.ArrayLike,
+    offsets: npt.ArrayLike | None = None,
     cutoffs: Sequence[int] = TIE_CUTOFFS,
     ranks: RankColumn | None = None,
 ) -> Ties:
@@ -74,10 +75,12 @@ def count_ties(
 
     Parameters
     ----------
-    scores : float[n_documents]
-        The scores of all lists, one list after the other.
-    offsets : int64[n_lists + 1]
-        The position of the first score of each list, followed by the number of scores.
+    scores : real numbers, shape (n_documents,) or (n_lists, depth)
+        The scores of all lists, one list after the other. In two dimensions, each row is a list, and `offsets` must not
+        be given.
+    offsets : integers, shape (n_lists + 1,), optional
+        The position of the first score of each list, followed by the number of scores. Without `offsets`,
+        one-dimensional scores are one list.
     cutoffs : sequence of int
         The ranks, at least 1, for which to count ties above and across the cut-off.
     ranks : RankColumn, optional
@@ -90,16 +93,17 @@ def count_ties(
     Raises
     ------
     InputError
-        If a cut-off is below 1, or the offsets do not divide the scores.
+        If a cut-off is below 1, the offsets do not divide the scores, or the scores do not have one or two dimensions.
 
     Examples
     --------
     >>> ties = count_ties([3.0, 2.0, 2.0, 1.0], [0, 4], cutoffs=[2, 3])
     >>> ties.tied_documents, ties.sizes, ties.within, ties.across
     (2, array([2]), (0, 1), (1, 0))
+    >>> count_ties([[3.0, 2.0, 2.0], [1.0, 1.0, 1.0]], cutoffs=[2]).across
+    (2,)
     """
-    scores = as_scores(scores, "scores", flat=True)
-    offsets = as_offsets(offsets, len(scores), "offsets", of="scores")
+    scores, offsets = _lists(scores, offsets)
     cutoffs = whole_numbers("cutoffs", cutoffs, 1)
     group_list, start, size = _groups(scores, offsets)
     tied = size > 1
@@ -131,6 +135,19 @@ def count_ties(
         misranked=misranked,
         repeated=repeated,
     )
+
+
+def _lists(scores: npt.ArrayLike, offsets: npt.ArrayLike | None) -> tuple[Scores, Offsets]:
+    """Return the scores of all lists, one list after the other, and the offsets of the lists."""
+    array = as_scores(scores, "scores")
+    if array.ndim not in (1, 2):
+        raise unexpected("scores", "one or two dimensions", f"shape {array.shape}")
+    if array.ndim == 2:
+        if offsets is not None:
+            raise InputError("offsets", "must not be given with two-dimensional scores: each row is already one list")
+        return array.reshape(-1), np.arange(len(array) + 1, dtype=np.int64) * array.shape[1]
+    edges = [0, len(array)] if offsets is None else offsets
+    return array, as_offsets(edges, len(array), "offsets", of="scores")
 
 
 def _common_length(lengths: Offsets) -> int | None:
