@@ -114,7 +114,7 @@ def test_precision_coarsens_the_scores(files, capfd):
     assert out == f"RR                    \tall\t{(1 + 1 / 2 + 1 / 3) / 3:.4f}\n"
     status, out, err = run(capfd, "eval", "qrels.txt", "b.run", "--precision", "decimal:1")
     assert (status, out) == (2, "")
-    assert err == "--precision: unknown precision 'decimal:1'; did you mean decimals? See tieaware eval --help\n"
+    assert err == "--precision: unknown precision 'decimal:1'; did you mean decimals:1? See tieaware eval --help\n"
 
 
 def test_csv_and_markdown(files, capfd):

@@ -11,7 +11,8 @@ import pytest
 import tieaware
 from tieaware import AP, ERR, RBP, Evaluator, InputError, IPrec, Measure, SetF, bands, experiments, parse_measure
 from tieaware import statistics as st
-from tieaware.checks.arguments import numbers, shown, whole_numbers
+from tieaware.checks.arguments import did_you_mean, numbers, shown, whole_numbers
+from tieaware.cli import main
 from tieaware.inputs import Identifiers
 from tieaware.precision.worst_cases import table, worst_case
 from tieaware.samples import discrete_lists, generate
@@ -152,3 +153,52 @@ def test_an_error_in_an_element_names_its_index_and_keeps_the_argument():
             check("cutoffs", values, 0.25, 10)
         assert (caught.value.where, caught.value.argument) == (where, "cutoffs")
         assert pickle.loads(pickle.dumps(caught.value)).argument == "cutoffs"
+
+
+TIES = "ties: expected one of average, run_order, trec_eval, docid_ascending, optimistic, pessimistic, found"
+
+
+@pytest.mark.parametrize(
+    ("ties", "hint"),
+    [
+        *((name, "; did you mean average?") for name in ("mean", "Average", "avg", "random", "expectation")),
+        *((name, "; did you mean run_order?") for name in ("first", "stable", "input", "ordinal", "run order")),
+        *((name, "; did you mean docid_ascending or trec_eval?") for name in ("docid", "doc_id")),
+        *((name, "; did you mean optimistic or pessimistic?") for name in ("min", "max")),
+        ("best", "; did you mean optimistic?"),
+        ("worst", "; did you mean pessimistic?"),
+        ("trec-eval", "; did you mean trec_eval?"),
+        *((name, "") for name in ("realistic", "uniform", "ignore", "dense", "none")),
+    ],
+)
+def test_other_names_of_tie_rules(ties, hint, capsys):
+    with pytest.raises(InputError) as caught:
+        Evaluator([0, 1], "AP", ties=ties)
+    assert str(caught.value) == f"{TIES} {ties!r}{hint}"
+    with pytest.raises(SystemExit):
+        main(["eval", "qrels.txt", "a.run", "--ties", ties])
+    assert f"{TIES.removeprefix('ties: ')} {ties!r}{hint}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("threads", [-1, 0, "all", "auto", 2.0])
+def test_the_error_about_threads_says_how_to_use_all_cores(threads):
+    message = f"threads: expected a whole number from 1 to 1,024, found {threads!r}; None means one per core"
+    with pytest.raises(InputError) as caught:
+        Evaluator([0, 1], "AP", threads=threads)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("word", "choices", "hint"),
+    [
+        ("ttest", ("t", "wilcoxon", "tukey"), "; did you mean t?"),
+        ("student", ("t", "tukey"), "; did you mean t?"),
+        ("fisher", ("t", "permutation"), "; did you mean permutation?"),
+        ("fdr", ("holm", "bh"), "; did you mean bh?"),
+        ("benjamini-hochberg", ("holm", "bh"), "; did you mean bh?"),
+        ("reciprocal_rank_fusion", ("sum", "rrf"), "; did you mean rrf?"),
+        ("mean", ("sum", "max"), ""),
+    ],
+)
+def test_other_names_of_other_choices(word, choices, hint):
+    assert did_you_mean(word, choices) == hint

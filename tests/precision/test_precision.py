@@ -77,7 +77,7 @@ def test_a_notation_without_meaning_is_an_error(text, message):
 @pytest.mark.parametrize(
     ("text", "levels"),
     [("int8", 256), ("uint8", 256), ("INT8", 256), ("int4", 16), ("q8_0", 256), ("Q4_K_M", 16), ("nf4", 16),
-     ("binary", 2), ("ubinary", 2)],
+     ("int16", 65536), ("binary", 2), ("ubinary", 2)],
 )  # fmt: skip
 def test_a_format_of_embeddings_is_an_error_that_says_what_to_do(text, levels):
     """The scores of int8 embeddings are not int8 themselves, so no rounding of float scores stands for them."""
@@ -91,19 +91,21 @@ def test_a_format_of_embeddings_is_an_error_that_says_what_to_do(text, levels):
 @pytest.mark.parametrize(
     ("text", "dtype"),
     [("fp8", "float8_e4m3fn"), ("float8", "float8_e4m3fn"), ("float8_e4m3", "float8_e4m3"),
-     ("float8_e5m2", "float8_e5m2"), ("fp8_e4m3fn", "float8_e4m3fn"), ("f8e4m3fn", "float8_e4m3fn")],
+     ("float8_e5m2", "float8_e5m2"), ("fp8_e4m3fn", "float8_e4m3fn"), ("f8e4m3fn", "float8_e4m3fn"),
+     ("fp4", "float4_e2m1fn"), ("mxfp4", "float4_e2m1fn")],
 )  # fmt: skip
-def test_an_eight_bit_float_is_an_error_that_names_its_dtype(text, dtype):
+def test_a_small_float_is_an_error_that_names_its_dtype(text, dtype):
     """The error shows an expression that runs, and whose scores an evaluator reads."""
     ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml-dtypes is missing")
     with pytest.raises(InputError) as caught:
         parse_precision(text)
-    assert str(caught.value) == f"precision: '{text}' is unknown; pass scores.astype(ml_dtypes.{dtype}) as the scores"
+    instead = f"round the scores beforehand, as in scores.astype(ml_dtypes.{dtype})"
+    assert str(caught.value) == f"precision: '{text}' is unknown; {instead}"
     scores = np.array([1.0, 1.01]).astype(getattr(ml_dtypes, dtype))
     assert Evaluator([0, 1], "RR")(scores).item() == 0.75
 
 
-@pytest.mark.parametrize("text", ["float64", "double", "fp64"])
+@pytest.mark.parametrize("text", ["float64", "double", "fp64", "none", "exact"])
 def test_double_precision_is_an_error_because_it_rounds_nothing(text):
     with pytest.raises(InputError) as caught:
         parse_precision(text)
@@ -200,3 +202,49 @@ def test_coarsenings_can_be_compared_hashed_and_printed():
     """Coarsenings with the same parameter are equal and have the same hash; the repr shows the parameter."""
     assert {Decimals(2), Decimals(2)} == {Decimals(2)}
     assert repr(Decimals(2)) == "Decimals(digits=2)"
+
+
+DIGITS = "write 'decimals:2' for 2 digits after the point, or 'significant:2' for 2 in all"
+BITS = "write 'float16' or 'bfloat16' for 16 bits, or 'decimals:16' for 16 digits after the point"
+NEAR = "write 'gap:0.01' to tie scores that differ by 0.01 or less, or 'decimals:2' to round them"
+EXPECTED = "expected a text such as 'decimals:2', or a coarsening, found"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ("half", "unknown precision 'half'; did you mean float16?"),
+        ("single", "unknown precision 'single'; did you mean float32?"),
+        ("torch.bfloat16", "unknown precision 'torch.bfloat16'; did you mean bfloat16?"),
+        ("decimals=2", "unknown precision 'decimals=2'; did you mean decimals:2?"),
+        ("decimals(2)", "unknown precision 'decimals(2)'; did you mean decimals:2?"),
+        ("round:2", "unknown precision 'round:2'; did you mean decimals:2?"),
+        ("digits:3", "unknown precision 'digits:3'; did you mean decimals:3 or significant:3?"),
+        ("atol:0.1", "unknown precision 'atol:0.1'; did you mean gap:0.1?"),
+        ("bins:10", "unknown precision 'bins:10'; did you mean levels:10?"),
+        ("tf32", f"unknown precision 'tf32'; known are {notations()}"),
+        ("16", f"'16' names no precision; {BITS}"),
+        ("2", f"'2' names no precision; {DIGITS}"),
+        ("0.01", f"'0.01' names no precision; {NEAR}"),
+        (16, f"{EXPECTED} 16; {BITS}"),
+        (2, f"{EXPECTED} 2; {DIGITS}"),
+        (np.float16, f"{EXPECTED} <class 'numpy.float16'>; write 'float16'"),
+        (np.dtype("float32"), f"{EXPECTED} dtype('float32'); write 'float32'"),
+        (float, f"{EXPECTED} <class 'float'>"),
+        (True, f"{EXPECTED} True"),
+    ],
+)
+def test_the_error_says_what_to_write(wrong, problem):
+    with pytest.raises(InputError) as caught:
+        parse_precision(wrong)
+    assert str(caught.value) == f"precision: {problem}"
+
+
+def test_a_dtype_of_torch_is_an_error_that_names_its_precision():
+    class DType:
+        def __repr__(self):
+            return "torch.bfloat16"
+
+    with pytest.raises(InputError) as caught:
+        parse_precision(DType())
+    assert str(caught.value) == f"precision: {EXPECTED} torch.bfloat16; write 'bfloat16'"

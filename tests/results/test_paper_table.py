@@ -222,7 +222,7 @@ def test_the_frames_of_the_table_hold_the_numbers(results):
     [
         ({"baseline": "bm25"}, "baseline: there is no run 'bm25'; did you mean bm25_base?"),
         ({"test": "f"}, "test: expected one of t, wilcoxon, sign, permutation, tukey, none, found 'f'"),
-        ({"correction": "fdr"}, "correction: expected one of holm, bh, bonferroni, none, found 'fdr'"),
+        ({"correction": "x"}, "correction: expected one of holm, bh, bonferroni, none, found 'x'"),
         ({"alpha": 1}, "alpha: expected a number between 0 and 1, found 1"),
         ({"digits": -1}, "digits: expected a whole number from 0 to 17, found -1"),
         ({"spread": "min"}, "spread: expected one of std, range, found 'min'"),

@@ -15,10 +15,22 @@ _MOST_DIGITS = 17
 
 # Formats of quantised embeddings and weights, as sentence-transformers, llama.cpp and others write them. The bits of a
 # format give the number of levels that comes nearest to it.
-_EMBEDDING_FORMAT = re.compile(r"u?int(?P<bits>[248])(?:_t)?|q(?P<block_bits>[2-8])(?:_\w+)?|nf4|u?binary|bool|bit")
-# Eight-bit floats, and the names that NumPy and torch give to double precision.
-_FLOAT8 = re.compile(r"(?:float|fp|f)8(?P<variant>_?e[345]m[234]\w*)?")
-_DOUBLE = ("float64", "fp64", "f64", "double")
+_EMBEDDING_FORMAT = re.compile(r"u?int(?P<bits>16|[1248])(?:_t)?|q(?P<block_bits>[2-8])(?:_\w+)?|nf4|u?binary|bool|bit")
+# Floats of four and eight bits, and the names of no rounding at all, such as NumPy's of double precision.
+_SMALL_FLOAT = re.compile(r"(?:mx|nv)?(?:float|fp|f)(?P<bits>[48])(?P<variant>_?e[2345]m[1234]\w*)?")
+_USUAL_VARIANT = {"4": "e2m1fn", "8": "e4m3fn"}
+_EXACT = ("float64", "fp64", "f64", "double", "none", "exact")
+# The libraries in whose names of types the name of a precision follows a point.
+_LIBRARY = re.compile(r"(?:torch|np|numpy|jnp|ml_dtypes|tf)\.")
+# decimals=2, decimals(2), decimals-2, and float16 without a number.
+_OTHER_NOTATION = re.compile(r"(?P<name>[a-z_]\w*?)\s*(?:[:=(_ -]?\s*(?P<number>\d[\d.e,-]*)\)?)?", re.ASCII)
+# Other names of precisions.
+_MEANT = {
+    "brain": "bfloat16", "half": "float16", "single": "float32", "brainfloat": "bfloat16", "brainfloat16": "bfloat16",
+    "round": "decimals", "decimal": "decimals", "rounding": "decimals",
+    **dict.fromkeys(("atol", "tol", "tolerance", "eps", "epsilon", "delta"), "gap"),
+    **dict.fromkeys(("bins", "buckets", "steps", "level"), "levels"),
+}  # fmt: skip
 
 
 @runtime_checkable
@@ -161,12 +173,37 @@ def parse_precision(text: str | Coarsening) -> Coarsening:
     if not isinstance(text, str):
         if isinstance(text, Coarsening):
             return text
-        raise unexpected("precision", "a text such as 'decimals:2', or a coarsening", shown(text))
+        problem = unexpected("precision", "a text such as 'decimals:2', or a coarsening", shown(text))
+        remedy = _instead_of(text)
+        raise InputError("precision", f"{problem.problem}; {remedy}") if remedy else problem
     name, colon, number = text.strip().partition(":")
     name = name.lower()
     if name not in REGISTRY:
         raise _unknown(text, name)
     return REGISTRY[name].from_number(number if colon else None)
+
+
+def _instead_of(value: object) -> str:
+    """Return what to write instead of a number or a type such as numpy.float16; empty if the meaning is not clear."""
+    if isinstance(value, int | float):
+        return "" if isinstance(value, bool) else _for_number(shown(value))
+    # Types of NumPy scalars have __name__, dtypes of NumPy have name, and torch's have a repr such as torch.float16.
+    name = getattr(value, "__name__", None) or getattr(value, "name", None) or _LIBRARY.sub("", shown(value))
+    return f"write '{name}'" if isinstance(name, str) and name in REGISTRY else ""
+
+
+def _for_number(text: str) -> str:
+    """Return the precisions that a lone number may mean, as a sentence; empty if the text is not such a number."""
+    if text in ("16", "32"):
+        bits = "'float16' or 'bfloat16'" if text == "16" else "'float32'"
+        return f"write {bits} for {text} bits, or 'decimals:{text}' for {text} digits after the point"
+    if re.fullmatch(r"\d", text, re.ASCII):
+        return f"write 'decimals:{text}' for {text} digits after the point, or 'significant:{text}' for {text} in all"
+    if re.fullmatch(r"0?\.\d+|\d(?:\.\d+)?e-\d+", text, re.ASCII):
+        decimals = re.fullmatch(r"0?\.(0*1)", text, re.ASCII)
+        rounded = f", or 'decimals:{len(decimals[1])}' to round them" if decimals else ""
+        return f"write 'gap:{text}' to tie scores that differ by {text} or less{rounded}"
+    return ""
 
 
 def _unknown(text: str, name: str) -> InputError:
@@ -175,10 +212,36 @@ def _unknown(text: str, name: str) -> InputError:
         bits = embedding["bits"] or embedding["block_bits"] or ("4" if name == "nf4" else "1")
         instead = f"pass the scores of the {name} embeddings themselves, or round scores with 'levels:{2 ** int(bits)}'"
         return InputError("precision", f"{shown(text)} quantises embeddings, not scores; {instead}")
-    if float8 := _FLOAT8.fullmatch(name):
-        dtype = f"float8_{(float8['variant'] or 'e4m3fn').lstrip('_')}"
-        return InputError("precision", f"{shown(text)} is unknown; pass scores.astype(ml_dtypes.{dtype}) as the scores")
-    if name in _DOUBLE:
+    if small := _SMALL_FLOAT.fullmatch(name):
+        dtype = f"float{small['bits']}_{(small['variant'] or _USUAL_VARIANT[small['bits']]).lstrip('_')}"
+        instead = f"round the scores beforehand, as in scores.astype(ml_dtypes.{dtype})"
+        return InputError("precision", f"{shown(text)} is unknown; {instead}")
+    if name in _EXACT:
         return InputError("precision", f"{shown(text)} is the precision of unrounded scores; leave precision out")
-    hint = did_you_mean(name, REGISTRY) or f"; known are {notations()}"
+    if remedy := _for_number(name):
+        return InputError("precision", f"{shown(text)} names no precision; {remedy}")
+    likely = _likely(text.strip().lower())
+    if likely:
+        return InputError("precision", f"unknown precision {shown(text)}; did you mean {likely}?")
+    # TF32 has fewer digits than float32, although its name is alike.
+    hint = "" if name == "tf32" else did_you_mean(name, REGISTRY)
+    hint = hint or f"; known are {notations()}"
     return InputError("precision", f"unknown precision {shown(text)}{hint}")
+
+
+def _likely(text: str) -> str:
+    """Return what another notation of a precision means, such as decimals:2 for decimals=2; empty if unclear."""
+    plain = _LIBRARY.sub("", text)
+    form = _OTHER_NOTATION.fullmatch(plain)
+    if plain in REGISTRY:
+        return plain
+    if not form:
+        return ""
+    number = f":{form['number']}" if form["number"] else ""
+    names = ("decimals", "significant") if form["name"] == "digits" else (_MEANT.get(form["name"], form["name"]),)
+    if any(name not in REGISTRY or bool(REGISTRY[name].number) != bool(number) for name in names):
+        return ""
+    try:
+        return " or ".join(str(parse_precision(name + number)) for name in names)
+    except InputError:
+        return ""

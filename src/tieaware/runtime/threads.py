@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import whole_number
+from tieaware.errors import InputError
 from tieaware.kernels import _interruption
 
 Item = TypeVar("Item")
@@ -28,7 +29,10 @@ def checked_threads(threads: int | None) -> int:
     """Check the number of threads, and return it; for None, return the number of processor cores."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return whole_number("threads", threads, 1, 1024)
+    try:
+        return whole_number("threads", threads, 1, 1024)
+    except InputError as error:
+        raise InputError("threads", f"{error.problem}; None means one per core", error.expected, error.found) from None
 
 
 class _Pool:
