@@ -558,7 +558,9 @@ class Evaluator:
         array = as_scores(scores, name)
         if array.shape in ((self._n_items,), (1, self._n_items)):
             # A sum over the rows of a SciPy matrix has one row.
-            return np.asarray(array).reshape(-1)
+            flat: Any = np.asarray(array)
+            items: Scores = flat.reshape(-1)
+            return items
         if array.shape not in ((self.n_docs,), self._shape):
             shared = "" if self._n_items in (None, self.n_docs) else f", or ({self._n_items},) for all queries"
             raise unexpected(name, self._shapes() + shared, f"shape {array.shape}")
