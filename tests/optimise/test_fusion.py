@@ -268,3 +268,67 @@ def test_mistakes_are_explained_in_one_line(call, message):
     with pytest.raises(tieaware.InputError) as error:
         call()
     assert str(error.value) == message
+
+
+@given(
+    runs=st.lists(LISTS, min_size=2, max_size=3).filter(lambda runs: sum(map(bool, runs)) > 1),
+    depth=st.integers(1, 7),
+    method=st.sampled_from(SCORES + RANKS),
+)
+def test_depth_keeps_the_first_documents_and_those_that_tie_with_the_last(runs, depth, method):
+    named = {f"run {i}": {"q": run, "empty": {}, "other": {"z": 1.0}} for i, run in enumerate(runs)}
+    whole = as_dict(fuse(named, method))
+    expected = {}
+    for query, scores in whole.items():
+        least = min(sorted(scores.values(), reverse=True)[:depth], default=0.0)
+        expected[query] = {document: score for document, score in scores.items() if score >= least}
+    cut = as_dict(fuse(named, method, depth=depth))
+    assert cut == expected
+    assert [list(scores) for scores in cut.values()] == [list(scores) for scores in expected.values()]
+
+
+def test_a_cut_run_has_the_values_of_the_whole_run_up_to_its_depth():
+    qrels = {"q1": {"d0": 1, "d5": 2, "d3": 1}, "q2": {"d1": 1, "d2": 1}}
+    measures = ["nDCG@3", "P@3", "RR@3"]
+    whole, cut = (tieaware.evaluate(qrels, fuse(RUNS, "borda", depth=depth), measures) for depth in (None, 3))
+    np.testing.assert_allclose(whole.values, cut.values, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "remedy"),
+    [
+        ({"norm": "min-max"}, "'norm': write normalise=\"min-max\""),
+        ({"kind": "wsum"}, "'kind': write method=\"sum\""),
+        ({"params": {"k": 60}}, "'params': pass weights= or k= themselves"),
+        ({"alpha": 0.3}, "'alpha': write weights=[1 - alpha, alpha]"),
+        ({"top_k": 10}, "'top_k': write depth="),
+    ],
+)
+def test_keywords_of_other_tools_give_an_error_with_ours(keyword, remedy):
+    with pytest.raises(TypeError) as error:
+        fuse(RUNS, **keyword)
+    assert str(error.value) == f"fuse() has no argument {remedy}"
+
+
+def test_other_unknown_keywords_are_refused_too():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        fuse(RUNS, colour=1)
+    with pytest.raises(tieaware.InputError, match="depth: expected a whole number of at least 1, found 0"):
+        fuse(RUNS, depth=0)
+
+
+@pytest.mark.parametrize(
+    ("argument", "name", "hint"),
+    [
+        ("method", "wsum", "; did you mean sum?"),
+        ("method", "comb_mnz", "; did you mean mnz?"),
+        ("method", "RRF", "; did you mean rrf?"),
+        ("method", "mixed", ""),
+        ("normalise", "zmuv", "; did you mean z?"),
+        ("normalise", "minmax", "; did you mean min-max?"),
+    ],
+)
+def test_the_names_of_other_tools_give_an_error_with_ours(argument, name, hint):
+    with pytest.raises(tieaware.InputError) as error:
+        fuse(RUNS, **{argument: name})
+    assert str(error.value).endswith(f", found '{name}'{hint}")

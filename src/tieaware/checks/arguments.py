@@ -30,6 +30,12 @@ _MEANT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("randomization", "randomisation", "fisher"), ("permutation",)),
     **dict.fromkeys(("fdr", "fdrbh", "benjaminihochberg"), ("bh",)),
     "reciprocalrankfusion": ("rrf",),
+    **dict.fromkeys(("wsum", "combsum", "weightedsum", "linear", "convex"), ("sum",)),
+    **{f"comb{name}": (name,) for name in ("mnz", "max", "min", "med")},
+    **dict.fromkeys(("bordafuse", "wbordafuse", "bordacount"), ("borda",)),
+    **dict.fromkeys(("zscore", "zmuv", "standard"), ("z",)),
+    # ranx's mixed fusion is none of the methods, although its name is spelled like some.
+    "mixed": (),
     # PyKEEN's mean of two ranks is none of the tie rules, although it is spelled like one.
     "realistic": (),
 }

@@ -8,8 +8,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from tieaware.checks.arguments import number, one_of, shown, unexpected
+from tieaware.checks.arguments import number, one_of, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.keywords import keywords_elsewhere
 from tieaware.errors import InputError
 from tieaware.inputs import Run, RunLike, as_sources
 from tieaware.lists.identifiers import quoted
@@ -21,6 +22,19 @@ Method: TypeAlias = Literal["sum", "mnz", "max", "min", "med", "rrf", "isr", "bo
 Missing: TypeAlias = Literal["least", "zero"] | float
 
 
+# Keywords of ranx and of other tools.
+_KEYWORDS = {
+    **dict.fromkeys(("norm", "normalize", "normalization", "normalisation"), 'write normalise="min-max"'),
+    "kind": 'write method="sum"',
+    "params": "pass weights= or k= themselves",
+    "alpha": "write weights=[1 - alpha, alpha]",
+    "weight": "write weights=",
+    "rrf_k": "write k=",
+    **dict.fromkeys(("cutoff", "limit", "n", "top", "top_k", "topk"), "write depth="),
+}
+
+
+@keywords_elsewhere(_KEYWORDS)
 def fuse(
     runs: Mapping[str, RunLike] | Sequence[RunLike],
     method: Method = "sum",
@@ -30,6 +44,7 @@ def fuse(
     missing: Missing = "least",
     k: float = 60,
     name: str | None = None,
+    depth: int | None = None,
 ) -> Run:
     """Combine several runs into one run, which has every document that any of the runs has.
 
@@ -62,6 +77,9 @@ def fuse(
         The constant of reciprocal rank fusion, at least 0.
     name : str, optional
         The name of the fused run; by default the names of the runs, joined by "+".
+    depth : int, optional
+        The number of documents to keep for each query, at least 1: those with the highest fused scores. All documents
+        that tie with the last of them are kept too. By default, the run has all documents.
 
     Returns
     -------
@@ -93,6 +111,8 @@ def fuse(
     {'q1': {'d1': 0.25, 'd2': 1.0, 'd3': 0.0}}
     >>> tieaware.fuse({"bm25": bm25, "dense": dense}, "rrf", k=1).to_dict()
     {'q1': {'d1': 0.41666666666666663, 'd2': 0.9166666666666666, 'd3': 0.3333333333333333}}
+    >>> tieaware.fuse({"bm25": bm25, "dense": dense}, "rrf", k=1, depth=1).to_dict()
+    {'q1': {'d2': 0.9166666666666666}}
     """
     one_of("method", method, _METHODS)
     one_of("normalise", normalise, NORMALISATIONS)
@@ -101,6 +121,7 @@ def fuse(
     if not isinstance(missing, str):
         missing = number("missing", missing, -1e300, 1e300)
     k = number("k", k, 0, 1e300)
+    depth = None if depth is None else whole_number("depth", depth, 1)
     sources = as_sources(runs)
     if len(sources) < 2:
         raise InputError("runs", "must be at least two runs to fuse")
@@ -113,6 +134,8 @@ def fuse(
     else:
         scores = _fused_scores(aligned, weighted, method, normalise, missing)
     lists = Lists(aligned.queries, aligned.offsets, aligned.documents, scores)
+    if depth is not None:
+        lists = _first(lists, depth)
     return Run.of(lists, "+".join(names) if name is None else name)
 
 
@@ -186,6 +209,16 @@ def _fused_ranks(aligned: Aligned, weights: Sequence[float], method: str, k: flo
             points[here] = ranked.expected(partial(_METHODS[method], k))
         fused += weight * points
     return fused * (~np.isnan(aligned.scores)).sum(axis=0) if method == "isr" else fused
+
+
+def _first(lists: Lists, depth: int) -> Lists:
+    """Keep the first documents of each list by score, and those that tie with the last of them."""
+    sizes = np.diff(lists.offsets)
+    rows = np.lexsort((-lists.values, np.repeat(np.arange(len(sizes)), sizes)))
+    last = np.minimum(lists.offsets[:-1] + depth, lists.offsets[1:]) - 1
+    # The last document of an empty list is one of another list, and is not used.
+    least = lists.values[rows[last]]
+    return lists.without(np.flatnonzero(lists.values < np.repeat(least, sizes)))
 
 
 def _list_of_rows(aligned: Aligned) -> Integers:
