@@ -29,6 +29,7 @@ from tieaware.commands.streams import INTERRUPTED, say, write
 from tieaware.commands.wording import error_message, with_pointer
 from tieaware.errors import InputError
 from tieaware.inputs.files import reason
+from tieaware.measures import parse_measure
 from tieaware.runtime.progress import stage
 
 _COMMANDS = (
@@ -111,14 +112,25 @@ def _show_warning(message: Warning | str, *_: Any) -> None:
     say(f"warning: {message}")
 
 
+def _hint(parser: argparse.ArgumentParser, unknown: str) -> str:
+    """Return what the first unknown argument may mean: a misspelt option, or a second measure after -m."""
+    known = [option for action in parser._actions for option in action.option_strings]
+    if unknown.startswith("--"):
+        return did_you_mean(unknown, known)
+    try:
+        parse_measure(unknown)
+    except ValueError:
+        return ""
+    return f": {unknown} is a measure, and each measure needs its own -m" if "-m" in known else ""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line, and return the exit status: 0, 2 after an error, or 128 plus the number of a signal."""
     arguments = argparse.Namespace()
     try:
         unknown = _parser().parse_known_args(argv, arguments)[1]
         if unknown:
-            known = [option for action in arguments.parser._actions for option in action.option_strings]
-            hint = did_you_mean(unknown[0], known) if unknown[0].startswith("--") else ""
+            hint = _hint(arguments.parser, unknown[0])
             arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         with warnings.catch_warnings():
             warnings.simplefilter("always")

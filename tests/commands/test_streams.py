@@ -122,6 +122,14 @@ def test_errors_of_argparse_have_no_escape_sequences(capfd):
     assert capfd.readouterr().err.startswith("tieaware eval: unrecognized arguments: --\\x1b[31m a\\nb;")
 
 
+def test_a_measure_without_its_own_option_is_explained(capfd):
+    """In other tools, `-m AP RR` takes both."""
+    with pytest.raises(SystemExit):
+        main(["eval", "qrels", "run", "-m", "AP", "RR", "--format", "csv"])
+    hint = "unrecognized arguments: RR: RR is a measure, and each measure needs its own -m; see tieaware eval --help\n"
+    assert capfd.readouterr().err == f"tieaware eval: {hint}"
+
+
 def test_an_interrupt_ends_a_command():
     code = """if True:
         import signal, sys, time

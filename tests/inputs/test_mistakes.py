@@ -114,8 +114,8 @@ RUNS = [
     ({"bm25": ["bm25.run", "none.run"]}, "none.run: there is no such file"),
     ({"bm25": [frame(), frame()]}, f"runs['bm25']: must be a run ({FORMS}), not list"),
     ({"bm25": "parts"}, f"parts/part-1:1: a line of a run has 6 fields, {RUN_LINE}, but this line has 5"),
-    ("s3://b/bm25.parquet", "s3://b/bm25.parquet: tieaware reads local files only: instead of the path, pass "
-     "polars.scan_parquet('s3://b/bm25.parquet') or duckdb.read_parquet('s3://b/bm25.parquet')"),
+    ("s3://b/bm25.parquet", "s3://b/bm25.parquet: tieaware reads local files only: download the file, or in Python "
+     "pass polars.scan_parquet('s3://b/bm25.parquet') or duckdb.read_parquet('s3://b/bm25.parquet')"),
     # Text files.
     ("qrels.txt", f"qrels.txt:1: this is a line of judgments, {JUDGED_LINE}, not of a run, {RUN_LINE}"),
     ("empty.run", f"empty.run: the file has no lines of the form {RUN_LINE}"),

@@ -37,7 +37,8 @@ WRITERS = {
 def expressions(path):
     with pytest.raises(InputError) as caught:
         tieaware.evaluate(QRELS, {"bm25": path}, "AP")
-    found = re.fullmatch(r"(.*): tieaware reads local files only: instead of the path, pass (.*)", f"{caught.value}")
+    problem = "tieaware reads local files only: download the file, or in Python pass"
+    found = re.fullmatch(rf"(.*): {problem} (.*)", f"{caught.value}")
     assert found[1] == str(path)
     return found[2].split(" or ")
 

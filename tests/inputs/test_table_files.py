@@ -255,3 +255,16 @@ def test_a_damaged_arrow_file_is_read_or_refused(writer, tmp_path):
             problems.append(str(error))
     assert len(problems) > 20
     assert not [problem for problem in problems if "\n" in problem]
+
+
+@pytest.mark.parametrize("write", [pyarrow.parquet.write_table, pyarrow.feather.write_feather])
+def test_a_table_that_cannot_be_opened_again_is_refused(write, tmp_path):
+    """These formats are read from the end of the file. Their bytes must not be taken for lines of a TREC file."""
+    write(pa.table(RUN), f"{tmp_path / 'run'}")
+    with open(tmp_path / "run", "rb") as file, pytest.raises(InputError, match="are read by their path only"):
+        read_run(file)
+    reader, writer = os.pipe()
+    os.write(writer, (tmp_path / "run").read_bytes()[:4096])
+    os.close(writer)
+    with os.fdopen(reader, "rb") as file, pytest.raises(InputError, match="are read by their path only"):
+        read_run(file)

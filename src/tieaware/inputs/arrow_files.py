@@ -14,6 +14,7 @@ from tieaware.runtime.extras import MissingExtraError, load
 
 # The largest number of rows in a batch from a Parquet file.
 _BATCH_ROWS = 1 << 17
+_BY_PATH = "Parquet and Arrow files are read by their path only: save this one to a file, and pass its path"
 
 
 class _PyarrowFile(Frame):
@@ -23,9 +24,17 @@ class _PyarrowFile(Frame):
 
     @classmethod
     def recognise(cls, stream: ByteStream) -> Frame | None:
-        """Return the table in an open file; None if the file has another format or cannot be opened again."""
-        if not stream.reopenable or not stream.start.startswith(cls.MAGIC):
+        """Return the table in an open file; None if the file has another format.
+
+        Raises
+        ------
+        InputError
+            The file cannot be opened again, as pyarrow needs, because it is a pipe or a file object.
+        """
+        if not stream.start.startswith(cls.MAGIC):
             return None
+        if not stream.reopenable:
+            raise InputError(stream.source_name, _BY_PATH)
         assert isinstance(stream.path, str | os.PathLike)
         return cls(os.fsdecode(stream.path), stream.source_name)
 

@@ -33,4 +33,4 @@ def remote_problem(path: str) -> str | None:
     # A text file without a suffix and a folder of Parquet files look alike; a compressed file is no Parquet file.
     known = suffix in _READERS and (suffix or not _COMPRESSED.search(rest))
     reader = _READERS[suffix] if known else _WEB if scheme in ("http", "https", "ftp") else _STORE
-    return f"tieaware reads local files only: instead of the path, pass {reader.format(url)}"
+    return f"tieaware reads local files only: download the file, or in Python pass {reader.format(url)}"
