@@ -3,11 +3,12 @@
 import base64
 import html
 import html.parser
+import re
 
 import pytest
 
 from tieaware import evaluate, experiments, retrieval, samples
-from tieaware.errors import printable
+from tieaware.errors import InputError, printable
 from tieaware.runtime.extras import MissingExtraError
 
 pytest.importorskip("scipy")
@@ -88,6 +89,15 @@ def test_a_notebook_without_matplotlib_shows_the_verdict_and_the_table(outcomes,
     page = Page(outcomes[0]._repr_html_())
     assert "img" not in page.tags
     assert "table" in page.tags
+
+
+def test_a_text_instead_of_axes_is_an_error(outcomes):
+    """The message says what to type to draw the figure of this name, or else the main figure."""
+    first, second = list(outcomes[0].drawings())[:2]
+    for text, name in ((second, second), ("AP", first)):
+        message = re.escape(f"plot: the first argument is matplotlib axes; type drawings()[{name!r}].plot()")
+        with pytest.raises(InputError, match=f"^{message}$"):
+            outcomes[0].plot(text)
 
 
 def test_no_legend_covers_data(outcomes):

@@ -69,6 +69,9 @@ def test_captions_labels_and_widths_in_latex():
         re.findall("[a-z]+", Table("", ("a",), [(1,)]).to_latex(caption="", label=""))
     )
     assert Table("…", ("a",), [(1,)]).to_latex().splitlines()[4] == r"\label{tab:results}"
+    own = Table("T", ("run",), [("a",)], ("N.",), caption="Runs & more.", label="tab:own")
+    assert own.to_latex().splitlines()[3:5] == [r"\caption{Runs \& more.}", r"\label{tab:own}"]
+    assert own.to_latex(caption="C").splitlines()[-4:-2] == [r"Runs \& more.\par", r"N.\par"]
 
 
 def test_wide_tables_in_latex():

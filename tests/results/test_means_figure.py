@@ -86,5 +86,9 @@ def test_what_cannot_be_drawn_is_an_error(ax):
     results = tieaware.evaluate(QRELS, RUNS, "RR")
     with pytest.raises(KeyError, match="no measure 'AP'; there is 1: RR"):
         results.plot(ax, measure="AP")
+    for measure in ("ndcg@10", tieaware.AP):
+        message = rf"^plot: the first argument is matplotlib axes; type plot\(measure='{measure}'\)$"
+        with pytest.raises(InputError, match=message):
+            results.plot(measure)
     with pytest.raises(InputError, match=r"^plot: the results have no measure$"):
         Results(np.zeros((1, 1, 0)), ("a",), ("q",), ()).plot(ax)

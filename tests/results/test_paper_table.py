@@ -236,7 +236,7 @@ def test_invalid_arguments_are_refused(results, arguments, message):
 
 def test_the_design_has_the_defaults_of_the_method():
     defaults = {name: each.default for name, each in inspect.signature(Results.table).parameters.items()}
-    assert {"self": inspect.Parameter.empty, **Design()._asdict()} == defaults
+    assert {"self": inspect.Parameter.empty, **Design()._asdict(), "sort": None} == defaults
 
 
 def test_results_that_cannot_be_tested_are_refused():
@@ -251,6 +251,73 @@ def test_results_that_cannot_be_tested_are_refused():
     assert letters(gaps["y"].table(), 0)[0] == [""]
     with pytest.raises(InputError, match=r"^spread: the results have no spread; evaluate with the spread first$"):
         single.table(spread="std")
+
+
+def test_captions_say_how_the_numbers_were_computed():
+    """Measures, numbers, tie rule and precision are in every caption; the test and its correction, if there is one."""
+    qrels = {f"q{i}": {"d": 1} for i in range(5)}
+    runs = {name: {q: {"d": s, "x": 1.0} for q in qrels} for name, s in (("a", 2.0), ("b", 1.0), ("c", 0.5))}
+    result = tieaware.evaluate(qrels, runs, ["RR", "P_1"])
+
+    def caption(table):
+        return re.search(r"\\caption\{(.*)\}\n", table.to_latex())[1].replace(r"\textless{}", "<").replace("\\_", "_")
+
+    start = "Mean RR and P_1 of 3 runs over 5 queries, averaged over all orders of tied documents."
+    assert caption(result.means()) == caption(result.table(test="none")) == start
+    test = "a paired t-test, two-sided, p < 0.05, Holm-corrected for"
+    assert caption(result.table()) == f"{start} All runs are compared with each other by {test} 3 pairs."
+    assert caption(result.table("b")) == f"{start} Each run is compared with b by {test} 2 pairs."
+    tukey = caption(result.table("b", "tukey")).replace(r"\textquotesingle{}", "'")
+    assert tukey == f"{start} Each run is compared with b by Tukey's HSD, two-sided, p < 0.05, corrected for 3 runs."
+    assert caption(many_runs().table()).endswith(f"compared with r0 by {test} all 66 pairs of runs.")
+    assert caption(many_runs(2).table(test="none")) == "Mean ESL and AP of 2 runs over 20 queries."
+    other = tieaware.evaluate(qrels, {"a": runs["a"]}, ["num_ret", "RR"], ties="trec_eval", precision="float16")
+    assert caption(other.table()) == (
+        "Mean RR and the sum of num_ret of 1 run over 5 queries, with tied documents by document id, descending, from "
+        "scores reduced to float16."
+    )
+    both = tieaware.evaluate(qrels, runs, ["RR", "P@1", "P@2", "AP", "GMAP"], queries="both", ties="pessimistic")
+    assert caption(both.means()) == (
+        "5 measures of 3 runs over the queries that each run answers, 5 queries in all, with tied documents in the "
+        "worst order."
+    )
+
+
+def test_labels_of_different_tables_differ():
+    qrels = {f"q{i}": {"d": 1} for i in range(5)}
+    runs = {name: {q: {"d": s, "x": 1.0} for q in qrels} for name, s in (("a", 2.0), ("b", 1.0))}
+    options = [{}, {"ties": "optimistic"}, {"precision": "float16"}, {"queries": "both"}, {"spread": True}]
+    results = [tieaware.evaluate(qrels, runs, ["RR", "P@1"], **each) for each in options]
+    results += [tieaware.evaluate(qrels, runs, ["RR", "P@2"]), tieaware.evaluate({"q0": {"d": 1}}, runs, ["RR", "P@1"])]
+    tables = [result.table(test="none") for result in results]
+    tables += [results[0].means(), results[0].table("a"), results[0].table("b"), results[0].table(test="tukey")]
+    tables += [results[0].table(correction="bh"), results[4].table(spread="std")]
+    labels = [re.search(r"\\label\{(tab:[a-z0-9-]+)\}", table.to_latex())[1] for table in tables]
+    # A spread that is not shown does not change the table.
+    assert labels[4] == labels[0] == "tab:rr-p-1-over-5-queries-none"
+    assert len(set(labels)) == len(labels) - 1
+    assert results[0].table(correction="holm").label == results[0].table().label == "tab:rr-p-1-over-5-queries"
+
+
+def test_rows_are_sorted_by_a_measure(results):
+    """The best run comes first: that of the greatest AP, but of the least ESL. Letters follow the rows."""
+    names = [row[0].value for row in results.table(sort="ap").rows]
+    assert names == [RUNS[i] for i in np.argsort(-results.mean()[:, 0])] != list(RUNS)
+    assert results.means(sort=tieaware.ESL)["run"] == [RUNS[i] for i in np.argsort(results.mean()[:, 1])]
+    table = results.table(sort="map", spread="std")
+    assert [row[0].raised for row in table.rows] == ["a", "b", "c", "d"]
+    unsorted = results.table(spread="std")
+    for row in table.rows:
+        (other,) = (each for each in unsorted.rows if each[0].value == row[0].value)
+        assert [cell[:3] for cell in row[1:]] == [cell[:3] for cell in other[1:]]
+        assert [cell.beside for cell in row[1:]] == [cell.beside for cell in other[1:]]
+        assert [len(cell.raised) for cell in row[1:]] == [len(cell.raised) for cell in other[1:]]
+    # Runs with equal means keep their order, and runs without a mean come last.
+    values = np.array([[np.nan], [0.5], [0.75], [0.5]])[:, None]
+    odd = Results(values, ("none", "b", "c", "a"), ("q",), (tieaware.AP,))
+    assert odd.means(sort="AP")["run"] == ["c", "b", "a", "none"]
+    with pytest.raises(InputError, match=r"^sort: no measure 'RR'; there are 4: map, ESL, num_ret, gm_map$"):
+        results.table(sort="RR")
 
 
 @pytest.mark.parametrize("document", ["article", "twocolumn"])
@@ -314,6 +381,8 @@ def test_the_command_prints_the_table(tmp_path, monkeypatch, capfd):
         "tied   0.750           –             –        10",
         "",
     ]
+    assert main([*arguments, "--table", "text", "--test", "none", "--sort", "mrr", "--queries", "both"]) == 0
+    assert [line.split()[0] for line in capfd.readouterr().out.splitlines()[3:5]] == ["good", "tied"]
     latex = [*arguments, "--table", "latex"]
     assert main([*latex, "--test", "tukey", "--caption", r"My \emph{runs}", "--label", "tab:mine"]) == 0
     printed = capfd.readouterr().out
@@ -325,6 +394,8 @@ def test_the_command_prints_the_table(tmp_path, monkeypatch, capfd):
             "--test: expected one of t, wilcoxon, sign, permutation, tukey, none, found 'f'",
         ),
         (["--baseline", "good"], "--baseline requires --table"),
+        (["--sort", "map"], "--sort requires --table"),
+        (["--table", "text", "--sort", "map"], "--sort: no measure 'map'; there are 2: recip_rank, num_ret"),
         (["--caption", "x"], "--caption requires --table latex"),
         (["--table", "text", "--label", "x"], "--label requires --table latex"),
         (

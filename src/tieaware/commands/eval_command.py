@@ -11,11 +11,12 @@ from tieaware.checks.arguments import shown
 from tieaware.commands import options
 from tieaware.defaults import EVAL_MEASURES
 from tieaware.errors import InputError
-from tieaware.measures import DEFINITIONS
+from tieaware.measures import DEFINITIONS, parse_measures
 from tieaware.output.tables import Table
 from tieaware.precision.coarsening import notations
 from tieaware.results import export_of
 from tieaware.results.formats import FORMATS
+from tieaware.results.lookup import position_to_sort_by
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -73,9 +74,16 @@ def _add_table_options(command: argparse.ArgumentParser) -> None:
         help="show the effect of ties beside each mean: ± standard deviation, or [minimum, maximum]",
     )  # fmt: skip
     of_table.add_argument(
-        "--caption", metavar="TEX", help="caption of the LaTeX table (default: the queries and the tie rule)"
+        "--sort", metavar="MEASURE", help="sort the runs by this measure, the best first (default: as they are given)"
     )
-    of_table.add_argument("--label", metavar="TEX", help="label of the LaTeX table (default: tab:means-over-…-queries)")
+    of_table.add_argument(
+        "--caption", metavar="TEX",
+        help="caption of the LaTeX table (default: a sentence with the measures, the tie rule and the test)",
+    )  # fmt: skip
+    of_table.add_argument(
+        "--label", metavar="TEX",
+        help="label of the LaTeX table (default: made of the measures, the number of queries, and other options)",
+    )  # fmt: skip
 
 
 def _digits(text: str) -> int:
@@ -100,7 +108,7 @@ def _run(arguments: argparse.Namespace) -> str:
         undefined=arguments.undefined,
     )  # fmt: skip
     if arguments.table is not None:
-        table = results.table(**table_arguments)
+        table = results.table(**table_arguments, sort=arguments.sort)
         if arguments.table == "latex":
             return table.to_latex(caption=arguments.caption, label=arguments.label)
         return _TABLES[arguments.table](table)
@@ -111,7 +119,7 @@ def _run(arguments: argparse.Namespace) -> str:
 
 def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     """Check the options of --table before any file is read, and return the arguments of `Results.table`."""
-    given = {name: getattr(arguments, name) for name in ("baseline", "test", "correction", "alpha", "beside")}
+    given = {name: getattr(arguments, name) for name in ("baseline", "test", "correction", "alpha", "beside", "sort")}
     given = {name: value for name, value in given.items() if value is not None}
     for option in ("caption", "label"):
         if getattr(arguments, option) is not None and arguments.table != "latex":
@@ -126,6 +134,10 @@ def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     # Import only here: this loads the statistics, which the other formats do not need.
     from tieaware.results.paper_table import Design
 
+    given.pop("sort", None)
+    if arguments.sort is not None:
+        names = arguments.measure or EVAL_MEASURES
+        position_to_sort_by(parse_measures(names), names, arguments.sort)
     spread = given.pop("beside", "std" if arguments.spread else None)
     digits = {} if arguments.digits is None else {"digits": arguments.digits}
     return Design(**given, **digits, spread=spread).checked()._asdict()

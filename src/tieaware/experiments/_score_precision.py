@@ -37,7 +37,7 @@ from tieaware.statistics import kendall_tau, paired_test, tau_ap
 from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.procedures import checked, pairs_of
 from tieaware.statistics.values import ROUNDING
-from tieaware.statistics.verdicts import CHANGES, tests_of
+from tieaware.statistics.verdicts import CHANGES, pair_tests
 
 
 def banding(
@@ -311,7 +311,7 @@ class Precision(Experiment):
         first, second = pairs_of(self.runs, self.baseline)
         originals = {id(original): original for original in self.originals}
         both = progress([*originals.values(), *self.values], "pairs of runs")
-        tested = [tests_of(values, first, second) for values in both]
+        tested = [pair_tests(values, first, second) for values in both]
         tests = dict(zip(originals, tested, strict=False))
         before = tuple(tests[id(original)] for original in self.originals)
         after = tuple(tested[len(originals) :])

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tieaware.errors import printable
+from tieaware.errors import InputError, printable
 from tieaware.experiments.page import Report
 from tieaware.experiments.report import write
 from tieaware.output.plots import Drawing
@@ -100,8 +100,17 @@ class Experiment(ABC):
         Returns
         -------
         matplotlib.axes.Axes
+
+        Raises
+        ------
+        InputError
+            If `ax` is a text, such as the name of a figure.
         """
-        return next(iter(self.drawings().values())).plot(ax)
+        drawings = self.drawings()
+        if isinstance(ax, str):
+            name = ax if ax in drawings else next(iter(drawings))
+            raise InputError("plot", f"the first argument is matplotlib axes; type drawings()[{name!r}].plot()")
+        return next(iter(drawings.values())).plot(ax)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the main table to a CSV file, in full precision.

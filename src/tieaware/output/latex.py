@@ -59,33 +59,35 @@ def _escaped(c: str, following: str) -> str:
     return "-{}" if c == following == "-" else _ESCAPED.get(c, c if c.isprintable() else "?")
 
 
-def table_float(grid: Grid, title: str, notes: Iterable[str], caption: str | None, label: str | None,
-                wide: bool | None) -> str:  # fmt: skip
+def table_float(
+    grid: Grid, title: str, notes: Iterable[str], caption: str | None, label: str, wide: bool | None
+) -> str:
     """Return a table as a LaTeX float: the caption, the tabular, and the notes as text below it.
 
     Parameters
     ----------
     grid : Grid
     title : str
-        The caption is the title and the label is made of its beginning, unless they are given. If another caption is
-        given, the title is the first note.
+        The default caption, as plain text. If another caption is given, the title is the first note.
     notes : iterable of str
-    caption, label : str or None
-        LaTeX code; an empty one is left out. None for the defaults.
+    caption : str or None
+        LaTeX code; an empty one is left out. None for the default.
+    label : str
+        LaTeX code; an empty one is left out.
     wide : bool or None
         Whether the float has the width of the page in a document of two columns; None if the number of characters in
         a row decides.
     """
     n_characters = _n_characters(grid)
     name = "table*" if (n_characters > _COLUMN if wide is None else wide) else "table"
-    sentence = f"{escaped(' '.join(title.split()))}." if title else ""
+    sentence = f"{escaped(' '.join(title.split()).removesuffix('.'))}." if title else ""
     texts = [escaped(" ".join(note.split())) for note in notes]
     if caption is None:
         caption = sentence
     elif sentence:
         texts.insert(0, sentence)
     caption = " ".join(caption.split())
-    label = _label(title) if label is None else "".join(label.split())
+    label = "".join(label.split())
     lines = [
         "% Needs the package booktabs.",
         rf"\begin{{{name}}}",
@@ -105,8 +107,8 @@ def table_float(grid: Grid, title: str, notes: Iterable[str], caption: str | Non
     return "\n".join(lines) + "\n"
 
 
-def _label(title: str) -> str:
-    """Return the label: the words of the title up to the first comma or colon."""
+def label_of(title: str) -> str:
+    """Return the default label: the words of the title up to the first comma or colon."""
     words = re.findall(r"[a-z0-9]+", re.split("[,:]", title)[0].lower())
     return f"tab:{'-'.join(words) or 'results'}"
 

@@ -112,6 +112,9 @@ class Table:
         Sentences below the table. A `Note` has another text in plain text than elsewhere.
     other_name : callable, optional
         Returns the name of a column, given another name of it, for look-ups; other values are returned unchanged.
+    caption, label : str, optional
+        The default caption, as plain text, and the default label of the table in LaTeX, instead of the title and its
+        first words.
 
     Examples
     --------
@@ -128,6 +131,8 @@ class Table:
     rows: Sequence[tuple[Cell, ...]]
     notes: tuple[str, ...] = ()
     other_name: Callable[[Any], Any] | None = field(default=None, repr=False, compare=False)
+    caption: str = field(default="", kw_only=True, repr=False, compare=False)
+    label: str = field(default="", kw_only=True, repr=False, compare=False)
 
     def __str__(self) -> str:
         lines = fitting.aligned(list(zip(*self._printable(), strict=True)), self.starts_left())
@@ -238,9 +243,11 @@ class Table:
         Parameters
         ----------
         caption : str, optional
-            LaTeX code; by default the title. If it is empty, the float has no caption.
+            LaTeX code. By default the table's own caption, which says what the numbers are, or its title; another
+            caption makes this a note. If it is empty, the float has no caption.
         label : str, optional
-            By default ``tab:`` and the first words of the title. If it is empty, the float has no label.
+            By default the table's own label, or ``tab:`` and the first words of the title. If it is empty, the float
+            has no label.
         wide : bool, optional
             Whether the float is ``table*``, as wide as the page in a document of two columns, instead of ``table``. By
             default it is if the rows are longer than about 50 characters.
@@ -251,7 +258,8 @@ class Table:
             Numbers are shown as for `to_markdown`. Names and notes are escaped.
         """
         grid = latex.Grid(self.columns, self._is_text(), [list(map(_shown_cell, cells)) for cells in self._cells()])
-        return latex.table_float(grid, self.title, self.notes, caption, label, wide)
+        label = (self.label or latex.label_of(self.title)) if label is None else label
+        return latex.table_float(grid, self.caption or self.title, self.notes, caption, label, wide)
 
     def to_json(self) -> str:
         """Return title, notes and rows as JSON, each row as ``{column: cell}``.

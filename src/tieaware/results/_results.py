@@ -16,7 +16,7 @@ from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure
 from tieaware.output import data_frames, tables
 from tieaware.output.tables import Table, counted
-from tieaware.results import exports, formats, summaries
+from tieaware.results import captions, exports, formats, summaries
 from tieaware.results.exports import Column, Export
 from tieaware.results.lookup import position_of_measure, shown_name
 from tieaware.results.named_values import NamedValues
@@ -100,13 +100,23 @@ class Results(NamedValues):
         """
         return exports.columns_of(self.measures, self.names, self.cubes())
 
-    def means(self) -> Table:
+    def means(self, *, sort: str | Measure | None = None) -> Table:
         """Return the summary over the queries as a table, with a row for each run and the columns of `columns`.
+
+        Parameters
+        ----------
+        sort : str or Measure, optional
+            The measure that the rows are sorted by, the best run first; by default they are in the order of the runs.
 
         Returns
         -------
         Table
             The values of `summary`, so counts are summed.
+
+        Raises
+        ------
+        InputError
+            If `sort` is not among the measures.
 
         Examples
         --------
@@ -120,8 +130,12 @@ class Results(NamedValues):
         >>> result.means().to_dict()
         {'run': ['bm25'], 'RR': [0.75], 'P_1': [0.5]}
         """
-        table = exports.table_of_means(self.title, self.runs, self.columns())
-        return replace(table, other_name=partial(shown_name, self.names, self.measures))
+        export = export_of(self._sorted(sort))
+        table = exports.table_of_means(export.title, export.runs, export.columns)
+        return replace(
+            table, other_name=partial(shown_name, self.names, self.measures), caption=captions.caption_of(export),
+            label=captions.label_of(export, "means"),
+        )  # fmt: skip
 
     @property
     def title(self) -> str:
@@ -252,6 +266,8 @@ class Results(NamedValues):
         best: bool = True,
         digits: int = 3,
         spread: Beside | None = None,
+        *,
+        sort: str | Measure | None = None,
     ) -> Table:
         """Return a table for a paper: runs × measures, with marks for significant differences.
 
@@ -282,6 +298,8 @@ class Results(NamedValues):
         spread : str, optional
             The spread of each mean over the orders of tied documents, shown beside it: "std", the standard deviation,
             or "range", the minimum and the maximum. Needs ``evaluate(..., spread=True)``.
+        sort : str or Measure, optional
+            As for `means`.
 
         Returns
         -------
@@ -317,7 +335,8 @@ class Results(NamedValues):
         # Import only here: the statistics take time to import, and no other method needs them.
         from tieaware.results.paper_table import Design, paper_table
 
-        return paper_table(export_of(self), Design(baseline, test, correction, alpha, best, digits, spread))
+        design = Design(baseline, test, correction, alpha, best, digits, spread)
+        return paper_table(export_of(self._sorted(sort)), design)
 
     def to_dict(self) -> dict[str, dict[str | int, dict[str, float]]]:
         """Return the values as nested dicts.
@@ -417,7 +436,7 @@ class Results(NamedValues):
         Raises
         ------
         InputError
-            If the results have no measure.
+            If the results have no measure, or `ax` is a measure instead of axes.
         KeyError
             If the measure is not among those of the results.
 
@@ -433,6 +452,8 @@ class Results(NamedValues):
 
         if not self.measures:
             raise InputError("plot", "the results have no measure")
+        if isinstance(ax, str | Measure):
+            raise InputError("plot", f"the first argument is matplotlib axes; type plot(measure={str(ax)!r})")
         place = 0 if measure is None else position_of_measure(self.measures, self.names, measure)
         return means_figure(export_of(self), place).plot(ax)
 
@@ -517,4 +538,7 @@ class Results(NamedValues):
 def export_of(results: Results) -> Export:
     """Return the content of results that exports show."""
     has_spread = results.std is not None
-    return Export(results.title, results.runs, results.queries, results.answered, results.columns(), has_spread)
+    return Export(
+        results.title, results.runs, results.queries, results.answered, results.columns(), has_spread,
+        results.provenance,
+    )  # fmt: skip

@@ -16,6 +16,7 @@ from tieaware.engine.means import means
 from tieaware.measures import Measure
 from tieaware.output.tables import Cell, Table
 from tieaware.results import summaries
+from tieaware.results.provenance import Provenance
 
 
 class Column(NamedTuple):
@@ -69,6 +70,8 @@ class Export(NamedTuple):
         In the order of the measures; the std, min and max of a measure follow its value.
     has_spread : bool
         Whether the results have the spread over the orders of tied documents.
+    made : Provenance or None
+        The options that the values were computed with; None if they are unknown.
     """
 
     title: str
@@ -77,6 +80,7 @@ class Export(NamedTuple):
     answered: npt.NDArray[np.bool_]
     columns: list[Column]
     has_spread: bool
+    made: Provenance | None
 
 
 def columns_of(measures: Sequence[Measure], names: Sequence[str], arrays: Mapping[str, Values]) -> list[Column]:

@@ -30,6 +30,14 @@ def position_of_measure(measures: Sequence[Measure], names: Sequence[str], measu
         raise unknown("measure", names, measure) from None
 
 
+def position_to_sort_by(measures: Sequence[Measure], names: Sequence[str], sort: Any) -> int:
+    """Return the position of the measure to sort by; raise InputError if it is not among the measures."""
+    try:
+        return position_of_measure(measures, names, sort)
+    except KeyError as error:
+        raise InputError("sort", error.args[0]) from None
+
+
 def shown_name(names: Sequence[str], measures: Sequence[Measure], measure: Any) -> Any:
     """Return the name in `names` of a measure, given by any of its spellings; return other values unchanged."""
     try:

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Values
+from tieaware.checks.attributes import INSTEAD, Hinted, missing
 from tieaware.checks.positions import position
 from tieaware.engine.means import means
 from tieaware.errors import InputError
 from tieaware.measures import Measure
 from tieaware.output.tables import counted
 from tieaware.results import summaries
-from tieaware.results.lookup import position_of_measure, unknown_run
+from tieaware.results.lookup import position_of_measure, position_to_sort_by, shown_name, unknown_run
 from tieaware.results.provenance import Provenance
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NamedValues:
+class NamedValues(Hinted):
     """A value for each run, query and measure, with the names of all three; the base class of `Results`.
 
     Fields are as for `tieaware.Results`.
@@ -52,6 +53,17 @@ class NamedValues:
             if not (isinstance(cube, np.ndarray) and cube.dtype == np.float64 and cube.shape == shape):
                 found = f"{cube.dtype} of shape {cube.shape}" if isinstance(cube, np.ndarray) else shown(cube)
                 raise unexpected(f"{name} of results", f"an array of float64 of shape {shape}", found)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError; for the name of a measure, it says how to look up its values."""
+            # While an object is unpickled, it has no fields yet.
+            if name.startswith("_") or name in self.__dataclass_fields__ or name in INSTEAD["Results"]:
+                raise missing("Results", name, self)
+            shown_as = shown_name(self.names, self.measures, name)
+            key = repr(shown_as) if len(self.runs) == 1 else f"{self.runs[0]!r}, {shown_as!r}" if self.runs else ""
+            raise missing("Results", name, self, f"result[{key}]" if key and shown_as in self.names else "")
 
     def cubes(self) -> dict[str, Values]:
         """Return the arrays by name: values, and with a spread std, min and max.
@@ -134,6 +146,21 @@ class NamedValues:
         """Return the results of a range of runs."""
         cubes: dict[str, Any] = {name: cube[start:end] for name, cube in self.cubes().items()}
         return replace(self, runs=self.runs[start:end], **cubes)
+
+    def _sorted(self, sort: str | Measure | None) -> Self:
+        """Return the results with their runs in the order of a measure's summary, the best first; None keeps them."""
+        if sort is None:
+            return self
+        place = position_to_sort_by(self.measures, self.names, sort)
+        column = self.summary()[:, place]
+        # The sort is stable, and NaN comes last.
+        order = np.argsort(column if self.measures[place].definition.less_is_better else -column, kind="stable")
+        cubes: dict[str, Any] = {name: cube[order] for name, cube in self.cubes().items()}
+        return replace(self, runs=tuple(self.runs[i] for i in order.tolist()), **cubes)
+
+    def __format__(self, spec: str) -> str:
+        """Format the only number of the results, as `float` has it; without a format, return ``str(result)``."""
+        return format(float(self), spec) if spec else str(self)
 
     def __float__(self) -> float:
         """Return the only number of the results of one run and one measure, as `summary` has it.

@@ -17,6 +17,7 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.measures import Measure
 from tieaware.output.tables import Cell, Marked, Note, Table, counted
+from tieaware.results.captions import caption_of, label_of
 from tieaware.results.exports import Column, Export
 from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.procedures import CORRECTIONS, TESTS, Procedure, Test, Verdicts, checked, pairs_of
@@ -129,7 +130,9 @@ def paper_table(export: Export, design: Design) -> Table:
             names.append(f"p {column.name}")
             columns.append(_p_values(tested.p, design.alpha))
     notes = _notes(export, values, design, plan, any(tested.disagrees for tested in found))
-    return Table(export.title, tuple(names), list(zip(*columns, strict=True)), notes)
+    rows = list(zip(*columns, strict=True))
+    caption = f"{caption_of(export)}{_tested_sentence(export, design, plan)}"
+    return Table(export.title, tuple(names), rows, notes, caption=caption, label=_label(export, design))
 
 
 def _by_measure(columns: Sequence[Column]) -> list[dict[str, Column]]:
@@ -275,6 +278,29 @@ def _shown_p(p: float, alpha: float) -> str:
     return f"{p:.{decimals}f}"
 
 
+def _label(export: Export, design: Design) -> str:
+    """Return the label: that of the results, with the choices of the design that are not defaults."""
+    against = [] if design.baseline is None else [f"vs {design.baseline}"]
+    given = [each for each in (design.test, design.correction) if each not in ("t", "holm", None)]
+    return label_of(export, *against, *given, *([] if design.spread is None else [design.spread]))
+
+
+def _tested_sentence(export: Export, design: Design, plan: _Plan | None) -> str:
+    """Return a sentence for the caption that says which runs are compared, and by which test; or ""."""
+    if plan is None or design.procedure is None:
+        return ""
+    runs = "All runs are compared with each other" if plan.baseline is None else (
+        f"Each run is compared with {export.runs[plan.baseline]}"
+    )  # fmt: skip
+    article = "" if design.test == "tukey" else "a "
+    return f" {runs} by {article}{_described(export, design.procedure, design.alpha, plan)}."
+
+
+def _described(export: Export, procedure: Procedure, alpha: float, plan: _Plan) -> str:
+    family = f"all {counted(len(plan.first), 'pair')} of runs" if plan.reason else counted(len(plan.first), "pair")
+    return procedure.described(alpha, family, len(export.runs))
+
+
 def _notes(
     export: Export, values: Sequence[Column], design: Design, plan: _Plan | None, disagrees: bool
 ) -> tuple[str, ...]:
@@ -292,8 +318,7 @@ def _notes(
 
 def _of_comparisons(export: Export, design: Design, plan: _Plan) -> list[str]:
     """Return the notes on the test, and on the letters or daggers and the columns that it adds."""
-    family = f"all {counted(len(plan.first), 'pair')} of runs" if plan.reason else counted(len(plan.first), "pair")
-    how = design.procedure.described(design.alpha, family, len(export.runs)) if design.procedure else ""
+    how = _described(export, design.procedure, design.alpha, plan) if design.procedure else ""
     limit = design.procedure.limit(design.alpha, len(export.queries), len(plan.first)) if design.procedure else ""
     limits = [limit] if limit else []
     if plan.baseline is None:

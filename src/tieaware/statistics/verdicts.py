@@ -74,10 +74,10 @@ def all_pairs(values: npt.ArrayLike) -> PairTests:
             "values",
             f"must have the axes systems, topics and measures, and at least two topics; the shape is {cube.shape}",
         )
-    return tests_of(cube, *np.triu_indices(len(cube), 1))
+    return pair_tests(cube, *np.triu_indices(len(cube), 1))
 
 
-def tests_of(values: Values, first: Integers, second: Integers) -> PairTests:
+def pair_tests(values: Values, first: Integers, second: Integers) -> PairTests:
     """Test the differences between some pairs of systems for each measure.
 
     Parameters
