@@ -1,5 +1,7 @@
 """tieaware evaluates rankings with tied scores exactly, and faster than evaluators that ignore ties."""
 
+import contextlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from tieaware._evaluate import evaluate
@@ -129,4 +131,11 @@ if not TYPE_CHECKING:
             import importlib
 
             return importlib.import_module(f"tieaware.{name}")
-        raise AttributeError(f"module 'tieaware' has no attribute {name!r}")
+        from tieaware.checks.attributes import INSTEAD, missing
+
+        instead = INSTEAD["tieaware"].get(name, "")
+        if not instead and not name.startswith("_"):
+            measure = name.replace("_at_k", "@10")
+            with contextlib.suppress(InputError):
+                instead = f"evaluate(qrels, run, {str(parse_measure(measure))!r})"
+        raise missing("tieaware", name, sys.modules[__name__], instead)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import unexpected, whole_number
 from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_integer_labels, as_numpy, as_scores, element
+from tieaware.checks.attributes import Hinted
 from tieaware.engine.list_arguments import all_judgments, checked_undefined, document_order, list_offsets
 from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Spread
@@ -32,7 +33,7 @@ from tieaware.ties import TieRuleName
 _SHOWN_MEASURES = 6
 
 
-class Evaluator:
+class Evaluator(Hinted):
     """Evaluator of fixed lists of labelled documents, for any number of scorings of these documents.
 
     The constructor computes everything that does not depend on the scores; a call then reads the scores without copying

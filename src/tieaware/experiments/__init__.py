@@ -4,6 +4,9 @@ Each function returns an object with its numbers (``table()``, ``tables()``), it
 (``to_csv(path)``), and a report of all of these (``write(folder)``).
 """
 
+from typing import TYPE_CHECKING
+
+from tieaware.checks.attributes import hinted_module
 from tieaware.experiments._comparison import compare, comparison
 from tieaware.experiments._curves import curves
 from tieaware.experiments._inexact import inexact
@@ -19,3 +22,8 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+# Type checkers do not read this function, so that they find misspelled names.
+if not TYPE_CHECKING:
+    __getattr__ = hinted_module("tieaware.experiments")

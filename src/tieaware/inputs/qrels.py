@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Labels, Offsets, Place, as_flat, as_labels, as_numpy, as_offsets
+from tieaware.checks.attributes import Hinted
 from tieaware.errors import InputError
 from tieaware.inputs.column_names import judged_columns
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
@@ -33,7 +34,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
-class Qrels:
+class Qrels(Hinted):
     """Judgments as immutable columns, made by `Qrels.from_dict`, `Qrels.from_columns` or `read_qrels`.
 
     Parameters

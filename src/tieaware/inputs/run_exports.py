@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Offsets, Scores
+from tieaware.checks.attributes import Hinted
 from tieaware.errors import InputError
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.output import data_frames
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _ROWS = 1 << 16
 
 
-class RunExports:
+class RunExports(Hinted):
     """The exports of a run, which has the attributes of `tieaware.Run`."""
 
     __slots__ = ()

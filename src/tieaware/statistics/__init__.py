@@ -5,6 +5,9 @@ scores, agreement of assessors, and counts of ties. SciPy computes most distribu
 paired tests return NaN; the tests here return p = 1, because such samples show no difference.
 """
 
+from typing import TYPE_CHECKING
+
+from tieaware.checks.attributes import hinted_module
 from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
 from tieaware.statistics.multiple_comparisons import benjamini_hochberg, bonferroni, holm
 from tieaware.statistics.paired_tests import PairedTest, paired_test
@@ -44,3 +47,8 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+# Type checkers do not read this function, so that they find misspelled names.
+if not TYPE_CHECKING:
+    __getattr__ = hinted_module("tieaware.statistics")
