@@ -65,7 +65,8 @@ class Entries(NamedTuple):
         again = places[1:] == places[:-1]
         if again.any():
             row, column = divmod(int(places[again.argmax()]), shape[1])
-            raise InputError(f"{where}[{row}, {column}]", "this cell has more than one entry")
+            problem = "this cell has more than one entry; call sum_duplicates() of the matrix first"
+            raise InputError(f"{where}[{row}, {column}]", problem)
         return cls(shape, offsets, columns[permutation], permutation)
 
     @property
