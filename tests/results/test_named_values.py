@@ -119,6 +119,54 @@ def test_names_among_many_are_not_compared_one_by_one():
     assert error.value.args == ("no query 'q2000'; there are 2000: q0, q1, q2, q3, q4, …",)
 
 
-def test_a_key_that_is_not_hashable_is_a_type_error(named):
-    with pytest.raises(TypeError, match="unhashable"):
-        named[np.zeros(3)]
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [
+        (slice(None), "slice(None, None, None)"),
+        (("bm25", slice(None)), "slice(None, None, None)"),
+        (["bm25", "dense"], "['bm25', 'dense']"),
+        (..., "Ellipsis"),
+        (np.zeros(3), "array([0., 0., 0.])"),
+    ],
+)
+def test_a_key_that_is_no_name_is_a_type_error(named, key, shown):
+    with pytest.raises(TypeError) as error:
+        named[key]
+    names = f"a key is the name of a run, a measure or a query, not {shown}"
+    assert str(error.value) == f"{names}; result.values has all values, and result.to_pandas() a row for each query"
+
+
+ORDER = "the order is run, measure, query; write"
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (("RR", "q1"), f"{ORDER} result['run', 'RR', 'q1']"),
+        (("q1", "mrr"), f"{ORDER} result['run', 'RR', 'q1']"),
+        (("run", "q1", "ndcg@10"), f"{ORDER} result['run', 'nDCG@10', 'q1']"),
+        ("q1", "the key lacks a measure; write for example result['run', 'RR', 'q1']"),
+        (("run", "q1"), "the key lacks a measure; write for example result['run', 'RR', 'q1']"),
+    ],
+)
+def test_names_of_an_unnamed_run_in_another_order(unnamed, key, message):
+    with pytest.raises(KeyError) as error:
+        unnamed[key]
+    assert error.value.args == (message,)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (("dense", "q1", "RR"), f"{ORDER} result['dense', 'RR', 'q1']"),
+        (("RR", "dense"), f"{ORDER} result['dense', 'RR']"),
+        (("q2", "dense", "RR"), f"{ORDER} result['dense', 'RR', 'q2']"),
+        (("RR", "q1"), "the key lacks a run; write for example result['bm25', 'RR', 'q1']"),
+        ("q1", "the key lacks a run and a measure; write for example result['bm25', 'RR', 'q1']"),
+        (("dense", "RR", "q3"), "no query 'q3'; there are 2: q1, q2"),
+    ],
+)
+def test_names_of_named_runs_in_another_order(named, key, message):
+    with pytest.raises(KeyError) as error:
+        named[key]
+    assert error.value.args == (message,)

@@ -74,3 +74,54 @@ def _like_a_measure(names: Sequence[str], name: Any) -> bool:
     except InputError:
         return "@" in name or bool(did_you_mean(name, names))
     return True
+
+
+def check_key(key: Any) -> None:
+    """Raise TypeError for a key, or an element of a key, that is not a name, such as a slice or a list."""
+    for each in key if isinstance(key, tuple) else (key,):
+        try:
+            # Python 3.12 made slices hashable.
+            is_name = not isinstance(each, slice) and each is not Ellipsis and hash(each) is not None
+        except TypeError:
+            is_name = False
+        if not is_name:
+            every = "result.values has all values, and result.to_pandas() a row for each query"
+            raise TypeError(f"a key is the name of a run, a measure or a query, not {shown(each)}; {every}")
+
+
+def in_another_order(
+    runs: Sequence[str], measures: Sequence[Measure], names: Sequence[str], queries: Sequence[str | int],
+    key: tuple[Any, ...],
+) -> KeyError | None:  # fmt: skip
+    """Return the error for a key of known names in another order, or without its run or its measure; otherwise None.
+
+    Parameters
+    ----------
+    runs, measures, names, queries : sequence
+        The axes of the results, and the names of the measures.
+    key : tuple
+        The names in the key.
+    """
+    run = next((each for each in key if each in runs), None)
+    rest = [each for each in key if run is None or each != run]
+    measure = next((shown_name(names, measures, each) for each in rest if _is_measure(names, measures, each)), None)
+    query = next((each for each in rest if each in queries and not _is_measure(names, measures, each)), None)
+    if sum(each is not None for each in (run, measure, query)) != len(key) or not (runs and names):
+        return None
+    if not key or (len(key) == 1 and query is None):
+        # `unknown_run` has the error for a single run or measure.
+        return None
+    example = [runs[0] if run is None else run, names[0] if measure is None else measure]
+    right = f"result[{', '.join(map(repr, example if query is None else [*example, query]))}]"
+    missing = [
+        kind
+        for kind, given, known in (("run", run, runs), ("measure", measure, names))
+        if given is None and len(known) > 1
+    ]
+    if missing:
+        return KeyError(f"the key lacks a {' and a '.join(missing)}; write for example {right}")
+    return KeyError(f"the order is run, measure, query; write {right}")
+
+
+def _is_measure(names: Sequence[str], measures: Sequence[Measure], name: Any) -> bool:
+    return shown_name(names, measures, name) in names

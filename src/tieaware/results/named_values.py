@@ -18,7 +18,14 @@ from tieaware.errors import InputError
 from tieaware.measures import Measure
 from tieaware.output.tables import counted
 from tieaware.results import summaries
-from tieaware.results.lookup import position_of_measure, position_to_sort_by, shown_name, unknown_run
+from tieaware.results.lookup import (
+    check_key,
+    in_another_order,
+    position_of_measure,
+    position_to_sort_by,
+    shown_name,
+    unknown_run,
+)
 from tieaware.results.provenance import Provenance
 
 
@@ -118,8 +125,15 @@ class NamedValues(Hinted):
         TypeError
             If the key is not hashable, such as an array.
         """
-        # Raise TypeError for a key that is not hashable, as a dict does.
-        hash(key)
+        check_key(key)
+        try:
+            return self._selected(key)
+        except KeyError as error:
+            given = key if isinstance(key, tuple) else (key,)
+            raise in_another_order(self.runs, self.measures, self.names, self.queries, given) or error from None
+
+    def _selected(self, key: Any) -> Any:
+        """Return what `__getitem__` selects by a hashable key."""
         if not isinstance(key, tuple):
             return self._run_or_measure(key)
         if not 1 <= len(key) <= 3:
