@@ -177,6 +177,27 @@ def test_a_click_sorts_a_table(tmp_path):
     assert f"<title>{expected}</title>" in _shown(text.replace("</body>", f"{clicks}</body>"), tmp_path)
 
 
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
+def test_a_page_fits_on_a_phone(tmp_path):
+    """Only tables and figures scroll sideways; long texts do not make rows higher than the screen."""
+    names = ", ".join(f"run_of_group_{i}" for i in range(40))
+    rows = [(f"run {i}", 0.5, 1, 2, 3, names) for i in range(9)]
+    table = Table("A title of a table with many words in it", ("run", "mean", "a long name", "b", "c", "whom"), rows)
+    text = page(Report("How?", "x" * 200, "y " * 99, {"t": table}, _Lines().drawings()), _svgs(), "")
+    script = """<script>onload = () => {
+    const page = document.querySelector("iframe").contentDocument;
+    const heights = [...page.querySelectorAll("tbody tr")].map(row => row.getBoundingClientRect().height);
+    document.title = (page.documentElement.scrollWidth <= 390) + " " + (Math.max(...heights) < 200);
+    }</script>"""
+    frame = f'<iframe style="width:390px;height:800px;border:0" srcdoc="{html.escape(text)}"></iframe>'
+    shown = _shown(f"<!DOCTYPE html><head>{script}</head><body>{frame}</body>", tmp_path)
+    assert "<title>true true</title>" in shown
+
+
+def _svgs():
+    return {name: drawing.svg() for name, drawing in _Lines().drawings().items()}
+
+
 def _shown(text, folder):
     """Return the HTML of a page after a browser has loaded it."""
     (folder / "page.html").write_text(text)

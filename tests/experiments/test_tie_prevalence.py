@@ -89,15 +89,20 @@ def test_the_verdict_in_special_cases():
     cut = tie_prevalence(RUN, cutoffs=[2]).verdict()
     assert cut == f"{one} A cut-off at 2 divides a group of tied documents in 1 list."
     assert tie_prevalence(RUN, cutoffs=[]).verdict() == f"{one} The largest group of equal scores has 3 documents."
-    assert tie_prevalence(RUN, {"q1": {"a": 1}}, ["RR"]).verdict() == f"{one} Their order changes no run's mean RR."
+    assert tie_prevalence(RUN, {"q1": {"a": 1}}, ["RR"]).verdict() == (
+        f"{one} The order of tied documents changes no run's mean RR."
+    )
     # The possible values of RR on the only query: 1/2, 1/3 or 1/4 for the run "tied"; 1 or 1/2 for the run "ahead"; 1/3
     # for the run "inside".
     runs = {"tied": RUN, "ahead": {"q1": {"b": 1.0, "a": 1.0}}, "inside": {"q1": {"a": 3.0, "c": 2.0, "b": 1.0}}}
     verdict = tie_prevalence(runs, {"q1": {"b": 1, "f": 1}}, ["RR"]).verdict()
-    assert verdict.endswith(
-        " moves the mean RR of ahead by up to 0.250 from the average, and that of 1 other run by no more; 1 of 3 pairs "
-        "of runs can swap places."
+    assert verdict == (
+        "2 of 5 lists have a tie (40 %), and 46.7 % of all documents tie with another; ahead has the most, 100 %. The "
+        "order of tied documents moves the mean RR of 2 of 3 runs from the average over all orders, by up to 0.250 "
+        "(ahead); 1 of 3 pairs of runs can swap places."
     )
+    twice = tie_prevalence({"a": RUN, "b": RUN}).verdict()
+    assert "and 50 % of all documents tie with another; a and 1 other run have the most, 50 %." in twice
 
 
 def test_figures_of_many_runs_show_those_with_the_most_ties():

@@ -19,8 +19,8 @@ def runs_and_wins(title: str, measures: Sequence[TestedPairs]) -> Table:
     tested = measures[0]
     notes = (
         f"beats, lost to: the number of other runs that are significantly worse, or better ({tested.described}). p at "
-        "most: the largest p among the beaten runs. ties flip: for how many of the other runs an order of the tied "
-        "documents changes the verdict, or may; –: unknown.",
+        f"most: the largest p among the beaten runs ({tested.p_name}). ties flip: for how many of the other runs an "
+        "order of the tied documents changes the verdict, or may; –: unknown.",
     )
     if not any(row[3] for row in rows):
         notes = (f"No run beats another significantly ({tested.described}).",)

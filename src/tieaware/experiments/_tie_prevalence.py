@@ -231,21 +231,27 @@ class TiePrevalence(Experiment):
         >>> outcome = tie_prevalence({"q1": {"d1": 2.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d2": 1}}, ["RR"], cutoffs=[1])
         >>> print(outcome.verdict().replace("another. ", "another.\n"))
         1 of 1 list has a tie (100 %), and 66.7 % of all documents tie with another.
-        Their order moves the mean RR of the run by up to 0.250 from the average over all orders.
+        The order of tied documents moves the mean RR by up to 0.250 from the average over all orders.
         """
         everything = added_up(self.ties)
         lists, tied, n = everything.lists, everything.tied_lists, len(self.runs)
         if not tied:
             nothing = f"No two documents tie in {counted(lists, 'list')} of {counted(n, 'run')}."
             return f"{nothing} The order of ties can change no value."
-        shares = [ties.tied_documents / max(ties.documents, 1) for ties in self.ties]
-        most = f", most in {self.runs[int(np.argmax(shares))]}: {percent(max(shares))}" if n > 1 else ""
+        most = f"; {self._most_tied()}" if n > 1 else ""
         have = f"{'has' if tied == 1 else 'have'} a tie ({percent(tied / lists)})"
         first = (
             f"{tied:,} of {counted(lists, 'list')} {have}, and "
             f"{percent(everything.tied_documents / everything.documents)} of all documents tie with another{most}."
         )
         return f"{first} {self._effect_of_order() if self.measures else self._effect_of_cutoff(everything)}"
+
+    def _most_tied(self) -> str:
+        """Say in which run the largest share of documents is tied."""
+        shares = np.array([ties.tied_documents / max(ties.documents, 1) for ties in self.ties])
+        runs = [self.runs[i] for i in np.flatnonzero(shares == shares.max())]
+        others = f" and {counted(len(runs) - 1, 'other run')}" if len(runs) > 1 else ""
+        return f"{runs[0]}{others} {'has' if len(runs) == 1 else 'have'} the most, {percent(float(shares.max()))}"
 
     def _effect_of_cutoff(self, everything: Ties) -> str:
         """Say how many lists have a tie group that the first cut-off divides."""
@@ -261,18 +267,18 @@ class TiePrevalence(Experiment):
         moved = np.maximum(*(np.abs(each - means[_AVERAGE]) for each in (worst, best)))
         run, measure = int(np.argmax(moved)), self.measures[0]
         if not moved[run]:
-            return f"Their order changes no run's mean {measure}."
-        which = self.runs[run] if len(self.runs) > 1 else "the run"
-        moves = f"Their order moves the mean {measure} of {which} by up to {significant(moved[run])} from the average"
-        if len(self.runs) == 1:
-            return f"{moves} over all orders."
-        rest = int((moved > 0.0).sum()) - 1
+            return f"The order of tied documents changes no run's mean {measure}."
+        n, size = len(self.runs), f"by up to {significant(moved[run])}"
+        moves = f"The order of tied documents moves the mean {measure}"
+        if n == 1:
+            return f"{moves} {size} from the average over all orders."
         low, high = np.minimum(worst, best), np.maximum(worst, best)
         a, b = np.triu_indices(len(self.runs), 1)
         # The tie orders of two runs are independent. So the runs can swap places if the ranges of their means overlap.
         either = (high[a] - low[b] > ROUNDING) & (high[b] - low[a] > ROUNDING)
-        others = f", and that of {counted(rest, 'other run')} by no more" if rest else ""
-        return f"{moves}{others}; {int(either.sum()):,} of {counted(len(a), 'pair')} of runs can swap places."
+        swaps = f"{int(either.sum()):,} of {counted(len(a), 'pair')} of runs can swap places"
+        some = f"{int((moved > 0.0).sum())} of {n} runs"
+        return f"{moves} of {some} from the average over all orders, {size} ({self.runs[run]}); {swaps}."
 
     @property
     def contradictions(self) -> tuple[str, ...]:
@@ -310,17 +316,19 @@ class TiePrevalence(Experiment):
             "cut in a tie",
         )  # fmt: skip
         notes = [
-            "lists tied, documents tied: shares. Groups: sizes of groups of two or more documents. tied by float32: "
-            "the share of documents that tie only in single precision.",
+            "lists tied, documents tied: shares. mean group, median, largest: sizes of groups of two or more tied "
+            "documents. tied by float32: the share of documents that tie only in single precision.",
             "file order, rank column: the number of lists that put a lower score before a higher one; ranks twice: the "
             "number of lists that repeat a rank; –: no such column.",
             "cut in a tie: the number of lists that end inside a tie at the length of the run's longest lists; "
             "–: too few lists have that length.",
         ]
         if self.contradictions:
-            notes.append(f"Runs that contradict themselves: {', '.join(self.contradictions)}.")
+            found = ", ".join(self.contradictions)
+            notes.append(f"Runs whose file order or rank column contradicts their scores: {found}.")
         if self.left_out:
-            notes.append(f"Left out, because they contradict themselves: {', '.join(self.left_out)}.")
+            left_out = ", ".join(self.left_out)
+            notes.append(f"Left out, because file order or rank column contradicts the scores: {left_out}.")
         return Table(self.title, columns, [_count_row(*named) for named in self._all()], tuple(notes))
 
     def _cutoffs(self) -> Table:
@@ -371,10 +379,10 @@ class TiePrevalence(Experiment):
                 )  # fmt: skip
         columns = ("measure", "ties", "mean", "bias", "by topic", "of run, topic", "by run", "of run", "tau")
         notes = (
-            f"{counted(len(self.runs), 'run')}, {counted(len(self.queries), 'topic')}. bias: the mean − the average "
-            "over all orders, which is the expectation. by topic, by run: the largest absolute difference from that "
-            "average, of a value and of a run's mean. tau: Kendall's τ_b between the orders of the runs by mean and by "
-            "the average.",
+            f"mean: over {counted(len(self.runs), 'run')} and {counted(len(self.queries), 'query', 'queries')}, here "
+            "called topics. bias: the mean − the average over all orders, which is the expectation. by topic, by run: "
+            "the largest absolute difference from that average, of a single value and of a run's mean, and where it "
+            "occurs. tau: Kendall's τ_b between the orders of the runs by mean and by the average.",
             *tools_by_rule(),
         )
         return Table("The effect of tie rules on the measures", columns, rows, notes)

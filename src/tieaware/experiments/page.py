@@ -23,7 +23,7 @@ _SOME, _LONG = 100, 60
 # A column with a text of at least this length is wide.
 _WIDE = 40
 # The pixels per inch to which a narrow screen may shrink figures, which normally have 96.
-_PIXELS = 57.0
+_PIXELS = 50.0
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1a1a1a; --quiet: #555; --line: #ddd; --page: #fff; --box: #f4f6f8;
@@ -56,10 +56,12 @@ td.n { white-space: nowrap; }
 td.w { min-width: 18rem; }
 th button { font: inherit; text-align: inherit; color: inherit; background: none; border: 0; padding: 0;
   cursor: pointer; }
-th button::after { content: " \\2195"; color: var(--quiet); font-weight: normal; }
-th[aria-sort=ascending] button::after { content: " \\2191"; color: inherit; }
-th[aria-sort=descending] button::after { content: " \\2193"; color: inherit; }
+th button::after { content: "\\A0\\2195"; color: var(--quiet); font-weight: normal; }
+th[aria-sort=ascending] button::after { content: "\\A0\\2191"; color: inherit; }
+th[aria-sort=descending] button::after { content: "\\A0\\2193"; color: inherit; }
 summary { cursor: pointer; }
+/* The table scrolls anyway. Narrower cells of long texts would make its rows higher than a phone's screen. */
+@media (max-width: 40rem) { td.w { min-width: 44rem; } }
 pre { background: var(--box); padding: .7rem; font-size: .85rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 @media print {
   body { max-width: none; margin: 0; font-size: 11px; }
