@@ -86,7 +86,8 @@ def page(source: str) -> str:
     if not source.endswith(".py"):
         return text
     summary = text.split('"""')[1].partition("\n")[0]
-    return f"# {Path(source).stem.replace('_', ' ').capitalize()}\n\n{summary}\n\n```python\n{text}```\n"
+    # Source has longer lines than text, and no headings for a table of contents.
+    return f"---\nhide: [toc]\n---\n\n# {Path(source).stem.replace('_', ' ').capitalize()}\n\n{summary}\n\n```python\n{text}```\n"
 
 
 def stage(folder: Path) -> None:

@@ -108,7 +108,7 @@ def test_links_lead_to_the_places_that_files_have_in_the_site(tmp_path):
     assert stage.linked(code, "docs/b.md", where) == "```pycon\n>>> print()\n\n>>> 1\n1\n```"
     stage.stage(tmp_path)
     shown = (tmp_path / "docs" / "examples" / "graders.md").read_text("utf-8")
-    assert shown.startswith("# Graders\n\nLLM graders and rerankers tie")
+    assert shown.startswith("---\nhide: [toc]\n---\n\n# Graders\n\nLLM graders and rerankers tie")
     assert (ROOT / "examples" / "graders.py").read_text("utf-8") in shown
 
 
