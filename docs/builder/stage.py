@@ -86,8 +86,9 @@ def page(source: str) -> str:
     if not source.endswith(".py"):
         return text
     summary = text.split('"""')[1].partition("\n")[0]
+    heading = Path(source).stem.replace("_", " ").capitalize()
     # Source has longer lines than text, and no headings for a table of contents.
-    return f"---\nhide: [toc]\n---\n\n# {Path(source).stem.replace('_', ' ').capitalize()}\n\n{summary}\n\n```python\n{text}```\n"
+    return f"---\nhide: [toc]\n---\n\n# {heading}\n\n{summary}\n\n```python\n{text}```\n"
 
 
 def stage(folder: Path) -> None:
