@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import unexpected, whole_number
-from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_integer_labels, as_numpy, as_scores, element
+from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_numpy, as_scores, element
 from tieaware.checks.attributes import Hinted
 from tieaware.engine.list_arguments import all_judgments, checked_undefined, document_order, list_offsets
+from tieaware.engine.misplaced_arguments import check_evaluator_arguments, check_scores, labels_not_scores
 from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Spread
 from tieaware.engine.totals import Totals
@@ -108,11 +109,12 @@ class Evaluator(Hinted):
         threads: int | None = 1,
         undefined: float = 0.0,
     ) -> None:
+        check_evaluator_arguments(labels, measures)
         self._set_measures(measures)
         self._view = View(ties, precision)
         workers = checked_threads(threads)
         array = as_array(labels, "labels")
-        whole = as_integer_labels(array, "labels")
+        whole = labels_not_scores(array)
         offsets_of_lists = list_offsets(array, offsets, group, qid)
         lists = JudgedLists.of_labels(whole, offsets_of_lists, **also_weighted(self.measures))
         judged = lists.judgments if judgments is None else all_judgments(judgments, lists.judgments)
@@ -556,15 +558,15 @@ class Evaluator(Hinted):
 
     def _flat(self, scores: npt.ArrayLike, name: str = "scores") -> Scores:
         """Return the scores of one call as the one-dimensional array that the kernels need."""
+        check_scores(scores, name)
         array = as_scores(scores, name)
         if array.shape in ((self._n_items,), (1, self._n_items)):
             # A sum over the rows of a SciPy matrix has one row.
-            flat: Any = np.asarray(array)
-            items: Scores = flat.reshape(-1)
-            return items
+            return array.reshape(-1)
         if array.shape not in ((self.n_docs,), self._shape):
             shared = "" if self._n_items in (None, self.n_docs) else f", or ({self._n_items},) for all queries"
-            raise unexpected(name, self._shapes() + shared, f"shape {array.shape}")
+            pair = "; for a pair (ids, scores), use evaluate" if isinstance(scores, tuple) and len(scores) == 2 else ""
+            raise unexpected(name, self._shapes() + shared, f"shape {array.shape}{pair}")
         return array.reshape(self.n_docs)
 
     def _shapes(self, before: str = "", after: str = "") -> str:

@@ -380,3 +380,25 @@ def test_lists_without_a_judged_document_give_a_warning(matrix):
     ids = np.array([[1, 2], [4, 6], [0, 1]])
     with pytest.warns(UserWarning, match="^als: no document of this run is judged in qrels; for query 0, the run has"):
         evaluate(RELEVANCE if matrix else QRELS, {"als": (ids, np.array([[2.0, 1.0]] * 3))}, "AP")
+
+
+def test_names_on_one_side_only_are_an_error_that_says_how_to_name_the_other():
+    names = [f"d{i}" for i in range(8)]
+    qrels = Qrels.from_sparse(RELEVANCE, queries=["u0", "u1", "u2"], documents=names)
+    with pytest.raises(InputError) as error:
+        evaluate(qrels, {"als": (IDS, SCORES)}, "AP")
+    assert str(error.value) == (
+        "als: its rows are numbered, but qrels has queries with names, such as 'u0'; "
+        "pass Run.from_topk(ids, scores, queries=...)"
+    )
+    with pytest.raises(InputError) as error:
+        evaluate(RELEVANCE, Run.from_topk(IDS, SCORES, documents=names), "AP")
+    assert str(error.value) == (
+        "run.doc: has text such as 'd7', but qrels has integers such as 3: "
+        "name the columns of the matrix with Qrels.from_sparse(relevance, documents=...)"
+    )
+
+
+def test_an_evaluator_says_that_evaluate_takes_pairs():
+    with pytest.raises(InputError, match=r"found shape \(2, 3, 3\); for a pair \(ids, scores\), use evaluate$"):
+        Evaluator.from_sparse(RELEVANCE, "AP").results({"als": (IDS, SCORES)})

@@ -332,3 +332,10 @@ def test_the_names_of_other_tools_give_an_error_with_ours(argument, name, hint):
     with pytest.raises(tieaware.InputError) as error:
         fuse(RUNS, **{argument: name})
     assert str(error.value).endswith(f", found '{name}'{hint}")
+
+
+def test_other_arguments_in_the_place_of_the_method_are_refused():
+    with pytest.raises(tieaware.InputError, match=r"^method: .*, not \[1, 2, 3\]; write weights=\[1, 2, 3\]$"):
+        fuse(RUNS, [1, 2, 3])
+    with pytest.raises(tieaware.InputError, match=r"^method: .* not dict; pass all runs in one dict: fuse"):
+        fuse(RUNS["a"], RUNS["b"])

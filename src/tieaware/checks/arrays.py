@@ -77,6 +77,9 @@ def as_array(values: Any, where: str) -> npt.NDArray[Any]:
         return values
     if isinstance(values, set | frozenset):
         raise InputError(where, f"must not be a set, because a set has no order: {shown(values)}")
+    if hasattr(values, "tocsr"):
+        remedy = "call its toarray(), or pass sparse labels to Evaluator.from_sparse"
+        raise InputError(where, f"must not be a sparse matrix: {remedy}")
     if isinstance(values, Iterable) and not isinstance(values, Sequence):
         values = list(values)
     try:

@@ -16,6 +16,9 @@ from tieaware.kernels import _join
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.judgments import JudgedLists
 
+# The end of a message if a run has text, and the judgments are a matrix without names.
+_NAMES_OF_COLUMNS = "name the columns of the matrix with Qrels.from_sparse(relevance, documents=...)"
+
 
 class Matched(NamedTuple):
     """The judged documents of a run, or of a chunk of a run, with the scores of all its documents.
@@ -52,7 +55,9 @@ def match(qrels: Qrels, run: RunSource) -> Matched:
         # works or raises an error that names the invalid value.
     columns = run.whole()
     columns.queries.check_kind(qrels.queries, f"{columns.name}.query", qrels.name)
-    columns.documents.check_kind(qrels.documents, f"{columns.name}.doc", qrels.name)
+    # The documents of a matrix are its column numbers, unless these have names.
+    of_matrix = {} if qrels.n_columns is None else {"remedy": _NAMES_OF_COLUMNS}
+    columns.documents.check_kind(qrels.documents, f"{columns.name}.doc", qrels.name, **of_matrix)
     rows, judged_offsets, positions, labels = _join.match(
         qrels.index,
         columns.queries.data,
@@ -74,6 +79,9 @@ def check_numbers(qrels: Qrels, run: RunSource, name: str) -> None:
     of the run in messages.
     """
     n, n_rows = len(qrels), run.n_numbered
+    if n_rows and n and qrels.queries.kind == "text":
+        problem = f"its rows are numbered, but {qrels.name} has queries with names, such as {_shown(qrels.queries, 0)}"
+        raise InputError(name, f"{problem}; pass Run.from_topk(ids, scores, queries=...)")
     if n_rows is not None and n_rows != n > 0 and (qrels.queries[0], qrels.queries[n - 1]) == (b"0", b"%d" % (n - 1)):
         remedy = "pass Run.from_topk(ids, scores, queries=...) to name the query of each row"
         raise InputError(name, f"has {n_rows} rows, but {qrels.name} has {n} queries; {remedy}")

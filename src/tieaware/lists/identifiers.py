@@ -224,8 +224,14 @@ class Identifiers:
         """Return the same identifiers as a column that matches both text and integers."""
         return Identifiers.of(self.data, self.offsets)
 
-    def check_kind(self, others: Identifiers, argument: str, others_name: str) -> None:
-        """Raise InputError if one column is text and the other integers, so that their identifiers cannot match."""
+    def check_kind(
+        self, others: Identifiers, argument: str, others_name: str,
+        remedy: str = "make both text, or both integers",
+    ) -> None:  # fmt: skip
+        """Raise InputError if one column is text and the other integers, so that their identifiers cannot match.
+
+        `remedy` ends the message.
+        """
         if self.kind == others.kind or "any" in (self.kind, others.kind) or not (len(self) and len(others)):
             return
         kind, example, other, their = (
@@ -233,8 +239,7 @@ class Identifiers:
             else ("integers", self[0].decode(), "text", quoted(others[0]))
         )  # fmt: skip
         has = f"has {kind} such as {example}, but {others_name} has {other} such as {their}"
-        problem = f"{has}: make both text, or both integers"
-        raise InputError(argument, problem)
+        raise InputError(argument, f"{has}: {remedy}")
 
 
 def _unusable(values: list[object], argument: str) -> InputError:

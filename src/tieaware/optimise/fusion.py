@@ -12,7 +12,7 @@ from tieaware.checks.arguments import number, one_of, shown, unexpected, whole_n
 from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.keywords import keywords_elsewhere
 from tieaware.errors import InputError
-from tieaware.inputs import Run, RunLike, as_sources
+from tieaware.inputs import Run, RunLike, RunSource, as_sources
 from tieaware.lists.identifiers import quoted
 from tieaware.lists.query_lists import Lists
 from tieaware.optimise.alignment import Aligned, align
@@ -114,7 +114,7 @@ def fuse(
     >>> tieaware.fuse({"bm25": bm25, "dense": dense}, "rrf", k=1, depth=1).to_dict()
     {'q1': {'d2': 0.9166666666666666}}
     """
-    one_of("method", method, _METHODS)
+    _check_method(method)
     one_of("normalise", normalise, NORMALISATIONS)
     if isinstance(missing, str) and missing not in ("least", "zero"):
         raise unexpected("missing", "'least', 'zero' or a number", shown(missing))
@@ -137,6 +137,16 @@ def fuse(
     if depth is not None:
         lists = _first(lists, depth)
     return Run.of(lists, "+".join(names) if name is None else name)
+
+
+def _check_method(method: Any) -> None:
+    """Raise InputError for an unknown method, and for another argument in its place."""
+    if isinstance(method, Sequence | np.ndarray) and not isinstance(method, str):
+        raise InputError("method", f"must be a name such as 'sum', not {shown(method)}; write weights={shown(method)}")
+    if isinstance(method, Mapping | RunSource):
+        remedy = "pass all runs in one dict: fuse({name: run, ...})"
+        raise InputError("method", f"must be a name such as 'sum', not {type(method).__name__}; {remedy}")
+    one_of("method", method, _METHODS)
 
 
 def _weights(weights: Any, names: Sequence[str]) -> list[float]:
