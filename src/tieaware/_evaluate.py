@@ -15,6 +15,7 @@ from tieaware._version import __version__
 from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Integers, Scores, Values
 from tieaware.engine.list_arguments import checked_undefined
+from tieaware.engine.misplaced_arguments import measures_first
 from tieaware.engine.prepared import prepare
 from tieaware.engine.totals import Totals
 from tieaware.engine.unanswered import unanswered
@@ -157,7 +158,10 @@ def evaluate_views(
     Each run is read, and matched with the judgments, only once for all views. The other parameters are as for
     `evaluate`. Checkpoints (`out`) require that there is only one view.
     """
-    parsed, asked = named_measures(measures)
+    try:
+        parsed, asked = named_measures(measures)
+    except InputError as error:
+        raise measures_first(qrels, runs) or error from None
     one_of("queries", queries, QUERIES)
     workers, undefined = checked_threads(threads), checked_undefined(undefined)
     is_shard = queries == "shard"

@@ -249,7 +249,7 @@ def test_results_that_cannot_be_tested_are_refused():
             results.table()
         assert letters(results.table(test="none"), 0)[0] == ["", ""]
     assert letters(gaps["y"].table(), 0)[0] == [""]
-    with pytest.raises(InputError, match=r"^spread: the results have no spread; evaluate with the spread first$"):
+    with pytest.raises(InputError, match=r"^spread: the results have no spread; evaluate with spread=True$"):
         single.table(spread="std")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, shown, unexpected
+from tieaware.checks.arguments import number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import COMPARISON_MEASURES
 from tieaware.engine.views import View
@@ -144,7 +144,8 @@ def compare(
     alpha = number("alpha", alpha, 0, 1, ends=False)
     confidence = number("confidence", confidence, 0, 1, ends=False)
     if not isinstance(results, Results):
-        raise unexpected("results", "Results", shown(results))
+        instead = "for judgments and runs call comparison(qrels, runs, measures)"
+        raise InputError("results", f"must be Results, not {type(results).__name__}; {instead}")
     procedure = checked(test, correction)
     if len(results.runs) < 2 or len(results.queries) < 2:
         found = f"{counted(len(results.runs), 'run')} and {counted(len(results.queries), 'query', 'queries')}"

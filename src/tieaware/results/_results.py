@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # The most runs and measures that repr() shows, and the most names of other measures.
 _SHOWN_RUNS, _SHOWN_MEASURES, _SHOWN_NAMES = 5, 6, 10
+# The ends of the names of figures.
+_FIGURE_ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".eps")
 # The most runs that a notebook shows.
 _SHOWN_ROWS = 60
 
@@ -452,8 +454,10 @@ class Results(NamedValues):
 
         if not self.measures:
             raise InputError("plot", "the results have no measure")
-        if isinstance(ax, str | Measure):
-            raise InputError("plot", f"the first argument is matplotlib axes; type plot(measure={str(ax)!r})")
+        if isinstance(ax, str | Measure | os.PathLike):
+            is_file = str(ax).lower().endswith(_FIGURE_ENDINGS)
+            instead = f"plot().figure.savefig({str(ax)!r})" if is_file else f"plot(measure={str(ax)!r})"
+            raise InputError("plot", f"the first argument is matplotlib axes; type {instead}")
         place = 0 if measure is None else position_of_measure(self.measures, self.names, measure)
         return means_figure(export_of(self), place).plot(ax)
 

@@ -110,7 +110,7 @@ def paper_table(export: Export, design: Design) -> Table:
     # An unknown baseline is an error even if nothing is tested.
     first, second = pairs_of(export.runs, design.baseline)
     if design.spread is not None and not export.has_spread:
-        raise InputError("spread", "the results have no spread; evaluate with the spread first")
+        raise InputError("spread", "the results have no spread; evaluate with spread=True")
     measured = _by_measure(export.columns)
     values = [columns["value"] for columns in measured]
     plan = _planned(export, values, design, first, second)

@@ -61,7 +61,8 @@ def write(fields: Mapping[str, Any], path: str | os.PathLike[str], key: dict[str
     name = os.fsdecode(path)
     suffix = os.path.splitext(name)[1].lower()
     if suffix not in _WRITERS:
-        raise InputError(name, f"the name of the file must end in {' or '.join(_WRITERS)}")
+        hint = "; to_csv(path) writes a CSV file" if suffix == ".csv" else ""
+        raise InputError(name, f"the name of the file must end in {' or '.join(_WRITERS)}{hint}")
     if not fields["measures"]:
         raise InputError(name, "results without a measure cannot be saved")
     made = fields["provenance"]

@@ -1,0 +1,83 @@
+"""Errors for arguments of `evaluate` and `Evaluator` in another order, and for judgments in place of arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from numbers import Number
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.checks.arrays import as_integer_labels
+from tieaware.errors import InputError
+from tieaware.inputs import Qrels, Run
+from tieaware.measures import Measure, parse_measures
+
+_EVALUATE = "for judgments and runs by document id, write evaluate(qrels, runs, measures)"
+_SOURCES = (Mapping, Qrels, Run, str, os.PathLike)
+_EVALUATOR = "write Evaluator(labels, measures)(scores)"
+
+
+def check_evaluator_arguments(labels: Any, measures: Any) -> None:
+    """Raise InputError if the measures are numbers, or if the labels are not an array but judgments or a path."""
+    if _is_numeric(measures):
+        raise InputError("measures", f"must be names such as 'nDCG@10', not numbers; {_EVALUATOR}")
+    if _is_source(labels):
+        raise InputError("labels", f"must be an array of labels, not {type(labels).__name__}; {_EVALUATE}")
+
+
+def labels_not_scores(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Check labels as `as_integer_labels` does; the error about a number with decimals asks whether it is a score."""
+    try:
+        return as_integer_labels(array, "labels")
+    except InputError as error:
+        if array.dtype.kind == "f" and np.isfinite(array).all():
+            raise InputError(error.where, f"{error.problem}; if these are scores, {_EVALUATOR}") from None
+        raise
+
+
+def check_scores(scores: Any, name: str) -> None:
+    """Raise InputError if scores are not an array, but a dict, a run or a path."""
+    if not _is_source(scores):
+        return
+    problem = f"must be an array with a score for each document, not {type(scores).__name__}"
+    is_named = isinstance(scores, Mapping) and not any(isinstance(each, Mapping) for each in scores.values())
+    instead = "write evaluator.results({name: scores})" if is_named else _EVALUATE
+    raise InputError(name, f"{problem}; {instead}")
+
+
+def measures_first(qrels: Any, runs: Any) -> InputError | None:
+    """Return the error for measures that were passed in place of judgments or runs; None if they were not."""
+    if _names_measures(qrels) or _names_measures(runs):
+        return InputError("measures", "must be the last of the three; write evaluate(qrels, runs, measures)")
+    return None
+
+
+def _is_source(value: Any) -> bool:
+    """Return whether a value is judgments or a run, or names a file of them."""
+    return not isinstance(value, np.ndarray) and isinstance(value, _SOURCES)
+
+
+def _is_numeric(value: Any) -> bool:
+    """Return whether a value is numbers: an array, or a sequence that begins with a number, an array or a sequence."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biuf" and value.ndim > 0
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    first = value[0]
+    if isinstance(first, list | tuple | np.ndarray):
+        return _is_numeric(first)
+    return isinstance(first, Number)
+
+
+def _names_measures(value: Any) -> bool:
+    """Return whether a value is a measure, or a list of measures or of their names."""
+    each_measure = value if isinstance(value, list | tuple) else (value,)
+    if not all(isinstance(each, str | Measure) for each in each_measure):
+        return False
+    try:
+        return bool(parse_measures(value))
+    except InputError:
+        return False

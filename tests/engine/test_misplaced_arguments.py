@@ -1,0 +1,84 @@
+"""Arguments in another order, and judgments or runs in place of arrays: the error says what to write."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import AP, Evaluator, InputError, Qrels, Run, evaluate, experiments
+
+QRELS = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+RUN = {"q1": {"d1": 1.5, "d2": 1.5}, "q2": {"d2": 0.5}}
+LABELS = [[0, 1], [1, 0]]
+SCORES = [[0.5, 0.5], [0.2, 0.1]]
+EVALUATOR = Evaluator(LABELS, "AP")
+RESULT = evaluate(QRELS, RUN, "AP")
+
+LAST = "measures: must be the last of the three; write evaluate(qrels, runs, measures)"
+NUMBERS = "measures: must be names such as 'nDCG@10', not numbers; write Evaluator(labels, measures)(scores)"
+BY_ID = "for judgments and runs by document id, write evaluate(qrels, runs, measures)"
+FOR_EACH = "scores: must be an array with a score for each document, not"
+NAMED = "write evaluator.results({name: scores})"
+WHOLE = "expected a whole number from -2147483648 to 2147483647, found 0.5"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: evaluate("AP", QRELS, RUN), LAST),
+        (lambda: evaluate(["AP", "nDCG@10"], QRELS, RUN), LAST),
+        (lambda: evaluate(QRELS, "AP", RUN), LAST),
+        (lambda: evaluate(AP, "qrels.txt", "bm25.run"), LAST),
+        (lambda: evaluate("AP", "qrels.txt", "bm25.run"), LAST),
+        (lambda: evaluate(QRELS, RUN, {"AP": 1}), "measures: must be a list of names such as 'nDCG@10', not a dict"),
+        (lambda: Evaluator(SCORES, LABELS), NUMBERS),
+        (lambda: Evaluator(np.array(LABELS), np.array(SCORES)), NUMBERS),
+        (lambda: Evaluator("AP", LABELS), NUMBERS),
+        (lambda: Evaluator(LABELS, [10]), NUMBERS),
+        (
+            lambda: Evaluator(SCORES, "AP"),
+            f"labels[0, 0]: {WHOLE}; if these are scores, write Evaluator(labels, measures)(scores)",
+        ),
+        (lambda: Evaluator(QRELS, "AP"), f"labels: must be an array of labels, not dict; {BY_ID}"),
+        (lambda: Evaluator(Qrels.from_dict(QRELS), "AP"), f"labels: must be an array of labels, not Qrels; {BY_ID}"),
+        (lambda: Evaluator("qrels.txt", "AP"), f"labels: must be an array of labels, not str; {BY_ID}"),
+        (lambda: EVALUATOR({"a": SCORES}), f"{FOR_EACH} dict; {NAMED}"),
+        (lambda: EVALUATOR.mean({"a": SCORES}), f"{FOR_EACH} dict; {NAMED}"),
+        (lambda: EVALUATOR.score({"a": SCORES}), f"{FOR_EACH} dict; {NAMED}"),
+        (lambda: EVALUATOR(RUN), f"{FOR_EACH} dict; {BY_ID}"),
+        (lambda: EVALUATOR(Run.from_dict(RUN)), f"{FOR_EACH} Run; {BY_ID}"),
+        (lambda: EVALUATOR("bm25.run"), f"{FOR_EACH} str; {BY_ID}"),
+        (lambda: EVALUATOR.results({"a": RUN}), f"scores['a']: {FOR_EACH.partition(': ')[2]} dict; {BY_ID}"),
+        (
+            lambda: Evaluator(LABELS, ["AP", "RR"]).score(SCORES),
+            "score(): needs an evaluator of one measure; this one has 2: use mean(scores), or Evaluator(..., 'AP')",
+        ),
+        (
+            lambda: experiments.compare(QRELS, RUN, "AP"),
+            "results: must be Results, not dict; for judgments and runs call comparison(qrels, runs, measures)",
+        ),
+        (lambda: RESULT.table(spread="std"), "spread: the results have no spread; evaluate with spread=True"),
+        (lambda: RESULT.table(spread=True), "spread: expected one of std, range, found True"),
+        (lambda: RESULT.plot("map"), "plot: the first argument is matplotlib axes; type plot(measure='map')"),
+        (
+            lambda: RESULT.plot("means.png"),
+            "plot: the first argument is matplotlib axes; type plot().figure.savefig('means.png')",
+        ),
+    ],
+)
+def test_the_error_says_what_to_write(call, message):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_a_wrong_measure_is_not_an_order_of_arguments(tmp_path, monkeypatch):
+    """A file may have a name that is no measure, and an unknown measure keeps its own error."""
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.txt").write_text("q1 0 d1 1\n")
+    with pytest.raises(InputError, match=r"^measure: unknown measure 'ndgc'; did you mean nDCG\?$"):
+        evaluate("qrels.txt", RUN, "ndgc")
+    with pytest.raises(InputError, match=r"^labels\[1\]: expected a whole number .*, found nan$"):
+        Evaluator([0.0, np.nan], "AP")
+    assert tieaware.Evaluator(np.array([0.0, 1.0]), "AP")([2.0, 1.0]).item() == 0.5
