@@ -57,6 +57,7 @@ def check_tables() -> None:
     reveal_type(means.columns)  # assert "tuple" in typ and "str" in typ
     reveal_type(means.to_latex())  # assert typ == "str"
     reveal_type(values.table(test="permutation", correction="holm", spread="std"))  # assert "Table" in typ
+    reveal_type(values.means(sort="AP"))  # assert "Table" in typ
 
 
 def check_wrong_calls() -> None:

@@ -109,7 +109,9 @@ class Experiment(ABC):
         drawings = self.drawings()
         if isinstance(ax, str):
             name = ax if ax in drawings else next(iter(drawings))
-            raise InputError("plot", f"the first argument is matplotlib axes; type drawings()[{name!r}].plot()")
+            figure = f"drawings()[{name!r}]"
+            instead = f"{figure}.plot() to choose a figure, {figure}.save(path) to write it"
+            raise InputError("plot", f"the first argument is matplotlib axes; type {instead}")
         return next(iter(drawings.values())).plot(ax)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
