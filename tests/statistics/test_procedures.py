@@ -55,7 +55,7 @@ def test_names_of_tests_and_corrections():
     ]  # fmt: skip
     for arguments, message in (
         (("hsd", None), "test: expected one of t, wilcoxon, sign, permutation, tukey, found 'hsd'"),
-        (("t", "fdr"), "correction: expected one of holm, bh, bonferroni, none, found 'fdr'"),
+        (("t", "fdr"), "correction: expected one of holm, bh, bonferroni, none, found 'fdr'; did you mean bh[?]"),
         (
             ("tukey", "holm"),
             "correction: the test 'tukey' corrects for the number of runs itself; leave out the correction",
