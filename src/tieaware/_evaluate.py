@@ -15,7 +15,7 @@ from tieaware._version import __version__
 from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Integers, Scores, Values
 from tieaware.engine.list_arguments import checked_undefined
-from tieaware.engine.misplaced_arguments import measures_first
+from tieaware.engine.misplaced_arguments import check_judgments, measures_first
 from tieaware.engine.prepared import prepare
 from tieaware.engine.totals import Totals
 from tieaware.engine.unanswered import unanswered
@@ -162,6 +162,7 @@ def evaluate_views(
         parsed, asked = named_measures(measures)
     except InputError as error:
         raise measures_first(qrels, runs) or error from None
+    check_judgments(qrels)
     one_of("queries", queries, QUERIES)
     workers, undefined = checked_threads(threads), checked_undefined(undefined)
     is_shard = queries == "shard"

@@ -14,7 +14,7 @@ from tieaware.checks.arguments import unexpected, whole_number
 from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_numpy, as_scores, element
 from tieaware.checks.attributes import Hinted
 from tieaware.engine.list_arguments import all_judgments, checked_undefined, document_order, list_offsets
-from tieaware.engine.misplaced_arguments import check_evaluator_arguments, check_scores, labels_not_scores
+from tieaware.engine.misplaced_arguments import check_evaluator_arguments, check_scores, labels_not_scores, wrong_out
 from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Spread
 from tieaware.engine.totals import Totals
@@ -582,8 +582,7 @@ class Evaluator(Hinted):
     def _checked_out(self, out: Values) -> Values:
         shape = (self.n_queries, len(self.measures))
         if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
-            found = f"{out.dtype}{list(out.shape)}" if isinstance(out, np.ndarray) else type(out).__name__
-            raise unexpected("out", f"float64{list(shape)}", found)
+            raise wrong_out(out, shape, self.n_docs)
         if not out.flags.carray:
             raise InputError("out", "must be C-contiguous, aligned and writeable")
         return out

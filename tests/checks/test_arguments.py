@@ -197,6 +197,7 @@ def test_the_error_about_threads_says_how_to_use_all_cores(threads):
         ("fdr", ("holm", "bh"), "; did you mean bh?"),
         ("benjamini-hochberg", ("holm", "bh"), "; did you mean bh?"),
         ("reciprocal_rank_fusion", ("sum", "rrf"), "; did you mean rrf?"),
+        ("exp", ("log2", "exp-log2"), "; did you mean exp-log2?"),
         ("mean", ("sum", "max"), ""),
     ],
 )

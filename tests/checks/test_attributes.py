@@ -18,7 +18,7 @@ TWO = evaluate(QRELS, {"bm25": RUN, "dense": RUN}, "AP")
 EVALUATOR = Evaluator([0, 1], "AP")
 OWNERS = {
     "tieaware": tieaware, "tieaware.experiments": experiments, "tieaware.statistics": statistics, "Qrels": Qrels,
-    "Run": Run.from_dict(RUN), "Evaluator": EVALUATOR, "Results": ONE,
+    "Run": Run.from_dict(RUN), "Evaluator": EVALUATOR, "Results": ONE, "Table": ONE.means(),
 }  # fmt: skip
 
 
@@ -56,6 +56,9 @@ OWNERS = {
         (ONE, "to_dataframe", "Results has no 'to_dataframe'; write result.to_pandas()"),
         (ONE, "to_df", "Results has no 'to_df'; write result.to_pandas()"),
         (ONE, "to_excel", "Results has no 'to_excel'; write result.to_pandas().to_excel(path)"),
+        (ONE.means(), "to_df", "Table has no 'to_df'; write table.to_pandas()"),
+        (ONE.means(), "latex", "Table has no 'latex'; write table.to_latex()"),
+        (ONE.means(), "loc", "Table has no 'loc'; write table[row, column]"),
         (ONE, "map", "Results has no 'map'; write result['AP']"),
         (ONE, "ndcg_at_10", "Results has no 'ndcg_at_10'; write result['nDCG@10']"),
         (TWO, "AP", "Results has no 'AP'; write result['bm25', 'AP']"),
@@ -76,17 +79,16 @@ def test_no_hint_is_about_an_attribute_that_exists(owner):
     assert [name for name in INSTEAD[owner] if hasattr(OWNERS[owner], name)] == []
 
 
-@pytest.mark.parametrize(
-    "hint",
-    sorted(
-        {hint for owner in ("tieaware", "tieaware.statistics", "Results", "Run") for hint in INSTEAD[owner].values()}
-    ),
-)
+HINTED = ("tieaware", "tieaware.statistics", "Results", "Run", "Table")
+
+
+@pytest.mark.parametrize("hint", sorted({hint for owner in HINTED for hint in INSTEAD[owner].values()}))
 def test_what_the_hint_says_exists(hint):
     """The part of each hint before the first bracket is an attribute of what the hint names."""
     known = {
         "tieaware": tieaware, "statistics": statistics, "experiments": experiments, "evaluate": evaluate,
-        "result": ONE, "run": OWNERS["Run"], "Run": Run, "float": float, "print": print, "str": str,
+        "result": ONE, "table": ONE.means(), "run": OWNERS["Run"], "Run": Run, "float": float,
+        "print": print, "str": str,
     }  # fmt: skip
     for each in hint.split(" or "):
         if each.startswith("from "):

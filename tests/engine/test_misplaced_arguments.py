@@ -20,6 +20,9 @@ NUMBERS = "measures: must be names such as 'nDCG@10', not numbers; write Evaluat
 BY_ID = "for judgments and runs by document id, write evaluate(qrels, runs, measures)"
 FOR_EACH = "scores: must be an array with a score for each document, not"
 NAMED = "write evaluator.results({name: scores})"
+ARRAY = "must be judgments by document id, not an array; for arrays write Evaluator(labels, measures)(scores)"
+ALONE = "a call takes the scores alone: write evaluator(scores)"
+FROM_DICT = "path: must be a path, not a dict; write Qrels.from_dict or Run.from_dict"
 WHOLE = "expected a whole number from -2147483648 to 2147483647, found 0.5"
 
 
@@ -32,6 +35,13 @@ WHOLE = "expected a whole number from -2147483648 to 2147483647, found 0.5"
         (lambda: evaluate(AP, "qrels.txt", "bm25.run"), LAST),
         (lambda: evaluate("AP", "qrels.txt", "bm25.run"), LAST),
         (lambda: evaluate(QRELS, RUN, {"AP": 1}), "measures: must be a list of names such as 'nDCG@10', not a dict"),
+        (lambda: evaluate(LABELS, SCORES, "AP"), f"qrels: {ARRAY}"),
+        (lambda: evaluate(np.array(LABELS), np.array(SCORES), "AP"), f"qrels: {ARRAY}"),
+        (lambda: EVALUATOR(LABELS, SCORES), f"out: expected float64[2, 1], found list; {ALONE}"),
+        (lambda: EVALUATOR(LABELS, np.array(SCORES)), f"out: expected float64[2, 1], found float64[2, 2]; {ALONE}"),
+        (lambda: EVALUATOR(SCORES, 5), "out: expected float64[2, 1], found int"),
+        (lambda: tieaware.read_qrels(QRELS), FROM_DICT),
+        (lambda: tieaware.read_run(RUN), FROM_DICT),
         (lambda: Evaluator(SCORES, LABELS), NUMBERS),
         (lambda: Evaluator(np.array(LABELS), np.array(SCORES)), NUMBERS),
         (lambda: Evaluator("AP", LABELS), NUMBERS),

@@ -165,7 +165,8 @@ JUDGMENTS = [
     ({}, "run: no query of this run is judged in qrels: there are no judgments"),
     ({"301": {"d1": 1}}, "run: no query of this run is judged in qrels: the run has 'q1', the judgments '301'"),
     (None, f"qrels: must be judgments ({JUDGED}), not NoneType"),
-    ([1, 0], f"qrels: must be judgments ({JUDGED}), not list"),
+    ([1, 0], "qrels: must be judgments by document id, not an array; for arrays write Evaluator(labels, "
+     "measures)(scores)"),
     ([{"query": "q1", "doc": "d1", "label": 1}], f"qrels: must be judgments ({JUDGED}), not list"),
     ("none.txt", "none.txt: there is no such file"),
     ("void", "void: there are no part files in this folder"),

@@ -274,6 +274,8 @@ def test_mistakes_in_texts_of_several_measures(text, problem):
 def test_mistakes_with_measure_objects():
     with pytest.raises(InputError, match=r"^nDCG: unknown parameter 'k'; write nDCG@10$"):
         tieaware.nDCG(k=10)
+    with pytest.raises(InputError, match=r"^nDCG: unknown parameter 'gains'; write dcg='exp-log2' for exp"):
+        tieaware.nDCG(gains="exp")
     with pytest.raises(KeyError, match=r"10 is not a parameter of AP; write AP\(rel=2\)@10 for a cut-off"):
         tieaware.AP(rel=2)[10]
 

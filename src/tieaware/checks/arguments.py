@@ -30,6 +30,7 @@ _MEANT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("randomization", "randomisation", "fisher"), ("permutation",)),
     **dict.fromkeys(("fdr", "fdrbh", "benjaminihochberg"), ("bh",)),
     "reciprocalrankfusion": ("rrf",),
+    **dict.fromkeys(("exp", "exponential", "burges"), ("exp-log2",)),
     **dict.fromkeys(("wsum", "combsum", "weightedsum", "linear", "convex"), ("sum",)),
     **{f"comb{name}": (name,) for name in ("mnz", "max", "min", "med")},
     **dict.fromkeys(("bordafuse", "wbordafuse", "bordacount"), ("borda",)),

@@ -61,6 +61,13 @@ INSTEAD: dict[str, dict[str, str]] = {
         "result": "evaluator.results({name: scores})",
         **dict.fromkeys(("table", "to_pandas"), "evaluator.results({name: scores})"),
     },
+    "Table": {
+        **dict.fromkeys(_TO_PANDAS, "table.to_pandas()"),
+        **dict.fromkeys(("to_tex", "latex"), "table.to_latex()"),
+        **dict.fromkeys(("markdown", "to_md"), "table.to_markdown()"),
+        "to_string": "str(table)",
+        **dict.fromkeys(("loc", "iloc", "at"), "table[row, column]"),
+    },
     "Results": {
         **dict.fromkeys(_TO_PANDAS, "result.to_pandas()"),
         **{f"to_{name}": f"result.table().to_{name}()" for name in ("latex", "markdown", "html")},

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import as_integer_labels
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run
@@ -46,6 +47,21 @@ def check_scores(scores: Any, name: str) -> None:
     is_named = isinstance(scores, Mapping) and not any(isinstance(each, Mapping) for each in scores.values())
     instead = "write evaluator.results({name: scores})" if is_named else _EVALUATE
     raise InputError(name, f"{problem}; {instead}")
+
+
+def wrong_out(out: Any, shape: tuple[int, ...], n_docs: int) -> InputError:
+    """Return the error for an array `out` of another shape or type; it names the usual reason, scores after labels."""
+    found = f"{out.dtype}{list(out.shape)}" if isinstance(out, np.ndarray) else type(out).__name__
+    error = unexpected("out", f"float64{list(shape)}", found)
+    if isinstance(out, np.ndarray | list | tuple) and _is_numeric(out) and np.size(out) == n_docs:
+        return InputError("out", f"{error.problem}; a call takes the scores alone: write evaluator(scores)")
+    return error
+
+
+def check_judgments(qrels: Any) -> None:
+    """Raise InputError if judgments are an array of labels."""
+    if _is_numeric(qrels):
+        raise InputError("qrels", f"must be judgments by document id, not an array; for arrays {_EVALUATOR}")
 
 
 def measures_first(qrels: Any, runs: Any) -> InputError | None:

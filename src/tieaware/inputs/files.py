@@ -10,7 +10,7 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
@@ -238,6 +238,8 @@ class ByteStream:
         if isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
             if hasattr(path, "read"):
                 raise InputError(self.source_name, _AS_TEXT)
+            if isinstance(path, Mapping):
+                raise InputError("path", "must be a path, not a dict; write Qrels.from_dict or Run.from_dict")
             raise unexpected(self.source_name, "a path or a file opened in binary mode", shown(path))
         return path
 

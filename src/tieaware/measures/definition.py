@@ -252,6 +252,8 @@ class Measure:
                 known = f"its parameters are {', '.join(settings)}" if settings else "the measure has none"
                 if name in OTHER_NAMES_OF_CUTOFF and definition.has_cutoff and is_integer(value):
                     known = f"write {definition.name}@{value}"
+                if name in ("gain", "gains") and "dcg" in settings and isinstance(value, str):
+                    known = "write dcg='exp-log2' for exponential gains"
                 raise InputError(definition.name, f"unknown parameter {name!r}; {known}")
             try:
                 settings[name] = definition.parameters[name].checked(name, value)

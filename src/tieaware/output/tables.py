@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
 from tieaware.checks.arguments import shown
+from tieaware.checks.attributes import Hinted
 from tieaware.checks.positions import position
 from tieaware.errors import printable
 from tieaware.output import data_frames, fitting, latex
@@ -97,7 +98,7 @@ _IN_NOTEBOOKS = _Attributes(
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Hinted):
     """Rows under named columns, with a title and notes on how to read them.
 
     Parameters
