@@ -14,6 +14,7 @@ from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import as_integer_labels
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run
+from tieaware.lists.sparse import is_matrix
 from tieaware.measures import Measure, parse_measures
 
 _EVALUATE = "for judgments and runs by document id, write evaluate(qrels, runs, measures)"
@@ -60,7 +61,8 @@ def wrong_out(out: Any, shape: tuple[int, ...], n_docs: int) -> InputError:
 
 def check_judgments(qrels: Any) -> None:
     """Raise InputError if judgments are an array of labels."""
-    if _is_numeric(qrels):
+    # A matrix in CSR form may be a named tuple of arrays.
+    if _is_numeric(qrels) and not is_matrix(qrels):
         raise InputError("qrels", f"must be judgments by document id, not an array; for arrays {_EVALUATOR}")
 
 
