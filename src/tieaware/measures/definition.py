@@ -292,6 +292,11 @@ class Measure:
         -------
         int, float, str or bool
 
+        Raises
+        ------
+        KeyError
+            If the measure does not have the parameter.
+
         Examples
         --------
         >>> from tieaware import RBP
