@@ -271,6 +271,14 @@ def test_mistakes_in_texts_of_several_measures(text, problem):
     assert str(error.value) == f"measure: {problem}"
 
 
+@pytest.mark.parametrize("text", ["_Prel(\n-all", "ESLQ(>=\nhits", "AP(rel=\n2", "(", "P(@(", "nDCG((10))"])
+def test_a_text_that_its_own_suggestion_repeats_is_an_error(text):
+    """The parser must not explain the errors of its suggestions, which would never end."""
+    with pytest.raises(InputError) as error:
+        parse_measure(text)
+    assert "\n" not in str(error.value)
+
+
 def test_mistakes_with_measure_objects():
     with pytest.raises(InputError, match=r"^nDCG: unknown parameter 'k'; write nDCG@10$"):
         tieaware.nDCG(k=10)

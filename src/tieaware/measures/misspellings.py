@@ -198,6 +198,7 @@ def _wrong_cutoff(text: str, parts: _Parts, family: Family, is_measure: Callable
     example = family.notation(parts.parameters, "0.1" if definition.at_recall else "10")
     if not definition.has_cutoff and not definition.at_recall and cutoff is not None:
         without = family.notation(parts.parameters)
+        without = without if is_measure(without) else family.notation()
         return InputError("measure", f"{definition.name} has no cut-off; write {without} instead of {text!r}")
     if cutoff and cutoff.lower() in _NO_CUTOFF and is_measure(whole := family.notation(parts.parameters)):
         return InputError("measure", f"{text!r} needs no cut-off; write {whole} for the whole list")

@@ -234,27 +234,37 @@ def _reading(text: str | Measure) -> _Reading:
 
 @lru_cache(maxsize=1024)
 def _read(text: str) -> _Reading:
+    reading = _known(text, explain=True)
+    if reading is None:
+        raise _unknown(text.strip())
+    return reading
+
+
+def _known(text: str, explain: bool) -> _Reading | None:
+    """Read a measure; return None for an unknown name. `explain` is as for `_by_notation`."""
     stripped = text.strip()
     # trec_eval's option -m has a point where its output has an underscore: ndcg_cut.10 becomes ndcg_cut_10.
     for name in (stripped, stripped.replace(".", "_", 1)):
         by_trec_name = _by_trec_name(name)
         if by_trec_name is not None:
             return _Reading(by_trec_name, name)
-    in_notation = _by_notation(stripped)
+    in_notation = _by_notation(stripped, explain)
     if in_notation is not None:
         return _Reading(in_notation, " ".join(text.split()))
     # Import only here: names of other tools are the exception, and importing tieaware takes longer with this module.
     from tieaware.measures.spellings import respelled
 
     notation = respelled(stripped)
-    measure = None if notation is None else _by_notation(notation)
-    if measure is None:
-        raise _unknown(stripped)
-    return _Reading(measure, str(measure), keeps_name=False)
+    measure = None if notation is None else _by_notation(notation, explain)
+    return None if measure is None else _Reading(measure, str(measure), keeps_name=False)
 
 
-def _by_notation(text: str) -> Measure | None:
-    """Parse the notation; return None for an unknown name, or if the text does not have the form of the notation."""
+def _by_notation(text: str, explain: bool) -> Measure | None:
+    """Parse the notation; return None for an unknown name, or if the text does not have the form of the notation.
+
+    If `explain` is True, the error for wrong parameters says what to write. Finding that out parses other texts, whose
+    errors must not be explained in turn.
+    """
     found = _NOTATION.fullmatch(text)
     if found is None or found["name"] not in _BY_NAME:
         return None
@@ -266,6 +276,8 @@ def _by_notation(text: str) -> Measure | None:
     try:
         measure = Measure(definition, **_parameters(text, parameters))
     except InputError as error:
+        if not explain:
+            raise
         from tieaware.measures.wrong_notation import wrong_parameters
 
         raise wrong_parameters(text, error, definition, parameters, cutoff, _is_measure) from None
@@ -293,10 +305,9 @@ def _unknown(text: str) -> InputError:
 
 def _is_measure(text: str) -> bool:
     try:
-        _read(text)
+        return _known(text, explain=False) is not None
     except InputError:
         return False
-    return True
 
 
 def _measure_of_tool(value: Any) -> Measure | None:

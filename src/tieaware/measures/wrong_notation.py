@@ -110,8 +110,7 @@ def wrong_parameters(
     if not is_clear or len(cutoffs) > (cutoff is None):
         return error
     right = family.notation(kept, cutoffs[0].value if cutoffs else cutoff)
-    # Only another text may be parsed: the same text would raise the same error, without end.
-    if "".join(right.split()) == "".join(text.split()) or not is_measure(right):
+    if not is_measure(right):
         return error
     if not cutoffs:
         return InputError(error.where, f"{error.problem.partition(';')[0]}; write {right}")
