@@ -76,3 +76,23 @@ def test_the_kernel_averages_over_bands_as_the_reference_does(lists, rho):
             judged = [label for label in labels[start:end].tolist() if label >= 0]
             expected = [reference.evaluate(m, (-band).tolist(), ranked, judged) for m in measures]
             np.testing.assert_allclose(values[q], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("rho", ["1", "1.002", "1.01", "1.1", "1.3", "1.5", "1.99", "2", "2.01", "5", "1e18"])
+def test_the_first_rank_after_the_safe_depth_shares_its_band(rho):
+    shared = Bands(rho)
+    starts = shared.starts(2000).tolist()
+    first = next((i for i, (here, following) in enumerate(pairwise([*starts, 2001])) if following - here > 1), None)
+    assert shared.safe_depth == first
+
+
+@pytest.mark.parametrize("rho", ["1.1", "1.26", "1.5", "2"])
+def test_no_measure_changes_within_the_safe_depth(rho):
+    depth = Bands(rho).safe_depth
+    measures = [f"{name}@{depth}" for name in ("P", "RR", "AP", "nDCG", "ERR", "Q", "RBP", "F1")]
+    random = np.random.default_rng(3)
+    labels, scores = random.integers(0, 3, (20, 40)), random.permuted(np.tile(np.arange(40.0), (20, 1)), axis=1)
+    plain = Evaluator(labels, measures)(scores)
+    np.testing.assert_array_equal(Evaluator(labels, measures, precision=Bands(rho))(scores), plain)
+    deeper = Evaluator(labels, [f"P@{depth + 1}"])(scores)
+    assert (Evaluator(labels, [f"P@{depth + 1}"], precision=Bands(rho))(scores) != deeper).any()

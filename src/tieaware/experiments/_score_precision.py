@@ -343,7 +343,7 @@ class Precision(Experiment):
             (p, m)
             for p, each in enumerate(self.precisions)
             for m, measure in enumerate(self.measures)
-            if _growth(each) is not None and known_worst_case(measure)
+            if _growth(each) is not None and known_worst_case(measure, self.depth)
         ]
         return {(p, m): self._worst(p, m) for p, m in progress(known, "worst cases")}
 

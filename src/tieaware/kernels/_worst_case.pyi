@@ -1,6 +1,6 @@
 import numpy as np
 import numpy.typing as npt
 
-def average_precision(
-    starts: npt.NDArray[np.int64], depth: int, gain: bool
-) -> tuple[float, npt.NDArray[np.int8]]: ...
+def largest_sums(
+    edges: npt.NDArray[np.int64], weights: npt.NDArray[np.float64], most: int, gain: bool
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...

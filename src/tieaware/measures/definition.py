@@ -73,11 +73,14 @@ class BandingLoss:
         Returns this gain or loss, and the relevance of each rank in a list that attains it. See ``banding_loss.py``.
     with_cutoff, without_cutoff : bool
         Whether the formula holds for measures with, and without, a cut-off.
+    deepest : int
+        The greatest number of ranks for which the formula takes seconds rather than minutes.
     """
 
     largest: Callable[[Measure, Integers, bool], tuple[float, Relevance]]
     with_cutoff: bool = False
     without_cutoff: bool = False
+    deepest: int = 100_000
 
     def holds_for(self, measure: Measure) -> bool:
         """Return whether the formula holds for a measure of the family, with the cut-off that it has."""

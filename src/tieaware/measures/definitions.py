@@ -9,7 +9,20 @@ from __future__ import annotations
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.measures.banding_loss import LOSS_OF_AP, LOSS_OF_NDCG, LOSS_OF_P, LOSS_OF_R, LOSS_OF_RBP, LOSS_OF_RR
+from tieaware.measures.banding_loss import (
+    LOSS_OF_AP,
+    LOSS_OF_CAPPED_RECALL,
+    LOSS_OF_ERR,
+    LOSS_OF_F1,
+    LOSS_OF_NDCG,
+    LOSS_OF_P,
+    LOSS_OF_Q,
+    LOSS_OF_R,
+    LOSS_OF_RPREC,
+    LOSS_OF_RR,
+    LOSS_OF_SUCCESS,
+    LOSS_OF_WEIGHTED_SUM,
+)
 from tieaware.measures.definition import Definition, Measure
 from tieaware.measures.formulas import (
     GAIN,
@@ -95,11 +108,13 @@ R: Measure = _measure(Definition(
 Recall_cap: Measure = _measure(Definition(
     name="Recall_cap", title="capped recall",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=_by_cutoff_or_total,
+    worst_case=LOSS_OF_CAPPED_RECALL,
     parameters=_BINARY,
 ))
 F1: Measure = _measure(Definition(
     name="F1", title="harmonic mean of precision and recall",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_mean_of_depth_and_total,
+    worst_case=LOSS_OF_F1,
     parameters=_BINARY,
 ))
 AP: Measure = _measure(Definition(
@@ -123,27 +138,31 @@ nDCG: Measure = _measure(Definition(  # noqa: N816 - the field's name
 DCG: Measure = _measure(Definition(
     name="DCG", title="discounted cumulative gain",
     kernel="discounted", weighting=GAIN, total=positive_documents, norm=one, slots=discounted_slots,
+    worst_case=LOSS_OF_WEIGHTED_SUM,
     parameters=_GRADED,
 ))
 RBP: Measure = _measure(Definition(
     name="RBP", title="rank-biased precision",
     kernel="patience", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=patient_slots,
-    worst_case=LOSS_OF_RBP,
+    worst_case=LOSS_OF_WEIGHTED_SUM,
     parameters={**_PATIENCE, **_BINARY},
 ))
 Success: Measure = _measure(Definition(
     name="Success", title="success in finding a relevant document",
     kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
+    worst_case=LOSS_OF_SUCCESS,
     parameters=_BINARY, trec_name_with_cutoff="success",
 ))
 Hits: Measure = _measure(Definition(
     name="Hits", title="Success, under its name in link prediction and recommendation",
     kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
+    worst_case=LOSS_OF_SUCCESS,
     parameters=_BINARY, aliases=("HitRate",),
 ))
 Rprec: Measure = _measure(Definition(
     name="Rprec", title="precision at N, the number of relevant documents",
     kernel="hits_at_r", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
+    worst_case=LOSS_OF_RPREC,
     parameters=_BINARY, has_cutoff=False, aliases=("RPrec",), trec_name="Rprec",
 ))
 Bpref: Measure = _measure(Definition(
@@ -161,11 +180,13 @@ Q: Measure = _measure(Definition(
     name="Q", title="Q-measure: average precision with cumulated gains",
     kernel="q_measure", weighting=RELEVANCE_AND_GAIN, total=relevant_documents, norm=by_total,
     query_lookup=ideal_labels, measure_number="beta",
+    worst_case=LOSS_OF_Q,
     parameters={**_WEIGHT_OF_GAINS, **_BINARY},
 ))
 ERR: Measure = _measure(Definition(
     name="ERR", title="expected reciprocal rank at which a user stops",
     kernel="cascade", weighting=GRADES, total=positive_documents, norm=one, slots=stops,
+    worst_case=LOSS_OF_ERR,
     parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **_JUDGED_ONLY}, limit=_LIMIT_OF_ERR,
 ))
 AUC: Measure = _measure(Definition(

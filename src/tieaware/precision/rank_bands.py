@@ -145,6 +145,19 @@ class Bands(Precision):
         """
         return bands(self.rho, depth)
 
+    @property
+    def safe_depth(self) -> int | None:
+        """The rank down to which no two documents share a band: a measure that looks no deeper keeps its value.
+
+        It is ⌊1 / (rho - 1)⌋, and None for a rho of 1, with which each rank is a band of its own.
+
+        Examples
+        --------
+        >>> Bands("1.1").safe_depth, Bands("1.5").safe_depth, Bands(2).safe_depth, Bands(3).safe_depth
+        (10, 2, 1, 0)
+        """
+        return None if self.rho == 1 else math.floor(1 / (self.rho - 1))
+
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Give each document of band g the score 1/g. Documents with equal scores keep their order in the array.
 

@@ -45,11 +45,12 @@ def worst_case(measure: str | Measure, rho: str | float | Fraction, depth: int =
     Parameters
     ----------
     measure : str or Measure
-        P@k, R@k, AP, RR, nDCG, nDCG@k or RBP, with binary relevance.
+        P@k, R@k, Recall_cap@k, F1@k, AP, AP@k, RR, RR@k, nDCG, nDCG@k, DCG, DCG@k, RBP, RBP@k, Success@k, Hits@k,
+        Rprec, Q, Q@k, ERR or ERR@k. A document is either relevant, with the label 1, or not.
     rho : str, Fraction, int or float
         The growth factor of the bands; see `tieaware.precision.bands`.
     depth : int
-        The number of ranks, at least 1.
+        The number of ranks, at least 1; for Q at most 2,000.
     gain : bool
         False for the largest loss, the value of the ranking minus its average over the bands. True for the largest
         gain.
@@ -66,10 +67,12 @@ def worst_case(measure: str | Measure, rho: str | float | Fraction, depth: int =
     Notes
     -----
     RR loses most with one relevant document in the first band that has several ranks; it may gain more with several
-    relevant documents. RBP is a sum over ranks: it loses most if the ranks that weigh more than the mean of their band
-    are relevant, and gains most if the other ranks are relevant. nDCG divides by the ideal sum, so only some of these
-    ranks are relevant: those that deviate most. For P and R only the band across the cut-off matters. For AP, a dynamic
-    program over the number of relevant documents takes O(depth²).
+    relevant documents. RBP and DCG are sums over ranks: they lose most if the ranks that weigh more than the mean of
+    their band are relevant, and gain most if the other ranks are relevant. nDCG divides by the ideal sum, so only some
+    of these ranks are relevant: those that deviate most. For the measures of hits at k (P, R, Recall_cap, F1 and
+    Success) only the band across the cut-off matters, for Rprec the band across the number N of relevant documents. For
+    AP, a dynamic program over the number of relevant documents takes O(depth²); for Q it runs for each N, in O(depth³).
+    ERR is solved from the last band to the first, because the documents above a band only scale what it adds.
 
     Examples
     --------
@@ -78,22 +81,24 @@ def worst_case(measure: str | Measure, rho: str | float | Fraction, depth: int =
     (0.041667, array([0, 0, 1, 0, 0, 0, 0], dtype=int8))
     """
     parsed = parse_measure(measure)
-    depth, gain = whole_number("depth", depth, 1, 100_000), flag("gain", gain)
     formula = parsed.definition.worst_case
     if formula is None or not formula.holds_for(parsed):
         known = ", ".join(measures_with_worst_cases())
         raise InputError("measure", f"the worst case of {parsed} is not known; it is known for {known}")
+    depth, gain = whole_number("depth", depth, 1, formula.deepest), flag("gain", gain)
     edges = np.append(bands(rho, depth) - 1, depth)
     return WorstCase(*formula.largest(parsed, edges, gain))
 
 
-def known_worst_case(measure: Measure) -> bool:
+def known_worst_case(measure: Measure, depth: int = 1) -> bool:
     """Return whether the worst case of a measure is known.
 
     Parameters
     ----------
     measure : Measure
         Any measure.
+    depth : int
+        The number of ranks.
 
     Returns
     -------
@@ -101,11 +106,11 @@ def known_worst_case(measure: Measure) -> bool:
 
     Examples
     --------
-    >>> known_worst_case(parse_measure("AP")), known_worst_case(parse_measure("AP@10"))
+    >>> known_worst_case(parse_measure("AP")), known_worst_case(parse_measure("Bpref"))
     (True, False)
     """
     formula = measure.definition.worst_case
-    return formula is not None and formula.holds_for(measure)
+    return formula is not None and formula.holds_for(measure) and depth <= formula.deepest
 
 
 def measures_with_worst_cases() -> list[str]:
@@ -117,8 +122,8 @@ def measures_with_worst_cases() -> list[str]:
 
     Examples
     --------
-    >>> measures_with_worst_cases()
-    ['P@k', 'R@k', 'AP', 'RR', 'nDCG', 'nDCG@k', 'RBP']
+    >>> measures_with_worst_cases()[:6]
+    ['P@k', 'R@k', 'Recall_cap@k', 'F1@k', 'AP', 'AP@k']
     """
     return [
         notation
