@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from tieaware._version import __version__
 from tieaware.checks.arguments import did_you_mean, shown
 from tieaware.commands import (
+    coarsen_command,
     compare_command,
     completion_command,
     curve_command,
@@ -34,7 +35,7 @@ from tieaware.runtime.progress import stage
 
 _COMMANDS = (
     eval_command, trec_eval_command, ties_command, precision_command, compare_command, worst_case_command,
-    curve_command, smooth_command, overhead_command, inexact_command, demo_command, completion_command,
+    coarsen_command, curve_command, smooth_command, overhead_command, inexact_command, demo_command, completion_command,
 )  # fmt: skip
 
 

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieaware.checks.arguments import unexpected
-from tieaware.checks.arrays import Integers, Labels, Offsets, Scores, Values, as_contiguous, as_scores, check_no_nan
+from tieaware.checks.arrays import Integers, Labels, Offsets, Scores, Values, as_contiguous
 from tieaware.engine import engine_choice
 from tieaware.engine.documents import ExcludedDocuments, WeightedDocuments
 from tieaware.engine.means import means
@@ -28,6 +27,7 @@ from tieaware.kernels._engine import Engine
 from tieaware.kernels._groups import PreparedLists
 from tieaware.lists.judgments import Excluded, JudgedLists
 from tieaware.measures import Measure
+from tieaware.precision.coarsening import coarsened
 from tieaware.runtime.threads import even_chunks, over_chunks
 from tieaware.ties import RULES
 
@@ -194,15 +194,7 @@ class Prepared:
     def _coarse_lists(self, scores: Scores, offsets: Offsets) -> Scores:
         """Return the coarsened scores; if a score is NaN, return all scores unchanged, so that the kernel finds it."""
         coarsening = self.wanted.coarsening
-        if coarsening is None or np.isnan(scores).any():
-            return scores
-        # The coarsening may be a class of the caller, so its result is checked.
-        where = f"precision={coarsening}"
-        coarse = as_scores(coarsening.coarsen(scores, offsets), where)
-        if coarse.shape != scores.shape:
-            raise unexpected(where, f"coarsened scores of shape {scores.shape}", f"shape {coarse.shape}")
-        check_no_nan(coarse, where)
-        return coarse
+        return scores if coarsening is None or np.isnan(scores).any() else coarsened(coarsening, scores, offsets)
 
     def _evaluate_chunk(self, scores: Scores, values: Values, first: int, last: int) -> int:
         """Evaluate the queries first … last - 1."""

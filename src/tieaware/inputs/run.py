@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -258,7 +258,7 @@ class Run(RunSource, RunExports):
             object.__setattr__(self, attribute, value)
 
     @classmethod
-    def of(cls, lists: Lists, name: str, tag: str | None = None) -> Run:
+    def of(cls, lists: Lists, name: str, tag: str | None = None) -> Self:
         """Make a run from lists that are known to be valid, without checking or copying them.
 
         Parameters

@@ -1,11 +1,11 @@
-"""Exports of a run: as a dict, as data frames, and as a TREC or Parquet file."""
+"""Exports of a run: with coarser scores, as a dict, as data frames, and as a TREC or Parquet file."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from tieaware.checks.arrays import Integers, Offsets, Scores
 from tieaware.checks.attributes import Hinted
 from tieaware.errors import InputError
 from tieaware.lists.identifiers import Identifiers, quoted
+from tieaware.lists.query_lists import Lists
 from tieaware.output import data_frames
+from tieaware.precision.coarsening import Coarsening, coarsened, parse_precision
 from tieaware.runtime.atomic_files import whole_file
 
 if TYPE_CHECKING:
@@ -35,6 +37,41 @@ class RunExports(Hinted):
     documents: Identifiers
     scores: Scores
     name: str
+    tag: str | None
+
+    if TYPE_CHECKING:
+
+        @classmethod
+        def of(cls, lists: Lists, name: str, tag: str | None = None) -> Self: ...
+
+    def coarsen(self, precision: str | Coarsening) -> Self:
+        """Return the run with coarser scores, as it would be evaluated with ``precision=``.
+
+        Parameters
+        ----------
+        precision : str or Coarsening
+            A precision such as "decimals:2", "bfloat16" or "bands:1.5", or an object that coarsens scores.
+
+        Returns
+        -------
+        Run
+            The documents keep their order, and the run keeps its name.
+
+        Raises
+        ------
+        InputError
+            The precision is unknown.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> run = tieaware.Run.from_dict({"q1": {"d1": 0.31, "d2": 0.27, "d3": 0.12}})
+        >>> run.coarsen("decimals:1").to_dict()
+        {'q1': {'d1': 0.3, 'd2': 0.3, 'd3': 0.1}}
+        """
+        scores = coarsened(parse_precision(precision), self.scores, np.asarray(self.offsets))
+        lists = Lists(self.queries, np.asarray(self.offsets), self.documents, scores)
+        return self.of(lists, self.name, self.tag)
 
     def to_dict(self) -> dict[str | int, dict[str | int, float]]:
         """Return the run as ``{query: {document: score}}``, in the order of the run.
@@ -111,26 +148,45 @@ class RunExports(Hinted):
             return
         if os.fsdecode(path).endswith(".zst"):
             raise InputError(os.fsdecode(path), "cannot be compressed with zstd; write a .gz, .bz2 or .xz file")
+        self._check_trec()
+        with whole_file(path) as raw, _compressed(raw, path) as file:
+            for lines in self._trec_chunks():
+                file.write(lines)
+
+    def to_trec(self) -> str:
+        """Return the text of the TREC file that `write` writes; errors as for `write`.
+
+        Returns
+        -------
+        str
+            Bytes of identifiers that are not UTF-8 are escaped by "surrogateescape".
+        """
+        self._check_trec()
+        return b"".join(self._trec_chunks()).decode("utf-8", "surrogateescape")
+
+    def _check_trec(self) -> None:
+        """Raise InputError if an identifier cannot be written to a TREC file."""
         _check_words(self.queries, "query")
         for query in self.queries:
             if query.startswith(b"#"):
                 raise _unwritable("query", query, "where a line that begins with it is a comment")
         _check_words(self.documents, "document")
+
+    def _trec_chunks(self) -> Iterator[bytes]:
+        """Yield the lines of a TREC file, some thousands at a time."""
         tag = "_".join(self.name.split()).encode("utf-8", "surrogateescape") or b"run"
         order = self._by_score()
         ranks = np.arange(1, len(order) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         query_of = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
-        with whole_file(path) as raw, _compressed(raw, path) as file:
-            for start in range(0, len(order), _ROWS):
-                rows = order[start : start + _ROWS]
-                fields = (
-                    self.queries.take(query_of[start : start + _ROWS]),
-                    self.documents.take(rows),
-                    ranks[start : start + _ROWS].tolist(),
-                    self.scores[rows].astype(np.float64).tolist(),
-                )
-                lines = (b"%b Q0 %b %d %r %b\n" % (*each, tag) for each in zip(*fields, strict=True))
-                file.write(b"".join(lines))
+        for start in range(0, len(order), _ROWS):
+            rows = order[start : start + _ROWS]
+            fields = (
+                self.queries.take(query_of[start : start + _ROWS]),
+                self.documents.take(rows),
+                ranks[start : start + _ROWS].tolist(),
+                self.scores[rows].astype(np.float64).tolist(),
+            )
+            yield b"".join(b"%b Q0 %b %d %r %b\n" % (*each, tag) for each in zip(*fields, strict=True))
 
     def _by_score(self) -> Integers:
         """Return the rows, list after list, by descending score; tied rows keep their order."""

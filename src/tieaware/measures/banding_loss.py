@@ -113,7 +113,7 @@ def _band_across(cutoff: int, edges: Integers) -> tuple[int, int, int]:
 # The measures of hits at k change only by the band across the cut-off, which has m of its n ranks within the cut-off.
 # If r ≤ m of its documents are relevant and come first, the average over the band has r (1 - m/n) hits less. If
 # r ≤ n - m of them are relevant and come last, it has r m/n hits more. With more relevant documents than that, the
-# difference falls again. The best r depends on the measure's divisor; no document outside the band needs to be relevant.
+# difference falls again. The divisor of a measure decides which r is best. No document outside the band is relevant.
 
 
 def _hits_at_cutoff(
@@ -197,8 +197,8 @@ def _cascade(measure: Measure, edges: Integers, gain: bool) -> tuple[float, Rele
     for start, end in reversed(list(pairwise(edges.tolist()))):
         n = end - start
         goes_on = (1.0 - stop) ** np.arange(n + 1)
-        # `average[j - 1]` is the mean value of the rank of the j-th of r relevant documents, over all orders. If a random
-        # one of the r documents is removed, the j-th of the others was the j-th or the (j + 1)-th before.
+        # `average[j - 1]` is the mean value of the rank of the j-th of r relevant documents, over all orders. If a
+        # random one of the r documents is removed, the j-th of the others was the j-th or the (j + 1)-th before.
         average = values[start:end].copy()
         losses = np.zeros(n + 1)
         for r in range(n, 0, -1):

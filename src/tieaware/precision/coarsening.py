@@ -6,7 +6,7 @@ import re
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
 from tieaware.checks.arguments import did_you_mean, shown, unexpected
-from tieaware.checks.arrays import Offsets, Scores
+from tieaware.checks.arrays import Offsets, Scores, as_scores, check_no_nan
 from tieaware.errors import InputError
 from tieaware.kernels import _coarsening
 
@@ -57,6 +57,22 @@ class Coarsening(Protocol):
             The coarse scores, in the same order. A score that is lower than another one must not become higher than it.
             Infinite scores stay infinite, and scores that are too large for a format become infinite.
         """
+
+
+def coarsened(coarsening: Coarsening, scores: Scores, offsets: Offsets) -> Scores:
+    """Return what `Coarsening.coarsen` returns, checked, because the coarsening may be a class of the caller.
+
+    Raises
+    ------
+    InputError
+        The coarse scores have another shape, contain NaN or are not numbers.
+    """
+    where = f"precision={coarsening}"
+    coarse = as_scores(coarsening.coarsen(scores, offsets), where)
+    if coarse.shape != scores.shape:
+        raise unexpected(where, f"coarsened scores of shape {scores.shape}", f"shape {coarse.shape}")
+    check_no_nan(coarse, where)
+    return coarse
 
 
 class Precision(Coarsening):
