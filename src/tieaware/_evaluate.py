@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware._version import __version__
-from tieaware.checks.arguments import one_of
+from tieaware.checks.arguments import flag, one_of
 from tieaware.checks.arrays import Integers, Scores, Values
 from tieaware.engine.list_arguments import checked_undefined
 from tieaware.engine.misplaced_arguments import check_judgments, measures_first
@@ -23,7 +23,10 @@ from tieaware.engine.views import Pass, View, passes
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError, printable
 from tieaware.inputs import (
+    ORDERS,
+    FileOrdered,
     Matched,
+    Order,
     Qrels,
     QrelsLike,
     Run,
@@ -32,8 +35,10 @@ from tieaware.inputs import (
     as_qrels,
     as_sources,
     check_numbers,
+    consistent,
     differing,
     first_query,
+    left_out_message,
     look_like_a_run,
     look_like_labels,
     match,
@@ -65,6 +70,8 @@ def evaluate(
     threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
     undefined: float = 0.0,
+    order: Order = "score",
+    consistent_only: bool = False,
 ) -> Results:
     """Evaluate runs against judgments.
 
@@ -108,6 +115,11 @@ def evaluate(
     undefined : float
         The value for a query without a relevant judged document. The default is 0, as in trec_eval. NaN excludes such
         queries from means; the results have no row for them, unless they have values of another measure.
+    order : str
+        "score": documents are ordered by score. "file": they keep the order of the file, dict or table; their scores are
+        ignored, so that no documents tie.
+    consistent_only : bool
+        Whether to leave out runs whose rank column or file order puts a lower score before a higher one.
 
     Returns
     -------
@@ -126,7 +138,7 @@ def evaluate(
         If a run shares queries with the judgments, but no document: the document identifiers may be written in
         different forms. If judgments and runs seem to be swapped, because the labels look like scores and the scores
         like labels. With queries="shard" there are no such warnings, because they may be false for a small shard. If
-        files without a common name are called like the parts of one run.
+        files without a common name are called like the parts of one run. If runs are left out by `consistent_only`.
 
     Examples
     --------
@@ -138,8 +150,9 @@ def evaluate(
     """
     view = View(ties, precision, spread)
     return evaluate_views(
-        qrels, runs, measures, [view], queries=queries, threads=threads, out=out, undefined=undefined
-    )[0]
+        qrels, runs, measures, [view], queries=queries, threads=threads, out=out, undefined=undefined, order=order,
+        consistent_only=consistent_only,
+    )[0]  # fmt: skip
 
 
 def evaluate_views(
@@ -152,6 +165,8 @@ def evaluate_views(
     threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
     undefined: float = 0.0,
+    order: Order = "score",
+    consistent_only: bool = False,
 ) -> list[Results]:
     """Evaluate runs under several views, and return the Results of each view. A view is a tie rule with its options.
 
@@ -166,7 +181,14 @@ def evaluate_views(
     one_of("queries", queries, QUERIES)
     workers, undefined = checked_threads(threads), checked_undefined(undefined)
     is_shard = queries == "shard"
+    one_of("order", order, ORDERS)
     judged, sources = as_qrels(qrels), as_sources(runs, least=0 if is_shard else 1)
+    if flag("consistent_only", consistent_only):
+        sources, left_out = consistent(sources)
+        if left_out:
+            warnings.warn(left_out_message(left_out), UserWarning, stacklevel=3)
+    if order == "file":
+        sources = {name: FileOrdered(source) for name, source in sources.items()}
     names = tuple(sources)
     threads_of_run = workers if len(names) == 1 else 1
     evaluation = _Evaluation(judged, parsed, asked, views, queries, names, threads_of_run, undefined)
@@ -175,7 +197,7 @@ def evaluate_views(
         # Import only here: these modules would take a tenth of the time to import the package.
         from tieaware.results.checkpoints import Checkpoints
 
-        checkpoints = Checkpoints(out, sources, judged, asked, views[0], queries, undefined)
+        checkpoints = Checkpoints(out, sources, judged, asked, views[0], queries, undefined, order)
     waiting = list(range(len(names)))
     if checkpoints is not None:
         waiting = [i for i in waiting if not evaluation.restore(i, checkpoints.results(names[i]))]

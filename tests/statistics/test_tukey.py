@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tieaware import InputError
@@ -45,6 +45,8 @@ def test_an_example_by_hand_and_by_other_programs():
     assert (test.low[1, 0], test.high[1, 0]) == (-test.high[0, 1], -test.low[0, 1])
 
 
+# The first call loads SciPy, which takes longer than the deadline of an example.
+@settings(deadline=None)
 @given(st.integers(3, 6), st.integers(2, 7), st.integers(0, 2**32 - 1))
 def test_statistics_follow_the_definition(m, n, seed):
     values = np.random.default_rng(seed).integers(0, 9, (m, n)) / 8

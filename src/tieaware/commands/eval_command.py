@@ -11,6 +11,7 @@ from tieaware.checks.arguments import shown
 from tieaware.commands import options
 from tieaware.defaults import EVAL_MEASURES
 from tieaware.errors import InputError
+from tieaware.inputs.file_order import ORDERS
 from tieaware.measures import DEFINITIONS, parse_measures
 from tieaware.output.tables import Table
 from tieaware.precision.coarsening import notations
@@ -47,6 +48,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "letters or daggers mark significant differences",
     )  # fmt: skip
     options.add_queries(command)
+    command.add_argument(
+        "--order", choices=ORDERS, default="score",
+        help="order documents by score, or as in the file, whatever their scores (%(default)s)",
+    )  # fmt: skip
+    options.add_consistent_only(command)
     command.add_argument(
         "--undefined", type=_undefined, default=0.0, metavar="VALUE",
         help="value of a query without a relevant judged document; nan excludes such queries from means (default: 0)",
@@ -105,7 +111,7 @@ def _run(arguments: argparse.Namespace) -> str:
         arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.measure or EVAL_MEASURES,
         ties=arguments.ties, precision=arguments.precision, threads=arguments.threads, queries=arguments.queries,
         spread=arguments.spread or table_arguments.get("spread") is not None, out=arguments.out,
-        undefined=arguments.undefined,
+        undefined=arguments.undefined, order=arguments.order, consistent_only=arguments.consistent_only,
     )  # fmt: skip
     if arguments.table is not None:
         table = results.table(**table_arguments, sort=arguments.sort)

@@ -93,6 +93,14 @@ def add_queries(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def add_consistent_only(command: argparse.ArgumentParser) -> None:
+    """Add the option that leaves out runs whose scores contradict the order of their file."""
+    command.add_argument(
+        "--consistent-only", action="store_true",
+        help="leave out runs whose scores contradict the order of the file or its rank column",
+    )  # fmt: skip
+
+
 def add_measures(
     command: argparse.ArgumentParser,
     default: tuple[str, ...] = (),

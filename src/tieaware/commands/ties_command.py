@@ -26,10 +26,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="count the ties within the first K ranks, and across rank K; repeatable "
         f"(default: {', '.join(map(str, TIE_CUTOFFS))})",
     )  # fmt: skip
-    command.add_argument(
-        "--consistent-only", action="store_true",
-        help="leave out runs whose scores contradict the order of the file or its rank column",
-    )  # fmt: skip
+    options.add_consistent_only(command)
     options.add_threads(command)
     options.add_output(command)
     command.set_defaults(run=_run)

@@ -21,6 +21,7 @@ from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.ties_by_tool import tools_by_rule
 from tieaware.inputs import QrelsLike, as_qrels, as_sources
+from tieaware.inputs.file_order import none_left
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
@@ -116,9 +117,7 @@ def tie_prevalence(
             values.append(np.stack([result.values[0] for result in results]))
             deviations.append(_deviations(judged, {name: run}, parsed, queries, threads))
     if not names:
-        why = "its ranks or order contradict its" if len(left_out) == 1 else "their ranks or order contradict their"
-        problem = f"no run is left: {counted(len(left_out), 'run was', 'runs were')} left out, because {why} scores"
-        raise InputError("runs", problem)
+        raise none_left(len(left_out))
     _warn_of_cuts(names, ties)
     return TiePrevalence(
         tuple(names),

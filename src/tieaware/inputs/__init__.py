@@ -1,5 +1,6 @@
 """Judgments and runs, read from files, dicts, columns and tables."""
 
+from tieaware.inputs.file_order import ORDERS, FileOrdered, Order, consistent, left_out_message
 from tieaware.inputs.matching import Matched, check_numbers, differing, first_query, match, no_query_judged
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run, RunSource
@@ -19,8 +20,11 @@ from tieaware.inputs.trec import read_qrels, read_run
 from tieaware.lists.identifiers import Identifiers
 
 __all__ = [
+    "ORDERS",
+    "FileOrdered",
     "Identifiers",
     "Matched",
+    "Order",
     "Qrels",
     "QrelsLike",
     "Run",
@@ -31,8 +35,10 @@ __all__ = [
     "as_qrels",
     "as_sources",
     "check_numbers",
+    "consistent",
     "differing",
     "first_query",
+    "left_out_message",
     "look_like_a_run",
     "look_like_labels",
     "match",

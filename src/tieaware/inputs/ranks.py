@@ -1,4 +1,4 @@
-"""A reader of the rank column of run files, which evaluation ignores."""
+"""The rank column of run files, which evaluation ignores: a reader, and a comparison with the scores."""
 
 from __future__ import annotations
 
@@ -31,6 +31,33 @@ class RankColumn(NamedTuple):
     queries: Integers
     ranks: Values
     scores: Values
+
+
+class RankConflicts(NamedTuple):
+    """The queries whose ranks are doubtful.
+
+    Attributes
+    ----------
+    misranked : int64[n_misranked]
+        The queries in which a lower score has a better rank than a higher score.
+    repeated : int64[n_repeated]
+        The queries that have a rank twice.
+    """
+
+    misranked: Integers
+    repeated: Integers
+
+
+def rank_conflicts(column: RankColumn) -> RankConflicts | None:
+    """Compare the ranks of a run with its scores; return None if a rank is not a number."""
+    if np.isnan(column.ranks).any():
+        return None
+    order = np.lexsort((column.scores * -1.0, column.ranks, column.queries))
+    query, rank, score = column.queries[order], column.ranks[order], column.scores[order]
+    same = query[1:] == query[:-1]
+    # The sort puts documents with the same rank in descending order of score, so they do not count as misranked.
+    misranked = np.unique(query[1:][same & (rank[1:] > rank[:-1]) & (score[1:] > score[:-1])])
+    return RankConflicts(misranked, np.unique(query[1:][same & (rank[1:] == rank[:-1])]))
 
 
 def read_ranks(path: object) -> RankColumn | None:

@@ -42,7 +42,8 @@ class RunExports(Hinted):
     if TYPE_CHECKING:
 
         @classmethod
-        def of(cls, lists: Lists, name: str, tag: str | None = None) -> Self: ...
+        def of(cls, lists: Lists, name: str, tag: str | None = None) -> Self:
+            """Make a run from valid lists; see `Run.of`."""
 
     def coarsen(self, precision: str | Coarsening) -> Self:
         """Return the run with coarser scores, as it would be evaluated with ``precision=``.

@@ -28,7 +28,7 @@ _OPTIONS = {
     "version": "another version of tieaware",
     "judgments": "other judgments", "score_dtype": "another type of scores",
     "duplicates": "another rule for duplicate documents",
-    "undefined": "another value of undefined",
+    "undefined": "another value of undefined", "order": "another order of documents",
 }  # fmt: skip
 
 
@@ -54,6 +54,8 @@ class Checkpoints:
         The queries that count; see `tieaware.evaluate`.
     undefined : float
         The value for queries without a relevant document.
+    order : str
+        What orders the documents; see `tieaware.evaluate`.
 
     Raises
     ------
@@ -63,7 +65,7 @@ class Checkpoints:
 
     def __init__(
         self, folder: str | os.PathLike[str], sources: Mapping[str, RunSource], qrels: Qrels, names: tuple[str, ...],
-        view: View, queries: str, undefined: float = 0.0,
+        view: View, queries: str, undefined: float = 0.0, order: str = "score",
     ) -> None:  # fmt: skip
         if not isinstance(folder, str | os.PathLike):
             raise unexpected("out", "the path of a folder", shown(folder))
@@ -71,6 +73,7 @@ class Checkpoints:
             "measures": ", ".join(names), "ties": view.rule.name, "spread": view.spread, "queries": queries,
             "precision": None if view.precision is None else str(view.precision), "version": __version__,
             "judgments": _digest(qrels), "undefined": str(undefined),
+            "order": order,
         }  # fmt: skip
         self._runs = {name: _run_key(name, source) for name, source in sources.items()}
         self._folder = os.fsdecode(folder)

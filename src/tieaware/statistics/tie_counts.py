@@ -12,7 +12,7 @@ from tieaware.checks.arguments import unexpected, whole_numbers
 from tieaware.checks.arrays import Integers, Offsets, Scores, as_offsets, as_scores
 from tieaware.defaults import TIE_CUTOFFS
 from tieaware.errors import InputError
-from tieaware.inputs.ranks import RankColumn
+from tieaware.inputs.ranks import RankColumn, rank_conflicts
 
 
 class Ties(NamedTuple):
@@ -116,7 +116,7 @@ def count_ties(
     single_list, _, single_size = _groups(single, offsets)
     common_length = _common_length(np.diff(offsets))
     at_end = tied & (start + size == common_length) if common_length else np.zeros(len(start), dtype=bool)
-    misranked, repeated = (None, None) if ranks is None else _check_ranks(ranks)
+    conflicts = None if ranks is None else rank_conflicts(ranks)
     list_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     rises = (scores[1:] > scores[:-1]) & (list_of[1:] == list_of[:-1])
     return Ties(
@@ -132,8 +132,8 @@ def count_ties(
         common_length=common_length,
         cut_lists=int(at_end.sum()),
         unordered=len(np.unique(list_of[1:][rises])),
-        misranked=misranked,
-        repeated=repeated,
+        misranked=None if conflicts is None else len(conflicts.misranked),
+        repeated=None if conflicts is None else len(conflicts.repeated),
     )
 
 
@@ -166,19 +166,6 @@ def _groups(scores: Scores, offsets: Offsets) -> tuple[Integers, Integers, Integ
     first[1:] = (ordered[1:] != ordered[:-1]) | (list_of[1:] != list_of[:-1])
     starts = np.flatnonzero(first)
     return list_of[starts], starts - offsets[list_of[starts]], np.diff(np.append(starts, len(scores)))
-
-
-def _check_ranks(column: RankColumn) -> tuple[int | None, int | None]:
-    """Count the lists whose ranks contradict their scores, and the lists with a repeated rank."""
-    if np.isnan(column.ranks).any():
-        return None, None
-    order = np.lexsort((column.scores * -1.0, column.ranks, column.queries))
-    query, rank, score = column.queries[order], column.ranks[order], column.scores[order]
-    same = query[1:] == query[:-1]
-    # The sort puts documents with the same rank in descending order of score, so they do not count as misranked.
-    misranked = np.unique(query[1:][same & (rank[1:] > rank[:-1]) & (score[1:] > score[:-1])])
-    repeated = np.unique(query[1:][same & (rank[1:] == rank[:-1])])
-    return len(misranked), len(repeated)
 
 
 def added_up(several: Sequence[Ties]) -> Ties:
