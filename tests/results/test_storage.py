@@ -127,7 +127,7 @@ def test_files_of_other_programs_are_refused(tmp_path):
 
 
 def test_a_failed_save_leaves_the_existing_file(tmp_path, monkeypatch):
-    with pytest.raises(InputError, match=r"r.csv: the name of the file must end in .npz or .parquet; to_csv[(]path[)] writes a CSV file$"):
+    with pytest.raises(InputError, match=r"must end in .npz or .parquet; to_csv[(]path[)] writes a CSV file$"):
         results().save(tmp_path / "r.csv")
     with pytest.raises(InputError, match=r"r.npz: results without a measure cannot be saved$"):
         Results(np.zeros((1, 1, 0)), ("r",), ("q",), ()).save(tmp_path / "r.npz")

@@ -10,6 +10,7 @@ from tieaware.checks.arguments import did_you_mean, shown
 # Comparing the spelling of more names takes too long.
 _MOST_COMPARED = 1000
 
+
 def position(kind: str, names: Sequence[Any], name: Any) -> int:
     """Return the position of a name.
 
