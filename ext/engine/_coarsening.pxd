@@ -6,6 +6,12 @@ from tieaware.kernels._interruption cimport Interruption
 cdef extern from "engine/coarsening.h" nogil:
     ctypedef struct tieaware_format:
         double shift, least, most, overflow
+    ctypedef struct tieaware_decade:
+        double from_ "from"
+        double nearly, before, times, over
+    ctypedef struct tieaware_decades:
+        tieaware_decade* decade
+        int64_t* first
 
 
 # A way to make scores coarser, with everything that does not depend on the scores.
@@ -18,8 +24,8 @@ cdef struct Rounding:
     # DECIMALS: 10^digits, and whether it is exact.
     double power
     bint exact
-    # SIGNIFICANT: how to round numbers of each binary exponent; see coarsening.h.
-    const double* table
+    # SIGNIFICANT: how to round numbers of each decade.
+    const tieaware_decades* decades
     # LEVELS: the number of levels.
     double n_levels
 

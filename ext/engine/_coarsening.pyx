@@ -25,19 +25,13 @@ cdef extern from "Python.h":
 cdef extern from "engine/coarsening.h" nogil:
     enum:
         TIEAWARE_COARSE_TILE
-        TIEAWARE_FROM
-        TIEAWARE_FIRST
-        TIEAWARE_SECOND
-        TIEAWARE_ROW
-        TIEAWARE_NEARLY
-        TIEAWARE_BEFORE
-        TIEAWARE_TIMES
-        TIEAWARE_OVER
+        TIEAWARE_DECADES
+        TIEAWARE_EXPONENTS
     void tieaware_round_binary(const double*, Py_ssize_t, tieaware_format, float*)
     int64_t tieaware_decimal_values(const double*, Py_ssize_t, double, int64_t, double*)
     int64_t tieaware_decimal_keys(const double*, Py_ssize_t, double, int64_t, double*)
-    int64_t tieaware_significant_values(const double*, Py_ssize_t, const double*, double*)
-    int64_t tieaware_significant_keys(const double*, Py_ssize_t, const double*, double*)
+    int64_t tieaware_significant_values(const double*, Py_ssize_t, const tieaware_decades*, double*)
+    int64_t tieaware_significant_keys(const double*, Py_ssize_t, const tieaware_decades*, double*)
     void tieaware_extremes(const double*, Py_ssize_t, double*, double*)
     void tieaware_levels(const double*, Py_ssize_t, double, double, double, double*)
 
@@ -55,8 +49,7 @@ cdef enum:
     # keys: keys count the numbers with these digits from the lowest decade, and must be exact.
     MOST_DIGITS = 15
     MOST_DIGITS_OF_KEYS = 13
-    # The number of biased exponents, and the bias.
-    N_EXPONENTS = 2048
+    # The bias of the binary exponents of doubles.
     BIAS = 1023
     # How many steps of an interruption it takes to convert a score to decimal digits and back.
     STEPS_OF_DIGITS = 1000
@@ -99,8 +92,8 @@ cdef class KernelCoarsening:
         elif name == "significant":
             rounding.kind = SIGNIFICANT
             rounding.digits = <int>number
-            rounding.table = new_table(<int>number)
-            if rounding.table == NULL:
+            rounding.decades = new_decades(<int>number)
+            if rounding.decades == NULL:
                 raise MemoryError("no memory for the powers of ten")
         elif name == "levels":
             rounding.kind = LEVELS
@@ -109,7 +102,7 @@ cdef class KernelCoarsening:
             raise ValueError(f"unknown coarsening {name!r}")
 
     def __dealloc__(self):
-        free(<void*>self.rounding.table)
+        free(<void*>self.rounding.decades)
 
     def __reduce__(self):
         return KernelCoarsening, self.arguments
@@ -155,32 +148,36 @@ cdef class KernelCoarsening:
         return coarse
 
 
-cdef double* new_table(int digits) except? NULL:
-    """Return a newly allocated table for a number of significant digits; NULL if that fails.
+cdef tieaware_decades* new_decades(int digits) except? NULL:
+    """Return a newly allocated array of decades for a number of significant digits; NULL if that fails.
 
     Doubles suffice to round a number if it is multiplied or divided by a power of ten that a double represents.
     """
-    cdef double* table = <double*>malloc(N_EXPONENTS * TIEAWARE_ROW * sizeof(double))
-    cdef double* row
-    cdef int lowest = digits - 1 - LARGEST_POWER, highest = digits - 1 + LARGEST_POWER
-    cdef int exponent, k
-    if table == NULL:
+    cdef tieaware_decades* decades = <tieaware_decades*>malloc(sizeof(tieaware_decades))
+    cdef tieaware_decade* decade
+    cdef int64_t exponent, i = 0
+    # 10^power is the factor for the numbers of a decade, if power is positive; else they are divided by 10^-power.
+    cdef int power
+    if decades == NULL:
         return NULL
-    if digits > MOST_DIGITS:
-        highest = lowest - 1
-    cdef list from_ = list(map(least_double_of, range(lowest, highest + 2)))
-    # Invariant: 10^k is the last power of ten, from the lowest one on, that is at or below the numbers of the row.
-    k = lowest - 1
-    for exponent in range(N_EXPONENTS):
-        row = table + exponent * TIEAWARE_ROW
-        while k <= highest and from_[k + 1 - lowest] <= ldexp(1.0, exponent - BIAS):
-            k += 1
-        row[TIEAWARE_FROM] = INFINITY
-        if k <= highest and from_[k + 1 - lowest] < ldexp(1.0, exponent + 1 - BIAS):
-            row[TIEAWARE_FROM] = from_[k + 1 - lowest]
-        write_decade(row + TIEAWARE_FIRST, k, digits, lowest, highest)
-        write_decade(row + TIEAWARE_SECOND, k + 1, digits, lowest, highest)
-    return table
+    for i in range(TIEAWARE_DECADES + 1):
+        decade, power = &decades.decade[i], LARGEST_POWER + 1 - <int>i
+        decade.from_ = 0.0 if i == 0 else least_double_of(digits - 1 - power)
+        decade.nearly = decade.before = decade.times = decade.over = NAN
+        if -LARGEST_POWER <= power <= LARGEST_POWER and digits <= MOST_DIGITS:
+            decade.times = float(f"1e{max(power, 0)}")
+            decade.over = float(f"1e{max(-power, 0)}")
+            decade.nearly = decade.times / decade.over
+            # A decade has 9 * 10^(digits-1) numbers with this number of digits.
+            decade.before = 9.0 * float(f"1e{digits - 1}") * (i - 1)
+    # No number is beyond the last decade.
+    decades.decade[TIEAWARE_DECADES].from_ = INFINITY
+    i = 0
+    for exponent in range(TIEAWARE_EXPONENTS):
+        while decades.decade[i + 1].from_ <= ldexp(1.0, <int>exponent - BIAS) < INFINITY:
+            i += 1
+        decades.first[exponent] = i
+    return decades
 
 
 def least_double_of(k):
@@ -189,19 +186,6 @@ def least_double_of(k):
     numerator, denominator = nearest.as_integer_ratio()
     is_below = numerator * 10 ** max(-k, 0) < denominator * 10 ** max(k, 0)
     return float(np.nextafter(nearest, INFINITY)) if is_below else nearest
-
-
-cdef int write_decade(double* decade, int k, int digits, int lowest, int highest) except -1:
-    """Write how to round numbers from 10^k on, if k is from `lowest` to `highest`; else write NaN."""
-    cdef int power = digits - 1 - k
-    decade[TIEAWARE_NEARLY] = decade[TIEAWARE_BEFORE] = decade[TIEAWARE_TIMES] = decade[TIEAWARE_OVER] = NAN
-    if lowest <= k <= highest:
-        decade[TIEAWARE_TIMES] = float(f"1e{max(power, 0)}")
-        decade[TIEAWARE_OVER] = float(f"1e{max(-power, 0)}")
-        decade[TIEAWARE_NEARLY] = decade[TIEAWARE_TIMES] / decade[TIEAWARE_OVER]
-        # A decade has 9 * 10^(digits-1) numbers with this number of digits.
-        decade[TIEAWARE_BEFORE] = 9.0 * float(f"1e{digits - 1}") * (k - lowest)
-    return 0
 
 
 cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out,
@@ -269,9 +253,9 @@ cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssiz
             else:
                 left = tieaware_decimal_values(wide, width, rounding.power, rounding.exact, coarse)
         elif keys:
-            left = tieaware_significant_keys(wide, width, rounding.table, coarse)
+            left = tieaware_significant_keys(wide, width, rounding.decades, coarse)
         else:
-            left = tieaware_significant_values(wide, width, rounding.table, coarse)
+            left = tieaware_significant_values(wide, width, rounding.decades, coarse)
         if left and (keys or not round_digits(rounding, wide, width, coarse, interruption)):
             return False
         at += width

@@ -10,6 +10,7 @@ from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
+from tieaware.kernels._coarsening cimport KernelCoarsening, Rounding, coarsen
 from tieaware.kernels._groups cimport Groups, GroupingScratch, PreparedLists, group, length, order_by_label
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._kernels cimport kernel_named
@@ -30,6 +31,10 @@ cdef struct Workspace:
     # Working memory for the kernels: `size` numbers.
     double* numbers
     int64_t size
+    # The coarse scores of a list, float32 or float64; NULL if scores are not coarsened.
+    void* coarse
+    # The scores that were coarsened last, if all lists share their scores; else NULL.
+    const void* coarsened
     Interruption interruption
     # True if an allocation failed.
     bint exhausted
@@ -199,6 +204,9 @@ cdef class Engine:
     shared_scores : bool
         Whether all lists have the same scores. The lists then have the same length, and the scores of a call are those
         of one list.
+    coarsening : KernelCoarsening, optional
+        How the scores of each list are coarsened before they are grouped. If coarse scores depend on the whole list, no
+        documents may be excluded.
     """
     cdef PreparedLists lists
     cdef Measures measures
@@ -212,12 +220,18 @@ cdef class Engine:
     cdef double undefined
     cdef int judged
     cdef bint shared_scores
-    # The number of scores of a call.
+    # The number of scores of a call, and that of the longest list.
     cdef Py_ssize_t n_scores
+    cdef Py_ssize_t longest
+    cdef KernelCoarsening coarsening
+    # How scores are coarsened; NULL if they are not.
+    cdef const Rounding* rounding
 
     def __cinit__(self, PreparedLists lists not None, Measures measures not None, *, cnp.ndarray norms not None,
                   cnp.ndarray query_numbers not None, cnp.ndarray lookup_starts not None, double undefined, int judged,
-                  cnp.ndarray judged_lengths not None, bint shared_scores=False):
+                  cnp.ndarray judged_lengths not None, bint shared_scores=False,
+                  KernelCoarsening coarsening=None):
+        cdef Py_ssize_t query
         self.lists = lists
         self.measures = measures
         self.arrays = norms, query_numbers, lookup_starts, judged_lengths
@@ -233,12 +247,23 @@ cdef class Engine:
         self.n_scores = lists.n_docs
         if shared_scores:
             self.n_scores = lists.offsets[1] if lists.n_queries > 0 else 0
+        self.coarsening = coarsening
+        if coarsening is not None:
+            self.rounding = &coarsening.rounding
+            for query in range(lists.n_queries):
+                self.longest = max(self.longest, <Py_ssize_t>(lists.offsets[query + 1] - lists.offsets[query]))
+
+    @property
+    def coarsens(self):
+        """True if the engine coarsens the scores."""
+        return self.coarsening is not None
 
     def __reduce__(self):
         norms, query_numbers, lookup_starts, judged_lengths = self.arrays
         return partial(
             Engine, norms=norms, query_numbers=query_numbers, lookup_starts=lookup_starts, undefined=self.undefined,
             judged=self.judged, judged_lengths=judged_lengths, shared_scores=self.shared_scores,
+            coarsening=self.coarsening,
         ), (self.lists, self.measures)
 
     def sharing_scores(self):
@@ -247,6 +272,7 @@ cdef class Engine:
         return Engine(
             self.lists, self.measures, norms=norms, query_numbers=query_numbers, lookup_starts=lookup_starts,
             undefined=self.undefined, judged=self.judged, judged_lengths=judged_lengths, shared_scores=True,
+            coarsening=self.coarsening,
         )
 
     def rows(self, Py_ssize_t first, Py_ssize_t last):
@@ -256,7 +282,7 @@ cdef class Engine:
             self.lists.rows(first, last), self.measures, norms=norms[first:last],
             query_numbers=query_numbers[first:last], lookup_starts=lookup_starts[first:last],
             undefined=self.undefined, judged=self.judged, judged_lengths=judged_lengths[first:last],
-            shared_scores=self.shared_scores,
+            shared_scores=self.shared_scores, coarsening=self.coarsening,
         )
 
     def call(self, scores, out, bint in_rows):
@@ -331,7 +357,7 @@ cdef class Engine:
                 banding[b].start = <const int64_t*>cnp.PyArray_DATA(starts)
             with nogil:
                 for query in range(first, last):
-                    if not self.write_groups(query, data, single, ranked, workspace.grouping):
+                    if not self.write_groups(query, data, single, ranked, &workspace):
                         failed = query
                         break
                     n = length(self.lists, query)
@@ -435,25 +461,44 @@ cdef class Engine:
     cdef bint evaluate_query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
                              Workspace* workspace, double* values) noexcept nogil:
         """Write the groups and the values of one query; return False if a score is NaN or the call has to stop."""
-        if not self.write_groups(query, scores, single, groups, workspace.grouping):
+        if not self.write_groups(query, scores, single, groups, workspace):
             return False
         self.write_means(query, groups, workspace, values)
         return not workspace.failed
 
     cdef bint write_groups(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
-                           GroupingScratch* scratch) noexcept nogil:
+                           Workspace* workspace) noexcept nogil:
         """Write the groups of one query; return False if a score is NaN or the call was interrupted.
 
         If a measure has judged_only, also write the groups without unjudged documents.
         """
-        cdef int64_t start = 0 if self.shared_scores else self.lists.offsets[query]
         cdef bint good
+        if not self.shared_scores:
+            scores += (4 if single else 8) * self.lists.offsets[query]
+        if self.rounding != NULL:
+            if not self.write_coarse(query, scores, single, workspace):
+                return False
+            scores, single = <const char*>workspace.coarse, self.coarsening.single
         if single:
-            good = group(self.lists, query, <const float*>scores + start, groups, scratch)
+            good = group(self.lists, query, <const float*>scores, groups, workspace.grouping)
         else:
-            good = group(self.lists, query, <const double*>scores + start, groups, scratch)
+            good = group(self.lists, query, <const double*>scores, groups, workspace.grouping)
         if good:
             self.write_condensed(groups)
+        return good
+
+    cdef bint write_coarse(self, Py_ssize_t query, const char* scores, bint single,
+                           Workspace* workspace) noexcept nogil:
+        """Write the coarse scores of one query, or their keys; return False if the call was interrupted."""
+        cdef Py_ssize_t n = self.lists.offsets[query + 1] - self.lists.offsets[query]
+        cdef bint good
+        if workspace.coarsened == scores:
+            return True
+        if single:
+            good = coarsen(self.rounding, <const float*>scores, n, True, workspace.coarse, &workspace.interruption)
+        else:
+            good = coarsen(self.rounding, <const double*>scores, n, True, workspace.coarse, &workspace.interruption)
+        workspace.coarsened = scores if self.shared_scores else NULL
         return good
 
     cdef inline void write_condensed(self, Groups* groups) noexcept nogil:
@@ -535,8 +580,11 @@ cdef class Engine:
         workspace.interruption = no_interruption()
         workspace.exhausted = workspace.failed = False
         workspace.refused = NULL
+        workspace.coarsened = workspace.coarse = NULL
+        if self.rounding != NULL:
+            workspace.coarse = malloc(max(self.longest, 1) * sizeof(double))
         workspace.grouping = self.lists.new_scratch(&workspace.interruption)
-        if groups == NULL or workspace.grouping == NULL:
+        if groups == NULL or workspace.grouping == NULL or (self.rounding != NULL and workspace.coarse == NULL):
             end(workspace, groups)
             raise MemoryError("no memory to group the scores")
         return groups
@@ -559,6 +607,7 @@ cdef void end(Workspace* workspace, Groups* groups) noexcept:
     """Free the groups and the workspace of a call."""
     release(groups)
     free(workspace.grouping)
+    free(workspace.coarse)
     free(workspace.numbers)
 
 

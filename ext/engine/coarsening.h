@@ -17,6 +17,13 @@
 
 #include "engine/counting.h"
 
+/* Large functions must be compiled for the instruction set of their caller, and so inside it. */
+#if defined(TIEAWARE_GNU_C)
+#define TIEAWARE_INLINE static inline __attribute__((always_inline))
+#else
+#define TIEAWARE_INLINE static inline
+#endif
+
 /* Scores are rounded in tiles of this many. A tile fits in the first-level cache. */
 enum { TIEAWARE_COARSE_TILE = 512 };
 
@@ -77,7 +84,7 @@ static inline double tieaware_settle(double scaled, double whole, double above) 
  * Returns how many scores it left because doubles do not suffice to round them. If it left any, the keys are unusable;
  * among the values, the scores that were left are NaN.
  */
-static inline int64_t tieaware_decimals(const double *scores, ptrdiff_t n, double power, int64_t exact, int64_t keys,
+TIEAWARE_INLINE int64_t tieaware_decimals(const double *scores, ptrdiff_t n, double power, int64_t exact, int64_t keys,
                                         double *restrict out) {
     const double most = exact ? TIEAWARE_MOST_SCALED : 0.25;
     int64_t halves = 0, left = 0;
@@ -111,33 +118,35 @@ TIEAWARE_CLONES static int64_t tieaware_decimal_keys(const double *scores, ptrdi
     return tieaware_decimals(scores, n, power, exact, 1, out);
 }
 
-/* A table that says how to round numbers to significant digits, with one row for each biased exponent.
+/* How to round numbers of one decade, from 10^k up to 10^(k+1), to significant digits.
  *
- * All numbers 2^e <= x < 2^(e+1) are in one decade 10^k <= x < 10^(k+1), or the numbers from TIEAWARE_FROM on are in the
- * next one; else that is infinite. For either decade, the row holds these numbers, at TIEAWARE_FIRST or TIEAWARE_SECOND:
- *
- * TIEAWARE_TIMES, TIEAWARE_OVER: powers of ten, one of them 1. x * times / over has all its digits before the point.
- * TIEAWARE_NEARLY: times / over, rounded.
- * TIEAWARE_BEFORE: the key of 10^k, minus the whole number that consists of its digits.
- *
- * They are NaN for decades for which doubles do not suffice.
+ * `from` is the least double of the decade. x * times / over has all its digits before the point, where times and over
+ * are powers of ten, and one of them is 1. `nearly` is times / over, rounded. `before` is the key of 10^k, minus the
+ * whole number that consists of the digits of 10^k. All but `from` are NaN if doubles do not suffice.
  */
-enum {
-    TIEAWARE_FROM, TIEAWARE_FIRST, TIEAWARE_SECOND = 5, TIEAWARE_ROW = 9,
-    TIEAWARE_NEARLY = 0, TIEAWARE_BEFORE, TIEAWARE_TIMES, TIEAWARE_OVER
-};
+typedef struct {
+    double from, nearly, before, times, over;
+} tieaware_decade;
 
-/* Returns the index in the table at which the numbers of the decade of `size` begin. */
-static inline int64_t tieaware_decade(const double *table, double size) {
-    int64_t bits;
+/* The decades in ascending order; doubles do not suffice for the first and the last of them. first[e] is the decade of
+ * the lowest number with the biased exponent e. The other numbers with this exponent are in that decade or the next.
+ */
+enum { TIEAWARE_DECADES = 47, TIEAWARE_EXPONENTS = 2048 };
+
+typedef struct {
+    tieaware_decade decade[TIEAWARE_DECADES + 1];
+    int64_t first[TIEAWARE_EXPONENTS];
+} tieaware_decades;
+
+static inline const tieaware_decade *tieaware_decade_of(const tieaware_decades *decades, double size) {
+    uint64_t bits;
     memcpy(&bits, &size, sizeof bits);
-    const int64_t row = (bits >> 52) * TIEAWARE_ROW;
-    return row + (size >= table[row + TIEAWARE_FROM] ? TIEAWARE_SECOND : TIEAWARE_FIRST);
+    const tieaware_decade *decade = decades->decade + decades->first[bits >> 52];
+    return decade + (size >= decade[1].from);
 }
 
-/* Returns the whole number that consists of the significant digits of `size`, for a number of this decade. */
-static inline double tieaware_digits(double size, const double *table, int64_t decade) {
-    const double times = table[decade + TIEAWARE_TIMES], over = table[decade + TIEAWARE_OVER];
+/* Returns the whole number that consists of the significant digits of `size`. */
+TIEAWARE_INLINE double tieaware_digits(double size, double times, double over) {
     const double product = size * times, scaled = product / over, back = scaled * over;
     /* One of these errors is 0, because a factor is 1. */
     const double above = tieaware_product_error(size, times, product);
@@ -145,44 +154,134 @@ static inline double tieaware_digits(double size, const double *table, int64_t d
     return tieaware_settle(scaled, tieaware_whole(scaled), above - below);
 }
 
-static inline double tieaware_coarse(double x, double whole, const double *table, int64_t decade, int64_t keys) {
-    const double size = fabs(x);
-    const double coarse = keys ? table[decade + TIEAWARE_BEFORE] + whole
-                               : whole * table[decade + TIEAWARE_OVER] / table[decade + TIEAWARE_TIMES];
-    return (size > 0.0) & (size < INFINITY) ? copysign(coarse, x) : x;
+/* The scores of a tile are mostly in this many decades or fewer. Choosing one of a few is faster than looking it up. */
+enum { TIEAWARE_WINDOW = 4 };
+
+static inline uint64_t tieaware_bits(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline double tieaware_double(uint64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The bits in which the numbers of a decade differ from those of the decade before it, and the least number of the
+ * decade. Changing these bits in the numbers of a score, if it reaches the decade, needs no branch.
+ */
+typedef struct {
+    double from;
+    uint64_t nearly, before, times, over;
+} tieaware_step;
+
+static inline tieaware_step tieaware_step_to(const tieaware_decade *decade) {
+    return (tieaware_step){
+        decade->from,
+        tieaware_bits(decade->nearly) ^ tieaware_bits(decade[-1].nearly),
+        tieaware_bits(decade->before) ^ tieaware_bits(decade[-1].before),
+        tieaware_bits(decade->times) ^ tieaware_bits(decade[-1].times),
+        tieaware_bits(decade->over) ^ tieaware_bits(decade[-1].over),
+    };
+}
+
+/* Steps to a decade if `size` reaches it. */
+static inline void tieaware_reach(tieaware_step *numbers, double size, tieaware_step step) {
+    const uint64_t reached = 0 - (uint64_t)(size >= step.from);
+    numbers->nearly ^= reached & step.nearly;
+    numbers->before ^= reached & step.before;
+    numbers->times ^= reached & step.times;
+    numbers->over ^= reached & step.over;
+}
+
+/* significant_near: rounds scores to significant digits if they are at least window[0].from; all scores must be below
+ * the decade after the window. If not `carefully`, scores near a half may be rounded to the wrong side: returns how many
+ * scores are near one.
+ */
+TIEAWARE_INLINE int64_t tieaware_significant_near(const double *restrict scores, ptrdiff_t n,
+                                                const tieaware_decade *window, int64_t keys, int64_t carefully,
+                                                double *restrict out) {
+    const uint64_t nearly_0 = tieaware_bits(window->nearly), before_0 = tieaware_bits(window->before);
+    const uint64_t times_0 = tieaware_bits(window->times), over_0 = tieaware_bits(window->over);
+    const tieaware_step b = tieaware_step_to(window + 1), c = tieaware_step_to(window + 2);
+    const tieaware_step d = tieaware_step_to(window + 3);
+    int64_t near = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double x = scores[i], size = fabs(x);
+        tieaware_step numbers = {0.0, nearly_0, before_0, times_0, over_0};
+        tieaware_reach(&numbers, size, b);
+        tieaware_reach(&numbers, size, c);
+        tieaware_reach(&numbers, size, d);
+        const double nearly = tieaware_double(numbers.nearly), before = tieaware_double(numbers.before);
+        const double times = tieaware_double(numbers.times), over = tieaware_double(numbers.over);
+        const double scaled = size * nearly;
+        const double whole = carefully ? tieaware_digits(size, times, over) : tieaware_whole(scaled);
+        const double coarse = keys ? before + whole : whole * over / times;
+        /* The relative error of `scaled` is at most 2^-52. */
+        near += fabs(fabs(scaled - whole) - 0.5) <= 0x1p-51 * scaled;
+        out[i] = size == 0.0 ? x : copysign(coarse, x);
+    }
+    return near;
+}
+
+/* below: counts the scores below a limit that are not 0. largest: returns the largest finite absolute value. */
+TIEAWARE_INLINE int64_t tieaware_below(const double *scores, ptrdiff_t n, double limit) {
+    int64_t below = 0;
+    for (ptrdiff_t i = 0; i < n; i++) below += (fabs(scores[i]) < limit) & (scores[i] != 0.0);
+    return below;
+}
+
+TIEAWARE_INLINE double tieaware_largest(const double *scores, ptrdiff_t n) {
+    enum { LANES = 32 };
+    double largest[LANES] = {0.0};
+    ptrdiff_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int lane = 0; lane < LANES; lane++) {
+            const double size = fabs(scores[i + lane]);
+            largest[lane] = (size > largest[lane]) & (size < INFINITY) ? size : largest[lane];
+        }
+    for (; i < n; i++) {
+        const double size = fabs(scores[i]);
+        largest[0] = (size > largest[0]) & (size < INFINITY) ? size : largest[0];
+    }
+    for (int lane = 1; lane < LANES; lane++) largest[0] = largest[lane] > largest[0] ? largest[lane] : largest[0];
+    return largest[0];
 }
 
 /* significant: rounds scores to significant digits. Returns how many scores it left, as for decimals. */
-static inline int64_t tieaware_significant(const double *scores, ptrdiff_t n, const double *restrict table, int64_t keys,
-                                           double *restrict out) {
-    int64_t halves = 0, left = 0;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const double x = scores[i], size = fabs(x);
-        const int64_t decade = tieaware_decade(table, size);
-        const double scaled = size * table[decade + TIEAWARE_NEARLY], whole = tieaware_whole(scaled);
-        const double coarse = tieaware_coarse(x, whole, table, decade, keys);
-        /* `scaled`, whose relative error is at most 2^-52, may be on the wrong side of a half. */
-        halves += fabs(fabs(scaled - whole) - 0.5) <= 0x1p-51 * scaled;
-        left += (coarse != coarse) & (x == x);
-        out[i] = coarse;
-    }
-    if (halves)
+TIEAWARE_INLINE int64_t tieaware_significant(const double *restrict scores, ptrdiff_t n, const tieaware_decades *decades,
+                                           int64_t keys, double *restrict out) {
+    const tieaware_decade *window = tieaware_decade_of(decades, tieaware_largest(scores, n));
+    int64_t below, left = 0;
+    window = window - decades->decade < TIEAWARE_WINDOW ? decades->decade : window - (TIEAWARE_WINDOW - 1);
+    if (tieaware_significant_near(scores, n, window, keys, 0, out))
+        tieaware_significant_near(scores, n, window, keys, 1, out);
+    below = tieaware_below(scores, n, window->from);
+    if (below)
         for (ptrdiff_t i = 0; i < n; i++) {
-            const double x = scores[i], size = fabs(x);
-            const int64_t decade = tieaware_decade(table, size);
-            out[i] = tieaware_coarse(x, tieaware_digits(size, table, decade), table, decade, keys);
+            const double size = fabs(scores[i]);
+            if ((size < window->from) & (size > 0.0)) {
+                const tieaware_decade *decade = tieaware_decade_of(decades, size);
+                const double whole = tieaware_digits(size, decade->times, decade->over);
+                out[i] = copysign(keys ? decade->before + whole : whole * decade->over / decade->times, scores[i]);
+            }
         }
+    if (below || window->nearly != window->nearly ||
+        window[TIEAWARE_WINDOW - 1].nearly != window[TIEAWARE_WINDOW - 1].nearly)
+        for (ptrdiff_t i = 0; i < n; i++) left += (out[i] != out[i]) & (scores[i] == scores[i]);
     return left;
 }
 
-TIEAWARE_CLONES static int64_t tieaware_significant_values(const double *scores, ptrdiff_t n,
-                                                           const double *restrict table, double *restrict out) {
-    return tieaware_significant(scores, n, table, 0, out);
+TIEAWARE_CLONES static int64_t tieaware_significant_values(const double *restrict scores, ptrdiff_t n,
+                                                           const tieaware_decades *decades, double *restrict out) {
+    return tieaware_significant(scores, n, decades, 0, out);
 }
 
-TIEAWARE_CLONES static int64_t tieaware_significant_keys(const double *scores, ptrdiff_t n,
-                                                         const double *restrict table, double *restrict out) {
-    return tieaware_significant(scores, n, table, 1, out);
+TIEAWARE_CLONES static int64_t tieaware_significant_keys(const double *restrict scores, ptrdiff_t n,
+                                                         const tieaware_decades *decades, double *restrict out) {
+    return tieaware_significant(scores, n, decades, 1, out);
 }
 
 /* extreme: extends the range from `low` to `high` so that it holds half of a score, if that is finite. */

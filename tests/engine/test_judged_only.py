@@ -22,9 +22,7 @@ def only_judged(name):
 
 def condensed(query):
     kept = [i for i, label in enumerate(query.labels) if label >= 0]
-    return query._replace(
-        scores=tuple(query.scores[i] for i in kept), labels=tuple(query.labels[i] for i in kept)
-    )
+    return query._replace(scores=tuple(query.scores[i] for i in kept), labels=tuple(query.labels[i] for i in kept))
 
 
 @pytest.fixture(scope="module")

@@ -23,11 +23,12 @@ from tieaware.engine.totals import Totals
 from tieaware.engine.views import Pass
 from tieaware.engine.weights import NO_CUTOFF, Weights
 from tieaware.errors import InputError
+from tieaware.kernels._coarsening import KernelCoarsening
 from tieaware.kernels._engine import Engine
 from tieaware.kernels._groups import PreparedLists
 from tieaware.lists.judgments import Excluded, JudgedLists
 from tieaware.measures import Measure
-from tieaware.precision.coarsening import coarsened
+from tieaware.precision.coarsening import Precision, coarsened
 from tieaware.runtime.threads import even_chunks, over_chunks
 from tieaware.ties import RULES
 
@@ -162,8 +163,13 @@ class Prepared:
 
     @property
     def in_kernel(self) -> bool:
-        """True if the engine alone computes the values: without coarsening, bands, or a search for extremes."""
-        return self.wanted.coarsening is None and not self.bands and self.extremes is None
+        """True if the engine alone computes the values, without bands and without a search for extremes."""
+        return not self._coarsens_first and not self.bands and self.extremes is None
+
+    @property
+    def _coarsens_first(self) -> bool:
+        """True if scores have to be coarsened before the engine evaluates them."""
+        return self.wanted.coarsening is not None and not self.engine.coarsens
 
     @cached_property
     def _chunks(self) -> Integers:
@@ -171,9 +177,11 @@ class Prepared:
 
     def _coarse(self, scores: Scores) -> Scores:
         """Return the coarsened scores. Excluded documents do not influence the coarsening; their scores become 0."""
+        if not self._coarsens_first:
+            return scores
         if self.unshared is not None:
             return self._coarse_shared(scores)
-        if self.wanted.coarsening is None or self.excluded is None:
+        if self.excluded is None:
             return self._coarse_lists(scores, self.offsets)
         ranked = self.excluded.left(self.offsets)
         coarse = self._coarse_lists(scores[ranked], self.offsets - self.excluded.offsets)
@@ -184,7 +192,7 @@ class Prepared:
     def _coarse_shared(self, scores: Scores) -> Scores:
         """Return the coarsened scores of one list, which all lists share. NaN stays NaN, because it may be excluded."""
         known = ~np.isnan(scores)
-        if self.wanted.coarsening is None or known.all():
+        if known.all():
             return self._coarse_lists(scores, np.array([0, len(scores)]))
         coarse = self._coarse_lists(scores[known], np.array([0, np.count_nonzero(known)]))
         whole = np.full(len(scores), np.nan, coarse.dtype)
@@ -324,7 +332,15 @@ def _engine_of(
         undefined=undefined,
         judged=weights.judged,
         judged_lengths=judged_lengths,
+        coarsening=_kernel_of(wanted, lists),
     )
+
+
+def _kernel_of(wanted: Pass, lists: JudgedLists) -> KernelCoarsening | None:
+    """Return the coarsening with which the engine can do its work list by list; None if there is none."""
+    if not isinstance(wanted.coarsening, Precision) or (wanted.needs_whole_list and lists.excluded is not None):
+        return None
+    return wanted.coarsening.kernel()
 
 
 def _prepared_lists(

@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tieaware.kernels._coarsening import KernelCoarsening
 from tieaware.kernels._groups import PreparedLists
 
 class KernelMeasure:
@@ -50,7 +51,10 @@ class Engine:
         judged: int,
         judged_lengths: npt.NDArray[np.int64],
         shared_scores: bool = False,
+        coarsening: KernelCoarsening | None = None,
     ) -> None: ...
+    @property
+    def coarsens(self) -> bool: ...
     def sharing_scores(self) -> Engine: ...
     def rows(self, first: int, last: int) -> Engine: ...
     def call(self, scores: Any, out: Any, in_rows: bool) -> int | None: ...
