@@ -1,7 +1,7 @@
-"""Coarsening of scores: rounding to binary formats, to decimals, to significant digits and to levels.
+"""Coarsening of scores: rounding to binary formats, decimals, significant digits and levels, and numbers of ranks.
 
-The loops are in coarsening.h. They round all scores but a few, such as 1e-30 to three significant digits. Those are
-converted to decimal digits and back by Python's own functions, which are slower.
+The loops that round are in coarsening.h. They round all scores but a few, such as 1e-30 to three significant digits.
+Those are converted to decimal digits and back by Python's own functions, which are slower.
 """
 cimport numpy as cnp
 import numpy as np
@@ -14,6 +14,11 @@ from libc.stdlib cimport free, malloc
 from tieaware.kernels._counting cimport score_t
 from tieaware.kernels._interruption cimport (
     Interruption, check_interruption, fail, interrupted, no_interruption,
+)
+
+from tieaware.kernels._sorting cimport (
+    TIEAWARE_LONGEST_SORTED, sort_doubles, tieaware_chunks_of, tieaware_close, tieaware_place_bits, tieaware_repeats,
+    tieaware_sort, tieaware_words_double, tieaware_words_float,
 )
 
 cnp.import_array()
@@ -292,3 +297,69 @@ cdef double digits_of(double x, char format, int precision, Interruption* interr
     except BaseException as error:
         fail(interruption, error)
         return NAN
+
+
+def by_rank(cnp.ndarray scores not None, cnp.ndarray offsets not None, cnp.ndarray of_rank not None):
+    """Give each document the number of its rank in its list. Equal scores keep the order of the list.
+
+    Parameters
+    ----------
+    scores : float64[n_docs] or float32[n_docs]
+        Without NaN. Other dtypes are converted to float64.
+    offsets : int64[n_lists + 1]
+        Ascending from 0 to n_docs.
+    of_rank : float64[n]
+        The number of each rank; n is at least the length of the longest list.
+    """
+    scores = np.require(scores, np.float32 if scores.dtype == np.float32 else np.float64, ["C", "A"])
+    cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
+    cdef cnp.ndarray numbers = np.empty(scores.shape[0]), per_rank = np.require(of_rank, np.float64, ["C", "A"])
+    cdef Py_ssize_t n_words = tieaware_chunks_of(min(per_rank.shape[0], <Py_ssize_t>TIEAWARE_LONGEST_SORTED)).n
+    cdef cnp.ndarray words = np.empty(2 * n_words, np.int64)
+    cdef int64_t* memory = <int64_t*>cnp.PyArray_DATA(words)
+    cdef const double* each = <const double*>cnp.PyArray_DATA(per_rank)
+    cdef double* out = <double*>cnp.PyArray_DATA(numbers)
+    cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
+    cdef list edges = offsets.tolist()
+    cdef Py_ssize_t i, start, end
+    cdef bint done
+    if (not edges or edges[0] != 0 or edges[len(edges) - 1] != scores.shape[0] or sorted(edges) != edges
+            or max(np.diff(offsets), default=0) > per_rank.shape[0]):
+        raise ValueError("offsets must ascend from 0 to the number of scores, and there must be a number for each rank")
+    for i in range(len(edges) - 1):
+        start, end = edges[i], edges[i + 1]
+        with nogil:
+            if single:
+                done = write_by_rank(<const float*>data + start, end - start, each, memory, memory + n_words,
+                                     out + start)
+            else:
+                done = write_by_rank(<const double*>data + start, end - start, each, memory, memory + n_words,
+                                     out + start)
+        if not done:
+            numbers[start:end][np.argsort(-scores[start:end], kind="stable")] = per_rank[:end - start]
+    return numbers
+
+
+cdef bint write_by_rank(const score_t* scores, Py_ssize_t n, const double* of_rank, int64_t* words, int64_t* spare,
+                        double* out) noexcept nogil:
+    """Write the number of the rank of each document of a list; return False if words cannot sort the list."""
+    cdef int64_t bits = tieaware_place_bits(n)
+    cdef int64_t nan
+    cdef const int64_t* ranked
+    cdef Py_ssize_t i
+    if n > TIEAWARE_LONGEST_SORTED:
+        return False
+    if score_t is double:
+        nan = tieaware_words_double(scores, NULL, n, bits, words)
+    else:
+        nan = tieaware_words_float(scores, NULL, n, bits, words)
+    if nan:
+        return False
+    ranked = tieaware_sort(sort_doubles, words, n, spare)
+    if score_t is double:
+        # Different doubles can be equal in the bits by which they are sorted; floats cannot.
+        if tieaware_repeats(ranked, n, bits) > 0 and tieaware_close(scores, NULL, ranked, n, bits):
+            return False
+    for i in range(n):
+        out[ranked[i] & bits] = of_rank[i]
+    return True

@@ -11,7 +11,9 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware.kernels._coarsening cimport KernelCoarsening, Rounding, coarsen
-from tieaware.kernels._groups cimport Groups, GroupingScratch, PreparedLists, group, length, order_by_label
+from tieaware.kernels._groups cimport (
+    AVERAGE, BEST_FIRST, Groups, GroupingScratch, PreparedLists, group, length, order_bands_by_label, order_by_label,
+)
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._kernels cimport kernel_named
 from tieaware.kernels._means cimport Mean, extend, mean_of_none, rounded
@@ -330,26 +332,30 @@ cdef class Engine:
         self.check(&workspace)
         return failed
 
-    def sweep(self, cnp.ndarray scores not None, list bands not None, cnp.ndarray out not None, Py_ssize_t first,
-              Py_ssize_t last):
-        """Write the averages over the orders inside bands of ranks, for several divisions into bands in one pass.
+    def sweep(self, cnp.ndarray scores not None, list bands not None, int placement, bint spread,
+              cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
+        """Evaluate with ties between documents whose ranks lie in the same band, for several divisions in one pass.
 
         The lists must be prepared in run order. Each array in the list `bands` is one division into bands: the first
-        rank of each band, int64, ascending from 1. `out` is float64[len(bands), n_queries, n_measures]. Returns what
-        `evaluate` returns.
+        rank of each band, int64, ascending from 1. `placement` is AVERAGE, BEST_FIRST or WORST_FIRST; a spread needs
+        AVERAGE. For all but averages, the lists need the array `by_label`, and no measure may have judged_only. `out`
+        is float64[len(bands), n_queries, n_measures], or float64[len(bands), 4, n_queries, n_measures] for a spread.
+        Returns what `evaluate` returns.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef double* values = <double*>cnp.PyArray_DATA(out)
-        cdef Py_ssize_t n_bands = len(bands), n_queries = self.lists.n_queries, b, query, failed = -1
-        cdef int64_t n
+        cdef Py_ssize_t n_bands = len(bands), n_values = self.lists.n_queries * self.n_measures, b, query, failed = -1
+        cdef Py_ssize_t n_outputs = 4 if spread else 1
         cdef cnp.ndarray starts
         cdef Workspace workspace
         cdef Groups* ranked = self.begin(&workspace)
         cdef Groups* banded = self.new_groups()
+        cdef Groups* best = self.new_groups()
+        cdef Groups* worst = self.new_groups()
         cdef Bands* banding = <Bands*>malloc(max(n_bands, 1) * sizeof(Bands))
         try:
-            if banded == NULL or banding == NULL:
+            if banded == NULL or best == NULL or worst == NULL or banding == NULL:
                 raise MemoryError("no memory for the bands")
             for b in range(n_bands):
                 starts = bands[b]
@@ -360,21 +366,41 @@ cdef class Engine:
                     if not self.write_groups(query, data, single, ranked, &workspace):
                         failed = query
                         break
-                    n = length(self.lists, query)
                     for b in range(n_bands):
-                        band(ranked, banding[b], n, self.lists.n_weightings, banded)
-                        if self.judged >= 0:
-                            band(ranked.condensed, banding[b], self.judged_lengths[query], self.lists.n_weightings,
-                                 banded.condensed)
-                        self.write_means(query, banded, &workspace, values + (b * n_queries + query) * self.n_measures)
+                        self.write_banded(query, ranked, banding[b], placement, spread, banded, best, worst, &workspace,
+                                          values + b * n_outputs * n_values + query * self.n_measures)
                     if workspace.failed:
                         break
         finally:
             release(banded)
+            release(best)
+            release(worst)
             free(banding)
             end(&workspace, ranked)
         self.check(&workspace)
         return failed
+
+    cdef void write_banded(self, Py_ssize_t query, const Groups* ranked, Bands bands, int placement, bint spread,
+                           Groups* banded, Groups* best, Groups* worst, Workspace* workspace,
+                           double* values) noexcept nogil:
+        """Write the values of one query for one division into bands."""
+        cdef int64_t* merged = workspace.grouping.merged
+        cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures
+        band(ranked, bands, length(self.lists, query), self.lists.n_weightings, banded, merged)
+        if placement == AVERAGE:
+            if self.judged >= 0:
+                band(ranked.condensed, bands, self.judged_lengths[query], self.lists.n_weightings, banded.condensed,
+                     merged)
+            self.write_means(query, banded, workspace, values)
+            if not spread:
+                return
+        order_bands_by_label(self.lists, query, ranked.count, banded, workspace.grouping, best, worst)
+        if placement == AVERAGE:
+            self.write_means(query, worst, workspace, values + 2 * n_values)
+            self.write_means(query, best, workspace, values + 3 * n_values)
+            self.write_spread(query, banded, workspace, values, n_values)
+        else:
+            self.write_means(query, best if placement == BEST_FIRST else worst, workspace, values)
 
     def spread(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
         """Write the mean, standard deviation, smallest and largest value over the orders of tied documents.

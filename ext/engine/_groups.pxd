@@ -5,6 +5,14 @@ from tieaware.kernels._counting cimport score_t
 from tieaware.kernels._interruption cimport Interruption
 
 
+# How a tie rule places tied documents; src/tieaware/ties.py imports these values.
+cpdef enum:
+    AVERAGE = 0
+    IN_ORDER = 1
+    BEST_FIRST = 2
+    WORST_FIRST = 3
+
+
 # The tie groups of one query that hold a weighted document, in rank order. Measures need no other groups.
 cdef struct Groups:
     Py_ssize_t count
@@ -37,9 +45,12 @@ cdef struct GroupingScratch:
     # documents of group g that already have a place.
     int64_t* first
     int64_t* taken
-    # True if each group g consists of one weighted document, whose index is document[g]. `group` is then not written.
+    # True if each group g consists of one weighted document and `group` was not written. If so, or if the tie rule
+    # orders documents by position or identifier, document[g] is the index of the document of group g.
     bint untied
     int64_t* document
+    # For bands: the index of the band of each ranked document.
+    int64_t* merged
     # Working memory for sorting, with room for the words of a whole list.
     int64_t* words
     int64_t* spare
@@ -61,6 +72,8 @@ cdef class PreparedLists:
     cdef const int64_t* weighted_offsets
     cdef const int64_t* weighted_position
     cdef const int64_t* weighted_rank
+    # The indices of the weighted documents, sorted by label in each list; NULL if they are in this order themselves.
+    cdef const int64_t* by_label
     cdef const double* weight
     cdef const int64_t* order
     # True if `order` has the length of one list and applies to every list.
@@ -98,3 +111,8 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
 # in the worst order.
 cdef void order_by_label(PreparedLists lists, Py_ssize_t query, const Groups* tied, GroupingScratch* scratch,
                          Groups* best, Groups* worst) noexcept nogil
+
+# Do the same for documents that tie because their ranks lie in the same band. `group` wrote n_ranked groups, and `band`
+# wrote the groups `banded` and the array `merged` of the scratch. `best` or `worst` may be NULL.
+cdef void order_bands_by_label(PreparedLists lists, Py_ssize_t query, Py_ssize_t n_ranked, const Groups* banded,
+                               GroupingScratch* scratch, Groups* best, Groups* worst) noexcept nogil

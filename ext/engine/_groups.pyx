@@ -36,13 +36,6 @@ from tieaware.kernels._sorting cimport (
 
 cnp.import_array()
 
-# How a tie rule places tied documents; src/tieaware/ties.py imports these values.
-cpdef enum:
-    AVERAGE = 0
-    IN_ORDER = 1
-    BEST_FIRST = 2
-    WORST_FIRST = 3
-
 # The result of `sort_list`. GROUPED: the groups were written. UNORDERED: a score is NaN. TOO_CLOSE: two scores differ,
 # but are equal in the bits by which they are sorted, so the list must be grouped in another way.
 cdef enum Sorted:
@@ -81,7 +74,7 @@ cdef class PreparedLists:
     offsets : int64[n_queries + 1]
     weighted : WeightedDocuments
         No document may occur twice. For BEST_FIRST, WORST_FIRST and the spread, the weighted documents of each list
-        are sorted by label, descending.
+        are sorted by label, descending, unless there is an array `by_label`.
     excluded : ExcludedDocuments, optional
     placement : int
         How the tie rule places tied documents: AVERAGE, IN_ORDER, BEST_FIRST or WORST_FIRST.
@@ -108,12 +101,13 @@ cdef class PreparedLists:
         self.n_queries = offsets.shape[0] - 1
         self.offsets = integers(offsets)
         self.n_docs = self.offsets[self.n_queries]
-        weighted_offsets, position, weight, rank = weighted
+        weighted_offsets, position, weight, rank, by_label = weighted
         self.n_weightings, self.n_weighted = weight.shape[0], weight.shape[1]
         self.weighted_offsets = integers(weighted_offsets)
         self.weighted_position = integers(position)
         self.weight = <const double*>cnp.PyArray_DATA(weight)
         self.weighted_rank = integers(rank)
+        self.by_label = integers(by_label)
         self.most_weighted = largest_step(self.weighted_offsets, self.n_queries)
         if excluded is not None:
             self.excluded_offsets = integers(excluded[0])
@@ -172,7 +166,7 @@ cdef class PreparedLists:
     cdef GroupingScratch* new_scratch(self, Interruption* interruption) noexcept:
         """Return newly allocated working memory to group any query; the caller frees it. NULL if that fails."""
         cdef Py_ssize_t n = self.most_weighted + 1
-        cdef Py_ssize_t words = 10 * n + 2 + LANES + self.most_excluded + 2 * self.most_words
+        cdef Py_ssize_t words = 11 * n + 2 + LANES + self.most_excluded + 2 * self.most_words
         cdef GroupingScratch* scratch = <GroupingScratch*>malloc(sizeof(GroupingScratch) + words * 8)
         if scratch == NULL:
             return NULL
@@ -182,7 +176,8 @@ cdef class PreparedLists:
         scratch.first = scratch.group + n
         scratch.taken = scratch.first + n
         scratch.document = scratch.taken + n
-        scratch.histogram = scratch.document + n
+        scratch.merged = scratch.document + n
+        scratch.histogram = scratch.merged + n
         scratch.value = <double*>(scratch.histogram + 2 * n + 2)
         # `assign_many` reads LANES scores at a time, and so up to LANES scores beyond the last.
         scratch.score = scratch.value + n
@@ -456,6 +451,7 @@ cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, 
         n_weighted -= 1
     groups.count = n_weighted
     for i in range(n_weighted):
+        scratch.document[i] = by_rank[i]
         # Clamp: see subtract_excluded.
         groups.start[i] = max(min(rank[by_rank[i]], <int64_t>(n - n_out) - 1), 0)
         groups.size[i] = 1
@@ -488,6 +484,7 @@ cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_
     groups.count = scratch.first[scratch.n_values]
     for i in range(n_weighted):
         if scratch.group[i] >= 0:
+            scratch.document[scratch.first[scratch.group[i]] + scratch.taken[scratch.group[i]]] = i
             put(self, first + i, scratch.group[i], scratch.taken[scratch.group[i]],
                 place[i] - place_among_excluded[i] if is_tied(scratch, i) else 0, n - n_out, scratch, groups)
             scratch.taken[scratch.group[i]] += 1
@@ -530,13 +527,13 @@ cdef void place_by_label(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weig
     """Make each weighted document a group of its own, in the best and in the worst order of tied documents.
 
     In `best`, the weighted documents come first in their tied group, by label, descending. In `worst`, they come last,
-    by label, ascending. Either of the two may be NULL. On input, the weighted documents of each list are sorted by
-    label, descending.
+    by label, ascending. Either of the two may be NULL.
     """
-    cdef Py_ssize_t i, g
+    cdef Py_ssize_t nth, i, g
     cdef int64_t taken
     count_weighted(scratch, n_weighted)
-    for i in range(n_weighted):
+    for nth in range(n_weighted):
+        i = nth if self.by_label == NULL else self.by_label[first + nth] - first
         g = scratch.group[i]
         if g < 0:
             continue
@@ -557,6 +554,17 @@ cdef void order_by_label(PreparedLists lists, Py_ssize_t query, const Groups* ti
                          Groups* best, Groups* worst) noexcept nogil:
     cdef Py_ssize_t first = lists.weighted_offsets[query], n_weighted = lists.weighted_offsets[query + 1] - first
     restore_counts(tied, n_weighted, scratch)
+    place_by_label(lists, first, n_weighted, length(lists, query), scratch, best, worst)
+
+
+cdef void order_bands_by_label(PreparedLists lists, Py_ssize_t query, Py_ssize_t n_ranked, const Groups* banded,
+                               GroupingScratch* scratch, Groups* best, Groups* worst) noexcept nogil:
+    cdef Py_ssize_t first = lists.weighted_offsets[query], n_weighted = lists.weighted_offsets[query + 1] - first, g
+    scratch.untied = False
+    memset(scratch.group, -1, n_weighted * sizeof(int64_t))
+    for g in range(n_ranked):
+        scratch.group[scratch.document[g]] = scratch.merged[g]
+    restore_counts(banded, n_weighted, scratch)
     place_by_label(lists, first, n_weighted, length(lists, query), scratch, best, worst)
 
 

@@ -11,8 +11,10 @@ cdef struct Bands:
 
 
 # Merge the groups of a list of n documents whose ranks lie in the same band. In the input (`ranked`), each weighted
-# document must be a group of its own, and the groups must be in rank order.
-cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weightings, Groups* banded) noexcept nogil
+# document must be a group of its own, and the groups must be in rank order. Write to merged[g] the index of the band of
+# group g.
+cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weightings, Groups* banded,
+               int64_t* merged) noexcept nogil
 
 # Write the groups that remain when all unjudged documents are removed from the list. `judged` is the index of the
 # weighting that gives each judged document the weight 1.

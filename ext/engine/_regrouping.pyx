@@ -7,7 +7,8 @@ from libc.stdint cimport int64_t
 from tieaware.kernels._groups cimport Groups
 
 
-cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weightings, Groups* banded) noexcept nogil:
+cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weightings, Groups* banded,
+               int64_t* merged) noexcept nogil:
     cdef Py_ssize_t g, c, low, half, length, count = 0
     cdef int64_t start, last = -1
     for g in range(ranked.count):
@@ -27,6 +28,7 @@ cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weight
                 banded.weight[c * banded.stride + count] = 0.0
             count += 1
             last = start
+        merged[g] = count - 1
         for c in range(n_weightings):
             banded.weight[c * banded.stride + count - 1] += ranked.weight[c * ranked.stride + g]
     banded.count = count

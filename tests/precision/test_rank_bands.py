@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tieaware import Evaluator, InputError, reference
+from tieaware.kernels._coarsening import by_rank
 from tieaware.precision import Bands, bands
 
 MEASURES = ["AP", "AP@5", "RR", "P@10", "R@7", "nDCG@10", "nDCG", "RBP", "Success@3", "Rprec", "F1@4", "NumRelRet"]
@@ -96,3 +97,28 @@ def test_no_measure_changes_within_the_safe_depth(rho):
     np.testing.assert_array_equal(Evaluator(labels, measures, precision=Bands(rho))(scores), plain)
     deeper = Evaluator(labels, [f"P@{depth + 1}"])(scores)
     assert (Evaluator(labels, [f"P@{depth + 1}"], precision=Bands(rho))(scores) != deeper).any()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", ["normal", "tied", "close", "special"])
+def test_coarse_scores_follow_a_stable_sort(dtype, kind):
+    """Equal scores, and both zeros, keep the order of the array; neighbouring doubles do not."""
+    rng = np.random.default_rng(5)
+    offsets = np.array([0, 0, 1, 300, 300, 2000, 72_000])
+    scores = {
+        "normal": rng.normal(size=72_000),
+        "tied": rng.integers(0, 5, 72_000).astype(float),
+        "close": 1.0 + rng.integers(0, 50, 72_000) * 2.0**-52,
+        "special": rng.choice([0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, 1.0], 72_000),
+    }[kind].astype(dtype)
+    coarse = Bands("1.5").coarsen(scores, offsets)
+    for start, end in pairwise(offsets):
+        order = np.argsort(-scores[start:end], kind="stable")
+        band = np.searchsorted(bands("1.5", end - start), np.arange(1, end - start + 1), side="right")
+        np.testing.assert_array_equal(coarse[start:end][order], 1.0 / band)
+
+
+@pytest.mark.parametrize("offsets", [[], [0, 2], [0, 4], [0, 3, 2, 3], [1, 3]])
+def test_offsets_must_fit_the_scores(offsets):
+    with pytest.raises(ValueError, match=r"^offsets must ascend from 0 to the number of scores, and "):
+        by_rank(np.zeros(3), np.array(offsets, dtype=np.int64), np.ones(3))

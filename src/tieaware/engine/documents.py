@@ -28,12 +28,16 @@ class WeightedDocuments(NamedTuple):
     rank : int64[n_weighted], optional
         The place of each weighted document if all documents of its list were tied, ascending in each list. None if the
         tie rule does not order tied documents by position or identifier.
+    by_label : int64[n_weighted], optional
+        The indices of the weighted documents of each list, sorted by label, descending. None if they are not needed, or
+        if the weighted documents themselves are in this order.
     """
 
     offsets: Offsets
     position: Integers
     weight: Values
     rank: Integers | None = None
+    by_label: Integers | None = None
 
     @classmethod
     def of(
@@ -41,7 +45,8 @@ class WeightedDocuments(NamedTuple):
     ) -> WeightedDocuments:
         """Select the weighted documents, and sort those of each list in the order in which the tie rule puts them.
 
-        For a spread, and for the tie rules that want the best or the worst order, sort them by label, descending.
+        For a spread, and for the tie rules that want the best or the worst order, sort them by label, descending. For
+        bands, sort only the array `by_label`, because ranks are found in run order.
 
         Parameters
         ----------
@@ -56,7 +61,9 @@ class WeightedDocuments(NamedTuple):
         offsets, position, label, weight = _labels.weighted(
             lists.judged_offsets, lists.positions, labels, weights.first, weights.by_label
         )
-        permutation, rank = wanted.rule.arrange(lists.offsets, offsets, position, label, order)
+        permutation, rank = wanted.ordering.arrange(lists.offsets, offsets, position, label, order)
+        if wanted.bands:
+            return cls(offsets, position, weight, rank, by_label(offsets, label) if wanted.sorts_by_label else None)
         if wanted.spread:
             permutation = by_label(offsets, label)
         if permutation is not None:

@@ -55,8 +55,8 @@ class Prepared:
     threads : int
         The largest number of threads of a call.
     bands : tuple of int64[n_bands]
-        The divisions of the ranks into bands over which the kernel averages: for each division, the first rank of each
-        band. Empty if the kernel averages over ties instead.
+        The divisions of the ranks into bands whose documents tie: for each division, the first rank of each band. Empty
+        if documents with equal scores tie instead.
     extremes : _Extremes or None
         The measures for which sorting tied documents by label does not give the best or the worst order, if the tie
         rule wants that order.
@@ -108,9 +108,9 @@ class Prepared:
         scores : float64[n_docs] or float32[n_docs]
             C-contiguous, aligned and in native byte order. If the lists share the scores, those of one list.
         values : float64[n_outputs, n_queries, n_measures]
-            C-contiguous, aligned and in native byte order. There is one output for each division into bands. For a
-            spread, there are four outputs: mean, standard deviation, minimum and maximum. Otherwise there is one
-            output, and the first axis may be left out.
+            C-contiguous, aligned and in native byte order. There is one output, or one for each division into bands.
+            For a spread, each is replaced by four: mean, standard deviation, minimum and maximum. If there is one
+            output, the first axis may be left out.
         """
         if self.unshared is not None and self.excluded is not None and self.wanted.needs_whole_list:
             return self.unshared._evaluate_copies(scores, values)
@@ -206,15 +206,21 @@ class Prepared:
 
     def _evaluate_chunk(self, scores: Scores, values: Values, first: int, last: int) -> int:
         """Evaluate the queries first … last - 1."""
-        if self.wanted.spread:
-            failed = self.engine.spread(scores, values, first, last)
-        elif self.bands:
-            failed = self.engine.sweep(scores, list(self.bands), values, first, last)
-        else:
-            failed = self.engine.evaluate(scores, values, first, last)
+        failed = _run(self.engine, self.wanted, self.bands, scores, values, first, last)
         if self.extremes is not None:
-            self.extremes.evaluate(scores, values, first, last)
+            self.extremes.evaluate(self.bands, scores, values, first, last)
         return failed
+
+
+def _run(
+    engine: Engine, wanted: Pass, bands: tuple[Integers, ...], scores: Scores, values: Values, first: int, last: int
+) -> int:
+    """Run an engine on the queries first … last - 1."""
+    if bands:
+        return engine.sweep(scores, list(bands), wanted.rule.placement, wanted.spread, values, first, last)
+    if wanted.spread:
+        return engine.spread(scores, values, first, last)
+    return engine.evaluate(scores, values, first, last)
 
 
 class _Extremes(NamedTuple):
@@ -226,6 +232,8 @@ class _Extremes(NamedTuple):
     ----------
     engine : Engine
         An engine for these measures only, which computes the spread.
+    wanted : Pass
+        The pass of the engine.
     columns : list of int
         The columns of the values that belong to these measures.
     output : int
@@ -233,14 +241,17 @@ class _Extremes(NamedTuple):
     """
 
     engine: Engine
+    wanted: Pass
     columns: list[int]
     output: int
 
-    def evaluate(self, scores: Scores, values: Values, first: int, last: int) -> None:
+    def evaluate(self, bands: tuple[Integers, ...], scores: Scores, values: Values, first: int, last: int) -> None:
         """Write the values of these measures for the queries first … last - 1 into their columns of `values`."""
-        spread = np.empty((4, values.shape[-2], len(self.columns)))
-        if self.engine.spread(scores, spread, first, last) == -1:
-            values[..., first:last, self.columns] = spread[self.output, first:last]
+        n_divisions = max(1, len(bands))
+        spread = np.empty((n_divisions, 4, values.shape[-2], len(self.columns)))
+        if _run(self.engine, self.wanted, bands, scores, spread, first, last) == -1:
+            outputs = values.reshape(n_divisions, *values.shape[-2:])
+            outputs[:, first:last, self.columns] = spread[:, self.output, first:last]
 
 
 def prepare(
@@ -301,7 +312,7 @@ def _extremes_of(
     over_all_orders = wanted._replace(rule=RULES["average"], spread=True)
     some = tuple(measures[i] for i in columns)
     engine = _engine_of(some, lists, totals.columns(columns), over_all_orders, None, undefined)
-    return _Extremes(engine, columns, Spread._fields.index(wanted.rule.extreme))
+    return _Extremes(engine, over_all_orders, columns, Spread._fields.index(wanted.rule.extreme))
 
 
 def _engine_of(
@@ -313,11 +324,11 @@ def _engine_of(
     undefined: float,
 ) -> Engine:
     weights, labels = Weights.of(measures, lists.labels, wanted.spread)
-    if weights.judged >= 0 and wanted.needs_whole_list:
+    if weights.judged >= 0 and (wanted.needs_whole_list or (wanted.bands and wanted.sorts_by_label)):
         # The kernel can remove unjudged documents from tie groups, but it cannot undo their effect on the coarsened
         # scores of other documents.
         raise InputError(
-            f"precision={wanted.coarsening}",
+            f"precision={wanted.bands[0] if wanted.bands else wanted.coarsening}",
             "cannot be used with judged_only, because it coarsens scores of judged and unjudged documents together; "
             "use a precision that rounds each score by itself, or bands with ties='average' and without a spread",
         )
@@ -353,8 +364,8 @@ def _prepared_lists(
     return PreparedLists(
         as_contiguous(lists.offsets, np.int64),
         weighted,
-        ExcludedDocuments.of(lists, wanted.rule, order, weighted),
-        placement=wanted.rule.placement,
+        ExcludedDocuments.of(lists, wanted.ordering, order, weighted),
+        placement=wanted.ordering.placement,
         order=None if order is None else as_contiguous(order, np.int64),
         depth=depth,
         counting_limit=choice.counting_limit,

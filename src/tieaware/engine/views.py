@@ -6,6 +6,7 @@ A pass evaluates all scores once. `passes` returns the passes that several views
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple, Protocol, cast
 
 from tieaware.checks.arguments import flag
@@ -36,11 +37,12 @@ class Pass(NamedTuple):
     coarsening : Coarsening or None
         The coarsening that is applied to the scores before they are grouped.
     bands : tuple of RankBands
-        If given, the values are averages over the orders inside bands of ranks instead of over the orders of tied
-        documents. Each division into bands has one output. One pass serves all of them, because the kernel groups the
-        ranks of one and the same ordering.
+        If given, documents tie if their ranks lie in the same band, and the rule applies to these ties. Equal scores
+        keep the order of the run. Each division into bands has its own outputs. One pass serves all of them, because
+        the kernel groups the ranks of one and the same ordering.
     spread : bool
-        Whether the pass fills four outputs: the mean, standard deviation, minimum and maximum.
+        Whether the pass fills four outputs, or four for each division into bands: the mean, standard deviation, minimum
+        and maximum.
     outputs : tuple of int
         The outputs that the pass fills, as indices into the outputs of all views.
     """
@@ -50,6 +52,16 @@ class Pass(NamedTuple):
     bands: tuple[RankBands, ...] = ()
     spread: bool = False
     outputs: tuple[int, ...] = (0,)
+
+    @property
+    def ordering(self) -> TieRule:
+        """The rule by which the kernel ranks documents with equal scores."""
+        return RULES["run_order"] if self.bands else self.rule
+
+    @property
+    def sorts_by_label(self) -> bool:
+        """True if the documents inside each tie group or band are needed in the order of their labels."""
+        return self.spread or self.rule.extreme is not None
 
     @property
     def needs_whole_list(self) -> bool:
@@ -95,19 +107,21 @@ class View:
 def passes(views: Sequence[View]) -> list[Pass]:
     """Return the passes that compute all views. Together, they fill the outputs of all views.
 
-    Outputs are numbered view by view. All views that average over bands of ranks share one pass.
+    Outputs are numbered view by view. Views of bands of ranks with the same rule share one pass, unless the rule orders
+    tied documents by position or identifier: such views coarsen the scores.
     """
     needed: list[Pass] = []
-    banded: dict[int, RankBands] = {}
+    banded: dict[tuple[TieRuleName, bool], list[tuple[RankBands, range]]] = {}
     output = 0
     for view in views:
-        if getattr(view.precision, "groups_ranks", False) and view.rule.averages and not view.spread:
-            banded[output] = cast(RankBands, view.precision)
+        outputs = range(output, output + view.n_outputs)
+        if getattr(view.precision, "groups_ranks", False) and view.rule.by_score_alone:
+            same = banded.setdefault((view.rule.name, view.spread), [])
+            same.append((cast(RankBands, view.precision), outputs))
         else:
-            outputs = tuple(range(output, output + view.n_outputs))
-            needed.append(Pass(view.rule, view.precision, spread=view.spread, outputs=outputs))
+            needed.append(Pass(view.rule, view.precision, spread=view.spread, outputs=tuple(outputs)))
         output += view.n_outputs
-    if banded:
-        # Bands are bands of ranks in run order: for these, the kernel needs every document at a rank of its own.
-        needed.append(Pass(RULES["run_order"], bands=tuple(banded.values()), outputs=tuple(banded)))
+    for (rule, spread), same in banded.items():
+        bands, filled = zip(*same, strict=True)
+        needed.append(Pass(RULES[rule], bands=bands, spread=spread, outputs=tuple(chain.from_iterable(filled))))
     return needed

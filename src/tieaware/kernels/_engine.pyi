@@ -63,6 +63,8 @@ class Engine:
         self,
         scores: npt.NDArray[Any],
         bands: list[npt.NDArray[np.int64]],
+        placement: int,
+        spread: bool,
         out: npt.NDArray[np.float64],
         first: int,
         last: int,

@@ -13,6 +13,7 @@ import numpy as np
 from tieaware.checks.arguments import shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Scores
 from tieaware.errors import InputError
+from tieaware.kernels._coarsening import by_rank
 from tieaware.precision.coarsening import Precision
 
 if TYPE_CHECKING:
@@ -166,11 +167,6 @@ class Bands(Precision):
         >>> Bands(2).coarsen(np.array([9.0, 8.0, 7.0, 6.0]), np.array([0, 4]))
         array([1.        , 0.5       , 0.5       , 0.33333333])
         """
-        sizes = np.diff(offsets)
-        query = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.lexsort((np.arange(len(scores)), -scores, query))
-        rank = np.empty(len(scores), dtype=np.int64)
-        rank[order] = np.arange(len(scores)) - np.repeat(offsets[:-1], sizes) + 1
-        band = np.searchsorted(self.starts(int(sizes.max(initial=0))), rank, side="right")
-        coarse: Scores = 1.0 / band
-        return coarse
+        longest = int(np.diff(offsets).max(initial=0))
+        band = np.searchsorted(self.starts(longest), np.arange(1, longest + 1), side="right")
+        return by_rank(scores, offsets, 1.0 / band)
