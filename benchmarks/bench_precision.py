@@ -1,0 +1,75 @@
+"""The time of evaluating coarse scores compared with evaluating the scores as they are."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware.precision import parse_precision
+
+MEASURES = ("AP", "RR")
+# The highest ratio of each precision.
+TARGETS = {
+    "bands:1.5": 1.8, "float32": 1.2, "float16": 1.5, "bfloat16": 1.5, "decimals:2": 1.5, "significant:3": 1.5,
+    "levels:11": 2.0,
+}  # fmt: skip
+RULES = ("average", "optimistic", "run_order")
+
+
+@pytest.fixture(scope="module")
+def lists(small):
+    """Return labels, scores and offsets of lists of 1,000 documents, 20 of them relevant."""
+    rng = np.random.default_rng(29)
+    n_lists = 20 if small else 200
+    labels = np.zeros((n_lists, 1000), dtype=np.int32)
+    labels[:, :20] = 1
+    labels = rng.permuted(labels, axis=1).reshape(-1)
+    return labels, rng.normal(size=labels.size), np.arange(n_lists + 1) * 1000
+
+
+@pytest.mark.parametrize("ties", RULES)
+@pytest.mark.parametrize("precision", TARGETS)
+def test_values(compare, lists, precision, ties):
+    labels, scores, offsets = lists
+    n_lists = len(offsets) - 1
+    coarse, plain = (
+        tieaware.Evaluator(labels, MEASURES, offsets=offsets, ties=ties, precision=each) for each in (precision, None)
+    )
+    out = np.empty((n_lists, len(MEASURES)))
+    expected = plain(parse_precision(precision).coarsen(scores, offsets))
+    compare(
+        f"Coarse scores: {n_lists} × 1,000, 20 relevant, AP + RR, one thread, ties: {ties}", precision,
+        check=lambda: np.testing.assert_array_equal(coarse(scores), expected),
+        contender=partial(coarse, scores, out), of="coarse",
+        baseline=partial(plain, scores, out), to="as they are", at_most=TARGETS[precision],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("precision", TARGETS)
+def test_spread(compare, lists, precision):
+    labels, scores, offsets = lists
+    n_lists = len(offsets) - 1
+    coarse, plain = (
+        tieaware.Evaluator(labels, MEASURES, offsets=offsets, precision=each) for each in (precision, None)
+    )
+    expected = plain.spread(parse_precision(precision).coarsen(scores, offsets))
+    compare(
+        f"Coarse scores: {n_lists} × 1,000, 20 relevant, AP + RR, one thread, spread", precision,
+        check=lambda: np.testing.assert_array_equal(coarse.spread(scores), expected),
+        contender=partial(coarse.spread, scores), of="coarse",
+        baseline=partial(plain.spread, scores), to="as they are", at_most=TARGETS[precision],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("precision", TARGETS)
+def test_coarsening(compare, lists, precision):
+    """Compare the time of coarse scores themselves with that of copying the scores."""
+    _, scores, offsets = lists
+    coarsening = parse_precision(precision)
+    compare(
+        f"Coarse scores themselves: {len(offsets) - 1} × 1,000", precision,
+        check=lambda: None,
+        contender=partial(coarsening.coarsen, scores, offsets), of="coarse",
+        baseline=scores.copy, to="a copy",
+    )  # fmt: skip
