@@ -1,8 +1,8 @@
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint16_t
 
-from tieaware.kernels._counting cimport score_t
 from tieaware.kernels._interruption cimport Interruption
+from tieaware.kernels._sorting cimport TIEAWARE_LONGEST_SORTED
 
 
 # How a tie rule places tied documents; src/tieaware/ties.py imports these values.
@@ -101,18 +101,14 @@ cdef inline int64_t length(PreparedLists lists, Py_ssize_t query) noexcept nogil
     return lists.offsets[query + 1] - lists.offsets[query] - n_excluded(lists, query)
 
 
-# Write the tie groups of one query; `scores` points to the first score of its list. Return False if the score of a
-# ranked document is NaN, or if the call was interrupted.
-cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Groups* groups,
-                GroupingScratch* scratch) noexcept nogil
+# Return the positions of a list in the order of tied documents; NULL if tied documents keep the list's order.
+cdef inline const int64_t* order_of(PreparedLists lists, Py_ssize_t query) noexcept nogil:
+    if lists.order == NULL or lists.one_order:
+        return lists.order
+    return lists.order + lists.offsets[query]
 
-# From the tied groups that `group` has just written, write the best and the worst order of the tied documents. In both
-# orders, each weighted document is a group of its own. Inside a tied group, labels descend in the best order and ascend
-# in the worst order.
-cdef void order_by_label(PreparedLists lists, Py_ssize_t query, const Groups* tied, GroupingScratch* scratch,
-                         Groups* best, Groups* worst) noexcept nogil
 
-# Do the same for documents that tie because their ranks lie in the same band. `group` wrote n_ranked groups, and `band`
-# wrote the groups `banded` and the array `merged` of the scratch. `best` or `worst` may be NULL.
-cdef void order_bands_by_label(PreparedLists lists, Py_ssize_t query, Py_ssize_t n_ranked, const Groups* banded,
-                               GroupingScratch* scratch, Groups* best, Groups* worst) noexcept nogil
+# Return whether a list is grouped by sorting: it was chosen for that, is short, and has no excluded documents.
+cdef inline bint is_sorted(PreparedLists lists, Py_ssize_t query) noexcept nogil:
+    return (lists.sorted_lists != NULL and lists.sorted_lists[query] and n_excluded(lists, query) == 0
+            and length(lists, query) <= TIEAWARE_LONGEST_SORTED)

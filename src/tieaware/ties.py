@@ -57,7 +57,7 @@ class TieRule:
     title : str
         A description of the rule, for readers.
     placement : int
-        How ext/engine/_groups.pyx places tied documents: AVERAGE, IN_ORDER, BEST_FIRST or WORST_FIRST.
+        How ext/engine/_places.pyx places tied documents: AVERAGE, IN_ORDER, BEST_FIRST or WORST_FIRST.
     by_document : "ascending", "descending" or None
         The direction in which tied documents are sorted by their identifiers, compared as bytes. None for rules that do
         not use identifiers.

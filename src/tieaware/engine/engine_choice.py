@@ -1,4 +1,4 @@
-"""Choice of the engine that groups a list: counting, locating or sorting (see ext/engine/_groups.pyx).
+"""Choice of the engine that groups a list: counting, locating or sorting (see ext/engine/_grouping.pyx).
 
 All three give the same groups, so the choice changes only the time that an evaluation takes.
 """

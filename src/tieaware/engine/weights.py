@@ -10,7 +10,8 @@ import numpy as np
 
 from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.engine.totals import Totals
-from tieaware.kernels import _engine, _labels, _slots
+from tieaware.kernels import _labels, _slots
+from tieaware.kernels._kernel_measures import KernelMeasure, Measures
 from tieaware.lists.judgments import POOLED
 from tieaware.measures import Measure
 from tieaware.measures.definition import LEAST_INEXACT, check_exact
@@ -48,8 +49,8 @@ class Weights(NamedTuple):
 
     by_label: Values
     first: int
-    kernels: list[_engine.KernelMeasure]
-    measures: _engine.Measures
+    kernels: list[KernelMeasure]
+    measures: Measures
     judged: int
     most: float
     depth: int
@@ -91,7 +92,7 @@ class Weights(NamedTuple):
 
     def measures_for(
         self, measures: Sequence[Measure], totals: Totals, longest: int, squared: bool
-    ) -> _engine.Measures:
+    ) -> Measures:
         """Return the measures for the engine, with lookup arrays for lists of up to `longest` documents."""
         if longest <= SMALL_DEPTH and totals.has_no_lookup and not squared:
             return self.measures
@@ -104,7 +105,7 @@ class Weights(NamedTuple):
                 if squared and lookup.ndim == 2:
                     squares = _slots.squares(lookup[: depth + 1])
             kernels.append(kernel.with_lookup(lookup, squares))
-        return _engine.Measures(kernels)
+        return Measures(kernels)
 
     def norms(self, measures: Sequence[Measure], totals: Values, retrieved: Integers, judged: Integers) -> Values:
         """Return the divisor of each measure for each query: float64[n_queries, n_measures].
@@ -171,17 +172,17 @@ def _weights_of(measures: Sequence[Measure], labels: Labels, first: int, squared
         kernels.append(_kernel_measure(measure, row, n_rows, squares[row]))
     not_by_total = [i for i, measure in enumerate(measures) if measure.definition.norm is not by_total]
     return Weights(
-        np.stack(rows), first, kernels, _engine.Measures(kernels), judged, most, _depth(measures), not_by_total
+        np.stack(rows), first, kernels, Measures(kernels), judged, most, _depth(measures), not_by_total
     )
 
 
-def _kernel_measure(measure: Measure, weighting: int, n_weightings: int, squared: int) -> _engine.KernelMeasure:
+def _kernel_measure(measure: Measure, weighting: int, n_weightings: int, squared: int) -> KernelMeasure:
     """Return a measure in the form that the kernels use, for lists of up to SMALL_DEPTH documents.
 
     `weighting` and `squared` are rows of `by_label`.
     """
     definition = measure.definition
-    return _engine.KernelMeasure(
+    return KernelMeasure(
         name=str(measure),
         refusal=definition.limit,
         kernel=definition.kernel,

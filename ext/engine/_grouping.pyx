@@ -1,0 +1,274 @@
+"""Grouping of scores: the tie groups of a query that hold a weighted document, mostly without sorting the list.
+
+A *weighted document* has a non-zero weight for some measure; mostly it is a relevant document. A measure needs the
+start, size and weight of the groups that hold a weighted document, and nothing else. So, for each query:
+
+1. gather the scores of the weighted documents and sort the distinct scores among them, which are few;
+2. for each distinct score, count the documents with a higher score and with this score, in one pass over the list;
+3. add up the weights of each group; or, for a rule that orders tied documents, make each weighted document a group.
+
+Step 2 can be done by either of two engines, which give the same integers. Counting compares every score of the list
+with every distinct score; it vectorises. Locating finds every score of the list among the sorted distinct scores by
+binary search; its cost grows with the logarithm of the number of distinct scores. A third engine replaces all three
+steps: it sorts the list and walks along it, which is cheaper if a large share of the documents is weighted. The engine
+for each list is chosen in advance, in src/tieaware/engine/engine_choice.py.
+
+Excluded documents have scores but are not ranked. They are first counted with the list, then counted by themselves, and
+the second counts are subtracted from the first.
+"""
+from libc.stdint cimport int64_t, uint16_t
+from libc.string cimport memset
+
+from tieaware.kernels._counting cimport LANES, assign_few, assign_many, count, count_own, locate, precede, score_t
+from tieaware.kernels._groups cimport (
+    AVERAGE, BEST_FIRST, IN_ORDER, WORST_FIRST, Groups, GroupingScratch, PreparedLists, is_sorted, length, n_excluded,
+    order_of,
+)
+from tieaware.kernels._places cimport order_by_label, split
+from tieaware.kernels._sorting cimport (
+    distinct, highest, sort_doubles, tieaware_close, tieaware_place_bits, tieaware_repeats, tieaware_sort,
+    tieaware_walk_documents, tieaware_walk_groups, tieaware_words_double, tieaware_words_float,
+)
+
+# The result of `sort_list`. GROUPED: the groups were written. UNORDERED: a score is NaN. TOO_CLOSE: two scores differ,
+# but are equal in the bits by which they are sorted, so the list must be grouped in another way.
+cdef enum Sorted:
+    GROUPED
+    UNORDERED
+    TOO_CLOSE
+
+# In lists up to this length, counting does not skip values that are below the cut-off: that would save no time.
+cdef enum:
+    SHORT = 2048
+
+# A limit that no count reaches: it is larger than any number of documents.
+cdef int64_t NO_LIMIT = 0x7fffffffffffffff
+
+
+cdef inline int64_t limit_of(PreparedLists self, Py_ssize_t query, Py_ssize_t n) noexcept nogil:
+    """Return how many higher scores a document of a list of n must have above it for no measure to look at it.
+
+    Some of the higher scores may belong to excluded documents, so their number is added. For a short list, return
+    NO_LIMIT.
+    """
+    return self.depth + n_excluded(self, query) if n > SHORT else NO_LIMIT
+
+
+cdef int64_t tally(PreparedLists self, const score_t* scores, Py_ssize_t n, GroupingScratch* scratch,
+                   Py_ssize_t n_values, bint own, int64_t limit, int64_t* greater, int64_t* equal) noexcept nogil:
+    """For each distinct score in `scratch`, count the scores[:n] above it and equal to it; return the number of NaNs.
+
+    Uses counting or locating, whichever is cheaper. For a distinct score with `limit` or more scores above it,
+    `greater` is only known to be at least `limit`. `own` is true if each distinct score occurs among scores[:n].
+    """
+    if n_values <= self.counting_limit:
+        if own:
+            return count_own(scores, n, scratch.value, n_values, limit, greater, equal, scratch.interruption)
+        return count(scores, n, scratch.value, n_values, limit, greater, equal, scratch.interruption)
+    return locate(scores, n, scratch.value, n_values, scratch.histogram, greater, equal, scratch.interruption)
+
+
+cdef Py_ssize_t gather_excluded(PreparedLists self, Py_ssize_t query, const score_t* scores,
+                                GroupingScratch* scratch) noexcept nogil:
+    """Write the scores of the query's excluded documents, in the order of tied documents; return how many there are."""
+    cdef const int64_t* position
+    cdef score_t* excluded = <score_t*>scratch.excluded
+    cdef Py_ssize_t i, n = n_excluded(self, query)
+    if n > 0:
+        position = self.excluded_position + self.excluded_offsets[query]
+        for i in range(n):
+            excluded[i] = scores[position[i]]
+    return n
+
+
+cdef int64_t subtract_excluded(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n_values,
+                               GroupingScratch* scratch) noexcept nogil:
+    """Subtract the excluded documents from the counts; return how many of their scores are NaN."""
+    cdef int64_t left = length(self, query)
+    # The arrays `first` and `taken` are not in use yet, so they serve as working memory here.
+    cdef int64_t* greater = scratch.first
+    cdef int64_t* equal = scratch.taken
+    cdef Py_ssize_t i, n = gather_excluded(self, query, scores, scratch)
+    cdef int64_t nan
+    if n == 0:
+        return 0
+    nan = tally(self, <const score_t*>scratch.excluded, n, scratch, n_values, False, NO_LIMIT, greater, equal)
+    for i in range(n_values):
+        # Clamp the counts: if another thread changes the scores during the call, the results are arbitrary, but no
+        # group may extend beyond the list, or kernels would read outside of their lookup arrays.
+        scratch.greater[i] = max(min(scratch.greater[i] - greater[i], left), 0)
+        scratch.equal[i] = max(min(scratch.equal[i] - equal[i], left - scratch.greater[i]), 0)
+    return nan
+
+
+cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Groups* groups,
+                GroupingScratch* scratch) noexcept nogil:
+    cdef Py_ssize_t n = self.offsets[query + 1] - self.offsets[query]
+    cdef Py_ssize_t first = self.weighted_offsets[query]
+    cdef Py_ssize_t n_weighted = self.weighted_offsets[query + 1] - first
+    cdef const int64_t* position = self.weighted_position + first
+    cdef Py_ssize_t i, n_values
+    cdef int64_t nan, limit
+    cdef Sorted outcome
+    scratch.untied = False
+    if is_sorted(self, query):
+        outcome = sort_list(self, query, scores, n, first, n_weighted, groups, scratch)
+        if outcome != TOO_CLOSE:
+            return outcome == GROUPED
+    for i in range(n_weighted):
+        scratch.score[i] = scores[position[i]]
+    if self.placement == IN_ORDER and self.order == NULL and n_weighted <= self.counting_limit:
+        return rank_few(self, query, scores, n, first, n_weighted, groups, scratch)
+    if n_weighted <= LANES:
+        n_values = assign_few(scratch.score, n_weighted, scratch.value, scratch.group)
+    else:
+        # Only the `depth` highest scores are kept: a weighted document below `depth` others is below every cut-off.
+        n_values = distinct(scratch.value, highest(scratch.value, scratch.score, n_weighted, self.depth))
+    limit = limit_of(self, query, n)
+    nan = tally(self, scores, n, scratch, n_values, True, limit, scratch.greater, scratch.equal)
+    n_values = drop_lowest(scratch, n_weighted, n_values, limit)
+    nan -= subtract_excluded(self, query, scores, n_values, scratch)
+    scratch.n_values = n_values
+    if n_weighted > LANES:
+        assign_many(scratch.score, n_weighted, scratch.value, n_values, scratch.group, scratch.interruption)
+    if nan or scratch.interruption.error != NULL:
+        return False
+    if self.placement == AVERAGE:
+        groups.count = n_values
+        for i in range(n_values):
+            groups.start[i] = scratch.greater[n_values - 1 - i]
+            groups.size[i] = scratch.equal[n_values - 1 - i]
+        add_weights(self, first, n_weighted, groups, scratch)
+    else:
+        split(self, query, scores, n, first, n_weighted, groups, scratch)
+    return scratch.interruption.error == NULL
+
+
+cdef Py_ssize_t drop_lowest(GroupingScratch* scratch, Py_ssize_t n_weighted, Py_ssize_t n_values,
+                            int64_t limit) noexcept nogil:
+    """Drop each distinct score with `limit` or more higher scores in the list; return how many remain."""
+    cdef Py_ssize_t i, lowest = 0
+    while lowest < n_values and scratch.greater[lowest] >= limit:
+        lowest += 1
+    if lowest == 0:
+        return n_values
+    for i in range(lowest, n_values):
+        scratch.value[i - lowest] = scratch.value[i]
+        scratch.greater[i - lowest] = scratch.greater[i]
+        scratch.equal[i - lowest] = scratch.equal[i]
+    # If there are more than LANES weighted documents, `assign_many` writes their groups later.
+    if n_weighted <= LANES:
+        for i in range(n_weighted):
+            if scratch.group[i] >= n_values - lowest:
+                scratch.group[i] = -1
+    return n_values - lowest
+
+
+cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
+                      Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Write the groups of one query by sorting its list; see sorting.h."""
+    cdef bint ordered = self.placement == IN_ORDER
+    cdef const int64_t* order = order_of(self, query) if ordered else NULL
+    cdef const uint16_t* weighted_at = self.weighted_at + self.offsets[query]
+    cdef int64_t bits = tieaware_place_bits(n)
+    cdef int64_t nan, repeats
+    cdef const int64_t* words
+    if score_t is double:
+        nan = tieaware_words_double(scores, order, n, bits, scratch.words)
+    else:
+        nan = tieaware_words_float(scores, order, n, bits, scratch.words)
+    if nan:
+        return UNORDERED
+    words = tieaware_sort(sort_doubles, scratch.words, n, scratch.spare)
+    repeats = tieaware_repeats(words, n, bits)
+    if score_t is double:
+        # Two different doubles can become equal when their last bits are replaced by the place in the list. Floats
+        # cannot: when they are converted to doubles, these last bits carry no information.
+        if repeats > 0 and tieaware_close(scores, order, words, n, bits):
+            return TOO_CLOSE
+    if ordered or repeats == 0:
+        scratch.untied = True
+        groups.count = tieaware_walk_documents(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
+                                               scratch.document)
+        copy_weights(self, first, groups, scratch)
+    else:
+        memset(scratch.group, -1, n_weighted * sizeof(int64_t))
+        groups.count = tieaware_walk_groups(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
+                                            groups.size, scratch.group)
+        add_weights(self, first, n_weighted, groups, scratch)
+    if self.placement == BEST_FIRST or self.placement == WORST_FIRST:
+        order_by_label(self, query, groups, scratch, groups if self.placement == BEST_FIRST else NULL,
+                       groups if self.placement == WORST_FIRST else NULL)
+    return GROUPED
+
+
+cdef void copy_weights(PreparedLists self, Py_ssize_t first, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Write the size and the weights of groups that consist of one weighted document each."""
+    cdef Py_ssize_t g, c
+    cdef double* weight
+    cdef const double* document_weight
+    for g in range(groups.count):
+        groups.size[g] = 1
+    for c in range(self.n_weightings):
+        weight = groups.weight + c * groups.stride
+        document_weight = self.weight + c * self.n_weighted + first
+        for g in range(groups.count):
+            weight[g] = document_weight[scratch.document[g]]
+
+
+cdef void add_weights(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weighted, Groups* groups,
+                      GroupingScratch* scratch) noexcept nogil:
+    """Add up the weights of the weighted documents of each group."""
+    cdef Py_ssize_t i, c
+    cdef double* weight
+    cdef const double* document_weight
+    for c in range(self.n_weightings):
+        weight = groups.weight + c * groups.stride
+        document_weight = self.weight + c * self.n_weighted + first
+        for i in range(groups.count):
+            weight[i] = 0.0
+        for i in range(n_weighted):
+            if scratch.group[i] >= 0:
+                weight[scratch.group[i]] += document_weight[i]
+
+
+cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
+                   Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Find the ranks of a few weighted documents by comparing each of them with every score of the list.
+
+    Tied documents keep the order of the list. Each weighted document becomes a group.
+    """
+    cdef int64_t* rank = scratch.greater
+    cdef int64_t* rank_among_excluded = scratch.equal
+    cdef int64_t* by_rank = scratch.group
+    cdef Py_ssize_t i, j, c, n_out = n_excluded(self, query)
+    cdef int64_t limit = limit_of(self, query, n)
+    cdef int64_t nan = precede(scores, n, scratch.score, self.weighted_rank + first, n_weighted, limit, rank,
+                               scratch.interruption)
+    # Gather the excluded scores now: the pass over the list has just brought them into the processor's cache.
+    if n_out > 0:
+        gather_excluded(self, query, scores, scratch)
+        nan -= precede(<const score_t*>scratch.excluded, n_out, scratch.score, self.excluded_before + first, n_weighted,
+                       NO_LIMIT, rank_among_excluded, scratch.interruption)
+        for i in range(n_weighted):
+            rank[i] -= rank_among_excluded[i]
+    if nan or scratch.interruption.error != NULL:
+        return False
+    for i in range(n_weighted):
+        j = i
+        # Invariant: the documents in by_rank before index i are sorted by rank, and by_rank[j] may be overwritten.
+        while j > 0 and rank[by_rank[j - 1]] > rank[i]:
+            by_rank[j] = by_rank[j - 1]
+            j -= 1
+        by_rank[j] = i
+    while n > SHORT and n_weighted > 0 and rank[by_rank[n_weighted - 1]] >= self.depth:
+        n_weighted -= 1
+    groups.count = n_weighted
+    for i in range(n_weighted):
+        scratch.document[i] = by_rank[i]
+        # Clamp: see subtract_excluded.
+        groups.start[i] = max(min(rank[by_rank[i]], <int64_t>(n - n_out) - 1), 0)
+        groups.size[i] = 1
+        for c in range(self.n_weightings):
+            groups.weight[c * groups.stride + i] = self.weight[c * self.n_weighted + first + by_rank[i]]
+    return True

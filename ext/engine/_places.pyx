@@ -1,0 +1,177 @@
+"""The places of tied documents: each weighted document becomes a group of its own, as a tie rule orders documents."""
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+from tieaware.kernels._counting cimport CHUNK, LANES, count_equal, find, score_t
+from tieaware.kernels._groups cimport (
+    BEST_FIRST, WORST_FIRST, Groups, GroupingScratch, PreparedLists, length, n_excluded, order_of,
+)
+from tieaware.kernels._interruption cimport interrupted
+
+
+cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
+                Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Make each weighted document a group of its own, at its place inside its tied group under the tie rule."""
+    cdef const int64_t* order = order_of(self, query)
+    cdef int64_t* place = scratch.histogram
+    cdef int64_t* place_among_excluded = scratch.histogram + groups.stride
+    cdef Py_ssize_t i, tied = 0, n_out = n_excluded(self, query)
+    if self.placement == BEST_FIRST or self.placement == WORST_FIRST:
+        place_by_label(self, first, n_weighted, n - n_out, scratch, groups if self.placement == BEST_FIRST else NULL,
+                       groups if self.placement == WORST_FIRST else NULL)
+        return
+    for i in range(n_weighted):
+        place[i] = place_among_excluded[i] = 0
+        tied += is_tied(scratch, i)
+    if tied > 0:
+        find_places(scores, n, order, self.weighted_rank + first, n_weighted, tied <= self.counting_limit, scratch,
+                    place)
+        if n_out > 0:
+            find_places(<const score_t*>scratch.excluded, n_out, NULL, self.excluded_before + first, n_weighted,
+                        tied <= self.counting_limit, scratch, place_among_excluded)
+    count_weighted(scratch, n_weighted)
+    groups.count = scratch.first[scratch.n_values]
+    for i in range(n_weighted):
+        if scratch.group[i] >= 0:
+            scratch.document[scratch.first[scratch.group[i]] + scratch.taken[scratch.group[i]]] = i
+            put(self, first + i, scratch.group[i], scratch.taken[scratch.group[i]],
+                place[i] - place_among_excluded[i] if is_tied(scratch, i) else 0, n - n_out, scratch, groups)
+            scratch.taken[scratch.group[i]] += 1
+
+
+cdef inline bint is_tied(const GroupingScratch* scratch, Py_ssize_t i) noexcept nogil:
+    """Return whether weighted document i shares its group with another document."""
+    return scratch.group[i] >= 0 and scratch.equal[scratch.n_values - 1 - scratch.group[i]] > 1
+
+
+cdef void count_weighted(GroupingScratch* scratch, Py_ssize_t n_weighted) noexcept nogil:
+    """Write to first[g] how many weighted documents are in the tied groups before g, and set taken[g] to 0."""
+    cdef Py_ssize_t i, g
+    memset(scratch.first, 0, (scratch.n_values + 1) * sizeof(int64_t))
+    memset(scratch.taken, 0, scratch.n_values * sizeof(int64_t))
+    for i in range(n_weighted):
+        if scratch.group[i] >= 0:
+            scratch.first[scratch.group[i] + 1] += 1
+    for g in range(scratch.n_values):
+        scratch.first[g + 1] += scratch.first[g]
+
+
+cdef inline void put(PreparedLists self, Py_ssize_t document, Py_ssize_t g, int64_t nth, int64_t place, Py_ssize_t n,
+                     const GroupingScratch* scratch, Groups* ordered) noexcept nogil:
+    """Write a group that consists of one weighted document of tied group g.
+
+    `place` is the number of documents of group g that are ranked above this document; `nth` is how many of them are
+    weighted.
+    """
+    cdef Py_ssize_t c, slot = scratch.first[g] + nth
+    # Clamp: see subtract_excluded.
+    ordered.start[slot] = max(min(scratch.greater[scratch.n_values - 1 - g] + place, <int64_t>n - 1), 0)
+    ordered.size[slot] = 1
+    for c in range(self.n_weightings):
+        ordered.weight[c * ordered.stride + slot] = self.weight[c * self.n_weighted + document]
+
+
+cdef void place_by_label(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weighted, Py_ssize_t n,
+                         GroupingScratch* scratch, Groups* best, Groups* worst) noexcept nogil:
+    """Make each weighted document a group of its own, in the best and in the worst order of tied documents.
+
+    In `best`, the weighted documents come first in their tied group, by label, descending. In `worst`, they come last,
+    by label, ascending. Either of the two may be NULL.
+    """
+    cdef Py_ssize_t nth, i, g
+    cdef int64_t taken
+    count_weighted(scratch, n_weighted)
+    for nth in range(n_weighted):
+        i = nth if self.by_label == NULL else self.by_label[first + nth] - first
+        g = scratch.group[i]
+        if g < 0:
+            continue
+        taken = scratch.taken[g]
+        if best != NULL:
+            put(self, first + i, g, taken, taken, n, scratch, best)
+        if worst != NULL:
+            put(self, first + i, g, scratch.first[g + 1] - scratch.first[g] - 1 - taken,
+                scratch.equal[scratch.n_values - 1 - g] - 1 - taken, n, scratch, worst)
+        scratch.taken[g] += 1
+    if best != NULL:
+        best.count = scratch.first[scratch.n_values]
+    if worst != NULL:
+        worst.count = scratch.first[scratch.n_values]
+
+
+cdef void order_by_label(PreparedLists lists, Py_ssize_t query, const Groups* tied, GroupingScratch* scratch,
+                         Groups* best, Groups* worst) noexcept nogil:
+    cdef Py_ssize_t first = lists.weighted_offsets[query], n_weighted = lists.weighted_offsets[query + 1] - first
+    restore_counts(tied, n_weighted, scratch)
+    place_by_label(lists, first, n_weighted, length(lists, query), scratch, best, worst)
+
+
+cdef void order_bands_by_label(PreparedLists lists, Py_ssize_t query, Py_ssize_t n_ranked, const Groups* banded,
+                               GroupingScratch* scratch, Groups* best, Groups* worst) noexcept nogil:
+    cdef Py_ssize_t first = lists.weighted_offsets[query], n_weighted = lists.weighted_offsets[query + 1] - first, g
+    scratch.untied = False
+    memset(scratch.group, -1, n_weighted * sizeof(int64_t))
+    for g in range(n_ranked):
+        scratch.group[scratch.document[g]] = scratch.merged[g]
+    restore_counts(banded, n_weighted, scratch)
+    place_by_label(lists, first, n_weighted, length(lists, query), scratch, best, worst)
+
+
+cdef void restore_counts(const Groups* tied, Py_ssize_t n_weighted, GroupingScratch* scratch) noexcept nogil:
+    """Write `greater`, `equal` and `group` in `scratch` as counting would have written them for these tied groups."""
+    cdef Py_ssize_t g, n = tied.count
+    if scratch.untied:
+        memset(scratch.group, -1, n_weighted * sizeof(int64_t))
+        for g in range(n):
+            scratch.group[scratch.document[g]] = g
+    scratch.n_values = n
+    for g in range(n):
+        scratch.greater[n - 1 - g] = tied.start[g]
+        scratch.equal[n - 1 - g] = tied.size[g]
+
+
+cdef void find_places(const score_t* scores, Py_ssize_t n, const int64_t* order, const int64_t* rank,
+                      Py_ssize_t n_weighted, bint few, GroupingScratch* scratch, int64_t* place) noexcept nogil:
+    """Write to place[i] how many of the first rank[i] documents in the order have the score of weighted document i.
+
+    The place of a weighted document without ties is not needed and may be left unwritten.
+    """
+    cdef Py_ssize_t i
+    if not few:
+        place_by_sweeping(scores, n, order, rank, n_weighted, scratch, place)
+        return
+    for i in range(n_weighted):
+        if is_tied(scratch, i):
+            place[i] = count_equal(scores, order, rank[i], scratch.score[i], scratch.interruption)
+
+
+cdef void place_by_sweeping(const score_t* scores, Py_ssize_t n, const int64_t* order, const int64_t* rank,
+                            Py_ssize_t n_weighted, GroupingScratch* scratch, int64_t* place) noexcept nogil:
+    """Do the work of `find_places` in one walk along the order. met[v] counts the documents so far with score v."""
+    cdef int64_t below[LANES]
+    cdef score_t lanes[LANES]
+    cdef Py_ssize_t i, width, at = 0, document = 0, n_values = scratch.n_values
+    # The array `taken` is not in use yet, so it serves as working memory here. A document in no group has the group -1
+    # and reads met[n_values], which stays 0.
+    cdef int64_t* met = scratch.taken
+    memset(met, 0, (n_values + 1) * sizeof(int64_t))
+    while at < n:
+        width = min(<Py_ssize_t>LANES, n - at)
+        for i in range(LANES):
+            if order == NULL:
+                lanes[i] = scores[at + min(i, width - 1)]
+            else:
+                lanes[i] = scores[order[at + min(i, width - 1)]]
+        find(lanes, scratch.value, n_values, below)
+        for i in range(width):
+            while document < n_weighted and rank[document] == at + i:
+                place[document] = met[n_values - 1 - scratch.group[document]]
+                document += 1
+            if below[i] < n_values and scratch.value[below[i]] == lanes[i]:
+                met[below[i]] += 1
+        at += width
+        if at % CHUNK == 0 and interrupted(scratch.interruption, 64 * CHUNK):
+            return
+    while document < n_weighted:
+        place[document] = met[n_values - 1 - scratch.group[document]]
+        document += 1
