@@ -58,6 +58,8 @@ cdef enum:
     BIAS = 1023
     # How many steps of an interruption it takes to convert a score to decimal digits and back.
     STEPS_OF_DIGITS = 1000
+    # How many steps of an interruption it takes to sort a list, for each of its scores.
+    STEPS_OF_SORTING = 16
 
 # The significant bits and the lowest and highest exponents of normal numbers of the binary formats besides float32.
 cdef dict FORMATS = {"float16": (11, -14, 15), "bfloat16": (8, -126, 127)}
@@ -323,6 +325,7 @@ def by_rank(cnp.ndarray scores not None, cnp.ndarray offsets not None, cnp.ndarr
     cdef list edges = offsets.tolist()
     cdef Py_ssize_t i, start, end
     cdef bint done
+    cdef Interruption interruption = no_interruption()
     if (not edges or edges[0] != 0 or edges[len(edges) - 1] != scores.shape[0] or sorted(edges) != edges
             or max(np.diff(offsets), default=0) > per_rank.shape[0]):
         raise ValueError("offsets must ascend from 0 to the number of scores, and there must be a number for each rank")
@@ -335,8 +338,11 @@ def by_rank(cnp.ndarray scores not None, cnp.ndarray offsets not None, cnp.ndarr
             else:
                 done = write_by_rank(<const double*>data + start, end - start, each, memory, memory + n_words,
                                      out + start)
+        if interrupted(&interruption, STEPS_OF_SORTING * (end - start)):
+            break
         if not done:
             numbers[start:end][np.argsort(-scores[start:end], kind="stable")] = per_rank[:end - start]
+    check_interruption(&interruption)
     return numbers
 
 
