@@ -21,7 +21,7 @@ cdef struct Rounding:
     tieaware_format format
     # DECIMALS and SIGNIFICANT: the number of digits.
     int digits
-    # DECIMALS: 10^digits, and whether it is exact.
+    # DECIMALS and SIGNIFICANT: 10^digits, and for decimals whether it is exact.
     double power
     bint exact
     # SIGNIFICANT: how to round numbers of each decade.
@@ -39,8 +39,9 @@ cdef class KernelCoarsening:
     cdef readonly bint whole_list
 
 
-# Write the coarse scores of one list. They are float32 for a binary format, else float64. If `keys`, they may instead
-# be other numbers in the same order, of which the same are equal; this is faster. Return False if the call has to stop:
+# Write the coarse scores of one list, and to single[0] whether they are float32 or float64. They are float32 for a
+# binary format, else float64. If `keys`, they may instead be other numbers of either type in the same order, of which
+# the same are equal; this is faster. `out` must have room for n doubles. Return False if the call has to stop:
 # `interruption` then holds the error.
-cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out,
+cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out, bint* single,
                   Interruption* interruption) noexcept nogil

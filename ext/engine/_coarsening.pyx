@@ -32,11 +32,13 @@ cdef extern from "engine/coarsening.h" nogil:
         TIEAWARE_COARSE_TILE
         TIEAWARE_DECADES
         TIEAWARE_EXPONENTS
+        TIEAWARE_FLOAT_DIGITS
     void tieaware_round_binary(const double*, Py_ssize_t, tieaware_format, float*)
     int64_t tieaware_decimal_values(const double*, Py_ssize_t, double, int64_t, double*)
     int64_t tieaware_decimal_keys(const double*, Py_ssize_t, double, int64_t, double*)
     int64_t tieaware_significant_values(const double*, Py_ssize_t, const tieaware_decades*, double*)
     int64_t tieaware_significant_keys(const double*, Py_ssize_t, const tieaware_decades*, double*)
+    int64_t tieaware_significant_float_keys(const double*, Py_ssize_t, const tieaware_decades*, double, float*)
     void tieaware_extremes(const double*, Py_ssize_t, double*, double*)
     void tieaware_levels(const double*, Py_ssize_t, double, double, double, double*)
 
@@ -99,6 +101,7 @@ cdef class KernelCoarsening:
         elif name == "significant":
             rounding.kind = SIGNIFICANT
             rounding.digits = <int>number
+            rounding.power = float(f"1e{number}")
             rounding.decades = new_decades(<int>number)
             if rounding.decades == NULL:
                 raise MemoryError("no memory for the powers of ten")
@@ -134,6 +137,7 @@ cdef class KernelCoarsening:
         cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef cnp.ndarray coarse = np.empty(n, np.float32 if self.single else np.float64)
         cdef char* out = <char*>cnp.PyArray_DATA(coarse)
+        cdef bint is_single
         cdef Interruption interruption = no_interruption()
         if n_lists < 0 or self.whole_list and not (offsets[0] == 0 and offsets[n_lists] == n
                                                    and bool((offsets[1:] >= offsets[:n_lists]).all())):
@@ -145,10 +149,10 @@ cdef class KernelCoarsening:
             for i in range(n_lists):
                 if single:
                     coarsen(&self.rounding, <const float*>data + starts[i], starts[i + 1] - starts[i], False,
-                            out + size * starts[i], &interruption)
+                            out + size * starts[i], &is_single, &interruption)
                 else:
                     coarsen(&self.rounding, <const double*>data + starts[i], starts[i + 1] - starts[i], False,
-                            out + size * starts[i], &interruption)
+                            out + size * starts[i], &is_single, &interruption)
                 if interruption.error != NULL:
                     break
         check_interruption(&interruption)
@@ -195,18 +199,39 @@ def least_double_of(k):
     return float(np.nextafter(nearest, INFINITY)) if is_below else nearest
 
 
-cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out,
+cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out, bint* single,
                   Interruption* interruption) noexcept nogil:
     cdef double low = INFINITY, high = -INFINITY
     cdef bint has_keys = keys and (rounding.kind == DECIMALS or
                                    rounding.kind == SIGNIFICANT and rounding.digits <= MOST_DIGITS_OF_KEYS)
+    single[0] = rounding.kind == FLOAT32 or rounding.kind == FORMAT
     if rounding.kind == FLOAT32:
         return convert(scores, n, <float*>out, interruption)
     if rounding.kind == LEVELS:
         extremes(scores, n, &low, &high, interruption)
+    if keys and rounding.kind == SIGNIFICANT and rounding.digits <= TIEAWARE_FLOAT_DIGITS:
+        single[0] = write_float_keys(rounding, scores, n, <float*>out, interruption)
+        if single[0] or interruption.error != NULL:
+            return single[0]
     if has_keys and coarsen_tiles(rounding, scores, n, low, high, True, out, interruption):
         return True
     return interruption.error == NULL and coarsen_tiles(rounding, scores, n, low, high, False, out, interruption)
+
+
+cdef bint write_float_keys(const Rounding* rounding, const score_t* scores, Py_ssize_t n, float* out,
+                           Interruption* interruption) noexcept nogil:
+    """Write keys of significant digits as floats; return False if there are no keys or the call has to stop."""
+    cdef double tile[TIEAWARE_COARSE_TILE]
+    cdef Py_ssize_t at = 0, width
+    while at < n:
+        width = min(n - at, <Py_ssize_t>TIEAWARE_COARSE_TILE)
+        if tieaware_significant_float_keys(tile_of(scores + at, width, tile), width, rounding.decades, rounding.power,
+                                           out + at):
+            return False
+        at += width
+        if interrupted(interruption, width):
+            return False
+    return True
 
 
 cdef bint convert(const score_t* scores, Py_ssize_t n, float* out, Interruption* interruption) noexcept nogil:

@@ -31,8 +31,9 @@ cdef struct Workspace:
     # Working memory for the kernels: `size` numbers.
     double* numbers
     int64_t size
-    # The coarse scores of a list, float32 or float64; NULL if scores are not coarsened.
+    # The coarse scores of a list, and whether they are float32 instead of float64; NULL if scores are not coarsened.
     void* coarse
+    bint single
     # The scores that were coarsened last, if all lists share their scores; else NULL.
     const void* coarsened
     Interruption interruption
@@ -397,7 +398,7 @@ cdef class Engine:
         if self.rounding != NULL:
             if not self.write_coarse(query, scores, single, workspace):
                 return False
-            scores, single = <const char*>workspace.coarse, self.coarsening.single
+            scores, single = <const char*>workspace.coarse, workspace.single
         if single:
             good = group(self.lists, query, <const float*>scores, groups, workspace.grouping)
         else:
@@ -414,9 +415,11 @@ cdef class Engine:
         if workspace.coarsened == scores:
             return True
         if single:
-            good = coarsen(self.rounding, <const float*>scores, n, True, workspace.coarse, &workspace.interruption)
+            good = coarsen(self.rounding, <const float*>scores, n, True, workspace.coarse, &workspace.single,
+                           &workspace.interruption)
         else:
-            good = coarsen(self.rounding, <const double*>scores, n, True, workspace.coarse, &workspace.interruption)
+            good = coarsen(self.rounding, <const double*>scores, n, True, workspace.coarse, &workspace.single,
+                           &workspace.interruption)
         workspace.coarsened = scores if self.shared_scores else NULL
         return good
 
@@ -500,6 +503,7 @@ cdef class Engine:
         workspace.exhausted = workspace.failed = False
         workspace.refused = NULL
         workspace.coarsened = workspace.coarse = NULL
+        workspace.single = False
         if self.rounding != NULL:
             workspace.coarse = malloc(max(self.longest, 1) * sizeof(double))
         workspace.grouping = self.lists.new_scratch(&workspace.interruption)

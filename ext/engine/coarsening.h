@@ -240,13 +240,16 @@ TIEAWARE_INLINE double tieaware_largest(const double *scores, ptrdiff_t n) {
     for (; i + LANES <= n; i += LANES)
         for (int lane = 0; lane < LANES; lane++) {
             const double size = fabs(scores[i + lane]);
-            largest[lane] = (size > largest[lane]) & (size < INFINITY) ? size : largest[lane];
+            largest[lane] = size > largest[lane] ? size : largest[lane];
         }
-    for (; i < n; i++) {
+    for (; i < n; i++) largest[0] = fabs(scores[i]) > largest[0] ? fabs(scores[i]) : largest[0];
+    for (int lane = 1; lane < LANES; lane++) largest[0] = largest[lane] > largest[0] ? largest[lane] : largest[0];
+    if (largest[0] < INFINITY) return largest[0];
+    largest[0] = 0.0;
+    for (i = 0; i < n; i++) {
         const double size = fabs(scores[i]);
         largest[0] = (size > largest[0]) & (size < INFINITY) ? size : largest[0];
     }
-    for (int lane = 1; lane < LANES; lane++) largest[0] = largest[lane] > largest[0] ? largest[lane] : largest[0];
     return largest[0];
 }
 
@@ -282,6 +285,88 @@ TIEAWARE_CLONES static int64_t tieaware_significant_values(const double *restric
 TIEAWARE_CLONES static int64_t tieaware_significant_keys(const double *restrict scores, ptrdiff_t n,
                                                          const tieaware_decades *decades, double *restrict out) {
     return tieaware_significant(scores, n, decades, 1, out);
+}
+
+/* Keys of scores with at most this many significant digits are whole numbers that a float represents. */
+enum { TIEAWARE_FLOAT_DIGITS = 5 };
+
+/* float_keys_from: writes the keys of the scores from window[0] on. If `again`, leaves the keys of scores from `end` on.
+ * A score that is lower than the window, or that may be rounded to the wrong side of a half, gets NaN instead of a key;
+ * returns how many would if there were no `end`. `power` is 10^digits.
+ *
+ * As long as it is not rounded, a key is a continuous function of the size of a score. It is a line over each decade,
+ * and ten times as steep as over the next decade. So the least of the lines of all decades is the line of the decade of
+ * the score, which therefore need not be looked up.
+ */
+TIEAWARE_INLINE int64_t tieaware_float_keys_from(const double *restrict scores, ptrdiff_t n,
+                                                 const tieaware_decade *window, int64_t again, double end,
+                                                 double power, float *restrict out) {
+    const double slope_a = window[0].nearly, slope_b = window[1].nearly, slope_c = window[2].nearly;
+    const double slope_d = window[3].nearly, from = window->from, before = window->before;
+    /* The number of keys of a decade. */
+    const double decade = window[1].before - before;
+    /* Near the least line, `exact` is at most 4 * power, and its relative error is at most 2^-51. */
+    const double nearly_half = 0.5 - 0x1p-49 * power;
+    const uint64_t sign = UINT64_C(1) << 63;
+    int64_t without = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double x = scores[i], size = fabs(x);
+        const double a = size * slope_a, b = size * slope_b + decade;
+        const double c = size * slope_c + 2.0 * decade, d = size * slope_d + 3.0 * decade;
+        const double low = a < b ? a : b, high = c < d ? c : d, exact = low < high ? low : high;
+        const double whole = tieaware_whole(exact), key = before + whole;
+        const uint64_t is_without = (fabs(exact - whole) >= nearly_half) | (size < from);
+        /* The key gets the sign of the score. With all bits set, it is NaN. */
+        const uint64_t bits = tieaware_bits(key) | (tieaware_bits(x) & sign) | (0 - is_without);
+        const float written = (float)tieaware_double(bits);
+        without += (int64_t)is_without;
+        out[i] = again && size >= end ? out[i] : written;
+    }
+    return without;
+}
+
+/* float_key: returns the key of a score; NaN if doubles do not suffice to round it. */
+static inline float tieaware_float_key(double x, const tieaware_decades *decades) {
+    const double size = fabs(x);
+    const tieaware_decade *decade = tieaware_decade_of(decades, size);
+    if (size == 0.0) return (float)x;
+    return (float)copysign(decade->before + tieaware_digits(size, decade->times, decade->over), x);
+}
+
+/* significant_float_keys: writes the keys of scores as floats, for at most TIEAWARE_FLOAT_DIGITS significant digits.
+ * Returns how many scores it left, as for decimals.
+ */
+TIEAWARE_CLONES static int64_t tieaware_significant_float_keys(const double *restrict scores, ptrdiff_t n,
+                                                               const tieaware_decades *decades, double power,
+                                                               float *restrict out) {
+    enum { LANES = 32 };
+    /* Doubles suffice from the decade `first` to that before the decade `last`. */
+    const tieaware_decade *first = decades->decade + 1, *last = decades->decade + TIEAWARE_DECADES - 1;
+    const double largest = tieaware_largest(scores, n);
+    const tieaware_decade *window = tieaware_decade_of(decades, largest);
+    const int64_t many = n / 16;
+    int64_t without, left = 0;
+    if (window == last) return 1;
+    window = window - first < TIEAWARE_WINDOW ? first : window - (TIEAWARE_WINDOW - 1);
+    without = tieaware_float_keys_from(scores, n, window, 0, INFINITY, power, out);
+    /* Many scores below the window are worth another pass. */
+    while (many < without && window > first && many < tieaware_below(scores, n, window->from)) {
+        const double end = window->from;
+        window = window - first > TIEAWARE_WINDOW ? window - TIEAWARE_WINDOW : first;
+        tieaware_float_keys_from(scores, n, window, 1, end, power, out);
+    }
+    if (without)
+        for (ptrdiff_t from = 0; from < n; from += LANES) {
+            const ptrdiff_t to = from + LANES < n ? from + LANES : n;
+            int32_t some = 0;
+            for (ptrdiff_t i = from; i < to; i++) some += out[i] != out[i];
+            for (ptrdiff_t i = some ? from : to; i < to; i++)
+                if (out[i] != out[i]) {
+                    out[i] = tieaware_float_key(scores[i], decades);
+                    left += (out[i] != out[i]) & (scores[i] == scores[i]);
+                }
+        }
+    return left;
 }
 
 /* extreme: extends the range from `low` to `high` so that it holds half of a score, if that is finite. */

@@ -8,7 +8,7 @@ from tieaware.precision import Decimals, parse_precision
 from tieaware.ties import RULES
 
 PRECISIONS = ["float32", "float16", "bfloat16", "decimals:0", "decimals:2", "decimals:15", "decimals:30"]
-PRECISIONS += ["significant:1", "significant:3", "significant:13", "significant:14", "significant:16", "significant:17"]
+PRECISIONS += [f"significant:{digits}" for digits in (1, 3, 5, 6, 13, 14, 16, 17)]
 PRECISIONS += ["levels:11", f"levels:{2**53}"]
 MEASURES = ["AP", "AP@5", "RR", "nDCG", "nDCG@10", "Rprec", "Bpref", "AUC"]
 SIZES = np.array([0, 1, 3, 40, 700, 7, 300])
@@ -32,7 +32,13 @@ def of_any_size(rng, n):
     return scores
 
 
-SCORES = pytest.mark.parametrize("scores_of", [usual, with_decimals, of_any_size])
+def halves_of_many_decades(rng, n):
+    """Return scores that are halfway between two numbers of three digits, or nearly so."""
+    scores = (rng.integers(100, 1000, n) + 0.5) * 10.0 ** rng.integers(-12, 2, n)
+    return np.where(rng.random(n) < 0.5, scores, np.nextafter(scores, rng.choice([-np.inf, np.inf], n)))
+
+
+SCORES = pytest.mark.parametrize("scores_of", [usual, with_decimals, of_any_size, halves_of_many_decades])
 PRECISION = pytest.mark.parametrize("text", PRECISIONS)
 
 
@@ -73,6 +79,13 @@ def test_means_of_many_candidates_are_those_of_coarse_scores(text, scores_of):
     rounding = Evaluator(labels, MEASURES, offsets=OFFSETS, precision=text)
     assert np.array([rounding.mean(each) for each in candidates]).tobytes() == expected.tobytes()
     assert rounding.many(candidates).tobytes() == expected.tobytes()
+
+
+def test_a_score_near_a_half_beside_a_score_of_a_lower_window():
+    """The key of 0.525 is found after the pass over the highest decades, that of 0.088 in the pass over lower ones."""
+    evaluator = Evaluator([1, 0, 0, 0, 1], ["AP"], precision="significant:2")
+    coarse = [100.0, 5.4, 0.52, 0.52, 0.088]
+    assert evaluator([100.0, 5.425, 0.525, 0.52, 0.088]) == Evaluator([1, 0, 0, 0, 1], ["AP"])(coarse)
 
 
 @PRECISION
