@@ -355,6 +355,8 @@ TIEAWARE_CLONES static int64_t tieaware_significant_float_keys(const double *res
         window = window - first > TIEAWARE_WINDOW ? window - TIEAWARE_WINDOW : first;
         tieaware_float_keys_from(scores, n, window, 1, end, power, out);
     }
+    if (many < without)
+        for (ptrdiff_t i = 0; i < n; i++) out[i] = scores[i] == 0.0 ? 0.0f : out[i];
     if (without)
         for (ptrdiff_t from = 0; from < n; from += LANES) {
             const ptrdiff_t to = from + LANES < n ? from + LANES : n;
