@@ -98,6 +98,21 @@ def test_ties_and_new_lists_are_no_contradiction():
     assert tieaware.evaluate(QRELS, run, "RR", consistent_only=True).runs == ("run",)
 
 
+def test_the_experiments_leave_them_out(files, tmp_path, capfd):
+    pytest.importorskip("scipy")
+    again = tmp_path / "again.run"
+    again.write_text("".join(f"{line} tag\n" for line in ("q1 Q0 a 1 0.9", "q1 Q0 b 2 0.4", "q2 Q0 x 1 0.4")))
+    for command in ("compare", "precision", "ties"):
+        qrels = ["--qrels", files["qrels"]] if command == "ties" else [files["qrels"]]
+        runs = [files["mixed"], files["consistent"], str(again)]
+        arguments = [command, *qrels[: 2 * (command != "ties")], *runs, "-m", "RR", "--consistent-only"]
+        assert main([*arguments, *(qrels if command == "ties" else [])]) == 0
+        captured = capfd.readouterr()
+        assert "mixed" in captured.err or "Left out" in captured.out, command
+    assert main(["compare", "--matrix", files["qrels"], "--consistent-only"]) == 2
+    assert capfd.readouterr().err.startswith("--matrix has no runs that could contradict themselves")
+
+
 def test_a_stream_is_read_once(files):
     with open(files["consistent"], "rb") as file:
         values = tieaware.evaluate(QRELS, file, "RR", consistent_only=True).values

@@ -6,6 +6,7 @@ import argparse
 
 from tieaware.commands import options
 from tieaware.defaults import COMPARISON_MEASURES
+from tieaware.errors import InputError
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -27,6 +28,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--confidence", type=float, default=0.95, metavar="C",
         help="confidence level of the intervals of the differences (%(default)s)",
     )  # fmt: skip
+    options.add_consistent_only(command)
     options.add_threads(command)
     options.add_output(command)
     command.set_defaults(run=_run)
@@ -41,10 +43,13 @@ def _run(arguments: argparse.Namespace) -> str:
     design = {"alpha": arguments.alpha, "confidence": arguments.confidence, "baseline": arguments.baseline}
     design |= procedure._asdict()
     if arguments.matrix is not None:
+        if arguments.consistent_only:
+            raise InputError("", "--matrix has no runs that could contradict themselves", argument="consistent_only")
         measure = options.one_measure(arguments, COMPARISON_MEASURES, "the one in --matrix")
         outcome = compare(options.read_values(arguments, measure), **design)
     else:
         runs = options.judged_runs(arguments)
         measures = arguments.measure or COMPARISON_MEASURES
-        outcome = comparison(arguments.qrels, runs, measures, threads=arguments.threads, **design)
+        reading = {"threads": arguments.threads, "consistent_only": arguments.consistent_only}
+        outcome = comparison(arguments.qrels, runs, measures, **reading, **design)
     return options.output(outcome, arguments)

@@ -38,6 +38,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     options.add_baseline(command, "all with each other")
     options.add_correction(command, "none", " between runs, by one measure with one precision")
+    options.add_consistent_only(command)
     options.add_threads(command)
     options.add_output(command)
     command.set_defaults(run=_run)
@@ -55,6 +56,7 @@ def _run(arguments: argparse.Namespace) -> str:
     outcome = precision(
         arguments.qrels, options.run_files(arguments, arguments.qrels), chosen, arguments.measure or PRECISION_MEASURES,
         alpha=arguments.alpha, kept=arguments.kept, threads=arguments.threads, baseline=arguments.baseline,
+        consistent_only=arguments.consistent_only,
         correction="none" if arguments.correction is None else arguments.correction,
     )  # fmt: skip
     return options.output(outcome, arguments)

@@ -49,6 +49,7 @@ def comparison(
     baseline: str | None = None,
     test: PairTest = "t",
     correction: Correction | None = None,
+    consistent_only: bool = False,
 ) -> Comparison:
     """Test the differences of pairs of runs, averaged over ties, and find verdicts that depend on tie orders.
 
@@ -65,6 +66,8 @@ def comparison(
         The only run with which the other runs are compared; by default, all runs are compared with each other.
     test, correction
         As for `tieaware.Results.table`; the test "none" is not possible.
+    consistent_only : bool
+        Whether to leave out runs whose rank column or file order puts a lower score before a higher one.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def comparison(
         if not measure.definition.has_spread:
             raise InputError("measures", f"{measure} cannot be compared: its best and worst orders are unknown")
     views = [View("average"), View("pessimistic"), View("optimistic")]
-    average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads)
+    average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads, consistent_only)
     # If less is better, the pessimistic order gives the greatest value instead of the least.
     least, greatest = np.minimum(worst.values, best.values), np.maximum(worst.values, best.values)
     return compare(

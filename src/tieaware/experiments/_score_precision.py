@@ -51,6 +51,7 @@ def banding(
     threads: int | None = None,
     correction: Correction = "none",
     baseline: str | None = None,
+    consistent_only: bool = False,
 ) -> Precision:
     """Treat ranks within the same geometric band as tied, and compare the averages with the run's own order.
 
@@ -70,6 +71,8 @@ def banding(
         against after, are not corrected.
     baseline : str, optional
         The only run with which the other runs are compared; by default, all runs are compared with each other.
+    consistent_only : bool
+        Whether to leave out runs whose rank column or file order puts a lower score before a higher one.
 
     Returns
     -------
@@ -96,7 +99,7 @@ def banding(
     growths = [Bands(rho) for rho in sequence("rhos", rhos, "numbers")]
     return precision(
         qrels, runs, growths, measures, alpha=alpha, kept=kept, threads=threads, correction=correction,
-        baseline=baseline,
+        baseline=baseline, consistent_only=consistent_only,
     )  # fmt: skip
 
 
@@ -111,6 +114,7 @@ def precision(
     threads: int | None = None,
     correction: Correction = "none",
     baseline: str | None = None,
+    consistent_only: bool = False,
 ) -> Precision:
     """Coarsen the scores of each run, and compare its values, averaged over ties, before and after.
 
@@ -118,7 +122,7 @@ def precision(
 
     Parameters
     ----------
-    qrels, runs, measures, alpha, kept, threads, correction, baseline
+    qrels, runs, measures, alpha, kept, threads, correction, baseline, consistent_only
         As in `banding`.
     precisions : sequence of str or Coarsening
         Such as "decimals:2" or "bfloat16"; see `tieaware.precision`.
@@ -154,7 +158,7 @@ def precision(
     distinct = list(dict.fromkeys(references))
     views = [*distinct, *(View("average", each) for each in coarsenings)]
     parsed = parse_measures(measures)
-    results = evaluate_with_progress(qrels, runs, [*parsed, NumRet], views, threads)
+    results = evaluate_with_progress(qrels, runs, [*parsed, NumRet], views, threads, consistent_only)
     first = results[0]
     pairs_of(first.runs, baseline)
     if len(first.queries) < 2:

@@ -24,8 +24,9 @@ def progress(items: Iterable[Item], title: str) -> Iterator[Item]:
 
 
 def evaluate_with_progress(
-    qrels: QrelsLike, runs: Any, measures: Sequence[Measure], views: Sequence[View], threads: int | None
-) -> list[Results]:
+    qrels: QrelsLike, runs: Any, measures: Sequence[Measure], views: Sequence[View], threads: int | None,
+    consistent_only: bool = False,
+) -> list[Results]:  # fmt: skip
     """Call `evaluate_views`, with a progress display on a terminal or in a notebook."""
     with stage("evaluating"):
-        return evaluate_views(qrels, runs, measures, views, threads=threads)
+        return evaluate_views(qrels, runs, measures, views, threads=threads, consistent_only=consistent_only)
