@@ -116,8 +116,8 @@ def evaluate(
         The value for a query without a relevant judged document. The default is 0, as in trec_eval. NaN excludes such
         queries from means; the results have no row for them, unless they have values of another measure.
     order : str
-        "score": documents are ordered by score. "file": they keep the order of the file, dict or table; their scores are
-        ignored, so that no documents tie.
+        "score": documents are ordered by score. "file": they keep the order of the file, dict or table; scores are
+        ignored, so no documents tie.
     consistent_only : bool
         Whether to leave out runs whose rank column or file order puts a lower score before a higher one.
 

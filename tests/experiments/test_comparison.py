@@ -208,7 +208,7 @@ def test_figures_show_the_most_contested_pairs_with_their_corrected_p():
     np.testing.assert_array_equal((cells >= 2) & (cells < 2 + levels), beaten)
     np.testing.assert_array_equal(cells >= 2 + levels, beaten.T)
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend[:2] == ["not significant", "row better, p < 0.001"]
+    assert legend[:2] == ["not significant", "row better, p ≤ 0.001"]
     assert legend[-1] == "ties can flip it"
     assert (adjusted < 0.05).sum() == beaten.sum() > 0
 
@@ -298,7 +298,7 @@ def test_verdicts_follow_the_correction(correction, correct):
     assert counts.rows[0][2 + (name is not None)] == (p < 0.05).sum()
     how = {"holm": "Holm-corrected", "bh": "Benjamini–Hochberg-corrected", "bonferroni": "Bonferroni-corrected"}
     corrected = f"{how[correction]} for 6 pairs" if correction in how else "not corrected"
-    phrase = f"(paired permutation test, two-sided, p < 0.05, {corrected})"
+    phrase = f"(paired permutation test, two-sided, p ≤ 0.05, {corrected})"
     for table in (counts, wins):
         assert phrase in table.notes[0]
     assert outcome.title.endswith(f"paired permutation test, {how.get(correction, 'not corrected')}")

@@ -105,7 +105,7 @@ def test_with_a_baseline_daggers_differences_and_p_values(results, correction):
     how = {"holm": "Holm-corrected", "bh": "Benjamini–Hochberg-corrected", "bonferroni": "Bonferroni-corrected"}
     assert table.notes[:4] == (
         "Baseline: lists|$%.",
-        "†, ‡: significantly better, or worse, than the baseline (paired t-test, two-sided, p < 0.05, "
+        "†, ‡: significantly better, or worse, than the baseline (paired t-test, two-sided, p ≤ 0.05, "
         f"{how[correction] + ' for 3 pairs' if correction in how else 'not corrected'}).",
         "Δ: the difference from the mean of the baseline. p: the p value"
         + ("." if correction == "none" else " after the correction."),
@@ -163,7 +163,7 @@ def test_tukey_compares_all_runs(results):
     ]
     table = results.table("bm25_base", "tukey", "none")
     np.testing.assert_allclose(table.to_dict()["p map"][1:], test.p[1:, 0], rtol=1e-12)
-    assert "(Tukey's HSD, two-sided, p < 0.05, corrected for 4 runs)" in table.notes[1]
+    assert "(Tukey's HSD, two-sided, p ≤ 0.05, corrected for 4 runs)" in table.notes[1]
     for correction in ("holm", "bh", "bonferroni"):
         with pytest.raises(InputError, match=r"^correction: the test 'tukey' corrects for the number of runs itself;"):
             results.table(test="tukey", correction=correction)
@@ -172,13 +172,13 @@ def test_tukey_compares_all_runs(results):
 @pytest.mark.parametrize(
     ("p", "alpha", "text"),
     [
-        (0.0004, 0.05, "<0.001"), (0.0496, 0.05, "0.0496"), (0.05, 0.05, "0.050"), (0.0504, 0.05, "0.050"),
-        (0.04999996, 0.05, "0.04999996"), (0.0125, 0.05, "0.013"), (1.0, 0.05, "1.000"), (0.00005, 0.0001, "<0.0001"),
+        (0.0004, 0.05, "<0.001"), (0.0496, 0.05, "0.050"), (0.05, 0.05, "0.050"), (0.0504, 0.05, "0.0504"),
+        (0.05000004, 0.05, "0.05000004"), (0.0125, 0.05, "0.013"), (1.0, 0.05, "1.000"), (0.00005, 0.0001, "<0.0001"),
         (0.0004, 0.0001, "0.0004"),
     ],
 )  # fmt: skip
 def test_p_values_stay_on_their_side_of_the_level(p, alpha, text):
-    """A p value below the level is not rounded up to it, so text and daggers agree."""
+    """A p value above the level is not rounded down to it, so text and daggers agree."""
     assert _shown_p(p, alpha) == text
 
 
@@ -260,15 +260,15 @@ def test_captions_say_how_the_numbers_were_computed():
     result = tieaware.evaluate(qrels, runs, ["RR", "P_1"])
 
     def caption(table):
-        return re.search(r"\\caption\{(.*)\}\n", table.to_latex())[1].replace(r"\textless{}", "<").replace("\\_", "_")
+        return re.search(r"\\caption\{(.*)\}\n", table.to_latex())[1].replace(r"$\leq$", "≤").replace("\\_", "_")
 
     start = "Mean RR and P_1 of 3 runs over 5 queries, averaged over all orders of tied documents."
     assert caption(result.means()) == caption(result.table(test="none")) == start
-    test = "a paired t-test, two-sided, p < 0.05, Holm-corrected for"
+    test = "a paired t-test, two-sided, p ≤ 0.05, Holm-corrected for"
     assert caption(result.table()) == f"{start} All runs are compared with each other by {test} 3 pairs."
     assert caption(result.table("b")) == f"{start} Each run is compared with b by {test} 2 pairs."
     tukey = caption(result.table("b", "tukey")).replace(r"\textquotesingle{}", "'")
-    assert tukey == f"{start} Each run is compared with b by Tukey's HSD, two-sided, p < 0.05, corrected for 3 runs."
+    assert tukey == f"{start} Each run is compared with b by Tukey's HSD, two-sided, p ≤ 0.05, corrected for 3 runs."
     assert caption(many_runs().table()).endswith(f"compared with r0 by {test} all 66 pairs of runs.")
     assert caption(many_runs(2).table(test="none")) == "Mean ESL and AP of 2 runs over 20 queries."
     other = tieaware.evaluate(qrels, {"a": runs["a"]}, ["num_ret", "RR"], ties="trec_eval", precision="float16")
@@ -370,8 +370,8 @@ def test_the_command_prints_the_table(tmp_path, monkeypatch, capfd):
     latex = r"good\textsuperscript{a} & \textbf{1.000} & \textsuperscript{b} & $\pm$ 0.000 & 10 \\"
     assert latex in outputs["latex"]
     assert "<td>good<sup>a</sup></td><td><b>1.000</b><sup>b</sup> <small>± 0.000</small></td>" in outputs["html"]
-    for form, less in (("text", "<"), ("markdown", "<"), ("latex", r"\textless{}"), ("html", "&lt;")):
-        assert note.format(less) in outputs[form]
+    for form, at_most in (("text", "≤"), ("markdown", "≤"), ("latex", r"$\leq$"), ("html", "≤")):
+        assert note.format(at_most) in outputs[form]
     assert main([*arguments, "--table", "text", "--beside", "range", "--digits", "1", "--test", "none"]) == 0
     assert "tied   0.8 [0.5, 1.0]" in capfd.readouterr().out
     assert main([*arguments, "--table", "text", "--baseline", "tied", "--correction", "none"]) == 0

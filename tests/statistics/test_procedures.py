@@ -46,10 +46,10 @@ def test_names_of_tests_and_corrections():
     assert checked("t", None) == ("t", "holm")
     assert checked("tukey", None) == checked("tukey", "none") == ("tukey", "none")
     assert checked("sign", "bh").described(0.05, "1 pair", 2) == (
-        "sign test, two-sided, p < 0.05, Benjamini–Hochberg-corrected for 1 pair"
+        "sign test, two-sided, p ≤ 0.05, Benjamini–Hochberg-corrected for 1 pair"
     )
     phrase = checked("tukey", None).described(0.01, "3 pairs", 3)
-    assert phrase == "Tukey's HSD, two-sided, p < 0.01, corrected for 3 runs"
+    assert phrase == "Tukey's HSD, two-sided, p ≤ 0.01, corrected for 3 runs"
     assert [checked("t", name).p_name for name in CORRECTIONS] == [
         "Holm's p", "Benjamini–Hochberg's p", "Bonferroni's p", "uncorrected p",
     ]  # fmt: skip
@@ -71,9 +71,9 @@ def test_a_test_that_cannot_be_significant_says_so(values):
     for test in ("sign", "wilcoxon", "permutation"):
         assert paired_test(few, 0.0, test).p == 2.0**-4
         assert (
-            Procedure(test, "none").limit(0.0625, 5, 3).startswith("With 5 queries for 3 pairs, p is at least 0.062: ")
+            Procedure(test, "none").limit(0.0624, 5, 3).startswith("With 5 queries for 3 pairs, p is at least 0.062: ")
         )
-        assert Procedure(test, "none").limit(0.07, 5, 3) == ""
+        assert Procedure(test, "none").limit(0.0625, 5, 3) == ""
         assert Procedure(test, "bh").limit(0.07, 5, 3) == ""
         assert "0.19" in Procedure(test, "holm").limit(0.07, 5, 3)
     assert Procedure("t").limit(0.05, 2, 1000) == Procedure("tukey", "none").limit(0.05, 2, 1000) == ""
@@ -83,3 +83,14 @@ def test_a_test_that_cannot_be_significant_says_so(values):
         "With 40 queries and 10,000 permutations for 861 pairs, p is at least 0.17: choose another test"
     )
     assert Procedure("permutation", "bonferroni").limit(0.05, 40, 200) == ""
+
+
+@pytest.mark.parametrize("correction", ["none", "holm", "bh", "bonferroni"])
+def test_a_p_value_equal_to_the_level_is_significant(correction):
+    """The p value of a sign test of six equal signs is 2 / 64, which is also the level."""
+    values = np.array([[0.5] * 6, [0.25] * 6])
+    procedure = checked("sign", correction)
+    verdicts = procedure.verdicts(values, np.array([0]), np.array([1]), 2 / 64)
+    assert (verdicts.test.p.item(), verdicts.signs.item()) == (2 / 64, 1.0)
+    assert procedure.verdicts(values, np.array([0]), np.array([1]), np.nextafter(2 / 64, 0)).signs.item() == 0.0
+    assert procedure.limit(2 / 64, 6, 1) == ""

@@ -120,13 +120,13 @@ class Square:
         colours = (_SAME, _EQUAL, *better, *worse)
         place = np.argsort(tested.order)
         a, b = place[tested.first], place[tested.second]
-        level = np.searchsorted(levels, tested.adjusted, side="right")
+        level = np.searchsorted(levels, tested.adjusted, side="left")
         cells = np.zeros((n, n), dtype=np.int64)
         for row, column, verdict in ((a, b, tested.better), (b, a, -tested.better)):
             shade = 2 + level + np.where(verdict > 0.0, 0, len(levels))
             cells[row, column] = np.where(verdict != 0.0, shade, 1)
         ax.imshow(cells, cmap=ListedColormap(colours), vmin=-0.5, vmax=len(colours) - 0.5, interpolation="nearest")
-        names = [f"row {how}, p < {level:g}" for how in ("better", "worse") for level in levels]
+        names = [f"row {how}, p ≤ {level:g}" for how in ("better", "worse") for level in levels]
         entries = [(_EQUAL, "not significant"), *zip((*better, *worse), names, strict=True)]
         handles = [
             ax.scatter([], [], marker="s", s=60, color=colour, edgecolor="#888888", linewidth=0.5, label=name)

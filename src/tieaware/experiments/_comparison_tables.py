@@ -136,7 +136,7 @@ def verdict_counts(measures: Sequence[TestedPairs]) -> Table:
         if effect is not None:
             flips = effect.verdict_flips
             counts = int(effect.sign_flips.sum()), int((flips == 1).sum()), int((flips == -1).sum())
-        n_before, n_significant = int((tested.test.p < tested.alpha).sum()), int((tested.signs != 0.0).sum())
+        n_before, n_significant = int((tested.test.p <= tested.alpha).sum()), int((tested.signs != 0.0).sum())
         significant = (n_before, n_significant) if corrected else (n_significant,)
         rows.append((tested.measure, len(tested.first), *significant, *counts))
     before = ("uncorrected", f"by {corrected}") if corrected else ("significant",)

@@ -311,7 +311,7 @@ class Inexact(Experiment):
             first = f"No method that reads fewer postings keeps {keep}: the best, {method}, reads {read} and {change}."
         else:
             first = f"None of {n} methods reads fewer postings than {self.methods[0]}: the best, {method}, {change}."
-        worse = int(((p < _ALPHA) & (losses[1:] > 0.0)).sum())
+        worse = int(((p <= _ALPHA) & (losses[1:] > 0.0)).sum())
         lose = "loses" if worse == 1 else "lose"
         return f"{first} {worse} of {n} {lose} significantly (paired t-test, Holm's p below {_ALPHA})."
 

@@ -281,8 +281,8 @@ class Precision(Experiment):
         opposite test shows that it is not kept; and 0 if there are too few queries to show either.
         """
         surplus = self.values - self.kept * np.stack(self.originals)
-        less = paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="less").p < self.alpha
-        return np.where(self._unchanged | (self.not_kept < self.alpha), 1, np.where(less, -1, 0))
+        less = paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="less").p <= self.alpha
+        return np.where(self._unchanged | (self.not_kept <= self.alpha), 1, np.where(less, -1, 0))
 
     @cached_property
     def most_lost(self) -> Values:
@@ -393,7 +393,7 @@ class Precision(Experiment):
         cells = [
             flat.mean(axis=2),
             np.abs(flat).mean(axis=2),
-            (self.changed < self.alpha).sum(axis=1),
+            (self.changed <= self.alpha).sum(axis=1),
             *((self.keeps == kind).sum(axis=1) for kind in (1, -1, 0)),
             self.pairs.shares()[0],
             tau,
@@ -407,10 +407,10 @@ class Precision(Experiment):
             f"mean loss: original − coarsened, over {self._runs_by_queries}. "
             "mean |change|: the mean of the absolute differences, in which losses and gains do not cancel. Bands are "
             "compared with the run's own order, other precisions with the average over ties of the original scores.",
-            f"runs changed: paired t-test of coarsened against original, p < {self.alpha}, without correction for "
+            f"runs changed: paired t-test of coarsened against original, p ≤ {self.alpha}, without correction for "
             f"multiple tests, so chance alone would count about {self.alpha:.0%} of the runs. runs kept: no value "
             f"changed, or the run was shown to keep more than {self.kept:.0%} of its mean (one-sided test, "
-            f"p < {self.alpha}); lost more: it was shown to keep less; undecided: {len(self.queries)} queries are too "
+            f"p ≤ {self.alpha}); lost more: it was shown to keep less; undecided: {len(self.queries)} queries are too "
             "few to show either, which does not indicate a loss.",
             f"same verdicts: the share of {self.pairs.named} with the same verdict before and after "
             f"({self.pairs.described}). tau, tau AP: Kendall's τ_b and τ_AP,b between the orders of the runs by mean, "

@@ -51,7 +51,7 @@ class Changes:
         if not moved.any():
             return self._no_change()
         p = int(np.argmax(moved))
-        counts: Integers = (self.p[p] < self.alpha).sum(axis=1)
+        counts: Integers = (self.p[p] <= self.alpha).sum(axis=1)
         tested = self._tested_runs(counts) if self._n_runs > 1 else self._tested_run(p)
         first = f"With {self.precisions[p]}{self._criterion(float(moved[p]))}, {tested}."
         return " ".join(filter(None, [first, self._sizes(p, counts), self._between_runs(p, moved)]))
@@ -91,7 +91,7 @@ class Changes:
             named = [
                 f"{measure} (p = {significant(float(each))})"
                 for measure, each in zip(self.measures, ps, strict=True)
-                if (each < self.alpha) == is_changed
+                if (each <= self.alpha) == is_changed
             ]
             if named:
                 kinds.append(f"{_listed(named)} {one if len(named) == 1 else several} significantly")
@@ -140,8 +140,8 @@ class Changes:
     def _harmless(self, p: int, moved: Values) -> str:
         """Name the precision with the largest change of those without a significant change, if p has one."""
         least = self.p.min(axis=(1, 2))
-        some = [i for i in range(len(moved)) if moved[i] and least[i] >= self.alpha]
-        if not some or least[p] >= self.alpha:
+        some = [i for i in range(len(moved)) if moved[i] and least[i] > self.alpha]
+        if not some or least[p] > self.alpha:
             return ""
         coarsest = self.precisions[max(some, key=lambda i: float(moved[i]))]
         return f"{coarsest}, no change is significant"

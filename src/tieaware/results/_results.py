@@ -331,7 +331,7 @@ class Results(NamedValues):
         good a  *1.000 b  *1.000 b
         tied b   0.750     0.500
         <BLANKLINE>
-        Raised letters after a mean: the runs that are significantly worse (paired t-test, two-sided, p < 0.05, Holm-corrected for 1 pair).
+        Raised letters after a mean: the runs that are significantly worse (paired t-test, two-sided, p ≤ 0.05, Holm-corrected for 1 pair).
         Star: the best mean of each measure.
         """  # noqa: E501
         # Import only here: the statistics take time to import, and no other method needs them.

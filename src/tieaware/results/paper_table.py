@@ -192,7 +192,7 @@ def _tested(column: Column, plan: _Plan | None, letters: Sequence[str], design: 
         return _Tested([""] * n, _from_baseline(plan, column.summary[plan.first] - column.summary[plan.second], n))
     found = procedure.verdicts(column.values, plan.first, plan.second, design.alpha)
     better = -found.signs if column.measure.definition.less_is_better else found.signs
-    disagrees = bool(((found.adjusted < design.alpha) & (found.signs == 0.0) & (found.test.difference != 0.0)).any())
+    disagrees = bool(((found.adjusted <= design.alpha) & (found.signs == 0.0) & (found.test.difference != 0.0)).any())
     if plan.baseline is None:
         return _Tested(_beaten(plan, better, letters), disagrees=disagrees)
     return _marked(plan, found, better, n, disagrees)
@@ -274,7 +274,7 @@ def _shown_p(p: float, alpha: float) -> str:
     least = 0.001
     if p < min(least, alpha):
         return f"<{min(least, alpha):g}"
-    decimals = next((n for n in range(3, 17) if (float(f"{p:.{n}f}") < alpha) == (p < alpha)), 17)
+    decimals = next((n for n in range(3, 17) if (float(f"{p:.{n}f}") <= alpha) == (p <= alpha)), 17)
     return f"{p:.{decimals}f}"
 
 

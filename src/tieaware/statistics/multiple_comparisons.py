@@ -165,11 +165,11 @@ def levels(p: Values, alpha: float, correction: Correction) -> Values:
         if correction == "holm":
             # Count the tests that are rejected before this one. They are the first of the others, up to the first that
             # is not rejected.
-            is_kept = others >= alpha / (n + 1 - steps)
+            is_kept = others > alpha / (n + 1 - steps)
             found[i] = alpha / (n - (int(is_kept.argmax()) if is_kept.any() else n - 1))
         else:
-            # If k - 1 others are below alpha k / n, they are all rejected together with this test.
-            k = np.flatnonzero(others < alpha * (steps + 1) / n)
+            # If k - 1 others are at most alpha k / n, they are all rejected together with this test.
+            k = np.flatnonzero(others <= alpha * (steps + 1) / n)
             found[i] = alpha * (k[-1] + 2 if k.size else 1) / n
     return found
 

@@ -80,7 +80,7 @@ class Procedure(NamedTuple):
             The tests that the correction is for, such as "3 pairs". Tukey's HSD always corrects for all runs.
         n_runs : int
         """
-        start = f"{TESTS[self.test]}, two-sided, p < {alpha:g}"
+        start = f"{TESTS[self.test]}, two-sided, p ≤ {alpha:g}"
         if self.test == "tukey":
             return f"{start}, corrected for {counted(n_runs, 'run')}"
         return f"{start}, {CORRECTIONS[self.correction]}" + (f" for {family}" if self.corrects else "")
@@ -109,7 +109,7 @@ class Procedure(NamedTuple):
             with_permutations = f" and {_PERMUTATIONS:,} permutations"
         if self.correction in ("holm", "bonferroni"):
             least = min(least * n_pairs, 1.0)
-        if least < alpha:
+        if least <= alpha:
             return ""
         queries = counted(n_queries, "query", "queries")
         return (
@@ -135,7 +135,7 @@ class Procedure(NamedTuple):
         """
         test = self.tested(values, first, second, confidence)
         corrected = adjusted(test.p, self.correction)
-        return Verdicts(test, corrected, self.signs(values, first, second, test, corrected < alpha))
+        return Verdicts(test, corrected, self.signs(values, first, second, test, corrected <= alpha))
 
     def tested(self, values: Values, first: Integers, second: Integers, confidence: float = 0.95) -> PairedTest:
         """Test pairs of runs without a correction; parameters as for `verdicts`."""

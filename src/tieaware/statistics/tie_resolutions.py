@@ -62,8 +62,8 @@ def resolve(
         # significantly better stays so. Wilcoxon's test is not, because differences of 0 change the number of ranks.
         known = np.full(len(some), procedure.test != "wilcoxon")
         if procedure.test == "wilcoxon":
-            # With few queries, no p value may be below the level.
-            known = (2.0 ** (1 - values.shape[1]) >= single) | _have_fixed_ranks(least, greatest, *pairs)
+            # With few queries, every p value may be above the level.
+            known = (2.0 ** (1 - values.shape[1]) > single) | _have_fixed_ranks(least, greatest, *pairs)
         effect.verdict_flips[some] = np.where(flips, 1, np.where(known, 0, -1))
     return effect
 
@@ -82,7 +82,7 @@ def _at_extremes(
     flips = np.zeros(len(signs), dtype=np.bool_)
     for a, b in ((first, second + n), (first + n, second)):
         test = procedure.tested(ends, a, b)
-        flips |= procedure.signs(ends, a, b, test, test.p < single) != signs
+        flips |= procedure.signs(ends, a, b, test, test.p <= single) != signs
     return flips
 
 

@@ -43,7 +43,7 @@ class PairTests(NamedTuple):
         -------
         float64, in the shape of ``p``
         """
-        return np.where(self.p < alpha, np.sign(self.difference), 0.0)
+        return np.where(self.p <= alpha, np.sign(self.difference), 0.0)
 
 
 def all_pairs(values: npt.ArrayLike) -> PairTests:
@@ -212,7 +212,7 @@ def resolve_ties(
         shapes = f"{test.p.shape}, {first.shape} and {second.shape}"
         raise InputError("test, first, second", f"must each have one element for each pair; the shapes are {shapes}")
     difference = np.where(np.abs(test.difference) < ROUNDING, 0.0, test.difference)
-    verdict = np.where(test.p < alpha, np.sign(difference), 0.0)
+    verdict = np.where(test.p <= alpha, np.sign(difference), 0.0)
     levels = np.full(len(first), alpha)
     return resolve_t_tests(test.difference, verdict, least, greatest, first, second, levels)
 
