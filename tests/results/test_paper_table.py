@@ -189,6 +189,15 @@ def test_every_significance_test_has_a_name(results):
         paired_test([1.0, 2.0], [0.0, 0.5], "none")
 
 
+def test_thousands_of_queries_can_be_permuted():
+    """There are more combinations of signs than float64 can represent."""
+    rng = np.random.default_rng(2)
+    evaluator = tieaware.Evaluator(np.tile([1, 0, 0], (2000, 1)), "RR")
+    scores = {"model": rng.random((2000, 3)) + np.array([0.3, 0.0, 0.0]), "pop": rng.random((2000, 3))}
+    table = evaluator.results(scores).table(baseline="pop", test="permutation")
+    assert table["model", "p RR"] == pytest.approx(2 / 10_001)
+
+
 @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
 def test_a_run_with_a_smaller_mean_beats_none(test):
     """A run gets no letter of a run with a larger mean, even if the test finds it better on most queries."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tieaware import InputError
-from tieaware.statistics import paired_test
+from tieaware.statistics import paired_test, paired_tests
 
 stats = pytest.importorskip("scipy.stats")
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -100,13 +100,25 @@ def test_a_batch_of_samples_gives_the_values_of_single_samples(method, n):
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_permutation_agrees_with_scipy(alternative):
-    differences = np.random.default_rng(10).random(30) - 0.4
+@pytest.mark.parametrize("n", [9, 30, 31])
+def test_permutation_agrees_with_scipy(alternative, n, monkeypatch):
+    """The signs are those that SciPy draws, also if they are drawn in chunks of odd sizes."""
+    differences = np.random.default_rng(10).random(n) - 0.4
     theirs = stats.permutation_test(
         (differences,), np.mean, permutation_type="samples", n_resamples=199, alternative=alternative,
         rng=np.random.default_rng(5),
     )  # fmt: skip
-    assert paired_test(differences, 0.0, "permutation", alternative, repeats=199, seed=5).p == theirs.pvalue
+    for size in (2**20, 7 * n, 1):
+        monkeypatch.setattr(paired_tests, "_CHUNK", size)
+        assert paired_test(differences, 0.0, "permutation", alternative, repeats=199, seed=5).p == theirs.pvalue
+
+
+@pytest.mark.parametrize("method", ["t", "wilcoxon", "sign", "permutation"])
+def test_thousands_of_pairs_can_be_tested(method):
+    """There are more combinations of signs than float64 can represent."""
+    differences = np.random.default_rng(6).standard_normal((2, 2000)) + np.array([[0.0], [0.2]])
+    low, high = paired_test(differences, 0.0, method, repeats=999).p[::-1]
+    assert 0.0 < low < 0.01 < high < 1.0
 
 
 def test_permutation_with_many_pairs_is_random_and_reproducible():

@@ -83,6 +83,7 @@ def test_a_test_that_cannot_be_significant_says_so(values):
         "With 40 queries and 10,000 permutations for 861 pairs, p is at least 0.17: choose another test"
     )
     assert Procedure("permutation", "bonferroni").limit(0.05, 40, 200) == ""
+    assert Procedure("permutation", "none").limit(0.05, 2000, 1) == ""
 
 
 @pytest.mark.parametrize("correction", ["none", "holm", "bh", "bonferroni"])

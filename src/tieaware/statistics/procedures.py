@@ -12,7 +12,13 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.output.tables import counted
 from tieaware.statistics.multiple_comparisons import Correction, adjusted
-from tieaware.statistics.paired_tests import Alternative, PairedMethod, PairedTest, paired_test
+from tieaware.statistics.paired_tests import (
+    Alternative,
+    PairedMethod,
+    PairedTest,
+    paired_test,
+    tries_all_signs,
+)
 from tieaware.statistics.tukey import tukey_pairs
 
 PairTest: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation", "tukey"]
@@ -104,7 +110,7 @@ class Procedure(NamedTuple):
         """Return a sentence if too few queries or too many pairs make significance impossible; otherwise ""."""
         least = 2.0 ** (1 - n_queries) if self.test in ("sign", "wilcoxon", "permutation") else 0.0
         with_permutations = ""
-        if self.test == "permutation" and 2.0**n_queries > _PERMUTATIONS:
+        if self.test == "permutation" and not tries_all_signs(n_queries, _PERMUTATIONS):
             least = 2.0 / (_PERMUTATIONS + 1)
             with_permutations = f" and {_PERMUTATIONS:,} permutations"
         if self.correction in ("holm", "bonferroni"):
