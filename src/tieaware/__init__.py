@@ -44,7 +44,7 @@ from tieaware.measures.definitions import (
     infAP,
     nDCG,
 )
-from tieaware.optimise import fuse
+from tieaware.optimise import WeightedFusion, fuse
 from tieaware.precision import bands
 from tieaware.precision.worst_cases import WorstCase, worst_case
 from tieaware.results import Results
@@ -98,6 +98,7 @@ __all__ = [
     "SetR",
     "Spread",
     "Success",
+    "WeightedFusion",
     "WorstCase",
     "bands",
     "evaluate",

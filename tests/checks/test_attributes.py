@@ -19,6 +19,7 @@ EVALUATOR = Evaluator([0, 1], "AP")
 OWNERS = {
     "tieaware": tieaware, "tieaware.experiments": experiments, "tieaware.statistics": statistics, "Qrels": Qrels,
     "Run": Run.from_dict(RUN), "Evaluator": EVALUATOR, "Results": ONE, "Table": ONE.means(),
+    "WeightedFusion": tieaware.WeightedFusion(QRELS, {"bm25": RUN, "dense": RUN}, "AP"),
 }  # fmt: skip
 
 
@@ -46,6 +47,13 @@ OWNERS = {
         (statistics, "ttest", "tieaware.statistics has no 'ttest'; write statistics.paired_test(a, b)"),
         (Qrels, "from_csv", "Qrels has no 'from_csv'; write tieaware.read_qrels(path)"),
         (Qrels, "from_pandas", "Qrels has no 'from_pandas'; write Qrels.from_frame(frame)"),
+        (Qrels.from_dict(QRELS), "items", "Qrels has no 'items'; write qrels.to_dict().items()"),
+        (Run.from_dict(RUN), "get", "Run has no 'get'; write run.to_dict().get(query, {})"),
+        (
+            OWNERS["WeightedFusion"],
+            "score",
+            "WeightedFusion has no 'score'; write fusion.evaluator.mean(fusion.scores(weights))",
+        ),
         (Run, "from_csv", "Run has no 'from_csv'; write tieaware.read_run(path)"),
         (Run, "from_json", "Run has no 'from_json'; write Run.from_dict(json.load(file))"),
         (Run.from_dict(RUN), "save", "Run has no 'save'; write run.write(path)"),
@@ -79,7 +87,7 @@ def test_no_hint_is_about_an_attribute_that_exists(owner):
     assert [name for name in INSTEAD[owner] if hasattr(OWNERS[owner], name)] == []
 
 
-HINTED = ("tieaware", "tieaware.statistics", "Results", "Run", "Table")
+HINTED = ("tieaware", "tieaware.statistics", "Qrels", "Results", "Run", "Table")
 
 
 @pytest.mark.parametrize("hint", sorted({hint for owner in HINTED for hint in INSTEAD[owner].values()}))
@@ -87,8 +95,8 @@ def test_what_the_hint_says_exists(hint):
     """The part of each hint before the first bracket is an attribute of what the hint names."""
     known = {
         "tieaware": tieaware, "statistics": statistics, "experiments": experiments, "evaluate": evaluate,
-        "result": ONE, "table": ONE.means(), "run": OWNERS["Run"], "Run": Run, "float": float,
-        "print": print, "str": str,
+        "result": ONE, "table": ONE.means(), "run": OWNERS["Run"], "Run": Run,
+        "qrels": Qrels.from_dict(QRELS), "Qrels": Qrels, "float": float, "print": print, "str": str,
     }  # fmt: skip
     for each in hint.split(" or "):
         if each.startswith("from "):
@@ -98,6 +106,14 @@ def test_what_the_hint_says_exists(hint):
         found = known[root]
         for name in path:
             found = getattr(found, name)
+
+
+@pytest.mark.parametrize("read", [lambda columns: columns["q1"], list, dict, lambda columns: "q1" in columns])
+def test_judgments_and_runs_in_place_of_dicts_name_to_dict(read):
+    with pytest.raises(TypeError, match=r"^Qrels is not a dict; write qrels\.to_dict\(\)$"):
+        read(Qrels.from_dict(QRELS))
+    with pytest.raises(TypeError, match=r"^Run is not a dict; write run\.to_dict\(\)$"):
+        read(Run.from_dict(RUN))
 
 
 def test_objects_are_still_copied_and_pickled():

@@ -179,3 +179,11 @@ class Text(str):
 )  # fmt: skip
 def test_the_kernel_declines_judgments_that_are_not_plain(judgments):
     assert _dicts.columns_of(judgments) is None
+
+
+def test_judgments_are_exported_as_a_dict():
+    judged = {"q2": {"d1": 1, "d0": -2}, "q1": {"d1": 0}}
+    assert Qrels.from_dict(judged).to_dict() == judged
+    assert list(Qrels.from_dict(judged).to_dict()) == ["q2", "q1"]
+    assert Qrels.from_columns([1, 1], [7, 5], [1, 2]).to_dict() == {1: {7: 1, 5: 2}}
+    assert Qrels.from_dict({"q1": {}}).to_dict() == {"q1": {}}

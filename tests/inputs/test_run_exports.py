@@ -95,6 +95,24 @@ def test_files_are_compressed_as_their_names_say(ending, magic, tmp_path):
     assert tieaware.read_run(paths[0]).to_dict() == RUN
 
 
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.CSV", "a.tsv", "a.csv.gz", "a.arrow", "a.feather"])
+def test_endings_of_other_formats_are_refused(name, tmp_path):
+    with pytest.raises(tieaware.InputError, match=r"use \.run, \.txt or \.trec for a TREC file, or \.parquet$"):
+        Run.from_dict(RUN).write(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["a", "a.run", "a.txt", "a.trec", "a.res", "a.v2", "a.run.gz"])
+def test_other_endings_give_trec_files(name, tmp_path):
+    Run.from_dict(RUN, name="bm25").write(tmp_path / name)
+    assert tieaware.read_run(tmp_path / name).tag == "bm25"
+
+
+def test_the_error_for_a_tag_names_the_name_of_the_run(tmp_path):
+    with pytest.raises(TypeError, match=r"^write\(\) has no argument 'tag': the tag is the name of the run; write"):
+        Run.from_dict(RUN).write(tmp_path / "a.run", tag="bm25")
+
+
 def test_zstd_is_refused(tmp_path):
     with pytest.raises(tieaware.InputError, match="cannot be compressed with zstd"):
         Run.from_dict(RUN).write(tmp_path / "a.run.zst")

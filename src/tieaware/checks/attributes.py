@@ -13,6 +13,7 @@ _READ_RUN = "tieaware.read_run(path)"
 _STATISTICS = ("kendall_tau", "rbo", "tau_ap", "paired_test", "holm", "bonferroni", "benjamini_hochberg", "tukey_hsd")
 _READERS = ("from_csv", "from_file", "from_path", "from_trec", "from_parquet", "from_jsonl", "from_tsv", "load", "read")
 _FRAMES = ("from_df", "from_pandas", "from_polars", "from_dataframe")
+_OF_DICTS = {"get": "get(query, {})", "items": "items()", "keys": "keys()", "values": "values()"}
 _TO_PANDAS = ("to_dataframe", "to_df", "as_dataframe", "dataframe", "df")
 
 # What to write, by the name of the owner and the attribute. Names that are measures are not listed.
@@ -43,6 +44,7 @@ INSTEAD: dict[str, dict[str, str]] = {
     },
     "Qrels": {
         **dict.fromkeys(_READERS, _READ_QRELS),
+        **{name: f"qrels.to_dict().{call}" for name, call in _OF_DICTS.items()},
         **dict.fromkeys(_FRAMES, "Qrels.from_frame(frame)"),
         "from_json": "Qrels.from_dict(json.load(file))",
         "from_ir_datasets": "Qrels.from_frame(pandas.DataFrame(dataset.qrels_iter()))",
@@ -51,7 +53,8 @@ INSTEAD: dict[str, dict[str, str]] = {
         **dict.fromkeys(_READERS, _READ_RUN),
         **dict.fromkeys(_FRAMES, "Run.from_frame(frame)"),
         "from_json": "Run.from_dict(json.load(file))",
-        **dict.fromkeys(("save", "to_trec", "to_file"), "run.write(path)"),
+        **dict.fromkeys(("save", "to_file"), "run.write(path)"),
+        **{name: f"run.to_dict().{call}" for name, call in _OF_DICTS.items()},
         **dict.fromkeys(_TO_PANDAS, "run.to_pandas()"),
     },
     "Evaluator": {
@@ -60,6 +63,12 @@ INSTEAD: dict[str, dict[str, str]] = {
         **dict.fromkeys(("means", "aggregate", "calc_aggregate"), "evaluator.mean(scores)"),
         "result": "evaluator.results({name: scores})",
         **dict.fromkeys(("table", "to_pandas"), "evaluator.results({name: scores})"),
+    },
+    "WeightedFusion": {
+        **dict.fromkeys(("mean", "score", "means"), "fusion.evaluator.mean(fusion.scores(weights))"),
+        "evaluate": "fusion(weights)",
+        **dict.fromkeys(("run", "fuse", "write"), "tieaware.fuse(runs, weights=weights)"),
+        **dict.fromkeys(("fit", "optimise", "optimize"), "values = [fusion(w).mean() for w in grid]"),
     },
     "Table": {
         **dict.fromkeys(_TO_PANDAS, "table.to_pandas()"),
@@ -138,3 +147,28 @@ class Hinted(metaclass=HintedType):
 
         def __getattr__(self, name: str) -> Any:
             raise missing(type(self).__name__, name, self)
+
+
+class HintedColumns(Hinted):
+    """The base of `Qrels` and `Run`: the error for ``qrels["q1"]`` and for loops names `to_dict`."""
+
+    __slots__ = ()
+
+    # Type checkers do not read this method, so that they find such lines. Python also calls it for `for` and `in`.
+    if not TYPE_CHECKING:
+
+        def __getitem__(self, key: object) -> None:
+            """Raise the error that names `to_dict`.
+
+            Parameters
+            ----------
+            key : object
+                Ignored.
+
+            Raises
+            ------
+            TypeError
+                Always.
+            """
+            name = type(self).__name__
+            raise TypeError(f"{name} is not a dict; write {name.lower()}.to_dict()")

@@ -37,11 +37,14 @@ def keywords_elsewhere(
     """
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        # The constructor of a class is shown as the class.
+        shown = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+
         @wraps(function)
         def called(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
             for name in keywords:
                 if name in remedies:
-                    raise TypeError(f"{function.__name__}() has no argument {name!r}: {remedies[name]}")
+                    raise TypeError(f"{shown}() has no argument {name!r}: {remedies[name]}")
             return function(*arguments, **keywords)
 
         return called

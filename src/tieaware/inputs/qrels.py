@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Labels, Offsets, Place, as_flat, as_labels, as_numpy, as_offsets
-from tieaware.checks.attributes import Hinted
+from tieaware.checks.attributes import HintedColumns
 from tieaware.errors import InputError
 from tieaware.inputs.column_names import judged_columns
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
@@ -22,7 +22,7 @@ from tieaware.kernels import _dicts, _join
 from tieaware.lists.axis_names import axis_names, number_names
 from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.judgments import Judgments
-from tieaware.lists.query_lists import Lists, from_columns, grouped
+from tieaware.lists.query_lists import Lists, by_query, from_columns, grouped
 from tieaware.lists.sparse import Relevance
 from tieaware.output.tables import counted
 
@@ -34,7 +34,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
-class Qrels(Hinted):
+class Qrels(HintedColumns):
     """Judgments as immutable columns, made by `Qrels.from_dict`, `Qrels.from_columns` or `read_qrels`.
 
     Parameters
@@ -326,6 +326,21 @@ class Qrels(Hinted):
         [1, 0]
         """
         return judgments_of(arrow_of(table, name), name, (query, doc, label))
+
+    def to_dict(self) -> dict[str | int, dict[str | int, int]]:
+        """Return the judgments as ``{query: {document: label}}``, in their order.
+
+        Returns
+        -------
+        dict
+            Identifiers are int if they were made from integers, otherwise str.
+
+        Examples
+        --------
+        >>> Qrels.from_columns(["q1", "q1", "q2"], ["d1", "d2", "d1"], [1, 0, 2]).to_dict()
+        {'q1': {'d1': 1, 'd2': 0}, 'q2': {'d1': 2}}
+        """
+        return by_query(self.queries, self.offsets, self.documents, self.labels)
 
     @property
     def judgments(self) -> Judgments:

@@ -10,10 +10,11 @@ from typing import IO, TYPE_CHECKING, Any, Self
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Offsets, Scores
-from tieaware.checks.attributes import Hinted
+from tieaware.checks.attributes import HintedColumns
+from tieaware.checks.keywords import keywords_elsewhere
 from tieaware.errors import InputError
 from tieaware.lists.identifiers import Identifiers, quoted
-from tieaware.lists.query_lists import Lists
+from tieaware.lists.query_lists import Lists, by_query
 from tieaware.output import data_frames
 from tieaware.precision.coarsening import Coarsening, coarsened, parse_precision
 from tieaware.runtime.atomic_files import whole_file
@@ -23,11 +24,21 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+# Endings of files of other formats, and of compressed files that cannot be written.
+_OTHER_FORMATS = (
+    ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".arrow", ".arrows", ".feather", ".ipc", ".pq", ".npz", ".npy",
+    ".pkl", ".pickle", ".xlsx", ".zip", ".lz4",
+)  # fmt: skip
+_TAG = "the tag is the name of the run; write fuse(runs, name=...) or Run.from_dict(run, name=...)"
+_KEYWORDS = {
+    **dict.fromkeys(("tag", "name", "run_name", "run_id"), _TAG),
+    **dict.fromkeys(("kind", "format"), 'the ending of the path is the format: ".run" or ".parquet"'),
+}
 # The number of rows whose text is in memory at a time when a file is written.
 _ROWS = 1 << 16
 
 
-class RunExports(Hinted):
+class RunExports(HintedColumns):
     """The exports of a run, which has the attributes of `tieaware.Run`."""
 
     __slots__ = ()
@@ -88,11 +99,7 @@ class RunExports(Hinted):
         >>> tieaware.Run.from_columns(["q1", "q1"], ["d1", "d2"], [2.0, 2.0]).to_dict()
         {'q1': {'d1': 2.0, 'd2': 2.0}}
         """
-        documents, scores, ends = self.documents.to_list(), self.scores.tolist(), self.offsets.tolist()
-        return {
-            query: dict(zip(documents[start:end], scores[start:end], strict=True))
-            for query, start, end in zip(self.queries.to_list(), ends, ends[1:], strict=False)
-        }
+        return by_query(self.queries, self.offsets, self.documents, self.scores)
 
     def to_arrow(self) -> pyarrow.Table:
         """Return the rows as a pyarrow.Table with the columns query, doc and score. Data frames need `tieaware[arrow]`.
@@ -116,6 +123,7 @@ class RunExports(Hinted):
         repeated = [query for query, size in zip(queries, sizes, strict=True) for _ in range(size)]
         return {"query": repeated, "doc": self.documents.to_list(), "score": np.asarray(self.scores)}
 
+    @keywords_elsewhere(_KEYWORDS)
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the run to a file, whole or not at all; an existing file is replaced.
 
@@ -123,15 +131,16 @@ class RunExports(Hinted):
         ----------
         path : str or os.PathLike
             A name that ends in ".parquet" gives a Parquet file with the columns of `to_arrow`, which needs
-            `tieaware[arrow]`. Any other name gives a TREC file, compressed if the name ends in ".gz", ".bz2" or ".xz".
-            In a TREC file, the documents of a query are sorted by score; tied documents keep the order of the run.
-            Scores are written so that the same numbers are read back.
+            `tieaware[arrow]`. Other names, such as "bm25.run", give a TREC file, compressed if the name ends in ".gz",
+            ".bz2" or ".xz". In a TREC file, the last field is the name of the run, and the documents of a query are
+            sorted by score; tied documents keep the order of the run. Scores are written so that the same numbers are
+            read back.
 
         Raises
         ------
         InputError
-            The file cannot be written; or, for a TREC file, an identifier is empty or contains white space, or a query
-            begins with "#", which marks a comment.
+            The file cannot be written, or its name ends as those of another format, such as ".json"; or, for a TREC
+            file, an identifier is empty or contains white space, or a query begins with "#", which marks a comment.
 
         Examples
         --------
@@ -147,8 +156,7 @@ class RunExports(Hinted):
         if os.fsdecode(path).endswith(".parquet"):
             data_frames.write_parquet(self._columns(), path)
             return
-        if os.fsdecode(path).endswith(".zst"):
-            raise InputError(os.fsdecode(path), "cannot be compressed with zstd; write a .gz, .bz2 or .xz file")
+        _check_ending(os.fsdecode(path))
         self._check_trec()
         with whole_file(path) as raw, _compressed(raw, path) as file:
             for lines in self._trec_chunks():
@@ -193,6 +201,17 @@ class RunExports(Hinted):
         """Return the rows, list after list, by descending score; tied rows keep their order."""
         lists = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
         return np.lexsort((np.negative(self.scores), lists))
+
+
+def _check_ending(path: str) -> None:
+    """Raise InputError if a file of this name would be expected to have another format than TREC."""
+    if path.endswith(".zst"):
+        raise InputError(path, "cannot be compressed with zstd; write a .gz, .bz2 or .xz file")
+    name = path.lower().removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
+    ending = os.path.splitext(name)[1]
+    if ending in _OTHER_FORMATS:
+        remedy = "use .run, .txt or .trec for a TREC file, or .parquet"
+        raise InputError(path, f"a run cannot be written as a {ending} file; {remedy}")
 
 
 @contextmanager

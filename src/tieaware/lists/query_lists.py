@@ -72,6 +72,17 @@ class Lists:
         return _join.duplicates(self.documents.data, self.documents.offsets, self.offsets, first_only)
 
 
+def by_query(
+    queries: Identifiers, offsets: Offsets, documents: Identifiers, values: NDArray[Any]
+) -> dict[str | int, dict[str | int, Any]]:
+    """Return the columns of lists as ``{query: {document: value}}``."""
+    names, numbers, ends = documents.to_list(), values.tolist(), offsets.tolist()
+    return {
+        query: dict(zip(names[start:end], numbers[start:end], strict=True))
+        for query, start, end in zip(queries.to_list(), ends, ends[1:], strict=False)
+    }
+
+
 def grouped(
     sections: Identifiers, section_offsets: Offsets, documents: Identifiers, values: NDArray[Any]
 ) -> Lists:

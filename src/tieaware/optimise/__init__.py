@@ -1,5 +1,6 @@
-"""Fusion of several runs into one."""
+"""Fusion of several runs into one, and the choice of its weights."""
 
 from tieaware.optimise.fusion import fuse
+from tieaware.optimise.weighted_fusion import WeightedFusion
 
-__all__ = ["fuse"]
+__all__ = ["WeightedFusion", "fuse"]

@@ -69,17 +69,16 @@ def fuse(
         to mean 0 and standard deviation 1 (0 if all scores are equal). "sum": the least score becomes 0, and the sum 1.
         "rank": 1 - (rank - 1) / n, for n documents in the list. "none". The methods by rank do not use it.
     missing : "least", "zero" or float
-        The normalised score of a document that a run does not have. "zero": 0. "least": also 0, which is the
-        least normalised score, except for "z" and "none". There, it is the least score of the run for this query; 0 if
-        the run does not answer the query. Or a number. In "rrf" and "isr", a document gets nothing from a run that does
-        not have it.
+        The normalised score of a document that a run does not have. "least": the least normalised score of the run for
+        this query. It is 0 for "min-max" and "sum"; for "rank", whose least score is above 0, and for queries that the
+        run does not answer, it is 0 too. "zero": 0. A number: this number. The methods by rank do not use it.
     k : float
         The constant of reciprocal rank fusion, at least 0.
     name : str, optional
         The name of the fused run; by default the names of the runs, joined by "+".
     depth : int, optional
-        The number of documents to keep for each query, at least 1: those with the highest fused scores. All documents
-        that tie with the last of them are kept too. By default, the run has all documents.
+        The number of documents to keep for each query, at least 1: those with the highest fused scores, and all that
+        tie with the last of these. By default, the run has all documents.
 
     Returns
     -------
@@ -115,20 +114,13 @@ def fuse(
     {'q1': {'d2': 0.9166666666666666}}
     """
     _check_method(method)
-    one_of("normalise", normalise, NORMALISATIONS)
-    if isinstance(missing, str) and missing not in ("least", "zero"):
-        raise unexpected("missing", "'least', 'zero' or a number", shown(missing))
-    if not isinstance(missing, str):
-        missing = number("missing", missing, -1e300, 1e300)
+    missing = checked_scale(normalise, missing)
     k = number("k", k, 0, 1e300)
     depth = None if depth is None else whole_number("depth", depth, 1)
-    sources = as_sources(runs)
-    if len(sources) < 2:
-        raise InputError("runs", "must be at least two runs to fuse")
+    sources = sources_to_fuse(runs)
     names = tuple(sources)
-    weighted = _weights(weights, names)
-    aligned = align([source.whole() for source in sources.values()])
-    _check_scores(aligned, names)
+    weighted = checked_weights(weights, names)
+    aligned = aligned_sources(sources)
     if method in _BY_RANK:
         scores = _fused_ranks(aligned, weighted, method, k)
     else:
@@ -149,7 +141,32 @@ def _check_method(method: Any) -> None:
     one_of("method", method, _METHODS)
 
 
-def _weights(weights: Any, names: Sequence[str]) -> list[float]:
+def checked_scale(normalise: Any, missing: Any) -> Missing:
+    """Return the argument `missing`; raise InputError if it or `normalise` is unknown."""
+    one_of("normalise", normalise, NORMALISATIONS)
+    if isinstance(missing, str):
+        if missing not in ("least", "zero"):
+            raise unexpected("missing", "'least', 'zero' or a number", shown(missing))
+        return "zero" if missing == "zero" else "least"
+    return number("missing", missing, -1e300, 1e300)
+
+
+def sources_to_fuse(runs: Any) -> dict[str, RunSource]:
+    """Return the sources of at least two runs, by name."""
+    sources = as_sources(runs)
+    if len(sources) < 2:
+        raise InputError("runs", "must be at least two runs to fuse")
+    return sources
+
+
+def aligned_sources(sources: Mapping[str, RunSource]) -> Aligned:
+    """Read and align runs; raise InputError if they cannot be fused."""
+    aligned = align([source.whole() for source in sources.values()])
+    _check_scores(aligned, tuple(sources))
+    return aligned
+
+
+def checked_weights(weights: Any, names: Sequence[str]) -> list[float]:
     """Return the weight of each run."""
     if weights is None:
         return [1.0] * len(names)
@@ -174,7 +191,7 @@ def _check_scores(aligned: Aligned, names: Sequence[str]) -> None:
             raise InputError(name, "has an infinite score, which cannot be fused")
         if np.isnan(scores).all():
             raise InputError(name, "has no document")
-    lists = _list_of_rows(aligned)
+    lists = list_of_rows(aligned)
     answers = [np.bincount(lists[~np.isnan(scores)], minlength=len(aligned.queries)) > 0 for scores in aligned.scores]
     if not (np.sum(answers, axis=0) > 1).any():
         queries = [quoted(aligned.queries[int(np.argmax(answered))]) for answered in answers]
@@ -182,11 +199,11 @@ def _check_scores(aligned: Aligned, names: Sequence[str]) -> None:
         raise InputError("runs", f"have no query in common: {shown_queries}")
 
 
-def _fused_scores(aligned: Aligned, weights: Sequence[float], method: str, normalise: str, missing: Any) -> Values:
-    """Return the fused score of each row, from the normalised scores."""
-    lists, normalisation = _list_of_rows(aligned), NORMALISATIONS[normalise]
-    combined = np.empty_like(aligned.scores)
-    for scores, weight, out in zip(aligned.scores, weights, combined, strict=True):
+def normalised_scores(aligned: Aligned, normalise: str, missing: Any) -> Values:
+    """Return the normalised score of each row in each run: float64[n_runs, n_rows]."""
+    lists, normalisation = list_of_rows(aligned), NORMALISATIONS[normalise]
+    normalised = np.empty_like(aligned.scores)
+    for scores, out in zip(aligned.scores, normalised, strict=True):
         here = np.flatnonzero(~np.isnan(scores))
         values = normalisation.apply(RankedLists(scores[here], lists[here]))
         if missing == "least" and not normalisation.from_zero:
@@ -197,14 +214,20 @@ def _fused_scores(aligned: Aligned, weights: Sequence[float], method: str, norma
         else:
             out[:] = 0.0 if isinstance(missing, str) else missing
         out[here] = values
-        out *= weight
+    return normalised
+
+
+def _fused_scores(aligned: Aligned, weights: Sequence[float], method: str, normalise: str, missing: Any) -> Values:
+    """Return the fused score of each row, from the normalised scores."""
+    combined = normalised_scores(aligned, normalise, missing)
+    combined *= np.array(weights)[:, None]
     fused: Values = _METHODS[method](combined)
     return fused * (~np.isnan(aligned.scores)).sum(axis=0) if method == "mnz" else fused
 
 
 def _fused_ranks(aligned: Aligned, weights: Sequence[float], method: str, k: float) -> Values:
     """Return the fused score of each row, from expected ranks."""
-    sizes, lists = np.diff(aligned.offsets), _list_of_rows(aligned)
+    sizes, lists = np.diff(aligned.offsets), list_of_rows(aligned)
     fused = np.zeros(len(lists))
     for scores, weight in zip(aligned.scores, weights, strict=True):
         here = np.flatnonzero(~np.isnan(scores))
@@ -231,7 +254,7 @@ def _first(lists: Lists, depth: int) -> Lists:
     return lists.without(np.flatnonzero(lists.values < np.repeat(least, sizes)))
 
 
-def _list_of_rows(aligned: Aligned) -> Integers:
+def list_of_rows(aligned: Aligned) -> Integers:
     """Return the index of the query of each row."""
     return np.repeat(np.arange(len(aligned.queries)), np.diff(aligned.offsets))
 

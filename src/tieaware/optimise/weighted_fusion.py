@@ -1,0 +1,229 @@
+"""Fusion with many weights: runs are aligned, normalised and matched with judgments only once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tieaware.checks.arrays import Integers, Offsets, Values
+from tieaware.checks.attributes import Hinted
+from tieaware.checks.keywords import keywords_elsewhere
+from tieaware.engine.misplaced_arguments import check_judgments, measures_first
+from tieaware.errors import InputError, printable
+from tieaware.evaluator import Evaluator
+from tieaware.inputs import (
+    Matched,
+    Qrels,
+    QrelsLike,
+    Run,
+    RunLike,
+    as_qrels,
+    check_numbers,
+    differing,
+    first_query,
+    match,
+    no_query_judged,
+)
+from tieaware.lists.identifiers import Identifiers, frozen
+from tieaware.lists.judgments import POOLED
+from tieaware.lists.query_lists import Lists
+from tieaware.measures import Measure, parse_measures
+from tieaware.optimise.alignment import Aligned
+from tieaware.optimise.fusion import (
+    Missing,
+    aligned_sources,
+    checked_scale,
+    checked_weights,
+    normalised_scores,
+    sources_to_fuse,
+)
+from tieaware.optimise.normalisation import NormalisationName
+from tieaware.output.tables import counted
+from tieaware.precision import Coarsening
+from tieaware.ties import TieRuleName
+
+_KEYWORDS = {
+    "method": "it fuses by weighted sums; for other methods, evaluate fuse(runs, method, weights)",
+    "depth": "use a measure with a cut-off, such as 'nDCG@10'",
+    "weights": "pass them to the call: fusion(weights)",
+}
+
+
+class WeightedFusion(Hinted):
+    """The weighted sum of several runs, for any number of weights, which may be chosen by their values.
+
+    The runs are read, normalised and matched with the judgments once. A call then evaluates weights; its values have
+    the same bits as those of ``evaluate(qrels, fuse(runs, weights=weights), measures)``.
+
+    Parameters
+    ----------
+    qrels, runs
+        As for `evaluate`; at least two runs.
+    measures : sequence of str or Measure, or one string
+        For example "nDCG@10" or ``["AP", "nDCG@10"]``.
+    normalise, missing
+        As for `fuse`.
+    ties, precision, threads, undefined
+        As for `Evaluator`.
+
+    Attributes
+    ----------
+    evaluator : Evaluator
+        Its lists are the documents that any of the runs has, for each judged query in the order of the judgments. A
+        query that no run answers has an empty list. Queries that are not judged are left out.
+    features : float64[n_docs, n_runs]
+        The normalised score of each document in each run, read-only.
+    queries : tuple of str or of int
+        The judged queries, one for each row of the values: the same as in the results of `evaluate`.
+    runs : tuple of str
+        The names of the runs, in the order of the weights.
+    documents : Identifiers
+        The document of each row of `features`.
+
+    Raises
+    ------
+    InputError
+        As for `evaluate` and `fuse`.
+
+    Warns
+    -----
+    UserWarning
+        If the runs share queries with the judgments, but no document.
+
+    Examples
+    --------
+    No run answers q2, and q3 is not judged.
+
+    >>> import tieaware
+    >>> qrels = {"q2": {"d1": 1}, "q1": {"d1": 1, "d3": 1}}
+    >>> bm25 = {"q1": {"d1": 7.0, "d2": 7.0}, "q3": {"d1": 1.0}}
+    >>> dense = {"q1": {"d2": 0.9, "d3": 0.5}}
+    >>> fusion = tieaware.WeightedFusion(qrels, {"bm25": bm25, "dense": dense}, "AP")
+    >>> fusion.queries, fusion.features.tolist()
+    (('q2', 'q1'), [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    >>> [fusion([1 - weight, weight]).mean().round(3).item() for weight in (0.0, 0.5, 1.0)]
+    [0.354, 0.292, 0.292]
+    """
+
+    @keywords_elsewhere(_KEYWORDS)
+    def __init__(
+        self,
+        qrels: QrelsLike,
+        runs: Mapping[str, RunLike] | Sequence[RunLike],
+        measures: str | Measure | Sequence[str | Measure],
+        *,
+        normalise: NormalisationName = "min-max",
+        missing: Missing = "least",
+        ties: TieRuleName = "average",
+        precision: str | Coarsening | None = None,
+        threads: int | None = 1,
+        undefined: float = 0.0,
+    ) -> None:
+        try:
+            parse_measures(measures)
+        except InputError as error:
+            raise measures_first(qrels, runs) or error from None
+        check_judgments(qrels)
+        missing = checked_scale(normalise, missing)
+        judged, sources = as_qrels(qrels), sources_to_fuse(runs)
+        for name, source in sources.items():
+            check_numbers(judged, source, name)
+        aligned = aligned_sources(sources)
+        self.runs: tuple[str, ...] = tuple(sources)
+        matched = _matched(judged, aligned, "+".join(self.runs))
+        rows, offsets = _rows_by_judgments(matched.rows, aligned.offsets, len(judged))
+        self.queries: tuple[str | int, ...] = tuple(judged.queries.to_list())
+        self.documents: Identifiers = aligned.documents.take(rows)
+        # One run after the other, because `scores` adds whole runs.
+        self._by_run: Values = frozen(normalised_scores(aligned, normalise, missing)[:, rows])
+        self.features: Values = self._by_run.T
+        self.evaluator = Evaluator(
+            _labels(matched, aligned)[rows], measures, offsets=offsets, judgments=(judged.labels, judged.offsets),
+            ties=ties, docids=list(self.documents), precision=precision, threads=threads, undefined=undefined,
+        )  # fmt: skip
+
+    def scores(self, weights: Mapping[str, float] | Sequence[float] | Values) -> Values:
+        """Return the fused score of each document.
+
+        The scores have the same bits as those of `fuse`. The product ``features @ weights`` may differ from them in the
+        last bits, even for two documents with equal features, which then do not tie.
+
+        Parameters
+        ----------
+        weights : {name: float} or sequence of float
+            The weight of each run.
+
+        Returns
+        -------
+        float64[n_docs]
+            Scores for `evaluator`.
+
+        Raises
+        ------
+        InputError
+            The weights do not fit the runs.
+        """
+        first, *others = zip(self._by_run, checked_weights(weights, self.runs), strict=True)
+        scores: Values = first[0] * first[1]
+        for values, weight in others:
+            scores += values * weight
+        return scores
+
+    def __call__(self, weights: Mapping[str, float] | Sequence[float] | Values) -> Values:
+        """Evaluate the fusion with these weights; parameters and errors as for `scores`.
+
+        Returns
+        -------
+        float64[n_queries, n_measures]
+            Rows in the order of `queries`, columns in the order of the measures.
+        """
+        return self.evaluator(self.scores(weights))
+
+    def __repr__(self) -> str:
+        n_docs = counted(len(self.documents), "document")
+        sizes = f"{counted(len(self.queries), 'query', 'queries')}, {n_docs}"
+        return f"WeightedFusion({' + '.join(self.runs)}, {sizes})"
+
+
+def _matched(qrels: Qrels, aligned: Aligned, name: str) -> Matched:
+    """Match the documents of all runs with the judgments; warn if no document is judged."""
+    run = Run.of(Lists(aligned.queries, aligned.offsets, aligned.documents, aligned.scores[0]), name)
+    matched = match(qrels, run)
+    if not (matched.rows >= 0).any():
+        raise InputError(name, no_query_judged(qrels, run, first_query(run)))
+    example = "" if len(matched.lists.positions) else differing(qrels, run, matched)
+    if example:
+        warnings.warn(printable(f"{name}: no document is judged in {qrels.name}; {example}"), UserWarning, stacklevel=4)
+    return matched
+
+
+def _labels(matched: Matched, aligned: Aligned) -> Integers:
+    """Return the label of each aligned document; -1 if it is not judged."""
+    labels = np.full(len(aligned.documents), -1, np.int64)
+    found = np.repeat(aligned.offsets[:-1], np.diff(matched.lists.judged_offsets)) + matched.lists.positions
+    # In judgments, negative labels mean "in the pool, but not judged"; in an evaluator, -1 means "not in the pool".
+    labels[found] = np.where(matched.lists.labels < 0, POOLED, matched.lists.labels)
+    return labels
+
+
+def _rows_by_judgments(judged: Integers, offsets: Offsets, n_judged: int) -> tuple[Integers, Offsets]:
+    """Return the rows of each judged query, in the order of the judgments, and the offsets of these lists.
+
+    Parameters
+    ----------
+    judged : int64[n_queries]
+        For each query of the runs, its index in the judgments; -1 if it is not judged.
+    offsets : int64[n_queries + 1]
+        The rows of each query of the runs.
+    n_judged : int
+        The number of judged queries.
+    """
+    answered = np.flatnonzero(judged >= 0)
+    starts, sizes = np.zeros(n_judged, np.int64), np.zeros(n_judged, np.int64)
+    starts[judged[answered]] = offsets[answered]
+    sizes[judged[answered]] = np.diff(offsets)[answered]
+    ends = np.cumsum(sizes)
+    rows = np.repeat(starts - (ends - sizes), sizes) + np.arange(sizes.sum())
+    return rows, np.concatenate((np.zeros(1, np.int64), ends))
