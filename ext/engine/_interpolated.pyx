@@ -7,6 +7,9 @@ so far, which is one of finitely many fractions. Whenever h reaches a wanted num
 the interpolated precisions. For each state, three numbers are kept: its probability, and its contributions to the mean
 and to the second moment of the sum. A group of n documents, r of them relevant, has up to n r fractions, and each of
 its n slots takes up to r times as many steps as there are fractions.
+
+The greatest F at any cut-off is found by the same walk: F is (1 + β²) h/(j + β² N), so `shift` = β² N is added to every
+rank, and ranks below the measure's cut-off do not change the maximum.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
@@ -44,6 +47,9 @@ cdef struct Walk:
     Py_ssize_t* first
     Py_ssize_t* last
     double steps
+    # The number that is added to each rank, and the last rank that counts.
+    double shift
+    int64_t cutoff
     Interruption* interruption
 
 
@@ -135,6 +141,7 @@ cdef void climb(Walk* walk, int64_t t, int64_t n, int64_t r, int64_t before, con
                 const double* floors) noexcept nogil:
     """Walk through one group from its last slot to its first. At the beginning, all states are in row r."""
     cdef int64_t x, a, h, lowest = max(wanted[0] - 1 - before, 0)
+    cdef Py_ssize_t at
     cdef double times, floor, steps = walk.steps
     cdef int i
     for x in range(n, 0, -1):
@@ -150,7 +157,8 @@ cdef void climb(Walk* walk, int64_t t, int64_t n, int64_t r, int64_t before, con
                 if wanted[i] == h:
                     times += 1.0
                     floor = floors[i]
-            move_up(walk, a, min(a + 1, x) / <double>x, index_of(walk, h / <double>(t + x)), times, floor)
+            at = index_of(walk, h / (t + x + walk.shift)) if t + x <= walk.cutoff else 0
+            move_up(walk, a, min(a + 1, x) / <double>x, at, times, floor)
             walk.steps += walk.last[a + 1] - walk.first[a + 1] + 1
         if walk.steps > MOST_STEPS or interrupted(walk.interruption, <int64_t>(4.0 * (walk.steps - steps))):
             walk.steps = INFINITY
@@ -173,40 +181,49 @@ cdef inline void gather(Walk* walk, Py_ssize_t lowest, Py_ssize_t row, Py_ssize_
     walk.last[row] = last
 
 
-cdef Py_ssize_t count_fractions(const Groups* groups, const double* weight, int64_t wanted) noexcept nogil:
+cdef Py_ssize_t count_fractions(const Groups* groups, const double* weight, int64_t wanted, int64_t k) noexcept nogil:
     cdef Py_ssize_t g
-    cdef int64_t r, before = 0
+    cdef int64_t r, within, before = 0
     cdef double total = 1.0
     for g in range(groups.count):
         r = <int64_t>weight[g]
-        total += <double>max(before + r + 1 - max(before + 1, wanted), 0) * max(groups.size[g] - r + 1, 0)
+        within = max(k - groups.start[g], 0)
+        total += (<double>max(before + min(r, within) + 1 - max(before + 1, wanted), 0)
+                  * max(min(groups.size[g] - r + 1, within), 0))
         before += r
     return <Py_ssize_t>total if total < 1e15 else <Py_ssize_t>1e15
 
 
 cdef void list_fractions(const Groups* groups, const double* weight, int64_t wanted, Walk* walk) noexcept nogil:
+    """List the fractions of all places within the cut-off that the h-th relevant document can have."""
     cdef Py_ssize_t g, n = 1
     cdef int64_t h, x, r, before = 0
     walk.value[0] = 0.0
     for g in range(groups.count):
         r = <int64_t>weight[g]
         for h in range(max(before + 1, wanted), before + r + 1):
-            for x in range(h - before, groups.size[g] - r + h - before + 1):
-                walk.value[n] = h / <double>(groups.start[g] + x)
+            for x in range(h - before, min(groups.size[g] - r + h - before, walk.cutoff - groups.start[g]) + 1):
+                walk.value[n] = h / (groups.start[g] + x + walk.shift)
                 n += 1
         before += r
     sort(walk.value, n)
     walk.n_values = distinct(walk.value, n)
 
 
-cdef double least_of(const Groups* groups, const double* weight, int64_t wanted) noexcept nogil:
-    """Return the interpolated precision in the worst order of tied documents, a lower bound for all orders."""
+cdef double least_of(const Groups* groups, const double* weight, int64_t wanted, const Walk* walk) noexcept nogil:
+    """Return the maximum of h/j in the worst order of tied documents, a lower bound for all orders."""
     cdef Py_ssize_t g
+    cdef int64_t end
     cdef double found = 0.0, hits = 0.0
     for g in range(groups.count):
         hits += weight[g]
+        end = groups.start[g] + groups.size[g]
+        if end > walk.cutoff:
+            # In the worst order, as many of the group's relevant documents as possible are below the cut-off.
+            hits -= min(weight[g], <double>(end - walk.cutoff))
+            return max(found, hits / (walk.cutoff + walk.shift)) if hits >= wanted else found
         if hits >= wanted and weight[g] > 0.0:
-            found = max(found, hits / (groups.start[g] + groups.size[g]))
+            found = max(found, hits / (end + walk.shift))
     return found
 
 
@@ -218,7 +235,7 @@ cdef struct Extent:
     Py_ssize_t n_rows
 
 
-cdef Extent extent_of(const Groups* groups, const double* weight, int64_t wanted) noexcept nogil:
+cdef Extent extent_of(const Groups* groups, const double* weight, int64_t wanted, int64_t k) noexcept nogil:
     cdef Py_ssize_t g
     cdef Extent extent
     extent.retrieved = 0
@@ -226,13 +243,13 @@ cdef Extent extent_of(const Groups* groups, const double* weight, int64_t wanted
     for g in range(groups.count):
         extent.retrieved += <int64_t>weight[g]
         extent.n_rows = max(extent.n_rows, <Py_ssize_t>weight[g] + 1)
-    extent.n_values = count_fractions(groups, weight, wanted)
+    extent.n_values = count_fractions(groups, weight, wanted, k)
     return extent
 
 
 cdef int64_t size_from(const Query* q, int64_t wanted) noexcept nogil:
     """Return how many numbers of working memory the fractions, the states and the bounds of the rows need."""
-    cdef Extent extent = extent_of(q.groups, q.weight, wanted)
+    cdef Extent extent = extent_of(q.groups, q.weight, wanted, q.measure.cutoff)
     if extent.retrieved < wanted:
         return 0
     if <double>extent.n_values * extent.n_rows > MOST_STATES:
@@ -242,7 +259,7 @@ cdef int64_t size_from(const Query* q, int64_t wanted) noexcept nogil:
 
 cdef Moments at_recall(const Query* q) noexcept nogil:
     cdef int64_t wanted = wanted_at(q.measure.measure_number, q.norm)
-    return moments_at(q, &wanted, 1)
+    return moments_at(q, &wanted, 1, 0.0)
 
 
 cdef Moments at_eleven_recalls(const Query* q) noexcept nogil:
@@ -250,7 +267,16 @@ cdef Moments at_eleven_recalls(const Query* q) noexcept nogil:
     cdef int i
     for i in range(MOST_POINTS):
         wanted[i] = wanted_at(i / 10.0, q.norm)
-    return moments_at(q, wanted, MOST_POINTS)
+    return moments_at(q, wanted, MOST_POINTS, 0.0)
+
+
+cdef Moments of_greatest_f(const Query* q) noexcept nogil:
+    cdef int64_t wanted = 1
+    cdef double square = q.measure.measure_number * q.measure.measure_number
+    cdef Moments moments = moments_at(q, &wanted, 1, square * q.norm)
+    moments.mean *= 1.0 + square
+    moments.variance *= (1.0 + square) * (1.0 + square)
+    return moments
 
 
 cdef int64_t size_at_recall(const Query* q, bint spread) noexcept nogil:
@@ -261,14 +287,19 @@ cdef int64_t size_at_eleven_recalls(const Query* q, bint spread) noexcept nogil:
     return size_from(q, wanted_at(0.0, q.norm))
 
 
-cdef Moments moments_at(const Query* q, const int64_t* wanted, int n_points) noexcept nogil:
+cdef int64_t size_of_greatest_f(const Query* q, bint spread) noexcept nogil:
+    return size_from(q, 1)
+
+
+cdef Moments moments_at(const Query* q, const int64_t* wanted, int n_points, double shift) noexcept nogil:
     """Return the mean and the variance of interpolated precision, averaged over several wanted numbers of documents.
 
-    `wanted` contains the numbers of relevant documents at which precision is interpolated, ascending.
+    `wanted` contains the numbers of relevant documents at which precision is interpolated, ascending. `shift` is added
+    to every rank.
     """
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
-    cdef Extent extent = extent_of(groups, weight, wanted[0])
+    cdef Extent extent = extent_of(groups, weight, wanted[0], q.measure.cutoff)
     cdef Py_ssize_t g, a, n_states = extent.n_values * extent.n_rows
     cdef int64_t r, lowest, retrieved = extent.retrieved
     cdef Walk walk
@@ -277,8 +308,10 @@ cdef Moments moments_at(const Query* q, const int64_t* wanted, int n_points) noe
     cdef Moments moments
     cdef int i
     moments.mean = moments.variance = 0.0
+    walk.shift = shift
+    walk.cutoff = q.measure.cutoff
     for i in range(n_points):
-        floors[i] = least_of(groups, weight, wanted[i])
+        floors[i] = least_of(groups, weight, wanted[i], &walk)
         moments.mean += floors[i]
     if retrieved < wanted[0]:
         return moments
@@ -298,7 +331,9 @@ cdef Moments moments_at(const Query* q, const int64_t* wanted, int n_points) noe
     walk.sum[0] = walk.square[0] = 0.0
     for g in range(groups.count - 1, -1, -1):
         r = <int64_t>weight[g]
-        if r > 0 and retrieved >= wanted[0]:
+        if groups.start[g] >= walk.cutoff:
+            retrieved -= r
+        elif r > 0 and retrieved >= wanted[0]:
             gather(&walk, lowest, r, extent.n_rows)
             retrieved -= r
             lowest = max(wanted[0] - 1 - retrieved, 0)
@@ -328,3 +363,11 @@ cdef double mean_at_eleven_recalls(const Query* q) noexcept nogil:
 
 cdef double variance_at_eleven_recalls(const Query* q) noexcept nogil:
     return at_eleven_recalls(q).variance
+
+
+cdef double mean_of_greatest_f(const Query* q) noexcept nogil:
+    return of_greatest_f(q).mean
+
+
+cdef double variance_of_greatest_f(const Query* q) noexcept nogil:
+    return of_greatest_f(q).variance

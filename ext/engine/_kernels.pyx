@@ -1,5 +1,5 @@
 """Registry of the kernels: the functions of each kernel, under the name that the definitions of measures use for it."""
-from tieaware.kernels cimport _cascade, _expected, _interpolated, _pairs, _spread
+from tieaware.kernels cimport _cascade, _confusion, _expected, _interpolated, _nth_relevant, _pairs, _spread
 from tieaware.kernels._measure cimport Extremes, Kernel, Statistic, WorkspaceSize
 
 cdef enum:
@@ -28,12 +28,16 @@ cdef int register(str name, Statistic mean, Statistic variance, Extremes extreme
     return 0
 
 
+register("accuracy", _confusion.mean_of_accuracy, _confusion.variance_of_accuracy)
 register("area_under_curve", _pairs.mean_of_pairs, _pairs.variance_of_pairs, _pairs.extremes_of_pairs)
 register("average_precision", _expected.average_precision, _spread.average_precision)
 register("cascade", _cascade.mean_of_cascade, _cascade.variance_of_cascade, NULL, _cascade.size_of_cascade)
 register("constant", _expected.constant, _spread.none)
 register("discounted", _expected.slots, _spread.discounted)
 register("discounted_to_ideal", _expected.slots_of_ideal, _spread.discounted)
+register("fall_out", _confusion.mean_of_fall_out, _spread.hits)
+register("greatest_f", _interpolated.mean_of_greatest_f, _interpolated.variance_of_greatest_f, NULL,
+         _interpolated.size_of_greatest_f)
 register("hits", _expected.hits, _spread.hits)
 register("hits_at_r", _expected.hits_at_r, _spread.hits_at_r)
 register("inferred_precision", _expected.inferred_precision, _spread.unknown, _spread.unknown_extremes)
@@ -42,10 +46,13 @@ register("interpolated", _interpolated.mean_at_recall, _interpolated.variance_at
 register("interpolated_11", _interpolated.mean_at_eleven_recalls, _interpolated.variance_at_eleven_recalls, NULL,
          _interpolated.size_at_eleven_recalls)
 register("patience", _expected.slots, _spread.patience)
+register("precision_at_relevant", _nth_relevant.mean_of_precision, _nth_relevant.variance_of_precision)
 register("preference", _expected.preference, _spread.preference)
 register("q_measure", _expected.q_measure, _spread.q_measure, NULL, _spread.size_of_q_measure)
 register("reciprocal_rank", _expected.reciprocal_rank, _spread.reciprocal_rank)
+register("relevance_when_retrieved", _nth_relevant.relevance_when_retrieved, _nth_relevant.variance_of_precision)
 register("residual", _expected.residual, _spread.patience)
 register("search_length", _expected.search_length, _spread.search_length)
+register("specificity", _confusion.mean_of_specificity, _spread.hits)
 register("squared_hits", _expected.squared_hits, _spread.none)
 register("success", _expected.success, _spread.success)

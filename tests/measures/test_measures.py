@@ -24,6 +24,7 @@ VALUES = {
     "relative": st.booleans(),
     "pool": st.booleans(),
     "beta": st.floats(0.0, 1e8, exclude_min=True),
+    "docs": st.integers(0, 10**15),
     "i": st.integers(1, 2**31),
     "max_rel": st.integers(1, 50),
     "recall": st.floats(0.0, 1.0),
@@ -143,7 +144,8 @@ def other(parameter):
     if isinstance(parameter, Number):
         return (parameter.default + parameter.most) / 2
     if isinstance(parameter, WholeNumber):
-        return parameter.default + 1
+        # A collection has at least as many documents as a list.
+        return parameter.default + (1 if parameter.most < 10**15 else 100)
     choices = parameter.choices if isinstance(parameter, Word) else (False, True)
     return next(choice for choice in choices if choice != parameter.default)
 

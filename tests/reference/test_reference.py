@@ -31,11 +31,12 @@ def test_groups_of_one_are_a_ranking(name):
     """If every group has one document, the mean over all orders is the value of the ranking, and the variance is 0."""
     of_ranking, of_groups, variance = reference.MEASURES[name]
     ranking = [0, 2, None, 1, -1, 0, 3]
-    value = of_ranking(ranking, [*ranking, 1])
+    judged = [*ranking, 0, 1]
+    value = of_ranking(ranking, judged)
     assert value > 0.0
     alone = [[label] for label in ranking]
-    assert of_groups(alone, [*ranking, 1]) == pytest.approx(value, rel=TOLERANCE)
-    assert name == "infAP" or variance(alone, [*ranking, 1]) == pytest.approx(0.0, abs=1e-15)
+    assert of_groups(alone, judged) == pytest.approx(value, rel=TOLERANCE)
+    assert name == "infAP" or variance(alone, judged) == pytest.approx(0.0, abs=1e-15)
 
 
 def test_function_names_follow_from_the_measure():

@@ -22,6 +22,9 @@ from tieaware.measures import Measure, parse_measure
 
 DIGITS = 50
 
+# The measures that count documents of the collection that are not retrieved.
+_CONFUSION = ("Accuracy", "Specificity", "FallOut")
+
 
 class Exact(NamedTuple):
     """The mean, variance and extremes of a measure over all orders."""
@@ -132,6 +135,8 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
         return Fraction(n_relevant)
     if name == "NumRelRet":
         return Fraction(len(ranks))
+    if name in _CONFUSION:
+        return _of_confusion(measure, order, judged) if n_relevant else Fraction(0)
     others = [j for j, lab in enumerate(order if name == "ESL" else top, 1) if not _is_relevant(lab, least)]
     if name == "ESL":
         if n_relevant == 0:
@@ -172,6 +177,15 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
     if name == "F1":
         precision, recall = Fraction(len(ranks), depth), Fraction(len(ranks), n_relevant)
         return 2 / (1 / precision + 1 / recall)
+    if name in ("PAtRel", "PRR"):
+        i = int(measure["i"])
+        return Fraction(i, ranks[i - 1]) if len(ranks) >= i else Fraction(0)
+    if name in ("F", "MaxF"):
+        square = Fraction(measure["beta"]) ** 2
+        at_ranks = [(1 + square) * i / (j + square * n_relevant) for i, j in enumerate(ranks, 1)]
+        if name == "MaxF":
+            return max(at_ranks)
+        return (1 + square) * len(ranks) / ((k or len(order)) + square * n_relevant)
     if name in ("AP", "GMAP"):
         return sum((Fraction(i, j) for i, j in enumerate(ranks, 1)), Fraction(0)) / n_relevant
     if name == "RR":
@@ -186,6 +200,21 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
     raise AssertionError(f"no definition of {name}")
 
 
+def _of_confusion(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Fraction:
+    """Count the cells of the confusion matrix document by document: (is it within the cut-off, is it relevant)."""
+    unretrieved = list((Counter(label for label in judged if label >= 0) - Counter(order)).elements())
+    more = max(int(measure["docs"]) - len(order) - len(unretrieved), 0)
+    cells: Counter[tuple[bool, bool]] = Counter()
+    for j, label in enumerate([*order, *unretrieved, *[-1] * more]):
+        within = j < min(measure.cutoff or len(order), len(order))
+        cells[within, _is_relevant(label, int(measure["rel"]))] += 1
+    if measure.name == "Accuracy":
+        return Fraction(cells[True, True] + cells[False, False], sum(cells.values()))
+    negatives = cells[True, False] + cells[False, False]
+    fall_out = Fraction(cells[True, False], negatives) if negatives else Fraction(0)
+    return fall_out if measure.name == "FallOut" else 1 - fall_out
+
+
 def _is_relevant(label: int, least: int) -> bool:
     return label >= least and label >= 0
 
@@ -198,6 +227,8 @@ def _gain(label: int, dcg: str) -> int:
 
 def _seen(measure: Measure, order: tuple[int, ...]) -> tuple[int, ...]:
     """Drop the labels that the measure ignores, and map labels that it treats alike to one label."""
+    if measure.name in _CONFUSION:
+        return order
     if not measure.parameters.get("judged_only"):
         order = order[: measure.cutoff]
     if measure.name in ("DCG", "nDCG", "ERR"):

@@ -22,6 +22,13 @@ MEASURES: tuple[str, ...] = (
     "P", "P@1", "P@3", "P@10", "P(rel=2)@2", "P(rel=0)@4",
     "R", "R@1", "R@3", "R@10", "R(rel=3)@2", "R(rel=0)@4",
     "F1", "F1@1", "F1@3", "F1@10", "F1(rel=2)@2", "F1(rel=0)@4",
+    "F(beta=2.0)", "F(beta=0.5)@1", "F(beta=2.0)@3", "F(beta=0.5,rel=2)@2", "F(rel=0)@4", "F(judged_only=True)@2",
+    "Accuracy", "Accuracy@1", "Accuracy@3", "Accuracy@10", "Accuracy(docs=20,rel=2)@2", "Accuracy(judged_only=True)@2",
+    "Specificity", "Specificity@1", "Specificity@3", "Specificity@10", "Specificity(docs=20,rel=2)@2",
+    "Specificity(rel=0)@4", "Specificity(judged_only=True)@2",
+    "FallOut", "FallOut@1", "FallOut@3", "FallOut@10", "FallOut(docs=20,rel=2)@2", "FallOut(rel=0)@4",
+    "FallOut(judged_only=True)@2",
+    "PAtRel", "PAtRel@3", "PAtRel(i=2)", "PAtRel(i=2)@3", "PAtRel(i=3,rel=2)@4", "PAtRel(i=2,judged_only=True)@2",
     "AP", "AP@1", "AP@3", "AP@10", "AP(rel=2)", "AP(rel=2)@4", "AP(rel=0)@5",
     "RR", "RR@1", "RR@3", "RR@10", "RR(rel=2)", "RR(rel=3)@4", "RR(rel=0)",
     "nDCG", "nDCG@1", "nDCG@3", "nDCG@10", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@4",
@@ -44,9 +51,9 @@ MEASURES: tuple[str, ...] = (
     "Rprec(judged_only=True)",
     "NumQ", "NumRet", "NumRel", "NumRel(rel=2)", "NumRel(rel=0)", "NumRelRet", "NumRelRet(rel=2)", "NumRelRet(rel=0)",
 )  # fmt: skip
-# Measures that are not listed above are added, so that none is forgotten. Three are excepted, because
-# tests/engine/test_inferred.py and tests/engine/test_interpolated.py test them.
-_ELSEWHERE = {"infAP", "IPrec", "IAP11"}
+# Measures that are not listed above are added, so that none is forgotten. Excepted are those that
+# test_inferred.py, test_interpolated.py and test_nth_relevant.py in tests/engine/ test.
+_ELSEWHERE = {"infAP", "IPrec", "IAP11", "MaxF", "PRR"}
 MEASURES += tuple(
     notation
     for name, definition in DEFINITIONS.items()

@@ -333,11 +333,12 @@ def _engine_of(
             "use a precision that rounds each score by itself, or bands with ties='average' and without a spread",
         )
     lengths = lists.lengths
-    judged_lengths = lists.judged_lengths if weights.judged >= 0 else lengths
+    needs_judged = weights.judged >= 0 or totals.judged is not None
+    judged_lengths = lists.judged_lengths if needs_judged else lengths
     return Engine(
         _prepared_lists(lists, labels, lengths, weights, wanted, order),
         weights.measures_for(measures, totals, lists.longest, wanted.spread),
-        norms=weights.norms(measures, totals.totals, lengths, judged_lengths),
+        norms=weights.norms(measures, totals, lengths, judged_lengths),
         query_numbers=totals.query_numbers,
         lookup_starts=totals.lookup_starts,
         undefined=undefined,

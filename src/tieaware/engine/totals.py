@@ -30,12 +30,15 @@ class Totals(NamedTuple):
         kernel needs none.
     lookup_starts : int64[n_queries, n_measures]
         The index at which the numbers of each query start in the lookup array of the measure.
+    judged : float64[n_queries], optional
+        The number of judged documents of each query; None if no measure needs it.
     """
 
     totals: Values
     query_numbers: Values
     lookups: list[Values | None]
     lookup_starts: Integers
+    judged: Values | None = None
 
     @classmethod
     def of(cls, measures: tuple[Measure, ...], judgments: Judgments) -> Totals:
@@ -60,7 +63,8 @@ class Totals(NamedTuple):
                 numbers[:, i] = definition.query_number(measure, judgments)
             if definition.query_lookup:
                 lookups[i], starts[:, i] = definition.query_lookup(measure, judgments)
-        return cls(totals, numbers, lookups, starts)
+        needs_judged = any(measure.definition.norm_of_known for measure in measures)
+        return cls(totals, numbers, lookups, starts, judgments.count(0) if needs_judged else None)
 
     @property
     def has_no_lookup(self) -> bool:
@@ -71,10 +75,13 @@ class Totals(NamedTuple):
         """Return the totals of the queries with these row indices; -1 stands for a query whose totals are 0."""
         judged = rows >= 0
         shape = len(rows), len(self.lookups)
-        some = Totals(np.zeros(shape), np.zeros(shape), self.lookups, np.zeros(shape, dtype=np.int64))
+        some_judged = None if self.judged is None else np.zeros(len(rows))
+        some = Totals(np.zeros(shape), np.zeros(shape), self.lookups, np.zeros(shape, dtype=np.int64), some_judged)
         some.totals[judged] = self.totals[rows[judged]]
         some.query_numbers[judged] = self.query_numbers[rows[judged]]
         some.lookup_starts[judged] = self.lookup_starts[rows[judged]]
+        if some_judged is not None and self.judged is not None:
+            some_judged[judged] = self.judged[rows[judged]]
         return some
 
     def columns(self, columns: Sequence[int]) -> Totals:
@@ -84,4 +91,5 @@ class Totals(NamedTuple):
             np.ascontiguousarray(self.query_numbers[:, columns]),
             [self.lookups[i] for i in columns],
             np.ascontiguousarray(self.lookup_starts[:, columns]),
+            self.judged,
         )

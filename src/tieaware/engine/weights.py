@@ -107,7 +107,7 @@ class Weights(NamedTuple):
             kernels.append(kernel.with_lookup(lookup, squares))
         return Measures(kernels)
 
-    def norms(self, measures: Sequence[Measure], totals: Values, retrieved: Integers, judged: Integers) -> Values:
+    def norms(self, measures: Sequence[Measure], totals: Totals, retrieved: Integers, judged: Integers) -> Values:
         """Return the divisor of each measure for each query: float64[n_queries, n_measures].
 
         The divisor is 0 where the measure is undefined.
@@ -115,15 +115,18 @@ class Weights(NamedTuple):
         Parameters
         ----------
         measures : sequence of Measure
-        totals : float64[n_queries, n_measures]
+        totals : Totals
         retrieved, judged : int64[n_queries]
             The number of ranked documents of each list, and the number of judged documents among them.
         """
-        norms = totals.copy()
+        norms = totals.totals.copy()
         for i in self.not_by_total:
             measure = measures[i]
-            norms[:, i] = measure.definition.norm(measure, totals[:, i], judged if measure.judged_only else retrieved)
-        _labels.clear_undefined(norms, totals)
+            documents = judged if measure.judged_only else retrieved
+            if measure.definition.norm_of_known and totals.judged is not None:
+                documents = documents - judged + totals.judged.astype(np.int64)
+            norms[:, i] = measure.definition.norm(measure, totals.totals[:, i], documents)
+        _labels.clear_undefined(norms, totals.totals)
         return norms
 
 

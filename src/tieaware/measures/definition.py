@@ -118,6 +118,8 @@ class Definition:
     norm : callable
         Takes the measure, the totals and the numbers of retrieved documents; returns the number by which the
         kernel's sum is divided: one for all queries, or float64[n_queries].
+    norm_of_known : bool
+        Whether `norm` takes the numbers of documents that are retrieved or judged, instead of retrieved.
     slots : callable, optional
         Takes the measure and a depth; returns an array that the kernel reads, usually the prefix sums of the weights of
         at least `depth` ranks.
@@ -166,6 +168,7 @@ class Definition:
     weighting: Weighting
     total: Callable[[Measure, Judgments], Values]
     norm: Callable[[Measure, Values, Integers], Values | Integers | float]
+    norm_of_known: bool = False
     slots: Callable[[Measure, int], Values] | None = None
     query_number: Callable[[Measure, Judgments], Values] | None = None
     query_lookup: Callable[[Measure, Judgments], tuple[Values, Integers]] | None = None

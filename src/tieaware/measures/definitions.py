@@ -35,9 +35,12 @@ from tieaware.measures.formulas import (
     RELEVANCE,
     RELEVANCE_AND_GAIN,
     always,
+    by_collection,
     by_depth,
     by_depth_reached,
+    by_f,
     by_mean_of_depth_and_total,
+    by_nonrelevant,
     by_retrieved,
     by_retrieved_or_total,
     by_retrieved_times_total,
@@ -80,6 +83,13 @@ _PATIENCE: _Parameters = {
 }
 _WEIGHT_OF_GAINS: _Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of gains against ranks", ends=False)}
 _WEIGHT_OF_RECALL: _Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of recall against precision", ends=False)}
+_BETA: _Parameters = {
+    "beta": Number(1.0, 0.0, 1e9, "how many times as important recall is as precision", ends=False)
+}
+_DOCS: _Parameters = {
+    "docs": WholeNumber(0, 0, 10**15, "the number of documents in the collection; 0: the retrieved and judged ones")
+}
+_WANTED: _Parameters = {"i": WholeNumber(1, 1, 2**31, "the number of relevant documents to find")}
 
 _LIMIT_OF_INTERPOLATED = "the exact value of large tie groups takes too long; use another tie rule"
 _LIMIT_OF_ERR = (
@@ -116,6 +126,31 @@ F1: Measure = _measure(Definition(
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_mean_of_depth_and_total,
     worst_case=LOSS_OF_F1,
     parameters=_BINARY,
+))
+F: Measure = _measure(Definition(
+    name="F", title="weighted harmonic mean of precision and recall",
+    kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_f,
+    parameters={**_BETA, **_BINARY},
+))
+MaxF: Measure = _measure(Definition(
+    name="MaxF", title="greatest F at any rank",
+    kernel="greatest_f", weighting=RELEVANCE, total=relevant_documents, norm=by_total, measure_number="beta",
+    parameters={**_BETA, **_BINARY}, limit=_LIMIT_OF_INTERPOLATED,
+))
+Accuracy: Measure = _measure(Definition(
+    name="Accuracy", title="share of the collection that is retrieved and relevant, or neither",
+    kernel="accuracy", weighting=RELEVANCE, total=relevant_documents, norm=by_collection, norm_of_known=True,
+    query_number=relevant_documents, parameters={**_DOCS, **_BINARY},
+))
+Specificity: Measure = _measure(Definition(
+    name="Specificity", title="share of nonrelevant documents that are not retrieved",
+    kernel="specificity", weighting=RELEVANCE, total=relevant_documents, norm=by_nonrelevant, norm_of_known=True,
+    parameters={**_DOCS, **_BINARY},
+))
+FallOut: Measure = _measure(Definition(
+    name="FallOut", title="share of nonrelevant documents that are retrieved",
+    kernel="fall_out", weighting=RELEVANCE, total=relevant_documents, norm=by_nonrelevant, norm_of_known=True,
+    parameters={**_DOCS, **_BINARY}, less_is_better=True,
 ))
 AP: Measure = _measure(Definition(
     name="AP", title="average precision",
@@ -197,8 +232,17 @@ AUC: Measure = _measure(Definition(
 ESL: Measure = _measure(Definition(
     name="ESL", title="expected search length to the i-th relevant document",
     kernel="search_length", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
-    parameters={"i": WholeNumber(1, 1, 2**31, "the number of relevant documents to find"), **_BINARY},
-    has_cutoff=False, less_is_better=True,
+    parameters={**_WANTED, **_BINARY}, has_cutoff=False, less_is_better=True,
+))
+PAtRel: Measure = _measure(Definition(
+    name="PAtRel", title="precision at the i-th relevant document",
+    kernel="precision_at_relevant", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
+    parameters={**_WANTED, **_BINARY},
+))
+PRR: Measure = _measure(Definition(
+    name="PRR", title="probability that a document is relevant, given that it is retrieved",
+    kernel="relevance_when_retrieved", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
+    parameters={**_WANTED, **_BINARY}, has_cutoff=False,
 ))
 Judged: Measure = _measure(Definition(
     name="Judged", title="share of judged documents",

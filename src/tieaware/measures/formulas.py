@@ -15,6 +15,7 @@ import numpy as np
 
 from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Integers, Labels, Values
+from tieaware.errors import InputError
 from tieaware.kernels import _labels, _slots
 from tieaware.lists.judgments import POOLED, Judgments
 from tieaware.measures.definition import LEAST_INEXACT, Measure, Weighting, check_exact
@@ -169,6 +170,13 @@ def by_mean_of_depth_and_total(measure: Measure, total: Values, retrieved: Integ
     return (depth + total) / 2.0
 
 
+def by_f(measure: Measure, total: Values, retrieved: Integers) -> Values:
+    """Return (k + beta² N) / (1 + beta²). Hits divided by this number are the textbook's F."""
+    depth = retrieved if measure.cutoff is None else float(measure.cutoff)
+    square = float(measure["beta"]) ** 2
+    return (depth + square * total) / (1.0 + square)
+
+
 def by_depth_reached(measure: Measure, total: Values, retrieved: Integers) -> Values:
     """Return k, or the number of retrieved documents for shorter lists."""
     reached = np.maximum(retrieved, 1.0)
@@ -189,6 +197,23 @@ def by_weighted_mean(measure: Measure, total: Values, retrieved: Integers) -> Va
 def by_retrieved_times_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
     """Return retrieved · N. Squared hits divided by this number are precision times recall."""
     return np.maximum(retrieved, 1.0) * total
+
+
+def by_collection(measure: Measure, total: Values, known: Integers) -> Values:
+    """Return the number of documents of the collection: the parameter `docs`, or the retrieved and judged documents."""
+    docs = int(measure["docs"])
+    most = int(known.max(initial=0, where=total > 0.0))
+    if 0 < docs < most:
+        raise InputError(
+            f"docs of {measure}",
+            f"must be the size of the collection, but a query has {most:,} retrieved or judged documents",
+        )
+    return np.full(len(known), float(docs)) if docs else known.astype(np.float64)
+
+
+def by_nonrelevant(measure: Measure, total: Values, known: Integers) -> Values:
+    """Return the number of nonrelevant documents of the collection, but at least 1."""
+    return np.maximum(by_collection(measure, total, known) - total, 1.0)
 
 
 def by_retrieved(measure: Measure, total: Values, retrieved: Integers) -> Integers:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tieaware.errors import InputError
 from tieaware.measures.definitions import DEFINITIONS
-from tieaware.measures.spellings import Family, families, family_of, is_cutoff, key
+from tieaware.measures.spellings import ONLY_IN_NOTATION, Family, families, family_of, is_cutoff, key
 from tieaware.measures.wrong_notation import cutoff_in_brackets
 
 _OBJECTIVE = "it is a training objective"
@@ -41,7 +41,6 @@ _MEANT = {
     **dict.fromkeys(("ndcgexp", "expndcg", "ndcgexponential", "exponentialndcg"), "nDCG(dcg='exp-log2')"),
     **dict.fromkeys(("dcgexp", "expdcg", "dcgexponential", "exponentialdcg"), "DCG(dcg='exp-log2')"),
     **dict.fromkeys(("ndcglinear", "linearndcg"), "nDCG"),
-    **dict.fromkeys(("f", "fmeasure", "fscore"), "F1"),
     **dict.fromkeys(("lrap", "labelrankingaverageprecision"), "AP"),
     "inverseharmonicmeanrank": "RR",
     "qmeasure": "Q",
@@ -57,13 +56,11 @@ _UNLIKE = {
 # Cut-offs that stand for the whole list.
 _NO_CUTOFF = {"all", "full", "inf", "infinity", "none", "max", "whole", "*"}
 _ACCURACY = re.compile(r"(?:.*?[_-])??(?:top[_-]?(?P<k>\d+|k)?[_-]?)?acc(?:uracy)?(?:[_-]?score)?", re.IGNORECASE)
+# F3, f1.5 and f05: the digits may be beta. A larger number, as in F10, is rather a cut-off.
+_F = re.compile(r"f[_-]?(?P<beta>[1-9]|0[1-9]|\d?\.\d{0,9}[1-9])", re.IGNORECASE | re.ASCII)
 # ranx's -l2 sets the smallest relevant label, so with it hits@10 is the count of ranx.
 _HITS = re.compile(r"hits(?:@(?P<cutoff>\d+))?(?:-l(?P<label>\d+))?", re.IGNORECASE)
 _CUTOFF = re.compile(r"(?P<name>[^@]*?)\s*(?:@|(?:[_-]at[_-]))\s*(?P<cutoff>.*)", re.IGNORECASE)
-# F2@10, f0.5, f05@10 and f_beta: the digits are beta. A larger number, as in F10, is rather a cut-off.
-_F_BETA = re.compile(
-    r"f[_-]?(?:(?P<beta>\d(?:\.\d+)?|0\d)|beta)(?:[_-]?(?:score|measure))?(?:@(?P<cutoff>\d+))?", re.I | re.ASCII
-)
 # map_rel2 and AP rel=2.
 _REL = re.compile(r"(?P<name>[^@]+?)[ _-]+rel[=_]?(?P<label>\d{1,9})(?:@(?P<cutoff>\d+))?", re.I | re.ASCII)
 # rbp95, rbp0.95 and rbp_p95; without the point and the p, the digits may be a cut-off.
@@ -99,11 +96,13 @@ def error_for(text: str, is_measure: Callable[[str], bool]) -> InputError:
     if text.isdecimal():
         return InputError("measure", f"{text!r} is a number; write a cut-off after its measure, as in nDCG@10")
     parts = _split(text)
-    family = family_of(parts.name)
+    in_notation = parts.name == ONLY_IN_NOTATION and "@" in text
+    family = Family(DEFINITIONS[ONLY_IN_NOTATION]) if in_notation else family_of(parts.name)
     error = (
-        _two_meanings(text, parts)
+        (None if in_notation else _two_meanings(text, parts))
         or cutoff_in_brackets(text, is_measure)
         or (family and _wrong_cutoff(text, parts, family, is_measure))
+        or _number_after_f(text, parts)
         or _number_in_name(text, is_measure)
     )
     if error:
@@ -142,13 +141,13 @@ def _split(text: str) -> _Parts:
 def _without_mark(text: str, parameters: str) -> _Parts:
     """Split a text that may end in its cut-off without a mark, such as P10."""
     name = text.rstrip("0123456789")
-    # In f110, the first digit belongs to the name: take the first split that gives a known name.
+    # In f110, the first digit belongs to the name: take the longest known name.
     splits = [i for i in range(len(name), len(text)) if text[i] != "0"]
     stems = {i: text[:i].rstrip("_.:=- ") for i in splits}
     known = [i for i in splits if family_of(stems[i]) is not None]
     if family_of(text) is not None or not splits:
         return _Parts(text, parameters, None)
-    i = known[0] if known else splits[0]
+    i = known[-1] if known else splits[0]
     return _Parts(stems[i], parameters, text[i:])
 
 
@@ -157,10 +156,12 @@ def _two_meanings(text: str, parts: _Parts) -> InputError | None:
     accuracy = _ACCURACY.fullmatch(parts.name)
     if accuracy is not None:
         cutoff = next((k for k in (parts.cutoff, accuracy["k"]) if k and k.isdecimal()), "k")
-        auc = Family(DEFINITIONS["AUC"]).notation(parts.parameters, None if cutoff == "k" else cutoff)
+        known = None if cutoff == "k" else cutoff
         success = Family(DEFINITIONS["Success"]).notation(parts.parameters, cutoff)
-        ours = f"{auc} as in ir_measures, or {success} as in beir, mteb and sentence-transformers"
-        return InputError("measure", f"{text!r} has two meanings; write {ours}")
+        auc, share = (Family(DEFINITIONS[name]).notation(parts.parameters, known) for name in ("AUC", "Accuracy"))
+        others = f"{success} as in beir, mteb and sentence-transformers, or {auc} as in ir_measures"
+        ours = f"{share} for the share of documents that are classified correctly, {others}"
+        return InputError("measure", f"{text!r} has several meanings; write {ours}")
     hits = _HITS.fullmatch(text.partition("(")[0])
     if hits is not None and (hits["label"] or parts.cutoff is None):
         settings = f"rel={hits['label']}" if hits["label"] else parts.parameters
@@ -171,20 +172,27 @@ def _two_meanings(text: str, parts: _Parts) -> InputError | None:
     return None
 
 
+def _number_after_f(text: str, parts: _Parts) -> InputError | None:
+    """Return the error for F with a number, such as F3@10 or F3, unless it is a known name, such as F2."""
+    stem, at, cutoff = re.sub(r"\(.*\)", "", text).partition("@")
+    found = _F.fullmatch(stem.strip())
+    cutoff = cutoff.strip()
+    if found is None or family_of(stem) is not None or (cutoff and not is_cutoff(DEFINITIONS["F"], cutoff)):
+        return None
+    digits = found["beta"]
+    beta = float(f"0.{digits[1]}" if digits.isdecimal() and len(digits) == 2 else digits)
+    right = Family(DEFINITIONS["F"], f"beta={beta}").notation(parts.parameters, cutoff or None)
+    name, _, rank = digits.rpartition(".")
+    if at or digits.startswith("0"):
+        return InputError("measure", f"unknown measure {text!r}; did you mean {right}?")
+    other = (family_of(f"f{name}") or Family(DEFINITIONS["F"])).notation(parts.parameters, rank)
+    return InputError("measure", f"{text!r} has two meanings; write {right} or {other}")
+
+
 def _number_in_name(text: str, is_measure: Callable[[str], bool]) -> InputError | None:
-    """Return the error for a name that contains the value of a parameter, such as F2@10, map_rel2 or rbp_p95."""
+    """Return the error for a name that contains the value of a parameter, such as map_rel2 or rbp_p95."""
     near: list[str] = []
-    if found := _F_BETA.fullmatch(text):
-        beta = found["beta"] or "2"
-        set_f = f"SetF(beta={f'0.{beta[1:]}' if len(beta) == 2 else beta})"
-        cutoff = found["cutoff"]
-        if found["beta"] == "1":
-            return None
-        if cutoff and is_measure(set_f):
-            ours = f"F1@{cutoff} has a cut-off, but no beta; {set_f} has a beta, but no cut-off"
-            return InputError("measure", f"unknown measure {text!r}; {ours}")
-        near = [set_f, *([f"F1@{beta}"] if found["beta"] else [])]
-    elif (found := _REL.fullmatch(text)) and (family := family_of(found["name"])):
+    if (found := _REL.fullmatch(text)) and (family := family_of(found["name"])):
         near = [family.notation(f"rel={found['label']}", found["cutoff"])]
     elif found := _RBP.fullmatch(text):
         near = [f"RBP(p=0.{found['decimals']})", *([] if found["mark"] else [f"RBP@{found['decimals']}"])]

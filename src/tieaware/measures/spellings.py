@@ -13,9 +13,15 @@ from tieaware.measures.definitions import DEFINITIONS
 # lower case, hyphens and underscores do not matter: r_precision is also RPrecision and r-precision.
 SPELLINGS: dict[str, tuple[str, ...]] = {
     "P": ("precision", "pre", "prec"),
-    "R": ("recall",),
+    "R": ("recall", "sensitivity", "true_positive_rate"),
     "Recall_cap": ("r_cap", "capped_recall"),
     "F1": ("f1_score",),
+    "F": ("f_beta", "f_measure"),
+    "F(beta=0.5)": ("f0.5",),
+    "F(beta=2.0)": ("f2",),
+    "MaxF": ("f_max", "max_f1", "best_f1"),
+    "Specificity": ("true_negative_rate",),
+    "FallOut": ("false_positive_rate",),
     "AP": ("map", "average_precision", "mean_average_precision", "avg_precision", "avg_prec"),
     "GMAP": ("geometric_map",),
     "RR": ("mrr", "reciprocal_rank", "mean_reciprocal_rank"),
@@ -38,13 +44,19 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
 # Names that mean one measure with a cut-off and another one without. In ranx, hits is the number of relevant documents.
 AMBIGUOUS_WITHOUT_CUTOFF = "hits"
 
+# The name is known in the notation only, with a capital, because other tools give it to Success and to AUC.
+ONLY_IN_NOTATION = "Accuracy"
+
+# In F_3, F.5 and F1.5, the number may be beta or the cut-off.
+_BETA_OR_CUTOFF = {"f": ("_", "."), "f1": (".",), "f2": (".",)}
+
 # XGBoost writes ndcg@10- and map@10- if queries without relevant documents have the value 0, as they do here.
 _WITH_HYPHEN = ("AP", "nDCG")
 
 # A name in the form of some tool: ndcg@10, NDCG_10, ndcg_at_10, ndcgAt10, and trec_eval's ndcg_cut.10. In ranx, -l2
 # is the smallest relevant label, and the digits of rbp.95 are the decimals of p.
 _FORM = re.compile(
-    r"(?P<name>\w[\w-]*?)\s*(?:\((?P<parameters>.*)\))?"
+    r"(?P<name>f[_-]?0\.5(?:[_-]?score)?|\w[\w-]*?)\s*(?:\((?P<parameters>.*)\))?"
     r"\s*(?:(?P<mark>@|\.|[_-]at[_-]|at|_)\s*(?P<cutoff>\d{1,19}(?:\.\d{1,17})?))?"
     r"(?:-l(?P<label>\d{1,10})|(?P<hyphen>-))?",
     re.ASCII | re.IGNORECASE,
@@ -105,7 +117,10 @@ def respelled(text: str) -> str | None:
     elif not is_cutoff(family.definition, cutoff):
         return None
     # With -l2, the name is one of ranx, in which hits@10 is a count.
-    if key(form["name"]) == AMBIGUOUS_WITHOUT_CUTOFF and (cutoff is None or form["label"]):
+    name = key(form["name"])
+    if form["mark"] in _BETA_OR_CUTOFF.get(name, ()):
+        return None
+    if name == AMBIGUOUS_WITHOUT_CUTOFF and (cutoff is None or form["label"]):
         return None
     if cutoff is None and family.needs_cutoff:
         return None
@@ -153,6 +168,8 @@ def families() -> dict[str, Family]:
         name, _, settings = notation.removesuffix(")").partition("(")
         known |= dict.fromkeys(map(key, names), Family(DEFINITIONS[name], settings))
     for definition in DEFINITIONS.values():
+        if definition.name == ONLY_IN_NOTATION:
+            continue
         own = filter(None, (definition.name, *definition.aliases, definition.trec_name))
         known |= dict.fromkeys(map(key, own), Family(definition))
     return known

@@ -23,6 +23,7 @@ _PARAMETERS = {
         ("minrel", "relevancelevel", "rellevel", "level", "l", "threshold", "relevance", "minrelevance"), "rel"
     ),
     **dict.fromkeys(("gain", "gains", "gainfunction"), "dcg"),
+    **dict.fromkeys(("ndocs", "numdocs", "collection", "collectionsize"), "docs"),
     **dict.fromkeys(("phi", "persistence", "patience"), "p"),
 }
 # Other names of gains and discounts, by key.

@@ -57,6 +57,8 @@ References
 .. [11] E. Yilmaz, J. A. Aslam, "Estimating average precision with incomplete and imperfect judgments", CIKM 2006.
 .. [12] T. Sakai, "New performance metrics based on multigrade relevance: their application to question answering",
        NTCIR-4, 2004.
+.. [13] V. Raghavan, P. Bollmann, G. S. Jung, "A critical investigation of recall and precision as measures of
+       retrieval system performance", ACM TOIS 7(3), 1989.
 """
 
 from __future__ import annotations
@@ -71,6 +73,7 @@ from tieaware.measures import Measure, parse_measure
 from tieaware.reference import (
     average_precision,
     cascade,
+    confusion,
     first_relevant,
     gains,
     hits,
@@ -84,6 +87,7 @@ __all__ = ["MEASURES", "ORDERS", "evaluate", "group", "rank", "variance"]
 
 MEASURES: dict[str, Functions] = {
     **hits.MEASURES,
+    **confusion.MEASURES,
     **first_relevant.MEASURES,
     **average_precision.MEASURES,
     **interpolated_precision.MEASURES,

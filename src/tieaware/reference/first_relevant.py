@@ -1,4 +1,4 @@
-"""Measures that depend only on the ranks of the first relevant documents: RR, Success and ESL.
+"""Measures that depend only on the ranks of the first relevant documents: RR, Success, ESL, PAtRel and PRR.
 
 Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
 """
@@ -215,9 +215,117 @@ def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: 
     return 0.0
 
 
+def precision_at_relevant(ranking: Ranking, judged: Ranking, k: int | None = None, i: int = 1, rel: int = 1) -> float:
+    """Return i / j, the precision at rank j of the i-th relevant document; 0 if it is not retrieved.
+
+    Other parameters as for `tieaware.reference`; the value is 0 … 1.
+
+    Parameters
+    ----------
+    i : int
+        The number of relevant documents that the user wants, at least 1.
+
+    Examples
+    --------
+    >>> precision_at_relevant([0, 0, 1, 1], [1, 1], i=2)
+    0.5
+    """
+    ranks = [j for j, label in enumerate(ranking[:k], start=1) if is_relevant(label, rel)]
+    return i / ranks[i - 1] if len(ranks) >= i else 0.0
+
+
+def mean_of_precision_at_relevant(
+    groups: Groups, judged: Ranking, k: int | None = None, i: int = 1, rel: int = 1
+) -> float:
+    """Return the mean of `precision_at_relevant`: Σ_x P(X = x) i/(t+x), X the place in the group that holds it.
+
+    Parameters as for `precision_at_relevant`.
+
+    Examples
+    --------
+    >>> mean_of_precision_at_relevant([[1, 0], [1, 0]], [1, 1], i=2)
+    0.5833333333333333
+    """
+    return math.fsum(chance * value for chance, value in _precisions_at_relevant(groups, k, i, rel))
+
+
+def variance_of_precision_at_relevant(
+    groups: Groups, judged: Ranking, k: int | None = None, i: int = 1, rel: int = 1
+) -> float:
+    """Return the variance of `precision_at_relevant`, by the same distribution as its mean.
+
+    Parameters as for `precision_at_relevant`; the value is 0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_precision_at_relevant([[1, 0]], [1, 0])
+    0.0625
+    """
+    mean = mean_of_precision_at_relevant(groups, judged, k, i, rel)
+    return math.fsum(chance * (value - mean) ** 2 for chance, value in _precisions_at_relevant(groups, k, i, rel))
+
+
+def _precisions_at_relevant(groups: Groups, k: int | None, i: int, rel: int) -> list[tuple[float, float]]:
+    """Return each value of `precision_at_relevant` with its probability C(x-1, s-1) C(n-x, r-s) / C(n, r).
+
+    The wanted document is the s-th of r relevant documents in a group of n, and x is its place in the group.
+    """
+    s = i
+    for ranks, labels in with_ranks(groups, None):
+        r, n = relevant(labels, rel), len(labels)
+        if r >= s:
+            chances = [math.comb(x - 1, s - 1) * math.comb(n - x, r - s) / math.comb(n, r) for x in range(1, n + 1)]
+            return [(p, i / j if k is None or j <= k else 0.0) for p, j in zip(chances, ranks, strict=True)]
+        s -= r
+    return []
+
+
+def relevance_when_retrieved(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+    """Return i / (i + `search_length`), the precision at the i-th relevant document; 0 if it is not retrieved [13]_.
+
+    Parameters as for `search_length`; the value is 0 … 1.
+
+    Examples
+    --------
+    >>> relevance_when_retrieved([0, 0, 1, 1], [1, 1], i=2)
+    0.5
+    """
+    return mean_of_relevance_when_retrieved([[label] for label in ranking], judged, i, rel)
+
+
+def mean_of_relevance_when_retrieved(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+    """Return i / (i + mean of `search_length`), which is not the mean of the quotient: that is at least as large.
+
+    Parameters as for `search_length`.
+
+    Examples
+    --------
+    >>> mean_of_relevance_when_retrieved([[1, 0]], [1, 0]), mean_of_precision_at_relevant([[1, 0]], [1, 0])
+    (0.6666666666666666, 0.75)
+    """
+    if sum(relevant(labels, rel) for labels in groups) < i:
+        return 0.0
+    return i / (i + mean_of_search_length(groups, judged, i, rel))
+
+
+def variance_of_relevance_when_retrieved(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+    """Return the variance of the quotient over the orders of tied documents, that of `precision_at_relevant`.
+
+    Parameters as for `search_length`; the value is 0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_relevance_when_retrieved([[1, 0]], [1, 0])
+    0.0625
+    """
+    return variance_of_precision_at_relevant(groups, judged, None, i, rel)
+
+
 MEASURES: dict[str, Functions] = {
     "RR": (reciprocal_rank, mean_of_reciprocal_rank, variance_of_reciprocal_rank),
     "Success": (success, mean_of_success, variance_of_success),
     "Hits": (success, mean_of_success, variance_of_success),
     "ESL": (search_length, mean_of_search_length, variance_of_search_length),
+    "PAtRel": (precision_at_relevant, mean_of_precision_at_relevant, variance_of_precision_at_relevant),
+    "PRR": (relevance_when_retrieved, mean_of_relevance_when_retrieved, variance_of_relevance_when_retrieved),
 }

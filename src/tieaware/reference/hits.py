@@ -272,6 +272,56 @@ def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: i
     return 4 * variance_of_hits(groups, k, rel) / (depth + N) ** 2 if N else 0.0
 
 
+def f(ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+    """Return (1 + beta²) P R / (beta² P + R), the weighted harmonic mean of precision and recall ([1]_, equation 8.5).
+
+    Other parameters as for `tieaware.reference`; the value is 0 … 1.
+
+    Parameters
+    ----------
+    beta : float
+        How many times as important recall is as precision, above 0. The `set_f` of trec_eval does not square it.
+
+    Examples
+    --------
+    >>> f([1, 0, 1], [1, 0, 1, 1], k=1, beta=2.0)
+    0.3846153846153846
+    """
+    P = precision(ranking, judged, k, rel)
+    R = recall(ranking, judged, k, rel)
+    return (1 + beta**2) * P * R / (beta**2 * P + R) if P else 0.0
+
+
+def mean_of_f(groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+    """Return the mean of `f`: (1 + beta²) expected hits / (k + beta² N).
+
+    Parameters as for `f`.
+
+    Examples
+    --------
+    >>> mean_of_f([[1, 0], [0]], [1, 0, 0], k=2, beta=2.0)
+    0.8333333333333334
+    """
+    N = relevant(judged, rel)
+    depth = number_of_documents(groups) if k is None else k
+    return (1 + beta**2) * mean_of_hits(groups, k, rel) / (depth + beta**2 * N) if N else 0.0
+
+
+def variance_of_f(groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+    """Return the variance of `f`: (1 + beta²)² times the variance of the hits, / (k + beta² N)².
+
+    Parameters as for `f`; the value is 0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_f([[1, 0]], [1, 0], k=1)
+    0.25
+    """
+    N = relevant(judged, rel)
+    depth = number_of_documents(groups) if k is None else k
+    return (1 + beta**2) ** 2 * variance_of_hits(groups, k, rel) / (depth + beta**2 * N) ** 2 if N else 0.0
+
+
 def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     """Return the precision at rank N, where precision and recall are equal ([1]_, section 8.4).
 
@@ -371,6 +421,7 @@ MEASURES: dict[str, Functions] = {
     "R": (recall, mean_of_recall, variance_of_recall),
     "Recall_cap": (capped_recall, mean_of_capped_recall, variance_of_capped_recall),
     "F1": (f1, mean_of_f1, variance_of_f1),
+    "F": (f, mean_of_f, variance_of_f),
     "Rprec": (r_precision, mean_of_r_precision, variance_of_r_precision),
     "Judged": (judged_share, mean_of_judged_share, variance_of_judged_share),
 }

@@ -1,4 +1,4 @@
-"""Interpolated precision: the largest precision at any rank where the recall is at least a given one.
+"""Interpolated precision, the largest precision at any rank where a recall is reached; and the largest F at any rank.
 
 Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
 """
@@ -207,7 +207,86 @@ def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int
     return sum((float(value) - mean) ** 2 * chance for (_, _, value), chance in chances.items()) / 121
 
 
+def greatest_f(ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+    """Return the largest (1 + beta²) h / (j + beta² N) at any rank j ≤ k, where h is the number of hits down to rank j.
+
+    This is the largest F, the weighted harmonic mean of precision and recall, that some cut-off gives.
+
+    Other parameters as for `tieaware.reference`; the value is 0 … 1.
+
+    Parameters
+    ----------
+    beta : float
+        How many times as important recall is as precision, above 0.
+
+    Examples
+    --------
+    >>> greatest_f([1, 0, 1, 0, 1], [1, 1, 1])
+    0.75
+    """
+    chances = _chances_of_greatest_f([[label] for label in ranking], judged, k, beta, rel)
+    return (1 + beta**2) * float(next(iter(chances)))
+
+
+def mean_of_greatest_f(groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+    """Return the mean of `greatest_f`, by enumerating its values; feasible for short lists only.
+
+    Parameters as for `greatest_f`.
+
+    Examples
+    --------
+    >>> round(mean_of_greatest_f([[1, 0]], [1, 0]), 6)
+    0.833333
+    """
+    chances = _chances_of_greatest_f(groups, judged, k, beta, rel)
+    return (1 + beta**2) * sum(float(value) * chance for value, chance in chances.items())
+
+
+def variance_of_greatest_f(
+    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
+) -> float:
+    """Return the variance of `greatest_f`, by enumerating its values; feasible for short lists only.
+
+    Parameters as for `greatest_f`; the value is 0 … 1/4.
+
+    Examples
+    --------
+    >>> round(variance_of_greatest_f([[1, 0]], [1, 0]), 6)
+    0.027778
+    """
+    chances = _chances_of_greatest_f(groups, judged, k, beta, rel)
+    mean = sum(float(value) * chance for value, chance in chances.items())
+    return (1 + beta**2) ** 2 * sum((float(value) - mean) ** 2 * chance for value, chance in chances.items())
+
+
+def _chances_of_greatest_f(
+    groups: Groups, judged: Ranking, k: int | None, beta: float, rel: int
+) -> dict[Fraction, float]:
+    """Return the probability of each largest h / (j + beta² N), going from the first rank to the last."""
+    shift = Fraction(beta) ** 2 * relevant(judged, rel)
+    # A state is the number of relevant documents so far, and the largest quotient so far.
+    chances = {(0, Fraction(0)): 1.0}
+    h = 0
+    for ranks, labels in with_ranks(groups, k):
+        h += relevant(labels, rel)
+        for j in ranks:
+            before, chances = chances, {}
+            for (above, best), chance in before.items():
+                share = (h - above) / (ranks.start + len(labels) - j)
+                higher = max(best, (above + 1) / (j + shift))
+                for state, added in (((above, best), 1 - share), ((above + 1, higher), share)):
+                    if added > 0:
+                        chances[state] = chances.get(state, 0.0) + chance * added
+        if len(ranks) < len(labels):
+            break
+    largest: dict[Fraction, float] = {}
+    for (_, best), chance in chances.items():
+        largest[best] = largest.get(best, 0.0) + chance
+    return largest
+
+
 MEASURES: dict[str, Functions] = {
     "IPrec": (interpolated_precision, mean_of_interpolated_precision, variance_of_interpolated_precision),
+    "MaxF": (greatest_f, mean_of_greatest_f, variance_of_greatest_f),
     "IAP11": (eleven_point_precision, mean_of_eleven_point_precision, variance_of_eleven_point_precision),
 }
