@@ -179,7 +179,7 @@ def as_measure(value: Any) -> Measure | None:
     if name == "NumRet" and "rel" in parameters:
         name = "NumRelRet"
     if name == "Accuracy":
-        # As a string, Accuracy is refused, because beir and mteb give this name to another measure.
+        # The text "Accuracy" is another measure, the share of documents that are classified correctly.
         name = "AUC"
     try:
         family = parse_measure(name)

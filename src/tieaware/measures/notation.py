@@ -190,7 +190,7 @@ def parse_measure(text: str | Measure) -> Measure:
     ------
     InputError
         If the measure is unknown (the message gives similar ones), or if a parameter or the cut-off is unknown or out
-        of range. Also if the name has different meanings in different tools, such as Accuracy.
+        of range. Also if the name has different meanings in different tools, such as accuracy.
 
     Examples
     --------
