@@ -21,20 +21,25 @@ cdef inline int64_t slots_within(const Groups* groups, Py_ssize_t g, int64_t k) 
 cdef double mean_of_fall_out(const Query* q) noexcept nogil:
     """Return the expected number of nonrelevant documents within the cut-off, divided by the norm.
 
-    It is the sum of m (n-r)/n over the groups, plus the number of slots within the cut-off that belong to no group.
+    It is the sum of m (n-r)/n over the groups, plus the number of slots within the cut-off that belong to no group. At
+    most one group is divided by the cut-off. Its share is added last, to a whole number, so that no bit depends on
+    groups without relevant documents.
     """
     cdef const Groups* groups = q.groups
-    cdef int64_t m, k = min(q.measure.cutoff, q.n_docs), outside = k
+    cdef int64_t m, n, k = min(q.measure.cutoff, q.n_docs)
     cdef Py_ssize_t g
-    cdef double total = 0.0
+    cdef double whole = k, divided = 0.0
     for g in range(groups.count):
+        if q.weight[g] == 0.0:
+            continue
+        n = groups.size[g]
         m = slots_within(groups, g, k)
-        outside -= m
-        if m == groups.size[g]:
-            total += m - q.weight[g]
-        else:
-            total += m * (groups.size[g] - q.weight[g]) / groups.size[g]
-    return (total + outside) / q.norm
+        if m == n:
+            whole -= q.weight[g]
+        elif m > 0:
+            whole -= m
+            divided = m * (n - q.weight[g]) / n
+    return (whole + divided) / q.norm
 
 
 cdef double mean_of_specificity(const Query* q) noexcept nogil:
@@ -59,18 +64,21 @@ cdef double variance_of_accuracy(const Query* q) noexcept nogil:
 cdef double not_retrieved(const Query* q, double nonrelevant) noexcept nogil:
     """Return how many of the collection's nonrelevant documents are expected to be below the cut-off or not listed.
 
-    It is the sum of (n-m)(n-r)/n over the groups, plus the number of such documents that belong to no group.
+    It is the sum of (n-m)(n-r)/n over the groups, plus the number of such documents that belong to no group. Only the
+    share of the group that the cut-off divides is no whole number.
     """
     cdef const Groups* groups = q.groups
     cdef int64_t m, n, k = min(q.measure.cutoff, q.n_docs)
     cdef Py_ssize_t g
-    cdef double outside = nonrelevant - k, total = 0.0
+    cdef double whole = nonrelevant - k, divided = 0.0
     for g in range(groups.count):
+        if q.weight[g] == 0.0:
+            continue
         n = groups.size[g]
         m = slots_within(groups, g, k)
-        outside -= n - q.weight[g] - m
-        if m == 0:
-            total += n - q.weight[g]
-        elif m < n:
-            total += (n - m) * (n - q.weight[g]) / n
-    return total + outside
+        if m == n:
+            whole += q.weight[g]
+        elif m > 0:
+            whole -= n - q.weight[g] - m
+            divided = (n - m) * (n - q.weight[g]) / n
+    return whole + divided

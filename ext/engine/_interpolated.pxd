@@ -13,7 +13,7 @@ cdef double mean_at_eleven_recalls(const Query* q) noexcept nogil
 cdef double variance_at_eleven_recalls(const Query* q) noexcept nogil
 cdef int64_t size_at_eleven_recalls(const Query* q, bint spread) noexcept nogil
 
-# Return the mean or the variance of the greatest F at any rank within the cut-off; infinite if that would take too long.
+# Return the mean or the variance of the greatest F within the cut-off; infinite if that would take too long.
 cdef double mean_of_greatest_f(const Query* q) noexcept nogil
 cdef double variance_of_greatest_f(const Query* q) noexcept nogil
 cdef int64_t size_of_greatest_f(const Query* q, bint spread) noexcept nogil

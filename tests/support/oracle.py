@@ -203,9 +203,10 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
 def _of_confusion(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Fraction:
     """Count the cells of the confusion matrix document by document: (is it within the cut-off, is it relevant)."""
     unretrieved = list((Counter(label for label in judged if label >= 0) - Counter(order)).elements())
-    more = max(int(measure["docs"]) - len(order) - len(unretrieved), 0)
-    cells: Counter[tuple[bool, bool]] = Counter()
-    for j, label in enumerate([*order, *unretrieved, *[-1] * more]):
+    # All other documents of the collection are unknown: neither retrieved nor judged.
+    unknown = max(int(measure["docs"]) - len(order) - len(unretrieved), 0)
+    cells = Counter({(False, False): unknown})
+    for j, label in enumerate([*order, *unretrieved]):
         within = j < min(measure.cutoff or len(order), len(order))
         cells[within, _is_relevant(label, int(measure["rel"]))] += 1
     if measure.name == "Accuracy":
