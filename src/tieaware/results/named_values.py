@@ -197,18 +197,33 @@ class NamedValues(Hinted):
         """Whether each run answers each query, bool[n_runs, n_queries]: whether some measure has a value there."""
         return np.asarray(~np.isnan(self.values).all(axis=2))
 
-    def mean(self) -> Values:
+    def mean(self, *, weights: str | Measure | None = None) -> Values:
         """Average the values of each run and measure over the queries.
 
         The mean is arithmetic, except for GMAP: its mean is geometric, with values below 0.00001 replaced by 0.00001,
         as in trec_eval. Sums are computed in twice the precision of a float, so the order of the queries does not
         matter. This method also averages counts such as NumRet, whereas `summary` sums them.
 
+        Parameters
+        ----------
+        weights : str or Measure, optional
+            A count among the measures of the results, by which the queries are weighted. Weighted by NumRel, the mean
+            of recall is its micro-average: relevant documents found for all queries, divided by relevant documents of
+            all queries. Weighted by NumRet, the mean of P (without a cut-off) is the micro-average of precision. By
+            default, all queries have the same weight.
+
         Returns
         -------
         float64[n_runs, n_measures]
             NaN values are left out: unanswered queries, and queries for which the measure is undefined. The mean is
-            NaN if no value is left.
+            NaN if no value is left. A weighted mean is also NaN if the weights add up to 0, and for GMAP.
+
+        Raises
+        ------
+        InputError
+            If the weights are not a count.
+        KeyError
+            If they are not among the measures of the results.
 
         Examples
         --------
@@ -218,13 +233,34 @@ class NamedValues(Hinted):
         >>> result = tieaware.evaluate(qrels, run, ["RR", "NumRet"], spread=True)
         >>> result.mean(), result.summary(), result.mean_std()
         (array([[0.625, 2.   ]]), array([[0.625, 4.   ]]), array([[0.125, 0.   ]]))
-        """
-        return means(self.values, self.measures)
 
-    def mean_std(self) -> Values:
+        The first query has one relevant document, which is found, and the second has three, of which none is:
+
+        >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1, "d3": 1, "d4": 1}}
+        >>> result = tieaware.evaluate(qrels, {"q1": {"d1": 2.0}, "q2": {"d1": 2.0}}, ["R@10", "NumRel"])
+        >>> result.mean()[0, 0], result.mean(weights="NumRel")[0, 0]
+        (np.float64(0.5), np.float64(0.25))
+        """
+        if weights is None:
+            return means(self.values, self.measures)
+        return summaries.weighted_means(self.values, self._weights(weights), self.measures)
+
+    def _weights(self, measure: str | Measure) -> Values:
+        """Return the values of a count, float64[n_runs, n_queries]; raise an error if it is none of the counts."""
+        place = position_of_measure(self.measures, self.names, measure)
+        if not self.measures[place].definition.is_count:
+            raise InputError("weights", f"must be a count, such as NumRel or NumRet; {measure} is not")
+        return self.values[..., place]
+
+    def mean_std(self, *, weights: str | Measure | None = None) -> Values:
         """Return the standard deviation of the means over the orders of tied documents. Needs ``spread=True``.
 
         The orders of different queries are independent, so their variances add up. The example is as for `mean`.
+
+        Parameters
+        ----------
+        weights : str or Measure, optional
+            As for `mean`.
 
         Returns
         -------
@@ -239,7 +275,8 @@ class NamedValues(Hinted):
         """
         if self.std is None:
             raise InputError("mean_std", "the results have no spread; evaluate with spread=True")
-        return summaries.std_of_means(self.std, self.values, self.measures)
+        by_query = None if weights is None else self._weights(weights)
+        return summaries.std_of_means(self.std, self.values, self.measures, by_query)
 
     def summary(self) -> Values:
         """Summarise the queries as trec_eval does: sum counts, average all other measures. Example as for `mean`.

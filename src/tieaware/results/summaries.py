@@ -1,7 +1,8 @@
-"""Summaries of values over the queries: sums of counts, means of all other measures, and their std under ties."""
+"""Summaries of values over the queries: sums, means and weighted means, and their std under ties."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,7 +29,34 @@ def sums_or_means(values: Values, measures: Sequence[Measure]) -> Values:
     return summary
 
 
-def std_of_means(std: Values, values: Values, measures: Sequence[Measure]) -> Values:
+def weighted_means(values: Values, weights: Values, measures: Sequence[Measure]) -> Values:
+    """Return the mean over the queries of each value times the weight of its query; NaN for geometric means.
+
+    Parameters
+    ----------
+    values : float64[n_runs, n_queries, n_measures]
+    weights : float64[n_runs, n_queries]
+        At least 0. If the weight or the value of a query is NaN, the query is left out.
+    measures : sequence of Measure
+
+    Returns
+    -------
+    float64[n_runs, n_measures]
+        NaN if the weights add up to 0. The order of the queries does not matter.
+    """
+    averages = np.full((len(values), len(measures)), np.nan)
+    known = ~np.isnan(values) & ~np.isnan(weights)[:, :, None]
+    products = values * weights[:, :, None]
+    for run, measure in np.ndindex(averages.shape):
+        kept = known[run, :, measure]
+        total = math.fsum(weights[run, kept])
+        if total > 0.0:
+            averages[run, measure] = math.fsum(products[run, kept, measure]) / total
+    averages[:, geometric(measures)] = np.nan
+    return averages
+
+
+def std_of_means(std: Values, values: Values, measures: Sequence[Measure], weights: Values | None = None) -> Values:
     """Return the standard deviation of each mean over the orders of tied documents; NaN for geometric means.
 
     Parameters
@@ -36,14 +64,21 @@ def std_of_means(std: Values, values: Values, measures: Sequence[Measure]) -> Va
     std, values : float64[n_runs, n_queries, n_measures]
         The standard deviation of each value over the orders of tied documents, and the value.
     measures : sequence of Measure
+    weights : float64[n_runs, n_queries], optional
+        The weights of weighted means, as for `weighted_means`.
 
     Returns
     -------
     float64[n_runs, n_measures]
     """
     answered = ~np.isnan(values)
-    variances = (std**2).sum(axis=1, where=answered)
-    deviations: Values = np.sqrt(variances) / answered.sum(axis=1)
+    shares = answered.astype(np.float64)
+    if weights is not None:
+        shares = np.where(answered, np.nan_to_num(weights)[:, :, None], 0.0)
+    totals = shares.sum(axis=1)
+    variances = ((std * shares) ** 2).sum(axis=1, where=answered)
+    deviations: Values = np.full(totals.shape, np.nan)
+    np.divide(np.sqrt(variances), totals, out=deviations, where=totals > 0.0)
     deviations[:, geometric(measures)] = np.nan
     return deviations
 

@@ -1,0 +1,94 @@
+"""Means over queries that are weighted by a count: micro-averages of precision and recall."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import InputError, Results, evaluate
+
+# Three queries: one relevant document of one, one of four, and none of two; 4, 2 and 1 retrieved documents.
+QRELS = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1, "c": 1, "d": 2}, "q3": {"x": 1, "y": 1, "a": 0}}
+RUN = {"q1": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0}, "q2": {"a": 2.0, "z": 1.0}, "q3": {"a": 1.0}}
+MEASURES = ["P", "R", "R@1", "NumRel", "NumRet", "GMAP", "infAP"]
+
+
+@pytest.fixture(scope="module")
+def result() -> Results:
+    return evaluate(QRELS, {"a": RUN, "b": {"q1": {"a": 1.0}}}, MEASURES, spread=True)
+
+
+def test_micro_averages_by_hand(result):
+    """Retrieved relevant documents of all queries, divided by the relevant, or the retrieved, ones of all queries."""
+    by_relevant, by_retrieved = (result.mean(weights=name) for name in ("NumRel", "num_ret"))
+    assert by_relevant[0, 1:3].tolist() == pytest.approx([2 / 7, 1.25 / 7])
+    assert by_retrieved[0, 0] == pytest.approx(2 / 7)
+    # The second run answers one query. The others have the recall 0, and no retrieved documents.
+    assert by_relevant[1, 1:3].tolist() == pytest.approx([1 / 7, 1 / 7])
+    assert by_retrieved[1, 0] == 1.0
+    assert np.isnan(by_relevant[:, 5]).all()
+
+
+def test_micro_averages_are_those_of_scikit_learn():
+    """In scikit-learn, queries are labels that each document may have or not."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(2)
+    relevant = rng.random((12, 30)) < rng.uniform(0.05, 0.6, (12, 1))
+    retrieved = rng.random((12, 30)) < rng.uniform(0.1, 0.9, (12, 1))
+    scores = rng.random((12, 30))
+    qrels = {f"q{q}": {f"d{d}": int(relevant[q, d]) for d in range(30)} for q in range(12)}
+    run = {f"q{q}": {f"d{d}": scores[q, d] for d in np.flatnonzero(retrieved[q])} for q in range(12)}
+    result = evaluate(qrels, run, ["P", "R", "NumRet", "NumRel"])
+    found = result.mean(weights="NumRet")[0, 0], result.mean(weights="NumRel")[0, 1]
+    expected = [
+        function(relevant.T, retrieved.T, average="micro")
+        for function in (metrics.precision_score, metrics.recall_score)
+    ]
+    assert found == pytest.approx(expected, rel=1e-14)
+
+
+def test_the_standard_deviation_of_a_micro_average(result):
+    """Only R@1 of the first query varies, between 0 and 1 with probability 1/4; its weight is 1 of 7."""
+    std = result.mean_std(weights="NumRel")[0]
+    assert std[2] == pytest.approx((3 / 16) ** 0.5 / 7)
+    assert std[1] == 0.0
+    assert np.isnan(std[5:]).all()
+
+
+def test_equal_weights_change_nothing(result):
+    one = evaluate({q: {"a": 1} for q in RUN}, RUN, ["R@1", "RR", "NumRel"], spread=True)
+    np.testing.assert_allclose(one.mean(weights="NumRel"), one.mean(), rtol=1e-15)
+    np.testing.assert_allclose(one.mean_std(weights="NumRel"), one.mean_std(), rtol=1e-15)
+
+
+def test_queries_without_a_value_are_left_out():
+    """With queries="both", a run is averaged over the queries that it answers; without weight, the mean is NaN."""
+    result = evaluate(QRELS, {"a": RUN, "b": {"q1": {"a": 1.0}}}, ["R", "NumRel"], queries="both", spread=True)
+    assert result.mean(weights="NumRel")[:, 0].tolist() == pytest.approx([2 / 7, 1.0])
+    assert result.mean_std(weights="NumRel")[1, 0] == 0.0
+    nothing = evaluate({"q1": {"a": 0}}, {"q1": {"a": 1.0}}, ["R", "NumRel"], spread=True)
+    assert np.isnan(nothing.mean(weights="NumRel")[0]).all()
+    assert np.isnan(nothing.mean_std(weights="NumRel")[0]).all()
+
+
+def test_the_order_of_the_queries_does_not_matter():
+    rng = np.random.default_rng(4)
+    values = np.stack([rng.random((1, 1000)), np.floor(10.0 ** rng.uniform(0, 6, (1, 1000)))], axis=2)
+    order = rng.permutation(1000)
+    measures, queries = (tieaware.R, tieaware.NumRel), tuple(range(1000))
+    found = [Results(each, ("a",), queries, measures).mean(weights="NumRel") for each in (values, values[:, order])]
+    assert found[0].tobytes() == found[1].tobytes()
+    exact = sum(Fraction(v) * Fraction(w) for v, w in values[0]) / sum(Fraction(w) for _, w in values[0])
+    assert found[0][0, 0] == pytest.approx(float(exact), rel=1e-15)
+
+
+def test_wrong_weights(result):
+    with pytest.raises(InputError, match=r"^weights: must be a count, such as NumRel or NumRet; P is not$"):
+        result.mean(weights="P")
+    with pytest.raises(KeyError, match="NumRelRet"):
+        result.mean(weights="NumRelRet")
+    with pytest.raises(InputError, match="must be a count"):
+        result.mean_std(weights=tieaware.R)
