@@ -11,6 +11,7 @@ from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.checks.attributes import Hinted
 from tieaware.checks.keywords import keywords_elsewhere
 from tieaware.engine.misplaced_arguments import check_judgments, measures_first
+from tieaware.engine.views import View
 from tieaware.errors import InputError, printable
 from tieaware.evaluator import Evaluator
 from tieaware.inputs import (
@@ -76,7 +77,8 @@ class WeightedFusion(Hinted):
     features : float64[n_docs, n_runs]
         The normalised score of each document in each run, read-only.
     queries : tuple of str or of int
-        The judged queries, one for each row of the values: the same as in the results of `evaluate`.
+        The judged queries, one for each row of the values: the same as in the results of `evaluate`. (With
+        ``undefined=nan``, `evaluate` leaves out queries without relevant documents; here, their rows are NaN.)
     runs : tuple of str
         The names of the runs, in the order of the weights.
     documents : Identifiers
@@ -136,12 +138,13 @@ class WeightedFusion(Hinted):
         rows, offsets = _rows_by_judgments(matched.rows, aligned.offsets, len(judged))
         self.queries: tuple[str | int, ...] = tuple(judged.queries.to_list())
         self.documents: Identifiers = aligned.documents.take(rows)
+        docids = list(self.documents) if View(ties, precision).rule.by_document else None
         # One run after the other, because `scores` adds whole runs.
         self._by_run: Values = frozen(normalised_scores(aligned, normalise, missing)[:, rows])
         self.features: Values = self._by_run.T
         self.evaluator = Evaluator(
             _labels(matched, aligned)[rows], measures, offsets=offsets, judgments=(judged.labels, judged.offsets),
-            ties=ties, docids=list(self.documents), precision=precision, threads=threads, undefined=undefined,
+            ties=ties, docids=docids, precision=precision, threads=threads, undefined=undefined,
         )  # fmt: skip
 
     def scores(self, weights: Mapping[str, float] | Sequence[float] | Values) -> Values:
