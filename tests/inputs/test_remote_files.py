@@ -75,6 +75,16 @@ def test_every_store_is_recognised(path):
         tieaware.read_run([path, path])
 
 
+@pytest.mark.parametrize("path", ["file:///tmp/x", "file://localhost/tmp/x"])
+def test_a_file_url_is_a_local_path(path):
+    with pytest.raises(InputError, match=rf"^{path}: write the path instead of a URL: /tmp/x$"):
+        tieaware.read_run(path)
+
+
+def test_a_url_is_shown_as_it_was_written():
+    assert expressions("hdfs:///x/")[0] == "polars.scan_parquet('hdfs:///x/')"
+
+
 def test_a_path_object_has_lost_a_slash():
     with pytest.raises(InputError, match=re.escape("polars.scan_parquet('s3://b/x.parquet')")):
         tieaware.read_run(Path("s3://b/x.parquet"))

@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from tieaware.commands import streams
@@ -19,6 +19,7 @@ from tieaware.measures import listed_measures, parse_measure
 from tieaware.output.tables import FORMATS, Table, counted
 from tieaware.results import Results
 from tieaware.runtime.progress import stage
+from tieaware.runtime.remote_paths import check_folder, check_local
 from tieaware.ties import RULES
 
 if TYPE_CHECKING:
@@ -180,16 +181,21 @@ def add_output(command: argparse.ArgumentParser) -> None:
 def _path(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("expected a file name, found ''")
-    return text
+    return _checked(check_local, text)
 
 
 def checked_folder(text: str) -> str:
     """Check that a path is not a file, and return it: an output folder is checked before the work begins."""
-    if os.path.exists(_path(text)) and not os.path.isdir(text):
-        raise argparse.ArgumentTypeError(f"{text} is a file, not a folder")
-    if os.path.splitext(text)[1] in (".parquet", ".npz", ".csv", ".json") and not os.path.exists(text):
-        raise argparse.ArgumentTypeError(f"expected a folder, found {text}, the name of a file")
-    return text
+    return _checked(check_folder, _path(text))
+
+
+def _checked(check: Callable[[str], None], path: str) -> str:
+    """Return the path of an output; if the check fails, raise the error by which argparse names the option."""
+    try:
+        check(path)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(f"{error}" if error.where == printable(path) else error.problem) from None
+    return path
 
 
 def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 
-_REMOTE = re.compile(r"(s3a?|gs|gcs|hf|https?|ftp|abfss?|az|adl|wasbs?|hdfs|r2):/+(.+)", re.DOTALL)
+from tieaware.runtime.remote_paths import url_in
+
 _COMPRESSED = re.compile(r"\.(gz|bz2|xz|zst)$", re.IGNORECASE)
 _READERS = {
     "": "polars.scan_parquet({0!r}) or duckdb.read_parquet({0!r})",
@@ -23,14 +24,13 @@ _STORE = "fsspec.open({0!r}).open()"
 
 def remote_problem(path: str) -> str | None:
     """Say what is wrong with the path of a file on the network, and what to pass instead; None for any other path."""
-    found = _REMOTE.fullmatch(path)
-    if found is None:
+    url = url_in(path)
+    if url is None:
         return None
-    scheme, rest = found.groups()
-    # Path("s3://bucket/key") has only one slash after the colon.
-    url = f"{scheme}://{rest}"
-    suffix = os.path.splitext(_COMPRESSED.sub("", rest.lower()))[1]
+    if url.local_path is not None:
+        return f"write the path instead of a URL: {url.local_path}"
+    suffix = os.path.splitext(_COMPRESSED.sub("", url.rest.lower()))[1]
     # A text file without a suffix and a folder of Parquet files look alike; a compressed file is no Parquet file.
-    known = suffix in _READERS and (suffix or not _COMPRESSED.search(rest))
-    reader = _READERS[suffix] if known else _WEB if scheme in ("http", "https", "ftp") else _STORE
-    return f"tieaware reads local files only: download the file, or in Python pass {reader.format(url)}"
+    known = suffix in _READERS and (suffix or not _COMPRESSED.search(url.rest))
+    reader = _READERS[suffix] if known else _WEB if url.scheme in ("http", "https", "ftp") else _STORE
+    return f"tieaware reads local files only: download the file, or in Python pass {reader.format(url.text)}"

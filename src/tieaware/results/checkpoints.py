@@ -16,6 +16,7 @@ from tieaware.inputs import Qrels, RunSource
 from tieaware.inputs.files import reason, source_name
 from tieaware.results import storage
 from tieaware.results._results import Results
+from tieaware.runtime.remote_paths import check_folder
 
 # Characters that some systems do not allow in file names, and a dot at the start, which would hide the file. Where they
 # occur in the name of a run, the name of its checkpoint has %XX instead.
@@ -60,7 +61,7 @@ class Checkpoints:
     Raises
     ------
     InputError
-        If the folder cannot be created, or a run is not in a file that can be read again.
+        If the folder is a URL or a file or cannot be created, or a run is not in a file that can be read again.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Checkpoints:
     ) -> None:  # fmt: skip
         if not isinstance(folder, str | os.PathLike):
             raise unexpected("out", "the path of a folder", shown(folder))
+        check_folder(folder)
         self._options = {
             "measures": ", ".join(names), "ties": view.rule.name, "spread": view.spread, "queries": queries,
             "precision": None if view.precision is None else str(view.precision), "version": __version__,

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import IO
 
 from tieaware.errors import InputError
+from tieaware.runtime.remote_paths import check_local
 
 _UNFINISHED = ".unfinished-"
 # On Windows, a process that made a temporary folder keeps this file in it open while it uses the folder.
@@ -111,10 +112,11 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Raises
     ------
     InputError
-        If the file cannot be written.
+        If the file cannot be written, or the path is a URL.
     """
     import shutil
 
+    check_local(path)
     try:
         target = os.path.realpath(os.fsdecode(path))
     except ValueError as error:

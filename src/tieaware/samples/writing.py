@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
+from tieaware.runtime.remote_paths import check_local
 from tieaware.samples.generator import RUN_NAMES, Collection
 
 
@@ -19,6 +20,7 @@ def write(collection: Collection, folder: str | os.PathLike[str], *, compress: b
     compressed with xz, and its name ends in ``.xz``. The folder must not exist, else FileExistsError is raised; it
     appears only when it is complete.
     """
+    check_local(folder)
     folder = Path(folder).absolute()
     if folder.exists():
         raise FileExistsError(f"{folder}: the folder already exists")
