@@ -167,11 +167,13 @@ def evaluate_views(
     undefined: float = 0.0,
     order: Order = "score",
     consistent_only: bool = False,
+    observe: Callable[[str, Run], None] | None = None,
 ) -> list[Results]:
     """Evaluate runs under several views, and return the Results of each view. A view is a tie rule with its options.
 
     Each run is read, and matched with the judgments, only once for all views. The other parameters are as for
-    `evaluate`. Checkpoints (`out`) require that there is only one view.
+    `evaluate`. Checkpoints (`out`) require that there is only one view. `observe` is called with the name of a run and
+    each of its chunks, from several threads; a query that reappears is in several chunks, complete in the last one.
     """
     try:
         parsed, asked = named_measures(measures)
@@ -203,7 +205,7 @@ def evaluate_views(
         waiting = [i for i in waiting if not evaluation.restore(i, checkpoints.results(names[i]))]
 
     def evaluate_run(i: int) -> str | None:
-        warning = evaluation.evaluate_run(i, sources[names[i]])
+        warning = evaluation.evaluate_run(i, sources[names[i]], observe)
         if checkpoints is not None:
             checkpoints.add(names[i], evaluation.results(slice(i, i + 1))[0])
         advance(1)
@@ -238,6 +240,8 @@ class _Evaluation:
         self._values = np.empty((sum(view.n_outputs for view in views), len(runs), len(qrels), len(measures)))
         self._values.fill(np.nan)
         self._answered = np.zeros((len(runs), len(qrels)), dtype=np.bool_)
+        # The numbers of unanswered queries of the runs that are loaded from checkpoints, by run.
+        self._loaded: dict[str, int] = {}
 
     @cached_property
     def _unanswered(self) -> Values:
@@ -259,20 +263,22 @@ class _Evaluation:
         if over == "both":
             by_any = np.flatnonzero(answered.any(axis=0))
             if len(by_any) < len(names):
-                values = values[:, :, by_any]
-                names = names.take(by_any)
+                values, answered, names = values[:, :, by_any], answered[:, by_any], names.take(by_any)
         elif np.count_nonzero(answered) < answered.size:
             np.copyto(values, self._unanswered[:, None], where=~answered[:, :, None])
         if np.isnan(self._undefined):
             defined = np.flatnonzero(~np.isnan(values[0]).all(axis=(0, 2)))
-            values, names = values[:, :, defined], names.take(defined)
+            values, answered, names = values[:, :, defined], answered[:, defined], names.take(defined)
         axes = self._runs[chosen], tuple(names.to_list()), self._measures
+        counts = dict(zip(axes[0], np.count_nonzero(~answered, axis=1).tolist(), strict=True))
+        counts |= {run: n for run, n in self._loaded.items() if run in counts}
+        unanswered = {run: n for run, n in counts.items() if n and over == "judged"}
         results, output = [], 0
         for view in self._views:
             std, least, greatest = values[output + 1 : output + 4] if view.spread else (None, None, None)
             precision = None if view.precision is None else str(view.precision)
             made = Provenance(view.rule.name, precision, over, __version__)
-            results.append(Results(values[output], *axes, std, least, greatest, self._asked, made))
+            results.append(Results(values[output], *axes, std, least, greatest, self._asked, made, unanswered))
             output += view.n_outputs
         return results
 
@@ -284,9 +290,10 @@ class _Evaluation:
         for output, cube in zip(self._values[:, i], results.cubes().values(), strict=True):
             output[rows] = cube[0]
         self._answered[i, rows] = True
+        self._loaded[self._runs[i]] = results.unanswered.get(self._runs[i], 0)
         return True
 
-    def evaluate_run(self, i: int, source: RunSource) -> str | None:
+    def evaluate_run(self, i: int, source: RunSource, observe: Callable[[str, Run], None] | None = None) -> str | None:
         """Evaluate all judged queries that run i answers; return the text of a warning, or None."""
         check_numbers(self._qrels, source, self._runs[i])
         by_document = any(each.rule.by_document for each in self._passes)
@@ -296,7 +303,9 @@ class _Evaluation:
 
         def evaluate_chunk(chunk: RunSource) -> None:
             nonlocal found, example, query, swapped
-            run = chunk.whole() if by_document else None
+            run = chunk.whole() if by_document or observe is not None else None
+            if run is not None and observe is not None:
+                observe(self._runs[i], run)
             matched = match(self._qrels, chunk if run is None else run)
             if len(matched.lists.positions):
                 found = True

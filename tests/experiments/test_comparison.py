@@ -1,5 +1,7 @@
 """The comparison of runs: its tests equal SciPy's, and its effects of ties equal an enumeration of all orders."""
 
+import re
+import warnings
 from itertools import permutations, product
 
 import numpy as np
@@ -14,6 +16,9 @@ from tieaware.statistics import benjamini_hochberg, bonferroni, holm, paired_tes
 
 stats = pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
+
+# The lists of the small runs below are complete, but `comparison` cannot know it.
+pytestmark = pytest.mark.filterwarnings("ignore:.* inside a tie at the common length:UserWarning")
 
 
 def _values_of_all_orders(scores, labels):
@@ -175,8 +180,14 @@ def test_the_verdict_in_special_cases():
         "The difference of 0.403 has Holm's p = 6.83e-05; the effect of ties is unknown."
     )
     assert verdict(good, bad, measure=tieaware.ESL).startswith("b has the lowest mean ESL, 0.200, and is significantly")
-    assert verdict(good, bad).endswith("; no order of the tied documents changes a sign or a verdict.")
-    assert verdict(good, bad, ties=0.3).endswith("can reverse 1 difference and change the verdict of 1 pair.")
+    assert verdict(good, bad).endswith("; no order of the tied documents changes its sign or the verdict.")
+    reverse_or_change = "; orders of the tied documents can reverse the difference or change the verdict."
+    assert verdict(good, bad, ties=0.3).endswith(reverse_or_change)
+    assert verdict(good, bad, ties=0.19).endswith("; orders of the tied documents can make it not significant.")
+    close = [0.4, 0.5, 0.7]
+    assert verdict(good, close, ties=0.03).endswith("; orders of the tied documents can make it significant.")
+    several = verdict(good, bad, [0.2, 0.1, 0.3], ties=0.3)
+    assert several.endswith("orders of the tied documents can reverse 3 differences and change the verdict of 3 pairs.")
     assert verdict(good, good, bad).startswith("2 of 3 runs share the highest mean AP, 0.603. 2 of 3 pairs of runs")
     even = verdict([0.5, 0.1, 0.9], [0.1, 0.5, 0.8], [0.2, 0.9, 0.1])
     assert "is not significantly better than any of the other 2 runs. 0 of 3 pairs of runs differ" in even
@@ -425,14 +436,64 @@ def test_the_effect_of_ties_in_words():
     assert (
         compare(results, *bounds)
         .verdict()
-        .endswith("; orders of the tied documents can reverse 1 difference, but change no verdict.")
+        .endswith("; an order of the tied documents can reverse the difference, but none changes the verdict.")
     )
-    assert "reverse 1 difference, but change no verdict. With" in compare(results, *bounds, test="wilcoxon").verdict()
+    assert "but none changes the verdict. With" in compare(results, *bounds, test="wilcoxon").verdict()
     assert (
         compare(results, *bounds, test="wilcoxon", alpha=0.3)
         .verdict()
-        .endswith("can reverse 1 difference; for 1 pair, it is not known whether ties can change the verdict.")
+        .endswith("can reverse the difference, but it is not known whether one can change the verdict.")
     )
+
+
+def test_each_measure_has_a_sentence_on_ties():
+    """The effect of ties was once in the verdict for the first measure only."""
+    values = np.array([[0.5, 0.61, 0.7], [0.1, 0.2, 0.3], [0.3, 0.1, 0.2]])[..., None].repeat(2, axis=2)
+    spread = np.array([0.0, 0.3])
+    results = tieaware.Results(values, ("a", "b", "c"), ("x", "y", "z"), (tieaware.AP, tieaware.RR))
+    for design in ({}, {"baseline": "a"}):
+        first, second = compare(results, values - spread, values + spread, **design).verdict().split("By RR, ")
+        assert "no order of the tied documents changes a sign or a verdict." in first
+        assert "; orders of the tied documents can reverse" in second
+    assert compare(results).verdict().endswith("; the effect of ties is unknown.")
+
+
+def test_intervals_are_said_to_be_of_one_pair_or_of_all():
+    """The intervals are not corrected, unlike the p values beside them; those of Tukey's HSD are simultaneous."""
+    results = _results(4)
+    for test, phrase, short in (
+        ("t", "95% confidence interval of this pair alone, not corrected", "95% confidence, pair alone"),
+        ("tukey", "95% confidence interval, simultaneous for all runs", "95% confidence, all runs"),
+    ):
+        outcome = compare(results, test=test, baseline="r0")
+        assert phrase in outcome.tables()["pairs"].notes[0]
+        drawing = outcome.drawings()["differences-AP"]
+        assert f"line: {phrase}" in drawing.caption
+        assert short in [text.get_text() for text in drawing.plot().get_legend().get_texts()]
+
+
+def test_lists_that_end_inside_a_tie_limit_what_is_said_about_ties(tmp_path, capfd):
+    """If lists were cut inside a tie, no order of the documents that are left accounts for the others."""
+    qrels = {f"q{i}": {"a": 1, "z": 1} for i in range(4)}
+    cut = {query: {"a": 3.0, "b": 2.0, "c": 2.0} for query in qrels}
+    whole = {query: {"b": 3.0, "a": 2.0, "c": 1.0} for query in qrels}
+    message = r"^4 lists end inside a tie at the common length of their run: 4 of cut at 3\. If they were cut there"
+    for measure, reaches in (("R@3", True), ("R@5", True), ("R", True), ("R@2", False), ("R@1", False)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            outcome = comparison(qrels, {"cut": cut, "whole": whole}, [measure])
+        assert [bool(re.search(message, str(each.message))) for each in caught] == [True] * reaches
+        assert outcome.verdict().endswith("verdict, as far as the lists reach.") == reaches
+        noted = [any("If they were cut there" in note for note in table.notes) for table in outcome.tables().values()]
+        assert noted == [reaches] * 3
+        assert ("as far as the lists reach" in list(outcome.drawings().values())[-1].caption) == reaches
+    # A query that reappears in a later chunk counts once.
+    lines = [f"{query} Q0 {document} 1 {score} t" for query, run in cut.items() for document, score in run.items()]
+    (tmp_path / "cut").write_text("\n".join(lines[1:] + lines[:1]) + "\n")
+    (tmp_path / "whole").write_text("\n".join(line.replace(" 2.0 ", " 1.0 ", 1) for line in lines) + "\n")
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 a 1\n" for query in qrels))
+    main(["compare", *(str(tmp_path / name) for name in ("qrels", "cut", "whole")), "-m", "R@3"])
+    assert "4 of cut at 3" in capfd.readouterr().err
 
 
 def test_results_with_a_spread_bring_the_bounds_of_their_values():

@@ -15,7 +15,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import tie_prevalence
-from tieaware.experiments._tie_prevalence import _warn_of_cuts
+from tieaware.experiments._cut_lists import warn_of_cuts
 from tieaware.inputs.ranks import read_ranks
 from tieaware.statistics import count_ties
 
@@ -99,8 +99,13 @@ def test_the_verdict_in_special_cases():
     assert verdict == (
         "2 of 5 lists have a tie (40 %), and 46.7 % of all documents tie with another; ahead has the most, 100 %. The "
         "order of tied documents moves the mean RR of 2 of 3 runs from the average over all orders, by up to 0.250 "
-        "(ahead); 1 of 3 pairs of runs can swap places."
+        "(ahead); 1 of 3 pairs of runs can swap places by RR."
     )
+    several = tie_prevalence(runs, {"q1": {"b": 1, "f": 1}}, ["RR", "R@1", "NumRet"]).verdict().split(" It ")
+    assert several[0] == verdict
+    assert several[1].startswith("moves the mean R@1 of 1 of 3 runs, by up to 0.250 (ahead); ")
+    assert several[1].endswith(" of 3 pairs of runs can swap places by R@1.")
+    assert several[2] == "changes no run's mean NumRet."
     twice = tie_prevalence({"a": RUN, "b": RUN}).verdict()
     assert "and 50 % of all documents tie with another; a and 1 other run have the most, 50 %." in twice
 
@@ -130,7 +135,9 @@ def test_lists_that_end_inside_a_tie_at_a_common_length_cause_a_warning():
         "all": {"a": 1.0, "b": 1.0, "c": 1.0},
     }
     with pytest.warns(UserWarning, match="2 lists end inside a tie .*: 2 of run at 3. If they were cut there"):
-        outcome = tie_prevalence(lists)
+        outcome = tie_prevalence(lists, {query: {"b": 1, "c": -1} for query in lists}, ["R@3", "R@2"])
+    verdict = outcome.verdict()
+    assert "changes no run's mean R@3, as far as the lists reach. It moves the mean R@2 by up to 0.167." in verdict
     assert (outcome.ties[0].common_length, outcome.ties[0].cut_lists) == (3, 2)
     assert outcome.table().rows[0][-1] == 2
     # The greatest length is a common length only if several lists have it, and these are at least a tenth of all lists.
@@ -311,4 +318,4 @@ def test_the_command_prints_tables_and_writes_files(tmp_path, capfd):
 def test_the_warning_about_cut_lists_agrees_with_their_number(cut_lists, expected):
     counts = [SimpleNamespace(cut_lists=n, common_length=1_000) for n in cut_lists]
     with pytest.warns(UserWarning, match=re.escape(expected)):
-        _warn_of_cuts([f"run {i}" for i in range(len(counts))], counts)
+        warn_of_cuts([f"run {i}" for i in range(len(counts))], counts)

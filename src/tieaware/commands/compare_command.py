@@ -26,7 +26,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     command.add_argument(
         "--confidence", type=float, default=0.95, metavar="C",
-        help="confidence level of the intervals of the differences (%(default)s)",
+        help="confidence level of the intervals of the differences, each for its pair alone, without the correction; "
+        "with tukey, simultaneous for all runs (%(default)s)",
     )  # fmt: skip
     options.add_consistent_only(command)
     options.add_threads(command)

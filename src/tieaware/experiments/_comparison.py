@@ -7,7 +7,7 @@ verdicts that depend on the order of tied documents.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from tieaware.errors import InputError
 from tieaware.experiments._comparison_figures import TestedPairs, differences, square
 from tieaware.experiments._comparison_tables import runs_and_baseline, runs_and_wins, tested_pairs, verdict_counts
 from tieaware.experiments._comparison_verdict import verdict
+from tieaware.experiments._cut_lists import CutLists, ListEnds, reaches_cut, warn_of_cuts
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike
@@ -61,7 +62,8 @@ def comparison(
     alpha : float
         The significance level, between 0 and 1.
     confidence : float
-        The confidence level of the intervals, between 0 and 1.
+        The confidence level of the intervals, between 0 and 1. The correction does not apply to the intervals: each is
+        that of its pair alone; those of the test "tukey" are simultaneous for all runs.
     baseline : str, optional
         The only run with which the other runs are compared; by default, all runs are compared with each other.
     test, correction
@@ -79,11 +81,17 @@ def comparison(
     InputError
         As `tieaware.evaluate`; or if an argument is out of range, or there are too few runs or queries.
 
+    Warns
+    -----
+    UserWarning
+        If lists end inside a tie at the common length of their run (see `tieaware.statistics.Ties`), and the cut-off
+        of a measure is not less. They may have been cut there; then documents of the same score are missing.
+
     Examples
     --------
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
     >>> first = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d2": 2.0, "d1": 1.0}}
-    >>> second = {"q1": {"d1": 1.0, "d2": 1.0}, "q2": {"d2": 1.0, "d1": 2.0}}
+    >>> second = {"q1": {"d1": 1.0, "d2": 1.0, "d3": 0.5}, "q2": {"d2": 1.0, "d1": 2.0}}
     >>> outcome = comparison(qrels, {"first": first, "second": second}, ["RR"])
     >>> outcome.tests[0].difference, outcome.lowest[0], outcome.highest[0]      # 1 against 3/4 and 1/2
     (array([0.375]), array([0.25]), array([0.5]))
@@ -94,13 +102,18 @@ def comparison(
         if not measure.definition.has_spread:
             raise InputError("measures", f"{measure} cannot be compared: its best and worst orders are unknown")
     views = [View("average"), View("pessimistic"), View("optimistic")]
-    average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads, consistent_only)
+    ends = ListEnds()
+    average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads, consistent_only, ends.add)
     # If less is better, the pessimistic order gives the greatest value instead of the least.
     least, greatest = np.minimum(worst.values, best.values), np.maximum(worst.values, best.values)
-    return compare(
+    outcome = compare(
         average, least, greatest, alpha=alpha, confidence=confidence, baseline=baseline, test=procedure.test,
         correction=procedure.correction,
     )  # fmt: skip
+    cuts = {name: ends.cut_lists(name) for name in average.runs}
+    reached = [name for name, cut in cuts.items() if any(reaches_cut(measure, cut) for measure in parsed)]
+    warn_of_cuts(reached, [cuts[name] for name in reached])
+    return replace(outcome, cuts=tuple(cuts.values()))
 
 
 def compare(
@@ -119,7 +132,8 @@ def compare(
     Parameters
     ----------
     results : Results
-        Results with a value for each run on each query.
+        Results with a value for each run on each query. They do not tell whether lists were cut inside a tie, which
+        `comparison` finds out.
     least, greatest : float64[n_runs, n_queries, n_measures], optional
         The least and the greatest of each value over the tie orders; by default those of the results, if they were
         evaluated with ``spread=True``. Without them, the effect of ties is not reported.
@@ -196,6 +210,9 @@ class Comparison(Experiment):
         The test and the correction: the fields ``test`` and ``correction``.
     baseline : str or None
         The run with which the others are compared; None if all runs are compared with each other.
+    cuts : tuple of CutLists
+        For each run, the common length of its lists and the number of lists that end inside a tie there; empty if they
+        are unknown.
     """
 
     results: Results
@@ -208,6 +225,7 @@ class Comparison(Experiment):
     signs: tuple[Values, ...]
     procedure: Procedure
     baseline: str | None
+    cuts: tuple[CutLists, ...] = ()
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -230,7 +248,8 @@ class Comparison(Experiment):
     def verdict(self) -> str:
         r"""Return the best run by the first measure, how many runs it beats, and how many verdicts ties can change.
 
-        With a baseline, the numbers of runs that are better and worse come first. Each further measure has a sentence.
+        With a baseline, the numbers of runs that are better and worse come first. Each further measure has a sentence,
+        which also says what ties can change.
 
         Examples
         --------
@@ -329,4 +348,5 @@ class Comparison(Experiment):
             results.runs, len(results.queries), results.values[:, :, m].mean(axis=1), str(measure), self.first,
             self.second, self.tests[m], self.adjusted[m], self.signs[m], resolutions, self.procedure, self.baseline,
             self.alpha, self.confidence, measure.definition.less_is_better,
+            any(reaches_cut(measure, cut) for cut in self.cuts),
         )  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Values
+from tieaware.experiments._cut_lists import AS_FAR, NOTE
 from tieaware.output.plots import Drawing, display_name
 from tieaware.output.tables import counted, significant
 from tieaware.statistics import PairedTest, Resolutions
@@ -54,6 +55,8 @@ class TestedPairs:
     alpha : float
     confidence : float
     less_is_better : bool
+    is_cut : bool
+        Whether lists may have been cut inside a tie where the measure reaches.
     """
 
     runs: Sequence[str]
@@ -71,6 +74,7 @@ class TestedPairs:
     alpha: float
     confidence: float
     less_is_better: bool
+    is_cut: bool = False
 
     @property
     def order(self) -> Integers:
@@ -96,6 +100,18 @@ class TestedPairs:
     def limit(self) -> str:
         """A sentence if too few queries or too many pairs make significance impossible; otherwise empty."""
         return self.procedure.limit(self.alpha, self.n_queries, len(self.first))
+
+    @property
+    def interval(self) -> str:
+        """The kind of the intervals in a phrase, such as "95% confidence interval of this pair alone, …"."""
+        simultaneous = self.procedure.test == "tukey"
+        kind = "simultaneous for all runs" if simultaneous else "of this pair alone, not corrected"
+        return f"{self.confidence:.0%} confidence interval{',' * simultaneous} {kind}"
+
+    @property
+    def notes_on_cuts(self) -> tuple[str, ...]:
+        """The note on lists that may have been cut inside a tie; empty if there are none."""
+        return (NOTE,) if self.is_cut and self.resolutions is not None else ()
 
     def beaten(self) -> npt.NDArray[np.bool_]:
         """Return a matrix, bool[n_runs, n_runs]: whether the row's run is significantly better than the column's."""
@@ -169,9 +185,10 @@ class Pairs:
         places, sizes = np.arange(len(some)), (sign * test.difference)[some]
         ax.axvline(0.0, color="#888888", linewidth=0.8)
         if test.high is not None:
+            alone = "all runs" if tested.procedure.test == "tukey" else "pair alone"
             half = (test.high - test.difference)[some]
             ax.hlines(places, sizes - half, sizes + half, color="#0072B2", linewidth=1.2,
-                      label=f"{tested.confidence:.0%} confidence")  # fmt: skip
+                      label=f"{tested.confidence:.0%} confidence, {alone}")  # fmt: skip
         if tested.resolutions is not None:
             ends = np.stack([tested.resolutions.lowest, tested.resolutions.highest])[:, some] * sign[some]
             ax.hlines(places, ends.min(axis=0), ends.max(axis=0), color="#E69F00", linewidth=5.0, alpha=0.6,
@@ -239,8 +256,9 @@ def differences(tested: TestedPairs) -> Drawing:
         first = " first those with a verdict that an order of the ties can change, then" if has_ties else ""
         pairs = f"{len(some)} of {n:,} {_several(kind)}:{first} those with a p nearest to {tested.alpha:g}"
     marks = ["Dot: the difference of the means, filled if significant"]
-    marks += [f"line: its {tested.confidence:.0%} confidence interval"] if tested.test.high is not None else []
-    ties = ["band: its range over all orders of the tied documents", "×: an order changes the verdict"]
+    marks += [f"line: {tested.interval}"] if tested.test.high is not None else []
+    as_far = AS_FAR if tested.is_cut else ""
+    ties = [f"band: its range over all orders of the tied documents{as_far}", "×: an order changes the verdict"]
     against = "" if tested.baseline is None else f" against {tested.baseline}"
     return Drawing(
         f"{tested.measure}: {pairs}{against} ({tested.described}). {'; '.join(marks + ties * has_ties)}.",

@@ -24,7 +24,11 @@ def runs_and_wins(title: str, measures: Sequence[TestedPairs]) -> Table:
     )
     if not any(row[3] for row in rows):
         notes = (f"No run beats another significantly ({tested.described}).",)
-    return Table(title, columns, rows, notes)
+    return Table(title, columns, rows, (*notes, *_notes_on_cuts(measures)))
+
+
+def _notes_on_cuts(measures: Sequence[TestedPairs]) -> tuple[str, ...]:
+    return next((tested.notes_on_cuts for tested in measures if tested.notes_on_cuts), ())
 
 
 def _wins_of(tested: TestedPairs) -> list[tuple[Cell, ...]]:
@@ -68,12 +72,12 @@ def runs_and_baseline(title: str, measures: Sequence[TestedPairs]) -> Table:
         f"difference: of the mean from that of {measures[0].baseline}. p: {measures[0].p_name}. verdict: better or "
         f"worse if the difference is significant ({measures[0].described}). ties flip: {_FLIPS}; –: unknown.",
     )
-    return Table(title, columns, rows, notes)
+    return Table(title, columns, rows, (*notes, *_notes_on_cuts(measures)))
 
 
 _FLIPS = (
-    "yes if some order of the tied documents of the two runs changes the verdict, while all else stays as it is; no if "
-    "none does; otherwise open"
+    "whether an order of the tied documents of these two runs changes the verdict, if all other runs stay as they are: "
+    "yes, no, or open if it is not known"
 )
 
 
@@ -86,7 +90,7 @@ def tested_pairs(title: str, measures: Sequence[TestedPairs]) -> Table:
         "measure", "run", "against", "difference", f"{tested.confidence:.0%} from", f"{tested.confidence:.0%} to", "p",
         *([corrected] if corrected else []), "with ties from", "with ties to", "sign flips", "verdict flips",
     )  # fmt: skip
-    interval = "its confidence interval" if tested.test.low is not None else "no confidence interval for this test"
+    interval = f"the {tested.interval}" if tested.test.low is not None else "no confidence interval for this test"
     notes = [
         f"difference: of the means over {counted(tested.n_queries, 'query', 'queries')}, with {interval}. Verdicts: "
         f"{tested.described}." + (f" p: before the correction; {corrected}: after it." if corrected else "")
@@ -97,6 +101,7 @@ def tested_pairs(title: str, measures: Sequence[TestedPairs]) -> Table:
         "with ties: the least and the largest difference over all orders of the tied documents, chosen for each run "
         f"separately. sign flips: yes if some order reverses the sign. verdict flips: {_FLIPS}."
     )
+    notes += _notes_on_cuts(measures)
     return Table(title, names, rows, tuple(notes))
 
 
@@ -151,4 +156,4 @@ def verdict_counts(measures: Sequence[TestedPairs]) -> Table:
         f"documents reverses the sign of the difference, or changes the verdict{by}; verdict open: those for which it "
         "is not known whether one does.",
     )
-    return Table("The number of pairs by verdict", columns, rows, notes)
+    return Table("The number of pairs by verdict", columns, rows, (*notes, *_notes_on_cuts(measures)))

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tieaware.experiments._comparison_figures import TestedPairs
+from tieaware.experiments._cut_lists import AS_FAR
 from tieaware.output.tables import counted, significant
+from tieaware.statistics import Resolutions
 from tieaware.statistics.values import ROUNDING
 
 
@@ -76,13 +78,15 @@ def _level(tested: TestedPairs) -> str:
 
 def _by_another_measure(tested: TestedPairs) -> str:
     if tested.baseline is not None:
-        return f"By {tested.measure}, {_against_baseline(tested)}."
+        return f"By {tested.measure}, {_against_baseline(tested)}; {_effect_of_ties(tested)}."
     means, best = tested.means, int(tested.order[0])
     n, n_best = int((tested.signs != 0.0).sum()), int((np.abs(means - means[best]) < ROUNDING).sum())
     who = f"{tested.runs[best]} is the best" if n_best == 1 else f"{n_best} runs share the best mean"
     if len(tested.first) == 1:
-        return f"By {tested.measure}, {who}, with {tested.p_name} = {significant(float(tested.adjusted[0]))}."
-    return f"By {tested.measure}, {who}, and {n} of {len(tested.first)} pairs differ significantly."
+        found = f"with {tested.p_name} = {significant(float(tested.adjusted[0]))}"
+    else:
+        found = f"and {n} of {len(tested.first)} pairs differ significantly"
+    return f"By {tested.measure}, {who}, {found}; {_effect_of_ties(tested)}."
 
 
 def _effect_of_ties(tested: TestedPairs) -> str:
@@ -90,14 +94,34 @@ def _effect_of_ties(tested: TestedPairs) -> str:
     effect = tested.resolutions
     if effect is None:
         return "the effect of ties is unknown"
+    as_far = AS_FAR if tested.is_cut else ""
+    if len(tested.first) == 1:
+        return f"{_effect_on_the_pair(tested, effect)}{as_far}"
     kinds = effect.sign_flips, effect.verdict_flips == 1, effect.verdict_flips == -1
     signs, verdicts, n_open = (int(kind.sum()) for kind in kinds)
     if not signs + verdicts + n_open:
-        return "no order of the tied documents changes a sign or a verdict"
+        return f"no order of the tied documents changes a sign or a verdict{as_far}"
     changes = [f"reverse {counted(signs, 'difference')}"] if signs else []
     changes += [f"change the verdict of {counted(verdicts, 'pair')}"] if verdicts else []
     text = f"orders of the tied documents can {' and '.join(changes)}" if changes else ""
     if not n_open:
-        return text if verdicts else f"{text}, but change no verdict"
+        return f"{text if verdicts else f'{text}, but change no verdict'}{as_far}"
     unknown = f"for {counted(n_open, 'pair')}, it is not known whether ties can change the verdict"
-    return f"{text}; {unknown}" if text else unknown
+    return f"{text}; {unknown}{as_far}" if text else f"{unknown}{as_far}"
+
+
+def _effect_on_the_pair(tested: TestedPairs, effect: Resolutions) -> str:
+    """Say whether the order of tied documents can change the sign and the verdict of the only pair."""
+    reverses, changes = bool(effect.sign_flips[0]), int(effect.verdict_flips[0])
+    order, reversal = "order of the tied documents", "reverse the difference"
+    if changes < 0:
+        start = f"an {order} can {reversal}, but " if reverses else ""
+        return f"{start}it is not known whether {'one' if reverses else f'an {order}'} can change the verdict"
+    if not changes:
+        return f"an {order} can {reversal}, but none changes the verdict" if reverses else (
+            f"no {order} changes its sign or the verdict"
+        )  # fmt: skip
+    becomes = "significant" if not tested.signs[0] else "not significant"
+    # A significant difference with a sign that can change may also become significant in the other direction.
+    change = "change the verdict" if tested.signs[0] and reverses else f"make it {becomes}"
+    return f"orders of the tied documents can {f'{reversal} or ' if reverses else ''}{change}"

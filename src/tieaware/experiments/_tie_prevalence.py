@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,8 @@ from tieaware.checks.arguments import flag, whole_numbers
 from tieaware.checks.arrays import Values
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
 from tieaware.engine.views import View
-from tieaware.errors import InputError, printable
+from tieaware.errors import InputError
+from tieaware.experiments._cut_lists import AS_FAR, reaches_cut, warn_of_cuts
 from tieaware.experiments._tie_prevalence_figures import DRAWN, Ranges, Shares, Sizes
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
@@ -37,8 +37,6 @@ _BEST, _WORST = (next(name for name, rule in RULES.items() if rule.extreme == en
 _ORDERS = tuple(name for name, rule in RULES.items() if not rule.averages and rule.extreme is None)
 # The rules that the figures of ranges mark, and their names in the legend.
 _MARKED = {"run_order": "order of the file", "trec_eval": "trec_eval's order"}
-# The most runs that a warning names.
-_SHOWN = 3
 
 
 def tie_prevalence(
@@ -118,7 +116,7 @@ def tie_prevalence(
             deviations.append(_deviations(judged, {name: run}, parsed, queries, threads))
     if not names:
         raise none_left(len(left_out))
-    _warn_of_cuts(names, ties)
+    warn_of_cuts(names, ties)
     return TiePrevalence(
         tuple(names),
         tuple(ties),
@@ -149,22 +147,6 @@ def _deviations(
                 assert result.std is not None
                 found[:, m] = result.std[0, :, 0]
     return found
-
-
-def _warn_of_cuts(names: Sequence[str], ties: Sequence[Ties]) -> None:
-    """Issue one warning about all runs whose lists end inside a tie at the common length of the run."""
-    cut = [(name, counts) for name, counts in zip(names, ties, strict=True) if counts.cut_lists]
-    if not cut:
-        return
-    each = [f"{counts.cut_lists} of {printable(name)} at {counts.common_length:,}" for name, counts in cut[:_SHOWN]]
-    more = f" and lists of {counted(len(cut) - _SHOWN, 'more run')}" if len(cut) > _SHOWN else ""
-    n = sum(counts.cut_lists for _, counts in cut)
-    lists, were = counted(n, "list ends", "lists end"), "it was" if n == 1 else "they were"
-    warnings.warn(
-        f"{lists} inside a tie at the common length of {'their' if n > 1 else 'its'} run: {', '.join(each)}{more}. If "
-        f"{were} cut there, documents of the same score were dropped, and no average over ties includes them",
-        stacklevel=3,
-    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -218,12 +200,12 @@ class TiePrevalence(Experiment):
         return "How often do scores tie, and what does it change?" if self.measures else "How often do scores tie?"
 
     def verdict(self) -> str:
-        r"""Return the shares of lists and documents with ties, and the effect of tie orders on the first measure.
+        r"""Return the shares of lists and documents with ties, and the effect of tie orders on each measure.
 
         Returns
         -------
         str
-            Two sentences; without judgments, the second is about the first cut-off.
+            A sentence about the ties, and one for each measure; without judgments, one about the first cut-off.
 
         Examples
         --------
@@ -260,24 +242,31 @@ class TiePrevalence(Experiment):
         return f"A cut-off at {self.cutoffs[0]} divides a group of tied documents in {counted(cut, 'list')}."
 
     def _effect_of_order(self) -> str:
-        """Say how far tie orders move the means of the first measure, and how many pairs of runs can swap."""
-        means = {rule: values[..., 0].mean(axis=1) for rule, values in zip(self.rules, self.values, strict=True)}
+        """Say how far tie orders move the means of each measure, and how many pairs of runs can swap."""
+        first, *others = [self._moves(m) for m in range(len(self.measures))]
+        return " ".join([f"The order of tied documents {first}.", *(f"It {each}." for each in others)])
+
+    def _moves(self, m: int) -> str:
+        """Say how far tie orders move the means of a measure, and how many pairs of runs can swap places by it."""
+        measure, n = self.measures[m], len(self.runs)
+        means = {rule: values[..., m].mean(axis=1) for rule, values in zip(self.rules, self.values, strict=True)}
         worst, best = means[_WORST], means[_BEST]
         moved = np.maximum(*(np.abs(each - means[_AVERAGE]) for each in (worst, best)))
-        run, measure = int(np.argmax(moved)), self.measures[0]
+        limit = AS_FAR if any(reaches_cut(measure, ties) for ties in self.ties) else ""
+        run = int(np.argmax(moved))
         if not moved[run]:
-            return f"The order of tied documents changes no run's mean {measure}."
-        n, size = len(self.runs), f"by up to {significant(moved[run])}"
-        moves = f"The order of tied documents moves the mean {measure}"
+            return f"changes no run's mean {measure}{limit}"
+        size = f"by up to {significant(moved[run])}"
+        average = "" if m else " from the average over all orders"
         if n == 1:
-            return f"{moves} {size} from the average over all orders."
+            return f"moves the mean {measure} {size}{average}{limit}"
         low, high = np.minimum(worst, best), np.maximum(worst, best)
-        a, b = np.triu_indices(len(self.runs), 1)
+        a, b = np.triu_indices(n, 1)
         # The tie orders of two runs are independent. So the runs can swap places if the ranges of their means overlap.
         either = (high[a] - low[b] > ROUNDING) & (high[b] - low[a] > ROUNDING)
-        swaps = f"{int(either.sum()):,} of {counted(len(a), 'pair')} of runs can swap places"
+        swaps = f"{int(either.sum()):,} of {counted(len(a), 'pair')} of runs can swap places by {measure}{limit}"
         some = f"{int((moved > 0.0).sum())} of {n} runs"
-        return f"{moves} of {some} from the average over all orders, {size} ({self.runs[run]}); {swaps}."
+        return f"moves the mean {measure} of {some}{average}, {size} ({self.runs[run]}); {swaps}"
 
     @property
     def contradictions(self) -> tuple[str, ...]:
@@ -319,8 +308,8 @@ class TiePrevalence(Experiment):
             "documents. tied by float32: the share of documents that tie only in single precision.",
             "file order, rank column: the number of lists that put a lower score before a higher one; ranks twice: the "
             "number of lists that repeat a rank; –: no such column.",
-            "cut in a tie: the number of lists that end inside a tie at the length of the run's longest lists; "
-            "–: too few lists have that length.",
+            "cut in a tie: the number of lists that have the length of the run's longest lists, and end inside a tie. "
+            "They may have been cut there; –: too few lists have that length.",
         ]
         if self.contradictions:
             found = ", ".join(self.contradictions)

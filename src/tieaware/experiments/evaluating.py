@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any, TypeVar
 
 from tieaware._evaluate import evaluate_views
 from tieaware.engine.views import View
-from tieaware.inputs import QrelsLike
+from tieaware.inputs import QrelsLike, Run
 from tieaware.measures import Measure
 from tieaware.results import Results
 from tieaware.runtime.progress import stage
@@ -25,8 +25,10 @@ def progress(items: Iterable[Item], title: str) -> Iterator[Item]:
 
 def evaluate_with_progress(
     qrels: QrelsLike, runs: Any, measures: Sequence[Measure], views: Sequence[View], threads: int | None,
-    consistent_only: bool = False,
+    consistent_only: bool = False, observe: Callable[[str, Run], None] | None = None,
 ) -> list[Results]:  # fmt: skip
     """Call `evaluate_views`, with a progress display on a terminal or in a notebook."""
     with stage("evaluating"):
-        return evaluate_views(qrels, runs, measures, views, threads=threads, consistent_only=consistent_only)
+        return evaluate_views(
+            qrels, runs, measures, views, threads=threads, consistent_only=consistent_only, observe=observe
+        )

@@ -36,7 +36,8 @@ class Ties(NamedTuple):
         of all lists have it; otherwise None. For several runs, the largest of their common lengths.
     cut_lists : int
         The number of lists of the common length whose last two documents tie. If the run was cut there, documents with
-        the same score may be missing, and no average over orders can account for the missing documents.
+        the same score may be missing, and no average over orders can account for the missing documents. It says nothing
+        about lists that hold all documents, such as the rows of a full score matrix.
     unordered : int
         The number of lists that put a lower score before a higher one.
     misranked, repeated : int or None
@@ -114,7 +115,7 @@ def count_ties(
     with np.errstate(over="ignore"):
         single = scores.astype(np.float32)
     single_list, _, single_size = _groups(single, offsets)
-    common_length = _common_length(np.diff(offsets))
+    common_length = common_length_of(np.diff(offsets))
     at_end = tied & (start + size == common_length) if common_length else np.zeros(len(start), dtype=bool)
     conflicts = None if ranks is None else rank_conflicts(ranks)
     list_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -150,7 +151,18 @@ def _lists(scores: npt.ArrayLike, offsets: npt.ArrayLike | None) -> tuple[Scores
     return array, as_offsets(edges, len(array), "offsets", of="scores")
 
 
-def _common_length(lengths: Offsets) -> int | None:
+def ends_of(scores: Scores, offsets: Offsets) -> tuple[Integers, npt.NDArray[np.bool_]]:
+    """Return the length of each list, and whether its last two documents by score tie."""
+    lengths = np.diff(offsets)
+    tied, some = np.zeros(len(lengths), dtype=bool), np.flatnonzero(lengths)
+    if some.size:
+        starts = offsets[:-1][some]
+        least = np.repeat(np.minimum.reduceat(scores, starts), lengths[some])
+        tied[some] = np.add.reduceat(scores == least, starts, dtype=np.int64) > 1
+    return lengths, tied
+
+
+def common_length_of(lengths: Integers) -> int | None:
     """Return the length of the longest lists if two lists and a tenth of all lists have it; None otherwise."""
     longest = int(lengths.max(initial=0))
     n_longest = int((lengths == longest).sum())

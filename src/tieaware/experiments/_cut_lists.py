@@ -1,0 +1,90 @@
+"""Lists that end inside a tie where their run was probably cut: documents that tie with their last one may be missing.
+
+The averages and bounds over the orders of tied documents do not include such documents.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, cast
+
+import numpy as np
+
+from tieaware.checks.arrays import Scores
+from tieaware.errors import printable
+from tieaware.inputs import Run
+from tieaware.measures import Measure
+from tieaware.output.tables import counted
+from tieaware.statistics.tie_counts import common_length_of, ends_of
+
+# The most runs that a warning names.
+_SHOWN = 3
+# Ends a statement about all orders of the tied documents if lists may have been cut inside a tie.
+AS_FAR = ", as far as the lists reach"
+# The note on such statements.
+NOTE = (
+    "Some lists end inside a tie at the common length of their run. If they were cut there, documents of the same "
+    "score are missing: everything about ties holds as far as the lists reach."
+)
+
+
+class Counts(Protocol):
+    """The counts of a run that the warning needs; see `tieaware.statistics.Ties`."""
+
+    @property
+    def common_length(self) -> int | None:
+        """The length at which the run was probably cut; None if there is no such length."""
+
+    @property
+    def cut_lists(self) -> int:
+        """The number of lists of this length whose last two documents tie."""
+
+
+class CutLists(NamedTuple):
+    """The fields of `tieaware.statistics.Ties` about the ends of lists."""
+
+    common_length: int | None
+    cut_lists: int
+
+
+class ListEnds:
+    """The ends of the lists of runs, collected while the runs are evaluated."""
+
+    def __init__(self) -> None:
+        self._ends: dict[str, dict[str | int, tuple[int, bool]]] = {}
+
+    def add(self, name: str, chunk: Run) -> None:
+        """Add a chunk of a run. If a query reappears, the last chunk has all its documents."""
+        lengths, tied = ends_of(cast(Scores, np.asarray(chunk.scores)), np.asarray(chunk.offsets))
+        ends = zip(lengths.tolist(), tied.tolist(), strict=True)
+        self._ends.setdefault(name, {}).update(zip(chunk.queries.to_list(), ends, strict=True))
+
+    def cut_lists(self, name: str) -> CutLists:
+        """Return the common length of a run's lists, and how many of them end inside a tie there."""
+        ends = self._ends.get(name, {}).values()
+        length = common_length_of(np.array([n for n, _ in ends], dtype=np.int64))
+        return CutLists(length, sum(n == length and tied for n, tied in ends))
+
+
+def reaches_cut(measure: Measure, counts: Counts) -> bool:
+    """Return whether a run has lists that may have been cut inside a tie, and the measure depends on their ends."""
+    if not counts.cut_lists or counts.common_length is None:
+        return False
+    return measure.cutoff is None or measure.cutoff >= counts.common_length
+
+
+def warn_of_cuts(names: Sequence[str], counts: Sequence[Counts]) -> None:
+    """Issue one warning about all runs whose lists end inside a tie at the common length of the run."""
+    cut = [(name, each) for name, each in zip(names, counts, strict=True) if each.cut_lists]
+    if not cut:
+        return
+    parts = [f"{each.cut_lists} of {printable(name)} at {each.common_length:,}" for name, each in cut[:_SHOWN]]
+    more = f" and lists of {counted(len(cut) - _SHOWN, 'more run')}" if len(cut) > _SHOWN else ""
+    n = sum(each.cut_lists for _, each in cut)
+    lists, were = counted(n, "list ends", "lists end"), "it was" if n == 1 else "they were"
+    warnings.warn(
+        f"{lists} inside a tie at the common length of {'their' if n > 1 else 'its'} run: {', '.join(parts)}{more}. If "
+        f"{were} cut there, documents of the same score were dropped, and no average over ties includes them",
+        stacklevel=3,
+    )
