@@ -316,9 +316,12 @@ def test_fewer_rows_than_numbered_queries_are_refused():
         evaluate(QRELS, {"als": (IDS[1:], SCORES[1:])}, "AP")
     assert str(error.value) == (
         "als: has 2 rows, but qrels has 3 queries; "
-        "pass Run.from_topk(ids, scores, queries=...) to name the query of each row"
+        "pass Run.from_topk(ids, scores, queries=...) to name the query of each row, "
+        "and evaluate(..., queries='both') to leave out the other queries, which count as 0 otherwise"
     )
-    assert len(evaluate(QRELS, {"als": Run.from_topk(IDS[1:], SCORES[1:], queries=[1, 2])}, "AP").queries) == 3
+    run = Run.from_topk(IDS[1:], SCORES[1:], queries=[1, 2])
+    assert len(evaluate(QRELS, {"als": run}, "AP").queries) == 3
+    assert len(evaluate(QRELS, {"als": run}, "AP", queries="both").queries) == 2
 
 
 def test_scores_that_rise_along_every_row_may_be_distances():

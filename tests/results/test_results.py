@@ -202,6 +202,38 @@ def test_results_have_a_provenance():
     assert Results(made.values, made.runs, made.queries, made.measures).provenance is None
 
 
+def test_the_title_says_how_many_queries_a_run_leaves_unanswered(tmp_path):
+    short, shorter = ({query: TIED[query] for query in queries} for queries in (("q0", "q1", "q2"), ("q0",)))
+    runs = {"full": TIED, "short": short}
+    found = tieaware.evaluate(QRELS, runs, "AP")
+    assert found.unanswered == {"short": 1}
+    title = "Means over 4 queries, 1 of them unanswered by short, ties: average"
+    assert found.title == found.means().title == found["short"].title == str(found).splitlines()[1] == title
+    assert found["full"].title == "Means over 4 queries, ties: average"
+    more = tieaware.evaluate(QRELS, {"shorter": shorter}, "AP")
+    joined = Results.concat([found, more])
+    assert joined.unanswered == {"short": 1, "shorter": 3}
+    assert joined.title == "Means over 4 queries, up to 3 of them unanswered, ties: average"
+    for name in ("results.npz", "results.parquet"):
+        joined.save(tmp_path / name)
+        assert Results.load(tmp_path / name).unanswered == joined.unanswered
+
+
+def test_unanswered_queries_are_counted_where_they_count(tmp_path):
+    """Queries that are left out are not counted; those that `concat` adds, and those in checkpoints, are."""
+    qrels = {**QRELS, "without": {"a": 0}}
+    runs = {"x": TIED, "y": {"q0": TIED["q0"]}}
+    assert tieaware.evaluate(qrels, runs, "AP").unanswered == {"x": 1, "y": 4}
+    assert tieaware.evaluate(qrels, runs, "AP", undefined=np.nan).unanswered == {"y": 3}
+    both = tieaware.evaluate(qrels, runs, "AP", queries="both")
+    assert both.unanswered == {}
+    assert Results.concat([both], qrels).unanswered == {"x": 1, "y": 4}
+    (tmp_path / "y.run").write_text("q0 Q0 a 1 1.0 y\n")
+    for _ in range(2):
+        again = tieaware.evaluate(qrels, tmp_path / "y.run", "AP", out=tmp_path / "checkpoints")
+        assert again.unanswered == {"y": 4}
+
+
 def test_joined_queries_and_runs_equal_the_whole(results):
     """Results are joined along queries or runs. The other axis may have any order, and the spread is joined too."""
     assert same(Results.concat([selection(results, queries=slice(i, i + 1)) for i in range(4)]), results)

@@ -65,6 +65,9 @@ class Results(NamedValues):
         The names of the measures in exports, as they were requested, e.g. "map" or "AP".
     provenance : Provenance or None
         The options that the values were computed with; None for values that `evaluate` did not compute.
+    unanswered : dict of str to int
+        The runs that leave judged queries unanswered, and how many; these queries count as empty lists. With
+        ``queries="both"``, which leaves them out, the dict is empty.
 
     Examples
     --------
@@ -142,7 +145,7 @@ class Results(NamedValues):
     @property
     def title(self) -> str:
         """One line that states the number of queries that the means are over, and the options of the evaluation."""
-        return title_of(len(self.queries), self.provenance)
+        return title_of(len(self.queries), self.provenance, self.unanswered)
 
     def bias(self, expectation: Results) -> Self:
         """Return the bias of a tie rule: its values minus the averages over all orders of tied documents.
@@ -230,7 +233,9 @@ class Results(NamedValues):
             if not isinstance(result, Results):
                 raise unexpected(f"results[{i}]", "Results", shown(result), "results")
         joinable = [
-            combining.Joinable(each.runs, each.queries, each.measures, each.names, each.cubes(), each.provenance)
+            combining.Joinable(
+                each.runs, each.queries, each.measures, each.names, each.cubes(), each.provenance, each.unanswered,
+            )
             for each in given
         ]
         joined = combining.joined(joinable, qrels)._asdict()
@@ -290,7 +295,7 @@ class Results(NamedValues):
         correction : str, optional
             The correction for all pairs of runs that are compared by one measure: "holm", the default; "bh"
             (Benjamini–Hochberg); "bonferroni"; or "none", the only choice with Tukey's HSD, which needs no other. If
-            the results choose the baseline, the correction is for all pairs of runs.
+            the table itself compares all runs with the best one, p values are still corrected for all pairs of runs.
         alpha : float
             The significance level, between 0 and 1.
         best : bool

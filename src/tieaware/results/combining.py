@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -32,6 +33,8 @@ class Joinable(NamedTuple):
     arrays : dict of str to float64[n_runs, n_queries, n_measures]
         "values", and with a spread "std", "min" and "max".
     provenance : Provenance or None
+    unanswered : dict of str to int
+        The number of unanswered queries of each run that has some.
     """
 
     runs: tuple[str, ...]
@@ -40,6 +43,7 @@ class Joinable(NamedTuple):
     names: tuple[str, ...]
     arrays: dict[str, Values]
     provenance: Provenance | None
+    unanswered: dict[str, int]
 
     @property
     def answered(self) -> npt.NDArray[np.bool_]:
@@ -66,7 +70,11 @@ def _side_by_side(results: Sequence[Joinable]) -> Joinable:
         kind: np.concatenate([arrays[kind] for arrays in aligned], axis=_AXES.index(along))
         for kind in _shared_kinds(results)
     }
-    return results[0]._replace(**names, arrays=arrays, provenance=_joined_provenance(results))
+    counts: Counter[str] = Counter()
+    for result in results:
+        counts.update(result.unanswered)
+    made = _joined_provenance(results)
+    return results[0]._replace(**names, arrays=arrays, provenance=made, unanswered=dict(counts))
 
 
 def _overlaid(results: Sequence[Joinable]) -> Joinable:
@@ -123,7 +131,10 @@ def _with_unanswered(result: Joinable, judgments: QrelsLike) -> Joinable:
         arrays[kind] = array = np.repeat(of_unanswered[None], len(result.runs), axis=0)
         array[:, places] = np.where(answered, own, array[:, places])
     made = None if result.provenance is None else result.provenance._replace(queries="judged")
-    return result._replace(queries=queries, provenance=made, arrays=arrays)
+    counts = len(queries) - result.answered.sum(axis=1)
+    added = {run: result.unanswered.get(run, 0) + n for run, n in zip(result.runs, counts.tolist(), strict=True)}
+    some = {run: n for run, n in added.items() if n}
+    return result._replace(queries=queries, provenance=made, arrays=arrays, unanswered=some)
 
 
 def _reordered(result: Joinable, axis: str, names: tuple[Any, ...]) -> Joinable:

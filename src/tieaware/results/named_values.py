@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -45,6 +45,7 @@ class NamedValues(Hinted):
     max: Values | None = None
     names: tuple[str, ...] = ()
     provenance: Provenance | None = None
+    unanswered: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.names:
@@ -159,7 +160,9 @@ class NamedValues(Hinted):
     def _run_range(self, start: int, end: int) -> Self:
         """Return the results of a range of runs."""
         cubes: dict[str, Any] = {name: cube[start:end] for name, cube in self.cubes().items()}
-        return replace(self, runs=self.runs[start:end], **cubes)
+        runs = self.runs[start:end]
+        unanswered = {run: n for run, n in self.unanswered.items() if run in runs}
+        return replace(self, runs=runs, unanswered=unanswered, **cubes)
 
     def _sorted(self, sort: str | Measure | None) -> Self:
         """Return the results with their runs in the order of a measure's summary, the best first; None keeps them."""

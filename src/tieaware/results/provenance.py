@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from tieaware.output.tables import counted
@@ -29,11 +30,21 @@ class Provenance(NamedTuple):
     version: str
 
 
-def title_of(n_queries: int, made: Provenance | None) -> str:
-    """Return one line that states the number of queries that the means are over, and the options of the evaluation."""
+def title_of(n_queries: int, made: Provenance | None, unanswered: Mapping[str, int]) -> str:
+    """Return one line that states the number of queries that the means are over, and the options of the evaluation.
+
+    `unanswered` has the number of unanswered queries of each run that has some.
+    """
     n = counted(n_queries, "query", "queries")
     if made is None:
         return f"Means over {n}"
     over = f"the queries that each run answers, {n} in all" if made.queries == "both" else n
     precision = "" if made.precision is None else f", precision: {made.precision}"
-    return f"Means over {over}, ties: {made.ties}{precision}"
+    return f"Means over {over}{_of_them(unanswered)}, ties: {made.ties}{precision}"
+
+
+def _of_them(unanswered: Mapping[str, int]) -> str:
+    if not unanswered:
+        return ""
+    run, most = max(unanswered.items(), key=lambda item: item[1])
+    return f", {most:,} of them unanswered by {run}" if len(unanswered) == 1 else f", up to {most:,} of them unanswered"

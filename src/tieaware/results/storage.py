@@ -73,6 +73,7 @@ def write(fields: Mapping[str, Any], path: str | os.PathLike[str], key: dict[str
         "measures": [str(measure) for measure in fields["measures"]],
         "names": list(fields["names"]),
         "provenance": None if made is None else made._asdict(),
+        **({"unanswered": fields["unanswered"]} if fields.get("unanswered") else {}),
         **({} if key is None else {"key": key}),
     }
     arrays = {name: fields[name] for name in _ARRAYS if fields.get(name) is not None}
@@ -133,6 +134,7 @@ def _fields(stored: Stored) -> dict[str, Any]:
         "measures": tuple(map(parse_measure, header["measures"])),
         "names": tuple(header["names"]),
         "provenance": None if made is None else Provenance(**made),
+        "unanswered": dict(header.get("unanswered", {})),
         **stored.arrays,
     }
 
