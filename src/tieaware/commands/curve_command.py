@@ -21,6 +21,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--kind", choices=("precision-recall", "interpolated", "roc"), default="precision-recall",
         help="type of the curves (%(default)s)",
     )  # fmt: skip
+    command.add_argument(
+        "--collection-size", type=int, metavar="N",
+        help="number of documents in the collection: ROC curves then show shares of all documents, not of the "
+        "retrieved ones",
+    )  # fmt: skip
     options.add_ties(command)
     command.add_argument("--rel", type=int, default=1, metavar="N", help="smallest relevant label (%(default)s)")
     options.add_threads(command)
@@ -34,5 +39,6 @@ def _run(arguments: argparse.Namespace) -> str:
     outcome = curves(
         arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.kind,
         ties=arguments.ties, rel=arguments.rel, threads=arguments.threads,
+        collection_size=arguments.collection_size,
     )  # fmt: skip
     return options.output(outcome, arguments)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from tieaware.checks.arguments import one_of
+from tieaware.checks.arguments import one_of, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.engine.views import View
+from tieaware.errors import InputError
+from tieaware.experiments._curve_figures import Interpolation, TracedRun
+from tieaware.experiments._curve_points import NamedPoints, named_points
+from tieaware.experiments._roc import Counts, average_of, from_corner_to_corner, roc_areas, roc_points
 from tieaware.experiments.evaluating import evaluate_with_progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure
-from tieaware.measures.definitions import IPrec, NumRelRet, NumRet, P, R
+from tieaware.measures.definitions import AUC, IPrec, NumRel, NumRelRet, NumRet, P, R
 from tieaware.output.plots import COLOURS, Drawing, display_name, file_name, legend_above, style
 from tieaware.output.tables import Cell, Table, counted, percent, significant
 from tieaware.statistics.values import ROUNDING
@@ -28,14 +33,20 @@ if TYPE_CHECKING:
 _COLOURED = 7
 # If there are more lines than this, they are rasterised, so that vector files stay small.
 _MANY = 100
+# The most runs in the figure of raw and interpolated curves.
+_FEW = 3
+# Up to this number, float64 holds the products of two counts of documents exactly.
+_MOST_DOCUMENTS = 2**53
 
 CurveKind: TypeAlias = Literal["precision-recall", "interpolated", "roc"]
 # The names of the x axis and the y axis of each kind.
 KINDS: dict[CurveKind, tuple[str, str]] = {
     "precision-recall": ("recall", "precision"),
     "interpolated": ("recall", "interpolated precision"),
-    "roc": ("share of the retrieved nonrelevant documents", "recall"),
+    "roc": ("share of the retrieved nonrelevant documents", "share of the retrieved relevant documents"),
 }
+# The names of the axes of ROC curves if the size of the collection is known.
+_ROC_OF_COLLECTION = ("share of all nonrelevant documents", "recall")
 
 _TITLES: dict[CurveKind, str] = {
     "precision-recall": "Precision–recall", "interpolated": "Interpolated precision–recall", "roc": "ROC"
@@ -50,6 +61,7 @@ def curves(
     ties: TieRuleName = "average",
     rel: int = 1,
     threads: int | None = None,
+    collection_size: int | None = None,
 ) -> Curves:
     """Trace the expected precision–recall, interpolated or ROC curve of each run and query.
 
@@ -60,10 +72,13 @@ def curves(
     kind : str
         "precision-recall": recall and precision within the first k ranks, for every k up to 20 and some greater k.
         "interpolated": at each of the recalls 0, 0.1 … 1, the greatest precision at that recall or a higher one.
-        "roc": the share of the retrieved nonrelevant documents that are within the first k ranks, and the recall there.
+        "roc": the share of the nonrelevant documents that are within the first k ranks, and that of the relevant ones.
         Across a tie, the expected ROC curve is a straight line.
     rel : int
         The smallest relevant label, at least 0.
+    collection_size : int, optional
+        The number of documents in the collection, for "roc". The shares are then of all documents, and documents that
+        a run does not retrieve follow the others, tied. By default, the shares are of the documents that it retrieves.
 
     Returns
     -------
@@ -73,7 +88,13 @@ def curves(
     Raises
     ------
     InputError
-        As `tieaware.evaluate`; or if the kind is unknown, or "interpolated" would take too long to average over ties.
+        As `tieaware.evaluate`; or if the kind is unknown, "interpolated" would take too long to average over ties, or
+        the size of the collection is too small or given for another kind than "roc".
+
+    References
+    ----------
+    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.4.
+    Fawcett, T. (2006). An introduction to ROC analysis. Pattern Recognition Letters 27. For the average of ROC curves.
 
     Examples
     --------
@@ -83,6 +104,10 @@ def curves(
     """
     one_of("kind", kind, KINDS)
     view = View(ties)
+    if collection_size is not None:
+        collection_size = whole_number("collection_size", collection_size, 1, _MOST_DOCUMENTS)
+        if kind != "roc":
+            raise InputError("collection_size", f"is only for the kind 'roc', not for {kind!r}")
     if kind == "interpolated":
         recalls = [i / 10 for i in range(11)]
         (result,) = evaluate_with_progress(
@@ -90,17 +115,30 @@ def curves(
         )
         x = np.broadcast_to(np.array(recalls), result.values.shape)
         return Curves(kind, result.runs, result.queries, x, result.values, np.arange(11))
-    (sizes,) = evaluate_with_progress(qrels, runs, [NumRet, NumRelRet(rel=rel)], [view], threads)
-    retrieved, found = sizes.values[..., :1], sizes.values[..., 1:]
-    ranks = _ranks(int(retrieved.max(initial=1)))
-    measures: list[Measure] = [measure(rel=rel) @ int(k) for measure in (P, R) for k in ranks]
-    (result,) = evaluate_with_progress(qrels, runs, measures, [view], threads)
-    precision, recall = np.split(result.values, 2, axis=2)
+    of_lists = [NumRet, *(measure(rel=rel) for measure in (NumRelRet, NumRel, AUC))]
+    (sizes,) = evaluate_with_progress(qrels, runs, of_lists, [view], threads)
+    *counted_documents, auc = np.moveaxis(sizes.values, 2, 0)
+    counts = Counts(*counted_documents)
+    if collection_size is not None:
+        counts.check(collection_size, sizes.runs, sizes.queries)
+    ranks = _ranks(int(counts.retrieved.max(initial=1)))
+
+    def at_ranks(some: Integers) -> tuple[Values, Values]:
+        measures: list[Measure] = [measure(rel=rel) @ int(k) for measure in (P, R) for k in some]
+        with warnings.catch_warnings():
+            # The first evaluation has issued the warnings.
+            warnings.simplefilter("ignore")
+            (result,) = evaluate_with_progress(qrels, runs, measures, [view], threads)
+        precision, recall = np.split(result.values, 2, axis=2)
+        return precision, recall
+
+    precision, recall = at_ranks(ranks)
     if kind == "precision-recall":
-        return Curves(kind, result.runs, result.queries, recall, precision, ranks)
-    nonrelevant = np.maximum(retrieved - found, 1.0)
-    x = (np.minimum(ranks, retrieved) - precision * ranks) / nonrelevant
-    return Curves(kind, result.runs, result.queries, x, recall, ranks)
+        named = tuple(named_points(at_ranks, ranks, (precision, recall)))
+        return Curves(kind, sizes.runs, sizes.queries, recall, precision, ranks, named)
+    x, y = roc_points(counts, ranks, precision, recall, collection_size)
+    areas = roc_areas(counts, auc, collection_size)
+    return Curves(kind, sizes.runs, sizes.queries, x, y, ranks, (), areas, collection_size)
 
 
 def _ranks(deepest: int) -> Integers:
@@ -126,6 +164,14 @@ class Curves(Experiment):
         The expected coordinates of the points of each curve, in the order of the ranks or recalls.
     ranks : int64[n_points]
         The rank of each point; for "interpolated", ten times the recall.
+    named : tuple of NamedPoints
+        For "precision-recall", the break-even point and the greatest F1 of each run's average curve, over all ranks;
+        otherwise empty.
+    query_areas : float64[n_runs, n_queries] or None
+        For "roc", the area under the curve of each query, over all ranks. Without `collection_size`, it is the measure
+        AUC. For other kinds, None.
+    collection_size : int or None
+        The number of documents in the collection, if it was given.
     """
 
     kind: CurveKind
@@ -134,6 +180,9 @@ class Curves(Experiment):
     x: Values
     y: Values
     ranks: Integers
+    named: tuple[NamedPoints, ...] = ()
+    query_areas: Values | None = None
+    collection_size: int | None = None
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -150,17 +199,25 @@ class Curves(Experiment):
         what = "rank relevant documents before others" if self.kind == "roc" else "keep precision as recall grows"
         return f"How well do the runs {what}?"
 
+    @property
+    def axes(self) -> tuple[str, str]:
+        """The names of the x axis and the y axis."""
+        return _ROC_OF_COLLECTION if self.collection_size is not None else KINDS[self.kind]
+
     @cached_property
     def areas(self) -> Values:
         """The area under each run's average curve, float64[n_runs].
 
-        The curve starts at recall 0, with the precision of the first point. With several queries, the area is not the
-        mean of the measure AUC.
+        For "roc", it is the mean of `query_areas`: without `collection_size`, the mean of the measure AUC. For other
+        kinds, the curve starts at recall 0 with the precision of the first point, and is straight between its points,
+        so its area is not the measure AP.
         """
+        if self.query_areas is not None:
+            return self.query_areas.mean(axis=1)
         return np.array([np.trapezoid(y, x) for x, y in map(self.average, range(len(self.runs)))])
 
     def average(self, r: int) -> tuple[Values, Values]:
-        """Return the average curve of a run, starting at its left end.
+        """Return the average curve of a run.
 
         Parameters
         ----------
@@ -170,8 +227,9 @@ class Curves(Experiment):
         Returns
         -------
         x, y : float64[n_points + 1]
-            The starting point, followed by the points of the curve. The curve starts at (0, 0) for "roc", otherwise at
-            recall 0 with the precision of the first point.
+            For "roc", a curve from (0, 0) to (1, 1), with any number of points: at each x, the mean of the curves of
+            the queries. For other kinds, the mean of the points of the queries at each rank or recall, after the
+            starting point, at recall 0 with the precision of the first point.
 
         Examples
         --------
@@ -179,16 +237,44 @@ class Curves(Experiment):
         >>> x.tolist(), y.tolist()
         ([0.0, 1.0, 1.0], [0.0, 0.0, 1.0])
         """
-        return self._from_the_left(self.x[r].mean(axis=0), self.y[r].mean(axis=0))
+        if self.query_areas is not None:
+            return average_of([self.curve(r, q) for q in range(len(self.queries))])
+        return _from_recall_0(self.x[r].mean(axis=0), self.y[r].mean(axis=0))
+
+    def curve(self, r: int, q: int) -> tuple[Values, Values]:
+        """Return the curve of a run for one query, with the ends that belong to no rank.
+
+        Parameters
+        ----------
+        r, q : int
+            The run and the query, as positions in `runs` and `queries`.
+
+        Returns
+        -------
+        x, y : float64
+            For "roc", the curve from (0, 0) to (1, 1). For other kinds, the starting point, at recall 0 with the
+            precision of the first point, and the points of the curve.
+
+        Examples
+        --------
+        >>> qrels, run = {"q1": {"d1": 1, "d9": 1}}, {"q1": {"d1": 2.0, "d2": 2.0}}
+        >>> x, y = curves(qrels, run, "roc", collection_size=12).curve(0, 0)
+        >>> x.tolist(), y.tolist()                    # ten nonrelevant documents, of which the run retrieves one
+        ([0.0, 0.05, 0.1, 1.0], [0.0, 0.25, 0.5, 1.0])
+        """
+        if self.query_areas is not None:
+            return from_corner_to_corner(self.x[r, q], self.y[r, q], float(self.query_areas[r, q]))
+        return _from_recall_0(self.x[r, q], self.y[r, q])
 
     def verdict(self) -> str:
-        """Return the run with the largest area under its average curve, and some coordinates of this curve.
+        r"""Return the run with the largest area under its average curve, and some points of this curve.
 
         Examples
         --------
         >>> run = {"q1": {"d1": 2.0, "d2": 1.0, "d3": 0.5}}
-        >>> curves({"q1": {"d1": 1, "d3": 1}}, run).verdict()
-        'The area under the curve of run is 0.792. Within the first 3 ranks its precision is 0.667 and its recall 1.'
+        >>> print(curves({"q1": {"d1": 1, "d3": 1}}, run).verdict().replace(". Its", ".\nIts"))
+        The area under the curve of run is 0.792. Within the first 3 ranks its precision is 0.667 and its recall 1.
+        Its break-even point is 0.500, and its greatest F1 0.800, at rank 3.
         """
         order = self._by_area()
         best, areas = order[0], self.areas
@@ -209,11 +295,17 @@ class Curves(Experiment):
             return f"{first} At recall 0.1 {whose} precision is {significant(y[1])}, and at 0.5 {significant(y[5])}."
         at = int(np.searchsorted(self.ranks, 10, side="right")) - 1
         k = counted(int(self.ranks[at]), "rank") if self.ranks[at] > 1 else "rank"
-        if self.kind == "roc":
-            what = f"recall is {percent(y[at])}, with {percent(x[at])} of the retrieved nonrelevant documents"
-        else:
+        if self.kind == "precision-recall":
             what = f"precision is {significant(y[at])} and its recall {significant(x[at])}"
-        return f"{first} Within the first {k} {whose} {what}."
+            named = self.named[best]
+            points = f"Its break-even point is {significant(named.break_even)}, and its greatest F1 {significant(named.f1)}"
+            return f"{first} Within the first {k} {whose} {what}. {points}, at rank {named.rank:,}."
+        if self.collection_size is not None:
+            what = f"recall is {percent(y[at])}, with {percent(x[at])} of all nonrelevant documents"
+            return f"{first} Within the first {k} {whose} {what}."
+        has = "it has" if n_best == 1 else f"{name} has"
+        what = f"{percent(y[at])} of its relevant and {percent(x[at])} of its nonrelevant documents"
+        return f"{first} Within the first {k} {has} {what}."
 
     def _by_area(self) -> Integers:
         """Return the runs by position, ordered by the area under their average curves, the largest first."""
@@ -232,17 +324,19 @@ class Curves(Experiment):
         return ("points",)
 
     def tables(self) -> dict[str, Table]:
-        """Return three tables: the average curves, the curves of each query, and a few points of the average curves.
+        """Return the tables: the average curves, the curves of each query, and the coordinates at a few ranks.
 
         Returns
         -------
         dict of str to Table
-            "curves", "queries" and "points".
+            "curves", "queries" and "points"; "named-points" for precision–recall curves, "areas" of the queries for
+            ROC curves.
         """
-        columns = KINDS[self.kind]
-        means = zip(self.runs, self.x.mean(axis=1), self.y.mean(axis=1), strict=True)
+        columns = self.axes
         average: list[tuple[Cell, ...]] = [
-            (run, *point) for run, x, y in means for point in zip(x.tolist(), y.tolist(), strict=True)
+            (run, *point)
+            for r, run in enumerate(self.runs)
+            for point in zip(*(each.tolist() for each in self._averaged(r)), strict=True)
         ]
         each: list[tuple[Cell, ...]] = [
             (run, query, *point)
@@ -250,12 +344,49 @@ class Curves(Experiment):
             for q, query in enumerate(self.queries)
             for point in zip(self.x[r, q].tolist(), self.y[r, q].tolist(), strict=True)
         ]
-        notes = ("Expected over all orders of tied documents; averaged over queries at each rank or recall.",)
-        return {
+        expected = "Expected over all orders of tied documents; averaged over queries at each"
+        notes = (f"{expected} {'share of nonrelevant documents' if self.kind == 'roc' else 'rank or recall'}.",)
+        tables = {
             "curves": Table("The average curves", ("run", *columns), average, notes),
             "queries": Table(f"{_TITLES[self.kind]} curves of each query", ("run", "query", *columns), each),
-            "points": self._points(notes),
+            "points": self._points((f"{expected} rank or recall.",)),
         }
+        if self.named:
+            tables["named-points"] = self._named_points()
+        if self.query_areas is not None:
+            tables["areas"] = self._areas_of_queries(self.query_areas)
+        return tables
+
+    def _averaged(self, r: int) -> tuple[Values, Values]:
+        """Return the points of the average curve that are measured, without a starting point before the first rank."""
+        return self.average(r) if self.kind == "roc" else (self.x[r].mean(axis=0), self.y[r].mean(axis=0))
+
+    def _named_points(self) -> Table:
+        columns = ("run", "break-even", "greatest F1", "rank", "precision", "recall")
+        notes = (
+            "break-even: the value at which the precision and the recall of the average curve are equal. greatest F1: "
+            "the greatest harmonic mean of its precision and recall, and the rank, precision and recall there.",
+        )
+        rows: list[tuple[Cell, ...]] = [(run, *named) for run, named in zip(self.runs, self.named, strict=True)]
+        return Table("Break-even points and greatest F1", columns, rows, notes)
+
+    def _areas_of_queries(self, areas: Values) -> Table:
+        rows: list[tuple[Cell, ...]] = [
+            (run, query, area)
+            for run, of_run in zip(self.runs, areas.tolist(), strict=True)
+            for query, area in zip(self.queries, of_run, strict=True)
+        ]
+        return Table("The area under the ROC curve of each query", ("run", "query", "area"), rows, (self._area,))
+
+    @property
+    def _area(self) -> str:
+        """What the area is, in a sentence for captions and notes."""
+        if self.kind != "roc":
+            return "area: the area under the drawn curve."
+        if self.collection_size is None:
+            return "area: the measure AUC, which counts retrieved documents only."
+        size = f"{self.collection_size:,}"
+        return f"area: that of a ranking of all {size} documents, where those that are not retrieved tie at the end."
 
     def _points(self, notes: tuple[str, ...]) -> Table:
         """Return a table with a row for each run: the precision at each recall, or both coordinates at a few ranks."""
@@ -265,11 +396,13 @@ class Curves(Experiment):
             notes = (f"area: the area under the curve. Other columns: interpolated precision by recall. {notes[0]}",)
             return Table(self.title, ("run", "area", *names), self._of_runs(y), notes)
         chosen = np.unique(np.searchsorted(self.ranks, (1, 10, 100, self.ranks[-1]), side="right") - 1)
-        horizontal, vertical = ("nonrelevant", "recall") if self.kind == "roc" else KINDS[self.kind]
+        horizontal, vertical = self.axes
+        if self.kind == "roc":
+            horizontal, vertical = "nonrelevant", "relevant" if self.collection_size is None else "recall"
         names = [f"{name} {k}" for k in self.ranks[chosen].tolist() for name in (horizontal, vertical)]
         both = np.stack([x[:, chosen], y[:, chosen]], axis=2).reshape(len(x), -1)
         counts = (
-            "area: the area under the drawn curve. Other columns: the coordinates at a few ranks; the curves have "
+            f"{self._area} Other columns: the coordinates at a few ranks; the curves have "
             f"{counted(len(self.ranks), 'rank')}. {notes[0]}"
         )
         return Table(self.title, ("run", "area", *names), self._of_runs(both), (counts,))
@@ -283,14 +416,17 @@ class Curves(Experiment):
         Returns
         -------
         dict of str to Drawing
-            "curves", and for each run "queries-…" with its number and name.
+            "curves"; for precision–recall curves "interpolated", the interpolated over the raw curves; and for each run
+            "queries-…" with its number and name.
         """
-        caption = f"{self.title}; expected over the orders of tied documents. area: the area under the drawn curve."
+        caption = f"{self.title}; expected over the orders of tied documents. {self._area}"
         if self.kind == "roc":
-            caption += " Dotted: the curve of a random order if all relevant documents are retrieved."
+            caption += " Dotted: a random order."
         if len(self.runs) > _COLOURED:
             caption += " In colour: the runs with the three largest areas, the median and the last."
         figures = {"curves": Drawing(caption, self._draw, (6.2, 4.8), "The average curves")}
+        if self.kind == "precision-recall":
+            figures["interpolated"] = self._interpolated()
         # The number distinguishes runs whose names give the same file name.
         names = [f"queries-{r + 1}-{file_name(run)}" for r, run in enumerate(self.runs)]
         for r in dict.fromkeys((*self._chosen(), *range(len(self.runs)))):
@@ -300,6 +436,18 @@ class Curves(Experiment):
                 partial(self._draw_queries, r), (6.2, 4.8), f"The queries of {run}",
             )  # fmt: skip
         return figures
+
+    def _interpolated(self) -> Drawing:
+        """Return the figure of the runs with the largest areas: raw and interpolated curves, and their named points."""
+        runs = self._chosen()[:_FEW]
+        caption = (
+            "Interpolated over raw precision–recall curves"
+            f"{f' of the {_FEW} runs with the largest areas' if len(self.runs) > _FEW else ''}. Interpolated precision "
+            "is the greatest precision at that recall or a higher one. At the break-even point, on the dotted line, "
+            "precision equals recall; F1 is their harmonic mean."
+        )
+        traced = [TracedRun(self.runs[r], *self.average(r), self.named[r]) for r in runs]
+        return Drawing(caption, Interpolation(traced), (6.2, 5.2), "Interpolated over raw precision–recall")
 
     def _draw(self, ax: Axes) -> None:
         chosen = self._chosen()
@@ -317,7 +465,7 @@ class Curves(Experiment):
         for q in range(len(self.queries)):
             # Give only the first query a label, so that the legend has one entry for all queries.
             ax.plot(
-                *self._from_the_left(self.x[r, q], self.y[r, q]),
+                *self.curve(r, q),
                 label="each query" if q == 0 else "_", color="#999999", linewidth=0.7, alpha=0.6,
                 rasterized=len(self.queries) > _MANY,
             )  # fmt: skip
@@ -325,13 +473,14 @@ class Curves(Experiment):
         ax.plot(*self.average(r), label=name, color=COLOURS[0], linewidth=2.0)
         self._finish(ax)
 
-    def _from_the_left(self, x: Values, y: Values) -> tuple[Values, Values]:
-        """Prepend the starting point of a curve: (0, 0) for ROC, else recall 0 with the first point's precision."""
-        return np.append(0.0, x), np.append(0.0 if self.kind == "roc" else y[0], y)
-
     def _finish(self, ax: Axes) -> None:
-        horizontal, vertical = KINDS[self.kind]
+        horizontal, vertical = self.axes
         if self.kind == "roc":
             ax.plot([0.0, 1.0], [0.0, 1.0], color="#666666", linestyle=":", linewidth=1.2, label="diagonal")
         ax.set(xlabel=horizontal, ylabel=vertical, xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
         legend_above(ax)
+
+
+def _from_recall_0(x: Values, y: Values) -> tuple[Values, Values]:
+    """Prepend the starting point of a precision–recall curve, with the precision of the first point."""
+    return np.append(0.0, x), np.append(y[0], y)

@@ -1,0 +1,130 @@
+"""ROC curves from corner to corner, the areas under them, and their average."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tieaware.checks.arrays import Integers, Values
+from tieaware.errors import InputError
+from tieaware.output.tables import counted
+
+# The most positions at which an average curve is computed.
+_MOST_POSITIONS = 400
+
+
+class Counts(NamedTuple):
+    """Counts of documents, each float64[n_runs, n_queries].
+
+    Attributes
+    ----------
+    retrieved, found : float64[n_runs, n_queries]
+        The number of retrieved documents, and of relevant documents among them.
+    relevant : float64[n_runs, n_queries]
+        The number of relevant documents.
+    """
+
+    retrieved: Values
+    found: Values
+    relevant: Values
+
+    def check(self, collection_size: int, runs: tuple[str, ...], queries: tuple[str | int, ...]) -> None:
+        """Raise InputError if a collection of this size cannot hold all retrieved and all relevant documents."""
+        least = self.retrieved + self.relevant - self.found
+        r, q = np.unravel_index(int(np.argmax(least)), least.shape)
+        if least[r, q] <= collection_size:
+            return
+        others = int(self.relevant[r, q] - self.found[r, q])
+        more = f" and misses {counted(others, 'relevant one')}" if others else ""
+        problem = f"{runs[r]} retrieves {counted(int(self.retrieved[r, q]), 'document')}{more} for query {queries[q]}"
+        raise InputError("collection_size", f"{collection_size:,} is too small: {problem}")
+
+
+def roc_points(
+    counts: Counts, ranks: Integers, precision: Values, recall: Values, collection_size: int | None
+) -> tuple[Values, Values]:
+    """Return the shares of nonrelevant and of relevant documents within the first k ranks.
+
+    Parameters
+    ----------
+    counts : Counts
+    ranks : int64[n_ranks]
+    precision, recall : float64[n_runs, n_queries, n_ranks]
+        At these ranks.
+    collection_size : int or None
+        The number of documents of the collection; without it, the shares are of the retrieved documents.
+    """
+    retrieved, found, relevant = (each[..., None] for each in counts)
+    # At the end of a list, use the counts instead of products, which are rounded.
+    complete = ranks >= retrieved
+    above = np.where(complete, retrieved - found, np.minimum(ranks, retrieved) - precision * ranks)
+    if collection_size is not None:
+        return above / np.maximum(collection_size - relevant, 1.0), recall
+    x = above / np.maximum(retrieved - found, 1.0)
+    y = np.where(complete, found > 0.0, recall * (relevant / np.maximum(found, 1.0)))
+    return x, y
+
+
+def roc_areas(counts: Counts, auc: Values, collection_size: int | None) -> Values:
+    """Return the exact areas under ROC curves, over all ranks: float64[n_runs, n_queries].
+
+    Parameters
+    ----------
+    counts : Counts
+    auc : float64[n_runs, n_queries]
+        The measure AUC, which is the area without the documents that are not retrieved.
+    collection_size : int or None
+        As in `roc_points`. Then all documents that are not retrieved follow the others, tied.
+    """
+    if collection_size is None:
+        return auc
+    retrieved, found, relevant = counts
+    missed = relevant - found
+    rest = collection_size - retrieved - missed
+    pairs = relevant * (collection_size - relevant)
+    led = found * (retrieved - found) * auc + found * rest + missed * rest / 2.0
+    # The same conventions as those of the measure: 0 without relevant documents, 1 if all documents are relevant.
+    return np.where(pairs > 0.0, led / np.maximum(pairs, 1.0), relevant > 0.0)
+
+
+def from_corner_to_corner(x: Values, y: Values, area: float) -> tuple[Values, Values]:
+    """Return a ROC curve from (0, 0) to (1, 1), given its points and the area under it."""
+    x, y = np.append(0.0, x), np.append(0.0, y)
+    if x[-1] == y[-1] == 1.0:
+        return x, y
+    # If there are no relevant documents, or no others, the shares are undefined. The area decides on the way.
+    corner = {0.0: (1.0, 0.0), 1.0: (0.0, 1.0)}.get(area)
+    ends = [corner, (1.0, 1.0)] if corner else [(1.0, 1.0)]
+    return np.append(x, [end[0] for end in ends]), np.append(y, [end[1] for end in ends])
+
+
+def average_of(curves: list[tuple[Values, Values]]) -> tuple[Values, Values]:
+    """Return the vertical average of curves from (0, 0) to (1, 1): at each x, the mean of their y.
+
+    A curve may rise vertically, so the average has two points for each x, unless they are the same.
+    """
+    if len(curves) == 1:
+        return curves[0]
+    positions = np.unique(np.concatenate([x for x, _ in curves]))
+    if len(positions) > _MOST_POSITIONS:
+        positions = positions[np.linspace(0, len(positions) - 1, _MOST_POSITIONS).round().astype(np.int64)]
+    y = np.mean([_both_sides(positions, *curve) for curve in curves], axis=0).ravel()
+    x = np.repeat(positions, 2)
+    new = np.append(True, (x[1:] != x[:-1]) | (y[1:] != y[:-1]))
+    return x[new], y[new]
+
+
+def _both_sides(positions: Values, x: Values, y: Values) -> Values:
+    """Return the y of a curve just before and just after each position: float64[n_positions, 2]."""
+    last = len(x) - 1
+    before, after = (np.searchsorted(x, positions, side) for side in ("left", "right"))
+    first, end = np.maximum(before - 1, 0), np.minimum(after, last)
+    return np.stack([_between(positions, x, y, first, before), _between(positions, x, y, after - 1, end)], axis=1)
+
+
+def _between(positions: Values, x: Values, y: Values, a: Integers, b: Integers) -> Values:
+    """Return the y of a curve at positions between its points a and b."""
+    width = x[b] - x[a]
+    share = np.divide(positions - x[a], width, out=np.ones(len(width)), where=width > 0.0)
+    return y[a] + share * (y[b] - y[a])
