@@ -10,6 +10,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import curves
+from tieaware.experiments._curve_figures import interpolated
 from tieaware.output.tables import significant
 
 pytest.importorskip("matplotlib")
@@ -200,17 +201,27 @@ def test_the_interpolated_curve_is_drawn_over_the_raw_one():
     outcome = curves(QRELS, {"a": RUN, "b": {"q1": {"d": 1.0, "c": 2.0}, "q2": {"b": 2.0}}})
     ax = outcome.drawings()["interpolated"].plot()
     names = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert names == ["precision = recall", "b, raw", "b, interpolated", "a, raw", "a, interpolated"]
-    raw, interpolated = ax.get_lines()[1:3]
-    assert interpolated.get_drawstyle() == "steps-pre"  # the value at a point holds as far back as the point before it
-    recall, precision = raw.get_data()
-    assert interpolated.get_ydata().tolist() == [precision[i:].max() for i in range(len(recall))]
+    assert names == ["precision = recall", "b, raw", "a, raw", "interpolated"]
+    raw, shown = ax.get_lines()[1:3]
+    np.testing.assert_array_equal(shown.get_xydata(), np.transpose(interpolated(*raw.get_data())))
     labels = {text.get_text() for text in ax.texts}
     expected = {f"break-even {significant(each.break_even)}" for each in outcome.named}
     assert labels == expected | {f"F1 {significant(each.f1)}" for each in outcome.named}
     table = outcome.tables()["named-points"]
     assert table["a", "break-even"] == outcome.named[0].break_even
     assert "interpolated" not in curves(QRELS, RUN, "roc").drawings()
+
+
+def test_interpolated_precision_is_the_greatest_from_there_on():
+    """The raw curve of the ranking R N R N N R N with 4 relevant documents: a saw, and steps over its teeth."""
+    recall = np.array([0, 1, 1, 2, 2, 2, 3, 3]) / 4
+    precision = np.array([1, 1, 1 / 2, 2 / 3, 1 / 2, 2 / 5, 1 / 2, 3 / 7])
+    x, y = interpolated(recall, precision)
+    for low, high, value in ((0, 1 / 4, 1), (1 / 4, 1 / 2, 2 / 3), (1 / 2, 3 / 4, 1 / 2)):
+        np.testing.assert_allclose(np.interp(np.linspace(low + 1e-9, high - 1e-9, 5), x, y), value)
+    # Where the raw curve falls, the interpolated one follows it.
+    x, y = interpolated(np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.2, 0.6]))
+    np.testing.assert_allclose(np.transpose([x, y]), [[0, 1], [0.25, 0.6], [0.5, 0.6], [1, 0.6]])
 
 
 @pytest.mark.parametrize("kind", ["precision-recall", "roc"])

@@ -213,7 +213,8 @@ class Curves(Experiment):
         so its area is not the measure AP.
         """
         if self.query_areas is not None:
-            return self.query_areas.mean(axis=1)
+            means: Values = self.query_areas.mean(axis=1)
+            return means
         return np.array([np.trapezoid(y, x) for x, y in map(self.average, range(len(self.runs)))])
 
     def average(self, r: int) -> tuple[Values, Values]:
@@ -298,8 +299,9 @@ class Curves(Experiment):
         if self.kind == "precision-recall":
             what = f"precision is {significant(y[at])} and its recall {significant(x[at])}"
             named = self.named[best]
-            points = f"Its break-even point is {significant(named.break_even)}, and its greatest F1 {significant(named.f1)}"
-            return f"{first} Within the first {k} {whose} {what}. {points}, at rank {named.rank:,}."
+            f1 = f"its greatest F1 {significant(named.f1)}, at rank {named.rank:,}"
+            points = f"Its break-even point is {significant(named.break_even)}, and {f1}."
+            return f"{first} Within the first {k} {whose} {what}. {points}"
         if self.collection_size is not None:
             what = f"recall is {percent(y[at])}, with {percent(x[at])} of all nonrelevant documents"
             return f"{first} Within the first {k} {whose} {what}."
