@@ -25,6 +25,10 @@ SMOOTHING_ALPHAS = (0.0, 0.5, 0.8, 1.0)
 # The number of topics in each of the three sets of the experiment `smoothing`, if there are enough topics.
 LARGEST_SET = 25
 
+POOL_DEPTH = 100
+
+ASSESSOR_MEASURES = ("AP", "nDCG@10", "P@10")
+
 OVERHEAD_MEASURES = ("P@10", "R@100", "F1@10", "RR", "AP", "nDCG", "nDCG@10", "RBP", "Success@10", "Rprec")
 
 WORST_CASE_MEASURES = (

@@ -11,12 +11,14 @@ from tieaware.experiments._comparison import compare, comparison
 from tieaware.experiments._curves import curves
 from tieaware.experiments._inexact import inexact
 from tieaware.experiments._overhead import overhead
+from tieaware.experiments._pooling import pooling
 from tieaware.experiments._score_precision import banding, precision
 from tieaware.experiments._smoothing import smoothing
 from tieaware.experiments._tie_prevalence import tie_prevalence
 
 __all__ = [
-    "banding", "compare", "comparison", "curves", "inexact", "overhead", "precision", "smoothing", "tie_prevalence",
+    "banding", "compare", "comparison", "curves", "inexact", "overhead", "pooling", "precision", "smoothing",
+    "tie_prevalence",
 ]  # fmt: skip
 
 

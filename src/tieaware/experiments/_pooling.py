@@ -1,0 +1,312 @@
+"""The pooling experiment: which documents are pooled for assessment when ties cross the depth of the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.checks.arguments import whole_number
+from tieaware.checks.arrays import Integers, Values
+from tieaware.defaults import POOL_DEPTH
+from tieaware.experiments._pool_candidates import Pools, collect
+from tieaware.experiments._pooling_figures import DRAWN, PoolSizes, UniqueDocuments
+from tieaware.experiments.experiment import Experiment
+from tieaware.inputs import QrelsLike, as_qrels, as_sources
+from tieaware.output.plots import Drawing
+from tieaware.output.tables import Cell, Table, counted, percent, significant
+
+
+def pooling(
+    runs: Any, depth: int = POOL_DEPTH, *, qrels: QrelsLike | None = None, rel: int = 1
+) -> Pooling:
+    """Pool the first documents of each run for assessment, and find the documents whose pooling depends on ties.
+
+    A run contributes its first `depth` documents for each query. If the depth divides a tie group of n documents, of
+    which m fit, each of these documents is contributed with probability m/n. The tie orders of different runs are
+    independent, so a document is pooled with probability 1 - Π (1 - p), where p is the probability of each run.
+
+    Parameters
+    ----------
+    runs
+        As in `tieaware.evaluate`.
+    depth : int
+        The number of documents that a run contributes for each query, at least 1.
+    qrels : Qrels, path, or {query: {document: label}}, optional
+        Judgments, to count the relevant documents in the pool.
+    rel : int
+        The smallest relevant label, at least 0; used only with judgments.
+
+    Returns
+    -------
+    Pooling
+        The probability of each document, the expected sizes of the pools, and the contributions of the runs.
+
+    Raises
+    ------
+    InputError
+        As `tieaware.evaluate`; or if an argument is out of range, or one run has text as identifiers and another has
+        integers.
+
+    References
+    ----------
+    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5.
+    Zobel, J. (1998). How reliable are the results of large-scale information retrieval experiments? SIGIR 1998. For
+    documents that only one run contributes.
+
+    Examples
+    --------
+    >>> first = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 2.0, "d4": 2.0}}
+    >>> second = {"q1": {"d2": 9.0, "d5": 8.0, "d4": 8.0}}
+    >>> outcome = pooling({"first": first, "second": second}, depth=2)
+    >>> print(outcome.tables()["documents"])
+    The documents that may be pooled
+    <BLANKLINE>
+    query  document  probability  runs
+    q1     d1             1.0000     1
+    q1     d2             1.0000     2
+    q1     d4             0.6667     2
+    q1     d5             0.5000     1
+    q1     d3             0.3333     1
+    <BLANKLINE>
+    probability: over the independent orders of tied documents. runs: the number of runs that may contribute it.
+    >>> outcome.expected, outcome.whole_groups()
+    (array([3.5]), {'q1': ['d1', 'd2', 'd4', 'd5', 'd3']})
+    """
+    depth = whole_number("depth", depth, 1, 2**31)
+    rel = whole_number("rel", rel, 0, 2**31)
+    judged = None if qrels is None else as_qrels(qrels)
+    sources = as_sources(runs)
+    candidates, contributions = collect(sources, depth)
+    query_of = np.array(candidates.query_of, dtype=np.int64)
+    pools = Pools(contributions, query_of, len(candidates.queries))
+    missing, n_sure, n_runs = pools.missed()
+    probability = np.where(n_sure > 0, 1.0, 1.0 - missing)
+    order = candidates.order(probability)
+    labels = None if judged is None else candidates.labels(judged)
+    return Pooling(
+        tuple(sources), tuple(candidates.queries), depth, query_of[order],
+        tuple(candidates.documents[i] for i in order.tolist()), probability[order], n_runs[order],
+        np.stack([pools.by_query(each, each.probability) for each in contributions]),
+        np.stack([pools.by_query(each) for each in contributions]),
+        pools.divided(), pools.unique(np.ones(len(query_of), dtype=bool)), rel,
+        None if labels is None else labels[order], None if labels is None else pools.unique(labels >= rel),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pooling(Experiment):
+    """Pools of documents for assessment: the first documents of each run, where ties leave it open which these are.
+
+    Attributes
+    ----------
+    runs : tuple of str
+    queries : tuple of str or of int
+        The names of the runs, and of the queries that any run answers.
+    depth : int
+        The number of documents that a run contributes for each query.
+    query_of : int64[n_documents]
+        The query of each document that may be pooled, as a position in `queries`.
+    documents : tuple of str or of int
+        The documents that may be pooled, by query; those that are pooled most probably come first.
+    probability : float64[n_documents]
+        The probability that the document is in the pool of its query, over 0 and at most 1.
+    n_runs : int64[n_documents]
+        The number of runs that may contribute the document.
+    contributed : float64[n_runs, n_queries]
+        The number of documents that each run contributes: the depth, or the length of a shorter list.
+    in_whole_groups : float64[n_runs, n_queries]
+        The number of documents that each run contributes if tie groups that the depth divides are taken as a whole.
+    divided : bool[n_runs, n_queries]
+        Whether the depth divides a tie group.
+    unique : float64[n_runs, n_queries]
+        The expected number of documents that only this run contributes.
+    rel : int
+        The smallest relevant label.
+    labels : float64[n_documents] or None
+        The labels of the documents; NaN for unjudged ones. None without judgments.
+    unique_relevant : float64[n_runs, n_queries] or None
+        The expected number of relevant documents that only this run contributes. None without judgments.
+    """
+
+    runs: tuple[str, ...]
+    queries: tuple[str | int, ...]
+    depth: int
+    query_of: Integers
+    documents: tuple[str | int, ...]
+    probability: Values
+    n_runs: Integers
+    contributed: Values
+    in_whole_groups: Values
+    divided: npt.NDArray[np.bool_]
+    unique: Values
+    rel: int
+    labels: Values | None
+    unique_relevant: Values | None
+
+    @property
+    def expected(self) -> Values:
+        """The expected number of documents in the pool of each query, float64[n_queries]."""
+        return self._by_query(self.probability)
+
+    @property
+    def certain(self) -> Integers:
+        """The number of documents that are pooled in every order of tied documents, int64[n_queries]."""
+        return np.bincount(self.query_of[self.probability == 1.0], minlength=len(self.queries)).astype(np.int64)
+
+    @property
+    def largest(self) -> Integers:
+        """The number of documents in the pool that takes whole tie groups, int64[n_queries]."""
+        return np.bincount(self.query_of, minlength=len(self.queries)).astype(np.int64)
+
+    def whole_groups(self) -> dict[str | int, list[str | int]]:
+        """Return the pool that takes tie groups as a whole where the depth divides them.
+
+        Returns
+        -------
+        dict of query to list of documents
+            In the order of `documents`. It does not depend on the order of tied documents.
+        """
+        ends = np.append(0, np.cumsum(self.largest)).tolist()
+        return {
+            query: list(self.documents[start:end])
+            for query, start, end in zip(self.queries, ends, ends[1:], strict=False)
+        }
+
+    def _by_query(self, weights: Values) -> Values:
+        return np.bincount(self.query_of, weights, minlength=len(self.queries)).astype(np.float64)
+
+    def _relevant(self) -> Values:
+        """Return the probability of each relevant document, and 0 for other documents."""
+        assert self.labels is not None
+        return np.where(self.labels >= self.rel, self.probability, 0.0)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """The title, which states the depth and the number of runs and queries."""
+        runs, queries = counted(len(self.runs), "run"), counted(len(self.queries), "query", "queries")
+        return f"Pools of {runs} to depth {self.depth:,}, {queries}"
+
+    @property
+    def heading(self) -> str:
+        """The heading of the report: the question that the experiment answers."""
+        return "Which documents are pooled?"
+
+    def verdict(self) -> str:
+        r"""Return the expected size of the pool, and how far it depends on the order of tied documents.
+
+        Examples
+        --------
+        >>> outcome = pooling({"q1": {"d1": 2.0, "d2": 1.0, "d3": 1.0, "d4": 1.0}}, depth=2)
+        >>> print(outcome.verdict().replace(". ", ".\n"))
+        The pool has 2 documents in expectation.
+        The depth divides a tie group in 1 of 1 list (100 %).
+        1 document is pooled in every order of ties; with whole tie groups, the pool has 4 documents.
+        """
+        expected = float(self.expected.sum())
+        n = max(len(self.queries), 1)
+        mean = f", {significant(round(expected / n, 9))} a query" if n > 1 else ""
+        size = f"The pool has {_documents(expected)} in expectation{mean}."
+        lists, divided = int((self.contributed > 0.0).sum()), int(self.divided.sum())
+        if not divided:
+            return f"{size} The depth divides no tie group, so the pool does not depend on the order of ties."
+        certain, largest = int(self.certain.sum()), int(self.largest.sum())
+        share = percent(divided / lists)
+        sure = f"{counted(certain, 'document')} {'is' if certain == 1 else 'are'} pooled in every order of ties"
+        return (
+            f"{size} The depth divides a tie group in {divided:,} of {counted(lists, 'list')} ({share}). {sure}; with "
+            f"whole tie groups, the pool has {counted(largest, 'document')}."
+        )
+
+    def tables(self) -> dict[str, Table]:
+        """Return the tables of the runs' contributions, of the pools of all queries, and of their documents.
+
+        Returns
+        -------
+        dict of str to Table
+            "runs", "queries" and "documents".
+        """
+        return {"runs": self._contributions(), "queries": self._sizes(), "documents": self._documents()}
+
+    def _contributions(self) -> Table:
+        columns = ["run", "lists", "divided", "documents", "whole groups", "unique"]
+        n_lists = (self.contributed > 0.0).sum(axis=1)
+        values: list[Sequence[Cell]] = [
+            self.runs, n_lists.tolist(), self.divided.sum(axis=1).tolist(),
+            self.contributed.sum(axis=1).round().astype(np.int64).tolist(),
+            self.in_whole_groups.sum(axis=1).astype(np.int64).tolist(), self.unique.sum(axis=1).tolist(),
+        ]  # fmt: skip
+        notes = [
+            f"divided: the number of lists in which depth {self.depth:,} divides a tie group. documents: the number "
+            "that the run contributes. whole groups: the number if divided tie groups are taken as a whole. unique: "
+            "the expected number of documents that no other run contributes."
+        ]
+        if self.unique_relevant is not None:
+            columns.append("unique relevant")
+            values.append(self.unique_relevant.sum(axis=1).tolist())
+            notes.append(f"unique relevant: those with a label of at least {self.rel}.")
+        return Table(self.title, tuple(columns), list(zip(*values, strict=True)), (" ".join(notes),))
+
+    def _sizes(self) -> Table:
+        columns = ["query", "expected", "certain", "whole groups"]
+        values: list[Sequence[Cell]] = [
+            self.queries, self.expected.tolist(), self.certain.tolist(), self.largest.tolist()
+        ]
+        notes = [
+            "expected: the expected number of documents in the pool, over the independent orders of tied documents. "
+            "certain: those that are pooled in every order. whole groups: the size of the pool if divided tie groups "
+            "are taken as a whole."
+        ]
+        if self.labels is not None:
+            columns += ["judged", "relevant"]
+            judged = np.where(np.isnan(self.labels), 0.0, self.probability)
+            values += [self._by_query(judged).tolist(), self._by_query(self._relevant()).tolist()]
+            notes.append(f"judged, relevant: the expected numbers; relevant is a label of at least {self.rel}.")
+        return Table("The pool of each query", tuple(columns), list(zip(*values, strict=True)), (" ".join(notes),))
+
+    def _documents(self) -> Table:
+        columns = ["query", "document", "probability", "runs"]
+        queries = [self.queries[q] for q in self.query_of.tolist()]
+        values: list[Sequence[Cell]] = [queries, self.documents, self.probability.tolist(), self.n_runs.tolist()]
+        notes = (
+            "probability: over the independent orders of tied documents. runs: the number of runs that may contribute "
+            "it.",
+        )
+        if self.labels is not None:
+            columns.append("label")
+            values.append([None if label != label else int(label) for label in self.labels.tolist()])
+        title = "The documents that may be pooled"
+        return Table(title, tuple(columns), list(zip(*values, strict=True)), notes)
+
+    def drawings(self) -> dict[str, Drawing]:
+        """Return the figures of the sizes of the pools and of the documents that only one run contributes.
+
+        Returns
+        -------
+        dict of str to Drawing
+            "sizes" and "unique".
+        """
+        sizes = "The size of each query's pool: the documents that are pooled in every order of tied documents, "
+        unique = "The expected number of documents that no other run contributes"
+        shown = f" Shown: the {DRAWN} of {len(self.runs)} runs with the most." if len(self.runs) > DRAWN else ""
+        relevant = None if self.unique_relevant is None else self.unique_relevant.sum(axis=1)
+        also = "; darker: the relevant ones" if relevant is not None else ""
+        return {
+            "sizes": Drawing(
+                f"{sizes}the expected number, and the number if divided tie groups are taken as a whole.",
+                PoolSizes(self.expected, self.certain, self.largest), (6.2, 3.8), "The sizes of the pools",
+            ),
+            "unique": Drawing(
+                f"{unique}{also}.{shown}", UniqueDocuments(self.runs, self.unique.sum(axis=1), relevant),
+                (6.8, 1.3 + 0.22 * min(len(self.runs), DRAWN)), "Documents of a single run",
+            ),
+        }  # fmt: skip
+
+
+def _documents(count: float) -> str:
+    """Return a number of documents, which is whole or has three significant digits or more."""
+    shown = f"{count:,.0f}" if count >= 1000 else significant(round(count, 9))
+    return f"{shown} document{'' if shown == '1' else 's'}"
