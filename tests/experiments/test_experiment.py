@@ -48,6 +48,8 @@ def outcomes():
         experiments.compare(results),
         experiments.curves(qrels, runs),
         experiments.curves(qrels, runs, "roc"),
+        experiments.pooling(runs, 2, qrels=qrels),
+        experiments.assessors(qrels, {q: {"d1": 1 - i % 2, "d2": 1} for i, q in enumerate(qrels)}, runs),
         experiments.smoothing(results, repeats=20, topics=2),
         experiments.overhead(["AP"], n_queries=20, rounds=1),
         experiments.inexact(index, texts.topics, texts.qrels, [retrieval.Champions(r=2), retrieval.Tiers()], k=20),

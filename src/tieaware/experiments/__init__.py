@@ -7,6 +7,7 @@ Each function returns an object with its numbers (``table()``, ``tables()``), it
 from typing import TYPE_CHECKING
 
 from tieaware.checks.attributes import hinted_module
+from tieaware.experiments._assessors import assessors
 from tieaware.experiments._comparison import compare, comparison
 from tieaware.experiments._curves import curves
 from tieaware.experiments._inexact import inexact
@@ -17,8 +18,8 @@ from tieaware.experiments._smoothing import smoothing
 from tieaware.experiments._tie_prevalence import tie_prevalence
 
 __all__ = [
-    "banding", "compare", "comparison", "curves", "inexact", "overhead", "pooling", "precision", "smoothing",
-    "tie_prevalence",
+    "assessors", "banding", "compare", "comparison", "curves", "inexact", "overhead", "pooling", "precision",
+    "smoothing", "tie_prevalence",
 ]  # fmt: skip
 
 

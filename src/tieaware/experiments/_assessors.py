@@ -1,0 +1,379 @@
+"""The assessors experiment: how measures and verdicts move if the labels of one assessor stand for another's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieaware.checks.arguments import number, sequence, shown, whole_number
+from tieaware.checks.arrays import Integers, Values
+from tieaware.defaults import ASSESSOR_MEASURES
+from tieaware.engine.views import View
+from tieaware.errors import InputError
+from tieaware.experiments._assessor_agreement import Agreement, agreement, common_queries
+from tieaware.experiments._assessors_figures import Means
+from tieaware.experiments.evaluating import evaluate_with_progress
+from tieaware.experiments.experiment import Experiment
+from tieaware.inputs import Qrels, QrelsLike, as_qrels
+from tieaware.measures import Measure, parse_measures
+from tieaware.output.plots import Drawing, file_name
+from tieaware.output.tables import Cell, Table, counted, percent, significant
+from tieaware.statistics import kendall_tau
+from tieaware.statistics.multiple_comparisons import Correction
+from tieaware.statistics.procedures import PairTest, Procedure, Verdicts, checked
+from tieaware.ties import TieRuleName
+
+
+def assessors(
+    qrels_a: QrelsLike,
+    qrels_b: QrelsLike,
+    runs: Any,
+    measures: str | Measure | Sequence[str | Measure] = ASSESSOR_MEASURES,
+    *,
+    names: Sequence[str] = ("A", "B"),
+    ties: TieRuleName = "average",
+    rel: int = 1,
+    alpha: float = 0.05,
+    test: PairTest = "t",
+    correction: Correction | None = None,
+    threads: int | None = None,
+) -> Assessors:
+    """Evaluate runs with the judgments of two assessors, and compare the means, the orders of runs and the verdicts.
+
+    Only the queries that both assessors judged count.
+
+    Parameters
+    ----------
+    qrels_a, qrels_b : Qrels, path, or {query: {document: label}}
+        The judgments of each assessor.
+    runs, measures, ties, threads
+        As in `tieaware.evaluate`.
+    names : sequence of two str
+        The names of the assessors in tables and figures.
+    rel : int
+        The smallest relevant label, at least 0, for the agreement. Measures have their own parameter of this name.
+    alpha : float
+        The significance level of the tests between runs, between 0 and 1.
+    test, correction
+        As for `tieaware.Results.table`; the test "none" is not possible.
+
+    Returns
+    -------
+    Assessors
+        The values of the runs by either assessor, the agreement of the assessors, and the verdicts between runs.
+
+    Raises
+    ------
+    InputError
+        As `tieaware.evaluate`; or if an argument is out of range, or no query is judged by both assessors.
+
+    References
+    ----------
+    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5.
+    Voorhees, E. M. (2000). Variations in relevance judgments and the measurement of retrieval effectiveness.
+    Information Processing and Management 36.
+
+    See Also
+    --------
+    tieaware.statistics.kappa : the agreement of any number of assessors.
+
+    Examples
+    --------
+    >>> first = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 0, "d2": 1}}
+    >>> second = {"q1": {"d1": 1, "d2": 1}, "q2": {"d1": 1, "d2": 0}}
+    >>> run = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d1": 1.0, "d2": 1.0}}
+    >>> outcome = assessors(first, second, run, "RR")
+    >>> outcome.values[:, 0, :, 0]
+    array([[1.  , 0.75],
+           [1.  , 0.75]])
+    >>> round(outcome.agreement.kappa.value, 4)
+    -0.6
+    """
+    parsed = parse_measures(measures)
+    both = _checked_names(names)
+    rel = whole_number("rel", rel, 0, 2**31)
+    alpha = number("alpha", alpha, 0, 1, ends=False)
+    procedure = checked(test, correction)
+    judged = as_qrels(qrels_a), as_qrels(qrels_b)
+    common = common_queries(*judged, both)
+    values = []
+    for qrels in judged:
+        (result,) = evaluate_with_progress(qrels, runs, parsed, [View(ties)], threads)
+        values.append(result.values[:, _places(qrels, common), :])
+    queries = tuple(judged[0].queries.take(_places(judged[0], common)).to_list())
+    by_either = np.stack(values)
+    compared = _compared(by_either, procedure, alpha)
+    agreed = agreement(judged, common, rel)
+    return Assessors(both, result.runs, queries, parsed, by_either, agreed, *compared, procedure, alpha)
+
+
+def _checked_names(names: Any) -> tuple[str, str]:
+    given = tuple(sequence("names", names, "texts"))
+    if len(given) != 2 or not all(isinstance(name, str) for name in given) or given[0] == given[1]:
+        raise InputError("names", f"must be two different texts, not {shown(names)}")
+    return given[0], given[1]
+
+
+def _places(qrels: Qrels, queries: Sequence[bytes]) -> Integers:
+    """Return the positions of queries in judgments."""
+    place = {query: i for i, query in enumerate(qrels.queries)}
+    return np.array([place[query] for query in queries], dtype=np.int64)
+
+
+def _compared(
+    values: Values, procedure: Procedure, alpha: float
+) -> tuple[Integers, Integers, tuple[tuple[Verdicts, ...], ...]]:
+    """Test all pairs of runs by each assessor; without two runs and two queries, there are no pairs."""
+    _, n_runs, n_queries, n_measures = values.shape
+    if n_runs < 2 or n_queries < 2:
+        return np.arange(0), np.arange(0), ((), ())
+    first, second = np.triu_indices(n_runs, 1)
+    tests = [
+        tuple(
+            procedure.verdicts(np.ascontiguousarray(of_one[:, :, m]), first, second, alpha) for m in range(n_measures)
+        )
+        for of_one in values
+    ]
+    return first, second, (tests[0], tests[1])
+
+
+class _Moved(NamedTuple):
+    """What the second assessor's labels change by one measure.
+
+    Attributes
+    ----------
+    means : float64[2, n_runs]
+        The means of the runs by either assessor.
+    tau : float or None
+        Kendall's τ_b between the orders of the runs; None if it is undefined.
+    changed : int64[n_changed]
+        The pairs of runs whose verdict changes.
+    most : int
+        The run whose mean moves most.
+    """
+
+    means: Values
+    tau: float | None
+    changed: Integers
+    most: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessors(Experiment):
+    """The values of runs with the labels of two assessors, and the agreement of these assessors.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The names of the two assessors.
+    runs, queries, measures : tuple
+        The names of the runs and of the queries that both assessors judged, and the measures.
+    values : float64[2, n_runs, n_queries, n_measures]
+        The values by either assessor.
+    agreement : Agreement
+        The labels of the documents that both assessors judged: ``share``, ``kappa``, ``kappa_of_relevance``,
+        ``overlap`` and others.
+    first, second : int64[n_pairs]
+        The runs of each pair, as positions in `runs`; no pairs without two runs and two queries.
+    tests : tuple of two tuples of Verdicts
+        For either assessor and each measure, the tests of all pairs and their verdicts.
+    procedure : Procedure
+        The test and the correction.
+    alpha : float
+        The significance level.
+    """
+
+    names: tuple[str, str]
+    runs: tuple[str, ...]
+    queries: tuple[str | int, ...]
+    measures: tuple[Measure, ...]
+    values: Values
+    agreement: Agreement
+    first: Integers
+    second: Integers
+    tests: tuple[tuple[Verdicts, ...], ...]
+    procedure: Procedure
+    alpha: float
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """The title, which states the assessors and the number of runs and queries."""
+        runs, queries = counted(len(self.runs), "run"), counted(len(self.queries), "query", "queries")
+        return f"{runs} by the labels of {self.names[0]} and of {self.names[1]}, {queries}"
+
+    @property
+    def heading(self) -> str:
+        """The heading of the report: the question that the experiment answers."""
+        return "What changes with another assessor?"
+
+    @property
+    def taus(self) -> tuple[float | None, ...]:
+        """For each measure, Kendall's τ_b between the orders of the runs by either assessor; None if undefined."""
+        return tuple(self._moved(m).tau for m in range(len(self.measures)))
+
+    @property
+    def changed(self) -> tuple[Integers, ...]:
+        """For each measure, the pairs of runs whose verdict changes, as positions in `first` and `second`."""
+        return tuple(self._moved(m).changed for m in range(len(self.measures)))
+
+    def _moved(self, m: int) -> _Moved:
+        means = self.values[..., m].mean(axis=2)
+        tau = kendall_tau(*means.round(12)) if len(self.runs) > 1 else np.nan
+        changed = np.arange(0)
+        if len(self.first):
+            changed = np.flatnonzero(self.tests[0][m].signs != self.tests[1][m].signs)
+        most = int(np.argmax(np.abs(means[1] - means[0])))
+        return _Moved(means, None if np.isnan(tau) else float(tau), changed, most)
+
+    def verdict(self) -> str:
+        r"""Return the agreement of the assessors, and what the second one's labels change by the first measure.
+
+        Examples
+        --------
+        >>> first = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 0, "d2": 1}}
+        >>> second = {"q1": {"d1": 1, "d2": 1}, "q2": {"d1": 0, "d2": 1}}
+        >>> run = {"q1": {"d1": 1.0, "d2": 1.0}, "q2": {"d1": 1.0, "d2": 1.0}}
+        >>> print(assessors(first, second, run, "RR").verdict().replace("). ", ").\n"))
+        A and B give 75 % of 4 documents the same label (kappa 0.467, dubious).
+        With the labels of B instead of A, the mean RR of run moves by 0.125, from 0.750 to 0.875.
+        """
+        a, b = self.names
+        n, measure = len(self.agreement.first), self.measures[0]
+        if n:
+            kappa = self.agreement.kappa
+            value = "undefined" if np.isnan(kappa.value) else f"{significant(kappa.value)}, {kappa.meaning}"
+            share = percent(self.agreement.share)
+            first = f"{a} and {b} give {share} of {counted(n, 'document')} the same label (kappa {value})."
+        else:
+            first = f"No document is judged by both {a} and {b}."
+        moved = self._moved(0)
+        (before, after), run = moved.means[:, moved.most].tolist(), self.runs[moved.most]
+        start = f"With the labels of {b} instead of {a}, the mean {measure}"
+        if not (moved.means[0] != moved.means[1]).any():
+            return f"{first} {start} of every run stays the same."
+        by = significant(abs(after - before))
+        ends = f"from {significant(before)} to {significant(after)}"
+        if len(self.runs) == 1:
+            return f"{first} {start} of {run} moves by {by}, {ends}."
+        second = f"{start} of {run} moves most: by {by}, {ends}."
+        tau = "undefined" if moved.tau is None else significant(moved.tau)
+        third = f"Kendall's τ between the two orders of {counted(len(self.runs), 'run')} is {tau}"
+        if len(self.first):
+            n_changed = len(moved.changed)
+            pairs = f"{n_changed:,} of {counted(len(self.first), 'verdict')}"
+            third += f", and {pairs} between them {'changes' if n_changed == 1 else 'change'}"
+        return f"{first} {second} {third}."
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables that a command prints by default."""
+        return ("measures", "agreement")
+
+    def tables(self) -> dict[str, Table]:
+        """Return the tables of measures, runs, changed verdicts, and of the agreement: in all, by label and by query.
+
+        Returns
+        -------
+        dict of str to Table
+            "measures", "runs", "changed-verdicts", "agreement", "labels" and "queries".
+        """
+        return {
+            "measures": self._measures(),
+            "runs": self._runs(),
+            "changed-verdicts": self._changed_verdicts(),
+            "agreement": self.agreement.table(self.names),
+            "labels": self.agreement.by_label(self.names),
+            "queries": self.agreement.by_query(self.names, self.queries),
+        }
+
+    def _measures(self) -> Table:
+        rows: list[tuple[Cell, ...]] = []
+        for m, measure in enumerate(self.measures):
+            moved = self._moved(m)
+            differences = moved.means[1] - moved.means[0]
+            counts: tuple[Cell, ...] = (None,) * 3
+            if len(self.first):
+                n_before, n_after = (int((tests[m].signs != 0.0).sum()) for tests in self.tests)
+                counts = n_before, n_after, len(moved.changed)
+            rows.append(
+                (
+                    str(measure), *moved.means.mean(axis=1).tolist(), float(differences[moved.most]),
+                    self.runs[moved.most], moved.tau, len(self.first), *counts,
+                )
+            )  # fmt: skip
+        a, b = self.names
+        columns = (
+            "measure", f"mean by {a}", f"mean by {b}", "largest difference", "of run", "tau", "pairs",
+            f"significant by {a}", f"significant by {b}", "verdict changes",
+        )  # fmt: skip
+        notes = (
+            "mean: over all runs and queries. largest difference: between a run's means. tau: Kendall's τ_b between "
+            f"the orders of the runs by mean. significant: the pairs of runs that differ significantly ({self._test}). "
+            "verdict changes: the pairs that do so by only one assessor, or in opposite directions.",
+        )
+        return Table(self.title, columns, rows, notes)
+
+    @property
+    def _test(self) -> str:
+        return self.procedure.described(self.alpha, counted(len(self.first), "pair"), len(self.runs))
+
+    def _runs(self) -> Table:
+        rows: list[tuple[Cell, ...]] = []
+        for m, measure in enumerate(self.measures):
+            before, after = means = self._moved(m).means
+            less = measure.definition.less_is_better
+            ranks = [_ranks(each if less else -each) for each in means.round(12)]
+            columns = (before, after, after - before, *ranks)
+            rows += [
+                (str(measure), run, *row)
+                for run, *row in zip(self.runs, *(each.tolist() for each in columns), strict=True)
+            ]
+        names = ("measure", "run", *self.names, "difference", *(f"rank by {name}" for name in self.names))
+        notes = ("Means over the queries. Runs with the same mean share the best of their ranks.",)
+        return Table("The mean of each run by either assessor", names, rows, notes)
+
+    def _changed_verdicts(self) -> Table:
+        rows: list[tuple[Cell, ...]] = []
+        for m, measure in enumerate(self.measures):
+            for i in self._moved(m).changed.tolist():
+                pair = self.runs[self.first[i]], self.runs[self.second[i]]
+                numbers = [
+                    number
+                    for tests in self.tests
+                    for number in (float(tests[m].test.difference[i]), float(tests[m].adjusted[i]))
+                ]
+                rows.append((str(measure), *pair, *numbers))
+        a, b = self.names
+        columns = ("measure", "run", "against", f"difference by {a}", f"p by {a}", f"difference by {b}", f"p by {b}")
+        note = f"The pairs of runs whose verdict changes. p: {self.procedure.p_name} ({self._test})."
+        return Table("Changed verdicts between runs", columns, rows, (note,))
+
+    def drawings(self) -> dict[str, Drawing]:
+        """Return a figure for each measure: the mean of each run by one assessor against that by the other.
+
+        Returns
+        -------
+        dict of str to Drawing
+            "means-…", with the names of the measures.
+        """
+        figures = {}
+        for m, measure in enumerate(self.measures):
+            moved = self._moved(m)
+            tau = "" if moved.tau is None else f" Kendall's τ between the two orders is {significant(moved.tau)}."
+            means = Means(self.runs, moved.means[0], moved.means[1], self.names, str(measure))
+            n = len(means.named)
+            shown = "" if n == len(self.runs) else f" Named: the {n} of {len(self.runs)} runs whose ranks differ most."
+            figures[f"means-{file_name(measure)}"] = Drawing(
+                f"The mean {measure} of each run by the labels of {self.names[1]} against that by the labels of "
+                f"{self.names[0]}. On the dotted line, both are equal.{tau}{shown}",
+                means, (5.6, 5.2), f"Mean {measure}",
+            )  # fmt: skip
+        return figures
+
+
+def _ranks(values: Values) -> Integers:
+    """Return the rank of each value, from 1 for the smallest; equal values share the best rank."""
+    return np.searchsorted(np.sort(values), values).astype(np.int64) + 1

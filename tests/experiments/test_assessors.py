@@ -1,0 +1,181 @@
+"""The effect of another assessor's labels on measures and verdicts."""
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from tieaware import InputError, Qrels, evaluate
+from tieaware.experiments import assessors, comparison
+from tieaware.statistics import kappa
+
+pytest.importorskip("matplotlib")
+
+
+def judgments(seed, n_queries=12, n_documents=30, flipped=0.25):
+    """Return the judgments of two assessors, who disagree on some documents, and of runs of different quality."""
+    rng = np.random.default_rng(seed)
+    names = [f"d{i}" for i in range(n_documents)]
+    first = {f"q{q}": {d: int(rng.random() < 0.3) for d in names} for q in range(n_queries)}
+    second = {
+        q: {d: 1 - label if rng.random() < flipped else label for d, label in labels.items()}
+        for q, labels in first.items()
+    }
+    runs = {
+        f"run {r}": {q: {d: round(float(r * label / 6 + rng.random()), 1) for d, label in labels.items()}
+                     for q, labels in first.items()}
+        for r in range(5)
+    }  # fmt: skip
+    return first, second, runs
+
+
+def test_values_are_those_of_the_queries_that_both_judged():
+    first, second, runs = judgments(1)
+    del first["q3"]
+    del second["q0"]
+    first["other"] = {"d1": 1}
+    outcome = assessors(first, second, runs, ["AP", "P@5"], ties="run_order")
+    common = [q for q in first if q in second]
+    assert outcome.queries == tuple(common)
+    for values, qrels in zip(outcome.values, (first, second), strict=True):
+        expected = evaluate({q: qrels[q] for q in common}, runs, ["AP", "P@5"], ties="run_order")
+        np.testing.assert_array_equal(values, expected.values)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"correction": "none"}, {"test": "wilcoxon", "alpha": 0.2}, {"test": "tukey"}], ids=str
+)
+def test_verdicts_are_those_of_the_comparison_by_each_assessor(options):
+    first, second, runs = judgments(2, flipped=0.4)
+    outcome = assessors(first, second, runs, ["AP", "RR"], **options)
+    before, after = (comparison(qrels, runs, ["AP", "RR"], **options) for qrels in (first, second))
+    n_changed = []
+    for m in range(2):
+        expected = np.flatnonzero(before.signs[m] != after.signs[m]).tolist()
+        assert outcome.changed[m].tolist() == expected
+        n_changed.append(len(expected))
+    assert sum(n_changed) > 0
+    rows = outcome.tables()["changed-verdicts"].rows
+    assert len(rows) == sum(n_changed)
+    m, pair = (0, outcome.changed[0][0]) if n_changed[0] else (1, outcome.changed[1][0])
+    runs_of_pair = outcome.runs[outcome.first[pair]], outcome.runs[outcome.second[pair]]
+    numbers = [each for c in (before, after) for each in (c.tests[m].difference[pair], c.adjusted[m][pair])]
+    assert rows[0] == (("AP", "RR")[m], *runs_of_pair, *numbers)
+    counts = [row[-3:] for row in outcome.tables()["measures"].rows]
+    signs = [[int((c.signs[m] != 0).sum()) for c in (before, after)] for m in range(2)]
+    assert counts == [(*signs[m], n_changed[m]) for m in range(2)]
+
+
+def test_tau_is_scipys_of_the_means():
+    first, second, runs = judgments(3)
+    outcome = assessors(first, second, runs, "AP nDCG")
+    means = outcome.values.mean(axis=2)
+    for m, tau in enumerate(outcome.taus):
+        assert tau == pytest.approx(kendalltau(*means[:, :, m]).statistic)
+    rows = outcome.tables()["runs"].rows
+    assert [row[1] for row in rows] == [*runs, *runs]
+    assert [row[2:5] for row in rows[:5]] == [(a, b, b - a) for a, b in means[:, :, 0].T.tolist()]
+    for column, values in ((5, means[0, :, 0]), (6, means[1, :, 0])):
+        assert [row[column] for row in rows[:5]] == [1 + int((values > value).sum()) for value in values]
+
+
+def test_the_agreement_is_that_of_the_textbook():
+    """Manning, Raghavan and Schütze: 300 documents relevant to both, 20 and 10 to one of them, 70 to none."""
+    pairs = [(1, 1)] * 300 + [(1, 0)] * 20 + [(0, 1)] * 10 + [(0, 0)] * 70
+    first, second = ({f"d{i}": pair[j] for i, pair in enumerate(pairs)} for j in (0, 1))
+    first["only A"] = 1
+    outcome = assessors({"q": first}, {"q": second}, {"q": {"d0": 1.0}}, "AP")
+    agreed = outcome.agreement
+    assert agreed.kappa.value == agreed.kappa_of_relevance.value == pytest.approx(0.77591, abs=5e-6)
+    assert agreed.share == 370 / 400
+    assert agreed.overlap == 300 / 330
+    table = outcome.tables()["agreement"]
+    assert table.rows == [(401, 400, 400, 0.925, agreed.kappa.value, agreed.kappa.value, 320, 310, 300, 300 / 330)]
+    assert outcome.tables()["labels"].rows == [(0, 70, 10), (1, 20, 300)]
+    assert outcome.tables()["queries"].rows == [("q", 400, 370, 320, 310, 300)]
+
+
+def test_graded_labels_have_a_kappa_of_their_own():
+    labels = [(2, 1), (2, 2), (1, 2), (0, 0), (0, 1), (3, 3)]
+    first, second = ({f"d{i}": pair[j] for i, pair in enumerate(labels)} for j in (0, 1))
+    agreed = assessors({"q": first}, {"q": second}, {"q": {"d0": 1.0}}, "AP", rel=2).agreement
+    assert agreed.kappa.value == kappa([a for a, _ in labels], [b for _, b in labels]).value
+    assert agreed.kappa_of_relevance.value == kappa([a > 1 for a, _ in labels], [b > 1 for _, b in labels]).value
+
+
+def test_the_same_assessor_changes_nothing():
+    first, _, runs = judgments(4)
+    outcome = assessors(first, first, runs, names=("me", "me again"))
+    assert outcome.taus == pytest.approx((1.0, 1.0, 1.0))
+    assert not any(len(each) for each in outcome.changed)
+    assert outcome.verdict() == (
+        "me and me again give 100 % of 360 documents the same label (kappa 1, good). With the labels of me again "
+        "instead of me, the mean AP of every run stays the same."
+    )
+
+
+def test_the_verdict_names_the_run_that_moves_most():
+    first, second, runs = judgments(2, flipped=0.4)
+    outcome = assessors(first, second, runs, "AP")
+    before, after = outcome.values[..., 0].mean(axis=2)
+    run = outcome.runs[int(np.argmax(np.abs(after - before)))]
+    n = len(outcome.changed[0])
+    text = outcome.verdict()
+    assert f"With the labels of B instead of A, the mean AP of {run} moves most: by 0." in text
+    assert text.endswith(f", and {n} of 10 verdicts between them change{'s' if n == 1 else ''}.")
+
+
+def test_assessors_may_share_no_document():
+    outcome = assessors({"q": {"a": 1}}, {"q": {"b": 1}}, {"q": {"a": 2.0, "b": 1.0}}, "RR")
+    assert outcome.verdict() == (
+        "No document is judged by both A and B. With the labels of B instead of A, the mean RR of run moves by 0.500, "
+        "from 1 to 0.500."
+    )
+    assert outcome.tables()["agreement"].rows == [(1, 1, 0, None, None, None, 0, 0, 0, None)]
+    assert outcome.tables()["measures"].rows == [("RR", 1.0, 0.5, -0.5, "run", None, 0, None, None, None)]
+    assert str(outcome)
+
+
+def test_each_measure_has_a_figure_with_named_runs(tmp_path):
+    first, second, runs = judgments(5)
+    outcome = assessors(first, second, runs, ["AP", "nDCG@10"], names=("expert", "LLM"))
+    ax = outcome.plot()
+    _, points = ax.get_lines()
+    np.testing.assert_array_equal(points.get_xydata(), outcome.values[..., 0].mean(axis=2).T)
+    assert {text.get_text() for text in ax.texts} == set(runs)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("mean AP by expert", "mean AP by LLM")
+    outcome.write(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} >= {"means-AP.png", "means-nDCG_10.svg", "measures.csv"}
+
+
+def test_of_many_runs_the_figure_names_those_that_change_rank():
+    first, second = ({f"q{i}": {"d": 1 - label, "e": label} for i in range(16)} for label in (0, 1))
+    # Each run finds the first assessor's document of some queries, and only run 7 finds the second assessor's.
+    runs = {f"run {i}": {q: {"d": float(j < i), "x": 0.5} for j, q in enumerate(first)} for i in range(1, 17)}
+    runs["run 7"] = {q: {"e": 1.0, "x": 0.5} for q in first}
+    drawing = assessors(first, second, runs, "P@1").drawings()["means-P_1"]
+    assert drawing.caption.endswith(" Named: the 8 of 16 runs whose ranks differ most.")
+    names = [text.get_text() for text in drawing.plot().texts]
+    assert (len(names), names[0]) == (8, "run 7")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"names": ("A", "A")}, "names: must be two different texts, not ('A', 'A')"),
+        ({"names": ("A", "B", "C")}, "names: must be two different texts, not ('A', 'B', 'C')"),
+        ({"alpha": 1.5}, "alpha: expected a number between 0 and 1, found 1.5"),
+        ({"rel": -1}, "rel: expected a whole number from 0 to "),
+        ({"test": "z"}, "test: expected one of t, wilcoxon"),
+        ({"qrels_b": {"r": {"d": 1}}}, "qrels_a, qrels_b: no query is judged by both A and B"),
+        (
+            {"qrels_a": Qrels.from_columns([1], ["d"], [1]), "qrels_b": Qrels.from_columns(["1"], ["d"], [1])},
+            "B: has text such as '1', but A has integers such as 1: make both text, or both integers",
+        ),
+    ],
+    ids=str,
+)
+def test_wrong_arguments_are_refused(options, problem):
+    given = {"qrels_a": {"q": {"d": 1}}, "qrels_b": {"q": {"d": 1}}, "runs": {"q": {"d": 1.0}}} | options
+    with pytest.raises(InputError) as error:
+        assessors(**given)
+    assert str(error.value).startswith(problem)
