@@ -42,7 +42,10 @@ TORCH = ("mteb.md", "pyterrier.md", "sentence_transformers.md")
 TOOLS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/integrations/*.md") if path.name not in TORCH)
 # The page that needs Spark is run by tests/spark/test_spark.py.
 TOOLS.remove("docs/integrations/spark.md")
-PAGES = ("data.md", "index.md", "measures.md", "precision.md", "retrieval.md", "scaling.md", "tie_rules.md", "ties.md")
+PAGES = (
+    "data.md", "index.md", "judgments.md", "measures.md", "precision.md", "retrieval.md", "scaling.md", "tie_rules.md",
+    "ties.md",
+)  # fmt: skip
 GUIDES = [path for name in ("start", "coming_from") for path in ROOT.glob(f"docs/{name}/*.md")]
 GUIDES = sorted(str(path.relative_to(ROOT)) for path in GUIDES)
 # ranx takes half a minute to compile, so tests/tools/test_pages.py runs its page too.
