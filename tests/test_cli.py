@@ -185,6 +185,11 @@ def test_a_wrong_command_is_one_line_with_status_2(capfd, arguments):
         ("eval qrels.txt a.run a.run", "RUN: each run must be given only once; a.run is given twice"),
         ("eval qrels.txt a.run --threads 0", "--threads: expected a whole number from 1 to 1,024, found 0"),
         ("ties a.run -k 10 -k 0", "-k: expected a whole number of at least 1, found 0"),
+        (
+            "curve qrels.txt a.run --collection-size 9",
+            "--collection-size: is only for the kind 'roc', not for 'precision-recall'",
+        ),
+        ("curve qrels.txt a.run --kind roc --collection-size 1", "--collection-size: 1 is too small: a retrieves"),
         ("curve qrels.txt a.run --rel -2", "--rel: expected a whole number from 0 to 2,147,483,648, found -2"),
         ("trec_eval qrels.txt a.run -l -2", "-l: expected a whole number from 0 to 2,147,483,648, found -2"),
         ("overhead --queries 0", "--queries: expected a whole number from 20 to 100,000,000, found 0"),

@@ -1,5 +1,7 @@
 """Precision–recall and ROC curves."""
 
+import io
+
 import numpy as np
 import pytest
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
@@ -229,6 +231,12 @@ def test_a_warning_appears_once(kind):
     with pytest.warns(UserWarning, match="no document of this run is judged") as caught:
         curves(QRELS, {"q1": {f"x{i}": float(i) for i in range(60)}}, kind)
     assert len(caught) == 1
+
+
+@pytest.mark.parametrize("kind", ["precision-recall", "interpolated", "roc"])
+def test_a_run_from_a_stream_is_read_once(kind):
+    lines = b"".join(b"q1 Q0 %s %d %g x\n" % (d.encode(), i, s) for i, (d, s) in enumerate(RUN["q1"].items()))
+    np.testing.assert_array_equal(curves(QRELS, io.BytesIO(lines), kind).y, curves(QRELS, {"q1": RUN["q1"]}, kind).y)
 
 
 def test_unknown_kinds_are_refused():

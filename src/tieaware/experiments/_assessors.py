@@ -15,7 +15,7 @@ from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.experiments._assessor_agreement import Agreement, agreement, common_queries
 from tieaware.experiments._assessors_figures import Means
-from tieaware.experiments.evaluating import evaluate_with_progress
+from tieaware.experiments.evaluating import evaluate_with_progress, repeatable_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import Qrels, QrelsLike, as_qrels
 from tieaware.measures import Measure, parse_measures
@@ -99,7 +99,7 @@ def assessors(
     procedure = checked(test, correction)
     judged = as_qrels(qrels_a), as_qrels(qrels_b)
     common = common_queries(*judged, both)
-    values = []
+    values, runs = [], repeatable_runs(runs)
     for qrels in judged:
         (result,) = evaluate_with_progress(qrels, runs, parsed, [View(ties)], threads)
         values.append(result.values[:, _places(qrels, common), :])

@@ -16,7 +16,7 @@ from tieaware.errors import InputError
 from tieaware.experiments._curve_figures import Interpolation, TracedRun
 from tieaware.experiments._curve_points import NamedPoints, named_points
 from tieaware.experiments._roc import Counts, average_of, from_corner_to_corner, roc_areas, roc_points
-from tieaware.experiments.evaluating import evaluate_with_progress
+from tieaware.experiments.evaluating import evaluate_with_progress, repeatable_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure
@@ -108,6 +108,7 @@ def curves(
         collection_size = whole_number("collection_size", collection_size, 1, _MOST_DOCUMENTS)
         if kind != "roc":
             raise InputError("collection_size", f"is only for the kind 'roc', not for {kind!r}")
+    runs = repeatable_runs(runs)
     if kind == "interpolated":
         recalls = [i / 10 for i in range(11)]
         (result,) = evaluate_with_progress(

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from tieaware._evaluate import evaluate_views
 from tieaware.engine.views import View
-from tieaware.inputs import QrelsLike, Run
+from tieaware.inputs import QrelsLike, Run, RunSource, as_sources, repeatable
 from tieaware.measures import Measure
 from tieaware.results import Results
 from tieaware.runtime.progress import stage
@@ -21,6 +21,11 @@ def progress(items: Iterable[Item], title: str) -> Iterator[Item]:
         for item in items:
             yield item
             advance(1)
+
+
+def repeatable_runs(runs: Any) -> dict[str, RunSource]:
+    """Return the runs by name, in forms that can be evaluated several times."""
+    return {name: repeatable(source) for name, source in as_sources(runs).items()}
 
 
 def evaluate_with_progress(

@@ -3,7 +3,7 @@
 from tieaware.inputs.file_order import ORDERS, FileOrdered, Order, consistent, left_out_message
 from tieaware.inputs.matching import Matched, check_numbers, differing, first_query, match, no_query_judged
 from tieaware.inputs.qrels import Qrels
-from tieaware.inputs.run import Run, RunSource
+from tieaware.inputs.run import Run, RunSource, repeatable
 from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
 from tieaware.inputs.sources import (
@@ -45,6 +45,7 @@ __all__ = [
     "no_query_judged",
     "read_qrels",
     "read_run",
+    "repeatable",
     "source_named",
     "sources_at",
     "warn_of_parts",

@@ -9,7 +9,7 @@ import numpy as np
 
 from tieaware.errors import InputError, printable
 from tieaware.inputs.ranks import RankColumn, rank_conflicts
-from tieaware.inputs.run import Run, RunSource
+from tieaware.inputs.run import Run, RunSource, repeatable
 from tieaware.lists.query_lists import Lists
 from tieaware.output.tables import counted
 
@@ -108,16 +108,12 @@ def consistent(sources: Mapping[str, RunSource]) -> tuple[dict[str, RunSource], 
     InputError
         A run cannot be read, or every run contradicts itself.
     """
-    again = {name: source if _is_rereadable(source) else source.whole() for name, source in sources.items()}
+    again = {name: repeatable(source) for name, source in sources.items()}
     kept = {name: source for name, source in again.items() if not contradicts_itself(source)}
     left_out = tuple(name for name in sources if name not in kept)
     if sources and not kept:
         raise none_left(len(left_out))
     return kept, left_out
-
-
-def _is_rereadable(source: RunSource) -> bool:
-    return source.rereadable and (source.path is None or source.state is not None)
 
 
 def none_left(n_left_out: int) -> InputError:

@@ -188,6 +188,12 @@ class RunSource(ABC):
         return None
 
 
+def repeatable(source: RunSource) -> RunSource:
+    """Return a run in a form that can be read several times; standard input and streams are read into memory."""
+    can_be_read_again = source.rereadable and (source.path is None or source.state is not None)
+    return source if can_be_read_again else source.whole()
+
+
 class Run(RunSource, RunExports):
     """A run as immutable columns, made by `Run.from_dict`, `Run.from_columns` or `read_run`.
 
