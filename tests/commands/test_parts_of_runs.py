@@ -1,5 +1,6 @@
 """The option --name, which makes one run of several files."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,22 @@ def test_without_a_name_there_is_a_warning(files, capfd):
     )
 
 
+def test_two_folders_of_parts_are_not_advised_to_share_a_name(files, capfd):
+    Path("other run").mkdir()
+    for part in ("part-00000", "part-00001"):
+        Path("other run", part).write_bytes(Path("parts", part).read_bytes())
+    advised = ["parts=parts", "other run=other run"]
+    names = [f"{folder}/part-0000{i}" for folder in ("parts", "other run") for i in (0, 1)]
+    for given in (["parts", "other run"], names):
+        assert run(capfd, *EVAL, *given)[2] == (
+            "warning: runs: 4 files in 2 folders look like parts, but are evaluated as 4 runs: "
+            f"write {shlex.join(advised)} to evaluate each folder as one\n"
+        )
+    assert run(capfd, *EVAL, *advised)[1:] == (
+        "run,query,AP\nparts,all,0.7083333333333334\nother run,all,0.7083333333333334\n", ""
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -69,6 +86,11 @@ def test_without_a_name_there_is_a_warning(files, capfd):
             ["parts", "--name", "a", "--name", "b"],
             "--name can be given only once: it makes one run of all RUN files; write NAME=PATH for each run; "
             "see tieaware eval --help",
+        ),
+        (
+            ["a=parts", "parts/part-00000", "--name", "dense"],
+            "--name makes one run of all RUN arguments, but a=parts names a run of its own: leave out --name, and "
+            "write dense=parts/part-00000; see tieaware eval --help",
         ),
         (["none", "--name", "a"], "none: there is no such file"),
         (["parts/none", "parts/part-00000", "--name", "a"], "parts/none: there is no such file"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import tieaware
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run
 from tieaware.inputs.column_names import is_header, usual_names
@@ -89,3 +90,44 @@ def test_the_documentation_lists_the_names(argument):
             docstring = " ".join(inspect.getdoc(reader).split())
             last = "and" if argument == "run" else "or"
             assert f"{', '.join(names[:-1])} {last} {names[-1]}" in docstring
+
+
+LAZY = pl.DataFrame({"qid": ["q1"] * 2, "docno": ["d1", "d2"], "pred": [1.0, 1.0]})
+
+
+def renamings(table):
+    """Return what the error of a table without a score column says to pass."""
+    with pytest.raises(InputError) as caught:
+        tieaware.evaluate({"q1": {"d1": 1}}, table, "AP")
+    return str(caught.value).partition("name it score, rating, prediction or sim")[2]
+
+
+def test_a_lazy_table_is_renamed_without_reading_it(tmp_path, monkeypatch):
+    """Run.from_frame would hold all rows in memory, so the errors of these tables do not advise it."""
+    duckdb = pytest.importorskip("duckdb")
+    monkeypatch.chdir(tmp_path)
+    LAZY.write_parquet("a.parquet")
+    LAZY.write_ipc("a.arrow")
+    expected = {
+        "frame": (LAZY.lazy(), "pass frame.rename({'pred': 'score'})"),
+        "relation": (duckdb.sql("FROM 'a.parquet'"), "pass relation.select('*, pred AS score')"),
+        "parquet": ("a.parquet", "in Python pass polars.scan_parquet('a.parquet').rename({'pred': 'score'})"),
+        "arrow": ("a.arrow", "in Python pass polars.scan_ipc('a.arrow').rename({'pred': 'score'})"),
+    }
+    for name, (table, remedy) in expected.items():
+        assert renamings(table) == f", or {remedy}"
+        run = eval(remedy.partition("pass ")[2], {"polars": pl, name: table})
+        assert tieaware.evaluate({"q1": {"d1": 1}}, run, "AP").mean() == 0.75
+    dataset = pytest.importorskip("pyarrow.dataset")
+    assert renamings(dataset.dataset("a.parquet")) == ""
+    assert renamings(LAZY) == ", or pass Run.from_frame(frame, score=...)"
+
+
+def test_the_renamed_column_is_not_guessed():
+    frame = LAZY.lazy().with_columns(other=1)
+    assert renamings(frame) == ", or pass frame.rename({'...': 'score'})"
+
+
+def test_a_lazy_table_with_two_columns_of_one_meaning():
+    with pytest.raises(InputError, match=r"^run: score and sim may be the score column: rename or drop one of them$"):
+        tieaware.evaluate({"q1": {"d1": 1}}, LAZY.lazy().with_columns(score=1.0, sim=1.0), "AP")

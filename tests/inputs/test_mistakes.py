@@ -44,7 +44,7 @@ FILES = {
 }
 FORMS = "a path, a binary file, {query: {document: score}}, a table or (ids, scores)"
 JUDGED = "a path, a binary file, {query: {document: label}}, a table or a sparse matrix"
-QUERIES = "name it query_id, qid, query, user_id, user, topic_id or topic, or pass Run.from_frame(frame, query=...)"
+QUERIES = "name it query_id, qid, query, user_id, user, topic_id or topic"
 FIRST = "to keep only the first row, read the run with duplicates='first', or --duplicates first"
 LABEL = "a whole number from -2147483648 to 2147483647"
 IS_JSON = "this line is JSON: pass json.load(file) instead of the path, or call a file of JSON Lines .jsonl"
@@ -134,8 +134,9 @@ RUNS = [
     ("dict.jsonl", f"dict.jsonl: there is no query column among q1: {QUERIES}"),
     ("header.csv", f"header.csv: there is no query column among q1, d1, 0.5 in the first line: {QUERIES}"),
     ("semicolons.csv", f"semicolons.csv: there is no query column among qid;docno;score in the first line: {QUERIES}"),
-    ("labels.csv", "labels.csv: there is no score column among query_id, doc_id, relevance in the first line: name it "
-     "score, rating, prediction or sim, or pass Run.from_frame(frame, score=...)"),
+    ("labels.csv", "labels.csv: there is no score column among query_id, doc_id, relevance in the first line, but "
+     "relevance is a column of labels: are judgments and runs swapped? If not, name it score, rating, prediction or "
+     "sim"),
     ("short.csv", "short.csv: row 0: has 2 fields, but the header has 3"),
     ("decimal.csv", "decimal.csv: score[0]: expected a number, found '0,5'"),
     ("empty.csv", "empty.csv: the table is empty, or its columns have no names"),

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import os
 import random
+import re
 import warnings
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 import tieaware
 from tieaware.errors import InputError
 from tieaware.inputs import part_frames, read_qrels, read_run, run_file, run_frame, trec
-from tieaware.inputs.part_files import look_like_parts, parts_at
+from tieaware.inputs.part_files import folders_of_parts, look_like_parts, parts_at
 
 COLUMNS = ["query_id", "doc_id", "score"]
 MEASURES = ["AP", "nDCG@10", "RR"]
@@ -230,7 +231,8 @@ def test_values_that_are_no_parts(tmp_path, monkeypatch):
         "none": "none: there is no such file",
         "none/*.run": "none/*.run: no file matches this pattern",
         "data": "data: there are no files in this folder, but folders of a partitioned data set: "
-        "pass pyarrow.dataset.dataset('data', partitioning='hive')",
+        "name their files by the pattern 'data/*/*', or in Python pass pyarrow.dataset.dataset('data', "
+        "partitioning='hive'), which has the columns of their names too",
         "delta": "delta: this is a Delta table, whose folder may hold rows that were deleted: "
         "pass deltalake.DeltaTable('delta').to_pyarrow_dataset()",
     }.items():
@@ -274,6 +276,42 @@ def test_a_warning_about_runs_that_may_be_parts(tmp_path, monkeypatch):
         warnings.simplefilter("error")
         tieaware.evaluate(QRELS, {"bm25": "parts"}, "AP")
         tieaware.evaluate(QRELS, {f"{i}": path for i, path in enumerate(files)}, "AP")
+
+
+def test_the_pattern_for_a_partitioned_data_set(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for i in range(2):
+        os.makedirs(f"data/year=1/shard={i}")
+        FORMATS[".snappy.parquet"](ROWS[600 * i : 600 * (i + 1)], f"data/year=1/shard={i}/0.parquet")
+    Path("data/year=1/_SUCCESS").touch()
+    found = message(values, "data")
+    assert "name their files by the pattern 'data/*/*/*.parquet', or" in found
+    assert values("data/*/*/*.parquet") == EXPECTED
+
+
+def test_parts_in_several_folders_may_be_a_run_for_each_folder(tmp_path, monkeypatch):
+    """One name for all files would merge the runs."""
+    monkeypatch.chdir(tmp_path)
+    files = [path for name in ("a", "b") for path in divided(ROWS, f"runs/{name}", "")]
+    remedy = re.escape("pass {'a': 'runs/a', 'b': 'runs/b'} to evaluate each folder as one")
+    for runs in (["runs/a", "runs/b"], "runs/*/part*", files):
+        with pytest.warns(UserWarning, match=f"^runs: 24 files in 2 folders look like parts, .* as 24 runs: {remedy}$"):
+            tieaware.evaluate(QRELS, runs, "AP")
+    assert tieaware.evaluate(QRELS, {"a": "runs/a", "b": "runs/b"}, MEASURES)["b"].values.tobytes() == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("paths", "folders"),
+    [
+        (["x/a/part-0", "x/a/part-1", "x/b/part-0"], {"a": "x/a", "b": "x/b"}),
+        (["a/part-0", "a/part-1", "b/bm25.run"], {}),
+        (["x/a/part-0", "y/a/part-0"], {}),
+        (["query=1/part-0", "query=2/part-0"], {}),
+        (["part-0", "a/part-0"], {}),
+    ],
+)
+def test_folders_of_parts(paths, folders):
+    assert folders_of_parts(paths) == folders
 
 
 def test_many_parts_are_not_open_at_the_same_time(tmp_path, monkeypatch):

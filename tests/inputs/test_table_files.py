@@ -1,11 +1,14 @@
 """Tables in files, and folders of files: recognised by content and name, with the same values as TREC files."""
 
 import gzip
+import io
 import os
 import re
 import shutil
 import struct
 import sys
+import zipfile
+from functools import partial
 
 import polars as pl
 import pyarrow as pa
@@ -148,8 +151,7 @@ def test_folders_and_patterns(expected, tmp_path, monkeypatch):
          "empty field"),
         ("a.csv", "qid,docno,score\n,d,1\n", "a.csv: qid[0]: expected text, bytes or an integer, found an empty field"),
         ("a.csv", "qid,score\n", "a.csv: there is no doc column among qid, score in the first line: name it "
-         "doc_id, docno, did, doc, corpus-id, item_id, item, document_id, document, passage_id, pid or movie_id, or "
-         "pass Run.from_frame(frame, doc=...)"),
+         "doc_id, docno, did, doc, corpus-id, item_id, item, document_id, document, passage_id, pid or movie_id"),
         ("a.csv", "", "a.csv: the table is empty, or its columns have no names"),
         ("a.parquet", "PAR1 and no more", "a.parquet: the file cannot be read: "),
         ("a.feather", "ARROW1\0\0 and no more", "a.feather: the file cannot be read: "),
@@ -261,10 +263,61 @@ def test_a_damaged_arrow_file_is_read_or_refused(writer, tmp_path):
 def test_a_table_that_cannot_be_opened_again_is_refused(write, tmp_path):
     """These formats are read from the end of the file. Their bytes must not be taken for lines of a TREC file."""
     write(pa.table(RUN), f"{tmp_path / 'run'}")
-    with open(tmp_path / "run", "rb") as file, pytest.raises(InputError, match="are read by their path only"):
-        read_run(file)
-    reader, writer = os.pipe()
-    os.write(writer, (tmp_path / "run").read_bytes()[:4096])
-    os.close(writer)
-    with os.fdopen(reader, "rb") as file, pytest.raises(InputError, match="are read by their path only"):
-        read_run(file)
+    data = (tmp_path / "run").read_bytes()
+    stated = r"^[^ ]*: Parquet and Arrow files are read by their path only: pass the path of a file, or in Python (.*)$"
+
+    def refused(call):
+        with pytest.raises(InputError, match=stated) as caught:
+            call()
+        return re.fullmatch(stated, str(caught.value))[1]
+
+    for read in (read_run, read_qrels, lambda file: tieaware.evaluate({"q1": {"d1": 1}}, {"a": file}, "AP")):
+        with open(tmp_path / "run", "rb") as file:
+            expression = refused(partial(read, file))
+        assert refused(partial(read, io.BytesIO(data))) == expression
+        reader, writer = os.pipe()
+        os.write(writer, data[:4096])
+        os.close(writer)
+        with os.fdopen(reader, "rb") as file:
+            assert refused(partial(read, file)) == expression
+    with open(tmp_path / "run", "rb") as file:
+        assert eval(expression, {"pyarrow": pa, "file": file}).equals(pa.table(RUN))
+
+
+def test_readers_of_tables_are_no_files(tmp_path):
+    """They have a method `read`, which does not return bytes."""
+    pyarrow.parquet.write_table(pa.table(RUN), tmp_path / "run.parquet")
+    forms = "(a path, a binary file, {query: {document: score}}, a table or (ids, scores))"
+    for kind in (pyarrow.parquet.ParquetFile, pyarrow.parquet.ParquetDataset):
+        rest = f"not {kind.__name__}; pass the path, or pyarrow.dataset.dataset(path)"
+        with pytest.raises(InputError, match=re.escape(f"runs['a']: must be a run {forms}, {rest}")):
+            tieaware.evaluate({"q1": {"d1": 1}}, {"a": kind(tmp_path / "run.parquet")}, "AP")
+        with pytest.raises(InputError, match=re.escape(rest)):
+            tieaware.evaluate(kind(tmp_path / "run.parquet"), {"a": {"q1": {"d1": 1.0}}}, "AP")
+        with pytest.raises(InputError, match=r"^<file>: expected a path or a file opened in binary mode, found"):
+            read_run(kind(tmp_path / "run.parquet"))
+    with pa.OSFile(f"{tmp_path / 'bm25.run'}", "wb") as file:
+        file.write(b"q1 Q0 d1 1 2 t\n")
+    with pa.OSFile(f"{tmp_path / 'bm25.run'}", "rb") as file:
+        assert tieaware.evaluate({"q1": {"d1": 1}}, {"a": file}, "AP").mean() == 1
+    with (
+        zipfile.ZipFile(tmp_path / "runs.zip", "w") as archive,
+        pytest.raises(InputError, match=r"^<file>: expected a file that reads bytes, found an object of type ZipFile$"),
+    ):
+        tieaware.evaluate({"q1": {"d1": 1}}, {"a": archive}, "AP")
+
+
+@pytest.mark.parametrize("bits", [128, 256])
+def test_decimals_are_named_with_the_type_to_cast_to(bits):
+    """DuckDB's sum of integers is a decimal."""
+    digits = {128: 38, 256: 50}[bits]
+    decimals = pa.array([1, 2], getattr(pa, f"decimal{bits}")(digits, 0))
+    table = pa.table(RUN).slice(0, 2)
+    for column, expected, usable in (
+        ("score", "a column of numbers", "double"),
+        ("doc_id", "a column of text, bytes or integers", "bigint or varchar"),
+    ):
+        changed = table.set_column(table.column_names.index(column), column, decimals)
+        found = f"run: {column}: expected {expected}, found decimal({digits},0): cast it to {usable}"
+        with pytest.raises(InputError, match=f"^{re.escape(found)}$"):
+            tieaware.evaluate({"q1": {"d1": 1}}, changed, "AP")

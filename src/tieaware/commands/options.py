@@ -209,16 +209,37 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
         if len(arguments.name) > 1:
             problem = "--name can be given only once: it makes one run of all RUN files; write NAME=PATH for each run"
             raise InputError("", problem, argument="name")
+        _check_unnamed(arguments.name[0], arguments.runs)
         return [_one_run(arguments.name[0], arguments.runs, *reading)]
     sources: list[RunSource] = []
+    unnamed: list[RunSource] = []
     for given in arguments.runs:
-        name, equals, path = given.partition("=")
-        if equals and name and path and not (os.path.exists(given) or glob.glob(given)):
+        name, path = _name_and_path(given)
+        if name:
             sources.append(_one_run(name, [path], *reading))
         else:
-            sources += sources_at(given, *reading)
-    warn_of_parts([source.name for source in sources], "use --name NAME to evaluate them as one")
+            unnamed += (found := sources_at(path, *reading))
+            sources += found
+    warn_of_parts(unnamed, arguments.runs, shell=True)
     return sources
+
+
+def _name_and_path(given: str) -> tuple[str, str]:
+    """Divide NAME=PATH; return "" as the name of a path without a name, which may be of a file with such a name."""
+    name, equals, path = given.partition("=")
+    is_named = equals and name and path and not (os.path.exists(given) or glob.glob(given))
+    return (name, path) if is_named else ("", given)
+
+
+def _check_unnamed(name: str, runs: Sequence[str]) -> None:
+    """Raise InputError if --name, which makes one run of all RUN arguments, is given with NAME=PATH."""
+    own = next((given for given in runs if _name_and_path(given)[0]), None)
+    if own is None:
+        return
+    others = shlex.join(f"{name}={given}" for given in runs if not _name_and_path(given)[0])
+    instead = f", and write {others}" if others else ""
+    problem = f"--name makes one run of all RUN arguments, but {own} names a run of its own: leave out --name{instead}"
+    raise InputError("", problem, argument="name")
 
 
 def _one_run(name: str, files: list[str], score_dtype: ScoreDtype, duplicates: Duplicates) -> RunSource:

@@ -14,27 +14,22 @@ from tieaware.runtime.extras import MissingExtraError, load
 
 # The largest number of rows in a batch from a Parquet file.
 _BATCH_ROWS = 1 << 17
-_BY_PATH = "Parquet and Arrow files are read by their path only: save this one to a file, and pass its path"
 
 
 class _PyarrowFile(Frame):
     """A table file that pyarrow opens by its path, and from which it reads the schema and the batches."""
 
     MAGIC: ClassVar[bytes]
+    # The function of polars that reads such files lazily.
+    SCAN: ClassVar[str]
+    # The function of pyarrow that reads such a file from a file object.
+    READ: ClassVar[str]
 
     @classmethod
     def recognise(cls, stream: ByteStream) -> Frame | None:
-        """Return the table in an open file; None if the file has another format.
-
-        Raises
-        ------
-        InputError
-            The file cannot be opened again, as pyarrow needs, because it is a pipe or a file object.
-        """
-        if not stream.start.startswith(cls.MAGIC):
+        """Return the table in an open file; None if the file has another format or cannot be opened again."""
+        if not (stream.reopenable and stream.start.startswith(cls.MAGIC)):
             return None
-        if not stream.reopenable:
-            raise InputError(stream.source_name, _BY_PATH)
         assert isinstance(stream.path, str | os.PathLike)
         return cls(os.fsdecode(stream.path), stream.source_name)
 
@@ -50,6 +45,11 @@ class _PyarrowFile(Frame):
     @abstractmethod
     def _batches(self, names: list[str]) -> Iterable[Any]:
         """Yield the batches of the file as pyarrow objects, restricted to the columns with these names."""
+
+    def renaming(self, old: str, new: str) -> str:
+        """Return code that renames a column without reading the file; "" if no library is known to do this."""
+        scan = f"polars.{self.SCAN}({self._path!r})"
+        return f"in Python pass {scan}.rename({{{old!r}: {new!r}}})" if self.SCAN else ""
 
     def _try(self, read: Callable[[], Any]) -> Any:
         try:
@@ -78,6 +78,8 @@ class ParquetFile(_PyarrowFile):
     """A Parquet file. It is read in batches of a fixed number of rows, however its row groups divide it."""
 
     MAGIC: ClassVar[bytes] = b"PAR1"
+    SCAN: ClassVar[str] = "scan_parquet"
+    READ: ClassVar[str] = "pyarrow.parquet.read_table"
 
     def _schema(self) -> Any:
         with load("pyarrow.parquet", "arrow").ParquetFile(self._path) as file:
@@ -92,6 +94,8 @@ class ArrowFile(_PyarrowFile):
     """A file in Arrow's IPC file format, which is also the Feather format."""
 
     MAGIC: ClassVar[bytes] = b"ARROW1\0\0"
+    SCAN: ClassVar[str] = "scan_ipc"
+    READ: ClassVar[str] = "pyarrow.feather.read_table"
 
     def _reader(self, **options: Any) -> Any:
         ipc = load("pyarrow.ipc", "arrow")
@@ -116,6 +120,8 @@ class ArrowStreamFile(ArrowFile):
     """A file in Arrow's IPC stream format."""
 
     MAGIC: ClassVar[bytes] = b"\xff\xff\xff\xff"
+    SCAN: ClassVar[str] = ""
+    READ: ClassVar[str] = "pyarrow.ipc.open_stream"
 
     def _reader(self, **options: Any) -> Any:
         ipc = load("pyarrow.ipc", "arrow")
@@ -123,3 +129,17 @@ class ArrowStreamFile(ArrowFile):
 
     def _batches(self, names: list[str]) -> Iterator[Any]:
         return iter(self._reader(included_fields=[self.names.index(name) for name in names]))
+
+
+def check_by_path(stream: ByteStream) -> None:
+    """Raise InputError for a Parquet or Arrow file that was not passed by its path.
+
+    pyarrow must be able to open such a file again, which it cannot if the file is a pipe or a file object. Its bytes
+    would otherwise be taken for lines of a TREC file.
+    """
+    if stream.reopenable:
+        return
+    for kind in (ParquetFile, ArrowFile, ArrowStreamFile):
+        if stream.start.startswith(kind.MAGIC):
+            problem = "Parquet and Arrow files are read by their path only: pass the path of a file"
+            raise InputError(stream.source_name, f"{problem}, or in Python {kind.READ}(file)")

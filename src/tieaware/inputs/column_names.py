@@ -21,6 +21,8 @@ _DOCUMENTS = (
 _SCORES = (("score", "rating", "prediction", "sim"), ())
 _LABELS = (("relevance", "label", "rel", "score"), ())
 _RUNS = (("run", "system", "tag"), ())
+# Usual names of labels that are not usual names of scores.
+_ONLY_LABELS = ("relevance", "label", "rel")
 USUAL = {"query": _QUERIES, "doc": _DOCUMENTS, "score": _SCORES, "label": _LABELS, "run": _RUNS}
 _Usual: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 _WORDS = ("query", "user", "doc", "item")
@@ -86,10 +88,26 @@ def _required(
     if column is None:
         if not any(frame.names):
             raise InputError(source_name, "the table is empty, or its columns have no names")
-        *others, last = usual_names(argument)
-        remedy = f"name it {', '.join(others)} or {last}, or pass {reader}(frame, {argument}=...)"
-        raise InputError(source_name, f"there is no {argument} column among {_listed(frame)}: {remedy}")
+        problem = f"there is no {argument} column among {_listed(frame)}"
+        remedy = _remedy(frame, reader, argument)
+        labels = [name for name in frame.names if _plain(name) in _ONLY_LABELS]
+        if argument == "score" and labels:
+            swapped = f"but {labels[0]} is a column of labels: are judgments and runs swapped?"
+            raise InputError(source_name, f"{problem}, {swapped} If not, {remedy}")
+        raise InputError(source_name, f"{problem}: {remedy}")
     return column
+
+
+def _remedy(frame: Frame, reader: str, argument: str) -> str:
+    """Say how a table gets a column that it lacks."""
+    *others, last = usual_names(argument)
+    names = f"name it {', '.join(others)} or {last}"
+    known = {_plain(name) for usual in USUAL.values() for group in usual for name in group}
+    unknown = [name for name in frame.names if _plain(name) not in known]
+    renaming = frame.renaming(unknown[0] if len(unknown) == 1 else "...", usual_names(argument)[0])
+    if renaming is None:
+        renaming = f"pass {reader}(frame, {argument}=...)"
+    return f"{names}, or {renaming}" if renaming else names
 
 
 def _found(
@@ -103,7 +121,9 @@ def _found(
     found = _matching(names, usual) if given is None else [i for i, name in enumerate(names) if name == given]
     if len(found) > 1:
         several, first = " and ".join(names[i] for i in found), names[found[0]]
-        remedy = f"pass {reader}(frame, {argument}={first!r}), or the other name"
+        remedy = "rename or drop one of them"
+        if frame.renaming(first, first) is None:
+            remedy = f"pass {reader}(frame, {argument}={first!r}), or the other name"
         raise InputError(source_name, f"{several} may be the {argument} column: {remedy}")
     if not found and given is not None:
         raise InputError(source_name, f"there is no column {given!r} for {argument} among {_listed(frame)}")

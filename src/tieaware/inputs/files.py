@@ -235,8 +235,8 @@ class ByteStream:
             if file is None:
                 raise InputError(self.source_name, "standard input is not available as bytes")
             return file
-        if isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
-            if hasattr(path, "read"):
+        if isinstance(path, io.TextIOBase) or not is_file_object(path):
+            if isinstance(path, io.TextIOBase):
                 raise InputError(self.source_name, _AS_TEXT)
             if isinstance(path, Mapping):
                 raise InputError("path", "must be a path, not a dict; write Qrels.from_dict or Run.from_dict")
@@ -274,6 +274,10 @@ class ByteStream:
             data = self._file.read(size)
         except (OSError, ValueError) as error:
             raise InputError(self.source_name, f"the file cannot be read: {reason(error)}") from None
+        except (TypeError, LookupError):
+            # The object has a method `read` of another kind, such as that of zipfile.ZipFile.
+            found = f"an object of type {type(self._file).__name__}"
+            raise unexpected(self.source_name, "a file that reads bytes", found) from None
         if data is None:
             raise InputError(self.source_name, "the file cannot be read: it is non-blocking and has no data yet")
         if not isinstance(data, bytes | bytearray | memoryview):
@@ -397,6 +401,14 @@ class ByteStream:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def is_file_object(value: object) -> bool:
+    """Return whether an object is a file object: it has a method `read`, and is not a reader of tables of pyarrow."""
+    if not hasattr(value, "read"):
+        return False
+    # Files of pyarrow have `readable`. Its readers, such as pyarrow.parquet.ParquetFile, read tables instead of bytes.
+    return hasattr(value, "readable") or type(value).__module__.partition(".")[0] != "pyarrow"
 
 
 def _missing(path: str) -> str:

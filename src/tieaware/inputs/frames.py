@@ -131,6 +131,13 @@ class Frame(ABC):
     def batches(self, columns: Sequence[int]) -> Batches:
         """Yield the rows of the table in batches, restricted to the columns with these indices."""
 
+    def renaming(self, old: str, new: str) -> str | None:
+        """Say how to rename a column of a table that is not in memory, without reading all of it.
+
+        Return None if the table is in memory, and "" if the caller of the library knows best how to rename columns.
+        """
+        return None
+
     def where(self, source_name: str, column: str, row: int | None = None) -> str:
         """Describe a column, or a value in a row of the column, for a message: "run: score" or "run: score[3]"."""
         return f"{source_name}: {column}" if row is None else f"{source_name}: {column}[{row}]"
@@ -286,6 +293,13 @@ class ArrowFrame(Frame):
             else:
                 self._stream = stream
 
+    def renaming(self, old: str, new: str) -> str | None:
+        """Return code that renames a column of a DuckDB relation; None for any other table."""
+        if not (self.rereadable and _is_of_duckdb(self._data) and hasattr(self._data, "select")):
+            return None
+        name = old if old.isidentifier() else f'"{old}"'
+        return f"pass relation.select({f'*, {name} AS {new}'!r})"
+
     def _opened(self) -> _arrow.Stream:
         try:
             if hasattr(self._data, "__arrow_c_stream__"):
@@ -319,7 +333,7 @@ class ArrowFrame(Frame):
 
     def _alone(self) -> AbstractContextManager[Any]:
         """Return a lock if DuckDB made the table, since its connections can have only one open result; else no lock."""
-        return _one_result if _package(self._data) in ("duckdb", "_duckdb") else nullcontext()
+        return _one_result if _is_of_duckdb(self._data) else nullcontext()
 
 
 class _PandasFrame(Frame):
@@ -368,6 +382,10 @@ class _PolarsFrame(Frame):
         self._source_name = source_name
         self.names = tuple(data.collect_schema().names())
 
+    def renaming(self, old: str, new: str) -> str | None:
+        """Return code that renames a column of a LazyFrame; None for a DataFrame."""
+        return None if hasattr(self._data, "iter_slices") else f"pass frame.rename({{{old!r}: {new!r}}})"
+
     def batches(self, columns: Sequence[int]) -> Batches:
         first = 0
         for frame in self._frames([self.names[i] for i in columns]):
@@ -400,6 +418,10 @@ class _DatasetFrame(Frame):
         self._is_scanner = hasattr(data, "projected_schema")
         self.names = tuple((data.projected_schema if self._is_scanner else data.schema).names)
 
+    def renaming(self, old: str, new: str) -> str:
+        """Return "": the columns of a data set are renamed where its rows are read, by a scanner or another library."""
+        return ""
+
     def batches(self, columns: Sequence[int]) -> Batches:
         """Yield the batches of the data set, of which pyarrow reads few ahead."""
         names = [self.names[i] for i in columns]
@@ -417,6 +439,22 @@ class _DatasetFrame(Frame):
             raise
         except Exception as error:
             raise InputError(self._source_name, f"the data set cannot be read: {reason(error)}") from error
+
+
+def described(name: str, usable: str) -> str:
+    """Describe the type of a column that cannot be read; for decimals, name a type to which the column can be cast.
+
+    Parameters
+    ----------
+    name : str
+        The name of the type, which for a decimal is the format of Arrow's C interface: "d:38,0" or "d:38,0,256".
+    usable : str
+        The type to cast to.
+    """
+    if not name.startswith("d:"):
+        return name
+    digits, decimals = name[2:].split(",")[:2]
+    return f"decimal({digits},{decimals}): cast it to {usable}"
 
 
 def is_frame(data: Any) -> bool:
@@ -457,6 +495,10 @@ def _is_pandas(data: Any) -> bool:
 
 def _is_polars(data: Any) -> bool:
     return _package(data) == "polars" and hasattr(data, "collect_schema")
+
+
+def _is_of_duckdb(data: Any) -> bool:
+    return _package(data) in ("duckdb", "_duckdb")
 
 
 def _package(data: Any) -> str:

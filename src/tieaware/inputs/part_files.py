@@ -143,9 +143,40 @@ def _in_folder(path: str) -> list[str]:
     if files:
         return sorted(files, key=_natural)
     if any(map(_PARTITION.fullmatch, names)):
-        remedy = f"pass pyarrow.dataset.dataset({path!r}, partitioning='hive')"
+        dataset = f"pyarrow.dataset.dataset({path!r}, partitioning='hive'), which has the columns of their names too"
+        remedy = f"name their files by the pattern {_pattern_below(path)!r}, or in Python pass {dataset}"
         raise InputError(where, f"there are no files in this folder, but folders of a partitioned data set: {remedy}")
     raise InputError(where, "there are no part files in this folder")
+
+
+def _pattern_below(path: str) -> str:
+    """Return a pattern for the files of a partitioned data set: those as deep, and with the suffix, as the first."""
+    for folder, folders, names in os.walk(path):
+        folders.sort()
+        files = sorted(name for name in names if not name.startswith(_SKIPPED))
+        if files:
+            depth = len(os.path.relpath(folder, path).split(os.sep))
+            return os.path.join(path, *["*"] * depth, f"*{os.path.splitext(files[0])[1]}")
+    return os.path.join(path, "*", "*")
+
+
+def folders_of_parts(paths: Sequence[str]) -> dict[str, str]:
+    """Return {name: folder} if files named like parts are in several folders, each of which may be a run; else {}.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        The paths of all files.
+
+    Returns
+    -------
+    dict
+        {} if two folders have the same name, or are named like partitions, such as ``query=1``, which may be one run.
+    """
+    folders = list(dict.fromkeys(os.path.dirname(path) for path in paths if _PART_NAME.fullmatch(run_name(path))))
+    names = [os.path.basename(folder) for folder in folders]
+    distinct = len(set(names)) == len(names) > 1 and all(names) and not any("=" in name for name in names)
+    return dict(zip(names, folders, strict=True)) if distinct else {}
 
 
 def _natural(path: str) -> list[tuple[int, str]]:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tieaware.errors import InputError
+from tieaware.inputs.arrow_files import check_by_path
 from tieaware.inputs.files import ByteStream, Path
 from tieaware.inputs.part_files import Parts
 from tieaware.inputs.table_files import table_in
@@ -73,7 +74,7 @@ class PartsStream:
     def _open_next(self) -> bool:
         """Open the next part that is not empty; return False if there is none."""
         for path in self._waiting:
-            part = ByteStream(path)
+            part = _opened_file(path)
             try:
                 if part.start:
                     self._check_format(part)
@@ -123,5 +124,21 @@ TextStream: TypeAlias = ByteStream | PartsStream
 
 
 def opened(path: Path | Parts) -> TextStream:
-    """Open a file, or part files, for reading from the beginning."""
-    return PartsStream(path) if isinstance(path, Parts) else ByteStream(path)
+    """Open a file, or part files, for reading from the beginning.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is a Parquet or Arrow file that was not passed by its path.
+    """
+    return PartsStream(path) if isinstance(path, Parts) else _opened_file(path)
+
+
+def _opened_file(path: Path) -> ByteStream:
+    stream = ByteStream(path)
+    try:
+        check_by_path(stream)
+    except InputError:
+        stream.close()
+        raise
+    return stream

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Integers, Offsets, Place, as_labels, as_scores, check_no_nan
 from tieaware.errors import InputError
-from tieaware.inputs.frames import Batch, Column, Frame, joined, of_array, of_identifiers
+from tieaware.inputs.frames import Batch, Column, Frame, described, joined, of_array, of_identifiers
 from tieaware.kernels import _join
 from tieaware.kernels._buffers import BadCell
 from tieaware.kernels._seen import Seen
@@ -178,9 +178,10 @@ class Rows:
         query, doc, value = batch.columns
         for i, column in enumerate((query, doc)):
             if column.holds not in ("text", "integer", "object", "null"):
-                raise unexpected(self.where(i), "a column of text, bytes or integers", column.type)
+                found = described(column.type, "bigint or varchar")
+                raise unexpected(self.where(i), "a column of text, bytes or integers", found)
         if value.holds not in ("number", "integer", "object", "null"):
-            found = "text" if value.holds == "text" else value.type
+            found = "text" if value.holds == "text" else described(value.type, "double")
             raise unexpected(self.where(2), "a column of numbers", found)
 
     def ordered(self, batch: Batch, order: Integers) -> Batch:

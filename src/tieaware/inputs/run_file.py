@@ -9,7 +9,7 @@ from typing import Any, cast
 from tieaware.errors import InputError
 from tieaware.inputs.duplicate_rows import Duplicates
 from tieaware.inputs.file_chunks import FileChunks, Malformed, NotParallel
-from tieaware.inputs.files import Path, run_name, source_name, stored_size
+from tieaware.inputs.files import Path, is_file_object, run_name, source_name, stored_size
 from tieaware.inputs.part_files import Parts
 from tieaware.inputs.part_streams import opened
 from tieaware.inputs.ranks import RankColumn, read_ranks
@@ -41,7 +41,7 @@ class RunFile(RunSource):
         cls, value: Any, name: str, score_dtype: ScoreDtype, duplicates: Duplicates
     ) -> Sequence[RunSource] | None:
         """Wrap a path or a binary file object; return None for any other value. See `RunSource.recognise`."""
-        is_file = isinstance(value, str | os.PathLike) or hasattr(value, "read")
+        is_file = isinstance(value, str | os.PathLike) or is_file_object(value)
         return [cls(value, score_dtype, duplicates)] if is_file else None
 
     @property

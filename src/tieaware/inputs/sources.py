@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import warnings
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, SupportsFloat, TypeAlias
@@ -19,9 +20,10 @@ from numpy.typing import ArrayLike
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError, printable
 from tieaware.inputs.duplicate_rows import Duplicates
+from tieaware.inputs.files import is_file_object
 from tieaware.inputs.folders import files_at
 from tieaware.inputs.frames import is_frame
-from tieaware.inputs.part_files import Parts, look_like_parts, parts_at
+from tieaware.inputs.part_files import Parts, folders_of_parts, look_like_parts, parts_at
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import RunSource, ScoreDtype
 from tieaware.inputs.run_dict import RunDict
@@ -94,9 +96,9 @@ def as_qrels(qrels: Any) -> Qrels:
     if is_matrix(qrels):
         return Qrels.from_sparse(qrels)
     qrels = parts_at(qrels, "qrels")
-    if not (is_frame(qrels) or isinstance(qrels, str | os.PathLike | Parts) or hasattr(qrels, "read")):
+    if not (is_frame(qrels) or isinstance(qrels, str | os.PathLike | Parts) or is_file_object(qrels)):
         forms = "a path, a binary file, {query: {document: label}}, a table or a sparse matrix"
-        raise InputError("qrels", f"must be judgments ({forms}), not {type(qrels).__name__}")
+        raise InputError("qrels", f"must be judgments ({forms}), not {type(qrels).__name__}{_instead(qrels)}")
     return read_qrels(qrels)
 
 
@@ -126,7 +128,7 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
         several = runs if is_list else [runs]
         found = [(run, source) for run in several for source in sources_at(run)]
         named = _named([source for _, source in found])
-        warn_of_parts([source.name for run, source in found if isinstance(run, str | os.PathLike)], _remedy(several))
+        warn_of_parts([source for run, source in found if isinstance(run, str | os.PathLike)], several)
     if len(named) < least:
         raise InputError("runs", "there is no run")
     by_name: dict[str, RunSource] = {}
@@ -173,11 +175,16 @@ def _recognised(
         if sources is not None:
             return sources
     forms = "a path, a binary file, {query: {document: score}}, a table or (ids, scores)"
-    remedy = ""
+    remedy = _instead(value)
     if isinstance(value, np.ndarray):
         remedy = "; for the scores of all documents, use Evaluator(...).results({name: scores})"
     where, what = ("runs", "runs") if name == "run" else (f"runs[{name!r}]", "a run")
     raise InputError(where, f"must be {what} ({forms}), not {type(value).__name__}{remedy}")
+
+
+def _instead(value: Any) -> str:
+    """Say what to pass instead of an object of pyarrow that reads tables, such as ParquetFile; "" for other values."""
+    return "; pass the path, or pyarrow.dataset.dataset(path)" if hasattr(value, "read") else ""
 
 
 def source_named(
@@ -217,18 +224,43 @@ def _check_no_documents(name: Any, run: Any) -> None:
         raise InputError(f"runs[{name!r}]", f"there is no file {run[0]!r}: {remedy}")
 
 
-def warn_of_parts(names: Sequence[str], remedy: str) -> None:
-    """Warn if runs without names of their own have names like part-00000: they may be parts of one run."""
-    parts = look_like_parts(names)
-    if parts:
-        problem = f"{parts[0]} … {parts[-1]} look like parts of one run, but are evaluated as {len(parts)} runs"
-        warnings.warn(printable(f"runs: {problem}: {remedy}"), UserWarning, stacklevel=5)
+def warn_of_parts(sources: Sequence[RunSource], runs: Sequence[Any], *, shell: bool = False) -> None:
+    """Warn if runs without names of their own have names like part-00000: they may be parts of one run.
+
+    Parameters
+    ----------
+    sources : sequence of RunSource
+        The runs without names of their own.
+    runs : sequence
+        What the caller passed.
+    shell : bool
+        Whether the warning is for the command line.
+    """
+    parts = look_like_parts([source.name for source in sources])
+    if not parts:
+        return
+    what = f"{parts[0]} … {parts[-1]} look like parts of one run"
+    folders = folders_of_parts([os.fsdecode(each.path) for each in sources if isinstance(each.path, str | os.PathLike)])
+    if folders:
+        what = f"{len(parts)} files in {len(folders)} folders look like parts"
+    remedy = _remedy_in_shell(folders) if shell else _remedy(runs, folders)
+    problem = f"{what}, but are evaluated as {len(parts)} runs"
+    warnings.warn(printable(f"runs: {problem}: {remedy}"), UserWarning, stacklevel=5)
 
 
-def _remedy(runs: Sequence[Any]) -> str:
-    """Say how to evaluate the files at these paths as one run."""
+def _remedy(runs: Sequence[Any], folders: Mapping[str, str]) -> str:
+    """Say how to evaluate the files at these paths, or in each of several folders, as one run."""
+    if folders:
+        return f"pass {dict(folders)} to evaluate each folder as one"
     files = repr(os.fspath(runs[0])) if len(runs) == 1 and isinstance(runs[0], str | os.PathLike) else "[…]"
     return f"pass {{'name': {files}}} to evaluate them as one"
+
+
+def _remedy_in_shell(folders: Mapping[str, str]) -> str:
+    if folders:
+        named = shlex.join(f"{name}={folder}" for name, folder in folders.items())
+        return f"write {named} to evaluate each folder as one"
+    return "use --name NAME to evaluate them as one"
 
 
 def _is_run(mapping: Mapping[Any, Any]) -> bool:
