@@ -142,17 +142,17 @@ def test_the_verdict_on_a_single_run_names_loss_and_gain():
     lost, gained = (precision(QRELS, RUNS[name], ["levels:1"], ["RR"]).verdict() for name in "ab")
     assert lost == (
         "With levels:1, RR (p = 0.233) does not change significantly (paired t-test, uncorrected). "
-        "RR loses 0.245 on average (largest loss on a query 0.479, largest gain 0.0208)."
+        "RR loses 0.245 on average (largest loss 0.479 on query q1; largest gain 0.0208 on query q2)."
     )
     assert gained == (
         "With levels:1, RR (p = 0.0112) changes significantly (paired t-test, uncorrected). "
-        "RR gains 0.227 on average (largest loss on a query 0, largest gain 0.271)."
+        "RR gains 0.227 on average (largest loss on a query 0; largest gain 0.271 on query q1)."
     )
     # Less is better for ESL, so a greater value is a loss.
     esl = precision(QRELS, RUNS["a"], ["levels:1"], ["ESL"]).verdict()
-    assert "ESL loses 0.889 on average (largest loss on a query 1.50, largest gain 0)." in esl
+    assert "ESL loses 0.889 on average (largest loss on a query 1.50; largest gain 0)." in esl
     several = precision(QRELS, RUNS["b"], ["levels:1", "bands:3"], ["RR"]).verdict()
-    assert several.endswith("largest gain 0.271). With bands:3, no change is significant.")
+    assert several.endswith("largest gain 0.271 on query q1). With bands:3, no change is significant.")
     both = precision(QRELS, RUNS["a"], ["levels:1"], ["RR", "AP"]).verdict()
     assert both.startswith("With levels:1, RR (p = 0.233) and AP (p = 0.299) do not change significantly (paired t-te")
 
@@ -175,8 +175,8 @@ def test_the_verdict_counts_the_runs_that_change_significantly_by_each_measure()
     assert outcome.verdict() == (
         "With levels:1, which changes values most (mean absolute change 0.250, averaged over the measures), RR changes "
         "significantly in 4 of 4 runs, P@1 in 4, and P@2 in none (paired t-tests at 0.05, without correction for "
-        "multiple tests). RR loses 0.250 on average (largest loss on a query 0.250, largest gain 0), and P@1 loses "
-        "0.500 (largest loss 0.500, largest gain 0). All 6 verdicts of uncorrected tests between pairs of "
+        "multiple tests). RR loses 0.250 on average (largest loss on a query 0.250; largest gain 0), and P@1 loses "
+        "0.500 (largest loss 0.500; largest gain 0). All 6 verdicts of uncorrected tests between pairs of "
         "runs stay the same."
     )
     # The quantity by which the precision was chosen is a column of the table, one cell for each measure.
@@ -195,7 +195,7 @@ def test_the_verdict_names_both_extremes_and_a_harmless_precision():
     outcome = precision(qrels, runs, ["decimals:1"], ["RR"])
     assert outcome.verdict().startswith(
         "With decimals:1, RR changes significantly in none of 2 runs (paired t-tests at 0.05, without correction for "
-        "multiple tests). RR loses 0.00625 on average (largest loss on a query 0.250, largest gain 0.250)."
+        "multiple tests). RR loses 0.00625 on average (largest loss on a query 0.250; largest gain 0.250)."
     )
     several = precision(qrels, runs, ["levels:1", "decimals:1"], ["RR"]).verdict()
     assert several.endswith("The verdict between the two runs changes; with decimals:1, no change is significant.")
@@ -212,8 +212,24 @@ def test_the_verdict_on_submitted_runs_is_that_of_the_tables(covid):
     for measure in ("AP", "RBP(p=0.85)", "nDCG@10"):
         (row,) = [row for row in rows if (row["measure"], row["precision"]) == (measure, "bands:2")]
         loss, gain = significant(row["largest loss"]), significant(row["largest gain"])
-        first = f"largest loss on a query {loss}, largest gain {gain}"
-        assert (first if measure == "AP" else f"(largest loss {loss}, largest gain {gain})") in verdict
+        places = [row[f"{kind} of run, query"].split(", ") for kind in ("loss", "gain")]
+        differences_of = outcome.differences[-1, ..., [str(each) for each in outcome.measures].index(measure)]
+        for (run, query), extreme in zip(places, (row["largest loss"], -row["largest gain"]), strict=True):
+            assert differences_of[outcome.runs.index(run), outcome.queries.index(query)] == extreme
+        by = [f"by {run} on query {query}" for run, query in places]
+        assert f"(largest loss {loss} {by[0]}; largest gain {gain} {by[1]})" in verdict
+
+
+def test_the_largest_loss_and_gain_name_their_run_and_query():
+    """The table of differences names the first of several; the verdict names a run and a query if there is only one."""
+    qrels = {"q1": {"b": 1}, "q2": {"a": 1}}
+    runs = {"x": {"q1": {"a": 0.9, "b": 0.8}, "q2": {"a": 0.9, "b": 0.8}}}
+    runs["y"] = {"q1": {"a": 0.9, "b": 0.8}, "q2": {"a": 0.9, "b": 0.1}}
+    outcome = precision(qrels, runs, ["decimals:0", "decimals:1"], ["RR"])
+    rows = outcome.tables()["differences"]
+    columns = [rows.columns.index(f"{kind} of run, query") for kind in ("loss", "gain")]
+    assert [[row[column] for column in columns] for row in rows.rows] == [["x, q2", "x, q1"], [None, None]]
+    assert "(largest loss 0.250 by x on query q2; largest gain 0.250)" in outcome.verdict()
 
 
 def test_figures_show_the_direction_of_loss():
@@ -284,7 +300,7 @@ def test_verdicts_follow_the_correction_and_the_baseline(correction, baseline):
     kind = {"holm": "Holm-corrected", "bh": "Benjamini–Hochberg-corrected", "bonferroni": "Bonferroni-corrected"}
     assert f"{n} verdicts of {kind.get(correction, 'uncorrected')} tests {against} stay the same" in outcome.verdict()
     family = f"for {n} pairs by one measure with one precision" if short else "not corrected"
-    for shown in (table.notes[0], outcome.table().notes[2], outcome.drawings()["verdicts"].caption):
+    for shown in (table.notes[0], outcome.table().notes[3], outcome.drawings()["verdicts"].caption):
         assert family in shown
 
 

@@ -246,14 +246,14 @@ class Precision(Experiment):
         >>> import textwrap
         >>> print(textwrap.fill(banding(qrels, run, ["1", "2"], ["RR"]).verdict(), 100))
         With bands:2, which changes values most (mean absolute change 0.0417), RR (p = 0.500) does not
-        change significantly (paired t-test, uncorrected). RR loses 0.0417 on average (largest loss on a
-        query 0.0833, largest gain 0).
+        change significantly (paired t-test, uncorrected). RR loses 0.0417 on average (largest loss 0.0833
+        on query q2; largest gain 0).
         """
         # Whether a smaller value is a loss depends on the measure.
         sign = np.where([measure.definition.less_is_better for measure in self.measures], -1.0, 1.0)
         lost = np.moveaxis(self.differences * sign, 3, 1)
         p = np.moveaxis(self.changed, 2, 1)
-        return Changes(self.precisions, self.measures, lost, p, self.pairs, self.alpha).sentences()
+        return Changes(self.precisions, self.measures, lost, p, self.pairs, self.alpha, self.queries).sentences()
 
     @cached_property
     def differences(self) -> Values:
@@ -408,10 +408,11 @@ class Precision(Experiment):
             "mean |change|: the mean of the absolute differences, in which losses and gains do not cancel. Bands are "
             "compared with the run's own order, other precisions with the average over ties of the original scores.",
             f"runs changed: paired t-test of coarsened against original, p ≤ {self.alpha}, without correction for "
-            f"multiple tests, so chance alone would count about {self.alpha:.0%} of the runs. runs kept: no value "
-            f"changed, or the run was shown to keep more than {self.kept:.0%} of its mean (one-sided test, "
-            f"p ≤ {self.alpha}); lost more: it was shown to keep less; undecided: {len(self.queries)} queries are too "
-            "few to show either, which does not indicate a loss.",
+            f"multiple tests, so chance alone would count about {self.alpha:.0%} of the runs.",
+            f"runs kept {self.kept:.0%}: the number of runs that keep more than {self.kept:.0%} of their mean, because no "
+            f"value changes or by a one-sided test with p ≤ {self.alpha}. lost more: the number of runs that keep less, "
+            f"by such a test. undecided: all other runs; {len(self.queries)} queries are too few to tell, which does not "
+            "indicate a loss.",
             f"same verdicts: the share of {self.pairs.named} with the same verdict before and after "
             f"({self.pairs.described}). tau, tau AP: Kendall's τ_b and τ_AP,b between the orders of the runs by mean, "
             "before and after.",
@@ -432,20 +433,32 @@ class Precision(Experiment):
             (flat < 0.0).mean(axis=2),
             *quantiles,
             flat.max(axis=2),
+            self._places(flat),
             bounds[0],
             (-flat).max(axis=2) + 0.0,
+            self._places(-flat),
             bounds[1],
         ]
         columns = [
             "mean", "sd", "lost", "gained", "10 %", "25 %", "median", "75 %", "90 %",
-            "largest loss", "possible loss", "largest gain", "possible gain",
+            "largest loss", "loss of run, query", "possible loss", "largest gain", "gain of run, query", "possible gain",
         ]  # fmt: skip
         notes = [
-            "original − coarsened, per run and query. lost, gained: shares of positive and of negative differences.",
+            "original − coarsened, per run and query. lost, gained: shares of positive and of negative differences. loss, "
+            "gain of run, query: where the largest loss and gain occur first.",
             "possible: the exact worst case of banding over all ranks of the longest list, where known "
             f"({counted(self.depth, 'rank')}).",
         ]
         return self._table("Differences of values", columns, cells, notes)
+
+    def _places(self, flat: Values) -> npt.NDArray[np.object_]:
+        """Return the run and the query of the largest positive difference of each precision and measure, as text."""
+        places = np.full(flat.shape[:2], None, dtype=object)
+        for place in np.ndindex(places.shape):
+            run, query = divmod(int(np.argmax(flat[place])), len(self.queries))
+            if flat[place].max() > 0.0:
+                places[place] = f"{self.runs[run]}, {self.queries[query]}"
+        return places
 
     def _verdicts(self) -> Table:
         notes = [
@@ -549,6 +562,8 @@ def _growth(precision: Coarsening) -> Fraction | None:
 
 
 def _cell(value: Any) -> Cell:
+    if value is None or isinstance(value, str):
+        return value
     if np.isnan(value):
         return None
     return int(value) if isinstance(value, np.integer) else float(value)

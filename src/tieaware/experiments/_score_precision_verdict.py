@@ -13,6 +13,7 @@ from tieaware.measures import Measure
 from tieaware.output.tables import percent, significant
 from tieaware.precision import Coarsening
 from tieaware.statistics.procedures import CORRECTIONS
+from tieaware.statistics.values import ROUNDING
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Changes:
         The verdicts between runs.
     alpha : float
         The significance level.
+    queries : sequence of str or int
+        The names along the last axis of `lost`.
     """
 
     precisions: Sequence[Coarsening]
@@ -39,13 +42,14 @@ class Changes:
     p: Values
     pairs: Verdicts
     alpha: float
+    queries: Sequence[str | int]
 
     def sentences(self) -> str:
         """Say what changes with the precision that has the largest mean absolute change over all measures.
 
         The first sentence tells how many runs change significantly, by each measure. The second sentence has the mean,
-        the largest loss and the largest gain of the measures that change significantly, and of the measure that
-        changes most on a single query. The third sentence is about the verdicts between runs.
+        the largest loss and the largest gain, with their runs and queries, of the measures that change significantly,
+        and of the measure that changes most on a single query. The third sentence is about the verdicts between runs.
         """
         moved = np.abs(self.lost).mean(axis=(1, 2, 3))
         if not moved.any():
@@ -99,21 +103,28 @@ class Changes:
 
     def _sizes(self, p: int, counts: Integers) -> str:
         """Give mean, largest loss and largest gain of the measures that change significantly or change most."""
-        lost = self.lost[p].reshape(len(self.measures), -1)
+        lost = self.lost[p]
         shown = [m for m in np.argsort(-counts, kind="stable").tolist() if counts[m]]
-        most = int(np.argmax(np.abs(lost).max(axis=1)))
+        most = int(np.argmax(np.abs(lost).max(axis=(1, 2))))
         shown += [most] if most not in shown else []
         parts = []
         for m in shown:
-            mean, loss, gain = float(lost[m].mean()), max(float(lost[m].max()), 0.0), max(-float(lost[m].min()), 0.0)
-            on_average, loss_seen, gain_seen = map(significant, (abs(mean), loss, gain))
-            change = f"{self.measures[m]} {'loses' if mean >= 0.0 else 'gains'} {on_average}"
-            parts.append(
-                f"{change} on average (largest loss on a query {loss_seen}, largest gain {gain_seen})"
-                if m == shown[0]
-                else f"{change} (largest loss {loss_seen}, largest gain {gain_seen})"
-            )
+            mean, is_first = float(lost[m].mean()), m == shown[0]
+            change = f"{self.measures[m]} {'loses' if mean >= 0.0 else 'gains'} {significant(abs(mean))}"
+            loss = self._largest("largest loss", lost[m], " on a query" * is_first)
+            gain = self._largest("largest gain", -lost[m])
+            parts.append(f"{change}{' on average' * is_first} ({loss}; {gain})")
         return f"{_listed(parts, ', and ')}."
+
+    def _largest(self, what: str, lost: Values, unnamed: str = "") -> str:
+        """Give the largest number of a matrix, runs × queries; if it is positive and unique, name run and query."""
+        largest = max(float(lost.max()), 0.0)
+        places = np.argwhere(lost > largest - ROUNDING)
+        if not largest or len(places) > 1:
+            return f"{what}{unnamed} {significant(largest)}"
+        run, query = places[0].tolist()
+        by = f"by {self.pairs.runs[run]} " if self._n_runs > 1 else ""
+        return f"{what} {significant(largest)} {by}on query {self.queries[query]}"
 
     def _between_runs(self, p: int, moved: Values) -> str:
         """Say how many pairs of runs keep their verdict, and which precision has no significant change."""
@@ -126,9 +137,11 @@ class Changes:
         elif share == 1.0:
             verdict = f"All {n_pairs:,} verdicts of {self._tests_between_runs} stay the same"
         else:
-            least = "By each measure, at least " if len(self.measures) > 1 else ""
+            shares = self.pairs.shares()[0, p]
+            by = f" by {self.measures[int(np.argmin(shares))]}" if len(shares) > 1 else ""
+            rest = f", and at least as many by the other {'measures' if len(shares) > 2 else 'measure'}" if by else ""
             n = f"{round(share * n_pairs):,} of {n_pairs:,}"
-            verdict = f"{least}{n} verdicts of {self._tests_between_runs} stay the same ({percent(share)})"
+            verdict = f"{n} verdicts of {self._tests_between_runs} stay the same{by} ({percent(share)}){rest}"
         return f"{verdict}; with {harmless}." if harmless else f"{verdict}."
 
     @property
