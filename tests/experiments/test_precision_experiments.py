@@ -150,7 +150,7 @@ def test_the_verdict_on_a_single_run_names_loss_and_gain():
     )
     # Less is better for ESL, so a greater value is a loss.
     esl = precision(QRELS, RUNS["a"], ["levels:1"], ["ESL"]).verdict()
-    assert "ESL loses 0.889 on average (largest loss on a query 1.50; largest gain 0)." in esl
+    assert "ESL loses 0.889 on average (largest loss 1.50 on query q1; largest gain 0)." in esl
     several = precision(QRELS, RUNS["b"], ["levels:1", "bands:3"], ["RR"]).verdict()
     assert several.endswith("largest gain 0.271 on query q1). With bands:3, no change is significant.")
     both = precision(QRELS, RUNS["a"], ["levels:1"], ["RR", "AP"]).verdict()

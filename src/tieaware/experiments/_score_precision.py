@@ -409,10 +409,10 @@ class Precision(Experiment):
             "compared with the run's own order, other precisions with the average over ties of the original scores.",
             f"runs changed: paired t-test of coarsened against original, p ≤ {self.alpha}, without correction for "
             f"multiple tests, so chance alone would count about {self.alpha:.0%} of the runs.",
-            f"runs kept {self.kept:.0%}: the number of runs that keep more than {self.kept:.0%} of their mean, because no "
-            f"value changes or by a one-sided test with p ≤ {self.alpha}. lost more: the number of runs that keep less, "
-            f"by such a test. undecided: all other runs; {len(self.queries)} queries are too few to tell, which does not "
-            "indicate a loss.",
+            f"runs kept {self.kept:.0%}: the number of runs that keep more than {self.kept:.0%} of their mean, because "
+            f"no value changes or by a one-sided test with p ≤ {self.alpha}. lost more: the number of runs that keep "
+            f"less, by such a test. undecided: all other runs; {len(self.queries)} queries are too few to tell, which "
+            "does not indicate a loss.",
             f"same verdicts: the share of {self.pairs.named} with the same verdict before and after "
             f"({self.pairs.described}). tau, tau AP: Kendall's τ_b and τ_AP,b between the orders of the runs by mean, "
             "before and after.",
@@ -441,11 +441,12 @@ class Precision(Experiment):
         ]
         columns = [
             "mean", "sd", "lost", "gained", "10 %", "25 %", "median", "75 %", "90 %",
-            "largest loss", "loss of run, query", "possible loss", "largest gain", "gain of run, query", "possible gain",
+            "largest loss", "loss of run, query", "possible loss",
+            "largest gain", "gain of run, query", "possible gain",
         ]  # fmt: skip
         notes = [
-            "original − coarsened, per run and query. lost, gained: shares of positive and of negative differences. loss, "
-            "gain of run, query: where the largest loss and gain occur first.",
+            "original − coarsened, per run and query. lost, gained: shares of positive and of negative differences. "
+            "loss, gain of run, query: where the largest loss and gain occur first.",
             "possible: the exact worst case of banding over all ranks of the longest list, where known "
             f"({counted(self.depth, 'rank')}).",
         ]
