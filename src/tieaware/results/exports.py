@@ -65,7 +65,7 @@ class Export(NamedTuple):
     runs : tuple of str
     queries : tuple of str or of int
     answered : bool[n_runs, n_queries]
-        Whether each run answers each query.
+        Whether each run has a value for each query; see `tieaware.Results.answered`.
     columns : list of Column
         In the order of the measures; the std, min and max of a measure follow its value.
     has_spread : bool

@@ -197,7 +197,19 @@ class NamedValues(Hinted):
 
     @property
     def answered(self) -> npt.NDArray[np.bool_]:
-        """Whether each run answers each query, bool[n_runs, n_queries]: whether some measure has a value there."""
+        """Whether each run has a value for each query, bool[n_runs, n_queries].
+
+        By default, unanswered queries have values too, those of an empty list. The attribute `unanswered` counts them.
+        With ``queries="both"``, they have no values.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> qrels = {"q1": {"d1": 1}, "q2": {"d1": 1}}
+        >>> result = tieaware.evaluate(qrels, {"bm25": {"q1": {"d1": 0.5}}}, "AP")
+        >>> result.answered.tolist(), result.unanswered
+        ([[True, True]], {'bm25': 1})
+        """
         return np.asarray(~np.isnan(self.values).all(axis=2))
 
     def mean(self, *, weights: str | Measure | None = None) -> Values:
