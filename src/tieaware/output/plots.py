@@ -64,8 +64,11 @@ class Drawing:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the figure into the given axes, or into a new pyplot figure; return the axes."""
         if ax is None:
+            # The first figure loads matplotlib's backend. The one of notebooks then switches to interactive mode, which
+            # leaving rc_context would undo.
+            figure = load("matplotlib.pyplot", "analysis").figure(figsize=self.size, layout="constrained")
             with load("matplotlib", "analysis").rc_context(_STYLE):
-                _, ax = load("matplotlib.pyplot", "analysis").subplots(figsize=self.size, layout="constrained")
+                ax = figure.subplots()
                 self.draw(ax)
             return ax
         self.draw(ax)

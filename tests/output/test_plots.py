@@ -1,0 +1,38 @@
+"""Figures of pyplot, and the settings of matplotlib that they leave behind."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+# Stands for the backend of notebooks, which switches to interactive mode when it is loaded.
+_BACKEND = """
+import matplotlib
+from matplotlib.backends.backend_agg import *
+matplotlib.interactive(True)
+"""
+
+_TWO_CELLS = """
+import matplotlib
+from tieaware.output.plots import Drawing
+
+drawing = Drawing("Ties.", lambda ax: ax.plot([1.0, 1.0, 0.5]))
+before = matplotlib.rcParams["font.size"], matplotlib.rcParams["axes.grid"]
+for _ in range(2):
+    ax = drawing.plot()
+    assert matplotlib.is_interactive()
+    assert not ax.spines["top"].get_visible()
+assert before == (matplotlib.rcParams["font.size"], matplotlib.rcParams["axes.grid"])
+"""
+
+
+def test_the_first_figure_keeps_a_notebook_interactive(tmp_path):
+    """Otherwise, no later figure of a fresh notebook would be shown."""
+    pytest.importorskip("matplotlib")
+    (tmp_path / "notebook_backend.py").write_text(_BACKEND)
+    environment = {**os.environ, "MPLBACKEND": "module://notebook_backend", "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", _TWO_CELLS], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
