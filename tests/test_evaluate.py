@@ -163,6 +163,11 @@ def test_files_of_the_same_name_are_named_by_their_paths(tmp_path):
     [
         ({"ties": "averge"}, "ties: expected one of average, run_order.*found 'averge'; did you mean average"),
         ({"queries": "all"}, "queries: expected one of judged, both, shard, found 'all'"),
+        (
+            {"queries": ["q1"]},
+            r"queries: expected one of judged, both, shard, found \['q1'\]; "
+            r"Run.from_topk\(ids, scores, queries=...\) and Qrels.from_sparse\(relevance, queries=...\) name queries",
+        ),
         ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
         ({"measures": []}, "measures: must include at least one measure, such as 'nDCG@10'"),
         ({"runs": []}, "runs: there is no run"),

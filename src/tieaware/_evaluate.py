@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware._version import __version__
-from tieaware.checks.arguments import flag, one_of
+from tieaware.checks.arguments import flag, one_of, shown, unexpected
 from tieaware.checks.arrays import Integers, Scores, Values
 from tieaware.engine.list_arguments import checked_undefined
 from tieaware.engine.misplaced_arguments import check_judgments, measures_first
@@ -180,6 +180,9 @@ def evaluate_views(
     except InputError as error:
         raise measures_first(qrels, runs) or error from None
     check_judgments(qrels)
+    if not isinstance(queries, str):
+        hint = "Run.from_topk(ids, scores, queries=...) and Qrels.from_sparse(relevance, queries=...) name queries"
+        raise unexpected("queries", f"one of {', '.join(QUERIES)}", f"{shown(queries)}; {hint}")
     one_of("queries", queries, QUERIES)
     workers, undefined = checked_threads(threads), checked_undefined(undefined)
     is_shard = queries == "shard"

@@ -149,7 +149,7 @@ class Evaluator(Hinted):
         exclude : sparse matrix in CSR form, the same shape, optional
             Its entries are the items that are not ranked for a query, such as those seen in training; `data` is
             ignored. Values are computed as if the lists did not contain these items, whose scores may be anything, even
-            NaN. An excluded item must not be relevant (label 1 or more); its label is ignored otherwise.
+            NaN. Relevant items (label 1 or more) must not be excluded; other labels of excluded items are ignored.
         docids : sequence of str or bytes, length n_items, optional
             The identifiers of the items, for the tie rules that use them.
 
@@ -559,15 +559,14 @@ class Evaluator(Hinted):
     def _flat(self, scores: npt.ArrayLike, name: str = "scores") -> Scores:
         """Return the scores of one call as the one-dimensional array that the kernels need."""
         check_scores(scores, name)
-        array = as_scores(scores, name)
-        if array.shape in ((self._n_items,), (1, self._n_items)):
-            # A sum over the rows of a SciPy matrix has one row.
-            return array.reshape(-1)
-        if array.shape not in ((self.n_docs,), self._shape):
+        # A large array in another order, such as a transposed one, is copied only after its shape was checked.
+        array = scores if isinstance(scores, np.ndarray) and scores.dtype.kind == "f" else as_scores(scores, name)
+        if array.shape not in ((self.n_docs,), self._shape, (self._n_items,), (1, self._n_items)):
             shared = "" if self._n_items in (None, self.n_docs) else f", or ({self._n_items},) for all queries"
             pair = "; for a pair (ids, scores), use evaluate" if isinstance(scores, tuple) and len(scores) == 2 else ""
             raise unexpected(name, self._shapes() + shared, f"shape {array.shape}{pair}")
-        return array.reshape(self.n_docs)
+        # A sum over the rows of a SciPy matrix has one row, the scores of all queries.
+        return as_scores(array, name).reshape(-1)
 
     def _shapes(self, before: str = "", after: str = "") -> str:
         """Describe the accepted shapes of an array for a message: one-dimensional, or the shape of the labels.

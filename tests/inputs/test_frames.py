@@ -132,6 +132,10 @@ def test_integer_identifiers(kind):
     text = pl.DataFrame({"qid": ["10"], "docno": ["1"], "score": [1.0]})
     with pytest.raises(InputError, match=r"has text such as '10', but qrels has integers such as 10: make both text"):
         tieaware.evaluate(make({**rows, "rel": [1, 0, 1]}), text, "RR")
+    names = pl.DataFrame({"qid": [10], "docno": ["i1"], "rel": [1]})
+    remedy = r"make both text, or both integers; Run.from_topk\(ids, scores, documents=...\) names the documents"
+    with pytest.raises(InputError, match=f"has integers such as 1, but qrels has text such as 'i1': {remedy}"):
+        tieaware.evaluate(names, make({**rows, "prediction": [0.5, 0.5, 0.1]}), "RR")
 
 
 @pytest.mark.parametrize("door", ["pyarrow", "reader", "polars", "pandas", "pandas object", "duckdb"])

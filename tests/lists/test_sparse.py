@@ -389,10 +389,10 @@ GOOD = Sparse([0, 2, 3], [0, 2, 1], [1, 0, 2], (2, 3))
         ({"indptr": [0, 3]}, r"relevance\.indptr: must have 3 offsets for 2 rows, not 2"),
         ({"indptr": []}, r"relevance\.indptr: must have 3 offsets for 2 rows, not 0"),
         ({"indptr": [[0, 2, 3]]}, r"relevance\.indptr: expected whole numbers.*|relevance\.indptr\[0\]: .*"),
-        ({"data": [1, 0, 0.5]}, r"relevance\[1, 1\]: expected a whole number from .*, found 0\.5"),
+        ({"data": [1, 0, 0.5]}, r"relevance\[1, 1\]: expected a whole number from .*, found 0\.5; turn ratings .*"),
         ({"data": [1, 0, np.nan]}, r"relevance\[1, 1\]: expected a whole number from .*, found nan"),
         ({"data": [1, 2**40, 0]}, r"relevance\[0, 2\]: expected a whole number from .*, found 1099511627776"),
-        ({"indices": [2, 0, 1], "data": [0.5, 0, 1]}, r"relevance\[0, 2\]: expected a whole number .*, found 0\.5"),
+        ({"indices": [2, 0, 1], "data": [0.5, 0, 1]}, r"relevance\[0, 2\]: expected a whole number .*, found 0\.5; .*"),
         ({"data": [1, 0]}, r"relevance\.data: must have 3 labels, one for each index, not 2"),
         ({"data": np.ones((3, 1))}, r"relevance\.data: expected a one-dimensional array, found shape \(3, 1\)"),
         ({"shape": (2,)}, r"relevance\.shape: expected the numbers of rows and columns, found \(2,\)"),
@@ -416,8 +416,15 @@ def test_an_invalid_matrix_is_refused(change, message):
     [
         ({"relevance": np.eye(3)}, "relevance: expected a sparse matrix in CSR form, .*, found array.* without indptr"),
         ({"exclude": GOOD._replace(shape=(2, 4))}, r"exclude: must have the shape of .*, not \(2, 4\)"),
-        ({"exclude": GOOD}, r"exclude\[0, 0\]: a relevant item must not be excluded, but this item has label 1"),
-        ({"exclude": Sparse([0, 0, 1], [1], [0], (2, 3))}, r"exclude\[1, 1\]: .*, but this item has label 2"),
+        ({"exclude": GOOD},
+         r"exclude\[0, 0\]: a relevant item must not be excluded, but this item has label 1; "
+         r"pass relevance - relevance.multiply\(exclude > 0\) as relevance to leave out such items"),
+        ({"exclude": Sparse([0, 0, 1], [1], [0], (2, 3))},
+         r"exclude\[1, 1\]: .*, but this item has label 2; its entry is an explicit 0, .* "
+         r"call exclude.eliminate_zeros\(\) first"),
+        ({"relevance": GOOD._replace(data=[0.5, 1.0, 1.0])},
+         r"relevance\[0, 0\]: expected a whole number .*, found 0.5; "
+         r"turn ratings into labels, for example \(ratings >= 4\).astype\(int\)"),
         ({"ties": "trec_eval"}, "docids: is required by the tie rule 'trec_eval', .*"),
         ({"ties": "trec_eval", "docids": ["a"] * 6}, "docids: must have one identifier per item, 3; found 6"),
         ({"ties": "mean"}, "ties: expected one of .*, found 'mean'; did you mean average[?]"),
@@ -440,6 +447,12 @@ def test_scores_of_another_shape_are_refused(shape):
     expected = r"shape \(6,\) or \(2, 3\), or \(3,\) for all queries"
     with pytest.raises(InputError, match=rf"^scores: expected {expected}, found shape "):
         evaluator(np.zeros(shape))
+
+
+def test_the_shape_of_scores_is_checked_before_they_are_copied():
+    """A copy of these scores would take 4 TB."""
+    with pytest.raises(InputError, match=r"found shape \(1000000, 1000000\)$"):
+        Evaluator.from_sparse(GOOD, FEW).mean(np.broadcast_to(np.float32(0.0), (10**6, 10**6)))
 
 
 @pytest.mark.parametrize("ties", RULES)

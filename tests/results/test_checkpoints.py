@@ -37,9 +37,9 @@ def evaluated(monkeypatch):
     names = []
     evaluate_run = _evaluate._Evaluation.evaluate_run
 
-    def recorded(self, i, source):
+    def recorded(self, i, *arguments):
         names.append(self._runs[i])
-        return evaluate_run(self, i, source)
+        return evaluate_run(self, i, *arguments)
 
     monkeypatch.setattr(_evaluate._Evaluation, "evaluate_run", recorded)
     return names

@@ -254,6 +254,15 @@ def test_joined_queries_and_runs_equal_the_whole(results):
     assert Results.concat([selection(results, runs=slice(0, 2)), unknown]).provenance is None
 
 
+def test_results_with_different_undefined_cannot_be_joined():
+    qrels = {**QRELS, "without": {"a": 0}}
+    zero = tieaware.evaluate(qrels, {"x": TIED}, "AP")
+    left_out = tieaware.evaluate(qrels, {"y": TIED}, "AP", undefined=np.nan)
+    message = r"with results\[0\], but has 4 queries instead of 5: evaluate all with the same `undefined`$"
+    with pytest.raises(InputError, match=rf"^results\[1\]: .* shares queries such as 'q0' {message}"):
+        Results.concat([zero, left_out])
+
+
 def test_results_that_cannot_be_joined_are_refused(results):
     first = selection(results, slice(0, 2), slice(0, 2))
     for others, message in (

@@ -19,6 +19,11 @@ from tieaware.lists.judgments import JudgedLists
 # The end of a message if a run has text, and the judgments are a matrix without names.
 _NAMES_OF_COLUMNS = "name the columns of the matrix with Qrels.from_sparse(relevance, documents=...)"
 
+# The end of a message if a run has integers, and the judgments have text.
+_NAMES_OF_NUMBERS = (
+    "make both text, or both integers; Run.from_topk(ids, scores, documents=...) names the documents of top-k lists"
+)
+
 
 class Matched(NamedTuple):
     """The judged documents of a run, or of a chunk of a run, with the scores of all its documents.
@@ -56,8 +61,10 @@ def match(qrels: Qrels, run: RunSource) -> Matched:
     columns = run.whole()
     columns.queries.check_kind(qrels.queries, f"{columns.name}.query", qrels.name)
     # The documents of a matrix are its column numbers, unless these have names.
-    of_matrix = {} if qrels.n_columns is None else {"remedy": _NAMES_OF_COLUMNS}
-    columns.documents.check_kind(qrels.documents, f"{columns.name}.doc", qrels.name, **of_matrix)
+    remedy = _NAMES_OF_COLUMNS if qrels.n_columns is not None else (
+        _NAMES_OF_NUMBERS if columns.documents.kind == "integer" else "make both text, or both integers"
+    )  # fmt: skip
+    columns.documents.check_kind(qrels.documents, f"{columns.name}.doc", qrels.name, remedy)
     rows, judged_offsets, positions, labels = _join.match(
         qrels.index,
         columns.queries.data,

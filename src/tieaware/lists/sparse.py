@@ -112,7 +112,8 @@ class Relevance(NamedTuple):
         if relevant.any():
             i = int(relevant.argmax())
             where = f"exclude[{judged.rows[i]}, {judged.columns[i]}]"
-            raise InputError(where, f"a relevant item must not be excluded, but this item has label {labels[i]}")
+            problem = f"a relevant item must not be excluded, but this item has label {labels[i]}"
+            raise InputError(where, f"{problem}; {_remedy(exclude, excluded, judged.places[i])}")
         # An excluded item counts as unjudged, even if it has a label.
         return cls(judged, np.where(both, np.int32(-1), labels), excluded)
 
@@ -167,6 +168,16 @@ def _shape(matrix: Any, where: str) -> tuple[int, int]:
     return n_rows, n_columns
 
 
+def _remedy(exclude: Any, excluded: Entries, place: int) -> str:
+    """Return the end of the message about a relevant item that is excluded; `place` is that of its cell."""
+    entry = int(np.searchsorted(excluded.places, place))
+    entry = entry if excluded.permutation is None else int(excluded.permutation[entry])
+    data = as_flat(exclude.data, "exclude.data")
+    if entry < len(data) and data[entry] == 0:
+        return "its entry is an explicit 0, which excludes the item too: call exclude.eliminate_zeros() first"
+    return "pass relevance - relevance.multiply(exclude > 0) as relevance to leave out such items"
+
+
 def _labels(relevance: Any, judged: Entries) -> Labels:
     """Return the labels of a matrix in the order of `judged`."""
     data = as_flat(relevance.data, "relevance.data")
@@ -179,4 +190,10 @@ def _labels(relevance: Any, judged: Entries) -> Labels:
     def place(i: int) -> str:
         return f"relevance[{judged.rows[i]}, {judged.columns[i]}]"
 
-    return as_labels(data, "relevance.data", place)
+    try:
+        return as_labels(data, "relevance.data", place)
+    except InputError as error:
+        if data.dtype.kind != "f" or not np.isfinite(data).all() or error.found is None:
+            raise
+        hint = "turn ratings into labels, for example (ratings >= 4).astype(int)"
+        raise unexpected(error.where, error.expected or "", f"{error.found}; {hint}") from None

@@ -234,7 +234,7 @@ class Results(NamedValues):
                 raise unexpected(f"results[{i}]", "Results", shown(result), "results")
         joinable = [
             combining.Joinable(
-                each.runs, each.queries, each.measures, each.names, each.cubes(), each.provenance, each.unanswered,
+                each.runs, each.queries, each.measures, each.names, each.cubes(), each.provenance, each.unanswered
             )
             for each in given
         ]

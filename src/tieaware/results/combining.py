@@ -183,7 +183,9 @@ def _along_queries(results: Sequence[Joinable]) -> bool:
         i = next(i for i, pair in enumerate(zip(*same.values(), strict=True)) if pair != (True, True))
         shared = _in_common(results[i], first)
         raise _error(
-            i, f"all results must have the same runs, or all the same queries; this one shares {shared} with results[0]"
+            i,
+            "all results must have the same runs, or all the same queries; "
+            f"this one shares {shared} with results[0]{_of_undefined(results[i], first)}",
         )
     holders: dict[Any, int] = {}
     for i, result in enumerate(results):
@@ -200,6 +202,14 @@ def _in_common(result: Joinable, other: Joinable) -> str:
     both = {axis: set(getattr(result, axis)) & set(getattr(other, axis)) for axis in _AXES}
     examples = [f"{axis} such as {min(map(str, names))!r}" for axis, names in both.items() if names]
     return " and ".join(examples) or "no runs and no queries"
+
+
+def _of_undefined(result: Joinable, first: Joinable) -> str:
+    """Return a hint if only one result lacks some queries, as it does with undefined=nan; otherwise ""."""
+    own, others = set(result.queries), set(first.queries)
+    if not (own < others or others < own):
+        return ""
+    return f", but has {len(own):,} queries instead of {len(others):,}: evaluate all with the same `undefined`"
 
 
 def _error(i: int, problem: str) -> InputError:
