@@ -132,6 +132,14 @@ def test_invalid_arguments_are_refused(arguments, message):
         comparison(**{**given, **arguments})
 
 
+def test_arrays_in_place_of_judgments_and_runs_are_an_error_that_says_what_to_write():
+    labels, scores = np.eye(3, dtype=int), np.eye(3)
+    with pytest.raises(InputError) as error:
+        comparison(labels, {"a": scores, "b": -scores}, "AP")
+    code = "compare(Evaluator(labels, measures).results({name: scores}, spread=True))"
+    assert str(error.value) == f"qrels: must be judgments by document id, not an array; for arrays write {code}"
+
+
 def test_the_command_compares_runs(collection, capfd):
     qrels, runs = collection.qrels, collection.runs
     assert main(["compare", str(qrels), *map(str, runs[:3]), "-m", "RR", "--format", "csv"]) == 0
@@ -505,3 +513,25 @@ def test_results_with_a_spread_bring_the_bounds_of_their_values():
     assert by_default.lowest[0].tolist() == given.lowest[0].tolist() == [0.0]
     assert by_default.verdict() == given.verdict()
     assert "the effect of ties is unknown" not in by_default.verdict()
+
+
+def test_compare_refuses_bounds_that_are_none():
+    """A measure in their place was taken for bounds, and bounds of another shape were not noticed."""
+    values = np.random.default_rng(0).random((2, 3, 1))
+    results = tieaware.Results(values, ("a", "b"), ("x", "y", "z"), (tieaware.AP,))
+    for given, names in (
+        (("AP",), "['AP']"), ((["AP", "P@5"],), "['AP', 'P@5']"), (("AP", tieaware.RR), "['AP', 'RR']"),
+    ):  # fmt: skip
+        message = f"compare: takes no measures: the results have them; evaluate with {names}"
+        with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+            compare(results, *given)
+    with pytest.raises(InputError, match=r"^greatest: least is given without greatest; pass both or neither$"):
+        compare(results, values)
+    with pytest.raises(InputError, match=r"^least: greatest is given without least; pass both or neither$"):
+        compare(results, greatest=values)
+    expected = r"expected an array of shape \(2, 3, 1\), as the values of the results, found"
+    with pytest.raises(InputError, match=rf"^least: {expected} 5$"):
+        compare(results, 5)
+    with pytest.raises(InputError, match=rf"^greatest: {expected} an array of shape \(3,\)$"):
+        compare(results, values, np.zeros(3))
+    assert compare(results, values, values).resolutions

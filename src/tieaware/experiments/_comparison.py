@@ -19,6 +19,7 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import COMPARISON_MEASURES
 from tieaware.engine.views import View
 from tieaware.errors import InputError
+from tieaware.experiments._comparison_bounds import check_bounds
 from tieaware.experiments._comparison_figures import TestedPairs, differences, square
 from tieaware.experiments._comparison_tables import runs_and_baseline, runs_and_wins, tested_pairs, verdict_counts
 from tieaware.experiments._comparison_verdict import verdict
@@ -147,7 +148,8 @@ def compare(
     Raises
     ------
     InputError
-        If an argument is out of range, there are too few runs or queries, or a run leaves a query unanswered.
+        If an argument is out of range, there are too few runs or queries, or a run leaves a query unanswered; or if
+        only one of `least` and `greatest` is given, or one has another shape.
 
     Examples
     --------
@@ -169,8 +171,11 @@ def compare(
         raise InputError("results", f"a comparison needs at least two runs and two queries; found {found}")
     if np.isnan(results.values).any():
         raise InputError("results", "cannot be compared: some runs leave queries unanswered")
-    if least is None and greatest is None and all(measure.definition.has_spread for measure in results.measures):
-        least, greatest = results.min, results.max
+    if least is None and greatest is None:
+        if all(measure.definition.has_spread for measure in results.measures):
+            least, greatest = results.min, results.max
+    else:
+        check_bounds(least, greatest, results.values.shape)
     first, second = pairs_of(results.runs, baseline)
     tests, signs, tied = [], [], []
     for m in progress(range(len(results.measures)), "measures"):

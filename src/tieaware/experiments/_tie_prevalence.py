@@ -20,7 +20,7 @@ from tieaware.experiments._tie_prevalence_figures import DRAWN, Ranges, Shares, 
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.ties_by_tool import tools_by_rule
-from tieaware.inputs import QrelsLike, as_qrels, as_sources
+from tieaware.inputs import Qrels, QrelsLike, as_qrels, as_sources, look_like_labels
 from tieaware.inputs.file_order import none_left
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name
@@ -98,7 +98,7 @@ def tie_prevalence(
     parsed = parse_measures(measures)
     cutoffs = whole_numbers("cutoffs", cutoffs, 1)
     consistent_only = flag("consistent_only", consistent_only)
-    judged = None if qrels is None else as_qrels(qrels)
+    judged = None if qrels is None else _judgments(qrels, runs)
     names, ties, values, deviations, left_out = [], [], [], [], []
     queries: tuple[str | int, ...] = ()
     for name, source in progress(as_sources(runs).items(), "runs"):
@@ -128,6 +128,22 @@ def tie_prevalence(
         np.stack(values, axis=1) if values else np.empty((len(RULES), len(names), 0, 0)),
         np.stack(deviations) if deviations else np.empty((len(names), 0, 0)),
     )
+
+
+def _judgments(qrels: QrelsLike, runs: Any) -> Qrels:
+    """Read the judgments. If only the runs look like judgments, the error asks whether the two are swapped."""
+    try:
+        return as_qrels(qrels)
+    except InputError as error:
+        try:
+            is_swapped = look_like_labels(as_qrels(runs).labels.astype(np.float64))
+        except InputError:
+            raise error from None
+        if not is_swapped:
+            raise
+        problem = error.problem.partition("; are judgments and run swapped?")[0]
+        swapped = "are judgments and runs swapped? write tie_prevalence(runs, qrels)"
+        raise InputError(error.where, f"{problem}; {swapped}") from None
 
 
 def _deviations(
