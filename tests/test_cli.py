@@ -222,6 +222,10 @@ def test_an_error_names_the_option_and_points_to_the_help(files, capfd, argument
         ("eval qrels.txt a.run --threads x", "argument --threads: expected a whole number, found 'x'"),
         ("compare qrels.txt a.run --alpha x", "argument --alpha: expected a number, found 'x'"),
         ("eval qrels.txt a.run --thredas 1", "unrecognized arguments: --thredas 1; did you mean --threads"),
+        (
+            "compare qrels.txt a.run --table latex",
+            "unrecognized arguments: --table latex: --table is an option of tieaware eval; see",
+        ),
         ("ties a.run -x", "unrecognized arguments: -x"),
         ("demo x", "unrecognized arguments: x"),
     ],

@@ -117,12 +117,20 @@ def _hint(parser: argparse.ArgumentParser, unknown: str) -> str:
     """Return what the first unknown argument may mean: a misspelt option, or a second measure after -m."""
     known = [option for action in parser._actions for option in action.option_strings]
     if unknown.startswith("--"):
-        return did_you_mean(unknown, known)
+        option = unknown.partition("=")[0]
+        others = [each.prog for each in _all_commands() if option in each._option_string_actions]
+        return f": {option} is an option of {' and '.join(others[:3])}" if others else did_you_mean(unknown, known)
     try:
         parse_measure(unknown)
     except ValueError:
         return ""
     return f": {unknown} is a measure, and each measure needs its own -m" if "-m" in known else ""
+
+
+def _all_commands() -> list[argparse.ArgumentParser]:
+    """Return the parsers of all commands."""
+    (commands,) = (each for each in _parser()._actions if isinstance(each, argparse._SubParsersAction))
+    return list(commands.choices.values())
 
 
 def main(argv: Sequence[str] | None = None) -> int:

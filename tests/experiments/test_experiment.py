@@ -5,9 +5,10 @@ import html
 import html.parser
 import re
 
+import numpy as np
 import pytest
 
-from tieaware import evaluate, experiments, retrieval, samples
+from tieaware import AP, RR, Results, evaluate, experiments, retrieval, samples
 from tieaware.errors import InputError, printable
 from tieaware.runtime.extras import MissingExtraError
 
@@ -94,12 +95,24 @@ def test_a_notebook_without_matplotlib_shows_the_verdict_and_the_table(outcomes,
 
 
 def test_a_text_instead_of_axes_is_an_error(outcomes):
-    """The message says what to type to draw the figure of this name, or else the main figure."""
+    """The message says what to type to draw the figure of this name or measure, or else the main figure."""
     first, second = list(outcomes[0].drawings())[:2]
-    for text, name in ((second, second), ("AP", first)):
+    for text, name in ((second, second), ("AP", "differences-AP"), ("all", first)):
         message = re.escape(f"plot: the first argument is matplotlib axes; type drawings()[{name!r}].plot() to ")
         with pytest.raises(InputError, match=f"^{message}"):
             outcomes[0].plot(text)
+
+
+def test_the_figure_of_a_measure_is_drawn():
+    """`plot(measure=…)` was once a TypeError, and the message about a text named the figure of another measure."""
+    values = np.random.default_rng(0).random((3, 4, 2))
+    outcome = experiments.compare(Results(values, ("a", "b", "c"), tuple("wxyz"), (AP, RR)))
+    assert "RR" in outcome.plot(measure="mrr").get_ylabel()
+    assert "AP" in outcome.plot(measure=AP).get_ylabel()
+    with pytest.raises(InputError, match=re.escape("type drawings()['verdicts-RR'].plot() to choose")):
+        outcome.plot("mrr")
+    with pytest.raises(InputError, match=r"^measure: no figure shows only nDCG; there are verdicts-AP, differ"):
+        outcome.plot(measure="nDCG")
 
 
 def test_no_legend_covers_data(outcomes):

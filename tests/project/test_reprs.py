@@ -7,6 +7,7 @@ import tieaware
 from tieaware import retrieval, samples
 from tieaware.integrations import link_prediction, pytrec_eval
 from tieaware.integrations.boosting import BoostingMetric
+from tieaware.statistics import count_ties
 
 QRELS = {"q1": {"d1": 1}}
 RUN = {"q1": {"d1": 2.0, "d2": 2.0}}
@@ -22,6 +23,11 @@ COLLECTION = samples.load()
             tieaware.WorstCase(0.25, np.array([1, 0, 0], np.int8)),
             "WorstCase(value=0.25, labels: 3 ranks, 1 relevant)",
         ),
+        (
+            count_ties([[2.0, 2.0, 1.0], [3.0, 2.0, 1.0]]),
+            "Ties(1 of 2 lists and 2 of 6 documents tied, 1 tie group, the largest of 2)",
+        ),
+        (count_ties([1.0]), "Ties(0 of 1 list and 0 of 1 document tied, 0 tie groups)"),
         (tieaware.AP.definition, "Definition('AP')"),
         (BoostingMetric(["nDCG@10", "RR"]), "BoostingMetric(nDCG@10, RR, ties: average)"),
         (

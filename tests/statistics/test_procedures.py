@@ -95,3 +95,10 @@ def test_a_p_value_equal_to_the_level_is_significant(correction):
     assert (verdicts.test.p.item(), verdicts.signs.item()) == (2 / 64, 1.0)
     assert procedure.verdicts(values, np.array([0]), np.array([1]), np.nextafter(2 / 64, 0)).signs.item() == 0.0
     assert procedure.limit(2 / 64, 6, 1) == ""
+
+
+def test_an_unknown_baseline_is_an_error_that_names_runs():
+    for runs, hint in ((("a", "b"), "; there are a, b"), (tuple("abcdef"), "; there are a, b, c, d, …")):
+        with pytest.raises(InputError) as error:
+            procedures.pairs_of(runs, "bm25")
+        assert str(error.value) == f"baseline: there is no run 'bm25'{hint}"

@@ -27,6 +27,15 @@ def test_the_rows_of_a_matrix_are_lists():
     assert count_ties(matrix[0].tolist()).documents == 12
 
 
+def test_a_single_cutoff_is_an_error_that_says_what_to_write():
+    for arguments in (([2.0, 1.0], None, 10), ([[2.0, 1.0]], None, np.int64(10))):
+        with pytest.raises(InputError) as error:
+            count_ties(*arguments)
+        assert str(error.value) == "cutoffs: must be a sequence of numbers; write cutoffs=[10]"
+    with pytest.raises(InputError, match=r"^offsets: expected .*; for a cut-off write cutoffs=\[10\]"):
+        count_ties([[2.0, 1.0]], 10)
+
+
 @pytest.mark.parametrize(
     ("scores", "offsets", "message"),
     [

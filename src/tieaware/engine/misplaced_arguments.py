@@ -59,11 +59,11 @@ def wrong_out(out: Any, shape: tuple[int, ...], n_docs: int) -> InputError:
     return error
 
 
-def check_judgments(qrels: Any) -> None:
-    """Raise InputError if judgments are an array of labels."""
+def check_judgments(qrels: Any, instead: str = _EVALUATOR) -> None:
+    """Raise InputError if judgments are an array of labels; the message says what to write instead."""
     # A matrix in CSR form may be a named tuple of arrays.
     if _is_numeric(qrels) and not is_matrix(qrels):
-        raise InputError("qrels", f"must be judgments by document id, not an array; for arrays {_EVALUATOR}")
+        raise InputError("qrels", f"must be judgments by document id, not an array; for arrays {instead}")
 
 
 def measures_first(qrels: Any, runs: Any) -> InputError | None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from tieaware.checks.arguments import number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import COMPARISON_MEASURES
+from tieaware.engine.misplaced_arguments import check_judgments
 from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.experiments._comparison_bounds import check_bounds
@@ -98,6 +99,7 @@ def comparison(
     (array([0.375]), array([0.25]), array([0.5]))
     """
     procedure = checked(test, correction)
+    check_judgments(qrels, "write compare(Evaluator(labels, measures).results({name: scores}, spread=True))")
     parsed = parse_measures(measures)
     for measure in parsed:
         if not measure.definition.has_spread:

@@ -237,14 +237,17 @@ class Smoothing(Experiment):
         'Earlier scores from other topics help: the order of the systems is best at alpha 0.5'
         """
         best, (raw, *others), standardized = self.best, self._qualities(0), self._qualities(1)
+        n = len(self.alphas)
+        tried = f" (the best of {n} tried)" if n > 1 else ""
         start = "The order of the systems is best"
         if 1.0 in self.alphas:
             help_or_not = "help" if best["raw"] < 1.0 else "do not help"
             start = f"Earlier scores from other topics {help_or_not}: the order of the systems is best"
         against = [f"{others[-1]} if all systems are measured on both sets of topics"]
         against = [*(f"{other} without earlier scores (alpha 1)" for other in others[:-1]), *against]
+        start = f"{start} at alpha {best['raw']:g}{tried}"
         return (
-            f"{start} at alpha {best['raw']:g}, where its mean Kendall's τ with the order on all topics is {raw}, "
+            f"{start}, where its mean Kendall's τ with the order on all topics is {raw}, "
             f"against {' and '.join(against)}. With standardized values it is best at alpha "
             f"{best['standardized']:g}: {standardized[0]}, against {' and '.join(standardized[1:])}."
         )
@@ -270,7 +273,7 @@ class Smoothing(Experiment):
         dict of str to Table
             "smoothing".
         """
-        designs = ["all systems on Qa and Qc", *(f"smoothed, alpha {alpha:g}" for alpha in self.alphas)]
+        designs = ["all systems on two sets of topics", *(f"smoothed, alpha {alpha:g}" for alpha in self.alphas)]
         rows: list[tuple[Cell, ...]] = []
         for kind, taus in zip(_KINDS, self.taus, strict=True):
             for design, repeated, alpha in zip(designs, taus, (None, *self.alphas), strict=True):
@@ -285,10 +288,13 @@ class Smoothing(Experiment):
         return (
             f"tau: Kendall's τ_b with the order on all {self.n_topics} topics, by raw or by standardized means. "
             "These topics contain the sampled ones, which favours every design.",
+            "alpha: the weight of the set of topics on which all systems are measured; the rest is the weight of the "
+            "earlier scores, which each half of the systems has from a set of topics of its own.",
             f"Halves of {self.n_systems // 2} and {self.n_systems - self.n_systems // 2} systems; three disjoint sets "
             f"of {counted(self.topics, 'topic')} in each of {self._repeats}; seed {self.seed}.",
             "standardized: Φ((x − μ)/σ) over the systems measured on the topic, σ with the divisor n − 1; topics with "
-            "σ = 0 are left out. Standardizing the halves separately removes real differences between them.",
+            "σ = 0 are left out. The earlier values of each half of the systems are standardized without the other "
+            "half, so that they no longer show which half is better.",
         )
 
     def drawings(self) -> dict[str, Drawing]:
@@ -318,7 +324,7 @@ class Smoothing(Experiment):
             for box in boxes["boxes"]:
                 box.set_hatch("" if kind == 0 else "////")
             boxes["boxes"][0].set_label(name)
-        ax.set_xticks(places, ["all on\nQa, Qc", *(f"{alpha:g}" for alpha in self.alphas)])
-        ax.set_xlabel("baseline, and α: the weight of the shared topics")
+        ax.set_xticks(places, ["all on\ntwo sets", *(f"{alpha:g}" for alpha in self.alphas)])
+        ax.set_xlabel("baseline, and α: the weight of the topics on which all systems are measured")
         ax.set_ylabel(r"Kendall's $\tau_b$ with the order on all topics")
         legend_above(ax)

@@ -7,13 +7,15 @@ import html
 import os
 import textwrap
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tieaware.errors import InputError, printable
 from tieaware.experiments.page import Report
 from tieaware.experiments.report import write
-from tieaware.output.plots import Drawing
+from tieaware.measures import Measure, parse_measure
+from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Table, counted
 from tieaware.runtime.extras import MissingExtraError
 
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
 
 # The number of rows in repr(), the number of rows in a notebook, and the number of characters in a line of repr().
 _SHOWN_ROWS, _SHOWN_ROWS_OF_NOTEBOOKS, _WIDTH = 8, 30, 100
+
+
+def _figure_of(measure: str | Measure, drawings: Iterable[str]) -> str | None:
+    """Return the name of the first figure that shows only this measure; None if there is none."""
+    try:
+        end = f"-{file_name(parse_measure(measure))}"
+    except InputError:
+        return None
+    return next((name for name in drawings if name.endswith(end)), None)
 
 
 class Experiment(ABC):
@@ -89,13 +100,15 @@ class Experiment(ABC):
         """
         return next(iter(self.tables().values()))
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, measure: str | Measure | None = None) -> Axes:
         """Draw the main figure, which is the first of `drawings`, with matplotlib.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             The axes to draw into; by default a new pyplot figure.
+        measure : str or Measure, optional
+            Draw the first figure that shows only this measure.
 
         Returns
         -------
@@ -104,11 +117,16 @@ class Experiment(ABC):
         Raises
         ------
         InputError
-            If `ax` is a text, such as the name of a figure.
+            If `ax` is a text, such as the name of a figure, or there is no figure of the measure.
         """
         drawings = self.drawings()
+        if measure is not None:
+            name = _figure_of(measure, drawings)
+            if name is None:
+                raise InputError("measure", f"no figure shows only {measure}; there are {', '.join(drawings)}")
+            return drawings[name].plot(ax)
         if isinstance(ax, str):
-            name = ax if ax in drawings else next(iter(drawings))
+            name = ax if ax in drawings else _figure_of(ax, drawings) or next(iter(drawings))
             figure = f"drawings()[{name!r}]"
             instead = f"{figure}.plot() to choose a figure, {figure}.save(path) to write it"
             raise InputError("plot", f"the first argument is matplotlib axes; type {instead}")

@@ -231,7 +231,8 @@ def _unknown(text: str, name: str) -> InputError:
     if small := _SMALL_FLOAT.fullmatch(name):
         dtype = f"float{small['bits']}_{(small['variant'] or _USUAL_VARIANT[small['bits']]).lstrip('_')}"
         instead = f"round the scores beforehand, as in scores.astype(ml_dtypes.{dtype})"
-        return InputError("precision", f"{shown(text)} is unknown; {instead}")
+        limit = "; it makes scores beyond ±448 NaN, so scale them first" if dtype == "float8_e4m3fn" else ""
+        return InputError("precision", f"{shown(text)} is unknown; {instead}{limit}")
     if name in _EXACT:
         return InputError("precision", f"{shown(text)} is the precision of unrounded scores; leave precision out")
     if remedy := _for_number(name):

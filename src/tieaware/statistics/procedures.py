@@ -40,6 +40,8 @@ _P = {"holm": "Holm's p", "bh": "Benjamini–Hochberg's p", "bonferroni": "Bonfe
 _SHORT = {"holm": "Holm", "bh": "BH", "bonferroni": "Bonferroni"}
 # The number of random assignments of signs in a permutation test, the default of `paired_test`.
 _PERMUTATIONS = 10_000
+# The most runs that an error names.
+_SHOWN = 4
 # The most differences that are computed at a time, because those of all pairs may not fit into memory.
 _CHUNK = 2**22
 
@@ -206,6 +208,7 @@ def pairs_of(runs: Sequence[str], baseline: str | None) -> tuple[Integers, Integ
         return np.triu_indices(len(runs), 1)
     if not isinstance(baseline, str) or baseline not in runs:
         hint = did_you_mean(baseline, runs) if isinstance(baseline, str) else ""
+        hint = hint or f"; there are {', '.join(runs[:_SHOWN])}{', …' if len(runs) > _SHOWN else ''}"
         raise InputError("baseline", f"there is no run {shown(baseline)}{hint}")
     place = list(runs).index(baseline)
     others = np.delete(np.arange(len(runs)), place)

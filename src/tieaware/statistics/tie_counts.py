@@ -13,6 +13,7 @@ from tieaware.checks.arrays import Integers, Offsets, Scores, as_offsets, as_sco
 from tieaware.defaults import TIE_CUTOFFS
 from tieaware.errors import InputError
 from tieaware.inputs.ranks import RankColumn, rank_conflicts
+from tieaware.output.tables import counted
 
 
 class Ties(NamedTuple):
@@ -65,6 +66,12 @@ class Ties(NamedTuple):
         """True if the run's order or its ranks contradict its scores."""
         return bool(self.unordered or self.misranked)
 
+    def __repr__(self) -> str:
+        largest = f", the largest of {self.sizes.max():,}" if len(self.sizes) else ""
+        groups = f"{counted(len(self.sizes), 'tie group')}{largest}"
+        tied = f"{self.tied_documents:,} of {counted(self.documents, 'document')} tied"
+        return f"Ties({self.tied_lists:,} of {counted(self.lists, 'list')} and {tied}, {groups})"
+
 
 def count_ties(
     scores: npt.ArrayLike,
@@ -104,7 +111,11 @@ def count_ties(
     >>> count_ties([[3.0, 2.0, 2.0], [1.0, 1.0, 1.0]], cutoffs=[2]).across
     (2,)
     """
+    if isinstance(offsets, int | np.integer):
+        raise InputError("offsets", f"expected an array, found {offsets}; for a cut-off write cutoffs=[{offsets}]")
     scores, offsets = _lists(scores, offsets)
+    if isinstance(cutoffs, int | np.integer) and not isinstance(cutoffs, bool):
+        raise InputError("cutoffs", f"must be a sequence of numbers; write cutoffs=[{cutoffs}]")
     cutoffs = whole_numbers("cutoffs", cutoffs, 1)
     group_list, start, size = _groups(scores, offsets)
     tied = size > 1
