@@ -1,5 +1,6 @@
 """The site that `make docs` builds is complete, and the checks of the site find faults."""
 
+import html
 import importlib
 import inspect
 import os
@@ -214,3 +215,14 @@ def test_every_page_fits_a_phone_and_a_notebook(width, tmp_path):
     if width > 390:
         assert {page for page, (_, _, cut, _) in found.items() if cut} == {"control.html"}
     assert {page for page, (*_, prompts) in found.items() if prompts} == {"control.html"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SITE.is_dir(), reason="there is no site: make docs builds it")
+def test_parameters_that_share_a_line_have_their_own_defaults():
+    """The API pages once gave all parameters of a line, as in "alpha, confidence", the default of the first."""
+    page = (SITE / "api" / "experiments.html").read_text("utf-8")
+    entry = page[page.index('id="tieaware.experiments.compare"') :].partition("Returns:")[0]
+    text = html.unescape(re.sub(r"\s+", " ", re.sub("<[^>]+>", "", entry)))
+    for shown in ("confidence (float, default: 0.95 )", "correction (Correction | None, default: None )"):
+        assert shown in text
