@@ -49,6 +49,7 @@ from tieaware.lists.judgments import POOLED, JudgedLists
 from tieaware.measures import Measure, named_measures
 from tieaware.precision import Coarsening
 from tieaware.results import Provenance, Results
+from tieaware.runtime.notebook_progress import in_notebook
 from tieaware.runtime.progress import stage
 from tieaware.runtime.threads import checked_threads, over_items
 from tieaware.ties import TieRule, TieRuleName
@@ -111,10 +112,11 @@ def evaluate(
     out : str or os.PathLike, optional
         A folder for checkpoints: one file of `Results` for each run, under the name of the run. If the folder has a
         checkpoint of a run, and the run's file has not changed since, the results are loaded instead of computed. So an
-        interrupted evaluation can be resumed. On a terminal, the progress line shows how many runs are finished.
+        interrupted evaluation can be resumed. On a terminal, a progress line shows how many runs are
+        finished. In notebooks, a bar shows it also without `out`.
     undefined : float
-        The value for a query without a relevant judged document. The default is 0, as in trec_eval. NaN excludes such
-        queries from means; the results have no row for them, unless they have values of another measure.
+        The value for a query without a relevant judged document. The default is 0, as in trec_eval. With NaN,
+        means leave such queries out. If all values of a query are NaN, the results do not have the query.
     order : str
         "score": documents are ordered by score. "file": they keep the order of the file, dict or table; scores are
         ignored, so no documents tie.
@@ -138,7 +140,8 @@ def evaluate(
         If a run shares queries with the judgments, but no document: the document identifiers may be written in
         different forms. If judgments and runs seem to be swapped, because the labels look like scores and the scores
         like labels. With queries="shard" there are no such warnings, because they may be false for a small shard. If
-        files without a common name are called like the parts of one run. If runs are left out by `consistent_only`.
+        several files have names like parts of one run, such as part-0, but are evaluated as separate runs. If runs are
+        left out by `consistent_only`.
 
     Examples
     --------
@@ -215,7 +218,9 @@ def evaluate_views(
         return warning
 
     done = len(names) - len(waiting)
-    with stage("runs", len(names), done, shown=checkpoints is not None) as advance:
+    # On a terminal, a line would mix with the output of the program, so only `out` asks for it.
+    is_shown = checkpoints is not None or in_notebook()
+    with stage("runs", len(names), done, shown=is_shown) as advance:
         found = over_items(evaluate_run, waiting, min(workers, len(waiting) or 1))
     # Do not warn about shards: a small shard may share no document with the judgments, although the whole run does.
     for warning in filter(None, [] if is_shard else found):

@@ -67,7 +67,7 @@ def test_a_run_may_have_the_name_of_a_measure():
         ("ndgc@10", "no measure 'ndgc@10'; did you mean nDCG@10? there are 2: RR, nDCG@10"),
         ("AP", "no measure 'AP'; there are 2: RR, nDCG@10"),
         (tieaware.P @ 3, "no measure P@3; there are 2: RR, nDCG@10"),
-        (("bm25", "AP"), "no run 'bm25'; there is 1: run"),
+        (("bm25", "AP"), "no run 'bm25'; there is 1: run; pass {'bm25': run} to name it"),
         (("run", "AP"), "no measure 'AP'; there are 2: RR, nDCG@10"),
         (("run", "RR", "301"), "no query '301'; there are 2: q1, q2"),
         (("run", "RR", 1), "no query 1; there are 2: q1, q2"),

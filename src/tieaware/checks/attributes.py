@@ -35,7 +35,11 @@ INSTEAD: dict[str, dict[str, str]] = {
         **dict.fromkeys(("kendall", "kendalltau"), "tieaware.statistics.kendall_tau"),
         **dict.fromkeys(("ttest", "t_test", "significance"), "tieaware.statistics.paired_test"),
     },
-    "tieaware.experiments": {"evaluate": _EVALUATE, "significance": "experiments.compare(results)"},
+    "tieaware.experiments": {
+        "evaluate": _EVALUATE,
+        "significance": "experiments.compare(results)",
+        "curve": "experiments.curves(qrels, runs)",
+    },
     "tieaware.statistics": {
         **dict.fromkeys(("kendall", "kendalltau"), "statistics.kendall_tau"),
         **dict.fromkeys(("ttest", "t_test", "paired_t_test", "paired_ttest"), "statistics.paired_test(a, b)"),
@@ -75,6 +79,7 @@ INSTEAD: dict[str, dict[str, str]] = {
         **dict.fromkeys(("to_tex", "latex"), "table.to_latex()"),
         **dict.fromkeys(("markdown", "to_md"), "table.to_markdown()"),
         "to_string": "str(table)",
+        **dict.fromkeys(("sort", "sort_values", "sort_by"), "result.means(sort=measure)"),
         **dict.fromkeys(("loc", "iloc", "at"), "table[row, column]"),
     },
     "Results": {

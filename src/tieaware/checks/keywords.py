@@ -1,10 +1,11 @@
-"""Hints for callers who write the keyword arguments of other tools."""
+"""Hints for callers who write the arguments of other tools."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -37,8 +38,7 @@ def keywords_elsewhere(
     """
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-        # The constructor of a class is shown as the class.
-        shown = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+        shown = _name_of(function)
 
         @wraps(function)
         def called(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
@@ -50,3 +50,59 @@ def keywords_elsewhere(
         return called
 
     return decorate
+
+
+def calls_elsewhere(
+    remedy: Callable[..., str],
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Decorate a function: a call that does not fit its parameters gives an error that says what to write.
+
+    Parameters
+    ----------
+    remedy : callable
+        Takes the positional arguments of the wrong call; returns what to write, or "" for Python's own error.
+
+    Returns
+    -------
+    callable
+        The decorator. It keeps the signature. The decorated function raises TypeError, as for any wrong call.
+
+    Examples
+    --------
+    >>> @calls_elsewhere(lambda *given: "write mean()")
+    ... def mean(*, weights=None):
+    ...     return 0.5
+    >>> mean("AP")
+    Traceback (most recent call last):
+        ...
+    TypeError: mean(): wrong arguments; write mean()
+    """
+
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        @wraps(function)
+        def called(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+            try:
+                return function(*arguments, **keywords)
+            except TypeError:
+                instead = "" if _fits(function, arguments, keywords) else remedy(*arguments)
+                if not instead:
+                    raise
+            raise TypeError(f"{_name_of(function)}(): wrong arguments; {instead}")
+
+        return called
+
+    return decorate
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    """Return the name of a function without its class; the methods that are called by it have the name of the class."""
+    return function.__qualname__.removesuffix(".__init__").removesuffix(".__call__").rpartition(".")[2]
+
+
+def _fits(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bool:
+    """Return whether a function takes such arguments; if so, a TypeError came from inside the function."""
+    try:
+        signature(function).bind(*arguments, **keywords)
+    except TypeError:
+        return False
+    return True

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, sequence, unexpected
+from tieaware.checks.arguments import number, sequence, shown, unexpected
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.engine.views import View
+from tieaware.errors import InputError
 from tieaware.experiments._score_precision_figures import Boxes, Lines, Precisions, Scatter
 from tieaware.experiments._score_precision_pairs import Verdicts
 from tieaware.experiments._score_precision_verdict import Changes
@@ -148,6 +149,7 @@ def precision(
     array([[0.75, 0.5 ],
            [1.  , 0.75]])
     """
+    _check_no_measures(precisions)
     alpha, kept = number("alpha", alpha, 0, 1, ends=False), number("kept", kept, 0, 1, ends=False)
     checked("t", correction)
     several = [precisions] if isinstance(precisions, str | Coarsening) else precisions
@@ -176,6 +178,18 @@ def precision(
         correction,
         baseline,
     )
+
+
+def _check_no_measures(precisions: Any) -> None:
+    """Raise InputError if measures were passed in place of score precisions, as in the other experiments."""
+    each = (precisions,) if isinstance(precisions, str | Measure) else precisions
+    try:
+        measures = parse_measures(list(each))
+    except (InputError, TypeError):
+        return
+    if measures:
+        given = shown(precisions)
+        raise InputError("precisions", f"{given} are measures; write precision(qrels, runs, 'bfloat16', {given})")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

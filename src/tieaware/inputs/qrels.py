@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Labels, Offsets, Place, as_flat, as_labels, as_numpy, as_offsets
 from tieaware.checks.attributes import HintedColumns
+from tieaware.checks.keywords import calls_elsewhere
 from tieaware.errors import InputError
 from tieaware.inputs.column_names import judged_columns
+from tieaware.inputs.constructors import instead_of_columns
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.mappings import flattened
 from tieaware.inputs.rows import Rows, whole_labels
@@ -81,6 +83,7 @@ class Qrels(HintedColumns):
     _index: _join.Index | None
     _judgments: Judgments
 
+    @calls_elsewhere(lambda _, *given: instead_of_columns("Qrels", given))
     def __init__(
         self,
         queries: Identifiers,

@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike
 
 from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Offsets, Place, Scores, as_numpy, as_scores, check_no_nan
+from tieaware.checks.keywords import calls_elsewhere
 from tieaware.errors import InputError
 from tieaware.inputs.column_names import run_columns
+from tieaware.inputs.constructors import instead_of_columns
 from tieaware.inputs.duplicate_rows import Duplicates, Ignored, check_duplicates, warn_of, without_duplicates
 from tieaware.inputs.files import Path, state_of
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
@@ -237,6 +239,7 @@ class Run(RunSource, RunExports):
     name: str
     tag: str | None
 
+    @calls_elsewhere(lambda _, *given: instead_of_columns("Run", given))
     def __init__(
         self,
         queries: Identifiers,

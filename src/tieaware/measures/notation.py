@@ -116,6 +116,9 @@ def _whole_text_error(text: str) -> InputError | None:
     from tieaware.measures.wrong_notation import several, with_commas
 
     words = text.split()
+    with_setting = f"{words[0]}({','.join(words[1:])})"
+    if "(" not in text and all("=" in word for word in words[1:]) and _is_measure(with_setting):
+        return InputError("measure", f"{text!r} has its parameters after a space; write {with_setting}")
     name = "_".join(words)
     if "," not in text and (respelled(name) is not None or family_of("".join(words)) is not None):
         return error_for(" ".join(words), _is_measure)

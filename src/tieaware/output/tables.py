@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
 from tieaware.checks.arguments import shown
-from tieaware.checks.attributes import Hinted
+from tieaware.checks.attributes import Hinted, missing
 from tieaware.checks.positions import position
 from tieaware.errors import printable
 from tieaware.output import data_frames, fitting, latex
@@ -374,7 +374,22 @@ class Table(Hinted):
         """Return the position of a column."""
         if name not in self.columns and self.other_name is not None:
             name = self.other_name(name)
+        if name not in self.columns and name in [row[0] for row in self._values()] and len(self.columns) > 1:
+            raise KeyError(f"{shown(name)} is a row; write table[{shown(name)}, {self.columns[1]!r}]")
         return position("column", self.columns, name)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the keys that notebooks offer after ``table[``."""
+        return list(self.columns)
+
+    # Type checkers do not read this method, so that they find misspelled names.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError; for the name of a column, it says how to look up its cells."""
+            # While a table is unpickled, it has no fields yet.
+            columns = () if name.startswith("_") else vars(self).get("columns", ())
+            raise missing("Table", name, self, f"table[{name!r}]" if name in columns else "")
 
     # Without this, Python would iterate over a table by calling __getitem__ with 0, 1, 2 …
     __iter__ = None

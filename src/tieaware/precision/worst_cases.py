@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -80,6 +80,8 @@ def worst_case(measure: str | Measure, rho: str | float | Fraction, depth: int =
     >>> round(worst.value, 6), worst.labels
     (0.041667, array([0, 0, 1, 0, 0, 0, 0], dtype=int8))
     """
+    if isinstance(measure, Mapping) or hasattr(measure, "labels"):
+        raise InputError("measure", "must come first: the worst case is of any run; write worst_case('AP', rho)")
     parsed = parse_measure(measure)
     formula = parsed.definition.worst_case
     if formula is None or not formula.holds_for(parsed):

@@ -12,6 +12,8 @@ from tieaware.measures import Measure, parse_measure
 
 # The name of a run that was passed without a name.
 _UNNAMED = ("run",)
+# The endings of the columns of a spread.
+_SPREAD = ("std", "min", "max")
 
 
 def position_of_measure(measures: Sequence[Measure], names: Sequence[str], measure: Any) -> int:
@@ -52,9 +54,7 @@ def unknown_run(runs: Sequence[str], measures: Sequence[Measure], names: Sequenc
     If the key looks like a measure, the error is about measures, otherwise about runs.
     """
     if not _like_a_measure(names, name):
-        error = unknown("run", runs, name)
-        unnamed = tuple(runs) == _UNNAMED and isinstance(name, str)
-        return KeyError(f"{error.args[0]}; pass {{{name!r}: run}} to name it") if unnamed else error
+        return _no_run(runs, name)
     try:
         measure = names[position_of_measure(measures, names, name)]
     except KeyError as error:
@@ -63,6 +63,40 @@ def unknown_run(runs: Sequence[str], measures: Sequence[Measure], names: Sequenc
         return KeyError(f"there are no runs, so {shown(name)} has no values")
     example = f"result[{runs[0]!r}, {measure!r}]"
     return KeyError(f"{shown(name)} is a measure, and there are {len(runs)} runs: choose one, as in {example}")
+
+
+def position_of_run(runs: Sequence[str], name: Any) -> int:
+    """Return the position of a run; raise KeyError if it does not exist."""
+    if name not in runs:
+        raise _no_run(runs, name)
+    return runs.index(name)
+
+
+def _no_run(runs: Sequence[str], name: Any) -> KeyError:
+    """Return the error for a run that does not exist; for results without names, it says how to give one."""
+    error = unknown("run", runs, name)
+    unnamed = tuple(runs) == _UNNAMED and isinstance(name, str)
+    return KeyError(f"{error.args[0]}; pass {{{name!r}: run}} to name it") if unnamed else error
+
+
+def column_of_spread(
+    runs: Sequence[str], measures: Sequence[Measure], names: Sequence[str], key: tuple[Any, ...], has_spread: bool
+) -> KeyError | None:  # fmt: skip
+    """Return the error for a key such as AP_std, which is a column of tables only; None if the key has none."""
+    for each in key:
+        measure, _, suffix = each.rpartition("_") if isinstance(each, str) else ("", "", "")
+        if suffix in _SPREAD and runs and _is_measure(names, measures, measure):
+            run = next((one for one in key if one in runs), runs[0])
+            column = f"{shown_name(names, measures, measure)}_{suffix}"
+            means = f"write result.means()[{run!r}, {column!r}], or result.{suffix} for all queries"
+            return KeyError(f"{each!r} is a column of tables; {means if has_spread else 'evaluate with spread=True'}")
+    return None
+
+
+def instead_of_mean(runs: Sequence[str], names: Sequence[str]) -> str:
+    """Return what to write instead of a call of `mean` with a measure, or by NumPy."""
+    every = "write result.mean() for every run and measure"
+    return f"{every}, or result.means()[{runs[0]!r}, {names[0]!r}] for one of them" if runs and names else every
 
 
 def _like_a_measure(names: Sequence[str], name: Any) -> bool:

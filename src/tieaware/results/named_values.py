@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Values
 from tieaware.checks.attributes import INSTEAD, Hinted, missing
+from tieaware.checks.keywords import calls_elsewhere
 from tieaware.checks.positions import position
 from tieaware.engine.means import means
 from tieaware.errors import InputError
@@ -20,8 +21,11 @@ from tieaware.output.tables import counted
 from tieaware.results import summaries
 from tieaware.results.lookup import (
     check_key,
+    column_of_spread,
     in_another_order,
+    instead_of_mean,
     position_of_measure,
+    position_of_run,
     position_to_sort_by,
     shown_name,
     unknown_run,
@@ -131,7 +135,13 @@ class NamedValues(Hinted):
             return self._selected(key)
         except KeyError as error:
             given = key if isinstance(key, tuple) else (key,)
-            raise in_another_order(self.runs, self.measures, self.names, self.queries, given) or error from None
+            moved = in_another_order(self.runs, self.measures, self.names, self.queries, given)
+            column = column_of_spread(self.runs, self.measures, self.names, given, self.std is not None)
+            raise moved or column or error from None
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the keys that notebooks offer after ``result[``."""
+        return [*self.runs, *(self.names if len(self.runs) == 1 else ())]
 
     def _selected(self, key: Any) -> Any:
         """Return what `__getitem__` selects by a hashable key."""
@@ -139,7 +149,7 @@ class NamedValues(Hinted):
             return self._run_or_measure(key)
         if not 1 <= len(key) <= 3:
             raise KeyError(f"found {len(key)} keys, expected run, measure and query")
-        run = position("run", self.runs, key[0])
+        run = position_of_run(self.runs, key[0])
         if len(key) == 1:
             return self._run_range(run, run + 1)
         values = self.values[run, :, position_of_measure(self.measures, self.names, key[1])]
@@ -212,6 +222,7 @@ class NamedValues(Hinted):
         """
         return np.asarray(~np.isnan(self.values).all(axis=2))
 
+    @calls_elsewhere(lambda result, *_: instead_of_mean(result.runs, result.names))
     def mean(self, *, weights: str | Measure | None = None) -> Values:
         """Average the values of each run and measure over the queries.
 

@@ -73,6 +73,8 @@ def load(folder: str | os.PathLike[str] | None = None) -> Collection:
     {1.0}
     """
     folder = sample_files() if folder is None else Path(folder)
+    if isinstance(folder, Path) and not folder.exists():
+        raise FileNotFoundError(f"no folder {str(folder)!r}: load() reads the sample, load(folder) what write() wrote")
     topics = dict(line.split("\t") for line in _lines(folder / "topics.tsv"))
     qrels: dict[str, dict[str, int]] = {}
     for query, _, document, label in map(str.split, _lines(folder / "qrels.txt")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from tieaware.checks.arguments import unexpected, whole_numbers
 from tieaware.checks.arrays import Integers, Offsets, Scores, as_offsets, as_scores
 from tieaware.defaults import TIE_CUTOFFS
 from tieaware.errors import InputError
+from tieaware.inputs import Run
 from tieaware.inputs.ranks import RankColumn, rank_conflicts
 from tieaware.output.tables import counted
 
@@ -151,6 +152,9 @@ def count_ties(
 
 def _lists(scores: npt.ArrayLike, offsets: npt.ArrayLike | None) -> tuple[Scores, Offsets]:
     """Return the scores of all lists, one list after the other, and the offsets of the lists."""
+    if isinstance(scores, Run | Mapping):
+        first = "" if isinstance(scores, Run) else "run = Run.from_dict(run) and "
+        raise InputError("scores", f"must be numbers, not a run; write {first}count_ties(run.scores, run.offsets)")
     array = as_scores(scores, "scores")
     if array.ndim not in (1, 2):
         raise unexpected("scores", "one or two dimensions", f"shape {array.shape}")
