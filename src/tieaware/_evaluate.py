@@ -59,9 +59,10 @@ QueryChoice: TypeAlias = Literal["judged", "both", "shard"]
 QUERIES: tuple[QueryChoice, ...] = get_args(QueryChoice)
 
 
+# mypy takes the values of {"a": frame, "b": "b.run"} for objects, so the types of named runs include objects.
 def evaluate(
     qrels: QrelsLike,
-    runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike],
+    runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike] | Mapping[str, object],
     measures: str | Measure | Sequence[str | Measure],
     *,
     ties: TieRuleName = "average",
@@ -112,8 +113,8 @@ def evaluate(
     out : str or os.PathLike, optional
         A folder for checkpoints: one file of `Results` for each run, under the name of the run. If the folder has a
         checkpoint of a run, and the run's file has not changed since, the results are loaded instead of computed. So an
-        interrupted evaluation can be resumed. On a terminal, a progress line shows how many runs are
-        finished. In notebooks, a bar shows it also without `out`.
+        interrupted evaluation can be resumed. On a terminal, a progress line shows how many runs are finished. In
+        notebooks, a bar shows it also without `out`.
     undefined : float
         The value for a query without a relevant judged document. The default is 0, as in trec_eval. With NaN,
         means leave such queries out. If all values of a query are NaN, the results do not have the query.
@@ -160,7 +161,7 @@ def evaluate(
 
 def evaluate_views(
     qrels: QrelsLike,
-    runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike],
+    runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike] | Mapping[str, object],
     measures: str | Measure | Sequence[str | Measure],
     views: Sequence[View],
     *,

@@ -41,6 +41,7 @@ def check_inputs() -> None:
     reveal_type(Run.from_dict({1: {"d": 1.0}}).scores)  # assert "float64" in typ or "float32" in typ
     tieaware.evaluate("qrels.txt", ["a.run", "b.run"], AP)
     tieaware.evaluate(Qrels.from_dict({}), {"a": "a.run", "b": "b.run"}, "AP P@5", queries="both")
+    tieaware.evaluate("qrels.txt", {"a": {"q": {"d": 0.5}}, "b": "b.run"}, AP)
     tieaware.evaluate({1: {"d": 1}}, {1: {"d": 0.5}}, AP)
     tieaware.evaluate({"q": ["d1", "d2"]}, {"a": {"q": {"d": 0.5}}, "b": {"q": {"d": 1.0}}}, AP)
     tieaware.evaluate(polars.scan_csv("qrels.csv"), {"a": polars.scan_parquet("a.parquet")}, AP)
