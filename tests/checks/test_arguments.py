@@ -87,7 +87,7 @@ def test_a_measure_with_a_large_cutoff_survives_pickling_and_parsing(value):
         (lambda: Evaluator([0], ["AP"], undefined="abc"), "undefined: expected a number from -inf to inf, found 'abc'"),
         (
             lambda: tieaware.evaluate(QRELS, RUN, "AP", undefined=None),
-            "undefined: expected a number from -inf to inf, found None",
+            'undefined: expected a number from -inf to inf, found None; float("nan") leaves out queries',
         ),
         (lambda: IPrec @ "x", "recall of IPrec: expected a number from 0 to 1, found 'x'"),
         (lambda: bands(1, 2**61), "depth: expected a whole number from 0 to 2,147,483,647, found 2305843009213693952"),

@@ -61,6 +61,11 @@ OWNERS = {
         (EVALUATOR, "means", "Evaluator has no 'means'; write evaluator.mean(scores)"),
         (EVALUATOR, "predict", "Evaluator has no attribute 'predict'"),
         (ONE, "to_latex", "Results has no 'to_latex'; write result.table().to_latex()"),
+        (
+            ONE,
+            "compare",
+            "Results has no 'compare'; write result.table(baseline=run) or tieaware.experiments.compare(result)",
+        ),
         (ONE, "to_dataframe", "Results has no 'to_dataframe'; write result.to_pandas()"),
         (ONE, "to_df", "Results has no 'to_df'; write result.to_pandas()"),
         (ONE, "to_excel", "Results has no 'to_excel'; write result.to_pandas().to_excel(path)"),

@@ -429,7 +429,7 @@ def test_an_invalid_matrix_is_refused(change, message):
         ({"ties": "trec_eval", "docids": ["a"] * 6}, "docids: must have one identifier per item, 3; found 6"),
         ({"ties": "mean"}, "ties: expected one of .*, found 'mean'; did you mean average[?]"),
         ({"threads": 0}, "threads: expected .*, found 0; None means one per core"),
-        ({"undefined": "no"}, "undefined: expected .*, found 'no'"),
+        ({"undefined": "no"}, "undefined: expected .*, found 'no'; .* leaves out queries without .*"),
         (
             {"measures": ["AP(judged_only=True)"], "precision": "levels:2"},
             "precision=levels:2: cannot be used with judged_only, .*",

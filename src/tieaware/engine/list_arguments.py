@@ -43,10 +43,31 @@ def list_offsets(
     if offsets is not None:
         return as_offsets(offsets, n_docs, "offsets", "labels")
     if group is not None:
-        return offsets_from_sizes(group, n_docs, "group", "labels")
+        return _offsets_of_groups(group, n_docs)
     if qid is not None:
         return offsets_from_qid(qid, n_docs, "qid", "labels")
     return np.array([0, n_docs], dtype=np.int64)
+
+
+def _offsets_of_groups(group: npt.ArrayLike, n_docs: int) -> Offsets:
+    """Return the offsets of lists of the given sizes; an error says what to write if `group` is not sizes."""
+    try:
+        return offsets_from_sizes(group, n_docs, "group", "labels")
+    except InputError as error:
+        instead = ""
+        if _has_length(group, n_docs):
+            instead = "; if these are query ids, one for each label, pass them as qid="
+        elif isinstance(group, int | np.integer) and group > 1 and n_docs % group == 0:
+            instead = f"; for lists of {group} documents each, write group=[{group}] * {n_docs // group}"
+        raise InputError(error.where, f"{error.problem}{instead}") from None
+
+
+def _has_length(values: Any, n: int) -> bool:
+    """Return whether values are a sequence or array of n elements."""
+    try:
+        return len(values) == n
+    except TypeError:
+        return False
 
 
 def all_judgments(judgments: tuple[npt.ArrayLike, npt.ArrayLike], in_lists: Judgments) -> Judgments:
@@ -87,4 +108,8 @@ def checked_undefined(undefined: Any) -> float:
     """Return `undefined` as a float: the value for queries without relevant documents, any number or NaN."""
     if isinstance(undefined, float | np.floating) and np.isnan(undefined):
         return float("nan")
-    return number("undefined", undefined, -np.inf, np.inf)
+    try:
+        return number("undefined", undefined, -np.inf, np.inf)
+    except InputError as error:
+        instead = 'float("nan") leaves out queries without relevant documents'
+        raise InputError(error.where, f"{error.problem}; {instead}") from None

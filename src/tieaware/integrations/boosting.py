@@ -7,8 +7,9 @@ evaluator is made from the labels of a data set once, and kept as long as the da
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, ClassVar, NamedTuple, ParamSpec
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,25 @@ from tieaware.measures import Measure
 from tieaware.precision import Coarsening
 from tieaware.runtime.extras import load
 from tieaware.ties import TieRuleName
+
+_Arguments = ParamSpec("_Arguments")
+
+
+def _explained(create: Callable[_Arguments, None]) -> Callable[_Arguments, None]:
+    """Explain the usual mistakes in a call of `create`: measures that are not one list, and ``feval=metric``."""
+
+    @wraps(create)
+    def explained(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> None:
+        _, *given = arguments
+        if len(given) > 1:
+            if isinstance(given[0], str | Measure | list | tuple):
+                problem = "must be one list: write metric(['nDCG@10', 'RR'])"
+            else:
+                problem = "are missing; pass metric('nDCG@10') to the booster instead of metric"
+            raise InputError("measures", problem)
+        create(*arguments, **options)
+
+    return explained
 
 
 class _Prepared(NamedTuple):
@@ -50,14 +70,15 @@ class BoostingMetric:
     threads : int or None
         The number of threads of a call; None for one per core.
     undefined : float
-        The value of a query without a relevant document. LightGBM and XGBoost use 1. NaN leaves such queries out.
+        The value of a query without a relevant document. LightGBM and XGBoost use 1. ``float("nan")`` leaves such
+        queries out.
 
     Raises
     ------
     MissingExtraError
         If the booster's package is not installed. It is a subclass of ImportError.
     InputError
-        If a measure or option is unknown.
+        If a measure or option is unknown, or several measures are not passed as one list.
 
     Examples
     --------
@@ -72,6 +93,7 @@ class BoostingMetric:
     tool: ClassVar[str] = ""
     package: ClassVar[str] = ""
 
+    @_explained
     def __init__(
         self,
         measures: str | Measure | Sequence[str | Measure],
