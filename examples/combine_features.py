@@ -5,7 +5,7 @@ documents in that order gives a perfect value to a scorer that grades every docu
 move towards weights that make every grade 0, or every grade 10. On held-out queries such a scorer is no better than
 chance. An objective that averages over all orders of tied documents finds weights that work on held-out queries.
 
-Needs scipy and cmaes: pip install --group examples.
+Needs scipy and cmaes: pip install scipy cmaes.
 
     python examples/combine_features.py [--small]
 """

@@ -44,19 +44,32 @@ def test_the_table_of_own_values_is_right(row, levels):
     assert (average == pytest.approx(expected, rel=1e-12)) == (levels is None)
 
 
-def test_weights_count_as_in_lightgbm():
-    """The weight of a query is the mean weight of its rows. LightGBM gives 1 to a query without a relevant document."""
+@pytest.mark.parametrize("with_empty", [False, True])
+def test_weights_count_as_in_lightgbm(with_empty):
+    """The weight of a query is the mean weight of its rows.
+
+    LightGBM's ndcg ignores the weight of a query without a relevant document: the query adds 1 to the weighted sum.
+    """
     labels, scores = lists(3)
-    weights = np.random.default_rng(5).integers(1, 9, labels.shape).astype(np.float32)
-    weights[0] = 1
+    if not with_empty:
+        labels, scores = labels[1:], scores[1:]
+    weights = np.random.default_rng(5).integers(2, 9, labels.shape).astype(np.float32)
     of_queries = weights.mean(axis=1, dtype=np.float64)
     rows = data(labels, scores).set_weight(weights.ravel())
     booster = lightgbm.Booster({**QUIET, "metric": "ndcg,map", "eval_at": [100]}, rows)
     measured = metric(["nDCG(dcg='exp-log2')@100", "AP@100"], ties="run_order", undefined=1)
     *theirs, first, second = booster.eval_train(feval=measured)
-    assert [first[2], second[2]] == pytest.approx([each[2] for each in theirs], rel=1e-6)
-    # LightGBM sums in single precision, so the tolerance is wide. The next value is computed by hand, and the metric is
-    # called with arrays, as by LightGBM's scikit-learn interface.
+    surplus = (of_queries[0] - 1) / of_queries.sum() if with_empty else 0
+    assert [first[2] - surplus, second[2]] == pytest.approx([each[2] for each in theirs], rel=1e-6)
+    assert (first[2] == pytest.approx(theirs[0][2], rel=1e-6)) != with_empty
+
+
+def test_weighted_means_of_undefined_and_geometric_values():
+    labels, scores = lists(3)
+    weights = np.random.default_rng(5).integers(1, 9, labels.shape).astype(np.float32)
+    of_queries = weights.mean(axis=1, dtype=np.float64)
+    rows = data(labels, scores).set_weight(weights.ravel())
+    # The metric is called with arrays, as by LightGBM's scikit-learn interface.
     expected = np.average(Evaluator(labels, "AP", undefined=1)(scores)[:, 0], weights=of_queries)
     sizes = np.full(len(labels), labels.shape[1])
     ((_, found, _),) = metric("AP", undefined=1)(labels.ravel(), scores.ravel(), weights.ravel(), sizes)
@@ -148,3 +161,16 @@ def test_data_without_groups_and_rules_by_document_are_errors():
         metric("AP", ties="trec_eval")
     with pytest.raises(InputError, match="measure"):
         metric("nothing")
+
+
+def test_several_measures_and_the_metric_itself_are_errors_that_say_what_to_write():
+    with pytest.raises(InputError, match=r"^measures: must be one list: write metric\(\['nDCG@10', 'RR'\]\)$"):
+        metric("nDCG@10", "RR")
+    rows = data(lists(3)[0])
+    with pytest.raises(InputError, match=r"^measures: are missing; pass metric\('nDCG@10'\) to the booster instead"):
+        lightgbm.train(QUIET, rows, 1, valid_sets=[rows], feval=metric)
+
+
+def test_a_measure_is_reported_under_its_own_name():
+    labels, scores = lists(3)
+    assert [name for name, _, _ in metric(["ndcg@10", "map"])(scores.ravel(), data(labels))] == ["nDCG@10", "AP"]

@@ -55,6 +55,24 @@ def test_weights_count_as_in_xgboost():
     assert found == pytest.approx(theirs, rel=1e-14)
 
 
+@pytest.mark.parametrize("with_empty", [False, True])
+def test_weights_count_as_in_xgboosts_metrics_without_a_suffix(with_empty):
+    """XGBoost's ndcg ignores the weight of a query without a relevant document: the query adds 1 to the sum."""
+    labels, scores = lists(3)
+    if not with_empty:
+        labels, scores = labels[1:], scores[1:]
+    rows = data(np.minimum(labels, 1), scores)
+    weights = np.random.default_rng(5).integers(2, 9, len(labels))
+    rows.set_weight(weights)
+    names = {"ndcg@5": "nDCG@5", "map@100": "AP@100"}
+    shown = xgboost.Booster({**QUIET, "eval_metric": list(names)}, [rows]).eval(rows)
+    theirs = [float(each.split(":")[1]) for each in shown.split("\t")[1:]]
+    found = [value for _, value in metric(list(names.values()), ties="run_order", undefined=1)(scores.ravel(), rows)]
+    surplus = (weights[0] - 1) / weights.sum() if with_empty else 0
+    assert [found[0] - surplus, found[1]] == pytest.approx(theirs, rel=1e-14)
+    assert (found[0] == pytest.approx(theirs[0], rel=1e-6)) != with_empty
+
+
 @pytest.mark.parametrize("maximize", [True, False])
 def test_train_calls_it_and_stops_early_by_it(maximize):
     """Early stopping uses the last measure: it keeps the maximum if maximize=True, otherwise the minimum."""
@@ -139,3 +157,11 @@ def test_wrong_data_is_an_error():
             scores.reshape(-1, 1), labels.ravel(), qid=queries, eval_qid=[queries],
             eval_set=[(scores.reshape(-1, 1), labels.ravel())],
         )  # fmt: skip
+
+
+def test_several_measures_and_the_metric_itself_are_errors_that_say_what_to_write():
+    with pytest.raises(InputError, match=r"^measures: must be one list: write metric\(\['nDCG@10', 'RR'\]\)$"):
+        metric("nDCG@10", "RR")
+    rows = data(lists(3)[0])
+    with pytest.raises(InputError, match=r"^measures: are missing; pass metric\('nDCG@10'\) to the booster instead"):
+        xgboost.train(QUIET, rows, 1, evals=[(rows, "v")], custom_metric=metric, verbose_eval=False)
