@@ -185,7 +185,7 @@ def test_the_verdict_in_special_cases():
     good, bad = [0.5, 0.61, 0.7], [0.1, 0.2, 0.3]
     assert verdict(good, bad, ties=None) == (
         "a has the highest mean AP, 0.603, and is significantly better than the other run. "
-        "The difference of 0.403 has Holm's p = 6.83e-05; the effect of ties is unknown."
+        "The difference of 0.403 has Holm's p = 6.83e-05; the effect of ties is unknown: the results have no spread."
     )
     assert verdict(good, bad, measure=tieaware.ESL).startswith("b has the lowest mean ESL, 0.200, and is significantly")
     assert verdict(good, bad).endswith("; no order of the tied documents changes its sign or the verdict.")
@@ -380,7 +380,7 @@ def test_the_verdict_with_a_baseline_that_nothing_differs_from():
     equal = tieaware.Results(np.full((3, 4, 1), 0.5), ("a", "b", "c"), tuple("wxyz"), (tieaware.AP,))
     assert compare(equal, baseline="b").verdict() == (
         "By AP, none of 2 runs differs significantly from b (Holm's p below 0.05). b has the highest mean AP, 0.500; "
-        "the effect of ties is unknown."
+        "the effect of ties is unknown: the results have no spread."
     )
 
 
@@ -463,7 +463,7 @@ def test_each_measure_has_a_sentence_on_ties():
         first, second = compare(results, values - spread, values + spread, **design).verdict().split("By RR, ")
         assert "no order of the tied documents changes a sign or a verdict." in first
         assert "; orders of the tied documents can reverse" in second
-    assert compare(results).verdict().endswith("; the effect of ties is unknown.")
+    assert compare(results).verdict().endswith("; the effect of ties is unknown: the results have no spread.")
 
 
 def test_intervals_are_said_to_be_of_one_pair_or_of_all():

@@ -265,7 +265,7 @@ class Comparison(Experiment):
         >>> verdict = compare(Results(values[..., None], ("a", "b"), ("q1", "q2", "q3"), (AP,))).verdict()
         >>> print(verdict.replace(" run. ", " run.\n"))
         a has the highest mean AP, 0.600, and is significantly better than the other run.
-        The difference of 0.397 has Holm's p = 7.06e-05; the effect of ties is unknown.
+        The difference of 0.397 has Holm's p = 7.06e-05; the effect of ties is unknown: the results have no spread.
         """
         return verdict([self._tested(m) for m in range(len(self.tests))])
 

@@ -93,7 +93,7 @@ def _effect_of_ties(tested: TestedPairs) -> str:
     """Say how many signs and verdicts the order of tied documents can change."""
     effect = tested.resolutions
     if effect is None:
-        return "the effect of ties is unknown"
+        return "the effect of ties is unknown: the results have no spread"
     as_far = AS_FAR if tested.is_cut else ""
     if len(tested.first) == 1:
         return f"{_effect_on_the_pair(tested, effect)}{as_far}"
