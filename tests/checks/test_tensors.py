@@ -172,7 +172,7 @@ def test_small_floats_are_converted_exactly():
     ("scores", "message"),
     [
         (np.ma.array([1.0, 2.0], mask=[0, 1]), "scores[1]: masked values are not allowed"),
-        (np.ma.array([[1.0, 2.0]], mask=[[0, 1]]), "scores[0, 1]: masked values are not allowed"),
+        (np.ma.array([[1.0, 2.0]], mask=[[0, 1]]), "scores: expected shape (2,), found shape (1, 2)"),
         (np.ma.masked_all(2), "scores[0]: masked values are not allowed"),
         ([1.0, np.ma.masked], "scores[1]: masked values are not allowed"),
         (pd.array([1, None], dtype="Int64"), "scores: expected numbers, found NaN for document 1 of query 0"),

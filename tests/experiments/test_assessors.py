@@ -41,6 +41,7 @@ def test_values_are_those_of_the_queries_that_both_judged():
         np.testing.assert_array_equal(values, expected.values)
 
 
+@pytest.mark.filterwarnings("ignore:.*end inside a tie")
 @pytest.mark.parametrize(
     "options", [{}, {"correction": "none"}, {"test": "wilcoxon", "alpha": 0.2}, {"test": "tukey"}], ids=str
 )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import unexpected, whole_numbers
+from tieaware.checks.arguments import shown, unexpected, whole_numbers
 from tieaware.checks.arrays import Integers, Offsets, Scores, as_offsets, as_scores
 from tieaware.defaults import TIE_CUTOFFS
 from tieaware.errors import InputError
@@ -113,10 +113,11 @@ def count_ties(
     (2,)
     """
     if isinstance(offsets, int | np.integer):
-        raise InputError("offsets", f"expected an array, found {offsets}; for a cut-off write cutoffs=[{offsets}]")
+        found = shown(offsets)
+        raise InputError("offsets", f"expected an array, found {found}; for a cut-off write cutoffs=[{found}]")
     scores, offsets = _lists(scores, offsets)
     if isinstance(cutoffs, int | np.integer) and not isinstance(cutoffs, bool):
-        raise InputError("cutoffs", f"must be a sequence of numbers; write cutoffs=[{cutoffs}]")
+        raise InputError("cutoffs", f"must be a sequence of numbers; write cutoffs=[{shown(cutoffs)}]")
     cutoffs = whole_numbers("cutoffs", cutoffs, 1)
     group_list, start, size = _groups(scores, offsets)
     tied = size > 1
