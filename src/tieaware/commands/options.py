@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     # Only some commands need the experiments, whose import takes as long as all other imports together.
     from tieaware.experiments.experiment import Experiment
     from tieaware.inputs.duplicate_rows import Duplicates
-    from tieaware.inputs.run import ScoreDtype
+    from tieaware.inputs.score_types import ScoreDtype
 
 # Without --all, a terminal shows at most this many rows of a table.
 _MOST_ROWS = 60

@@ -7,7 +7,8 @@ from threading import Lock
 from typing import NamedTuple
 
 from tieaware.inputs.part_streams import TextStream
-from tieaware.inputs.run import Run, ScoreDtype, rounded
+from tieaware.inputs.run import Run
+from tieaware.inputs.score_types import ScoreDtype, rounded
 from tieaware.kernels import _trec
 from tieaware.kernels._seen import Seen
 from tieaware.lists.identifiers import Identifiers

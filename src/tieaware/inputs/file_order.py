@@ -8,8 +8,12 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from tieaware.errors import InputError, printable
+from tieaware.inputs.duplicate_rows import Duplicates
+from tieaware.inputs.files import Path
+from tieaware.inputs.part_files import Parts
 from tieaware.inputs.ranks import RankColumn, rank_conflicts
 from tieaware.inputs.run import Run, RunSource, repeatable
+from tieaware.inputs.score_types import ScoreDtype
 from tieaware.lists.query_lists import Lists
 from tieaware.output.tables import counted
 
@@ -31,12 +35,12 @@ class FileOrdered(RunSource):
 
     def __init__(self, source: RunSource) -> None:
         self._source = source
-        self.name = source.name
-        self.path = source.path
-        self.score_dtype = source.score_dtype
-        self.duplicates = source.duplicates
-        self.rereadable = source.rereadable
-        self.n_numbered = source.n_numbered
+        self.name: str = source.name
+        self.path: Path | Parts | None = source.path
+        self.score_dtype: ScoreDtype = source.score_dtype
+        self.duplicates: Duplicates = source.duplicates
+        self.rereadable: bool = source.rereadable
+        self.n_numbered: int | None = source.n_numbered
 
     def check_columns(self, n_columns: int, matrix: str, name: str) -> None:
         """Check the run; see `RunSource.check_columns`."""

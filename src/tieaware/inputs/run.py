@@ -5,13 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tieaware.checks.arguments import one_of
-from tieaware.checks.arrays import Offsets, Place, Scores, as_numpy, as_scores, check_no_nan
+from tieaware.checks.arrays import Offsets, Place, Scores
 from tieaware.checks.keywords import calls_elsewhere
 from tieaware.errors import InputError
 from tieaware.inputs.column_names import run_columns
@@ -27,13 +26,11 @@ from tieaware.inputs.ranks import RankColumn
 from tieaware.inputs.rows import RowChunk, Rows, exact_scores
 from tieaware.inputs.run_column import runs_of
 from tieaware.inputs.run_exports import RunExports
+from tieaware.inputs.score_types import ScoreDtype, checked_scores, rounded
 from tieaware.inputs.topk import TopK
 from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.query_lists import Lists, from_columns, grouped
 from tieaware.output.tables import counted
-
-# The values of the argument `score_dtype`: the types to which scores are rounded when they are read.
-ScoreDtype: TypeAlias = Literal["float64", "float32"]
 
 
 class RunSource(ABC):
@@ -248,7 +245,7 @@ class Run(RunSource, RunExports):
         scores: Scores,
         name: str = "run",
     ) -> None:
-        scores = _checked_scores(scores, "scores")
+        scores = checked_scores(scores, "scores")
         offsets = checked_columns(queries, offsets, documents, scores, "scores")
         lists, _ = without_duplicates(
             Lists(queries, offsets, documents, scores), lambda row: f"documents[{row}]", "error"
@@ -321,7 +318,7 @@ class Run(RunSource, RunExports):
         """
         check_duplicates(duplicates)
         queries, offsets, documents, values, place = flattened(run, name)
-        lists = grouped(queries, offsets, documents, _checked_scores(values, name, place))
+        lists = grouped(queries, offsets, documents, checked_scores(values, name, place))
         lists, ignored = without_duplicates(lists, place, duplicates)
         warn_of(ignored, name)
         return cls.of(lists, name)
@@ -366,7 +363,7 @@ class Run(RunSource, RunExports):
         (['d1', 'd2', 'd1'], [0, 2, 3], [2.0, 2.0, 1.0])
         """
         check_duplicates(duplicates)
-        scores = _checked_scores(score, "score")
+        scores = checked_scores(score, "score")
         lists = from_columns(query, doc, scores, "score")
         lists, ignored = without_duplicates(lists, lambda row: f"doc[{row}]", duplicates)
         warn_of(ignored, name)
@@ -578,32 +575,3 @@ def made_run(
         lists = replace(lists, values=rounded(lists.values, score_dtype))
     lists, ignored = without_duplicates(lists, place, duplicates)
     return Run.of(lists, name), ignored
-
-
-def _checked_scores(values: Any, where: str, place: Place | None = None) -> Scores:
-    """Return a copy of the scores as a one-dimensional array: float32 scores as float32, all others as float64.
-
-    Raises
-    ------
-    InputError
-        A score is not a number, or is NaN.
-    """
-    values = as_numpy(values, where, place)
-    scores = as_scores(values, where, place, flat=True)
-    check_no_nan(scores, where, place)
-    is_single = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.dtype.itemsize == 4
-    return scores.astype(np.float32) if is_single else scores.astype(np.float64)
-
-
-def check_dtype(score_dtype: ScoreDtype) -> None:
-    """Raise InputError if `score_dtype` is not "float64" or "float32"."""
-    one_of("score_dtype", score_dtype, get_args(ScoreDtype))
-
-
-def rounded(scores: Scores, score_dtype: ScoreDtype) -> Scores:
-    """Round scores to the type `score_dtype`. A score beyond the range of the type becomes infinite, as in C."""
-    check_dtype(score_dtype)
-    with np.errstate(over="ignore", under="ignore"):
-        if score_dtype == "float32":
-            return scores.astype(np.float32, copy=False)
-        return scores.astype(np.float64, copy=False)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tieaware.inputs.duplicate_rows import Duplicates
-from tieaware.inputs.run import Run, RunSource, ScoreDtype
+from tieaware.inputs.run import Run, RunSource
+from tieaware.inputs.score_types import ScoreDtype
 
 
 class RunDict(RunSource):

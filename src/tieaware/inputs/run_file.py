@@ -13,7 +13,8 @@ from tieaware.inputs.files import Path, is_file_object, run_name, source_name, s
 from tieaware.inputs.part_files import Parts
 from tieaware.inputs.part_streams import opened
 from tieaware.inputs.ranks import RankColumn, read_ranks
-from tieaware.inputs.run import Run, RunSource, ScoreDtype
+from tieaware.inputs.run import Run, RunSource
+from tieaware.inputs.score_types import ScoreDtype
 from tieaware.inputs.trec import grouped_run, read_run, stream_run
 from tieaware.lists.query_lists import NotContiguous
 from tieaware.runtime.threads import over_items

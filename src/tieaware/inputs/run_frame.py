@@ -13,8 +13,9 @@ from tieaware.inputs.files import ByteStream, Path, run_name, source_name, state
 from tieaware.inputs.frames import Frame, frame_of, is_frame
 from tieaware.inputs.part_files import Parts
 from tieaware.inputs.rows import CHUNK_ROWS, RowChunk, Rows, exact_scores
-from tieaware.inputs.run import Run, RunSource, ScoreDtype, made_run, run_of
+from tieaware.inputs.run import Run, RunSource, made_run, run_of
 from tieaware.inputs.run_column import runs_of
+from tieaware.inputs.score_types import ScoreDtype
 from tieaware.inputs.table_files import table_in
 from tieaware.lists.query_lists import Lists, NotContiguous
 from tieaware.runtime.threads import over_items

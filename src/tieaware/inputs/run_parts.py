@@ -8,9 +8,10 @@ from typing import Any
 from tieaware.inputs.duplicate_rows import Duplicates
 from tieaware.inputs.part_files import Parts
 from tieaware.inputs.part_frames import PartsFrame
-from tieaware.inputs.run import RunSource, ScoreDtype
+from tieaware.inputs.run import RunSource
 from tieaware.inputs.run_file import RunFile
 from tieaware.inputs.run_frame import RunFrame
+from tieaware.inputs.score_types import ScoreDtype
 
 
 class RunParts(RunFile):

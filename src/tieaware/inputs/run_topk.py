@@ -12,7 +12,8 @@ from tieaware.inputs.duplicate_rows import Duplicates
 from tieaware.inputs.frames import is_frame
 from tieaware.inputs.matrix_columns import OTHER_IDS
 from tieaware.inputs.rows import CHUNK_ROWS
-from tieaware.inputs.run import Run, RunSource, ScoreDtype
+from tieaware.inputs.run import Run, RunSource
+from tieaware.inputs.score_types import ScoreDtype
 from tieaware.inputs.topk import TopK
 from tieaware.runtime.threads import over_items
 

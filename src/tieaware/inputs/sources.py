@@ -25,12 +25,13 @@ from tieaware.inputs.folders import files_at
 from tieaware.inputs.frames import is_frame
 from tieaware.inputs.part_files import Parts, folders_of_parts, look_like_parts, parts_at
 from tieaware.inputs.qrels import Qrels
-from tieaware.inputs.run import RunSource, ScoreDtype
+from tieaware.inputs.run import RunSource
 from tieaware.inputs.run_dict import RunDict
 from tieaware.inputs.run_file import RunFile
 from tieaware.inputs.run_frame import RunFrame
 from tieaware.inputs.run_parts import RunParts
 from tieaware.inputs.run_topk import RunTopK, is_pair_of_arrays
+from tieaware.inputs.score_types import ScoreDtype
 from tieaware.inputs.trec import read_qrels
 from tieaware.lists.sparse import is_matrix
 

@@ -25,7 +25,8 @@ from tieaware.inputs.part_files import Parts, parts_at
 from tieaware.inputs.part_frames import PartsFrame
 from tieaware.inputs.part_streams import TextStream, opened
 from tieaware.inputs.qrels import Qrels, judgments_of, without_repetitions
-from tieaware.inputs.run import Run, ScoreDtype, check_dtype, rounded, run_in
+from tieaware.inputs.run import Run, run_in
+from tieaware.inputs.score_types import ScoreDtype, check_dtype, rounded
 from tieaware.inputs.table_files import table_in
 from tieaware.kernels import _trec
 from tieaware.kernels._seen import Seen

@@ -142,7 +142,7 @@ class WeightedFusion(Hinted):
         # One run after the other, because `scores` adds whole runs.
         self._by_run: Values = frozen(normalised_scores(aligned, normalise, missing)[:, rows])
         self.features: Values = self._by_run.T
-        self.evaluator = Evaluator(
+        self.evaluator: Evaluator = Evaluator(
             _labels(matched, aligned)[rows], measures, offsets=offsets, judgments=(judged.labels, judged.offsets),
             ties=ties, docids=docids, precision=precision, threads=threads, undefined=undefined,
         )  # fmt: skip
