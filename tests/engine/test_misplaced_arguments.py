@@ -39,6 +39,7 @@ WHOLE = "expected a whole number from -2147483648 to 2147483647, found 0.5"
         (lambda: evaluate(np.array(LABELS), np.array(SCORES), "AP"), f"qrels: {ARRAY}"),
         (lambda: EVALUATOR(LABELS, SCORES), f"out: expected float64[2, 1], found list; {ALONE}"),
         (lambda: EVALUATOR(LABELS, np.array(SCORES)), f"out: expected float64[2, 1], found float64[2, 2]; {ALONE}"),
+        (lambda: EVALUATOR(LABELS, [[0.5, 0.5], [0.2]]), "out: expected float64[2, 1], found list"),
         (lambda: EVALUATOR(SCORES, 5), "out: expected float64[2, 1], found int"),
         (lambda: tieaware.read_qrels(QRELS), FROM_DICT),
         (lambda: tieaware.read_run(RUN), FROM_DICT),

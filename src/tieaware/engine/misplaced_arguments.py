@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from numbers import Number
 from typing import Any
 
@@ -54,8 +55,10 @@ def wrong_out(out: Any, shape: tuple[int, ...], n_docs: int) -> InputError:
     """Return the error for an array `out` of another shape or type; it names the usual reason, scores after labels."""
     found = f"{out.dtype}{list(out.shape)}" if isinstance(out, np.ndarray) else type(out).__name__
     error = unexpected("out", f"float64{list(shape)}", found)
-    if isinstance(out, np.ndarray | list | tuple) and _is_numeric(out) and np.size(out) == n_docs:
-        return InputError("out", f"{error.problem}; a call takes the scores alone: write evaluator(scores)")
+    # A list of lists of different lengths has no size.
+    with suppress(ValueError):
+        if isinstance(out, np.ndarray | list | tuple) and _is_numeric(out) and np.size(out) == n_docs:
+            return InputError("out", f"{error.problem}; a call takes the scores alone: write evaluator(scores)")
     return error
 
 
