@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from tieaware._version import __version__
 from tieaware.checks.arguments import flag, one_of, shown, unexpected
 from tieaware.checks.arrays import Integers, Scores, Values
+from tieaware.checks.keywords import keywords_elsewhere
 from tieaware.engine.list_arguments import checked_undefined
 from tieaware.engine.misplaced_arguments import check_judgments, measures_first
 from tieaware.engine.prepared import prepare
@@ -21,8 +21,9 @@ from tieaware.engine.totals import Totals
 from tieaware.engine.unanswered import unanswered
 from tieaware.engine.views import Pass, View, passes
 from tieaware.engine.weights import also_weighted
-from tieaware.errors import InputError, printable
+from tieaware.errors import InputError, warn
 from tieaware.inputs import (
+    EXCLUDE_FROM_TOPK,
     ORDERS,
     FileOrdered,
     Matched,
@@ -43,6 +44,7 @@ from tieaware.inputs import (
     look_like_labels,
     match,
     no_query_judged,
+    short_lists,
 )
 from tieaware.kernels._join import in_order
 from tieaware.lists.judgments import POOLED, JudgedLists
@@ -59,7 +61,17 @@ QueryChoice: TypeAlias = Literal["judged", "both", "shard"]
 QUERIES: tuple[QueryChoice, ...] = get_args(QueryChoice)
 
 
+_KEYWORDS = {
+    **dict.fromkeys(("exclude", "seen", "train"), f"in top-k lists, {EXCLUDE_FROM_TOPK}"),
+    **dict.fromkeys(("metrics", "measure"), "write measures="),
+    **dict.fromkeys(("run", "results"), "write runs="),
+    **dict.fromkeys(("tie", "tie_rule"), "write ties="),
+    "duplicates": "pass a run made with duplicates='first', as by read_run, Run.from_frame or Run.from_columns",
+}
+
+
 # mypy takes the values of {"a": frame, "b": "b.run"} for objects, so the types of named runs include objects.
+@keywords_elsewhere(_KEYWORDS)
 def evaluate(
     qrels: QrelsLike,
     runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike] | Mapping[str, object],
@@ -142,7 +154,8 @@ def evaluate(
         different forms. If judgments and runs seem to be swapped, because the labels look like scores and the scores
         like labels. With queries="shard" there are no such warnings, because they may be false for a small shard. If
         several files have names like parts of one run, such as part-0, but are evaluated as separate runs. If runs are
-        left out by `consistent_only`.
+        left out by `consistent_only`. If top-k lists (ids, scores) are shorter than the cut-off of a measure, or differ
+        in length between runs and a measure has no cut-off.
 
     Examples
     --------
@@ -195,7 +208,9 @@ def evaluate_views(
     if flag("consistent_only", consistent_only):
         sources, left_out = consistent(sources)
         if left_out:
-            warnings.warn(left_out_message(left_out), UserWarning, stacklevel=3)
+            warn(left_out_message(left_out))
+    for message in short_lists(judged, sources, parsed):
+        warn(message)
     if order == "file":
         sources = {name: FileOrdered(source) for name, source in sources.items()}
     names = tuple(sources)
@@ -225,7 +240,7 @@ def evaluate_views(
         found = over_items(evaluate_run, waiting, min(workers, len(waiting) or 1))
     # Do not warn about shards: a small shard may share no document with the judgments, although the whole run does.
     for warning in filter(None, [] if is_shard else found):
-        warnings.warn(printable(warning), UserWarning, stacklevel=3)
+        warn(warning)
     return evaluation.results()
 
 

@@ -1,6 +1,12 @@
-"""InputError, the error for input that cannot be used, and escaping of text in messages."""
+"""InputError, the error for input that cannot be used, warnings, and escaping of text in messages."""
 
 from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class InputError(ValueError):
@@ -98,3 +104,22 @@ def _escape(character: str) -> str:
     if "\udc80" <= character <= "\udcff":
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character.encode("unicode_escape").decode("ascii")
+
+
+def warn(message: str) -> None:
+    """Issue a UserWarning about the line outside this package that called it, however deep the call is.
+
+    Parameters
+    ----------
+    message : str
+        One line; non-printable characters are escaped.
+
+    Warns
+    -----
+    UserWarning
+        Always.
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(printable(message), UserWarning, stacklevel=level)

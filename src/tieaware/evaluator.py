@@ -13,8 +13,9 @@ import numpy.typing as npt
 from tieaware.checks.arguments import unexpected, whole_number
 from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_numpy, as_scores, element
 from tieaware.checks.attributes import Hinted
+from tieaware.checks.keywords import calls_elsewhere, keywords_elsewhere
+from tieaware.engine import misplaced_arguments as misplaced
 from tieaware.engine.list_arguments import all_judgments, checked_undefined, document_order, list_offsets
-from tieaware.engine.misplaced_arguments import check_evaluator_arguments, check_scores, labels_not_scores, wrong_out
 from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Spread
 from tieaware.engine.totals import Totals
@@ -109,12 +110,12 @@ class Evaluator(Hinted):
         threads: int | None = 1,
         undefined: float = 0.0,
     ) -> None:
-        check_evaluator_arguments(labels, measures)
+        misplaced.check_evaluator_arguments(labels, measures)
         self._set_measures(measures)
         self._view = View(ties, precision)
         workers = checked_threads(threads)
         array = as_array(labels, "labels")
-        whole = labels_not_scores(array)
+        whole = misplaced.labels_not_scores(array)
         offsets_of_lists = list_offsets(array, offsets, group, qid)
         lists = JudgedLists.of_labels(whole, offsets_of_lists, **also_weighted(self.measures))
         judged = lists.judgments if judgments is None else all_judgments(judgments, lists.judgments)
@@ -122,6 +123,7 @@ class Evaluator(Hinted):
         self._prepare_lists(lists, judged, array.shape, order, undefined, workers)
 
     @classmethod
+    @keywords_elsewhere(misplaced.FROM_SPARSE)
     def from_sparse(
         cls,
         relevance: Any,
@@ -231,6 +233,7 @@ class Evaluator(Hinted):
         # True if `Engine.call` may be used, which is faster than `Prepared.evaluate`.
         self._short = threads == 1 and self._prepared.in_kernel
 
+    @calls_elsewhere(misplaced.rows_elsewhere)
     def rows(self, first: int, last: int) -> Evaluator:
         """Return an evaluator of a range of the lists, so that not all scores have to be in memory at once.
 
@@ -558,13 +561,13 @@ class Evaluator(Hinted):
 
     def _flat(self, scores: npt.ArrayLike, name: str = "scores") -> Scores:
         """Return the scores of one call as the one-dimensional array that the kernels need."""
-        check_scores(scores, name)
+        misplaced.check_scores(scores, name)
         # A large array in another order, such as a transposed one, is copied only after its shape was checked.
         array = scores if isinstance(scores, np.ndarray) and scores.dtype.kind == "f" else as_scores(scores, name)
         if array.shape not in ((self.n_docs,), self._shape, (self._n_items,), (1, self._n_items)):
             shared = "" if self._n_items in (None, self.n_docs) else f", or ({self._n_items},) for all queries"
-            pair = "; for a pair (ids, scores), use evaluate" if isinstance(scores, tuple) and len(scores) == 2 else ""
-            raise unexpected(name, self._shapes() + shared, f"shape {array.shape}{pair}")
+            instead = misplaced.instead_of_shape(scores, array.shape, self._shape)
+            raise unexpected(name, self._shapes() + shared, f"shape {array.shape}{instead}")
         # A sum over the rows of a SciPy matrix has one row, the scores of all queries.
         return as_scores(array, name).reshape(-1)
 
@@ -581,7 +584,7 @@ class Evaluator(Hinted):
     def _checked_out(self, out: Values) -> Values:
         shape = (self.n_queries, len(self.measures))
         if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
-            raise wrong_out(out, shape, self.n_docs)
+            raise misplaced.wrong_out(out, shape, self.n_docs)
         if not out.flags.carray:
             raise InputError("out", "must be C-contiguous, aligned and writeable")
         return out

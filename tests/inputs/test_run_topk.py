@@ -171,6 +171,7 @@ def test_lists_of_all_items_have_the_values_of_dense_scores(data):
     assert (dense.queries, dense.runs, dense.provenance) == (lists.queries, lists.runs, lists.provenance)
 
 
+@pytest.mark.filterwarnings("ignore:.*lists of:UserWarning")
 @given(data=st.data())
 @settings(deadline=None, max_examples=60)
 def test_padded_lists_have_the_values_of_dicts(data):

@@ -418,7 +418,8 @@ def test_an_invalid_matrix_is_refused(change, message):
         ({"exclude": GOOD._replace(shape=(2, 4))}, r"exclude: must have the shape of .*, not \(2, 4\)"),
         ({"exclude": GOOD},
          r"exclude\[0, 0\]: a relevant item must not be excluded, but this item has label 1; "
-         r"pass relevance - relevance.multiply\(exclude > 0\) as relevance to leave out such items"),
+         r"to rank such items, pass exclude - exclude.multiply\(relevance > 0\) as exclude; "
+         r"to leave them out, pass relevance - relevance.multiply\(exclude > 0\) as relevance"),
         ({"exclude": Sparse([0, 0, 1], [1], [0], (2, 3))},
          r"exclude\[1, 1\]: .*, but this item has label 2; its entry is an explicit 0, .* "
          r"call exclude.eliminate_zeros\(\) first"),
@@ -525,3 +526,32 @@ def test_lengths_count_the_items_that_are_not_excluded():
     assert isinstance(lists, JudgedLists)
     np.testing.assert_array_equal(lists.lengths, 30 - some.excluded.sum(axis=1))
     assert lists.longest == lists.lengths.max()
+
+
+def test_both_ways_out_of_excluded_relevant_items_work():
+    """One ranks the relevant items that were excluded by mistake; the other leaves them out."""
+    sp = pytest.importorskip("scipy.sparse")
+    relevance = sp.csr_array([[0, 0, 1, 0], [0, 1, 0, 0]])
+    exclude = sp.csr_array([[1, 0, 1, 0], [0, 1, 0, 1]])
+    scores = [[0, 2, 3, 1], [3, 2, 1, 0]]
+    kept = Evaluator.from_sparse(relevance, ["RR", "NumRel"], exclude=exclude - exclude.multiply(relevance > 0))
+    assert kept(scores).tolist() == [[1.0, 1.0], [0.5, 1.0]]
+    left = Evaluator.from_sparse(relevance - relevance.multiply(exclude > 0), ["RR", "NumRel"], exclude=exclude)
+    assert left(scores).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("name", ["train", "seen", "users", "items", "queries"])
+def test_arguments_of_other_tools_say_what_to_write(name):
+    with pytest.raises(TypeError, match=rf"^from_sparse\(\) has no argument '{name}': .*write "):
+        Evaluator.from_sparse(GOOD, FEW, **{name: GOOD})
+
+
+def test_a_block_of_scores_without_rows_says_what_to_write():
+    evaluator = Evaluator.from_sparse(GOOD, FEW)
+    with pytest.raises(InputError, match=r"found shape \(1, 2\)$"):
+        evaluator([[1.0, 2.0]])
+    evaluator = Evaluator([[0, 1], [1, 0], [0, 1]], "RR")
+    with pytest.raises(InputError, match=r"found shape \(2, 2\); for the scores of some lists, use evaluator.rows\(fir"):
+        evaluator([[1.0, 2.0], [1.0, 2.0]])
+    with pytest.raises(TypeError, match=r"^rows\(\): wrong arguments; write rows\(0, 2\)$"):
+        evaluator.rows(slice(0, 2))

@@ -153,3 +153,19 @@ def test_results_of_several_processes_are_joined_from_files(tmp_path):
     assert [task.wait() for task in tasks] == [0, 0, 0]
     whole = Results.concat([Results.load(path) for path in tmp_path.glob("*.npz")], tmp_path / "qrels")
     assert same(whole, tieaware.evaluate(QRELS, {"bm25": RUNS["bm25"]}, ["AP", "nDCG@3"]))
+
+
+def test_the_first_result_that_fits_neither_way_is_named():
+    """The first two results have the same runs; the third has neither these runs nor the queries of the first."""
+    qrels = {f"q{q}": {"d1": 1} for q in range(6)}
+
+    def result(name, queries):
+        return tieaware.evaluate({q: qrels[q] for q in queries}, {name: {q: {"d1": 1.0} for q in queries}}, "AP")
+
+    pair = [result("bm25", ["q0", "q1"]), result("bm25", ["q2", "q3"])]
+    message = r"^results\[2\]: all results must have .*; this one shares no runs and no queries with results\[0\]$"
+    with pytest.raises(InputError, match=message):
+        Results.concat([*pair, result("dense", ["q4", "q5"])])
+    with pytest.raises(InputError, match=r"^results\[3\]: .* shares runs such as 'bm25' and queries such as 'q0' with"):
+        runs = [result("bm25", ["q0", "q1"]), result("dense", ["q0", "q1"]), result("tct", ["q0", "q1"])]
+        Results.concat([*runs, result("bm25", ["q0"])])

@@ -51,6 +51,30 @@ def check_scores(scores: Any, name: str) -> None:
     raise InputError(name, f"{problem}; {instead}")
 
 
+# Arguments of other tools, for `Evaluator.from_sparse`.
+FROM_SPARSE = {
+    **dict.fromkeys(("train", "seen", "exclusions"), "write exclude="),
+    "users": "take the rows of users from relevance and exclude, or write evaluator.results(scores, queries=users)",
+    "queries": "write evaluator.results(scores, queries=...)",
+    **dict.fromkeys(("items", "documents"), "write docids=, which only tie rules by document need"),
+}
+
+
+def rows_elsewhere(_: Any, *given: Any) -> str:
+    """Say how to write `Evaluator.rows` instead of rows(slice(0, 512))."""
+    first, last = (given[0].start or 0, given[0].stop) if given and isinstance(given[0], slice) else (None, None)
+    return f"write rows({first}, {last})" if last is not None else "write rows(first, last)"
+
+
+def instead_of_shape(scores: Any, shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
+    """Say what to call for scores of another shape: a pair (ids, scores), or the scores of some lists; else ""."""
+    if isinstance(scores, tuple) and len(scores) == 2:
+        return "; for a pair (ids, scores), use evaluate"
+    if len(shape) == len(expected) == 2 and shape[1] == expected[1] and shape[0] < expected[0]:
+        return "; for the scores of some lists, use evaluator.rows(first, last)"
+    return ""
+
+
 def wrong_out(out: Any, shape: tuple[int, ...], n_docs: int) -> InputError:
     """Return the error for an array `out` of another shape or type; it names the usual reason, scores after labels."""
     found = f"{out.dtype}{list(out.shape)}" if isinstance(out, np.ndarray) else type(out).__name__

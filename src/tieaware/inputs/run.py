@@ -11,11 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tieaware.checks.arrays import Offsets, Place, Scores
-from tieaware.checks.keywords import calls_elsewhere
+from tieaware.checks.keywords import calls_elsewhere, keywords_elsewhere
 from tieaware.errors import InputError
 from tieaware.inputs.column_names import run_columns
 from tieaware.inputs.constructors import instead_of_columns
-from tieaware.inputs.duplicate_rows import Duplicates, Ignored, check_duplicates, warn_of, without_duplicates
+from tieaware.inputs.duplicate_rows import (
+    FROM_COLUMNS,
+    FROM_DICT,
+    FROM_FILE,
+    FROM_FRAME,
+    Duplicates,
+    Ignored,
+    check_duplicates,
+    warn_of,
+    without_duplicates,
+)
 from tieaware.inputs.files import Path, state_of
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.mappings import flattened
@@ -27,7 +37,7 @@ from tieaware.inputs.rows import RowChunk, Rows, exact_scores
 from tieaware.inputs.run_column import runs_of
 from tieaware.inputs.run_exports import RunExports
 from tieaware.inputs.score_types import ScoreDtype, checked_scores, rounded
-from tieaware.inputs.topk import TopK
+from tieaware.inputs.topk import EXCLUDE_FROM_TOPK, TopK
 from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.query_lists import Lists, from_columns, grouped
 from tieaware.output.tables import counted
@@ -55,6 +65,9 @@ class RunSource(ABC):
         Whether the run can be read more than once.
     n_numbered : int or None
         The number of queries if the run comes from an array, whose rows number the queries from 0; otherwise None.
+    list_width : int or None
+        The length of the rows if the run comes from arrays of top-k lists; None if every list has padding, and for
+        any other input.
     """
 
     __slots__ = ()
@@ -66,6 +79,7 @@ class RunSource(ABC):
     duplicates: Duplicates = "error"
     rereadable: bool = True
     n_numbered: int | None = None
+    list_width: int | None = None
 
     @classmethod
     def recognise(
@@ -213,6 +227,8 @@ class Run(RunSource, RunExports):
     ----------
     tag : str or None
         The tag, field 6, of the first line of a TREC file; None for any other input.
+    list_width : int or None
+        The length of the rows if `from_topk` made the run; see `RunSource`.
 
     Raises
     ------
@@ -227,7 +243,7 @@ class Run(RunSource, RunExports):
     (1, ['d1', 'd2'], [9.5, 9.5])
     """
 
-    __slots__ = ("__weakref__", "documents", "name", "offsets", "queries", "scores", "tag")
+    __slots__ = ("__weakref__", "documents", "list_width", "name", "offsets", "queries", "scores", "tag")
 
     queries: Identifiers
     offsets: Offsets
@@ -235,6 +251,7 @@ class Run(RunSource, RunExports):
     scores: Scores
     name: str
     tag: str | None
+    list_width: int | None
 
     @calls_elsewhere(lambda _, *given: instead_of_columns("Run", given))
     def __init__(
@@ -248,11 +265,11 @@ class Run(RunSource, RunExports):
         scores = checked_scores(scores, "scores")
         offsets = checked_columns(queries, offsets, documents, scores, "scores")
         lists, _ = without_duplicates(
-            Lists(queries, offsets, documents, scores), lambda row: f"documents[{row}]", "error"
+            Lists(queries, offsets, documents, scores), lambda row: f"documents[{row}]", "error", FROM_COLUMNS
         )
         self._set(lists, name, None)
 
-    def _set(self, lists: Lists, name: str, tag: str | None) -> None:
+    def _set(self, lists: Lists, name: str, tag: str | None, list_width: int | None = None) -> None:
         for attribute, value in (
             ("queries", lists.queries),
             ("offsets", frozen(lists.offsets.view())),
@@ -260,11 +277,12 @@ class Run(RunSource, RunExports):
             ("scores", frozen(lists.values.view())),
             ("name", name),
             ("tag", tag),
+            ("list_width", list_width),
         ):
             object.__setattr__(self, attribute, value)
 
     @classmethod
-    def of(cls, lists: Lists, name: str, tag: str | None = None) -> Self:
+    def of(cls, lists: Lists, name: str, tag: str | None = None, list_width: int | None = None) -> Self:
         """Make a run from lists that are known to be valid, without checking or copying them.
 
         Parameters
@@ -275,13 +293,15 @@ class Run(RunSource, RunExports):
             The name of the run in results and error messages.
         tag : str, optional
             The tag, field 6, of the first line of a TREC file.
+        list_width : int, optional
+            The length of the rows of top-k lists.
 
         Returns
         -------
         Run
         """
         self = cls.__new__(cls)
-        self._set(lists, name, tag)
+        self._set(lists, name, tag, list_width)
         return self
 
     @classmethod
@@ -319,7 +339,7 @@ class Run(RunSource, RunExports):
         check_duplicates(duplicates)
         queries, offsets, documents, values, place = flattened(run, name)
         lists = grouped(queries, offsets, documents, checked_scores(values, name, place))
-        lists, ignored = without_duplicates(lists, place, duplicates)
+        lists, ignored = without_duplicates(lists, place, duplicates, FROM_DICT)
         warn_of(ignored, name)
         return cls.of(lists, name)
 
@@ -365,11 +385,12 @@ class Run(RunSource, RunExports):
         check_duplicates(duplicates)
         scores = checked_scores(score, "score")
         lists = from_columns(query, doc, scores, "score")
-        lists, ignored = without_duplicates(lists, lambda row: f"doc[{row}]", duplicates)
+        lists, ignored = without_duplicates(lists, lambda row: f"doc[{row}]", duplicates, FROM_COLUMNS)
         warn_of(ignored, name)
         return cls.of(lists, name)
 
     @classmethod
+    @keywords_elsewhere(dict.fromkeys(("exclude", "seen", "train"), EXCLUDE_FROM_TOPK))
     def from_topk(
         cls, ids: ArrayLike, scores: ArrayLike, *, queries: Iterable[object] | None = None,
         documents: Iterable[object] | None = None, name: str = "run",
@@ -413,7 +434,7 @@ class Run(RunSource, RunExports):
         """
         topk = TopK.of(ids, scores, queries, documents)
         lists = topk.lists(0, len(topk))
-        return cls.of(replace(lists, values=lists.values.copy()), name)
+        return cls.of(replace(lists, values=lists.values.copy()), name, list_width=topk.width())
 
     def check_columns(self, n_columns: int, matrix: str, name: str) -> None:
         """Raise InputError if a document is an integer that is too large. See `RunSource.check_columns`."""
@@ -516,7 +537,7 @@ class Run(RunSource, RunExports):
 
     def __reduce__(self) -> tuple[Any, ...]:
         lists = Lists(self.queries, np.asarray(self.offsets), self.documents, np.asarray(self.scores))
-        return Run.of, (lists, self.name, self.tag)
+        return Run.of, (lists, self.name, self.tag, self.list_width)
 
 
 def run_in(
@@ -561,17 +582,17 @@ def run_of(
     rows: Rows, chunk: RowChunk, name: str, duplicates: Duplicates, score_dtype: ScoreDtype = "float64"
 ) -> tuple[Run, Ignored]:
     """Make a run from the rows of a chunk; return the run and the duplicates that were ignored."""
-    return made_run(rows.lists(chunk, exact_scores), rows.place(chunk), name, duplicates, score_dtype)
+    return made_run(rows.lists(chunk, exact_scores), rows.place(chunk), name, duplicates, score_dtype, rows.frame)
 
 
 def made_run(
-    lists: Lists, place: Place, name: str, duplicates: Duplicates, score_dtype: ScoreDtype
+    lists: Lists, place: Place, name: str, duplicates: Duplicates, score_dtype: ScoreDtype, frame: Frame
 ) -> tuple[Run, Ignored]:
-    """Make a run from lists; return the run and the duplicates that were ignored.
+    """Make a run from the lists of a table, `frame`; return the run and the duplicates that were ignored.
 
     If `score_dtype` is "float32", the scores are rounded to float32; otherwise they keep their type.
     """
     if score_dtype == "float32":
         lists = replace(lists, values=rounded(lists.values, score_dtype))
-    lists, ignored = without_duplicates(lists, place, duplicates)
+    lists, ignored = without_duplicates(lists, place, duplicates, FROM_FILE if frame.is_file else FROM_FRAME)
     return Run.of(lists, name), ignored

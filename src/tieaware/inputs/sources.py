@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import warnings
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, SupportsFloat, TypeAlias
 
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tieaware.checks.arguments import shown, unexpected
-from tieaware.errors import InputError, printable
+from tieaware.errors import InputError, warn
 from tieaware.inputs.duplicate_rows import Duplicates
 from tieaware.inputs.files import is_file_object
 from tieaware.inputs.folders import files_at
@@ -38,6 +37,8 @@ from tieaware.lists.sparse import is_matrix
 # The classes for the forms of runs, in the order in which they are tried. RunSource recognises values that are already
 # a RunSource, such as a Run.
 SOURCES: tuple[type[RunSource], ...] = (RunSource, RunDict, RunParts, RunTopK, RunFrame, RunFile)
+# What to pass if two runs have one name. The command line replaces it by its own option.
+NAMED_RUNS = "pass {name: run}"
 
 
 class _Matrix(Protocol):
@@ -99,7 +100,7 @@ def as_qrels(qrels: Any) -> Qrels:
     qrels = parts_at(qrels, "qrels")
     if not (is_frame(qrels) or isinstance(qrels, str | os.PathLike | Parts) or is_file_object(qrels)):
         forms = "a path, a binary file, {query: {document: label}}, a table or a sparse matrix"
-        raise InputError("qrels", f"must be judgments ({forms}), not {type(qrels).__name__}{_instead(qrels)}")
+        raise InputError("qrels", f"must be judgments ({forms}), not {_type_of(qrels)}{_instead(qrels)}")
     return read_qrels(qrels)
 
 
@@ -135,7 +136,7 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
     by_name: dict[str, RunSource] = {}
     for name, source in named:
         if name in by_name:
-            raise InputError("runs", f"two runs are named {name!r}: pass {{name: run}} to give them different names")
+            raise InputError("runs", f"two runs are named {name!r}: {NAMED_RUNS} to give them different names")
         by_name[name] = source
     return by_name
 
@@ -180,12 +181,25 @@ def _recognised(
     if isinstance(value, np.ndarray):
         remedy = "; for the scores of all documents, use Evaluator(...).results({name: scores})"
     where, what = ("runs", "runs") if name == "run" else (f"runs[{name!r}]", "a run")
-    raise InputError(where, f"must be {what} ({forms}), not {type(value).__name__}{remedy}")
+    raise InputError(where, f"must be {what} ({forms}), not {_type_of(value)}{remedy}")
 
 
 def _instead(value: Any) -> str:
-    """Say what to pass instead of an object of pyarrow that reads tables, such as ParquetFile; "" for other values."""
+    """Say what to pass instead of an object of another library: one of pyarrow that reads tables, or a run of ranx."""
+    if _is_theirs(value) and hasattr(value, "to_dict"):
+        return f"; pass {type(value).__name__.lower()}.to_dict()"
     return "; pass the path, or pyarrow.dataset.dataset(path)" if hasattr(value, "read") else ""
+
+
+def _type_of(value: Any) -> str:
+    """Return the name of a type for a message; another library's Run or Qrels has the name of the library as well."""
+    kind = type(value)
+    return f"{kind.__module__.partition('.')[0]}.{kind.__name__}" if _is_theirs(value) else kind.__name__
+
+
+def _is_theirs(value: Any) -> bool:
+    """Return whether a value is a Run or Qrels of another library, such as ranx."""
+    return type(value).__name__ in ("Run", "Qrels") and not isinstance(value, RunSource | Qrels)
 
 
 def source_named(
@@ -246,7 +260,7 @@ def warn_of_parts(sources: Sequence[RunSource], runs: Sequence[Any], *, shell: b
         what = f"{len(parts)} files in {len(folders)} folders look like parts"
     remedy = _remedy_in_shell(folders) if shell else _remedy(runs, folders)
     problem = f"{what}, but are evaluated as {len(parts)} runs"
-    warnings.warn(printable(f"runs: {problem}: {remedy}"), UserWarning, stacklevel=5)
+    warn(f"runs: {problem}: {remedy}")
 
 
 def _remedy(runs: Sequence[Any], folders: Mapping[str, str]) -> str:

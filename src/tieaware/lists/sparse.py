@@ -175,7 +175,10 @@ def _remedy(exclude: Any, excluded: Entries, place: int) -> str:
     data = as_flat(exclude.data, "exclude.data")
     if entry < len(data) and data[entry] == 0:
         return "its entry is an explicit 0, which excludes the item too: call exclude.eliminate_zeros() first"
-    return "pass relevance - relevance.multiply(exclude > 0) as relevance to leave out such items"
+    return (
+        "to rank such items, pass exclude - exclude.multiply(relevance > 0) as exclude; to leave them out, pass "
+        "relevance - relevance.multiply(exclude > 0) as relevance"
+    )
 
 
 def _labels(relevance: Any, judged: Entries) -> Labels:

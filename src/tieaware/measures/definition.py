@@ -261,6 +261,8 @@ class Measure:
                     known = f"write {definition.name}@{value}"
                 if name in ("gain", "gains") and "dcg" in settings and isinstance(value, str):
                     known = "write dcg='exp-log2' for exponential gains"
+                if name == "rel" and is_integer(value) and settings.keys() & {"dcg", "max_rel"}:
+                    known = f"labels are grades here: pass 1 for labels of at least {value} and 0 for the others"
                 raise InputError(definition.name, f"unknown parameter {name!r}; {known}")
             try:
                 settings[name] = definition.parameters[name].checked(name, value)

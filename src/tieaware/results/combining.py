@@ -180,7 +180,8 @@ def _along_queries(results: Sequence[Joinable]) -> bool:
     same = {axis: [set(getattr(result, axis)) == set(getattr(first, axis)) for result in results] for axis in _AXES}
     along = "queries" if all(same["runs"]) else "runs"
     if along == "runs" and not all(same["queries"]):
-        i = next(i for i, pair in enumerate(zip(*same.values(), strict=True)) if pair != (True, True))
+        # The first result at which neither way is left: the results before it have all runs or all queries in common.
+        i = max(each.index(False) for each in same.values())
         shared = _in_common(results[i], first)
         raise _error(
             i,
