@@ -31,12 +31,12 @@ def test_names_in_any_spelling(query, doc):
     [
         # PyTerrier's frames have an internal number beside the identifier.
         (("qid", "docid", "docno", "score"), "docno"),
-        (("qid", "document", "doc_id", "score"), "doc_id"),
+        (("qid", "DOCNO", "docid", "score"), "DOCNO"),
+        (("qid", "document", "docno", "score"), "docno"),
         (("qid", "Document", "DOCID", "docno", "score"), "docno"),
-        (("topic", "query_id", "docid", "score"), "docid"),
     ],
 )
-def test_exact_names_come_first(names, expected):
+def test_docno_comes_before_docid_and_document(names, expected):
     frame = pl.DataFrame({name: [1.0] if name == "score" else [name] for name in names})
     assert Run.from_frame(frame).documents.to_list() == [expected]
 
@@ -50,6 +50,18 @@ def test_exact_names_come_first(names, expected):
         (("qid", "pid", "Document", "score"), ("pid", "Document"), "doc"),
         (("qid", "DocId", "ITEM", "score"), ("DocId", "ITEM"), "doc"),
         (("qid", "docid", "SCORE", "Rating"), ("SCORE", "Rating"), "score"),
+        # The same pairs in several spellings.
+        (("qid", "docid", "item_id", "score"), ("docid", "item_id"), "doc"),
+        (("qid", "doc_id", "item_id", "score"), ("doc_id", "item_id"), "doc"),
+        (("userId", "query", "docno", "score"), ("userId", "query"), "query"),
+        (("user_id", "query", "docno", "score"), ("user_id", "query"), "query"),
+        (("query", "topic", "docno", "score"), ("query", "topic"), "query"),
+        (("user_id", "topic", "docno", "score"), ("user_id", "topic"), "query"),
+        (("topic", "query_id", "docno", "score"), ("topic", "query_id"), "query"),
+        (("qid", "document", "doc_id", "score"), ("document", "doc_id"), "doc"),
+        (("qid", "doc_id", "DocID", "score"), ("doc_id", "DocID"), "doc"),
+        (("qid", "docno", "item_id", "score"), ("docno", "item_id"), "doc"),
+        (("qid", "docno", "score", "Rating"), ("score", "Rating"), "score"),
     ],
 )
 def test_ambiguous_names(names, several, argument):

@@ -177,7 +177,7 @@ WRONG = [
     ({"score": ["1", "2", "3"]}, {}, "run: score: expected a column of numbers, found "),
     ({"docno": [1.5, 2.5, 3.5]}, {}, "run: docno: expected a column of text, bytes or integers, found "),
     ({"docno": ["x", "x", "x"]}, {}, "run: docno[1]: document 'x' of query 'a' appears twice, first at "
-     "run: docno[0]; to keep only the first row, read the run with duplicates='first', or --duplicates first"),
+     "run: docno[0]; to keep only the first row, pass Run.from_frame(frame, duplicates='first')"),
     ({"score": [1, 2**53 + 1, 3]}, {}, "run: score[1]: expected a number that float64 represents exactly, "
      "found 9007199254740993"),
     ({"qid": None}, {}, "run: there is no query column among docno, score: name it query_id, qid, query, user_id, "

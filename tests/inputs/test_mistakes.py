@@ -45,7 +45,7 @@ FILES = {
 FORMS = "a path, a binary file, {query: {document: score}}, a table or (ids, scores)"
 JUDGED = "a path, a binary file, {query: {document: label}}, a table or a sparse matrix"
 QUERIES = "name it query_id, qid, query, user_id, user, topic_id or topic"
-FIRST = "to keep only the first row, read the run with duplicates='first', or --duplicates first"
+FIRST = "to keep only the first row, pass"
 LABEL = "a whole number from -2147483648 to 2147483647"
 IS_JSON = "this line is JSON: pass json.load(file) instead of the path, or call a file of JSON Lines .jsonl"
 RUN_LINE, JUDGED_LINE = '"query Q0 document rank score tag"', '"query iteration document label"'
@@ -78,7 +78,7 @@ RUNS = [
     ({"q1": {"d1": "0.5"}}, "run['q1']['d1']: expected a number, found '0.5'"),
     ({"q1": {"d1": 1j}}, "run['q1']['d1']: expected a number, found 1j"),
     ({"q1": {1: 1.0, "1": 2.0}}, "run['q1']['1']: document '1' of query 'q1' appears twice, first at run['q1'][1]; "
-     f"{FIRST}"),
+     f"{FIRST} Run.from_dict(run, duplicates='first')"),
     ({"q1": {1.5: 1.0}}, "documents of run[0]: expected text, bytes or an integer, found 1.5"),
     ({None: {"d1": 1.0}}, "queries of run[0]: expected text, bytes or an integer, found None"),
     # Wrong shapes.
@@ -123,7 +123,8 @@ RUNS = [
     ("cut.gz", "cut.gz: truncated gzip data: the file ends before its end marker"),
     ("words.run", "words.run:1: the score, field 5, must be a number, not 'high'"),
     ("nan.run", "nan.run:1: the score, field 5, must be a number, not NaN"),
-    ("twice.run", f"twice.run:2: document 'd1' of query 'q1' appears twice, first at line 1; {FIRST}"),
+    ("twice.run", f"twice.run:2: document 'd1' of query 'q1' appears twice, first at line 1; {FIRST} "
+     "read_run(path, duplicates='first')"),
     ("three.run", f"three.run:1: a line of a run has 6 fields, {RUN_LINE}, but this line has 3"),
     ("commas.run", "commas.run:1: this line is separated by commas: call a file of comma-separated values .csv, and "
      "name its columns"),
@@ -149,7 +150,7 @@ RUNS = [
     (frame(score=[1.0, nan]), "run: score[1]: expected a number, found NaN"),
     (frame(score=["1", "2"]), "run: score: expected a column of numbers, found text"),
     (frame(docno=["d1", "d1"]), f"run: docno[1]: document 'd1' of query 'q1' appears twice, first at run: docno[0]; "
-     f"{FIRST}"),
+     f"{FIRST} Run.from_frame(frame, duplicates='first')"),
     (frame(docno=[1.0, 2.0]), "run: docno: expected a column of text, bytes or integers, found float64"),
     (pd.DataFrame(), "run: the table is empty, or its columns have no names"),
     (frame()["score"], "run: the table is empty, or its columns have no names"),

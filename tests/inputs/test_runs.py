@@ -101,7 +101,7 @@ def test_a_run_does_not_share_memory_with_its_input():
         (
             {"q": {1: 1, "1": 2}},
             "run['q']['1']: document '1' of query 'q' appears twice, first at run['q'][1]; to keep only the first "
-            "row, read the run with duplicates='first', or --duplicates first",
+            "row, pass Run.from_dict(run, duplicates='first')",
         ),
     ],
 )
@@ -131,7 +131,7 @@ def test_bad_dicts(run, message):
         (
             (["q", "r", "q"], ["d", "d", "d"], [1, 2, 3]),
             "doc[2]: document 'd' of query 'q' appears twice, first at doc[0]; to keep only the first row, "
-            "read the run with duplicates='first', or --duplicates first",
+            "pass Run.from_columns(query, doc, score, duplicates='first')",
         ),
     ],
 )

@@ -72,8 +72,8 @@ def message_of(reader, *args, **options):
         ),
         (
             GOOD + b"r Q0 d 1 2 t\n\n# comment\nq Q0 d 2 1 t\n",
-            "a:5: document 'd' of query 'q' appears twice, first at line 1; to keep only the first row, read "
-            "the run with duplicates='first', or --duplicates first",
+            "a:5: document 'd' of query 'q' appears twice, first at line 1; to keep only the first row, pass "
+            "read_run(path, duplicates='first')",
         ),
     ],
 )
@@ -146,7 +146,7 @@ def test_line_numbers_after_the_first_buffer(directory, monkeypatch):
     for reader in (read_run, lambda path: list(stream_run(path))):
         assert message_of(reader, "a") == (
             f"a:{n + 1}: document 'd195' of query 'q19' appears twice, first at line {first}; to keep only "
-            "the first row, read the run with duplicates='first', or --duplicates first"
+            "the first row, pass read_run(path, duplicates='first')"
         )
     (directory / "a").write_bytes(content + b"q19 Q0 d1950 1 x t\n")
     for reader in (read_run, lambda path: list(stream_run(path))):

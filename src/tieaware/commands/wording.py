@@ -8,11 +8,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from tieaware.errors import InputError
+from tieaware.inputs.duplicate_rows import FROM_FILE
 from tieaware.inputs.files import run_name, source_name
 from tieaware.inputs.folders import files_at
+from tieaware.inputs.sources import NAMED_RUNS
 
 # Experiments call their input `values` or `results`; commands call it `runs` or `matrix`.
 _OTHER_NAMES = {"runs": ("values", "results"), "matrix": ("values", "results")}
+# Advice for callers of the library: what users of the command line write instead.
+_INSTEAD = {FROM_FILE: "write --duplicates first", NAMED_RUNS: "write NAME=PATH"}
 
 
 def error_message(error: InputError, arguments: argparse.Namespace) -> str:
@@ -25,6 +29,7 @@ def error_message(error: InputError, arguments: argparse.Namespace) -> str:
     parser = getattr(arguments, "parser", None)
     if parser is None:
         return f"{error}"
+    error = _reworded(error)
     if _is_in_folder(error, arguments):
         characters = "a dot or an underscore" if getattr(arguments, "name", None) else "a dot"
         return f"{error}; in a folder, files whose names begin with {characters} are left out"
@@ -37,6 +42,14 @@ def error_message(error: InputError, arguments: argparse.Namespace) -> str:
     elif error.where:
         error = error.at(f"{option}: {error.where}")
     return with_pointer(f"{error}", parser)
+
+
+def _reworded(error: InputError) -> InputError:
+    """Return an error whose advice names options instead of functions of the library."""
+    problem = error.problem
+    for call, option in _INSTEAD.items():
+        problem = problem.replace(call, option)
+    return InputError(error.where, problem, error.expected, error.found, error.argument)
 
 
 def with_pointer(text: str, parser: argparse.ArgumentParser) -> str:

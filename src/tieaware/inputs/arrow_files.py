@@ -19,6 +19,8 @@ _BATCH_ROWS = 1 << 17
 class _PyarrowFile(Frame):
     """A table file that pyarrow opens by its path, and from which it reads the schema and the batches."""
 
+    is_file = True
+
     MAGIC: ClassVar[bytes]
     # The function of polars that reads such files lazily.
     SCAN: ClassVar[str]

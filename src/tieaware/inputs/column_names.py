@@ -10,29 +10,29 @@ from tieaware.errors import InputError
 from tieaware.inputs.frames import Frame
 
 # The usual names of each column: those in published judgments and runs, and in data frames of other evaluation tools.
-# A column that has exactly one of the first names is preferred. If there is none, upper and lower case, hyphens,
-# underscores and spaces are ignored, and the further names count as well. The order matters: PyTerrier's frames have a
-# column docid, an internal number, beside docno; and a column called document may contain its text.
-_QUERIES = (("query_id", "qid", "q_id", "query", "query-id", "user_id", "user"), ("topic_id", "topic"))
+# Upper and lower case, hyphens, underscores and spaces are ignored.
+_QUERIES = ("query_id", "qid", "query", "user_id", "user", "topic_id", "topic")
 _DOCUMENTS = (
-    ("doc_id", "docno", "did", "doc", "corpus-id", "item_id", "item"),
-    ("document_id", "document", "passage_id", "pid", "movie_id"),
-)
-_SCORES = (("score", "rating", "prediction", "sim"), ())
-_LABELS = (("relevance", "label", "rel", "score"), ())
-_RUNS = (("run", "system", "tag"), ())
+    "doc_id", "docno", "did", "doc", "corpus-id", "item_id", "item", "document_id", "document", "passage_id", "pid",
+    "movie_id",
+)  # fmt: skip
+_SCORES = ("score", "rating", "prediction", "sim")
+_LABELS = ("relevance", "label", "rel", "score")
+_RUNS = ("run", "system", "tag")
 # Usual names of labels that are not usual names of scores.
 _ONLY_LABELS = ("relevance", "label", "rel")
 USUAL = {"query": _QUERIES, "doc": _DOCUMENTS, "score": _SCORES, "label": _LABELS, "run": _RUNS}
-_Usual: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-_WORDS = ("query", "user", "doc", "item")
+_Usual: TypeAlias = tuple[str, ...]
+# Columns that do not identify the document if there is a column docno: in PyTerrier's frames, docid is an internal
+# number, and document may contain the text. All other columns of one meaning are an error.
+_BESIDE_DOCNO = ("docid", "document")
 _SEPARATORS = re.compile(r"[-_ ]")
 
 
 def usual_names(argument: str) -> list[str]:
     """Return the usual names of a column, without those that differ only in characters that may be ignored."""
     found: dict[str, str] = {}
-    for name in (*USUAL[argument][0], *USUAL[argument][1]):
+    for name in USUAL[argument]:
         found.setdefault(_plain(name), name)
     return list(found.values())
 
@@ -102,7 +102,7 @@ def _remedy(frame: Frame, reader: str, argument: str) -> str:
     """Say how a table gets a column that it lacks."""
     *others, last = usual_names(argument)
     names = f"name it {', '.join(others)} or {last}"
-    known = {_plain(name) for usual in USUAL.values() for group in usual for name in group}
+    known = {_plain(name) for usual in USUAL.values() for name in usual}
     unknown = [name for name in frame.names if _plain(name) not in known]
     renaming = frame.renaming(unknown[0] if len(unknown) == 1 else "...", usual_names(argument)[0])
     if renaming is None:
@@ -132,13 +132,10 @@ def _found(
 
 def _matching(names: Sequence[str], usual: _Usual) -> list[int]:
     """Return the indices of the names that are usual names of a column."""
+    known = {_plain(name) for name in usual}
     plain = [_plain(name) for name in names]
-    found = [i for i, name in enumerate(names) if name in usual[0]]
-    if found:
-        # If there are columns query and Query_ID, the former may contain the text of the query.
-        ids = {f"{names[i]}id" for i in found if names[i] in _WORDS}
-        return [i for i, name in enumerate(plain) if i in found or name in ids]
-    known = {_plain(name) for group in usual for name in group}
+    if "docno" in plain:
+        known.difference_update(_BESIDE_DOCNO)
     return [i for i, name in enumerate(plain) if name in known]
 
 

@@ -42,6 +42,7 @@ class DelimitedFile(Frame):
     delimiter : str
     """
 
+    is_file = True
     heading = " in the first line"
 
     @classmethod

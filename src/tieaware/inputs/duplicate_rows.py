@@ -12,6 +12,12 @@ from tieaware.errors import InputError, printable
 from tieaware.lists.identifiers import quoted
 from tieaware.lists.query_lists import Lists
 
+# What to pass to keep the first row, by the source of the rows. The command line replaces the first by its own option.
+FROM_FILE = "pass read_run(path, duplicates='first')"
+FROM_FRAME = "pass Run.from_frame(frame, duplicates='first')"
+FROM_DICT = "pass Run.from_dict(run, duplicates='first')"
+FROM_COLUMNS = "pass Run.from_columns(query, doc, score, duplicates='first')"
+
 # The values of the argument `duplicates`: rows that repeat a document are an error, or only the first row counts.
 Duplicates: TypeAlias = Literal["error", "first"]
 
@@ -33,7 +39,7 @@ def check_duplicates(duplicates: Duplicates) -> None:
 
 
 def without_duplicates(
-    lists: Lists, place: Place, duplicates: Duplicates, first_place: Place | None = None
+    lists: Lists, place: Place, duplicates: Duplicates, remedy: str, first_place: Place | None = None
 ) -> tuple[Lists, Ignored]:
     """Remove rows whose document already appears in an earlier row of the same query; return the rest.
 
@@ -44,6 +50,8 @@ def without_duplicates(
         Describes the place of a row of the input for messages.
     duplicates : "error" or "first"
         Whether to raise an error, or to keep only the first row with a document.
+    remedy : str
+        What to pass to keep only the first row, for the message: one of the constants of this module.
     first_place : callable, optional
         Describes the place of the earlier row if this needs other words; by default `place`.
 
@@ -64,8 +72,7 @@ def without_duplicates(
     here, there = place(lists.source(row)), (first_place or place)(lists.source(first))
     document = f"document {quoted(lists.documents[row])} of query {lists.query_of(row)}"
     if duplicates == "error":
-        remedy = "to keep only the first row, read the run with duplicates='first', or --duplicates first"
-        raise InputError(here, f"{document} appears twice, first at {there}; {remedy}")
+        raise InputError(here, f"{document} appears twice, first at {there}; to keep only the first row, {remedy}")
     return lists.without(found[:, 0]), Ignored(len(found), f"{here}: {document} appears again, first at {there}")
 
 

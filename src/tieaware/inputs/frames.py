@@ -119,12 +119,15 @@ class Frame(ABC):
         The names of the columns.
     rereadable : bool
         Whether the table can be read more than once.
+    is_file : bool
+        Whether the table is a file, or several.
     heading : str
         Where the names of the columns stand, for messages; "" if that is obvious.
     """
 
     names: tuple[str, ...]
     rereadable = True
+    is_file = False
     heading = ""
 
     @abstractmethod

@@ -39,6 +39,8 @@ class JsonLinesFile(Frame):
         there if the stream is still open; every other call opens the file again.
     """
 
+    is_file = True
+
     @classmethod
     def recognise(cls, stream: ByteStream) -> Frame | None:
         """Return the table in an open file; None if the suffix of the file is not .jsonl or .ndjson."""

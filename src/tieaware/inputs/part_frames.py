@@ -24,6 +24,8 @@ class PartsFrame(Frame):
         The names of the columns.
     """
 
+    is_file = True
+
     @classmethod
     def recognise(cls, parts: Parts) -> PartsFrame | None:
         """Return the table in the parts; None if the first part that is not empty is not a table."""

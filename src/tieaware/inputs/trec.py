@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arrays import Integers, Place
 from tieaware.errors import InputError
-from tieaware.inputs.duplicate_rows import Duplicates, Ignored, check_duplicates, warn_of, without_duplicates
+from tieaware.inputs.duplicate_rows import (
+    FROM_FILE,
+    Duplicates,
+    Ignored,
+    check_duplicates,
+    warn_of,
+    without_duplicates,
+)
 from tieaware.inputs.external_grouping import BATCH_ROWS, ExternalGrouping
 from tieaware.inputs.files import ByteStream, Path
 from tieaware.inputs.frames import frame_of, is_frame
@@ -217,7 +224,7 @@ def _made_run(
     lists: Lists, reader: _Reader, score_dtype: ScoreDtype, duplicates: Duplicates, place: Place, first_place: Place
 ) -> tuple[Run, Ignored]:
     """Make a run from lists: remove duplicates and round the scores. Return the run and the ignored duplicates."""
-    lists, ignored = without_duplicates(lists, place, duplicates, first_place)
+    lists, ignored = without_duplicates(lists, place, duplicates, FROM_FILE, first_place)
     lists = replace(lists, values=rounded(lists.values, score_dtype))
     tag = reader.parser.tag
     text = None if tag is None else tag.decode("utf-8", "surrogateescape")
