@@ -13,6 +13,9 @@ from tieaware.cli import main
 
 QRELS = "q1 0 d1 1\nq1 0 d4 2\nq2 0 d1 1\n"
 RUN = "q1 Q0 d1 1 7.0 tag\nq1 Q0 d2 2 7.0 tag\nq1 Q0 d3 3 6.5 tag\n"
+UNANSWERED = (
+    "a leaves 1 of 2 judged queries unanswered; the means count each as an empty list; --queries both leaves them out"
+)
 
 
 @pytest.fixture
@@ -33,7 +36,7 @@ def run(capfd, *arguments):
 def test_eval_prints_the_three_columns_of_trec_eval(files, capfd):
     """Measures keep the names under which they were given. Values have four decimals, and counts have none."""
     status, out, err = run(capfd, "eval", "qrels.txt", "a.run", "-m", "recip_rank", "-m", "RR@10", "-m", "num_ret")
-    assert (status, err) == (0, "")
+    assert (status, err) == (0, f"warning: {UNANSWERED}\n")
     assert out.splitlines() == [
         "recip_rank            \tall\t0.3750",
         "RR@10                 \tall\t0.3750",
@@ -266,7 +269,9 @@ def test_duplicate_documents_are_an_error_or_counted_in_one_warning(files, capfd
     assert "document 'd1' of query 'q1'" in err
     assert "first at line 1" in err
     assert err.count("\n") == 1
-    status, out, err = run(capfd, "eval", "qrels.txt", "twice.run", "-m", "RR", "--duplicates", "first")
+    assert err.endswith("appears twice, first at line 1; to keep only the first row, write --duplicates first\n")
+    command = "eval", "qrels.txt", "twice.run", "-m", "RR", "--duplicates", "first", "--queries", "judged"
+    status, out, err = run(capfd, *command)
     assert (status, out) == (0, "RR                    \tall\t0.3750\n")
     assert err.startswith("warning: twice.run: 2 duplicate rows are ignored")
     assert err.count("\n") == 1

@@ -142,13 +142,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             hint = _hint(arguments.parser, unknown[0])
             arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         with warnings.catch_warnings():
-            warnings.simplefilter("always")
+            # `python -W` and PYTHONWARNINGS decide if they are given: "error" ends the command at a warning.
+            if not sys.warnoptions:
+                warnings.simplefilter("always")
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             with stage(arguments.parser.prog):
                 output = arguments.run(arguments)
         return write(output)
     except InputError as error:
         say(error_message(error, arguments))
+    except Warning as warning:
+        say(f"{warning}")
     except ImportError as error:
         say(f"{error}")
     except MemoryError as error:

@@ -86,11 +86,11 @@ def add_values(command: argparse.ArgumentParser) -> None:
 
 
 def add_queries(command: argparse.ArgumentParser) -> None:
-    """Add the option for the queries to average over."""
+    """Add the option for the queries to average over; None, which means "judged", if it is not given."""
     command.add_argument(
-        "--queries", choices=("judged", "both"), default="judged",
+        "--queries", choices=("judged", "both"),
         help="average over all judged queries, with 0 for queries that the run lacks (trec_eval -c), or only over "
-        "queries that are judged and in the run (trec_eval without -c) (%(default)s)",
+        "queries that are judged and in the run (trec_eval without -c) (default: judged)",
     )  # fmt: skip
 
 
