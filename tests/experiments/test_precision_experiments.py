@@ -152,7 +152,7 @@ def test_the_verdict_on_a_single_run_names_loss_and_gain():
     esl = precision(QRELS, RUNS["a"], ["levels:1"], ["ESL"]).verdict()
     assert "ESL loses 0.889 on average (largest loss 1.50 on query q1; largest gain 0)." in esl
     several = precision(QRELS, RUNS["b"], ["levels:1", "bands:3"], ["RR"]).verdict()
-    assert several.endswith("largest gain 0.271 on query q1). With bands:3, no change is significant.")
+    assert several.endswith("largest gain 0.271 on query q1). With bands:3, the mean does not change significantly.")
     both = precision(QRELS, RUNS["a"], ["levels:1"], ["RR", "AP"]).verdict()
     assert both.startswith("With levels:1, RR (p = 0.233) and AP (p = 0.299) do not change significantly (paired t-te")
 
@@ -198,7 +198,38 @@ def test_the_verdict_names_both_extremes_and_a_harmless_precision():
         "multiple tests). RR loses 0.00625 on average (largest loss on a query 0.250; largest gain 0.250)."
     )
     several = precision(qrels, runs, ["levels:1", "decimals:1"], ["RR"]).verdict()
-    assert several.endswith("The verdict between the two runs changes; with decimals:1, no change is significant.")
+    assert several.endswith(
+        "The verdict between the two runs changes; "
+        "with decimals:1, no run's mean changes significantly, and no verdict changes."
+    )
+
+
+def test_the_verdict_does_not_call_a_precision_harmless_that_changes_verdicts_between_runs():
+    """No run's mean changes significantly with decimals:1, but the difference of the two runs vanishes."""
+    qrels = {f"q{i}": {"d1": 1} for i in range(20)}
+    above, below = {"d1": 0.9, "d2": 0.8}, {"d1": 0.8, "d2": 0.9}
+    # Run a is better in five queries; in two of them, both runs tie at one decimal.
+    up, down = {"d1": 0.51, "d2": 0.5}, {"d1": 0.5, "d2": 0.51}
+    runs = {
+        "a": {f"q{i}": up if i < 2 else above for i in range(20)},
+        "b": {f"q{i}": down if i < 2 else below if i < 5 else above for i in range(20)},
+    }
+    outcome = precision(qrels, runs, ["levels:1", "decimals:1"], ["P@2", "RR"])
+    assert (outcome.changed[1] > 0.05).all()
+    assert outcome.pairs.shares()[0, 1].tolist() == [1.0, 0.0]
+    assert outcome.verdict().endswith(
+        "with decimals:1, no run's mean changes significantly, but the verdict between the two runs does, by RR."
+    )
+
+
+def test_the_verdict_names_a_mean_that_loses_more_than_the_kept_share():
+    """With three of 20 queries, the two-sided test has p = 0.083, and the one-sided test half of it."""
+    qrels, runs = _runs_that_tie(20, [20, 3])
+    outcome = precision(qrels, runs["run 1"], ["levels:1", "decimals:1"], ["RR"], kept=0.9999)
+    assert outcome.changed[1].item() > 0.05
+    assert outcome.keeps[1].item() == -1
+    end = "the mean does not change significantly, but 1 mean keeps less than 99.99% by a one-sided test."
+    assert outcome.verdict().endswith(f"With decimals:1, {end}")
 
 
 def test_the_verdict_on_submitted_runs_is_that_of_the_tables(covid):

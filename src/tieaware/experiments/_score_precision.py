@@ -267,7 +267,10 @@ class Precision(Experiment):
         sign = np.where([measure.definition.less_is_better for measure in self.measures], -1.0, 1.0)
         lost = np.moveaxis(self.differences * sign, 3, 1)
         p = np.moveaxis(self.changed, 2, 1)
-        return Changes(self.precisions, self.measures, lost, p, self.pairs, self.alpha, self.queries).sentences()
+        keeps = np.moveaxis(self.keeps, 2, 1)
+        return Changes(
+            self.precisions, self.measures, lost, p, self.pairs, self.alpha, self.queries, keeps, self.kept
+        ).sentences()
 
     @cached_property
     def differences(self) -> Values:

@@ -34,6 +34,9 @@ class Changes:
         The significance level.
     queries : sequence of str or int
         The names along the last axis of `lost`.
+    keeps : int64[n_precisions, n_measures, n_runs]
+        -1 where the one-sided test shows that a run keeps less than the share `kept` of its mean.
+    kept : float
     """
 
     precisions: Sequence[Coarsening]
@@ -43,6 +46,8 @@ class Changes:
     pairs: Verdicts
     alpha: float
     queries: Sequence[str | int]
+    keeps: Integers
+    kept: float
 
     def sentences(self) -> str:
         """Say what changes with the precision that has the largest mean absolute change over all measures.
@@ -127,10 +132,10 @@ class Changes:
         return f"{what} {significant(largest)} {by}on query {self.queries[query]}"
 
     def _between_runs(self, p: int, moved: Values) -> str:
-        """Say how many pairs of runs keep their verdict, and which precision has no significant change."""
+        """Say how many pairs of runs keep their verdict, and which precisions change nothing significantly."""
         harmless = self._harmless(p, moved)
         if self._n_runs == 1:
-            return f"With {harmless}." if harmless else ""
+            return f"{harmless[:1].upper()}{harmless[1:]}." if harmless else ""
         n_pairs, share = self.pairs.count, float(self.pairs.shares()[0, p].min())
         if n_pairs == 1:
             verdict = f"The verdict between the two runs {'stays the same' if share == 1.0 else 'changes'}"
@@ -142,7 +147,7 @@ class Changes:
             rest = f", and at least as many by the other {'measures' if len(shares) > 2 else 'measure'}" if by else ""
             n = f"{round(share * n_pairs):,} of {n_pairs:,}"
             verdict = f"{n} verdicts of {self._tests_between_runs} stay the same{by} ({percent(share)}){rest}"
-        return f"{verdict}; with {harmless}." if harmless else f"{verdict}."
+        return f"{verdict}; {harmless}." if harmless else f"{verdict}."
 
     @property
     def _tests_between_runs(self) -> str:
@@ -151,13 +156,48 @@ class Changes:
         return f"{kind} tests {'between pairs of runs' if baseline is None else f'against {baseline}'}"
 
     def _harmless(self, p: int, moved: Values) -> str:
-        """Name the precision with the largest change of those without a significant change, if p has one."""
-        least = self.p.min(axis=(1, 2))
-        some = [i for i in range(len(moved)) if moved[i] and least[i] > self.alpha]
-        if not some or least[p] > self.alpha:
+        """Name the precisions that change values, but neither a mean significantly nor a verdict; else the nearest.
+
+        The nearest are those with which no run's mean changes significantly; the text then says what does change.
+        """
+        steady = self.p.min(axis=(1, 2)) > self.alpha
+        n_changed, n_less = self._changed_verdicts(), (self.keeps < 0).sum(axis=(1, 2))
+        clean = steady & (n_changed.max(axis=1) == 0) & (n_less == 0)
+        if clean[p]:
             return ""
-        coarsest = self.precisions[max(some, key=lambda i: float(moved[i]))]
-        return f"{coarsest}, no change is significant"
+        names = np.array([str(each) for each in self.precisions])
+        without = "the mean does not change" if self._n_runs == 1 else "no run's mean changes"
+        found = np.flatnonzero(clean & (moved > 0.0))
+        if found.size:
+            verdicts = ", and no verdict changes" if self.pairs.count else ""
+            return f"with {_listed(names[found].tolist())}, {without} significantly{verdicts}"
+        found = np.flatnonzero(steady & (moved > 0.0))
+        if steady[p] or not found.size:
+            return ""
+        but = self._but(n_changed[found], n_less[found])
+        return f"with {_listed(names[found].tolist())}, {without} significantly{but}"
+
+    def _changed_verdicts(self) -> Integers:
+        """Return the number of verdicts that each precision changes by each measure: [n_precisions, n_measures]."""
+        if not self.pairs.count:
+            return np.zeros((len(self.precisions), len(self.measures)), dtype=np.int64)
+        n_changed: Integers = np.rint((1.0 - self.pairs.shares()[0]) * self.pairs.count).astype(np.int64)
+        return n_changed
+
+    def _but(self, n_changed: Integers, n_less: Integers) -> str:
+        """Say how many verdicts some precisions change, and how many means lose too much by the one-sided test."""
+        most, up_to, parts = int(n_changed.max()), "up to " * (len(n_changed) > 1), []
+        by = f", by {self.measures[int(np.argmax(n_changed.max(axis=0)))]}" if len(self.measures) > 1 else ""
+        if most and self.pairs.count == 1:
+            parts.append(f"the verdict between the two runs does{by}")
+        elif most:
+            do = "do" if most > 1 or up_to else "does"
+            parts.append(f"{up_to}{most:,} of {self.pairs.count:,} verdicts {do}{by}")
+        if n_less.any():
+            n = int(n_less.max())
+            means = "1 mean keeps" if n == 1 else f"{n:,} means keep"
+            parts.append(f"{up_to}{means} less than {100.0 * self.kept:g}% by a one-sided test")
+        return f", but {(', and ' if by else ' and ').join(parts)}"
 
     def _no_change(self) -> str:
         """Say that no value changes with any precision."""
