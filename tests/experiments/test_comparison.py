@@ -111,7 +111,8 @@ def test_nothing_stays_open_and_runs_without_ties_cannot_flip(collection):
 def test_equal_runs_can_differ_only_by_the_order_of_their_ties():
     qrels = {f"q{i}": {"a": 1} for i in range(6)}
     tied = {f"q{i}": {"a": 1.0, "b": 1.0} for i in range(6)}
-    outcome = comparison(qrels, {"one": tied, "two": tied}, ["RR"])
+    other = {query: {"a": 2.0, "b": 2.0} for query in tied}
+    outcome = comparison(qrels, {"one": tied, "two": other}, ["RR"])
     assert outcome.table().rows == [("RR", "one", "two", 0.0, 0.0, 0.0, 1.0, 1.0, -0.5, 0.5, "yes", "yes")]
     untied = {f"q{i}": {"a": 1.0, "b": 0.5} for i in range(6)}
     outcome = comparison(qrels, {"one": untied, "two": untied}, ["RR"])
@@ -535,3 +536,31 @@ def test_compare_refuses_bounds_that_are_none():
     with pytest.raises(InputError, match=rf"^greatest: {expected} an array of shape \(3,\)$"):
         compare(results, values, np.zeros(3))
     assert compare(results, values, values).resolutions
+
+
+def test_ties_flip_nothing_between_runs_with_the_same_documents_and_scores():
+    """Runs a and b are the same, except on a query that is not judged; run c has the same ties with other scores."""
+    qrels = {f"q{i}": {"d1": 1} for i in range(4)}
+    one, two = ({f"q{i}": {"d1": score, "d2": score} for i in range(4)} for score in (1.0, 2.0))
+    runs = {"a": one, "b": {**one, "other": {"d3": 1.0}}, "c": two}
+    outcome = comparison(qrels, runs, ["RR"])
+    assert outcome.identical == (("a", "b"),)
+    (effect,) = outcome.resolutions
+    assert effect.sign_flips.tolist() == [False, True, True]
+    assert effect.verdict_flips.tolist() == [0, 1, 1]
+    assert effect.lowest.tolist() == [-0.5] * 3
+    note = "Runs with the same documents and scores: a and b. Their pairs do not count as changed by ties."
+    assert "change the verdict of 2 pairs" in outcome.verdict()
+    assert outcome.verdict().endswith(note)
+    assert all(note in table.notes for table in outcome.tables().values())
+    pair = comparison(qrels, {"a": one, "b": one}, ["RR"]).verdict()
+    assert pair.startswith("Both runs share the highest mean RR, 0.750.")
+    assert "the two runs have the same documents and scores." in pair
+    assert comparison(qrels, {"a": one, "c": two}, ["RR"]).identical == ()
+
+
+def test_the_documents_of_identical_runs_have_the_same_names():
+    """The bytes of all names are the same, but they end in other places."""
+    qrels = {"q0": {"d1": 1, "d12": 1}, "q1": {"d1": 1, "d12": 1}}
+    runs = [{query: {name: 1.0, other: 1.0} for query in qrels} for name, other in (("d1", "d23"), ("d12", "d3"))]
+    assert comparison(qrels, dict(zip("ab", runs, strict=True)), ["RR"]).identical == ()

@@ -336,3 +336,15 @@ def test_judgments_before_runs_are_noticed(runs, tmp_path):
     with pytest.raises(InputError) as raised:
         tie_prevalence(RUN, RUN, ["AP"])
     assert "tie_prevalence(" not in str(raised.value)
+
+
+def test_runs_with_the_same_documents_and_scores_cannot_swap_places():
+    qrels = {"q": {"a": 1}}
+    tied, other = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 2.0, "b": 2.0}}
+    outcome = tie_prevalence({"one": tied, "two": tied, "three": other}, qrels, ["RR"])
+    assert outcome.identical == (("one", "two"),)
+    assert "2 of 3 pairs of runs can swap places by RR" in outcome.verdict()
+    note = "Runs with the same documents and scores: one and two. Their pairs do not count as changed by ties."
+    assert outcome.tables()["ties"].notes[-1] == note
+    # Without judgments, all queries count.
+    assert tie_prevalence({"one": tied, "two": {**tied, "r": {"a": 1.0}}}).identical == ()

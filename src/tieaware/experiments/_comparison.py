@@ -25,9 +25,10 @@ from tieaware.experiments._comparison_figures import TestedPairs, differences, s
 from tieaware.experiments._comparison_tables import runs_and_baseline, runs_and_wins, tested_pairs, verdict_counts
 from tieaware.experiments._comparison_verdict import verdict
 from tieaware.experiments._cut_lists import CutLists, ListEnds, reaches_cut, warn_of_cuts
+from tieaware.experiments._identical_runs import Fingerprints, between_identical
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.inputs import QrelsLike
+from tieaware.inputs import QrelsLike, Run
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Table, counted
@@ -105,8 +106,13 @@ def comparison(
         if not measure.definition.has_spread:
             raise InputError("measures", f"{measure} cannot be compared: its best and worst orders are unknown")
     views = [View("average"), View("pessimistic"), View("optimistic")]
-    ends = ListEnds()
-    average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads, consistent_only, ends.add)
+    ends, fingerprints = ListEnds(), Fingerprints()
+
+    def observe(name: str, chunk: Run) -> None:
+        ends.add(name, chunk)
+        fingerprints.add(name, chunk)
+
+    average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads, consistent_only, observe)
     # If less is better, the pessimistic order gives the greatest value instead of the least.
     least, greatest = np.minimum(worst.values, best.values), np.maximum(worst.values, best.values)
     outcome = compare(
@@ -116,7 +122,16 @@ def comparison(
     cuts = {name: ends.cut_lists(name) for name in average.runs}
     reached = [name for name, cut in cuts.items() if any(reaches_cut(measure, cut) for measure in parsed)]
     warn_of_cuts(reached, [cuts[name] for name in reached])
-    return replace(outcome, cuts=tuple(cuts.values()))
+    identical = fingerprints.identical(average.runs, average.queries)
+    same = between_identical(identical, average.runs, outcome.first, outcome.second)
+    resolutions = tuple(_without_flips(effect, same) for effect in outcome.resolutions)
+    return replace(outcome, resolutions=resolutions, cuts=tuple(cuts.values()), identical=identical)
+
+
+def _without_flips(effect: Resolutions, same: npt.NDArray[np.bool_]) -> Resolutions:
+    """Leave out the flips between runs with the same documents and scores, whose ties every tool breaks alike."""
+    verdict_flips = np.where(same, np.int8(0), effect.verdict_flips)
+    return replace(effect, sign_flips=effect.sign_flips & ~same, verdict_flips=verdict_flips)
 
 
 def compare(
@@ -220,6 +235,9 @@ class Comparison(Experiment):
     cuts : tuple of CutLists
         For each run, the common length of its lists and the number of lists that end inside a tie there; empty if they
         are unknown.
+    identical : tuple of tuple of str
+        The groups of runs with the same documents and scores, in the same order; empty if they are unknown. Between
+        such runs, no sign or verdict counts as flipped by ties.
     """
 
     results: Results
@@ -233,6 +251,7 @@ class Comparison(Experiment):
     procedure: Procedure
     baseline: str | None
     cuts: tuple[CutLists, ...] = ()
+    identical: tuple[tuple[str, ...], ...] = ()
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -355,5 +374,5 @@ class Comparison(Experiment):
             results.runs, len(results.queries), results.values[:, :, m].mean(axis=1), str(measure), self.first,
             self.second, self.tests[m], self.adjusted[m], self.signs[m], resolutions, self.procedure, self.baseline,
             self.alpha, self.confidence, measure.definition.less_is_better,
-            any(reaches_cut(measure, cut) for cut in self.cuts),
+            any(reaches_cut(measure, cut) for cut in self.cuts), self.identical,
         )  # fmt: skip

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Values
 from tieaware.experiments._cut_lists import AS_FAR, NOTE
+from tieaware.experiments._identical_runs import described
 from tieaware.output.plots import Drawing, display_name
 from tieaware.output.tables import counted, significant
 from tieaware.statistics import PairedTest, Resolutions
@@ -57,6 +58,8 @@ class TestedPairs:
     less_is_better : bool
     is_cut : bool
         Whether lists may have been cut inside a tie where the measure reaches.
+    identical : tuple of tuple of str
+        The groups of runs with the same documents and scores.
     """
 
     runs: Sequence[str]
@@ -75,6 +78,7 @@ class TestedPairs:
     confidence: float
     less_is_better: bool
     is_cut: bool = False
+    identical: Sequence[Sequence[str]] = ()
 
     @property
     def order(self) -> Integers:
@@ -109,9 +113,11 @@ class TestedPairs:
         return f"{self.confidence:.0%} confidence interval{',' * simultaneous} {kind}"
 
     @property
-    def notes_on_cuts(self) -> tuple[str, ...]:
-        """The note on lists that may have been cut inside a tie; empty if there are none."""
-        return (NOTE,) if self.is_cut and self.resolutions is not None else ()
+    def notes_on_ties(self) -> tuple[str, ...]:
+        """The notes on lists that may have been cut inside a tie, and on runs with the same documents and scores."""
+        if self.resolutions is None:
+            return ()
+        return (*((NOTE,) if self.is_cut else ()), *filter(None, [described(self.identical)]))
 
     def beaten(self) -> npt.NDArray[np.bool_]:
         """Return a matrix, bool[n_runs, n_runs]: whether the row's run is significantly better than the column's."""

@@ -24,11 +24,11 @@ def runs_and_wins(title: str, measures: Sequence[TestedPairs]) -> Table:
     )
     if not any(row[3] for row in rows):
         notes = (f"No run beats another significantly ({tested.described}).",)
-    return Table(title, columns, rows, (*notes, *_notes_on_cuts(measures)))
+    return Table(title, columns, rows, (*notes, *_notes_on_ties(measures)))
 
 
-def _notes_on_cuts(measures: Sequence[TestedPairs]) -> tuple[str, ...]:
-    return next((tested.notes_on_cuts for tested in measures if tested.notes_on_cuts), ())
+def _notes_on_ties(measures: Sequence[TestedPairs]) -> tuple[str, ...]:
+    return max((tested.notes_on_ties for tested in measures), key=len)
 
 
 def _wins_of(tested: TestedPairs) -> list[tuple[Cell, ...]]:
@@ -72,7 +72,7 @@ def runs_and_baseline(title: str, measures: Sequence[TestedPairs]) -> Table:
         f"difference: of the mean from that of {measures[0].baseline}. p: {measures[0].p_name}. verdict: better or "
         f"worse if the difference is significant ({measures[0].described}). ties flip: {_FLIPS}; –: unknown.",
     )
-    return Table(title, columns, rows, (*notes, *_notes_on_cuts(measures)))
+    return Table(title, columns, rows, (*notes, *_notes_on_ties(measures)))
 
 
 _FLIPS = (
@@ -101,7 +101,7 @@ def tested_pairs(title: str, measures: Sequence[TestedPairs]) -> Table:
         "with ties: the least and the largest difference over all orders of the tied documents, chosen for each run "
         f"separately. sign flips: yes if some order reverses the sign. verdict flips: {_FLIPS}."
     )
-    notes += _notes_on_cuts(measures)
+    notes += _notes_on_ties(measures)
     return Table(title, names, rows, tuple(notes))
 
 
@@ -156,4 +156,4 @@ def verdict_counts(measures: Sequence[TestedPairs]) -> Table:
         f"documents reverses the sign of the difference, or changes the verdict{by}; verdict open: those for which it "
         "is not known whether one does.",
     )
-    return Table("The number of pairs by verdict", columns, rows, (*notes, *_notes_on_cuts(measures)))
+    return Table("The number of pairs by verdict", columns, rows, (*notes, *_notes_on_ties(measures)))

@@ -8,6 +8,7 @@ import numpy as np
 
 from tieaware.experiments._comparison_figures import TestedPairs
 from tieaware.experiments._cut_lists import AS_FAR
+from tieaware.experiments._identical_runs import described
 from tieaware.output.tables import counted, significant
 from tieaware.statistics import Resolutions
 from tieaware.statistics.values import ROUNDING
@@ -23,7 +24,10 @@ def verdict(measures: Sequence[TestedPairs]) -> str:
             f"By {tested.measure}, {_against_baseline(tested)}.",
             f"{_best_mean(tested)}; {_effect_of_ties(tested)}.",
         ]
-    rest = [*(_by_another_measure(each) for each in measures[1:]), tested.limit]
+    # The sentence about a single pair already says that its runs are identical.
+    known = tested.resolutions is not None and len(tested.first) > 1
+    identical = described(tested.identical) if known else ""
+    rest = [*(_by_another_measure(each) for each in measures[1:]), identical, tested.limit]
     return " ".join(filter(None, [*start, *rest]))
 
 
@@ -32,7 +36,8 @@ def _best_run(tested: TestedPairs) -> str:
     means, best, others = tested.means, int(tested.order[0]), len(tested.runs) - 1
     n_best = int((np.abs(means - means[best]) < ROUNDING).sum())
     if n_best > 1:
-        return f"{n_best} of {others + 1} runs share the {_extreme(tested)}, {significant(means[best])}."
+        who = "Both runs" if n_best == 2 and others == 1 else f"{n_best} of {others + 1} runs"
+        return f"{who} share the {_extreme(tested)}, {significant(means[best])}."
     beats = int(tested.beaten()[best].sum())
     which = "the other run" if others == 1 else f"{beats or 'any'} of the other {others} runs"
     better = "is significantly better than" if beats else "is not significantly better than"
@@ -65,7 +70,8 @@ def _against_baseline(tested: TestedPairs) -> str:
     """Say how many runs are significantly better and worse than the baseline."""
     better, worse = int((tested.better > 0.0).sum()), int((tested.better < 0.0).sum())
     if not better + worse:
-        return f"none of {len(tested.first)} runs differs significantly from {tested.baseline} ({_level(tested)})"
+        none = f"none of {len(tested.first)} runs differs" if len(tested.first) > 1 else "the other run does not differ"
+        return f"{none} significantly from {tested.baseline} ({_level(tested)})"
     return (
         f"{better} of {len(tested.first)} runs {'is' if better == 1 else 'are'} significantly better than "
         f"{tested.baseline}, and {worse} {'is' if worse == 1 else 'are'} significantly worse ({_level(tested)})"
@@ -95,6 +101,8 @@ def _effect_of_ties(tested: TestedPairs) -> str:
     if effect is None:
         return "the effect of ties is unknown: the results have no spread"
     as_far = AS_FAR if tested.is_cut else ""
+    if len(tested.first) == 1 and tested.identical:
+        return "the two runs have the same documents and scores"
     if len(tested.first) == 1:
         return f"{_effect_on_the_pair(tested, effect)}{as_far}"
     kinds = effect.sign_flips, effect.verdict_flips == 1, effect.verdict_flips == -1

@@ -16,6 +16,7 @@ from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
 from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.experiments._cut_lists import AS_FAR, reaches_cut, warn_of_cuts
+from tieaware.experiments._identical_runs import Fingerprints, between_identical, described
 from tieaware.experiments._tie_prevalence_figures import DRAWN, Ranges, Shares, Sizes
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
@@ -101,6 +102,7 @@ def tie_prevalence(
     judged = None if qrels is None else _judgments(qrels, runs)
     names, ties, values, deviations, left_out = [], [], [], [], []
     queries: tuple[str | int, ...] = ()
+    fingerprints = Fingerprints()
     for name, source in progress(as_sources(runs).items(), "runs"):
         run = source.whole()
         tied = count_ties(run.scores, run.offsets, cutoffs, source.ranks())
@@ -108,6 +110,7 @@ def tie_prevalence(
             left_out.append(name)
             continue
         names.append(name)
+        fingerprints.add(name, run)
         ties.append(tied)
         if judged is not None:
             results = evaluate_views(judged, {name: run}, parsed, [View(rule) for rule in RULES], threads=threads)
@@ -127,6 +130,7 @@ def tie_prevalence(
         parsed if judged is not None else (),
         np.stack(values, axis=1) if values else np.empty((len(RULES), len(names), 0, 0)),
         np.stack(deviations) if deviations else np.empty((len(names), 0, 0)),
+        fingerprints.identical(names, queries or None),
     )
 
 
@@ -187,6 +191,8 @@ class TiePrevalence(Experiment):
         The values under each tie rule.
     std : float64[n_runs, n_queries, n_measures]
         The standard deviation of each value over the tie orders; NaN where it is unknown.
+    identical : tuple of tuple of str
+        The groups of runs with the same documents and scores, in the same order.
     """
 
     runs: tuple[str, ...]
@@ -198,6 +204,7 @@ class TiePrevalence(Experiment):
     measures: tuple[Measure, ...]
     values: Values
     std: Values
+    identical: tuple[tuple[str, ...], ...] = ()
 
     @property
     def bias(self) -> Values:
@@ -280,6 +287,7 @@ class TiePrevalence(Experiment):
         a, b = np.triu_indices(n, 1)
         # The tie orders of two runs are independent. So the runs can swap places if the ranges of their means overlap.
         either = (high[a] - low[b] > ROUNDING) & (high[b] - low[a] > ROUNDING)
+        either &= ~between_identical(self.identical, self.runs, a, b)
         swaps = f"{int(either.sum()):,} of {counted(len(a), 'pair')} of runs can swap places by {measure}{limit}"
         some = f"{int((moved > 0.0).sum())} of {n} runs"
         return f"moves the mean {measure} of {some}{average}, {size} ({self.runs[run]}); {swaps}"
@@ -333,6 +341,7 @@ class TiePrevalence(Experiment):
         if self.left_out:
             left_out = ", ".join(self.left_out)
             notes.append(f"Left out, because file order or rank column contradicts the scores: {left_out}.")
+        notes += filter(None, [described(self.identical)])
         return Table(self.title, columns, [_count_row(*named) for named in self._all()], tuple(notes))
 
     def _cutoffs(self) -> Table:
