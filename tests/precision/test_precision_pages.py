@@ -33,3 +33,15 @@ def test_the_page_on_embeddings_knows_where_sigmoids_saturate():
         assert int(numbers.replace(",", "")) == 0.5 / (1 - below)
         sigmoids = 1 / (1 + np.exp([0.01 - float(logit), -0.01 - float(logit)]))
         assert (sigmoids.astype(dtype) == 1).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.float32])
+def test_the_best_documents_of_the_page_on_embeddings_are_the_best_for_quantised_scores(dtype):
+    """The negative of the least int8 number, and of any uint8 number but 0, is not a number of the same type."""
+    text = (DOCS / "start" / "embeddings.md").read_text("utf-8")
+    (lines,) = re.findall(r"^>>> (def top\(.*\n(?:\.\.\. .*\n)+)", text, re.MULTILINE)
+    page = {"np": np}
+    exec(lines.replace("... ", ""), page)
+    least = 0 if dtype == np.uint8 else -128
+    ids, scores = page["top"](np.array([[least, 5, 100, 5]], dtype), 3)
+    assert (ids.tolist(), scores.tolist()) == ([[2, 1, 3]], [[100, 5, 5]])
