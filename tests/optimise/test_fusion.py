@@ -297,7 +297,7 @@ def test_a_cut_run_has_the_values_of_the_whole_run_up_to_its_depth():
 @pytest.mark.parametrize(
     ("keyword", "remedy"),
     [
-        ({"norm": "min-max"}, "'norm': write normalise=\"min-max\""),
+        ({"norm": "min-max"}, "'norm': write normalise=\"min-max\"; for zmuv normalise=\"z\", missing=\"zero\""),
         ({"kind": "wsum"}, "'kind': write method=\"sum\""),
         ({"params": {"k": 60}}, "'params': pass weights= or k= themselves"),
         ({"alpha": 0.3}, "'alpha': write weights=[1 - alpha, alpha]"),
@@ -323,8 +323,14 @@ def test_other_unknown_keywords_are_refused_too():
         ("method", "wsum", "; did you mean sum?"),
         ("method", "comb_mnz", "; did you mean mnz?"),
         ("method", "RRF", "; did you mean rrf?"),
+        ("method", "median", "; did you mean med?"),
         ("method", "mixed", ""),
-        ("normalise", "zmuv", "; did you mean z?"),
+        ("method", "anz", ""),
+        ("method", "comb_gmnz", ""),
+        ("method", "log_isr", ""),
+        ("normalise", "zmuv", '; write normalise="z", missing="zero"'),
+        ("normalise", "max", "; tieaware does not divide scores by the greatest one"),
+        ("normalise", "z-score", "; did you mean z?"),
         ("normalise", "minmax", "; did you mean min-max?"),
     ],
 )
@@ -339,3 +345,32 @@ def test_other_arguments_in_the_place_of_the_method_are_refused():
         fuse(RUNS, [1, 2, 3])
     with pytest.raises(tieaware.InputError, match=r"^method: .* not dict; pass all runs in one dict: fuse"):
         fuse(RUNS["a"], RUNS["b"])
+
+
+def test_zmuv_min_and_med_of_ranx_differ_by_the_documents_that_a_run_lacks():
+    """The page on ranx says what differs; the values of ranx 0.3.21 are those of `missing="zero"` in `RANX`."""
+    runs = {"a": {"q": {"d1": 3.0, "d2": 1.0}}, "b": {"q": {"d1": 5.0, "d3": 1.0}}}
+    assert fuse(runs, normalise="z", missing="zero").to_dict()["q"] == {"d1": 2.0, "d2": -1.0, "d3": -1.0}
+    assert fuse(runs, normalise="z").to_dict()["q"] == {"d1": 2.0, "d2": -2.0, "d3": -2.0}
+    assert fuse(runs, "min").to_dict()["q"]["d1"] == 1.0
+    assert fuse({**runs, "c": {"q": {"d2": 7.0}}}, "med").to_dict()["q"] == {"d1": 1.0, "d2": 0.0, "d3": 0.0}
+
+
+def test_several_lists_of_weights_are_refused():
+    for weights in ([[0.5, 0.5], [0.1, 0.9]], np.ones((5, 3))):
+        with pytest.raises(tieaware.InputError, match="^weights: must be one list of weights per call, not several; cal"):
+            fuse(RUNS, weights=weights)
+
+
+class Run:
+    """A run of another library, with the name of our class."""
+
+    def to_dict(self):
+        return {"q": {"d1": 1.0}}
+
+
+def test_runs_of_another_library_say_how_to_convert_them():
+    problem = rf"not {__name__.partition('.')[0]}\.Run; pass run.to_dict\(\)$"
+    for runs in ([Run(), Run()], {"bm25": Run(), "dense": Run()}):
+        with pytest.raises(tieaware.InputError, match=problem):
+            fuse(runs)

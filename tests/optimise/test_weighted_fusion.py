@@ -176,3 +176,9 @@ def test_other_document_ids_give_a_warning():
 
 def test_repr():
     assert repr(WeightedFusion(QRELS, TWO, "AP")) == "WeightedFusion(bm25 + dense, 4 queries, 11 documents)"
+
+
+@pytest.mark.parametrize("name", ["norm", "normalize"])
+def test_other_names_of_normalise_say_what_to_write(name):
+    with pytest.raises(TypeError, match=f'has no argument {name!r}: write normalise="min-max"'):
+        WeightedFusion(QRELS, RUNS, "AP", **{name: "z"})

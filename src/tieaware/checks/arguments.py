@@ -33,10 +33,12 @@ _MEANT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("exp", "exponential", "burges"), ("exp-log2",)),
     **dict.fromkeys(("wsum", "combsum", "weightedsum", "linear", "convex"), ("sum",)),
     **{f"comb{name}": (name,) for name in ("mnz", "max", "min", "med")},
+    "wmnz": ("mnz",),
+    "median": ("med",),
     **dict.fromkeys(("bordafuse", "wbordafuse", "bordacount"), ("borda",)),
-    **dict.fromkeys(("zscore", "zmuv", "standard"), ("z",)),
-    # ranx's mixed fusion is none of the methods, although its name is spelled like some.
-    "mixed": (),
+    **dict.fromkeys(("zscore", "standard"), ("z",)),
+    # Other methods of ranx, whose names are spelled like ours.
+    **dict.fromkeys(("mixed", "anz", "combanz", "gmnz", "combgmnz", "logisr"), ()),
     # PyKEEN's mean of two ranks is none of the tie rules, although it is spelled like one.
     "realistic": (),
 }

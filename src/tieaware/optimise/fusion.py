@@ -22,15 +22,30 @@ Method: TypeAlias = Literal["sum", "mnz", "max", "min", "med", "rrf", "isr", "bo
 Missing: TypeAlias = Literal["least", "zero"] | float
 
 
+_ZMUV = 'normalise="z", missing="zero"'
+
+# Other names of the argument `normalise`.
+NORMALISE_ELSEWHERE = {
+    "norm": f'write normalise="min-max"; for zmuv {_ZMUV}',
+    **dict.fromkeys(("normalize", "normalization", "normalisation"), 'write normalise="min-max"'),
+}
+
 # Keywords of ranx and of other tools.
 _KEYWORDS = {
-    **dict.fromkeys(("norm", "normalize", "normalization", "normalisation"), 'write normalise="min-max"'),
+    **NORMALISE_ELSEWHERE,
     "kind": 'write method="sum"',
     "params": "pass weights= or k= themselves",
     "alpha": "write weights=[1 - alpha, alpha]",
     "weight": "write weights=",
     "rrf_k": "write k=",
     **dict.fromkeys(("cutoff", "limit", "n", "top", "top_k", "topk"), "write depth="),
+}
+
+# What to write for other normalisations of ranx.
+_SCALES_ELSEWHERE = {
+    "zmuv": f"write {_ZMUV}",
+    "max": "tieaware does not divide scores by the greatest one",
+    "borda": 'write method="borda"',
 }
 
 
@@ -57,7 +72,8 @@ def fuse(
         At least two runs, in any form that `evaluate` accepts. They are read as a whole.
     method : str
         "sum": the weighted sum of the normalised scores (CombSUM). "mnz": this sum, multiplied by the number of runs
-        that have the document (CombMNZ). "max", "min", "med": the maximum, minimum or median of the weighted scores.
+        that have the document (CombMNZ). "max", "min", "med": the maximum, minimum or median of the weighted scores
+        in all runs, with `missing` for the runs that lack the document.
         "rrf": reciprocal rank fusion, the weighted sum of 1 / (k + rank). "isr": the weighted sum of 1 / rank²,
         multiplied by the number of runs that have the document. "borda": the weighted sum of n + 1 - rank, where n is
         the number of documents that any run has for the query; documents that a run lacks share the ranks below its
@@ -69,16 +85,16 @@ def fuse(
         to mean 0 and standard deviation 1 (0 if all scores are equal). "sum": the least score becomes 0, and the sum 1.
         "rank": 1 - (rank - 1) / n, for n documents in the list. "none". The methods by rank do not use it.
     missing : "least", "zero" or float
-        The normalised score of a document that a run does not have. "least": the least normalised score of the run for
-        this query. It is 0 for "min-max" and "sum"; for "rank", whose least score is above 0, and for queries that the
-        run does not answer, it is 0 too. "zero": 0. A number: this number. The methods by rank do not use it.
+        The normalised score of a document that a run does not have. "least": with "z" and "none", the least normalised
+        score of the run for this query; with the others, and for queries that the run does not answer, 0. "zero": 0. A
+        number: this number. The methods by rank do not use it.
     k : float
         The constant of reciprocal rank fusion, at least 0.
     name : str, optional
         The name of the fused run; by default the names of the runs, joined by "+".
     depth : int, optional
         The number of documents to keep for each query, at least 1: those with the highest fused scores, and all that
-        tie with the last of these. By default, the run has all documents.
+        tie with the last of these. By default, the run has all documents. Only the fused run is cut.
 
     Returns
     -------
@@ -143,6 +159,9 @@ def _check_method(method: Any) -> None:
 
 def checked_scale(normalise: Any, missing: Any) -> Missing:
     """Return the argument `missing`; raise InputError if it or `normalise` is unknown."""
+    if isinstance(normalise, str) and normalise in _SCALES_ELSEWHERE:
+        found = f"{shown(normalise)}; {_SCALES_ELSEWHERE[normalise]}"
+        raise unexpected("normalise", f"one of {', '.join(NORMALISATIONS)}", found)
     one_of("normalise", normalise, NORMALISATIONS)
     if isinstance(missing, str):
         if missing not in ("least", "zero"):
@@ -177,6 +196,8 @@ def checked_weights(weights: Any, names: Sequence[str]) -> list[float]:
         given = [weights[name] for name in names]
     elif isinstance(weights, Sequence | np.ndarray) and not isinstance(weights, str | bytes):
         given = list(weights)
+        if given and isinstance(given[0], Sequence | np.ndarray) and not isinstance(given[0], str | bytes):
+            raise InputError("weights", "must be one list of weights per call, not several; call it in a loop")
         if len(given) != len(names):
             raise InputError("weights", f"must have one weight for each of the {len(names)} runs; found {len(given)}")
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,7 +11,7 @@ from tieaware.checks.attributes import Hinted
 from tieaware.checks.keywords import keywords_elsewhere
 from tieaware.engine.misplaced_arguments import check_judgments, measures_first
 from tieaware.engine.views import View
-from tieaware.errors import InputError, printable
+from tieaware.errors import InputError, warn
 from tieaware.evaluator import Evaluator
 from tieaware.inputs import (
     Matched,
@@ -33,6 +32,7 @@ from tieaware.lists.query_lists import Lists
 from tieaware.measures import Measure, parse_measures
 from tieaware.optimise.alignment import Aligned
 from tieaware.optimise.fusion import (
+    NORMALISE_ELSEWHERE,
     Missing,
     aligned_sources,
     checked_scale,
@@ -46,6 +46,7 @@ from tieaware.precision import Coarsening
 from tieaware.ties import TieRuleName
 
 _KEYWORDS = {
+    **NORMALISE_ELSEWHERE,
     "method": "it fuses by weighted sums; for other methods, evaluate fuse(runs, method, weights)",
     "depth": "use a measure with a cut-off, such as 'nDCG@10'",
     "weights": "pass them to the call: fusion(weights)",
@@ -198,7 +199,7 @@ def _matched(qrels: Qrels, aligned: Aligned, name: str) -> Matched:
         raise InputError(name, no_query_judged(qrels, run, first_query(run)))
     example = "" if len(matched.lists.positions) else differing(qrels, run, matched)
     if example:
-        warnings.warn(printable(f"{name}: no document is judged in {qrels.name}; {example}"), UserWarning, stacklevel=4)
+        warn(f"{name}: no document is judged in {qrels.name}; {example}")
     return matched
 
 

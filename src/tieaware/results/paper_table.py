@@ -307,7 +307,7 @@ def _notes(
     """Return the notes below the table, which explain the marks, the bold type and the spread."""
     notes: list[str] = [] if plan is None else _of_comparisons(export, design, plan)
     if disagrees:
-        notes.append("Where p is significant without a mark, the test favours the run with the worse mean.")
+        notes.append("A significant p without a mark: the test and the means disagree on which run is better.")
     untested = [column.name for column in values if not _is_tested(column.measure)]
     if untested and len(export.runs) > 1 and (plan is not None or design.procedure is not None):
         notes.append(f"Not {'tested' if design.procedure else 'compared'}: {', '.join(untested)}.")
