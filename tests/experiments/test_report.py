@@ -12,6 +12,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -194,6 +195,29 @@ def test_a_page_fits_on_a_phone(tmp_path):
     assert "<title>true true</title>" in shown
 
 
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
+@pytest.mark.parametrize(("width", "hinted", "shows_all"), [(390, "table figure", False), (1280, "", True)])
+def test_a_wide_table_takes_the_margins_and_what_is_cut_says_that_it_scrolls(tmp_path, width, hinted, shows_all):
+    """The table is wider than the text and narrower than the large screen, and the figure is wider than the phone."""
+    columns = ("run", *(f"column_{i:03}" for i in range(9)))
+    drawing = replace(_Lines().drawings()["crossing"], size=(9.0, 4.0))
+    report = Report("How?", "t", "v", {"t": Table("T", columns, [("a", *[1.0] * 9)])}, {"lines": drawing})
+    script = """<script>onload = () => setTimeout(() => {
+    const page = document.querySelector("iframe").contentDocument;
+    const cut = [...page.querySelectorAll(".cut")].map(box => box.closest("figure") ? "figure" : "table");
+    const [box, text] = ["section > .scroll", "h1"].map(each => page.querySelector(each));
+    const all = box.scrollWidth === box.clientWidth && box.clientWidth > text.clientWidth;
+    const hint = page.defaultView.getComputedStyle(page.querySelector(".cut") ?? text, "::before").content;
+    const fits = page.documentElement.scrollWidth <= page.documentElement.clientWidth;
+    document.title = [cut.sort().reverse().join(" "), all, hint.includes("scroll sideways"), fits];
+    }, 100)</script>"""
+    text = page(report, {"lines": drawing.svg()}, "")
+    frame = f'<iframe style="width:{width}px;height:800px;border:0" srcdoc="{html.escape(text)}"></iframe>'
+    shown = _shown(f"<!DOCTYPE html><head>{script}</head><body>{frame}</body>", tmp_path)
+    expected = [hinted, *(str(each).lower() for each in (shows_all, bool(hinted), True))]
+    assert re.search("<title>(.*)</title>", shown)[1] == ",".join(expected)
+
+
 def _svgs():
     return {name: drawing.svg() for name, drawing in _Lines().drawings().items()}
 
@@ -202,6 +226,8 @@ def _shown(text, folder):
     """Return the HTML of a page after a browser has loaded it."""
     (folder / "page.html").write_text(text)
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
+    # Chromium waits for the timers of the page, in a time of its own.
+    command.append("--virtual-time-budget=1000")
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     made = subprocess.run(
         [*command, f"--user-data-dir={folder / 'profile'}", (folder / "page.html").as_uri()],

@@ -379,8 +379,14 @@ def test_the_command_prints_the_table(tmp_path, monkeypatch, capfd):
     latex = r"good\textsuperscript{a} & \textbf{1.000} & \textsuperscript{b} & $\pm$ 0.000 & 10 \\"
     assert latex in outputs["latex"]
     assert "<td>good<sup>a</sup></td><td><b>1.000</b><sup>b</sup> <small>± 0.000</small></td>" in outputs["html"]
-    for form, at_most in (("text", "≤"), ("markdown", "≤"), ("latex", r"$\leq$"), ("html", "≤")):
-        assert note.format(at_most) in outputs[form]
+    for form in ("text", "markdown", "html"):
+        assert note.format("≤") in outputs[form]
+    # In LaTeX, the caption says it.
+    test = r"paired t-test, two-sided, p $\leq$ 0.01, Holm-corrected for 1 pair"
+    caption, below = outputs["latex"].split(r"\begin{tabular}")
+    assert f"compared with each other by a {test}." in caption
+    assert r"are significantly worse.\par" in below
+    assert "t-test" not in below
     assert main([*arguments, "--table", "text", "--beside", "range", "--digits", "1", "--test", "none"]) == 0
     assert "tied   0.8 [0.5, 1.0]" in capfd.readouterr().out
     assert main([*arguments, "--table", "text", "--baseline", "tied", "--correction", "none"]) == 0

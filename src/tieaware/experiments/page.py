@@ -46,6 +46,11 @@ figure img { display: block; max-width: 100%; height: auto; }
 nav ul { columns: 17rem; column-gap: 2rem; padding-left: 1.2rem; margin: .3rem 0; font-size: .95rem; }
 nav h2 { font-size: 1rem; margin: 1.5rem 0 0; }
 .scroll { overflow-x: auto; }
+/* A table that is wider than the text takes as much of the margins as it needs. */
+section > .scroll, details > .scroll { width: min-content; min-width: 100%; max-width: calc(100vw - 4rem);
+  position: relative; left: 50%; transform: translateX(-50%); }
+.cut::before { content: "Wider than the screen: scroll sideways \\2192"; display: block; position: sticky; left: 0;
+  background: var(--box); color: var(--quiet); font-size: .85rem; padding: .1rem .5rem; margin-bottom: .3rem; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem 1rem .25rem 0; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top;
   max-width: 22rem; }
@@ -66,12 +71,15 @@ pre { background: var(--box); padding: .7rem; font-size: .85rem; white-space: pr
 @media print {
   body { max-width: none; margin: 0; font-size: 11px; }
   tr { break-inside: avoid; }
+  section > .scroll, details > .scroll { width: auto; max-width: none; left: 0; transform: none; }
+  .cut::before { display: none; }
   nav { display: none; }
 }
 """
 
 # A click on the head of a column sorts the table by it: numbers from the largest to the smallest, with missing
-# numbers ("–") last.
+# numbers ("–") last. Tables and figures that are wider than their place on the page say that they scroll, because many
+# browsers show no scroll bar.
 _SCRIPT = """
 for (const table of document.querySelectorAll("table")) {
   const heads = [...table.tHead.rows[0].cells];
@@ -100,6 +108,9 @@ for (const table of document.querySelectorAll("table")) {
     });
   });
 }
+const sizes = new ResizeObserver(entries => entries.forEach(({target: box}) =>
+  box.classList.toggle("cut", box.scrollWidth > box.clientWidth + 1)));
+document.querySelectorAll(".scroll").forEach(box => sizes.observe(box));
 """
 
 _POLICY = (

@@ -48,7 +48,7 @@ class Marked(NamedTuple):
 
 
 class Note(str):
-    """A note below a table that refers to bold type, which plain text shows as a star.
+    """A note below a table that has other words in some formats, such as "bold", which plain text shows as a star.
 
     Parameters
     ----------
@@ -56,15 +56,19 @@ class Note(str):
         The note for formats with bold type: HTML, Markdown and LaTeX.
     plain : str, optional
         The note for plain text; by default the same.
+    latex : str, optional
+        The note for LaTeX, where the caption may already say a part of it; by default the same as `text`.
     """
 
     plain: str
+    latex: str
 
     # Copying and unpickling call this method with the text alone, and then restore the attributes.
-    def __new__(cls, text: str, plain: str | None = None) -> Self:
+    def __new__(cls, text: str, plain: str | None = None, latex: str | None = None) -> Self:
         """Make a note; see the class."""
         note = super().__new__(cls, text)
         note.plain = text if plain is None else plain
+        note.latex = text if latex is None else latex
         return note
 
 
@@ -260,7 +264,8 @@ class Table(Hinted):
         """
         grid = latex.Grid(self.columns, self._is_text(), [list(map(_shown_cell, cells)) for cells in self._cells()])
         label = (self.label or latex.label_of(self.title)) if label is None else label
-        return latex.table_float(grid, self.caption or self.title, self.notes, caption, label, wide)
+        notes = [note.latex if isinstance(note, Note) else note for note in self.notes]
+        return latex.table_float(grid, self.caption or self.title, notes, caption, label, wide)
 
     def to_json(self) -> str:
         """Return title, notes and rows as JSON, each row as ``{column: cell}``.

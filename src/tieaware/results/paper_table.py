@@ -322,7 +322,7 @@ def _of_comparisons(export: Export, design: Design, plan: _Plan) -> list[str]:
     limit = design.procedure.limit(design.alpha, len(export.queries), len(plan.first)) if design.procedure else ""
     limits = [limit] if limit else []
     if plan.baseline is None:
-        return [f"Raised letters after a mean: the runs that are significantly worse ({how}).", *limits]
+        return [_without_test("Raised letters after a mean: the runs that are significantly worse", how), *limits]
     baseline = f"Baseline: {export.runs[plan.baseline]}{plan.reason and f', {plan.reason}'}."
     difference = "Δ: the difference from the mean of the baseline."
     if design.procedure is None:
@@ -330,7 +330,12 @@ def _of_comparisons(export: Export, design: Design, plan: _Plan) -> list[str]:
     is_corrected = design.procedure.corrects or design.test == "tukey"
     return [
         baseline,
-        f"{_BETTER}, {_WORSE}: significantly better, or worse, than the baseline ({how}).",
+        _without_test(f"{_BETTER}, {_WORSE}: significantly better, or worse, than the baseline", how),
         f"{difference} p: the p value{' after the correction' if is_corrected else ''}.",
         *limits,
     ]
+
+
+def _without_test(meaning: str, how: str) -> Note:
+    """Return a note that says by which test runs differ, except in LaTeX, where the caption says it."""
+    return Note(f"{meaning} ({how}).", latex=f"{meaning}.")
