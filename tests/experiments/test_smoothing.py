@@ -27,7 +27,8 @@ def test_tau_ties_rounding_errors_in_any_unit(unit):
     assert _taus(truth, scores) == pytest.approx(kendall_tau([4, 3, 2, 1], [3, 4, 2, 2]), abs=1e-12)
 
 
-def test_scores_follow_the_design_written_as_loops():
+@pytest.mark.parametrize(("sizes", "n_first"), [((4, 4, 4), 6), ((7, 2, 5), 3), ((1, 9, 10), 10)])
+def test_scores_follow_the_design_written_as_loops(sizes, n_first):
     """The scores equal those of loops over the same random draws.
 
     The prior of a system is its mean on the topics of Qa or Qb. Standardized scores have a prior that is standardized
@@ -35,16 +36,17 @@ def test_scores_follow_the_design_written_as_loops():
     """
     values = some_values()
     values[:6, 3] = 0.25
-    alphas, topics, repeats = (0.0, 0.3, 1.0), 4, 5
-    scores = _scores(values, alphas, topics, np.random.default_rng(3), repeats)
+    alphas, repeats = (0.0, 0.3, 1.0), 5
+    scores = _scores(values, alphas, sizes, np.random.default_rng(3), repeats, n_first)
     rng = np.random.default_rng(3)
     systems = rng.permuted(np.tile(np.arange(12), (repeats, 1)), axis=1)
     drawn = rng.permuted(np.tile(np.arange(20), (repeats, 1)), axis=1)
     for repeat in range(repeats):
-        a, b, c = (drawn[repeat, i * topics : (i + 1) * topics] for i in range(3))
+        n_a, n_b, n_c = sizes
+        a, b, c = drawn[repeat, :n_a], drawn[repeat, n_a : n_a + n_b], drawn[repeat, n_a + n_b : n_a + n_b + n_c]
         for position, system in enumerate(systems[repeat]):
-            half = systems[repeat, :6] if position < 6 else systems[repeat, 6:]
-            known = a if position < 6 else b
+            half = systems[repeat, :n_first] if position < n_first else systems[repeat, n_first:]
+            known = a if position < n_first else b
             priors = {
                 0: values[system, known].mean(),
                 1: np.nanmean(standardize(values[np.ix_(half, known)])[list(half).index(system)]),
@@ -104,6 +106,28 @@ def test_the_default_sets_fit_the_topics(n_topics, size):
         ({"values": np.zeros((4, 9)), "topics": 3, "alphas": ()}, "alphas: expected at least one, found none"),
         ({"values": np.zeros((4, 9)), "topics": 3, "alphas": (2,)}, r"alphas\[0\]: expected .* from 0 to 1, found 2"),
         ({"values": np.zeros((4, 9)), "topics": 0}, "topics: expected a whole number from 1 to 1,000,000,000, found 0"),
+        ({"values": np.zeros((4, 9)), "topics": [3, 3]}, "topics: expected a size, or .* three sets, found 2 of them"),
+        (
+            {"values": np.zeros((4, 9)), "topics": [3, 0, 3]},
+            r"topics\[1\]: expected a whole number from 1 to .*, found 0",
+        ),
+        (
+            {"values": np.zeros((4, 9)), "topics": (3, 5, 2)},
+            "three sets of 3, 5 and 2 topics need at least 10 topics, fo",
+        ),
+        (
+            {"values": np.zeros((9, 9)), "topics": 3, "share": 1.0},
+            "share: expected a number between 0 and 1, found 1.0",
+        ),
+        ({"values": np.zeros((9, 9)), "topics": 3, "share": 0.2}, "share: both parts .* 0.2 of 9 makes 1 and 8"),
+        ({"values": np.zeros((4, 9)), "priors": np.zeros(4), "topics": 3}, "topics: must not be given with priors"),
+        ({"values": np.zeros((4, 9)), "priors": np.zeros(4), "share": 0.3}, "share: must not be given with priors"),
+        (
+            {"values": np.zeros((4, 9)), "priors": np.zeros(3)},
+            r"priors: expected one .* of 4 systems, found shape \(3,\)",
+        ),
+        ({"values": np.zeros((4, 9)), "priors": {"a": 1.0}}, "priors: must be an array of earlier means"),
+        ({"values": np.zeros((4, 0)), "priors": np.zeros(4)}, "values: expected at least one system and one topic"),
         ({"values": np.zeros((4, 9)), "topics": 3, "repeats": 0}, r"repeats: expected .* from 1 to .*, found 0"),
         ({"values": np.zeros((4, 9)), "topics": 3, "seed": -1}, r"seed: expected .* at least 0, found -1"),
         ({"values": [["x"] * 9] * 4, "topics": 3}, "values: must be numbers: could not convert"),
@@ -188,3 +212,117 @@ def test_the_verdict_says_whether_earlier_scores_help():
     without = smoothing(noisy, [1], repeats=20, topics=5).verdict()
     assert without.startswith("Earlier scores from other topics do not help: the order of the systems is best at alph")
     assert without.count("against") == 2
+
+
+def test_the_sizes_of_the_sets_and_the_share_are_reported_and_used():
+    """More topics in the third set order the systems better without earlier scores, and one size stands for three."""
+    values = some_values(10, 40)
+    small, large = (smoothing(values, [1.0], repeats=300, topics=[5, 5, n], share=0.3) for n in (5, 30))
+    assert small.taus[0, 1].mean() < large.taus[0, 1].mean() - 0.05
+    assert (small.sizes, large.sizes, large.topics, large.n_first) == ((5, 5, 5), (5, 5, 30), 30, 3)
+    assert "Parts of 3 and 7 systems; three disjoint sets of 5, 5 and 30 topics" in " ".join(large.table().notes)
+    same = smoothing(values, repeats=20, topics=5), smoothing(values, repeats=20, topics=np.array([5, 5, 5]), share=0.5)
+    np.testing.assert_array_equal(same[0].taus, same[1].taus)
+    assert smoothing(np.tile(values, (10, 1)), repeats=1, topics=5, share=0.29).n_first == 29
+
+
+def _own_and_earlier():
+    """Return results of three runs on two queries, and on three other queries with the runs in another order."""
+    rng = np.random.default_rng(7)
+    own = tieaware.Results(rng.random((3, 2, 2)), ("a", "b", "c"), ("q1", "q2"), (tieaware.AP, tieaware.RR))
+    earlier = tieaware.Results(
+        rng.random((4, 3, 2)), ("c", "x", "a", "b"), ("p1", "p2", "p3"), (tieaware.RR, tieaware.AP)
+    )
+    return own, earlier
+
+
+def test_own_priors_are_mixed_with_the_values():
+    """Earlier results and a dict of their means give the same numbers, whatever the order of their runs."""
+    own, earlier = _own_and_earlier()
+    outcome = smoothing(own, (0.0, 0.25, 1.0), measure="AP", priors=earlier)
+    rows, values = [2, 3, 0], own.values[:, :, 0]
+    priors = earlier.values[rows, :, 1].mean(axis=1)
+    for i, alpha in enumerate((0.0, 0.25, 1.0)):
+        expected = alpha * values + (1 - alpha) * priors[:, None]
+        np.testing.assert_allclose(outcome.values[0, i], expected, atol=1e-15)
+        np.testing.assert_allclose(outcome.scores[0, i], expected.mean(axis=1), atol=1e-15)
+        order = tuple("abc"[s] for s in np.argsort(-expected.mean(axis=1)))
+        assert outcome.order(alpha) == order
+        of_earlier = standardize(earlier.values[rows, :, 1]).mean(axis=1)
+        of_both = alpha * standardize(values).mean(axis=1) + (1 - alpha) * of_earlier
+        np.testing.assert_allclose(outcome.scores[1, i], of_both, atol=1e-15)
+    by_name = smoothing(own, (0.0, 0.25, 1.0), measure="AP", priors=dict(zip("abc", priors.tolist(), strict=True)))
+    np.testing.assert_array_equal(by_name.values, outcome.values[:1])
+    np.testing.assert_array_equal(smoothing(values, (0.0, 0.25, 1.0), priors=priors).values, by_name.values)
+    rows = outcome.table().rows
+    assert [row[1] for row in rows[:3]] == list(outcome.order(1.0))
+    assert [row[-1] for row in rows[:3]] == [1, 2, 3]
+    assert set(outcome.drawings()) == {"smoothed", "smoothed-standardized"}
+    assert len(outcome.plot().texts) == 3
+    with pytest.raises(InputError, match=r"alpha: expected one of 0, 0\.25, 1, found 0\.5"):
+        outcome.order(0.5)
+    with pytest.raises(InputError, match="standardized: needs priors that are Results"):
+        by_name.order(1.0, standardized=True)
+
+
+def test_equal_scores_share_a_rank_and_a_smaller_value_can_be_better():
+    own = tieaware.Results(np.array([[[2.0]], [[1.0]], [[3.0]]]), ("a", "b", "c"), ("q",), (tieaware.ESL,))
+    outcome = smoothing(own, [0.5, 1.0], priors={"a": 1.0, "b": 2.0, "c": 5.0, "other": 0.0})
+    assert (outcome.order(0.5), outcome.order(1.0)) == (("a", "b", "c"), ("b", "a", "c"))
+    ranks = {row[1]: (row[5], row[7]) for row in outcome.table().rows}
+    assert ranks == {"a": (1, 2), "b": (1, 1), "c": (3, 3)}
+    assert outcome.verdict().startswith(
+        "At alpha 0.5, the order of the systems is a, b, c. Kendall's τ with their order"
+    )
+
+
+@pytest.mark.parametrize(
+    ("priors", "message"),
+    [
+        ({"a": 0.5}, "priors: there is no prior of run 'b', nor of 1 other"),
+        ({"a": 0.5, "b": "x", "c": 1}, r"priors\['b'\]: expected a number"),
+        ({"a": 0.5, "b": np.nan, "c": 1}, r"priors\['b'\]: expected a number"),
+        ([0.1, 0.2, 0.3], "priors: expected earlier Results, or a dict of names and means, found list"),
+    ],
+)
+def test_invalid_priors_are_refused(priors, message):
+    with pytest.raises(InputError, match=message):
+        smoothing(_own_and_earlier()[0], measure="AP", priors=priors)
+
+
+def test_earlier_results_need_the_measure():
+    own, _ = _own_and_earlier()
+    earlier = tieaware.Results(np.zeros((3, 1, 1)), ("a", "b", "c"), ("p",), (tieaware.RR,))
+    with pytest.raises(InputError, match="measure: expected one of the results' measures, RR, found AP"):
+        smoothing(own, measure="AP", priors=earlier)
+
+
+def test_the_command_takes_priors_sizes_and_a_share(tmp_path, capfd):
+    (tmp_path / "ap.csv").write_text("a,b,c,d\n" + "0.5,0.25,0.75,0.125\n" * 9)
+    (tmp_path / "priors.csv").write_text("a,0.5\nb,1\nc,0.25\nd, 0\n")
+    arguments = ["smooth", "--matrix", str(tmp_path / "ap.csv"), "--alpha", "0.5"]
+    assert main([*arguments, "--priors", str(tmp_path / "priors.csv"), "--format", "csv"]) == 0
+    printed = capfd.readouterr().out.splitlines()
+    assert printed[0] == "values,system,mean,prior,score 0.5,rank 0.5"
+    assert printed[1] == "raw,b,0.25,1.0,0.625,1"
+    earlier = tieaware.Results(
+        np.ones((4, 2, 1)) * np.arange(4.0)[:, None, None], tuple("abcd"), ("1", "2"), (tieaware.AP,)
+    )
+    earlier.save(tmp_path / "earlier.npz")
+    assert main([*arguments, "--priors", str(tmp_path / "earlier.npz"), "--format", "csv"]) == 0
+    assert capfd.readouterr().out.splitlines()[1].startswith("raw,d,0.125,3.0,")
+    assert main([*arguments, "--topics", "2,3,4", "--share", "0.5", "--repeats", "5"]) == 0
+    assert "three disjoint sets of 2, 3 and 4 topics" in " ".join(capfd.readouterr().out.split())
+    for line, message in (
+        ("a", "priors.csv:1: must have a name and a number, separated by a comma; has 1 cells"),
+        ("a,x", "priors.csv:1: expected a number after the name, found 'x'"),
+        ("a,1\na,1", "priors.csv:2: a second prior of 'a'"),
+        ("a,1", "priors: there is no prior of run 'b'"),
+    ):
+        (tmp_path / "priors.csv").write_text(line)
+        assert main([*arguments, "--priors", str(tmp_path / "priors.csv")]) == 2
+        assert message in capfd.readouterr().err
+    assert main([*arguments, "--priors", str(tmp_path / "priors.csv"), "--share", "0.5"]) == 2
+    assert "--share cannot be combined with --priors" in capfd.readouterr().err
+    assert main([*arguments, "--priors", str(tmp_path / "none.csv")]) == 2
+    assert "No such file" in capfd.readouterr().err

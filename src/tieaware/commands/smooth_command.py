@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import os
+from typing import Any
 
 from tieaware._evaluate import evaluate
-from tieaware.checks.arguments import whole_number
+from tieaware.checks.arguments import shown, unexpected, whole_number
 from tieaware.commands import options
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS, SMOOTHING_MEASURES
 from tieaware.errors import InputError
+from tieaware.results import Results
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -20,7 +24,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "sets of topics. Half of the systems have earlier scores from the first set, the other half from the second, "
         "and all are measured on the third. A system's score is alpha times its mean on the third set, plus 1 - alpha "
         "times its mean on the earlier set. Prints for each alpha how well these scores order the systems: Kendall's "
-        "tau with their order on all topics.",
+        "tau with their order on all topics. With --priors, a system's score is alpha times its mean plus 1 - alpha "
+        "times its own earlier mean, and the scores and ranks are printed.",
     )
     options.add_values(command)
     options.add_measures(command, SMOOTHING_MEASURES, "the measure, such as nDCG@10")
@@ -29,14 +34,21 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         f"(default: {', '.join(f'{alpha:g}' for alpha in SMOOTHING_ALPHAS)})",
     )  # fmt: skip
     command.add_argument("--sweep", type=int, metavar="N", help="try N weights instead, evenly spaced from 0 to 1")
+    command.add_argument("--repeats", type=int, metavar="N", help="number of random splits (10,000)")
     command.add_argument(
-        "--repeats", type=int, default=10_000, metavar="N", help="number of random splits (%(default)s)"
+        "--topics", type=_sizes, metavar="N[,N,N]",
+        help="number of topics in a set, or in the first, second and third set "
+        f"(default: {LARGEST_SET}, or a third of all topics if that is less)",
+    )  # fmt: skip
+    command.add_argument(
+        "--share", type=float, metavar="S", help="share of the systems with earlier scores from the first set (0.5)"
     )
     command.add_argument(
-        "--topics", type=int, metavar="N",
-        help=f"number of topics in a set (default: {LARGEST_SET}, or a third of all topics if that is less)",
+        "--priors", metavar="FILE",
+        help="use your own earlier scores instead of random sets: a CSV file with the name and the earlier mean of a "
+        "system in each line, or results that Results.save wrote (.npz, .parquet). Prints the smoothed scores",
     )  # fmt: skip
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="random seed of the splits (%(default)s)")
+    command.add_argument("--seed", type=int, metavar="N", help="random seed of the splits (0)")
     options.add_threads(command)
     options.add_output(command)
     command.set_defaults(run=_run)
@@ -53,10 +65,58 @@ def _run(arguments: argparse.Namespace) -> str:
             raise InputError("", "--sweep cannot be combined with --alpha", argument="sweep")
         alphas = np.linspace(0.0, 1.0, whole_number("sweep", arguments.sweep, 2, 10_001)).tolist()
     measure = options.one_measure(arguments, SMOOTHING_MEASURES, "because a system has one score")
+    if arguments.priors is not None and _given(arguments):
+        name = next(iter(_given(arguments)))
+        raise InputError("", f"--{name} cannot be combined with --priors, with which nothing is drawn", argument=name)
     if arguments.matrix is not None:
         values = options.read_values(arguments, measure)
     else:
         runs = options.judged_runs(arguments)
         values = evaluate(arguments.qrels, runs, measure, threads=arguments.threads)
-    outcome = smoothing(values, alphas, repeats=arguments.repeats, topics=arguments.topics, seed=arguments.seed)
-    return options.output(outcome, arguments)
+    if arguments.priors is not None:
+        return options.output(smoothing(values, alphas, priors=_read_priors(arguments.priors)), arguments)
+    return options.output(smoothing(values, alphas, **_given(arguments)), arguments)
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters of the simulation that are given as options."""
+    names = ("repeats", "topics", "seed", "share")
+    return {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+
+
+def _sizes(text: str) -> int | list[int]:
+    """Read one size of a set of topics, or several that are separated by commas."""
+    sizes = [int(size) for size in text.split(",")]
+    return sizes[0] if len(sizes) == 1 else sizes
+
+
+# Argument parsers show the name of a type in messages.
+_sizes.__name__ = "number of topics"
+
+
+def _read_priors(path: str) -> Results | dict[str, float]:
+    """Read a file of results, or a CSV file with the name and the earlier mean of a system in each line."""
+    if os.path.splitext(path)[1].lower() in (".npz", ".parquet"):
+        return Results.load(path)
+    priors: dict[str, float] = {}
+    try:
+        with open(path, newline="", encoding="utf-8", errors="surrogateescape") as file:
+            lines = csv.reader(file)
+            for cells in filter(None, lines):
+                place = f"{path}:{lines.line_num}"
+                if len(cells) != 2:
+                    raise InputError(
+                        place, f"must have a name and a number, separated by a comma; has {len(cells)} cells"
+                    )
+                name = cells[0].strip()
+                if name in priors:
+                    raise InputError(place, f"a second prior of {shown(name)}")
+                try:
+                    priors[name] = float(cells[1])
+                except ValueError:
+                    raise unexpected(place, "a number after the name", shown(cells[1])) from None
+    except csv.Error as error:
+        raise InputError(f"{path}:{lines.line_num}", f"{error}") from None
+    except OSError as error:
+        raise InputError(path, error.strerror or str(error)) from None
+    return priors

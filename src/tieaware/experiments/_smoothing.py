@@ -3,35 +3,60 @@
 In each repeat the systems are split into halves X and Y, and three disjoint sets of topics are drawn: Qa, Qb and Qc.
 The earlier scores of X are from Qa, the earlier scores of Y are from Qb, and all systems are measured on Qc. A system's
 score is α · mean(Qc) + (1-α) · mean(Qa or Qb). The baseline measures all systems on Qa and Qc. The quality of an order
-of the systems is its correlation with their order on all topics.
+of the systems is its correlation with their order on all topics. The sizes of the sets and of X can be chosen.
+
+If the caller has earlier scores, nothing is drawn: `_smoothed` mixes them with the values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import numbers, shown, unexpected, whole_number
+from tieaware.checks.arguments import number, numbers, sequence, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS
 from tieaware.errors import InputError
+from tieaware.experiments._smoothed import KINDS, Smoothed, smoothed
+from tieaware.experiments._topic_values import mean_of_known, systems_by_topics
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.measures import Measure, parse_measure
+from tieaware.measures import Measure
 from tieaware.output.plots import COLOURS, Drawing, legend_above
 from tieaware.output.tables import Cell, Table, counted, significant
 from tieaware.results import Results
 from tieaware.statistics import kendall_taus, smooth, standardize
-from tieaware.statistics.values import finite
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_KINDS = ("raw", "standardized")
+
+@overload
+def smoothing(
+    values: Results | npt.ArrayLike,
+    alphas: Sequence[float] = ...,
+    *,
+    measure: str | Measure | None = None,
+    repeats: int = 10_000,
+    topics: int | Sequence[int] | None = None,
+    seed: int = 0,
+    share: float = 0.5,
+    priors: None = None,
+) -> Smoothing: ...
+
+
+@overload
+def smoothing(
+    values: Results | npt.ArrayLike,
+    alphas: Sequence[float] = ...,
+    *,
+    measure: str | Measure | None = None,
+    priors: Results | Mapping[str, float] | npt.ArrayLike,
+) -> Smoothed: ...
 
 
 def smoothing(
@@ -40,13 +65,16 @@ def smoothing(
     *,
     measure: str | Measure | None = None,
     repeats: int = 10_000,
-    topics: int | None = None,
+    topics: int | Sequence[int] | None = None,
     seed: int = 0,
-) -> Smoothing:
-    """Order systems by smoothed scores, in a repeated split-half design.
+    share: float = 0.5,
+    priors: Results | Mapping[str, float] | npt.ArrayLike | None = None,
+) -> Smoothing | Smoothed:
+    """Order systems by smoothed scores: in a simulation of earlier scores, or with the caller's own earlier scores.
 
-    Each repeat draws three sets of topics. Half of the systems have earlier scores from the first set, the other half
-    from the second set, and all systems are measured on the third set.
+    Each repeat of the simulation draws three sets of topics. Half of the systems, or another share, have earlier scores
+    from the first set, the others from the second set, and all systems are measured on the third set. With `priors`,
+    nothing is drawn: the earlier scores are those of the caller, and the result is a `Smoothed`.
 
     Parameters
     ----------
@@ -59,22 +87,30 @@ def smoothing(
         The measure of the Results to use; needed only if the Results have several measures.
     repeats : int
         The number of random splits, at least 1.
-    topics : int, optional
-        The size of each of the three sets of topics, at least 1; by default 25, or a third of all topics if there are
-        fewer than 75.
+    topics : int or sequence of three int, optional
+        The size of each of the three sets of topics, or the sizes of the first, second and third set, at least 1; by
+        default 25, or a third of all topics if there are fewer than 75.
     seed : int
         The seed of the random splits, at least 0.
+    share : float
+        The share of the systems whose earlier scores are from the first set, between 0 and 1. Their number is rounded
+        down, and at least two systems must be in either part.
+    priors : dict of str to float, Results, or float[n_systems], optional
+        The caller's own earlier scores: the earlier mean of each run by name, or earlier results of the same runs and
+        measure, or the earlier means in the order of an array of values. Not with `repeats`, `topics`, `seed` and
+        `share`, which are for the simulation.
 
     Returns
     -------
-    Smoothing
-        The quality of the orders for the baseline and each alpha, in each repeat.
+    Smoothing or Smoothed
+        The quality of the orders for the baseline and each alpha, in each repeat. With `priors`, the smoothed values
+        and the orders of the systems for each alpha.
 
     Raises
     ------
     InputError
-        If there are fewer than 4 systems, fewer than 3 · `topics` topics, or fewer than 3 topics; if a value is not
-        finite; or if an argument is out of range.
+        If there are fewer than 4 systems, or fewer topics than the three sets need; if a value is not finite; if an
+        argument is out of range; or if a run has no prior.
 
     References
     ----------
@@ -89,75 +125,95 @@ def smoothing(
     >>> outcome = smoothing(values, [0, 0.5, 1], repeats=500, topics=5)
     >>> outcome.best
     {'raw': 0.5, 'standardized': 0.5}
+
+    Earlier scores of the caller:
+
+    >>> smoothing([[0.5, 0.7], [0.6, 0.9]], [0.25, 1], priors=[0.9, 0.3]).order(0.25)
+    ('0', '1')
     """
-    array = _systems_by_topics(values, measure)
+    if priors is not None:
+        for name, given in (("repeats", repeats != 10_000), ("topics", topics is not None), ("seed", seed != 0),
+                            ("share", share != 0.5)):  # fmt: skip
+            if given:
+                raise InputError(name, "must not be given with priors: nothing is drawn")
+        return smoothed(values, _weights(alphas), measure, priors)
+    array = systems_by_topics(values, measure)
     n_systems, n_topics = array.shape
     repeats = whole_number("repeats", repeats, 1, 10**9)
-    topics = max(1, min(LARGEST_SET, n_topics // 3)) if topics is None else whole_number("topics", topics, 1, 10**9)
+    sizes = _sizes(topics, n_topics)
     seed = whole_number("seed", seed, 0)
+    share = number("share", share, 0, 1, ends=False)
     if n_systems < 4:
         raise InputError("values", f"two halves of systems need at least 4 systems, found {n_systems}")
-    if n_topics < 3 * topics:
-        sets = f"three sets of {counted(topics, 'topic')}"
-        raise InputError("values", f"{sets} need at least {3 * topics} topics, found {n_topics}")
+    # A share such as 0.29 of 100 systems is a little less than 29 in floating point.
+    n_first = int(share * n_systems + 1e-9)
+    if not 2 <= n_first <= n_systems - 2:
+        parts = f"{n_first} and {n_systems - n_first}"
+        raise InputError("share", f"both parts need at least 2 systems; {share} of {n_systems} makes {parts}")
+    if n_topics < sum(sizes):
+        sets = f"three sets of {_counted_topics(sizes)}"
+        raise InputError("values", f"{sets} need at least {sum(sizes)} topics, found {n_topics}")
+    weights = _weights(alphas)
+    truths = np.stack([array.mean(axis=1), mean_of_known(standardize(array))])
+    random = np.random.default_rng(seed)
+    taus = np.empty((len(KINDS), 1 + len(weights), repeats))
+    # Process the repeats in batches, to limit the memory for the values of the halves of the systems.
+    step = max(1, 2**22 // (n_systems * max(*sizes, n_systems)))
+    for start in progress(range(0, repeats, step), "smoothing"):
+        n = min(step, repeats - start)
+        scores = _scores(array, weights, sizes, random, n, n_first)
+        for kind in range(len(KINDS)):
+            taus[kind, :, start : start + n] = _taus(truths[kind], scores[kind])
+    return Smoothing(weights, taus, n_systems, n_topics, sizes[2], seed, sizes, n_first)
+
+
+def _weights(alphas: Sequence[float]) -> tuple[float, ...]:
     weights = numbers("alphas", alphas, 0, 1)
     if not weights:
         raise unexpected("alphas", "at least one", "none")
-    truths = np.stack([array.mean(axis=1), _mean_of_known(standardize(array))])
-    random = np.random.default_rng(seed)
-    taus = np.empty((len(_KINDS), 1 + len(weights), repeats))
-    # Process the repeats in batches, to limit the memory for the values of the halves of the systems.
-    step = max(1, 2**22 // (n_systems * max(topics, n_systems)))
-    for start in progress(range(0, repeats, step), "smoothing"):
-        n = min(step, repeats - start)
-        scores = _scores(array, weights, topics, random, n)
-        for kind in range(len(_KINDS)):
-            taus[kind, :, start : start + n] = _taus(truths[kind], scores[kind])
-    return Smoothing(weights, taus, n_systems, n_topics, topics, seed)
+    return weights
 
 
-def _systems_by_topics(values: Results | npt.ArrayLike, measure: str | Measure | None) -> Values:
-    if isinstance(values, Results):
-        values = values.values[:, :, _place(values, measure)]
-    elif measure is not None:
-        raise InputError("measure", f"must not be given with an array, found {shown(measure)}")
-    array = finite(values, "values")
-    if array.ndim != 2:
-        raise unexpected("values", "two dimensions, systems × topics", f"{array.ndim}")
-    return array
+def _sizes(topics: int | Sequence[int] | None, n_topics: int) -> tuple[int, int, int]:
+    """Return the sizes of the three sets of topics."""
+    if topics is None:
+        topics = max(1, min(LARGEST_SET, n_topics // 3))
+    if isinstance(topics, str) or not isinstance(topics, Sequence | np.ndarray):
+        size = whole_number("topics", topics, 1, 10**9)
+        return size, size, size
+    sizes = sequence("topics", topics, "whole numbers")
+    if len(sizes) != 3:
+        raise unexpected("topics", "a size, or the sizes of three sets", f"{len(sizes)} of them")
+    a, b, c = (whole_number(f"topics[{i}]", size, 1, 10**9) for i, size in enumerate(sizes))
+    return a, b, c
 
 
-def _place(results: Results, measure: str | Measure | None) -> int:
-    known = ", ".join(map(str, results.measures))
-    if measure is None:
-        if len(results.measures) != 1:
-            raise InputError("values", f"the results have several measures ({known}): choose one with `measure`")
-        return 0
-    wanted = parse_measure(measure)
-    if wanted not in results.measures:
-        raise unexpected("measure", f"one of the results' measures, {known}", f"{wanted}")
-    return results.measures.index(wanted)
+def _counted_topics(sizes: tuple[int, int, int]) -> str:
+    """Return the sizes of the sets in words, such as "25 topics" or "25, 25 and 50 topics"."""
+    a, b, c = sizes
+    return counted(a, "topic") if a == b == c else f"{a:,}, {b:,} and {counted(c, 'topic')}"
 
 
 def _scores(
-    values: Values, alphas: tuple[float, ...], topics: int, random: np.random.Generator, repeats: int
-) -> Values:
+    values: Values, alphas: tuple[float, ...], sizes: tuple[int, int, int], random: np.random.Generator, repeats: int,
+    n_first: int,
+) -> Values:  # fmt: skip
     """Return the scores of the systems; the axes are raw or standardized, baseline or alpha, repeat, and system."""
     n_systems, n_topics = values.shape
     systems = random.permuted(np.tile(np.arange(n_systems), (repeats, 1)), axis=1)
     drawn = random.permuted(np.tile(np.arange(n_topics), (repeats, 1)), axis=1)
-    of_a, of_b, of_c = (drawn[:, i * topics : (i + 1) * topics] for i in range(3))
+    to_a, to_b, to_c = np.cumsum(sizes)
+    of_a, of_b, of_c = drawn[:, :to_a], drawn[:, to_a:to_b], drawn[:, to_b:to_c]
     standardized = standardize(values)
-    scores = np.empty((len(_KINDS), 1 + len(alphas), repeats, n_systems))
+    scores = np.empty((len(KINDS), 1 + len(alphas), repeats, n_systems))
     for kind, of_all in enumerate((values, standardized)):
         now = _means(of_all, of_c)
         scores[kind, 0] = _means(of_all, np.concatenate((of_a, of_c), axis=1))
         prior = np.empty((repeats, n_systems))
-        half = n_systems // 2
-        for members, known in ((systems[:, :half], of_a), (systems[:, half:], of_b)):
+        for members, known in ((systems[:, :n_first], of_a), (systems[:, n_first:], of_b)):
             earlier = values[members[:, :, None], known[:, None, :]]
             earlier = standardize(earlier) if kind else earlier
-            np.put_along_axis(prior, members, _mean_of_known(earlier), axis=1)
+            np.put_along_axis(prior, members, mean_of_known(earlier), axis=1)
         for i, alpha in enumerate(alphas):
             scores[kind, 1 + i] = smooth(now[..., None], prior, alpha)[..., 0]
     return scores
@@ -165,16 +221,7 @@ def _scores(
 
 def _means(values: Values, topics: Integers) -> Values:
     """Return the mean of each system over each set of topics, leaving out NaN: [n_sets, n_systems]."""
-    return _mean_of_known(np.moveaxis(values[:, topics], 0, 1))
-
-
-def _mean_of_known(values: Values) -> Values:
-    """Return the mean over the last axis without NaN. If all values are NaN, it is 0.5, the middle of their range."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=-1)
-    total = values.sum(axis=-1, where=known)
-    means: Values = np.divide(total, count, out=np.full(total.shape, 0.5), where=count > 0)
-    return means
+    return mean_of_known(np.moveaxis(values[:, topics], 0, 1))
 
 
 def _taus(truth: Values, scores: Values) -> Values:
@@ -202,7 +249,11 @@ class Smoothing(Experiment):
         Kendall's τ_b with the order on all topics. Axes: raw or standardized values; the baseline, then each alpha;
         repeat.
     n_systems, n_topics, topics, seed : int
-        The number of systems and topics, the size of each set of topics, and the seed of the splits.
+        The number of systems and topics, the size of the third set of topics, and the seed of the splits.
+    sizes : tuple of three int
+        The sizes of the three sets of topics.
+    n_first : int
+        The number of systems whose earlier scores are from the first set.
     """
 
     alphas: tuple[float, ...]
@@ -211,6 +262,8 @@ class Smoothing(Experiment):
     n_topics: int
     topics: int
     seed: int
+    sizes: tuple[int, int, int]
+    n_first: int
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -255,7 +308,7 @@ class Smoothing(Experiment):
     def _qualities(self, kind: int) -> list[str]:
         """Return the mean τ at the best alpha; at alpha 1, if it was tried and is not the best; and of the baseline."""
         means = self.taus[kind].mean(axis=1).tolist()
-        best = self.best[_KINDS[kind]]
+        best = self.best[KINDS[kind]]
         alphas = [best, 1.0] if 1.0 in self.alphas and self.best["raw"] < 1.0 else [best]
         return [significant(mean) for mean in (*(means[1 + self.alphas.index(alpha)] for alpha in alphas), means[0])]
 
@@ -263,7 +316,7 @@ class Smoothing(Experiment):
     def best(self) -> dict[str, float]:
         """The alpha with the highest mean τ, for raw and for standardized values."""
         means = self.taus[:, 1:].mean(axis=2)
-        return {kind: self.alphas[int(np.argmax(row))] for kind, row in zip(_KINDS, means, strict=True)}
+        return {kind: self.alphas[int(np.argmax(row))] for kind, row in zip(KINDS, means, strict=True)}
 
     def tables(self) -> dict[str, Table]:
         """Return the table of the distribution of τ for the baseline and each alpha.
@@ -275,7 +328,7 @@ class Smoothing(Experiment):
         """
         designs = ["all systems on two sets of topics", *(f"smoothed, alpha {alpha:g}" for alpha in self.alphas)]
         rows: list[tuple[Cell, ...]] = []
-        for kind, taus in zip(_KINDS, self.taus, strict=True):
+        for kind, taus in zip(KINDS, self.taus, strict=True):
             for design, repeated, alpha in zip(designs, taus, (None, *self.alphas), strict=True):
                 quantiles = np.quantile(repeated, (0.05, 0.5, 0.95)).tolist()
                 deviation = float(repeated.std(ddof=1)) if len(repeated) > 1 else None
@@ -289,12 +342,13 @@ class Smoothing(Experiment):
             f"tau: Kendall's τ_b with the order on all {self.n_topics} topics, by raw or by standardized means. "
             "These topics contain the sampled ones, which favours every design.",
             "alpha: the weight of the set of topics on which all systems are measured; the rest is the weight of the "
-            "earlier scores, which each half of the systems has from a set of topics of its own.",
-            f"Halves of {self.n_systems // 2} and {self.n_systems - self.n_systems // 2} systems; three disjoint sets "
-            f"of {counted(self.topics, 'topic')} in each of {self._repeats}; seed {self.seed}.",
+            "earlier scores, which each part of the systems has from a set of topics of its own.",
+            f"{'Halves' if self.n_first == self.n_systems // 2 else 'Parts'} of {self.n_first} and "
+            f"{self.n_systems - self.n_first} systems; three disjoint sets of {_counted_topics(self.sizes)} in each of "
+            f"{self._repeats}; seed {self.seed}.",
             "standardized: Φ((x − μ)/σ) over the systems measured on the topic, σ with the divisor n − 1; topics with "
-            "σ = 0 are left out. The earlier values of each half of the systems are standardized without the other "
-            "half, so that they no longer show which half is better.",
+            "σ = 0 are left out. The earlier values of each part of the systems are standardized without the other "
+            "part, so that they no longer show which part is better.",
         )
 
     def drawings(self) -> dict[str, Drawing]:
@@ -314,7 +368,7 @@ class Smoothing(Experiment):
 
     def _draw(self, ax: Axes) -> None:
         places = np.arange(self.taus.shape[1])
-        for kind, (name, taus) in enumerate(zip(_KINDS, self.taus, strict=True)):
+        for kind, (name, taus) in enumerate(zip(KINDS, self.taus, strict=True)):
             boxes = ax.boxplot(
                 list(taus), positions=list(places + (kind - 0.5) * 0.36), widths=0.3, whis=(5, 95), showfliers=False,
                 patch_artist=True, boxprops={"facecolor": "#ffffff", "edgecolor": COLOURS[kind]},

@@ -1,0 +1,268 @@
+"""Smoothing with earlier scores of the caller: the order of systems on few topics, with a prior for each system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.checks.arguments import number, shown, unexpected
+from tieaware.checks.arrays import Values
+from tieaware.errors import InputError
+from tieaware.experiments._topic_values import mean_of_known, place_of, systems_by_topics
+from tieaware.experiments.experiment import Experiment
+from tieaware.measures import Measure
+from tieaware.output.plots import Drawing, display_name, style
+from tieaware.output.tables import Cell, Table, counted, significant
+from tieaware.results import Results
+from tieaware.statistics import kendall_tau, standardize
+from tieaware.statistics.values import finite
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KINDS = ("raw", "standardized")
+# The most systems whose names the figure and the verdict show.
+_NAMED, _IN_VERDICT = 30, 5
+
+
+def smoothed(
+    values: Results | npt.ArrayLike,
+    alphas: tuple[float, ...],
+    measure: str | Measure | None,
+    priors: Results | Mapping[str, float] | npt.ArrayLike,
+) -> Smoothed:
+    """Mix the values of systems with their priors, for each alpha; see `tieaware.experiments.smoothing`."""
+    array = systems_by_topics(values, measure)
+    if not array.size:
+        raise unexpected("values", "at least one system and one topic", f"the shape {array.shape}")
+    of_kinds = [array]
+    if isinstance(values, Results):
+        place = place_of(values, measure)
+        systems, chosen = values.runs, values.measures[place]
+        less_is_better = chosen.definition.less_is_better
+        earlier = _earlier(priors, systems, chosen)
+    else:
+        systems, less_is_better = tuple(map(str, range(len(array)))), False
+        if isinstance(priors, Results | Mapping):
+            raise InputError("priors", "must be an array of earlier means, as values is an array without names")
+        earlier = finite(priors, "priors")
+        if earlier.shape != array.shape[:1]:
+            raise unexpected("priors", f"one earlier mean for each of {len(array)} systems", f"shape {earlier.shape}")
+    of_priors = [earlier if earlier.ndim == 1 else earlier.mean(axis=1)]
+    if earlier.ndim == 2 and len(array) > 1:
+        of_kinds.append(standardize(array))
+        of_priors.append(mean_of_known(standardize(earlier)))
+    prior = np.stack(of_priors)
+    weights = np.array(alphas)[:, None, None]
+    mixed = weights * np.stack(of_kinds)[:, None] + (1.0 - weights) * prior[:, None, :, None]
+    means = np.stack([mean_of_known(each) for each in of_kinds])
+    return Smoothed(alphas, systems, means, prior, mixed, less_is_better)
+
+
+def _earlier(priors: Results | Mapping[str, float] | npt.ArrayLike, runs: tuple[str, ...], measure: Measure) -> Values:
+    """Return the earlier means of the runs, float64[n_runs], or their earlier values, float64[n_runs, n_topics]."""
+    if not isinstance(priors, Results | Mapping):
+        raise unexpected("priors", "earlier Results, or a dict of names and means", f"{type(priors).__name__}")
+    known = priors.runs if isinstance(priors, Results) else priors
+    lacking = [run for run in runs if run not in known]
+    if lacking:
+        more = f", nor of {counted(len(lacking) - 1, 'other')}" if len(lacking) > 1 else ""
+        raise InputError("priors", f"there is no prior of run {shown(lacking[0])}{more}")
+    if isinstance(priors, Results):
+        rows = [priors.runs.index(run) for run in runs]
+        return finite(priors.values[rows, :, place_of(priors, measure)], "priors")
+    return np.array([number(f"priors[{shown(run)}]", priors[run], -np.inf, np.inf, ends=False) for run in runs])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Smoothed(Experiment):
+    """The smoothed scores and orders of systems, with priors of the caller.
+
+    Attributes
+    ----------
+    alphas : tuple of float
+        The weights of the measured scores; the priors have the rest of the weight.
+    systems : tuple of str
+        The names of the systems: those of the runs, or positions.
+    means, priors : float64[n_kinds, n_systems]
+        The measured mean and the prior of each system. The kinds are raw values and, if the priors are results of
+        several runs, values that are standardized over these runs on each topic.
+    values : float64[n_kinds, n_alphas, n_systems, n_topics]
+        The smoothed values on each topic: alpha times the value, plus 1 - alpha times the prior. NaN
+        for standardized values of a topic on which all systems are equal.
+    less_is_better : bool
+        Whether the measure is one of which a small value is good.
+    """
+
+    alphas: tuple[float, ...]
+    systems: tuple[str, ...]
+    means: Values
+    priors: Values
+    values: Values
+    less_is_better: bool
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """The title, which states the number of systems and of topics."""
+        return (
+            f"{counted(len(self.systems), 'system')} on {counted(self.values.shape[3], 'topic')}, with earlier scores"
+        )
+
+    @property
+    def heading(self) -> str:
+        """The heading of the report: the question that the experiment answers."""
+        return "How do earlier scores change the order of the systems?"
+
+    @property
+    def scores(self) -> Values:
+        """The smoothed score of each system, float64[n_kinds, n_alphas, n_systems]."""
+        alphas = np.array(self.alphas)[:, None]
+        mixed: Values = alphas * self.means[:, None] + (1.0 - alphas) * self.priors[:, None]
+        return mixed
+
+    def order(self, alpha: float, *, standardized: bool = False) -> tuple[str, ...]:
+        """Return the systems by smoothed score, the best first; equal scores are in the order of the systems.
+
+        Parameters
+        ----------
+        alpha : float
+            One of `alphas`.
+        standardized : bool
+            Whether to order by standardized values; needs priors that are Results.
+
+        Returns
+        -------
+        tuple of str
+
+        Raises
+        ------
+        InputError
+            If alpha was not tried, or there are no standardized values.
+        """
+        if alpha not in self.alphas:
+            raise unexpected("alpha", f"one of {', '.join(f'{each:g}' for each in self.alphas)}", shown(alpha))
+        if standardized and len(self.means) < 2:
+            raise InputError(
+                "standardized", "needs priors that are Results of several runs, with a value for each topic"
+            )
+        best_first = self._best_first(int(standardized), self.alphas.index(alpha))
+        return tuple(self.systems[i] for i in best_first)
+
+    def _best_first(self, kind: int, i: int) -> list[int]:
+        scores = self.scores[kind, i].round(12)
+        best_first: list[int] = np.argsort(scores if self.less_is_better else -scores, kind="stable").tolist()
+        return best_first
+
+    def verdict(self) -> str:
+        """Return how the order changes with the smallest alpha above 0, and the systems that are then the best."""
+        alpha = min((each for each in self.alphas if each > 0.0), default=self.alphas[0])
+        order = self.order(alpha)
+        best = ", ".join(order[:_IN_VERDICT]) + (
+            f" and {counted(more, 'other')}" if (more := len(order) - _IN_VERDICT) > 0 else ""
+        )
+        tau = self._taus(0)[self.alphas.index(alpha)]
+        against = (
+            "" if np.isnan(tau) else f" Kendall's τ with their order without earlier scores is {significant(tau)}."
+        )
+        return f"At alpha {alpha:g}, the order of the systems is {best}.{against}"
+
+    def _taus(self, kind: int) -> list[float]:
+        """Return Kendall's τ_b of the order at each alpha with the order of the measured means."""
+        if len(self.systems) < 2:
+            return [np.nan] * len(self.alphas)
+        means = self.means[kind].round(12)
+        return [kendall_tau(means, scores) for scores in self.scores[kind].round(12)]
+
+    def tables(self) -> dict[str, Table]:
+        """Return the tables: the smoothed score and the rank of each system, and how much the orders change.
+
+        Returns
+        -------
+        dict of str to Table
+            "smoothed" and "orders".
+        """
+        tables = {"smoothed": self._scores()}
+        taus = [
+            (kind, alpha, None if np.isnan(tau) else tau)
+            for k, kind in enumerate(KINDS[: len(self.means)])
+            for alpha, tau in zip(self.alphas, self._taus(k), strict=True)
+        ]
+        note = "tau: Kendall's τ_b between the order by smoothed scores and the order by the measured means alone."
+        return {**tables, "orders": Table("Orders of the systems", ("values", "alpha", "tau"), taus, (note,))}
+
+    def _scores(self) -> Table:
+        rows: list[tuple[Cell, ...]] = []
+        for k, kind in enumerate(KINDS[: len(self.means)]):
+            ranks = np.empty((len(self.alphas), len(self.systems)), dtype=np.int64)
+            scores = self.scores[k]
+            for i, of_alpha in enumerate(scores.round(12) * (1 if self.less_is_better else -1)):
+                # Equal scores share the best of their ranks.
+                ranks[i] = 1 + (of_alpha[None, :] < of_alpha[:, None]).sum(axis=1)
+            for s in self._best_first(k, -1):
+                numbers = [cell for i in range(len(self.alphas)) for cell in (float(scores[i, s]), int(ranks[i, s]))]
+                rows.append((kind, self.systems[s], float(self.means[k, s]), float(self.priors[k, s]), *numbers))
+        of_alphas = [name for alpha in self.alphas for name in (f"score {alpha:g}", f"rank {alpha:g}")]
+        return Table(self.title, ("values", "system", "mean", "prior", *of_alphas), rows, self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
+        last = f"{self.alphas[-1]:g}"
+        notes = (
+            f"mean: over {counted(self.values.shape[3], 'topic')}. score A: A · mean + (1 − A) · prior, for each alpha "
+            f"A. rank A: by this score; equal scores have the same rank. Rows are sorted by rank {last}.",
+        )
+        if len(self.means) < 2:
+            return notes
+        return (
+            *notes,
+            "standardized: Φ((x − μ)/σ) over these systems on each topic, σ with the divisor n − 1; topics with σ = 0 "
+            "are left out.",
+        )
+
+    def drawings(self) -> dict[str, Drawing]:
+        """Return a figure of the smoothed scores by alpha for each kind of values.
+
+        Returns
+        -------
+        dict of str to Drawing
+            "smoothed", and with Results as priors "smoothed-standardized".
+        """
+        height = max(4.0, 0.16 * min(len(self.systems), _NAMED) + 1.5)
+        return {
+            name: Drawing(
+                f"The score of each system by alpha, the weight of its mean on {counted(self.values.shape[3], 'topic')}"
+                f", by {kind} values: the prior at the left, the mean at the right. Where lines cross, the order "
+                "changes. Dotted: the alphas of the table.",
+                lambda ax, k=k: self._draw(ax, k),  # type: ignore[misc]
+                (7.0, height),
+                f"Smoothed scores, {kind} values",
+            )
+            for k, (name, kind) in enumerate(zip(("smoothed", "smoothed-standardized"), KINDS, strict=True))
+            if k < len(self.means)
+        }
+
+    def _draw(self, ax: Axes, kind: int) -> None:
+        means, priors = self.means[kind], self.priors[kind]
+        for alpha in self.alphas:
+            ax.axvline(alpha, color="#bbbbbb", linestyle=":", linewidth=1.0)
+        for s, (prior, mean) in enumerate(zip(priors.tolist(), means.tolist(), strict=True)):
+            ax.plot([0.0, 1.0], [prior, mean], **{**style(s), "markersize": 4})
+        if len(means) <= _NAMED:
+            self._name(ax, means)
+        ax.set(xlim=(-0.02, 1.02), xlabel="α: the weight of the measured mean; the rest is the prior's", ylabel="score")
+
+    def _name(self, ax: Axes, means: Values) -> None:
+        """Write the names of the systems at the right ends of their lines."""
+        low, high = ax.get_ylim()
+        # Names that would overlap are moved apart, from the lowest upwards, and then back below the top.
+        by_height = np.argsort(means, kind="stable")
+        steps = (high - low) / max(26, len(means)) * np.arange(len(means))
+        heights = np.maximum.accumulate(means[by_height] - steps) + steps
+        heights = np.minimum(heights, high - steps[::-1])
+        for s, at in zip(by_height.tolist(), heights.tolist(), strict=True):
+            ax.plot([1.015, 1.06], [means[s], at], color="#999999", linewidth=0.6, clip_on=False)
+            ax.text(1.07, at, display_name(self.systems[s]), va="center", fontsize=8, color=style(s)["color"])
+        ax.set_ylim(low, high)
