@@ -431,3 +431,63 @@ def test_all_tie_rules_agree_on_distinct_scores():
     ]
     for other in values[1:]:
         np.testing.assert_array_equal(values[0], other)
+
+
+def test_the_widest_group_of_near_scores_is_reported():
+    """Scores of run b chain over 0.3 with a tolerance of 0.1, those of run a do not tie."""
+    chain = {f"d{i}": 0.9 - 0.1 * i for i in range(4)}
+    runs = {"a": dict.fromkeys(QRELS, LIST), "b": {"q1": LIST, "q2": chain, "q3": {"d1": 0.5}}}
+    outcome = precision(QRELS, runs, ["gap:0.11", "decimals:1", "gap:0"], ["RR"])
+    (width, run, query), rounded, exact = outcome.widest
+    assert (round(width, 12), run, query, rounded) == (0.3, "b", "q2", None)
+    assert exact.width == 0.0
+    assert "(run, query): gap:0.11: 0.300 (b, q2); gap:0.0: 0 (a, q1)." in outcome.table().notes[-1]
+    assert not any("chain" in note for note in precision(QRELS, runs, ["decimals:1"], ["RR"]).table().notes)
+
+
+def _points(ax, name):
+    """Return the heights of the points of a figure's legend entry, by column."""
+    (line,) = [line for line in ax.lines if line.get_label() == name]
+    x, y = line.get_data()
+    return [np.sort(y[np.round(x) == column]) for column in range(1, len(ax.get_xticks()) + 1)]
+
+
+def test_the_figure_of_changes_has_a_point_for_each_run(generated):
+    outcome = banding(generated.qrels, list(generated.runs), ["1", "1.5", "3"], ["AP", "RR"])
+    for m, measure in enumerate(("AP", "RR")):
+        ax = outcome.drawings()[f"changes-{measure}"].plot()
+        significant, other = _points(ax, "significant"), _points(ax, "not significant")
+        for p in range(3):
+            expected = np.maximum(outcome.changed[p, :, m], 1e-6)
+            np.testing.assert_allclose(significant[p], np.sort(expected[expected <= 0.05]))
+            np.testing.assert_allclose(other[p], np.sort(expected[expected > 0.05]))
+        assert [text.get_text() for text in ax.texts] == [str(len(each)) for each in significant]
+    assert sum(map(len, significant)) > 0
+
+
+def test_the_figure_of_pairs_colours_changed_verdicts_beyond_the_whiskers(generated):
+    """The p values before and after are those of the table; changes beyond 10 % and 90 % are shown."""
+    outcome = precision(generated.qrels, list(generated.runs), ["decimals:1", "levels:2"], ["AP"])
+    ax = outcome.drawings()["p-changes-AP"].plot()
+    changed, same = _points(ax, "another verdict"), _points(ax, "same verdict")
+    for p, name in enumerate(("decimals:1", "levels:2")):
+        moved = outcome.pairs.after[p].p[0] - outcome.pairs.before[p].p[0]
+        low, high = np.quantile(moved, (0.1, 0.9))
+        table = outcome.tables()["changed-verdicts"].rows
+        of_table = np.array([row[7] - row[5] for row in table if row[1] == name])
+        np.testing.assert_allclose(changed[p], np.sort(of_table[(of_table < low) | (of_table > high)]), atol=1e-15)
+        assert len(changed[p]) + len(same[p]) == ((moved < low) | (moved > high)).sum()
+    assert sum(map(len, changed)) > 0
+
+
+def test_the_figure_of_differences_shows_the_values_beyond_the_whiskers(generated):
+    outcome = banding(generated.qrels, list(generated.runs), ["1.5", "3"], ["AP"])
+    flat = outcome.differences[..., 0].reshape(2, -1)
+    low, high = np.quantile(flat, (0.1, 0.9), axis=1)[:, :, None]
+    lines = [line for line in outcome.plot().lines if line.get_markersize() == 3.0]
+    assert [len(line.get_xdata()) for line in lines] == [(flat > high).sum(), (flat < low).sum()]
+    assert {line.get_color() for line in lines} == {"#D55E00", "#009E73"}
+
+
+def test_the_figures_of_a_single_run_have_no_pairs():
+    assert set(precision(QRELS, RUNS["a"], ["levels:1"], ["RR"]).drawings()) == {"differences-RR", "changes-RR"}

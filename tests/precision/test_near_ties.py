@@ -1,6 +1,7 @@
 """Gap ties scores that differ by no more than a tolerance."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -94,3 +95,33 @@ def test_tolerances_are_finite_and_not_negative(tolerance):
 def test_tolerances_out_of_range_are_errors_in_the_notation_too(notation):
     with pytest.raises(InputError, match=r"^[ar]tol: expected a number from 0 to [^\n]*$"):
         parse_precision(notation)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_widest_group_is_that_of_a_loop(dtype):
+    """Groups of several lists with infinities, denormals and equal scores, by a loop over each list."""
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        sizes = rng.integers(0, 9, 6)
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        scores = rng.choice([0.0, 0.1, 0.25, 0.31, 0.5, 5e-324, 1.0, np.inf, -np.inf], offsets[-1]).astype(dtype)
+        gap = Gap(float(rng.choice([0.0, 0.1, 0.2])), float(rng.choice([0.0, 0.3])))
+        widths = [0.0] * len(sizes)
+        for i in range(len(sizes)):
+            ranked = sorted((float(s) for s in scores[offsets[i] : offsets[i + 1]] if np.isfinite(s)), reverse=True)
+            top = ranked[0] if ranked else 0.0
+            for higher, lower in pairwise(ranked):
+                top = top if higher - lower <= gap.atol + gap.rtol * max(abs(higher), abs(lower)) else lower
+                widths[i] = max(widths[i], top - lower)
+        width, place = gap.widest(scores, offsets)
+        assert width == max(widths)
+        if width:
+            assert place == widths.index(width)
+
+
+def test_no_scores_have_no_width():
+    assert Gap(0.1).widest(np.array([]), np.array([0, 0])) == (0.0, 0)
+
+
+def test_a_width_that_overflows_is_infinite():
+    assert Gap(1e308).widest(np.array([1e308, 0.0, -1e308]), np.array([0, 3])) == (math.inf, 0)

@@ -8,7 +8,7 @@ change, how well the order of the runs is kept, and how close the largest observ
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,9 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.engine.views import View
 from tieaware.errors import InputError
-from tieaware.experiments._score_precision_figures import Boxes, Lines, Precisions, Scatter
+from tieaware.experiments._score_precision_chains import Chain, Chains, note_of
+from tieaware.experiments._score_precision_drawings import drawings_of
+from tieaware.experiments._score_precision_figures import Precisions
 from tieaware.experiments._score_precision_pairs import Verdicts
 from tieaware.experiments._score_precision_verdict import Changes
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
@@ -29,7 +31,7 @@ from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure, parse_measures
 from tieaware.measures.definitions import NumRet
-from tieaware.output.plots import Drawing, file_name
+from tieaware.output.plots import Drawing
 from tieaware.output.tables import Cell, Table, counted
 from tieaware.precision import Bands, Coarsening, parse_precision
 from tieaware.precision.worst_cases import known_worst_case, worst_case
@@ -160,7 +162,9 @@ def precision(
     distinct = list(dict.fromkeys(references))
     views = [*distinct, *(View("average", each) for each in coarsenings)]
     parsed = parse_measures(measures)
-    results = evaluate_with_progress(qrels, runs, [*parsed, NumRet], views, threads, consistent_only)
+    chains = Chains(coarsenings)
+    observe = chains.add if chains else None
+    results = evaluate_with_progress(qrels, runs, [*parsed, NumRet], views, threads, consistent_only, observe)
     first = results[0]
     pairs_of(first.runs, baseline)
     if len(first.queries) < 2:
@@ -177,6 +181,7 @@ def precision(
         kept,
         correction,
         baseline,
+        chains.widest,
     )
 
 
@@ -217,6 +222,8 @@ class Precision(Experiment):
         The correction of the tests between runs.
     baseline : str or None
         The only run with which the others are compared; None if all runs are compared with each other.
+    widest : tuple
+        For each precision, the widest group of near scores (width, run, query); None if the precision is no `Gap`.
     """
 
     precisions: tuple[Coarsening, ...]
@@ -230,6 +237,7 @@ class Precision(Experiment):
     kept: float
     correction: Correction = "none"
     baseline: str | None = None
+    widest: tuple[Chain | None, ...] = ()
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -340,7 +348,8 @@ class Precision(Experiment):
         return Verdicts(before, after, self.alpha, self.runs, first, second, procedure, self.baseline)
 
     @property
-    def _runs_by_queries(self) -> str:
+    def runs_by_queries(self) -> str:
+        """The numbers of runs and queries, in words."""
         return f"{counted(len(self.runs), 'run')} × {len(self.queries)} queries"
 
     @cached_property
@@ -400,12 +409,12 @@ class Precision(Experiment):
         ]
         return Table(title, ("measure", "precision", *columns), rows, tuple(notes))
 
-    def _flat_differences(self) -> Values:
+    def flat_differences(self) -> Values:
         """Return all differences of each precision and measure: [n_precisions, n_measures, n_runs · n_queries]."""
         return np.moveaxis(self.differences, 3, 1).reshape(len(self.precisions), len(self.measures), -1)
 
     def _summary(self) -> Table:
-        flat = self._flat_differences()
+        flat = self.flat_differences()
         tau, tau_ap = self.correlations
         cells = [
             flat.mean(axis=2),
@@ -421,7 +430,7 @@ class Precision(Experiment):
             "same verdicts", "tau", "tau AP",
         ]  # fmt: skip
         notes = [
-            f"mean loss: original − coarsened, over {self._runs_by_queries}. "
+            f"mean loss: original − coarsened, over {self.runs_by_queries}. "
             "mean |change|: the mean of the absolute differences, in which losses and gains do not cancel. Bands are "
             "compared with the run's own order, other precisions with the average over ties of the original scores.",
             f"runs changed: paired t-test of coarsened against original, p ≤ {self.alpha}, without correction for "
@@ -433,11 +442,12 @@ class Precision(Experiment):
             f"same verdicts: the share of {self.pairs.named} with the same verdict before and after "
             f"({self.pairs.described}). tau, tau AP: Kendall's τ_b and τ_AP,b between the orders of the runs by mean, "
             "before and after.",
+            *note_of(self.precisions, self.widest),
         ]
         return self._table(self.title, columns, cells, notes)
 
     def _differences(self) -> Table:
-        flat = self._flat_differences()
+        flat = self.flat_differences()
         quantiles = np.quantile(flat, (0.1, 0.25, 0.5, 0.75, 0.9), axis=2)
         shape = flat.shape[:2]
         bounds = np.full((2, *shape), np.nan)
@@ -520,49 +530,14 @@ class Precision(Experiment):
         Returns
         -------
         dict of str to Drawing
-            "differences-…"; with several runs also "verdicts", "tau", "tau-ap" and "p-values-…".
+            "differences-…" and "changes-…", the p values of the runs; with several runs also "verdicts", "tau",
+            "tau-ap", "p-changes-…" and "p-values-…", the p values of pairs of runs.
         """
-        axis, flat = self._axis(), self._flat_differences()
-        differences = {
-            f"differences-{file_name(measure)}": Drawing(
-                f"{measure}: original − coarsened, over {self._runs_by_queries}. "
-                "Box: quartiles and median; whiskers: 10 % and 90 %; dots: the largest loss and gain"
-                + ("; triangles: the worst case." if any(i == m for _, i in self.worst) else "."),
-                Boxes(axis, measure, flat[:, m], {p: bounds for (p, i), bounds in self.worst.items() if i == m}),
-                title=f"Loss of {measure} per query",
-            )
-            for m, measure in enumerate(self.measures)
-        }
-        if len(self.runs) < 2:
-            return differences
-        before, after = self.pairs.corrected
-        p_name = self.pairs.procedure.p_name
-        p_values = {
-            f"p-values-{file_name(measure)}": Drawing(
-                f"{measure}: {p_name} of the paired t-test for {self.pairs.named}, with the original "
-                f"scores and with {self.precisions[-1]}. Dashed: {self.alpha}; verdicts vanish in the upper left and "
-                "appear in the lower right.",
-                Scatter(str(self.precisions[-1]), before[-1].p[m], after[-1].p[m], self.alpha, p_name),
-                (5.6, 5.2),
-                f"Verdicts between runs by {measure}, before and after",
-            )
-            for m, measure in enumerate(self.measures)
-        }
-        tau, tau_ap = self.correlations
-        lines = {
-            "verdicts": ("Share of pairs of runs with the same verdict", "same verdicts", self.pairs.shares()[0]),
-            "tau": ("Kendall's τ_b between the orders of the runs before and after", r"Kendall's $\tau_b$", tau),
-            "tau-ap": ("τ_AP,b between the orders of the runs before and after", r"$\tau_{AP,b}$", tau_ap),
-        }
-        curves = {
-            name: Drawing(f"{caption}, by precision.", Lines(axis, axis_name, self.measures, values), title=caption)
-            for name, (caption, axis_name, values) in lines.items()
-        }
-        tested = f"Share of {self.pairs.named} with the same verdict ({self.pairs.described}), by precision."
-        curves["verdicts"] = replace(curves["verdicts"], caption=tested)
-        return {**differences, **curves, **p_values}
+        return drawings_of(self)
 
-    def _axis(self) -> Precisions:
+    @property
+    def axis(self) -> Precisions:
+        """The horizontal axis of the figures: growth factors, if all precisions are bands, or the precisions."""
         if all(_growth(each) is not None for each in self.precisions):
             growths = [str(each).partition(":")[2] for each in self.precisions]
             return Precisions("growth of the bands, ρ", growths)

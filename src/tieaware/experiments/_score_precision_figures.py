@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
 from tieaware.measures import Measure
@@ -44,11 +45,10 @@ class Boxes:
         differences = self.differences
         places = np.arange(1, len(differences) + 1)
         ax.axhline(0.0, color="#888888", linewidth=0.8)
-        ax.boxplot(
-            list(differences), positions=places, widths=0.55, whis=(10, 90), showfliers=False, patch_artist=True,
-            boxprops={"facecolor": "#cfe3f1", "edgecolor": "#0072B2"}, medianprops={"color": "#000000"},
-            whiskerprops={"color": "#0072B2"}, capprops={"color": "#0072B2"},
-        )  # fmt: skip
+        _boxes(ax, differences)
+        low, high = np.quantile(differences, (0.1, 0.9), axis=1)[:, :, None]
+        for beyond, colour in ((differences > high, "#D55E00"), (differences < low, "#009E73")):
+            _scattered(ax, differences, beyond, colour)
         ax.plot(places, differences.max(axis=1), "o", color="#D55E00", markersize=4, label="largest loss and gain seen")
         ax.plot(places, differences.min(axis=1), "o", color="#D55E00", markersize=4)
         bounds = [(p + 1, *self.worst[p]) for p in range(len(differences)) if p in self.worst]
@@ -61,6 +61,55 @@ class Boxes:
         above, below = ("gain", "loss") if self.measure.definition.less_is_better else ("loss", "gain")
         for height, direction, at in ((1.0, f"{above} →", "top"), (0.0, f"← {below}", "bottom")):
             ax.text(1.0, height, direction, transform=ax.transAxes, rotation=90, ha="left", va=at, color="#444444")
+        legend_above(ax)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Draw the p value of each run's test of coarsened against original: a column of points per precision."""
+
+    precisions: Precisions
+    p: Values  # [n_precisions, n_runs]
+    alpha: float
+
+    def __call__(self, ax: Axes) -> None:
+        smallest = 1e-6
+        p = np.sort(np.maximum(self.p, smallest), axis=1)
+        significant = self.p <= self.alpha
+        for some, colour, name in (
+            (p > self.alpha, "#0072B2", "not significant"), (p <= self.alpha, "#D55E00", "significant"),
+        ):  # fmt: skip
+            _scattered(ax, p, some, colour, 0.7, 4.5, name)
+        ax.axhline(self.alpha, color="#444444", linestyle="--", linewidth=1.0)
+        for place, count in enumerate(significant.sum(axis=1).tolist(), start=1):
+            ax.annotate(
+                str(count), (place, 1.0), xycoords=("data", "axes fraction"), ha="center", va="top", color="#D55E00"
+            )
+        self.precisions.draw(ax)
+        ax.set(yscale="log", ylim=(smallest / 2, 8.0), xlim=(0.4, len(p) + 0.6))
+        ax.set_ylabel(f"p value of a run (least {smallest:.0e})")
+        legend_above(ax)
+
+
+@dataclass(frozen=True)
+class Variations:
+    """Draw the change of the p values of pairs of runs: a box per precision, and the points beyond its whiskers."""
+
+    precisions: Precisions
+    differences: Sequence[Values]
+    changed: Sequence[npt.NDArray[np.bool_]]
+    p_name: str
+
+    def __call__(self, ax: Axes) -> None:
+        differences, changed = np.stack(self.differences), np.stack(self.changed)
+        ax.axhline(0.0, color="#888888", linewidth=0.8)
+        _boxes(ax, differences)
+        low, high = np.quantile(differences, (0.1, 0.9), axis=1)[:, :, None]
+        beyond = (differences < low) | (differences > high)
+        _scattered(ax, differences, beyond & ~changed, "#999999", 0.5, 3.0, "same verdict")
+        _scattered(ax, differences, beyond & changed, "#D55E00", 0.9, 4.5, "another verdict")
+        self.precisions.draw(ax)
+        ax.set_ylabel(f"{self.p_name}: coarsened − original")
         legend_above(ax)
 
 
@@ -103,3 +152,27 @@ class Scatter:
         ax.set(xscale="log", yscale="log", xlim=(smallest, 1.2), ylim=(smallest, 1.2), aspect="equal")
         ax.set_xlabel(f"{self.p_name}, original scores (least {smallest:.0e})")
         ax.set_ylabel(f"{self.p_name}, {self.precision}")
+
+
+def _boxes(ax: Axes, values: Values) -> None:
+    """Draw a box for each row of values: quartiles and median, with whiskers at 10 % and 90 %."""
+    ax.boxplot(
+        list(values), positions=np.arange(1, len(values) + 1), widths=0.55, whis=(10, 90), showfliers=False,
+        patch_artist=True, boxprops={"facecolor": "#cfe3f1", "edgecolor": "#0072B2"},
+        medianprops={"color": "#000000"}, whiskerprops={"color": "#0072B2"}, capprops={"color": "#0072B2"},
+    )  # fmt: skip
+
+
+def _scattered(
+    ax: Axes, values: Values, some: npt.NDArray[np.bool_], colour: str, alpha: float = 0.4, size: float = 3.0,
+    name: str | None = None,
+) -> None:  # fmt: skip
+    """Draw some of the values of each row as points, which are spread over the width of the row's column."""
+    rows, columns = np.nonzero(some)
+    # Multiples of the golden ratio spread neighbours, and are the same each time.
+    places = rows + 1 + ((columns * 0.6180339887498949) % 1.0 - 0.5) * 0.5
+    # Rasterise the points even in vector files, because there may be many.
+    ax.plot(
+        places, values[some], "o", color=colour, alpha=alpha, markersize=size, markeredgewidth=0, rasterized=True,
+        label=name, zorder=2.5,
+    )  # fmt: skip

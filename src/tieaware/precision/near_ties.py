@@ -103,3 +103,41 @@ class Gap(Precision):
         coarse = np.empty(len(ranked))
         coarse[order] = ranked[first][np.cumsum(first) - 1]
         return coarse
+
+    def widest(self, scores: Scores, offsets: Offsets) -> tuple[float, int]:
+        """Return the greatest width of a group, from its highest to its lowest score, and the list that has it.
+
+        A width far above the tolerance means that many near scores chain into one group.
+
+        Parameters
+        ----------
+        scores : float64[n_docs] or float32[n_docs]
+            The scores, without NaN. List i has the scores ``scores[offsets[i]:offsets[i + 1]]``.
+        offsets : int64[n_lists + 1]
+            The position of the first score of each list, followed by the total number of scores.
+
+        Returns
+        -------
+        width : float
+            In the unit of the scores, at least 0; 0 if there are no scores, and infinite if it overflows.
+        list : int
+            The position of the first list with a group of this width.
+
+        Examples
+        --------
+        In the second list, each score is within 0.1 of the next, and the first and the last are 0.24 apart:
+
+        >>> scores, offsets = np.array([0.5, 0.45, 0.9, 0.82, 0.75, 0.66]), np.array([0, 2, 6])
+        >>> width, place = Gap(0.1).widest(scores, offsets)
+        >>> round(width, 4), place
+        (0.24, 1)
+        """
+        if not len(scores):
+            return 0.0, 0
+        wide = scores.astype(np.float64)
+        widths = np.zeros(len(wide))
+        finite = np.isfinite(wide)
+        with np.errstate(over="ignore"):
+            np.subtract(self.coarsen(scores, offsets).astype(np.float64), wide, out=widths, where=finite)
+        document = int(np.argmax(widths))
+        return float(widths[document]), int(np.searchsorted(offsets, document, side="right")) - 1

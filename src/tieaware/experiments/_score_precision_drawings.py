@@ -1,0 +1,97 @@
+"""The list of figures of the experiment on score precision, with their captions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tieaware.experiments._score_precision_figures import Boxes, Changes, Lines, Scatter, Variations
+from tieaware.measures import Measure
+from tieaware.output.plots import Drawing, file_name
+from tieaware.output.tables import counted
+
+if TYPE_CHECKING:
+    from tieaware.experiments._score_precision import Precision
+
+
+def drawings_of(outcome: Precision) -> dict[str, Drawing]:
+    """Return the figures by file name; see `Precision.drawings`."""
+    measures = list(enumerate(outcome.measures))
+    drawings = {f"differences-{file_name(measure)}": _differences(outcome, m, measure) for m, measure in measures}
+    drawings |= {f"changes-{file_name(measure)}": _changes(outcome, m, measure) for m, measure in measures}
+    if len(outcome.runs) < 2:
+        return drawings
+    drawings |= _lines(outcome)
+    for m, measure in measures:
+        drawings[f"p-changes-{file_name(measure)}"] = _variations(outcome, m, measure)
+    for m, measure in measures:
+        drawings[f"p-values-{file_name(measure)}"] = _p_values(outcome, m, measure)
+    return drawings
+
+
+def _differences(outcome: Precision, m: int, measure: Measure) -> Drawing:
+    worst = {p: bounds for (p, i), bounds in outcome.worst.items() if i == m}
+    return Drawing(
+        f"{measure}: original − coarsened, over {outcome.runs_by_queries}. "
+        "Box: quartiles and median; whiskers: 10 % and 90 %; small points: the values beyond; dots: the largest loss "
+        f"and gain{'; triangles: the worst case.' if worst else '.'}",
+        Boxes(outcome.axis, measure, outcome.flat_differences()[:, m], worst),
+        title=f"Loss of {measure} per query",
+    )
+
+
+def _changes(outcome: Precision, m: int, measure: Measure) -> Drawing:
+    return Drawing(
+        f"{measure}: the p values of paired t-tests of coarsened against original, a point for each of "
+        f"{counted(len(outcome.runs), 'run')}, without correction. Below the dashed line at {outcome.alpha:g}, a run "
+        "changes significantly; the numbers at the top count these runs.",
+        Changes(outcome.axis, outcome.changed[:, :, m], outcome.alpha),
+        title=f"Significance of the changes of {measure} in each run",
+    )
+
+
+def _variations(outcome: Precision, m: int, measure: Measure) -> Drawing:
+    before, after = outcome.pairs.corrected
+    p_name, verdicts = (
+        outcome.pairs.procedure.p_name,
+        ([tests.verdicts(outcome.alpha)[m] for tests in each] for each in (before, after)),
+    )
+    changed = [old != new for old, new in zip(*verdicts, strict=True)]
+    return Drawing(
+        f"{measure}: how far {p_name} of the paired t-test moves, for {outcome.pairs.named}: with coarsened scores − "
+        "with original scores. Box: quartiles and median; whiskers: 10 % and 90 %. Points beyond the whiskers are "
+        f"orange if the verdict at {outcome.alpha:g} changes, and grey if it stays.",
+        Variations(
+            outcome.axis, [new.p[m] - old.p[m] for old, new in zip(before, after, strict=True)], changed, p_name
+        ),
+        title=f"Changes of p values between runs by {measure}",
+    )
+
+
+def _p_values(outcome: Precision, m: int, measure: Measure) -> Drawing:
+    before, after = outcome.pairs.corrected
+    p_name = outcome.pairs.procedure.p_name
+    return Drawing(
+        f"{measure}: {p_name} of the paired t-test for {outcome.pairs.named}, with the original "
+        f"scores and with {outcome.precisions[-1]}. Dashed: {outcome.alpha}; verdicts vanish in the upper left and "
+        "appear in the lower right.",
+        Scatter(str(outcome.precisions[-1]), before[-1].p[m], after[-1].p[m], outcome.alpha, p_name),
+        (5.6, 5.2),
+        f"Verdicts between runs by {measure}, before and after",
+    )
+
+
+def _lines(outcome: Precision) -> dict[str, Drawing]:
+    tau, tau_ap = outcome.correlations
+    lines = {
+        "verdicts": ("Share of pairs of runs with the same verdict", "same verdicts", outcome.pairs.shares()[0]),
+        "tau": ("Kendall's τ_b between the orders of the runs before and after", r"Kendall's $\tau_b$", tau),
+        "tau-ap": ("τ_AP,b between the orders of the runs before and after", r"$\tau_{AP,b}$", tau_ap),
+    }
+    curves = {
+        name: Drawing(f"{caption}, by precision.", Lines(outcome.axis, axis, outcome.measures, values), title=caption)
+        for name, (caption, axis, values) in lines.items()
+    }
+    tested = f"Share of {outcome.pairs.named} with the same verdict ({outcome.pairs.described}), by precision."
+    curves["verdicts"] = replace(curves["verdicts"], caption=tested)
+    return curves
