@@ -455,7 +455,7 @@ def _points(ax, name):
 def test_the_figure_of_changes_has_a_point_for_each_run(generated):
     outcome = banding(generated.qrels, list(generated.runs), ["1", "1.5", "3"], ["AP", "RR"])
     for m, measure in enumerate(("AP", "RR")):
-        ax = outcome.drawings()[f"changes-{measure}"].plot()
+        ax = outcome.drawings()[f"changes-{measure}"].figure().axes[0]
         significant, other = _points(ax, "significant"), _points(ax, "not significant")
         for p in range(3):
             expected = np.maximum(outcome.changed[p, :, m], 1e-6)
@@ -468,7 +468,7 @@ def test_the_figure_of_changes_has_a_point_for_each_run(generated):
 def test_the_figure_of_pairs_colours_changed_verdicts_beyond_the_whiskers(generated):
     """The p values before and after are those of the table; changes beyond 10 % and 90 % are shown."""
     outcome = precision(generated.qrels, list(generated.runs), ["decimals:1", "levels:2"], ["AP"])
-    ax = outcome.drawings()["p-changes-AP"].plot()
+    ax = outcome.drawings()["p-changes-AP"].figure().axes[0]
     changed, same = _points(ax, "another verdict"), _points(ax, "same verdict")
     for p, name in enumerate(("decimals:1", "levels:2")):
         moved = outcome.pairs.after[p].p[0] - outcome.pairs.before[p].p[0]
@@ -484,7 +484,9 @@ def test_the_figure_of_differences_shows_the_values_beyond_the_whiskers(generate
     outcome = banding(generated.qrels, list(generated.runs), ["1.5", "3"], ["AP"])
     flat = outcome.differences[..., 0].reshape(2, -1)
     low, high = np.quantile(flat, (0.1, 0.9), axis=1)[:, :, None]
-    lines = [line for line in outcome.plot().lines if line.get_markersize() == 3.0]
+    lines = [
+        line for line in outcome.drawings()["differences-AP"].figure().axes[0].lines if line.get_markersize() == 3.0
+    ]
     assert [len(line.get_xdata()) for line in lines] == [(flat > high).sum(), (flat < low).sum()]
     assert {line.get_color() for line in lines} == {"#D55E00", "#009E73"}
 

@@ -258,7 +258,7 @@ def test_own_priors_are_mixed_with_the_values():
     assert [row[1] for row in rows[:3]] == list(outcome.order(1.0))
     assert [row[-1] for row in rows[:3]] == [1, 2, 3]
     assert set(outcome.drawings()) == {"smoothed", "smoothed-standardized"}
-    assert len(outcome.plot().texts) == 3
+    assert len(outcome.drawings()["smoothed"].figure().axes[0].texts) == 3
     with pytest.raises(InputError, match=r"alpha: expected one of 0, 0\.25, 1, found 0\.5"):
         outcome.order(0.5)
     with pytest.raises(InputError, match="standardized: needs priors that are Results"):

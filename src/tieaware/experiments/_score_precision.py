@@ -181,7 +181,7 @@ def precision(
         kept,
         correction,
         baseline,
-        chains.widest,
+        chains.widest(first.runs),
     )
 
 
@@ -410,7 +410,12 @@ class Precision(Experiment):
         return Table(title, ("measure", "precision", *columns), rows, tuple(notes))
 
     def flat_differences(self) -> Values:
-        """Return all differences of each precision and measure: [n_precisions, n_measures, n_runs · n_queries]."""
+        """Return the differences of each precision and measure in one row.
+
+        Returns
+        -------
+        float64[n_precisions, n_measures, n_runs · n_queries]
+        """
         return np.moveaxis(self.differences, 3, 1).reshape(len(self.precisions), len(self.measures), -1)
 
     def _summary(self) -> Table:

@@ -26,7 +26,8 @@ class Chains:
 
     def __init__(self, precisions: Sequence[Coarsening]) -> None:
         self._gaps = {p: each for p, each in enumerate(precisions) if isinstance(each, Gap)}
-        self._widest: list[Chain | None] = [None] * len(precisions)
+        self._count = len(precisions)
+        self._found: dict[tuple[int, str], Chain] = {}
 
     def __bool__(self) -> bool:
         return bool(self._gaps)
@@ -36,14 +37,17 @@ class Chains:
         scores, offsets = cast(Scores, np.asarray(chunk.scores)), np.asarray(chunk.offsets)
         for p, gap in self._gaps.items():
             width, place = gap.widest(scores, offsets)
-            known = self._widest[p]
+            known = self._found.get((p, name))
             if len(scores) and (known is None or width > known.width):
-                self._widest[p] = Chain(width, name, chunk.queries.to_list()[place])
+                self._found[p, name] = Chain(width, name, chunk.queries.to_list()[place])
 
-    @property
-    def widest(self) -> tuple[Chain | None, ...]:
-        """The widest group for each precision; None if it is no `Gap`, or no run has scores."""
-        return tuple(self._widest)
+    def widest(self, runs: Sequence[str]) -> tuple[Chain | None, ...]:
+        """Return the widest group for each precision, of the first run that has it; None if there is none.
+
+        The order of the runs decides, because threads may add the runs in any order.
+        """
+        found = [[self._found[p, run] for run in runs if (p, run) in self._found] for p in range(self._count)]
+        return tuple(max(chains, key=lambda chain: chain.width, default=None) for chains in found)
 
 
 def note_of(precisions: Sequence[Coarsening], widest: Sequence[Chain | None]) -> list[str]:

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from tieaware.experiments._score_precision_figures import Boxes, Changes, Lines, Scatter, Variations
+from tieaware.checks.arrays import Values
+from tieaware.experiments._score_precision_figures import Boxes, Changes, Lines, Precisions, Scatter, Variations
+from tieaware.experiments._score_precision_pairs import Verdicts
 from tieaware.measures import Measure
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import counted
-
-if TYPE_CHECKING:
-    from tieaware.experiments._score_precision import Precision
+from tieaware.precision import Coarsening
 
 
-def drawings_of(outcome: Precision) -> dict[str, Drawing]:
-    """Return the figures by file name; see `Precision.drawings`."""
+class Outcome(Protocol):
+    """The part of the outcome of the experiment that the figures show; see `tieaware.experiments.precision`."""
+
+    @property
+    def precisions(self) -> Sequence[Coarsening]: ...
+    @property
+    def runs(self) -> Sequence[str]: ...
+    @property
+    def measures(self) -> Sequence[Measure]: ...
+    @property
+    def alpha(self) -> float: ...
+    @property
+    def axis(self) -> Precisions: ...
+    @property
+    def runs_by_queries(self) -> str: ...
+    @property
+    def changed(self) -> Values: ...
+    @property
+    def worst(self) -> Mapping[tuple[int, int], tuple[float, float]]: ...
+    @property
+    def pairs(self) -> Verdicts: ...
+    @property
+    def correlations(self) -> tuple[Values, Values]: ...
+    def flat_differences(self) -> Values: ...
+
+
+def drawings_of(outcome: Outcome) -> dict[str, Drawing]:
+    """Return the figures by file name; see the method `drawings` of the outcome."""
     measures = list(enumerate(outcome.measures))
     drawings = {f"differences-{file_name(measure)}": _differences(outcome, m, measure) for m, measure in measures}
     drawings |= {f"changes-{file_name(measure)}": _changes(outcome, m, measure) for m, measure in measures}
@@ -29,7 +56,7 @@ def drawings_of(outcome: Precision) -> dict[str, Drawing]:
     return drawings
 
 
-def _differences(outcome: Precision, m: int, measure: Measure) -> Drawing:
+def _differences(outcome: Outcome, m: int, measure: Measure) -> Drawing:
     worst = {p: bounds for (p, i), bounds in outcome.worst.items() if i == m}
     return Drawing(
         f"{measure}: original − coarsened, over {outcome.runs_by_queries}. "
@@ -40,7 +67,7 @@ def _differences(outcome: Precision, m: int, measure: Measure) -> Drawing:
     )
 
 
-def _changes(outcome: Precision, m: int, measure: Measure) -> Drawing:
+def _changes(outcome: Outcome, m: int, measure: Measure) -> Drawing:
     return Drawing(
         f"{measure}: the p values of paired t-tests of coarsened against original, a point for each of "
         f"{counted(len(outcome.runs), 'run')}, without correction. Below the dashed line at {outcome.alpha:g}, a run "
@@ -50,7 +77,7 @@ def _changes(outcome: Precision, m: int, measure: Measure) -> Drawing:
     )
 
 
-def _variations(outcome: Precision, m: int, measure: Measure) -> Drawing:
+def _variations(outcome: Outcome, m: int, measure: Measure) -> Drawing:
     before, after = outcome.pairs.corrected
     p_name, verdicts = (
         outcome.pairs.procedure.p_name,
@@ -68,7 +95,7 @@ def _variations(outcome: Precision, m: int, measure: Measure) -> Drawing:
     )
 
 
-def _p_values(outcome: Precision, m: int, measure: Measure) -> Drawing:
+def _p_values(outcome: Outcome, m: int, measure: Measure) -> Drawing:
     before, after = outcome.pairs.corrected
     p_name = outcome.pairs.procedure.p_name
     return Drawing(
@@ -81,7 +108,7 @@ def _p_values(outcome: Precision, m: int, measure: Measure) -> Drawing:
     )
 
 
-def _lines(outcome: Precision) -> dict[str, Drawing]:
+def _lines(outcome: Outcome) -> dict[str, Drawing]:
     tau, tau_ap = outcome.correlations
     lines = {
         "verdicts": ("Share of pairs of runs with the same verdict", "same verdicts", outcome.pairs.shares()[0]),
