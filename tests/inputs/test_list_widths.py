@@ -50,7 +50,7 @@ def test_a_run_made_of_lists_remembers_their_length():
 
 
 def test_judgments_without_columns_show_by_the_run_whether_lists_are_cut():
-    qrels = Qrels.from_dict({q: {d: 1 for d in np.flatnonzero(row).tolist()} for q, row in enumerate(LABELS)})
+    qrels = Qrels.from_dict({q: dict.fromkeys(np.flatnonzero(row).tolist(), 1) for q, row in enumerate(LABELS)})
     assert caught(qrels, {"als": best(10)}, "R@20") == [SHORT]
     # All lists have the same forty documents: there may be no others.
     assert not caught(qrels, {"als": best(40)}, "R@50")

@@ -551,7 +551,7 @@ def test_a_block_of_scores_without_rows_says_what_to_write():
     with pytest.raises(InputError, match=r"found shape \(1, 2\)$"):
         evaluator([[1.0, 2.0]])
     evaluator = Evaluator([[0, 1], [1, 0], [0, 1]], "RR")
-    with pytest.raises(InputError, match=r"found shape \(2, 2\); for the scores of some lists, use evaluator.rows\(fir"):
+    with pytest.raises(InputError, match=r"found shape \(2, 2\); for the scores of some lists, use evaluator.rows\("):
         evaluator([[1.0, 2.0], [1.0, 2.0]])
     with pytest.raises(TypeError, match=r"^rows\(\): wrong arguments; write rows\(0, 2\)$"):
         evaluator.rows(slice(0, 2))

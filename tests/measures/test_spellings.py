@@ -141,8 +141,8 @@ WRONG = {
     "map_cut": "measure: 'map_cut' needs a cut-off; write for example AP@10",
     "bpref@ten": "measure: Bpref has no cut-off; write Bpref instead of 'bpref@ten'",
     "r_precision_at_10": "Rprec: has no cut-off, so @10 has no meaning; write Rprec",
-    "ndcg@10-l2": "nDCG: unknown parameter 'rel'; labels are grades here: pass 1 for labels of at least 2 and 0 for the "
-    "others",
+    "ndcg@10-l2": "nDCG: unknown parameter 'rel'; labels are grades here: pass 1 for labels of at least 2 "
+    "and 0 for the others",
     "accuracy": "measure: 'accuracy' has several meanings; write Accuracy for the share of documents that are "
     "classified correctly, Success@k as in beir, mteb and sentence-transformers, or AUC as in ir_measures",
     "accuracy@10": "measure: 'accuracy@10' has several meanings; write Accuracy@10 for the share of documents that are "

@@ -166,6 +166,6 @@ def test_the_first_result_that_fits_neither_way_is_named():
     message = r"^results\[2\]: all results must have .*; this one shares no runs and no queries with results\[0\]$"
     with pytest.raises(InputError, match=message):
         Results.concat([*pair, result("dense", ["q4", "q5"])])
+    runs = [result("bm25", ["q0", "q1"]), result("dense", ["q0", "q1"]), result("tct", ["q0", "q1"])]
     with pytest.raises(InputError, match=r"^results\[3\]: .* shares runs such as 'bm25' and queries such as 'q0' with"):
-        runs = [result("bm25", ["q0", "q1"]), result("dense", ["q0", "q1"]), result("tct", ["q0", "q1"])]
         Results.concat([*runs, result("bm25", ["q0"])])

@@ -72,7 +72,9 @@ INSTEAD: dict[str, dict[str, str]] = {
         **dict.fromkeys(("mean", "score", "means"), "fusion.evaluator.mean(fusion.scores(weights))"),
         "evaluate": "fusion(weights)",
         **dict.fromkeys(("run", "fuse", "write"), "tieaware.fuse(runs, weights=weights)"),
-        **dict.fromkeys(("fit", "optimise", "optimize"), "values = [fusion.evaluator.mean(fusion.scores(w)) for w in grid]"),
+        **dict.fromkeys(
+            ("fit", "optimise", "optimize"), "values = [fusion.evaluator.mean(fusion.scores(w)) for w in grid]"
+        ),
     },
     "Table": {
         **dict.fromkeys(_TO_PANDAS, "table.to_pandas()"),
