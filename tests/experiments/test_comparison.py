@@ -564,3 +564,16 @@ def test_the_documents_of_identical_runs_have_the_same_names():
     qrels = {"q0": {"d1": 1, "d12": 1}, "q1": {"d1": 1, "d12": 1}}
     runs = [{query: {name: 1.0, other: 1.0} for query in qrels} for name, other in (("d1", "d23"), ("d12", "d3"))]
     assert comparison(qrels, dict(zip("ab", runs, strict=True)), ["RR"]).identical == ()
+
+
+def test_measures_keep_the_names_that_were_requested():
+    qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    runs = {"a": {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}, "b": {"q1": {"d2": 1.0}, "q2": {"d2": 1.0}}}
+    names = ["MRR", "HitRate@10"]
+    for outcome in (
+        tieaware.experiments.comparison(qrels, runs, names),
+        tieaware.experiments.compare(tieaware.evaluate(qrels, runs, names)),
+    ):
+        shown = str(outcome.tables()["wins"])
+        assert all(name in shown for name in names)
+        assert "MRR" in outcome.verdict()

@@ -29,7 +29,7 @@ from tieaware.experiments._identical_runs import Fingerprints, between_identical
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike, Run
-from tieaware.measures import Measure, parse_measures
+from tieaware.measures import Measure, named_measures
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Table, counted
 from tieaware.results import Results
@@ -101,7 +101,7 @@ def comparison(
     """
     procedure = checked(test, correction)
     check_judgments(qrels, "write compare(Evaluator(labels, measures).results({name: scores}, spread=True))")
-    parsed = parse_measures(measures)
+    parsed, asked = named_measures(measures)
     for measure in parsed:
         if not measure.definition.has_spread:
             raise InputError("measures", f"{measure} cannot be compared: its best and worst orders are unknown")
@@ -113,6 +113,7 @@ def comparison(
         fingerprints.add(name, chunk)
 
     average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads, consistent_only, observe)
+    average = replace(average, names=asked)
     # If less is better, the pessimistic order gives the greatest value instead of the least.
     least, greatest = np.minimum(worst.values, best.values), np.maximum(worst.values, best.values)
     outcome = compare(
@@ -371,7 +372,7 @@ class Comparison(Experiment):
         results, measure = self.results, self.results.measures[m]
         resolutions = self.resolutions[m] if self.resolutions else None
         return TestedPairs(
-            results.runs, len(results.queries), results.values[:, :, m].mean(axis=1), str(measure), self.first,
+            results.runs, len(results.queries), results.values[:, :, m].mean(axis=1), results.names[m], self.first,
             self.second, self.tests[m], self.adjusted[m], self.signs[m], resolutions, self.procedure, self.baseline,
             self.alpha, self.confidence, measure.definition.less_is_better,
             any(reaches_cut(measure, cut) for cut in self.cuts), self.identical,
