@@ -219,3 +219,18 @@ def test_a_large_file_without_a_judged_document_gives_a_warning(tmp_path):
             warnings.simplefilter("always")
             tieaware.evaluate(qrels, path, ["RR"], threads=2)
         assert [str(warning.message)[: len(message)] for warning in caught] == expected
+
+
+@pytest.mark.parametrize(
+    ("keyword", "remedy"),
+    [
+        ("metrics", "write measures="),
+        ("run", "write runs="),
+        ("tie", "write ties="),
+        ("duplicates", "pass a run made with duplicates='first', as by read_run, Run.from_frame or Run.from_columns"),
+    ],
+)
+def test_keywords_of_other_tools(keyword, remedy):
+    with pytest.raises(TypeError) as caught:
+        tieaware.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 1.0}}, "AP", **{keyword: "first"})
+    assert str(caught.value) == f"evaluate() has no argument {keyword!r}: {remedy}"

@@ -83,6 +83,8 @@ class _Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             known = ", ".join(map(str, action.choices))
             found = f"{shown(value)}{did_you_mean(f'{value}', map(str, action.choices))}"
+            if value == "parquet":
+                found += "; in Python, evaluate(...).to_parquet(path) writes Parquet files"
             raise argparse.ArgumentError(action, f"expected one of {known}, found {found}")
 
     def _print_message(self, message: str, file: Any = None) -> None:

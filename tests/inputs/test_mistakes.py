@@ -60,6 +60,7 @@ def files(tmp_path, monkeypatch):
     Path("nothing.gz").write_bytes(gzip.compress(b""))
     Path("cut.gz").write_bytes(gzip.compress(FILES["bm25.run"].encode())[:-9])
     os.mkdir("void")
+    os.makedirs("hive/date=1")
 
 
 def frame(**changed):
@@ -112,7 +113,12 @@ RUNS = [
     ({"bm25": []}, "runs['bm25']: the list of files is empty"),
     ({"bm25": ["bm25.run", None]}, "runs['bm25'][1]: must be a path like the other parts, not NoneType"),
     ({"bm25": ["bm25.run", "none.run"]}, "none.run: there is no such file"),
-    ({"bm25": [frame(), frame()]}, f"runs['bm25']: must be a run ({FORMS}), not list"),
+    ({"bm25": [frame(), frame()]}, f"runs['bm25']: must be a run ({FORMS}), not list; concatenate the tables, or pass "
+     "a list of paths"),
+    ({"bm25": iter([frame()])}, f"runs['bm25']: must be a run ({FORMS}), not list_iterator; pass a list of paths, or a "
+     "pyarrow.RecordBatchReader"),
+    ("hive", "hive: there are no run files in this folder, but folders of a partitioned data set, which is one run: "
+     "give it a name, as in {'bm25': 'hive'} or on the command line bm25=hive"),
     ({"bm25": "parts"}, f"parts/part-1:1: a line of a run has 6 fields, {RUN_LINE}, but this line has 5"),
     ("s3://b/bm25.parquet", "s3://b/bm25.parquet: tieaware reads local files only: download the file, or in Python "
      "pass polars.scan_parquet('s3://b/bm25.parquet') or duckdb.read_parquet('s3://b/bm25.parquet')"),

@@ -37,6 +37,7 @@ FLOORS = (
     ("experiments",),
     ("commands", "integrations"),
     ("cli",),
+    ("__main__",),
 )
 MOST_FLOORS = 12
 MOST_MODULES = 10

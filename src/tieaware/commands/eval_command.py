@@ -110,9 +110,10 @@ def _run(arguments: argparse.Namespace) -> str:
     table_arguments = _table_arguments(arguments)
     results = evaluate(
         arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.measure or EVAL_MEASURES,
-        ties=arguments.ties, precision=arguments.precision, threads=arguments.threads, queries=arguments.queries or "judged",
-        spread=arguments.spread or table_arguments.get("spread") is not None, out=arguments.out,
-        undefined=arguments.undefined, order=arguments.order, consistent_only=arguments.consistent_only,
+        ties=arguments.ties, precision=arguments.precision, threads=arguments.threads,
+        queries=arguments.queries or "judged", spread=arguments.spread or table_arguments.get("spread") is not None,
+        out=arguments.out, undefined=arguments.undefined, order=arguments.order,
+        consistent_only=arguments.consistent_only,
     )  # fmt: skip
     if arguments.table is not None:
         table = results.table(**table_arguments, sort=arguments.sort)

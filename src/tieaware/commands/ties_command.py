@@ -35,8 +35,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import tie_prevalence
 
-    runs = options.run_files(arguments, *([arguments.qrels] if arguments.qrels else []))
     try:
+        runs = options.run_files(arguments, *([arguments.qrels] if arguments.qrels else []))
         outcome = tie_prevalence(
             runs, arguments.qrels, arguments.measure or TIE_MEASURES, arguments.cutoff or TIE_CUTOFFS,
             consistent_only=arguments.consistent_only, threads=arguments.threads,
@@ -47,4 +47,4 @@ def _run(arguments: argparse.Namespace) -> str:
         if arguments.qrels is None and others and error.where.startswith(f"{first}:"):
             raise InputError(error.where, f"{error.problem}; pass judgments as --qrels {first}") from None
         raise
-    return options.output(outcome, arguments, *outcome.answers)
+    return options.output(outcome, arguments, *(name for name in outcome.answers if name != "cutoffs"))

@@ -33,7 +33,11 @@ def files_at(path: str) -> list[str]:
         if each.name[0] != "." and not is_marker(each.path) and is_file(each)
     ]  # fmt: skip
     if not files:
-        raise InputError(source_name(path), "there are no run files in this folder")
+        problem = "there are no run files in this folder"
+        if any("=" in each.name for each in entries_of(path)):
+            problem += ", but folders of a partitioned data set, which is one run: give it a name, as in "
+            problem += f"{{'bm25': {path!r}}} or on the command line bm25={path}"
+        raise InputError(source_name(path), problem)
     return sorted(files)
 
 

@@ -19,6 +19,7 @@ _READERS = {
     ".arrow": "polars.scan_ipc({0!r})",
 }
 _WEB = "urllib.request.urlopen({0!r})"
+_HADOOP = "pyarrow.dataset.dataset({0!r})"
 _STORE = "fsspec.open({0!r}).open()"
 
 
@@ -33,4 +34,7 @@ def remote_problem(path: str) -> str | None:
     # A text file without a suffix and a folder of Parquet files look alike; a compressed file is no Parquet file.
     known = suffix in _READERS and (suffix or not _COMPRESSED.search(url.rest))
     reader = _READERS[suffix] if known else _WEB if url.scheme in ("http", "https", "ftp") else _STORE
+    if url.scheme == "hdfs":
+        # polars and DuckDB do not read from HDFS.
+        reader = _HADOOP if suffix in ("", ".parquet") else _STORE
     return f"tieaware reads local files only: download the file, or in Python pass {reader.format(url.text)}"

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from tieaware.checks.arrays import Offsets, Place, Scores
 from tieaware.checks.keywords import calls_elsewhere, keywords_elsewhere
 from tieaware.errors import InputError
-from tieaware.inputs.column_names import run_columns
+from tieaware.inputs.column_names import COLUMN_KEYWORDS, run_columns
 from tieaware.inputs.constructors import instead_of_columns
 from tieaware.inputs.duplicate_rows import (
     FROM_COLUMNS,
@@ -446,6 +446,7 @@ class Run(RunSource, RunExports):
         raise InputError(name, f"for query {quoted(self.queries[query])}, document {problem}")
 
     @classmethod
+    @keywords_elsewhere(COLUMN_KEYWORDS)
     def from_frame(
         cls, frame: Any, *, query: str | None = None, doc: str | None = None, score: str | None = None,
         run: str | None = None, name: str | None = None, duplicates: Duplicates = "error",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, BinaryIO, Protocol, SupportsFloat, TypeAlias
 
 import numpy as np
@@ -188,6 +188,10 @@ def _instead(value: Any) -> str:
     """Say what to pass instead of an object of another library: one of pyarrow that reads tables, or a run of ranx."""
     if _is_theirs(value) and hasattr(value, "to_dict"):
         return f"; pass {type(value).__name__.lower()}.to_dict()"
+    if isinstance(value, list | tuple) and value and hasattr(value[0], "columns"):
+        return "; concatenate the tables, or pass a list of paths"
+    if isinstance(value, Iterator):
+        return "; pass a list of paths, or a pyarrow.RecordBatchReader"
     return "; pass the path, or pyarrow.dataset.dataset(path)" if hasattr(value, "read") else ""
 
 
