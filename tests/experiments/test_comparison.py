@@ -363,9 +363,11 @@ def test_with_a_baseline_each_run_is_compared_with_it(test):
     assert min(better, worse) > 0
     name = "Tukey's p" if test == "tukey" else "Holm's p"
     verb = {1: "is"}
+    # At most two runs are named on either side.
+    names = [", ".join(f"r{(0, 1, 3, 4)[i]}" for i in side if p[i] < 0.05) for side in ((2, 3), (0, 1))]
     assert outcome.verdict().startswith(
-        f"By AP, {better} of 4 runs {verb.get(better, 'are')} significantly better than r2, and {worse} "
-        f"{verb.get(worse, 'are')} significantly worse ({name} below 0.05). r4 has the highest mean AP, "
+        f"By AP, {better} of 4 runs ({names[0]}) {verb.get(better, 'are')} significantly better than r2, and {worse} "
+        f"({names[1]}) {verb.get(worse, 'are')} significantly worse ({name} below 0.05). r4 has the highest mean AP, "
     )
     assert " By ESL, " in outcome.verdict()
     assert outcome.heading == "Which runs are better than r2?"
@@ -564,6 +566,22 @@ def test_the_documents_of_identical_runs_have_the_same_names():
     qrels = {"q0": {"d1": 1, "d12": 1}, "q1": {"d1": 1, "d12": 1}}
     runs = [{query: {name: 1.0, other: 1.0} for query in qrels} for name, other in (("d1", "d23"), ("d12", "d3"))]
     assert comparison(qrels, dict(zip("ab", runs, strict=True)), ["RR"]).identical == ()
+
+
+def test_a_single_pair_reads_as_one_and_its_legend_is_inside_the_figure():
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    qrels = {f"q{i}": {"d1": 1} for i in range(4)}
+    runs = {name: {query: {"d1": 1.0, "d2": score} for query in qrels} for name, score in (("a", 1.0), ("b", 2.0))}
+    outcome = comparison(qrels, runs, ["RR", "P@1"], baseline="a")
+    assert "By P@1, the other run is significantly worse than a (Holm's p below 0.05)" in outcome.verdict()
+    outcome = comparison(qrels, runs, ["RR"])
+    assert outcome.tables()["pairs"].title.startswith("1 pair of 2 runs")
+    figure = outcome.drawings()["differences-RR"].figure()
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    legend = figure.axes[0].get_legend().get_window_extent(canvas.get_renderer())
+    assert 0 <= legend.y0 < legend.y1 < figure.bbox.height
 
 
 def test_measures_keep_the_names_that_were_requested():

@@ -348,3 +348,16 @@ def test_runs_with_the_same_documents_and_scores_cannot_swap_places():
     assert outcome.tables()["ties"].notes[-1] == note
     # Without judgments, all queries count.
     assert tie_prevalence({"one": tied, "two": {**tied, "r": {"a": 1.0}}}).identical == ()
+
+
+def test_cutoffs_that_are_asked_for_are_a_table_of_the_answer():
+    assert tie_prevalence(RUN, QRELS, cutoffs=[2]).answers == ("ties", "cutoffs", "rules")
+    assert tie_prevalence(RUN, QRELS).answers == ("ties", "rules")
+
+
+def test_two_runs_can_or_cannot_swap_places():
+    qrels = {"q": {"a": 1}}
+    tied, best = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 2.0, "b": 1.0}}
+    assert "the two runs cannot swap places by RR" in tie_prevalence({"x": tied, "y": best}, qrels, ["RR"]).verdict()
+    other = {"q": {"a": 2.0, "b": 2.0}}
+    assert "the two runs can swap places by RR" in tie_prevalence({"x": tied, "y": other}, qrels, ["RR"]).verdict()

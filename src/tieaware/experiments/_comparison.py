@@ -325,7 +325,7 @@ class Comparison(Experiment):
             wins = runs_and_wins(f"Who beats whom: {self.title}", measures)
         else:
             wins = runs_and_baseline(f"Means and verdicts: {self.title}", measures)
-        start = "All " if self.baseline is None else "Intervals and ties: "
+        start = "All " * (len(self.first) > 1) if self.baseline is None else "Intervals and ties: "
         pairs = tested_pairs(f"{start}{self.title}", measures)
         return {"pairs": pairs, "verdicts": verdict_counts(measures), "wins": wins}
 

@@ -30,6 +30,8 @@ _NAMES = 50
 _WIDE = 25
 # A figure of pairs shows at most _DRAWN of them, or _RUNS runs against a baseline.
 _DRAWN, _RUNS = 36, 60
+# The height in inches of a figure of few pairs: in a lower one, the second row of the legend would not fit.
+_LEAST_HEIGHT = 2.4
 # The headings of columns of corrected p values.
 _P = {"holm": "p by Holm", "bh": "p by BH", "bonferroni": "p by Bonferroni"}
 
@@ -184,6 +186,8 @@ class Pairs:
     some: Integers
 
     def __call__(self, ax: Axes) -> None:
+        from matplotlib.transforms import ScaledTranslation
+
         tested, test = self.tested, self.tested.test
         turned = (test.difference < 0.0) & (tested.baseline is None)
         sign = np.where(turned, -1.0, 1.0)
@@ -218,7 +222,9 @@ class Pairs:
         ax.grid(visible=False, axis="y")
         against = "" if tested.baseline is None else f" from {display_name(_short(tested.baseline))}"
         ax.set_xlabel(f"difference of mean {display_name(tested.measure)}{against}")
-        ax.legend(loc="upper left", bbox_to_anchor=(0.0, -0.6 / (0.22 * len(some) + 1.0)), ncols=2)
+        # The distance is in inches, so that the layout leaves room for the legend whatever the height of the axes.
+        below = ax.transAxes + ScaledTranslation(0.0, -0.55, ax.figure.dpi_scale_trans)
+        ax.legend(loc="upper left", bbox_to_anchor=(0.0, 0.0), bbox_transform=below, borderaxespad=0.0, ncols=2)
 
     def _names(self, some: Integers, turned: npt.NDArray[np.bool_]) -> list[str]:
         tested = self.tested
@@ -268,7 +274,7 @@ def differences(tested: TestedPairs) -> Drawing:
     against = "" if tested.baseline is None else f" against {tested.baseline}"
     return Drawing(
         f"{tested.measure}: {pairs}{against} ({tested.described}). {'; '.join(marks + ties * has_ties)}.",
-        Pairs(tested, some), (7.0, 1.6 + 0.22 * len(some)),
+        Pairs(tested, some), (7.0, max(_LEAST_HEIGHT, 1.6 + 0.22 * len(some))),
         f"Pairs by {tested.measure}" if tested.baseline is None else f"Runs{against} by {tested.measure}",
     )  # fmt: skip
 

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tieaware.checks.arrays import Integers
 from tieaware.experiments._comparison_figures import TestedPairs
 from tieaware.experiments._cut_lists import AS_FAR
 from tieaware.experiments._identical_runs import described
 from tieaware.output.tables import counted, significant
 from tieaware.statistics import Resolutions
 from tieaware.statistics.values import ROUNDING
+
+# The most runs that are named as better or worse than a baseline.
+_NAMED = 3
 
 
 def verdict(measures: Sequence[TestedPairs]) -> str:
@@ -67,15 +71,26 @@ def _number_of_verdicts(tested: TestedPairs) -> str:
 
 
 def _against_baseline(tested: TestedPairs) -> str:
-    """Say how many runs are significantly better and worse than the baseline."""
-    better, worse = int((tested.better > 0.0).sum()), int((tested.better < 0.0).sum())
-    if not better + worse:
-        none = f"none of {len(tested.first)} runs differs" if len(tested.first) > 1 else "the other run does not differ"
+    """Say how many runs are significantly better and worse than the baseline, with the names of a few."""
+    better, worse = (np.flatnonzero(sign * tested.better > 0.0) for sign in (1.0, -1.0))
+    n = len(tested.first)
+    if not len(better) + len(worse):
+        none = f"none of {n} runs differs" if n > 1 else "the other run does not differ"
         return f"{none} significantly from {tested.baseline} ({_level(tested)})"
+    if n == 1:
+        kind = "better" if len(better) else "worse"
+        return f"the other run is significantly {kind} than {tested.baseline} ({_level(tested)})"
     return (
-        f"{better} of {len(tested.first)} runs {'is' if better == 1 else 'are'} significantly better than "
-        f"{tested.baseline}, and {worse} {'is' if worse == 1 else 'are'} significantly worse ({_level(tested)})"
+        f"{len(better)} of {n} runs{_names(tested, better)} {'is' if len(better) == 1 else 'are'} significantly better "
+        f"than {tested.baseline}, and {len(worse)}{_names(tested, worse)} {'is' if len(worse) == 1 else 'are'} "
+        f"significantly worse ({_level(tested)})"
     )
+
+
+def _names(tested: TestedPairs, pairs: Integers) -> str:
+    """Return the first runs of a few pairs in parentheses; empty if there are none or too many."""
+    names = ", ".join(tested.runs[i] for i in tested.first[pairs])
+    return f" ({names})" if 0 < len(pairs) <= _NAMED else ""
 
 
 def _level(tested: TestedPairs) -> str:

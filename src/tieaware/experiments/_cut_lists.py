@@ -85,6 +85,6 @@ def warn_of_cuts(names: Sequence[str], counts: Sequence[Counts]) -> None:
     lists, were = counted(n, "list ends", "lists end"), "it was" if n == 1 else "they were"
     warnings.warn(
         f"{lists} inside a tie at the common length of {'their' if n > 1 else 'its'} run: {', '.join(parts)}{more}. If "
-        f"{were} cut there, documents of the same score were dropped, and no average over ties includes them",
+        f"{were} cut there, documents of the same score are missing, and averages over ties cannot include them",
         stacklevel=3,
     )

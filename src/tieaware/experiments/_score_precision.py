@@ -436,8 +436,8 @@ class Precision(Experiment):
         ]  # fmt: skip
         notes = [
             f"mean loss: original − coarsened, over {self.runs_by_queries}. "
-            "mean |change|: the mean of the absolute differences, in which losses and gains do not cancel. Bands are "
-            "compared with the run's own order, other precisions with the average over ties of the original scores.",
+            "mean |change|: the mean of the absolute differences, in which losses and gains do not cancel. Original: "
+            "for bands, the run's own order; for other precisions, the average over ties of the unrounded scores.",
             f"runs changed: paired t-test of coarsened against original, p ≤ {self.alpha}, without correction for "
             f"multiple tests, so chance alone would count about {self.alpha:.0%} of the runs.",
             f"runs kept {self.kept:.0%}: the number of runs that keep more than {self.kept:.0%} of their mean, because "

@@ -288,7 +288,9 @@ class TiePrevalence(Experiment):
         # The tie orders of two runs are independent. So the runs can swap places if the ranges of their means overlap.
         either = (high[a] - low[b] > ROUNDING) & (high[b] - low[a] > ROUNDING)
         either &= ~between_identical(self.identical, self.runs, a, b)
-        swaps = f"{int(either.sum()):,} of {counted(len(a), 'pair')} of runs can swap places by {measure}{limit}"
+        pairs = f"{int(either.sum()):,} of {len(a):,} pairs of runs can"
+        pairs = pairs if n > 2 else f"the two runs {'can' if either[0] else 'cannot'}"
+        swaps = f"{pairs} swap places by {measure}{limit}"
         some = f"{int((moved > 0.0).sum())} of {n} runs"
         return f"moves the mean {measure} of {some}{average}, {size} ({self.runs[run]}); {swaps}"
 
@@ -299,8 +301,9 @@ class TiePrevalence(Experiment):
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the tables that a command prints by default."""
-        return ("ties", "rules") if self.measures else ("ties",)
+        """The names of the tables that a command prints by default; the one of cut-offs only if some were asked for."""
+        cutoffs = ["cutoffs"] if self.cutoffs and self.cutoffs != TIE_CUTOFFS else []
+        return ("ties", *cutoffs, *(["rules"] if self.measures else []))
 
     def tables(self) -> dict[str, Table]:
         """Return the tables of tie counts and tie group sizes; with judgments, also those of the effect of tie rules.
