@@ -99,7 +99,7 @@ def test_a_small_float_is_an_error_that_names_its_dtype(text, dtype):
     ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml-dtypes is missing")
     with pytest.raises(InputError) as caught:
         parse_precision(text)
-    instead = f"round the scores beforehand, as in scores.astype(ml_dtypes.{dtype})"
+    instead = f"round scores before you evaluate them or write run files, as in scores.astype(ml_dtypes.{dtype})"
     limit = "; it makes scores beyond ±448 NaN, so scale them first" if dtype == "float8_e4m3fn" else ""
     assert str(caught.value) == f"precision: '{text}' is unknown; {instead}{limit}"
     if limit:

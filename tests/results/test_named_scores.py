@@ -115,9 +115,15 @@ def test_a_query_with_a_value_for_one_measure_stays():
     [
         (A, None, r"scores: must be a dict {name: scores}, not ndarray: pass {'run': scores}"),
         (A.tolist(), None, r"scores: must be a dict {name: scores}, not list: pass {'run': scores}"),
+        ([A, A], None, r"scores: must be a dict {name: scores}, not list: give each matrix a name"),
         ({}, None, r"scores: there is no run: pass {name: scores}"),
         ({1: A}, None, r"scores: expected names that are strings, found 1"),
-        ({"a": A, "b": A[:2]}, None, r"scores['b']: expected shape (12,) or (3, 4), found shape (2, 4)"),
+        (
+            {"a": A, "b": A[:2]},
+            None,
+            r"scores['b']: expected shape (12,) or (3, 4), found shape (2, 4); "
+            "for the scores of some lists, use evaluator.rows(first, last)",
+        ),
         ({"a": A, "b": A * np.nan}, None, r"scores['b']: expected numbers, found NaN for document 0 of query 0"),
         ({"a": [["x"] * 4] * 3}, None, r"scores['a'][0, 0]: expected a number, found 'x'"),
         (SCORES, ["q1", "q2"], "queries: must have one name for each of the 3 queries; found 2"),

@@ -49,3 +49,10 @@ def test_unusable_scores_are_refused(scores, offsets, message):
     with pytest.raises(InputError) as error:
         count_ties(scores, offsets)
     assert str(error.value) == message
+
+
+def test_several_matrices_are_counted_one_by_one():
+    with pytest.raises(InputError, match="scores: must be numbers, not a dict; call count_ties once for each matrix"):
+        count_ties({"float32": np.eye(2), "int8": np.eye(2)})
+    with pytest.raises(InputError, match=r"not a run; write run = Run\.from_dict"):
+        count_ties({"q1": {"d1": 1.0}})

@@ -230,7 +230,7 @@ def _unknown(text: str, name: str) -> InputError:
         return InputError("precision", f"{shown(text)} quantises embeddings, not scores; {instead}")
     if small := _SMALL_FLOAT.fullmatch(name):
         dtype = f"float{small['bits']}_{(small['variant'] or _USUAL_VARIANT[small['bits']]).lstrip('_')}"
-        instead = f"round the scores beforehand, as in scores.astype(ml_dtypes.{dtype})"
+        instead = f"round scores before you evaluate them or write run files, as in scores.astype(ml_dtypes.{dtype})"
         limit = "; it makes scores beyond ±448 NaN, so scale them first" if dtype == "float8_e4m3fn" else ""
         return InputError("precision", f"{shown(text)} is unknown; {instead}{limit}")
     if name in _EXACT:

@@ -74,7 +74,9 @@ def results_of_scores(
 def _check_named(scores: Any) -> None:
     """Raise InputError unless the argument is a dict of runs whose names are strings."""
     if not isinstance(scores, Mapping):
-        problem = f"must be a dict {{name: scores}}, not {type(scores).__name__}: pass {{'run': scores}}"
+        several = isinstance(scores, list | tuple) and len(scores) > 1 and getattr(scores[0], "ndim", 0) > 1
+        remedy = "give each matrix a name" if several else "pass {'run': scores}"
+        problem = f"must be a dict {{name: scores}}, not {type(scores).__name__}: {remedy}"
         raise InputError("scores", problem)
     if not scores:
         raise InputError("scores", "there is no run: pass {name: scores}")

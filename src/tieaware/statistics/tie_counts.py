@@ -117,7 +117,7 @@ def count_ties(
         raise InputError("offsets", f"expected an array, found {found}; for a cut-off write cutoffs=[{found}]")
     scores, offsets = _lists(scores, offsets)
     if isinstance(cutoffs, int | np.integer) and not isinstance(cutoffs, bool):
-        raise InputError("cutoffs", f"must be a sequence of numbers; write cutoffs=[{shown(cutoffs)}]")
+        raise InputError("cutoffs", f"must be a sequence of numbers; write cutoffs=[{int(cutoffs)}]")
     cutoffs = whole_numbers("cutoffs", cutoffs, 1)
     group_list, start, size = _groups(scores, offsets)
     tied = size > 1
@@ -154,6 +154,8 @@ def count_ties(
 def _lists(scores: npt.ArrayLike, offsets: npt.ArrayLike | None) -> tuple[Scores, Offsets]:
     """Return the scores of all lists, one list after the other, and the offsets of the lists."""
     if isinstance(scores, Run | Mapping):
+        if isinstance(scores, Mapping) and not any(isinstance(each, Mapping) for each in scores.values()):
+            raise InputError("scores", "must be numbers, not a dict; call count_ties once for each matrix")
         first = "" if isinstance(scores, Run) else "run = Run.from_dict(run) and "
         raise InputError("scores", f"must be numbers, not a run; write {first}count_ties(run.scores, run.offsets)")
     array = as_scores(scores, "scores")
