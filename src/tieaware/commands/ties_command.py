@@ -42,6 +42,9 @@ def _run(arguments: argparse.Namespace) -> str:
             consistent_only=arguments.consistent_only, threads=arguments.threads,
         )  # fmt: skip
     except InputError as error:
+        if arguments.qrels is None and error.where in arguments.runs and "a column of labels" in error.problem:
+            problem = error.problem.partition(": are judgments")[0]
+            raise InputError(error.where, f"{problem}; pass judgments as --qrels {error.where}") from None
         first, *others = arguments.runs
         # Other commands take the judgments first, so they may have been given first here.
         if arguments.qrels is None and others and error.where.startswith(f"{first}:"):
