@@ -96,10 +96,10 @@ def test_nothing_stays_open_and_runs_without_ties_cannot_flip(collection):
     outcome = comparison(qrels, runs, ["AP", "RR", "nDCG@10"])
     for resolved in outcome.resolutions:
         assert (resolved.verdict_flips >= 0).all()
-        assert (resolved.verdict_flips == 1).any()
         fixed = resolved.highest == resolved.lowest
         assert fixed.any()
         assert not resolved.verdict_flips[fixed].any()
+    assert any((resolved.verdict_flips == 1).any() for resolved in outcome.resolutions)
     # The differences under each tie rule are within the bounds.
     for rule in ("run_order", "trec_eval"):
         means = tieaware.evaluate(qrels, runs, ["AP"], ties=rule).mean()[:, 0]
