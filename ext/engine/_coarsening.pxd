@@ -1,3 +1,4 @@
+cimport numpy as cnp
 from libc.stdint cimport int64_t
 
 from tieaware.kernels._counting cimport score_t
@@ -28,20 +29,33 @@ cdef struct Rounding:
     const tieaware_decades* decades
     # LEVELS: the number of levels.
     double n_levels
+    # BANDS: the number of documents before each band, and its key and value; see tieaware_bands. Whether there are keys.
+    const int64_t* starts
+    const float* keys
+    const double* values
+    bint has_keys
 
 
 cdef class KernelCoarsening:
     cdef Rounding rounding
     cdef object arguments
+    # The arrays of bands.
+    cdef tuple bands
     # True if coarse scores are float32.
     cdef readonly bint single
     # True if the coarse scores depend on the whole list.
     cdef readonly bint whole_list
+    # The length of the longest list that can be coarsened.
+    cdef readonly Py_ssize_t longest
+    cdef int set_bands(self, cnp.ndarray starts) except -1
 
 
 # Write the coarse scores of one list, and to single[0] whether they are float32 or float64. They are float32 for a
 # binary format, else float64. If `keys`, they may instead be other numbers of either type in the same order, of which
-# the same are equal; this is faster. `out` must have room for n doubles. Return False if the call has to stop:
-# `interruption` then holds the error.
+# the same are equal; this is faster. `out` must have room for n doubles, and `memory` must have the size that
+# `memory_size` returns. Return False if the call has to stop: `interruption` then holds the error.
 cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out, bint* single,
-                  Interruption* interruption) noexcept nogil
+                  void* memory, Interruption* interruption) noexcept nogil
+
+# Return how many bytes of working memory it takes to coarsen a list of n documents.
+cdef size_t memory_size(const Rounding* rounding, Py_ssize_t n) noexcept nogil

@@ -15,11 +15,7 @@ from tieaware.kernels._counting cimport score_t
 from tieaware.kernels._interruption cimport (
     Interruption, check_interruption, fail, interrupted, no_interruption,
 )
-
-from tieaware.kernels._sorting cimport (
-    TIEAWARE_LONGEST_SORTED, sort_doubles, tieaware_chunks_of, tieaware_close, tieaware_place_bits, tieaware_repeats,
-    tieaware_sort, tieaware_words_double, tieaware_words_float,
-)
+from tieaware.kernels._sorting cimport Sort, sort_doubles
 
 cnp.import_array()
 
@@ -42,12 +38,23 @@ cdef extern from "engine/coarsening.h" nogil:
     void tieaware_extremes(const double*, Py_ssize_t, double*, double*)
     void tieaware_levels(const double*, Py_ssize_t, double, double, double, double*)
 
+cdef extern from "engine/banding.h" nogil:
+    ctypedef struct tieaware_banding:
+        pass
+    size_t tieaware_banding_size(Py_ssize_t)
+    tieaware_banding tieaware_banding_in(void*, Py_ssize_t)
+    int64_t tieaware_write_band_keys(const double*, Py_ssize_t, const int64_t*, const float*, Sort, tieaware_banding,
+                                     float*)
+    int64_t tieaware_write_band_values(const double*, Py_ssize_t, const int64_t*, const double*, Sort,
+                                       tieaware_banding, double*)
+
 cdef enum Kind:
     FLOAT32
     FORMAT
     DECIMALS
     SIGNIFICANT
     LEVELS
+    BANDS
 
 cdef enum:
     # The largest k for which a double represents 10^k exactly.
@@ -60,8 +67,10 @@ cdef enum:
     BIAS = 1023
     # How many steps of an interruption it takes to convert a score to decimal digits and back.
     STEPS_OF_DIGITS = 1000
-    # How many steps of an interruption it takes to sort a list, for each of its scores.
-    STEPS_OF_SORTING = 16
+    # How many steps of an interruption it takes to rank a list, for each of its scores.
+    STEPS_OF_RANKING = 16
+    # Floats represent all whole numbers up to this one.
+    MOST_KEYS = 1 << 24
 
 # The significant bits and the lowest and highest exponents of normal numbers of the binary formats besides float32.
 cdef dict FORMATS = {"float16": (11, -14, 15), "bfloat16": (8, -126, 127)}
@@ -73,16 +82,19 @@ cdef class KernelCoarsening:
     Parameters
     ----------
     name : str
-        "float32", "float16", "bfloat16", "decimals", "significant" or "levels".
+        "float32", "float16", "bfloat16", "decimals", "significant", "levels" or "bands".
     number : int
-        The number of decimals, digits or levels; 0 for a binary format.
+        The number of decimals, digits or levels, or for bands the length of the longest list; 0 for a binary format.
+    starts : int64[n_bands], optional
+        For bands: the first rank of each band, ascending from 1. The coarse scores of band b are 1/b.
     """
 
-    def __init__(self, str name not None, int64_t number=0):
+    def __init__(self, str name not None, int64_t number=0, cnp.ndarray starts=None):
         cdef Rounding* rounding = &self.rounding
-        self.arguments = name, number
+        self.arguments = name, number, starts
         self.single = name == "float32" or name in FORMATS
-        self.whole_list = name == "levels"
+        self.whole_list = name in ("levels", "bands")
+        self.longest = np.iinfo(np.intp).max
         if name == "float32":
             rounding.kind = FLOAT32
         elif name in FORMATS:
@@ -108,8 +120,27 @@ cdef class KernelCoarsening:
         elif name == "levels":
             rounding.kind = LEVELS
             rounding.n_levels = <double>number
+        elif name == "bands":
+            rounding.kind = BANDS
+            self.longest = number
+            self.set_bands(starts)
         else:
             raise ValueError(f"unknown coarsening {name!r}")
+
+    cdef int set_bands(self, cnp.ndarray starts) except -1:
+        """Set the arrays of bands, each of which has one element more, so that there is a band after the last."""
+        if starts is None or self.longest < 0 or self.longest > 0 and (not len(starts) or starts[0] != 1):
+            raise ValueError("bands must begin with rank 1")
+        before = np.append(np.require(starts, np.int64) - 1, np.iinfo(np.int64).max)
+        if not (before[1:] > before[:-1]).all():
+            raise ValueError("bands must ascend")
+        number = np.arange(1.0, len(before) + 1.0)
+        self.bands = before, (-number).astype(np.float32), 1.0 / number
+        self.rounding.starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.bands[0])
+        self.rounding.keys = <const float*>cnp.PyArray_DATA(<cnp.ndarray>self.bands[1])
+        self.rounding.values = <const double*>cnp.PyArray_DATA(<cnp.ndarray>self.bands[2])
+        self.rounding.has_keys = len(before) <= MOST_KEYS
+        return 0
 
     def __dealloc__(self):
         free(<void*>self.rounding.decades)
@@ -138,6 +169,8 @@ cdef class KernelCoarsening:
         cdef cnp.ndarray coarse = np.empty(n, np.float32 if self.single else np.float64)
         cdef char* out = <char*>cnp.PyArray_DATA(coarse)
         cdef bint is_single
+        cdef Py_ssize_t longest = 0
+        cdef void* memory = NULL
         cdef Interruption interruption = no_interruption()
         if n_lists < 0 or self.whole_list and not (offsets[0] == 0 and offsets[n_lists] == n
                                                    and bool((offsets[1:] >= offsets[:n_lists]).all())):
@@ -145,14 +178,20 @@ cdef class KernelCoarsening:
         whole[0], whole[1] = 0, n
         if not self.whole_list:
             starts, n_lists = whole, 1
+        for i in range(n_lists):
+            longest = max(longest, <Py_ssize_t>(starts[i + 1] - starts[i]))
+        if longest > self.longest:
+            raise ValueError(f"there are no bands for lists of more than {self.longest:,} documents")
+        working = np.empty(memory_size(&self.rounding, longest), np.uint8)
+        memory = cnp.PyArray_DATA(<cnp.ndarray>working)
         with nogil:
             for i in range(n_lists):
                 if single:
                     coarsen(&self.rounding, <const float*>data + starts[i], starts[i + 1] - starts[i], False,
-                            out + size * starts[i], &is_single, &interruption)
+                            out + size * starts[i], &is_single, memory, &interruption)
                 else:
                     coarsen(&self.rounding, <const double*>data + starts[i], starts[i + 1] - starts[i], False,
-                            out + size * starts[i], &is_single, &interruption)
+                            out + size * starts[i], &is_single, memory, &interruption)
                 if interruption.error != NULL:
                     break
         check_interruption(&interruption)
@@ -200,13 +239,17 @@ def least_double_of(k):
 
 
 cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out, bint* single,
-                  Interruption* interruption) noexcept nogil:
+                  void* memory, Interruption* interruption) noexcept nogil:
     cdef double low = INFINITY, high = -INFINITY
     cdef bint has_keys = keys and (rounding.kind == DECIMALS or
                                    rounding.kind == SIGNIFICANT and rounding.digits <= MOST_DIGITS_OF_KEYS)
     single[0] = rounding.kind == FLOAT32 or rounding.kind == FORMAT
     if rounding.kind == FLOAT32:
         return convert(scores, n, <float*>out, interruption)
+    if rounding.kind == BANDS:
+        single[0] = keys and rounding.has_keys
+        write_bands(rounding, scores, n, out, single[0], memory)
+        return not interrupted(interruption, STEPS_OF_RANKING * n)
     if rounding.kind == LEVELS:
         extremes(scores, n, &low, &high, interruption)
     if keys and rounding.kind == SIGNIFICANT and rounding.digits <= TIEAWARE_FLOAT_DIGITS:
@@ -326,71 +369,21 @@ cdef double digits_of(double x, char format, int precision, Interruption* interr
         return NAN
 
 
-def by_rank(cnp.ndarray scores not None, cnp.ndarray offsets not None, cnp.ndarray of_rank not None):
-    """Give each document the number of its rank in its list. Equal scores keep the order of the list.
-
-    Parameters
-    ----------
-    scores : float64[n_docs] or float32[n_docs]
-        Without NaN. Other dtypes are converted to float64.
-    offsets : int64[n_lists + 1]
-        Ascending from 0 to n_docs.
-    of_rank : float64[n]
-        The number of each rank; n is at least the length of the longest list.
-    """
-    scores = np.require(scores, np.float32 if scores.dtype == np.float32 else np.float64, ["C", "A"])
-    cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
-    cdef cnp.ndarray numbers = np.empty(scores.shape[0]), per_rank = np.require(of_rank, np.float64, ["C", "A"])
-    cdef Py_ssize_t n_words = tieaware_chunks_of(min(per_rank.shape[0], <Py_ssize_t>TIEAWARE_LONGEST_SORTED)).n
-    cdef cnp.ndarray words = np.empty(2 * n_words, np.int64)
-    cdef int64_t* memory = <int64_t*>cnp.PyArray_DATA(words)
-    cdef const double* each = <const double*>cnp.PyArray_DATA(per_rank)
-    cdef double* out = <double*>cnp.PyArray_DATA(numbers)
-    cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
-    cdef list edges = offsets.tolist()
-    cdef Py_ssize_t i, start, end
-    cdef bint done
-    cdef Interruption interruption = no_interruption()
-    if (not edges or edges[0] != 0 or edges[len(edges) - 1] != scores.shape[0] or sorted(edges) != edges
-            or max(np.diff(offsets), default=0) > per_rank.shape[0]):
-        raise ValueError("offsets must ascend from 0 to the number of scores, and there must be a number for each rank")
-    for i in range(len(edges) - 1):
-        start, end = edges[i], edges[i + 1]
-        with nogil:
-            if single:
-                done = write_by_rank(<const float*>data + start, end - start, each, memory, memory + n_words,
-                                     out + start)
-            else:
-                done = write_by_rank(<const double*>data + start, end - start, each, memory, memory + n_words,
-                                     out + start)
-        if interrupted(&interruption, STEPS_OF_SORTING * (end - start)):
-            break
-        if not done:
-            numbers[start:end][np.argsort(-scores[start:end], kind="stable")] = per_rank[:end - start]
-    check_interruption(&interruption)
-    return numbers
+cdef size_t memory_size(const Rounding* rounding, Py_ssize_t n) noexcept nogil:
+    return n * sizeof(double) + tieaware_banding_size(n) if rounding.kind == BANDS else 0
 
 
-cdef bint write_by_rank(const score_t* scores, Py_ssize_t n, const double* of_rank, int64_t* words, int64_t* spare,
-                        double* out) noexcept nogil:
-    """Write the number of the rank of each document of a list; return False if words cannot sort the list."""
-    cdef int64_t bits = tieaware_place_bits(n)
-    cdef int64_t nan
-    cdef const int64_t* ranked
+cdef void write_bands(const Rounding* rounding, const score_t* scores, Py_ssize_t n, void* out, bint single,
+                      void* memory) noexcept nogil:
+    """Write the key or the value of the band of each document; NaN for all documents if a score is NaN."""
+    cdef double* tile = <double*>memory
+    cdef const double* wide = tile_of(scores, n, tile)
+    cdef tieaware_banding banding = tieaware_banding_in(tile + n, n)
     cdef Py_ssize_t i
-    if n > TIEAWARE_LONGEST_SORTED:
-        return False
-    if score_t is double:
-        nan = tieaware_words_double(scores, NULL, n, bits, words)
-    else:
-        nan = tieaware_words_float(scores, NULL, n, bits, words)
-    if nan:
-        return False
-    ranked = tieaware_sort(sort_doubles, words, n, spare)
-    if score_t is double:
-        # Different doubles can be equal in the bits by which they are sorted; floats cannot.
-        if tieaware_repeats(ranked, n, bits) > 0 and tieaware_close(scores, NULL, ranked, n, bits):
-            return False
-    for i in range(n):
-        out[ranked[i] & bits] = of_rank[i]
-    return True
+    if single:
+        if tieaware_write_band_keys(wide, n, rounding.starts, rounding.keys, sort_doubles, banding, <float*>out):
+            for i in range(n):
+                (<float*>out)[i] = NAN
+    elif tieaware_write_band_values(wide, n, rounding.starts, rounding.values, sort_doubles, banding, <double*>out):
+        for i in range(n):
+            (<double*>out)[i] = NAN

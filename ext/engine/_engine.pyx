@@ -10,7 +10,7 @@ from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware.kernels._coarsening cimport KernelCoarsening, Rounding, coarsen
+from tieaware.kernels._coarsening cimport KernelCoarsening, Rounding, coarsen, memory_size
 from tieaware.kernels._grouping cimport group
 from tieaware.kernels._groups cimport AVERAGE, BEST_FIRST, Groups, GroupingScratch, PreparedLists, length
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
@@ -34,6 +34,8 @@ cdef struct Workspace:
     # The coarse scores of a list, and whether they are float32 instead of float64; NULL if scores are not coarsened.
     void* coarse
     bint single
+    # Working memory for coarsening, in the same allocation.
+    void* memory
     # The scores that were coarsened last, if all lists share their scores; else NULL.
     const void* coarsened
     Interruption interruption
@@ -148,6 +150,8 @@ cdef class Engine:
             self.rounding = &coarsening.rounding
             for query in range(lists.n_queries):
                 self.longest = max(self.longest, <Py_ssize_t>(lists.offsets[query + 1] - lists.offsets[query]))
+            if self.longest > coarsening.longest:
+                raise ValueError("a list is longer than the coarsening allows")
 
     @property
     def coarsens(self):
@@ -416,10 +420,10 @@ cdef class Engine:
             return True
         if single:
             good = coarsen(self.rounding, <const float*>scores, n, True, workspace.coarse, &workspace.single,
-                           &workspace.interruption)
+                           workspace.memory, &workspace.interruption)
         else:
             good = coarsen(self.rounding, <const double*>scores, n, True, workspace.coarse, &workspace.single,
-                           &workspace.interruption)
+                           workspace.memory, &workspace.interruption)
         workspace.coarsened = scores if self.shared_scores else NULL
         return good
 
@@ -502,10 +506,12 @@ cdef class Engine:
         workspace.interruption = no_interruption()
         workspace.exhausted = workspace.failed = False
         workspace.refused = NULL
-        workspace.coarsened = workspace.coarse = NULL
+        workspace.coarsened = workspace.coarse = workspace.memory = NULL
         workspace.single = False
         if self.rounding != NULL:
-            workspace.coarse = malloc(max(self.longest, 1) * sizeof(double))
+            workspace.coarse = malloc(max(self.longest, 1) * sizeof(double) + memory_size(self.rounding, self.longest))
+            if workspace.coarse != NULL:
+                workspace.memory = <double*>workspace.coarse + max(self.longest, 1)
         workspace.grouping = self.lists.new_scratch(&workspace.interruption)
         if groups == NULL or workspace.grouping == NULL or (self.rounding != NULL and workspace.coarse == NULL):
             end(workspace, groups)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tieaware import Evaluator, InputError, reference
-from tieaware.kernels._coarsening import by_rank
+from tieaware.kernels._coarsening import KernelCoarsening
 from tieaware.precision import Bands, bands
 
 MEASURES = ["AP", "AP@5", "RR", "P@10", "R@7", "nDCG@10", "nDCG", "RBP", "Success@3", "Rprec", "F1@4", "NumRelRet"]
@@ -120,5 +120,16 @@ def test_coarse_scores_follow_a_stable_sort(dtype, kind):
 
 @pytest.mark.parametrize("offsets", [[], [0, 2], [0, 4], [0, 3, 2, 3], [1, 3]])
 def test_offsets_must_fit_the_scores(offsets):
-    with pytest.raises(ValueError, match=r"^offsets must ascend from 0 to the number of scores, and "):
-        by_rank(np.zeros(3), np.array(offsets, dtype=np.int64), np.ones(3))
+    with pytest.raises(ValueError, match=r"^offsets must ascend from 0 to the number of scores"):
+        KernelCoarsening("bands", 3, bands(2, 3)).coarsen(np.zeros(3), np.array(offsets, dtype=np.int64))
+
+
+@pytest.mark.parametrize("starts", [None, [], [2, 3], [1, 3, 2], [1, 1]])
+def test_bands_of_the_kernel_must_ascend_from_1(starts):
+    with pytest.raises(ValueError, match=r"^bands must (begin with rank 1|ascend)$"):
+        KernelCoarsening("bands", 3, None if starts is None else np.array(starts, dtype=np.int64))
+
+
+def test_lists_of_the_kernel_must_not_be_too_long():
+    with pytest.raises(ValueError, match=r"^there are no bands for lists of more than 3 documents$"):
+        KernelCoarsening("bands", 3, bands(2, 3)).coarsen(np.zeros(4), np.array([0, 4]))

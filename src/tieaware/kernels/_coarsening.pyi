@@ -4,14 +4,10 @@ import numpy.typing as npt
 class KernelCoarsening:
     single: bool
     whole_list: bool
-    def __init__(self, name: str, number: int = 0) -> None: ...
+    longest: int
+    def __init__(self, name: str, number: int = 0, starts: npt.NDArray[np.int64] | None = None) -> None: ...
     def coarsen(
         self, scores: npt.NDArray[np.float64] | npt.NDArray[np.float32], offsets: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.float64] | npt.NDArray[np.float32]: ...
 
 def least_double_of(k: int) -> float: ...
-def by_rank(
-    scores: npt.NDArray[np.float64] | npt.NDArray[np.float32],
-    offsets: npt.NDArray[np.int64],
-    of_rank: npt.NDArray[np.float64],
-) -> npt.NDArray[np.float64]: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from numbers import Number
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -13,13 +14,15 @@ import numpy as np
 from tieaware.checks.arguments import shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Scores
 from tieaware.errors import InputError
-from tieaware.kernels._coarsening import by_rank
+from tieaware.kernels._coarsening import KernelCoarsening
 from tieaware.precision.coarsening import Precision
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
 _DEEPEST = 2**31 - 1
+# Kernels are kept for lists up to this length. For longer lists, there may be too many bands to keep.
+_KEPT_LENGTH = 2**16
 _GREATEST_RHO = 2**62
 _LONGEST_RHO = 100
 _LONG_EXPONENT = re.compile(r"[eE][+-]?[\d_]{4}")
@@ -168,5 +171,16 @@ class Bands(Precision):
         array([1.        , 0.5       , 0.5       , 0.33333333])
         """
         longest = int(np.diff(offsets).max(initial=0))
-        band = np.searchsorted(self.starts(longest), np.arange(1, longest + 1), side="right")
-        return by_rank(scores, offsets, 1.0 / band)
+        kernel = self.kernel()
+        if longest > kernel.longest:
+            kernel = KernelCoarsening("bands", longest, self.starts(longest))
+        return kernel.coarsen(scores, offsets)
+
+    def kernel(self) -> KernelCoarsening:
+        """Return the kernel that ranks the documents of lists up to a length of 65,536."""
+        return _kernel(self)
+
+
+@lru_cache(maxsize=32)
+def _kernel(precision: Bands) -> KernelCoarsening:
+    return KernelCoarsening("bands", _KEPT_LENGTH, precision.starts(_KEPT_LENGTH))
