@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tieaware
+from tieaware.defaults import PRECISION_MEASURES
 from tieaware.precision import parse_precision
 
 MEASURES = ("AP", "RR")
@@ -14,6 +15,10 @@ TARGETS = {
     "bands:1.5": 1.8, "float32": 1.2, "float16": 1.5, "bfloat16": 1.5, "decimals:2": 1.5, "significant:3": 1.5,
     "levels:11": 2.0,
 }  # fmt: skip
+# The highest ratio of coarse scores themselves to a copy.
+MOST_COPIES = 3.0
+# The highest ratio of the experiment to one evaluation.
+MOST_EVALUATIONS = 15.0
 RULES = ("average", "optimistic", "run_order")
 
 
@@ -71,5 +76,38 @@ def test_coarsening(compare, lists, precision):
         f"Coarse scores themselves: {len(offsets) - 1} × 1,000", precision,
         check=lambda: None,
         contender=partial(coarsening.coarsen, scores, offsets), of="coarse",
-        baseline=scores.copy, to="a copy",
+        baseline=scores.copy, to="a copy", at_most=MOST_COPIES,
+    )  # fmt: skip
+
+
+def test_experiment(compare, small):
+    """Compare the time of the experiment, with verdicts and tables but without figures, with one evaluation."""
+    rng = np.random.default_rng(29)
+    n_runs, n_queries = (4, 5) if small else (42, 30)
+    documents = [f"d{i}" for i in range(1500)]
+    queries = [f"q{i}" for i in range(n_queries)]
+    qrels = {query: dict.fromkeys(rng.choice(documents, 50, replace=False).tolist(), 1) for query in queries}
+    runs = {
+        f"run{r}": {
+            query: dict(zip(rng.permutation(documents)[:1000].tolist(), rng.normal(size=1000).tolist(), strict=True))
+            for query in queries
+        }
+        for r in range(n_runs)
+    }
+    judgments = tieaware.Qrels.from_dict(qrels)
+    columns = {name: tieaware.Run.from_dict(run) for name, run in runs.items()}
+
+    def experiment():
+        found = tieaware.experiments.banding(judgments, columns, threads=1)
+        return found.verdict(), found.tables()
+
+    evaluate = partial(tieaware.evaluate, judgments, columns, PRECISION_MEASURES, threads=1)
+    compare(
+        f"How precise do scores need to be? {n_runs} runs × {n_queries} queries × 1,000, default measures",
+        "`banding`, 11 values of ρ, with verdicts and tables",
+        check=lambda: np.testing.assert_array_equal(
+            tieaware.experiments.banding(judgments, columns, threads=1).originals[0],
+            tieaware.evaluate(judgments, columns, PRECISION_MEASURES, ties="run_order").values,
+        ),
+        contender=experiment, of="the experiment", baseline=evaluate, to="one `evaluate`", at_most=MOST_EVALUATIONS,
     )  # fmt: skip

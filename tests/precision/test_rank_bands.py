@@ -1,6 +1,7 @@
 """Bands of ranks: where they begin, and averages over the documents in a band."""
 
 import math
+import pickle
 from fractions import Fraction
 from itertools import pairwise
 
@@ -99,23 +100,66 @@ def test_no_measure_changes_within_the_safe_depth(rho):
     assert (Evaluator(labels, [f"P@{depth + 1}"], precision=Bands(rho))(scores) != deeper).any()
 
 
+LISTS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "tied": lambda rng, n: rng.integers(0, 5, n).astype(float),
+    "equal": lambda rng, n: np.zeros(n),
+    "close": lambda rng, n: 1.0 + rng.integers(0, 50, n) * 2.0**-52,
+    "special": lambda rng, n: rng.choice([0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, 1.0], n),
+    "one infinite": lambda rng, n: np.append(rng.normal(size=n - 1), np.inf) if n else np.zeros(0),
+    "skewed": lambda rng, n: np.exp(8.0 * rng.normal(size=n)),
+    "subnormal": lambda rng, n: rng.integers(-90, 90, n) * 5e-324,
+    "range overflows": lambda rng, n: rng.uniform(-1.0, 1.0, n) * 1.7e308,
+    "ascending": lambda rng, n: np.arange(float(n)),
+}
+
+
+def by_a_stable_sort(rho, scores):
+    """Return the coarse scores of one list: the readable twin of the kernel."""
+    coarse, ranks = np.empty(len(scores)), np.arange(1, len(scores) + 1)
+    coarse[np.argsort(-scores, kind="stable")] = 1.0 / np.searchsorted(bands(rho, len(scores)), ranks, side="right")
+    return coarse
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("kind", ["normal", "tied", "close", "special"])
-def test_coarse_scores_follow_a_stable_sort(dtype, kind):
+@pytest.mark.parametrize("kind", LISTS)
+@pytest.mark.parametrize("rho", ["1", "1.01", "1.5", "30"])
+def test_coarse_scores_follow_a_stable_sort(dtype, kind, rho):
     """Equal scores, and both zeros, keep the order of the array; neighbouring doubles do not."""
     rng = np.random.default_rng(5)
-    offsets = np.array([0, 0, 1, 300, 300, 2000, 72_000])
-    scores = {
-        "normal": rng.normal(size=72_000),
-        "tied": rng.integers(0, 5, 72_000).astype(float),
-        "close": 1.0 + rng.integers(0, 50, 72_000) * 2.0**-52,
-        "special": rng.choice([0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, 1.0], 72_000),
-    }[kind].astype(dtype)
-    coarse = Bands("1.5").coarsen(scores, offsets)
-    for start, end in pairwise(offsets):
-        order = np.argsort(-scores[start:end], kind="stable")
-        band = np.searchsorted(bands("1.5", end - start), np.arange(1, end - start + 1), side="right")
-        np.testing.assert_array_equal(coarse[start:end][order], 1.0 / band)
+    offsets = np.cumsum([0, 0, 1, 255, 256, 257, 0, 1700, 70_000])
+    with np.errstate(over="ignore"):
+        each = [LISTS[kind](rng, n).astype(dtype) for n in np.diff(offsets)]
+    coarse = Bands(rho).coarsen(np.concatenate(each), offsets)
+    assert coarse.dtype == np.float64
+    np.testing.assert_array_equal(coarse, np.concatenate([by_a_stable_sort(rho, scores) for scores in each]))
+
+
+@pytest.mark.parametrize("kind", LISTS)
+@pytest.mark.parametrize("rule", ["run_order", "docid_ascending"])
+def test_rules_that_order_documents_see_bands_by_a_stable_sort(kind, rule):
+    """The engine, which compares keys, gives the same bits as for the coarse scores of the twin."""
+    rng = np.random.default_rng(6)
+    offsets, labels = np.cumsum([0, 1, 0, 100, 256, 1700]), rng.random(2057) < 0.03
+    docids = [f"d{i:04}" for i in rng.permutation(2057)] if rule != "run_order" else None
+    each = [LISTS[kind](rng, n) for n in np.diff(offsets)]
+    options = {"offsets": offsets, "ties": rule, "docids": docids}
+    coarse = Evaluator(labels, ["AP", "RR", "P@5"], precision="bands:1.5", **options)(np.concatenate(each))
+    twin = np.concatenate([by_a_stable_sort("1.5", scores) for scores in each])
+    assert coarse.tobytes() == Evaluator(labels, ["AP", "RR", "P@5"], **options)(twin).tobytes()
+
+
+def test_a_list_with_nan_has_no_bands():
+    coarse = Bands(2).coarsen(np.array([1.0, np.nan, 3.0, 2.0]), np.array([0, 2, 4]))
+    np.testing.assert_array_equal(coarse, [np.nan, np.nan, 1.0, 0.5])
+    with pytest.raises(InputError, match="NaN"):
+        Evaluator([1, 0], ["RR"], ties="run_order", precision="bands:2")([np.nan, 1.0])
+
+
+def test_the_kernel_of_bands_is_pickled_with_its_bands():
+    scores, offsets = np.array([3.0, 1.0, 2.0]), np.array([0, 3])
+    kernel = pickle.loads(pickle.dumps(KernelCoarsening("bands", 3, bands(2, 3))))
+    assert kernel.coarsen(scores, offsets).tolist() == Bands(2).coarsen(scores, offsets).tolist() == [1.0, 0.5, 0.5]
 
 
 @pytest.mark.parametrize("offsets", [[], [0, 2], [0, 4], [0, 3, 2, 3], [1, 3]])
