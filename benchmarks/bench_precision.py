@@ -81,7 +81,7 @@ def test_coarsening(compare, lists, precision):
 
 
 def test_experiment(compare, small):
-    """Compare the time of the experiment, with verdicts and tables but without figures, with one evaluation."""
+    """Compare the time of the experiment, with verdicts between runs but without figures, with one evaluation."""
     rng = np.random.default_rng(29)
     n_runs, n_queries = (4, 5) if small else (42, 30)
     documents = [f"d{i}" for i in range(1500)]
@@ -99,12 +99,12 @@ def test_experiment(compare, small):
 
     def experiment():
         found = tieaware.experiments.banding(judgments, columns, threads=1)
-        return found.verdict(), found.tables()
+        return found.verdict(), found.pairs.shares()
 
     evaluate = partial(tieaware.evaluate, judgments, columns, PRECISION_MEASURES, threads=1)
     compare(
         f"How precise do scores need to be? {n_runs} runs × {n_queries} queries × 1,000, default measures",
-        "`banding`, 11 values of ρ, with verdicts and tables",
+        "`banding`, 11 values of ρ, with verdicts",
         check=lambda: np.testing.assert_array_equal(
             tieaware.experiments.banding(judgments, columns, threads=1).originals[0],
             tieaware.evaluate(judgments, columns, PRECISION_MEASURES, ties="run_order").values,

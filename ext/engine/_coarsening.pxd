@@ -29,7 +29,7 @@ cdef struct Rounding:
     const tieaware_decades* decades
     # LEVELS: the number of levels.
     double n_levels
-    # BANDS: the number of documents before each band, and its key and value; see tieaware_bands. Whether there are keys.
+    # BANDS: the number of documents before each band, its key and its value (see banding.h), and whether it has a key.
     const int64_t* starts
     const float* keys
     const double* values

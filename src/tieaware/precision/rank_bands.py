@@ -14,7 +14,7 @@ import numpy as np
 from tieaware.checks.arguments import shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Scores
 from tieaware.errors import InputError
-from tieaware.kernels._coarsening import KernelCoarsening
+from tieaware.kernels import _coarsening
 from tieaware.precision.coarsening import Precision
 
 if TYPE_CHECKING:
@@ -135,9 +135,7 @@ class Bands(Precision):
         return cls(number)
 
     def __str__(self) -> str:
-        decimal = f"{float(self.rho)!r}"
-        exact = decimal.removesuffix(".0") if _exact_growth(decimal) == self.rho else str(self.rho)
-        return f"bands:{exact}"
+        return f"bands:{_written(self.rho)}"
 
     def starts(self, depth: int) -> Integers:
         """Return the first rank of each band; parameters and errors as for `bands`.
@@ -173,14 +171,21 @@ class Bands(Precision):
         longest = int(np.diff(offsets).max(initial=0))
         kernel = self.kernel()
         if longest > kernel.longest:
-            kernel = KernelCoarsening("bands", longest, self.starts(longest))
+            kernel = _coarsening.KernelCoarsening("bands", longest, self.starts(longest))
         return kernel.coarsen(scores, offsets)
 
-    def kernel(self) -> KernelCoarsening:
+    def kernel(self) -> _coarsening.KernelCoarsening:
         """Return the kernel that ranks the documents of lists up to a length of 65,536."""
         return _kernel(self)
 
 
 @lru_cache(maxsize=32)
-def _kernel(precision: Bands) -> KernelCoarsening:
-    return KernelCoarsening("bands", _KEPT_LENGTH, precision.starts(_KEPT_LENGTH))
+def _written(rho: Fraction) -> str:
+    """Return a growth factor as a decimal number if that is exact, otherwise as a fraction."""
+    decimal = f"{float(rho)!r}"
+    return decimal.removesuffix(".0") if _exact_growth(decimal) == rho else str(rho)
+
+
+@lru_cache(maxsize=32)
+def _kernel(precision: Bands) -> _coarsening.KernelCoarsening:
+    return _coarsening.KernelCoarsening("bands", _KEPT_LENGTH, precision.starts(_KEPT_LENGTH))
