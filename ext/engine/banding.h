@@ -81,8 +81,8 @@ TIEAWARE_CLONES static int64_t tieaware_range(const double *restrict scores, ptr
 /* write_buckets: writes the bucket of each score. Every step keeps the order of the scores: subtraction, multiplication
  * and rounding down.
  */
-TIEAWARE_CLONES static void tieaware_write_buckets(const double *restrict scores, ptrdiff_t n, double high, double scale,
-                                                   int32_t *restrict bucket) {
+TIEAWARE_CLONES static void tieaware_write_buckets(const double *restrict scores, ptrdiff_t n, double high,
+                                                   double scale, int32_t *restrict bucket) {
     for (ptrdiff_t i = 0; i < n; i++) bucket[i] = (int32_t)((high - scores[i]) * scale);
 }
 
@@ -129,8 +129,13 @@ static inline ptrdiff_t tieaware_find_several(const int32_t *restrict bucket, pt
     return found;
 }
 
-/* sort_places: sorts n places by their scores, descending; equal scores keep their order. Returns the sorted indices of
- * the places; the other bits, which must be removed with a mask, have no meaning.
+static inline double tieaware_score_at(const double *scores, const int64_t *place, int64_t i) {
+    return scores[place == NULL ? i : place[i]];
+}
+
+/* sort_places: sorts n places by their scores, descending; equal scores keep their order. For NULL, sorts the places of
+ * the whole list. Returns the sorted indices of the places; the other bits, which must be removed with a mask, have no
+ * meaning.
  */
 static inline const int64_t *tieaware_sort_places(int (*sort)(void *, intptr_t, void *), const double *scores,
                                                   const int64_t *place, ptrdiff_t n, int64_t *words, int64_t *spare,
@@ -150,8 +155,9 @@ static inline const int64_t *tieaware_sort_places(int (*sort)(void *, intptr_t, 
             const ptrdiff_t middle = n - from < half ? n : from + half, end = n - middle < half ? n : middle + half;
             ptrdiff_t left = from, right = middle;
             for (ptrdiff_t to = from; to < end; to++) {
-                const int is_right = right < end && (left == middle || scores[place[words[right]]] >
-                                                                           scores[place[words[left]]]);
+                const int is_right =
+                    right < end && (left == middle || tieaware_score_at(scores, place, words[right]) >
+                                                          tieaware_score_at(scores, place, words[left]));
                 merged[to] = words[is_right ? right++ : left++];
             }
         }
@@ -179,11 +185,16 @@ static inline const int64_t *tieaware_sort_places(int (*sort)(void *, intptr_t, 
         ptrdiff_t n_places;                                                                                    \
         if (tieaware_range(scores, n, &low, &high)) return 1;                                                  \
         scale = n > TIEAWARE_SORTED_CHUNK ? (TIEAWARE_BUCKETS - 1) / (high - low) : 0.0;                       \
-        /* Where the range of the scores is 0 or not finite, one bucket holds them all. */                     \
-        if (scale > 0.0 && scale < INFINITY)                                                                   \
-            tieaware_write_buckets(scores, n, high, scale, banding.bucket);                                    \
-        else                                                                                                   \
-            memset(banding.bucket, 0, (size_t)n * sizeof(int32_t));                                            \
+        /* Sort a short list as a whole, and one whose range of scores is 0 or not finite. */                  \
+        if (!(scale > 0.0 && scale < INFINITY)) {                                                              \
+            sorted = tieaware_sort_places(sort, scores, NULL, n, banding.words, banding.spare, &mask);         \
+            for (ptrdiff_t i = 0; i < n; i++) {                                                                \
+                while (start[band + 1] <= i) band++;                                                           \
+                out[sorted[i] & mask] = number[band];                                                          \
+            }                                                                                                  \
+            return 0;                                                                                          \
+        }                                                                                                      \
+        tieaware_write_buckets(scores, n, high, scale, banding.bucket);                                        \
         tieaware_count_buckets(banding.bucket, n, start, &buckets);                                            \
         for (int b = 0; b < TIEAWARE_BUCKETS; b++) of_bucket[b] = number[buckets.band[b]];                     \
         NAME##_look_up(banding.bucket, n, of_bucket, out);                                                     \
