@@ -18,8 +18,8 @@ def largest_sums(const int64_t[::1] edges, const double[::1] weights, Py_ssize_t
     far. The next band starts after t documents and holds n documents, r of them relevant. The new V[R + r] is the
     maximum over R and r of V[R] + best(r, R) - expected(r, R). With the relevant documents first in the band,
     best(r, R) = Σ_{i=1…r} (R + i) w_{t+i}. On average over all orders in the band,
-    expected(r, R) = r/n [(R + 1) Σ w_{t+i} + (r - 1)/(n - 1) Σ (i - 1) w_{t+i}], over i = 1 … n. With `gain`, the relevant
-    documents come last in the band, and the difference has the opposite sign.
+    expected(r, R) = r/n [(R + 1) Σ w_{t+i} + (r - 1)/(n - 1) Σ (i - 1) w_{t+i}], over i = 1 … n. With `gain`, the
+    relevant documents come last in the band, and the difference has the opposite sign.
 
     Parameters
     ----------

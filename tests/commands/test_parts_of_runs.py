@@ -137,3 +137,13 @@ def test_an_empty_part_of_a_table_is_an_error(files, name, capfd):
     status, out, error = run(capfd, *EVAL, "bm25=parts")
     assert (status, out) == (2, "")
     assert f"parts/{name}: this part is empty: it was not written to its end" in error
+
+
+def test_a_name_is_given_to_one_run_only(tmp_path, capfd):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.run").write_text(f"q1 Q0 {name} 1 0.5 tag\n")
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
+    runs = [f"bm25={tmp_path}/{name}.run" for name in ("a", "b")]
+    assert main(["eval", f"{tmp_path}/qrels.txt", *runs, "-m", "AP"]) == 2
+    message = f"two runs are named bm25; for parts of one run write --name bm25 {tmp_path}/a.run {tmp_path}/b.run"
+    assert message in capfd.readouterr().err

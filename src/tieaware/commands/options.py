@@ -213,9 +213,14 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
         return [_one_run(arguments.name[0], arguments.runs, *reading)]
     sources: list[RunSource] = []
     unnamed: list[RunSource] = []
+    named: dict[str, str] = {}
     for given in arguments.runs:
         name, path = _name_and_path(given)
+        if name in named:
+            parts = shlex.join([named[name], path])
+            raise InputError("runs", f"two runs are named {name}; for parts of one run write --name {name} {parts}")
         if name:
+            named[name] = path
             sources.append(_one_run(name, [path], *reading))
         else:
             unnamed += (found := sources_at(path, *reading))

@@ -117,7 +117,7 @@ def count_ties(
         raise InputError("offsets", f"expected an array, found {found}; for a cut-off write cutoffs=[{found}]")
     scores, offsets = _lists(scores, offsets)
     if isinstance(cutoffs, int | np.integer) and not isinstance(cutoffs, bool):
-        raise InputError("cutoffs", f"must be a sequence of numbers; write cutoffs=[{int(cutoffs)}]")
+        raise InputError("cutoffs", f"must be a sequence of numbers; write cutoffs=[{shown(int(cutoffs))}]")
     cutoffs = whole_numbers("cutoffs", cutoffs, 1)
     group_list, start, size = _groups(scores, offsets)
     tied = size > 1
