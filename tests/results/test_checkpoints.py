@@ -185,7 +185,8 @@ def test_an_unreadable_run_leaves_the_checkpoints_of_the_others(folder, evaluate
 
 def test_the_command_writes_checkpoints(folder):
     program = "import sys; from tieaware.cli import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", program, "eval", "qrels", "runs", "-m", "AP", "--out", "out", "--queries", "judged"]
+    command = [sys.executable, "-c", program, "eval", "qrels", "runs", "-m", "AP", "--out", "out"]
+    command += ["--queries", "judged"]
     once, again = (subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False) for _ in range(2))
     assert (once.returncode, once.stderr) == (0, "")
     assert once.stdout == again.stdout
