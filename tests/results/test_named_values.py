@@ -29,6 +29,21 @@ def test_one_run_and_one_measure_are_a_number():
     assert np.isnan(float(undefined))
 
 
+def test_a_number_over_unanswered_queries_warns_once():
+    """The warning has the words of the command line, and points to the caller's line."""
+    short = {"q1": TIED["q1"]}
+    with pytest.warns(UserWarning, match="unanswered") as caught:
+        assert float(tieaware.evaluate(QRELS, {"bm25": short}, "RR")) == 0.375
+    assert [str(each.message) for each in caught] == [
+        "bm25 leaves 1 of 2 judged queries unanswered; the means count each as an empty list; queries='both' leaves "
+        "them out"
+    ]
+    assert caught[0].filename == __file__
+    # No warning, which would be an error: queries are left out; all are answered; another run leaves some unanswered.
+    assert float(tieaware.evaluate(QRELS, short, "RR", queries="both")) == 0.75
+    assert float(tieaware.evaluate(QRELS, {"bm25": short, "full": TIED}, "RR")["full"]) == 0.875
+
+
 def test_several_runs_or_measures_are_no_number(unnamed, named):
     for results, message in (
         (unnamed, "float: the results have 1 run and 2 measures; "

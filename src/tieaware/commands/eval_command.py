@@ -14,11 +14,12 @@ from tieaware.defaults import EVAL_MEASURES
 from tieaware.errors import InputError, printable
 from tieaware.inputs.file_order import ORDERS
 from tieaware.measures import DEFINITIONS, parse_measures
-from tieaware.output.tables import Table, counted
+from tieaware.output.tables import Table
 from tieaware.precision.coarsening import notations
-from tieaware.results import Results, export_of
+from tieaware.results import export_of
 from tieaware.results.formats import FORMATS
 from tieaware.results.lookup import position_to_sort_by
+from tieaware.results.provenance import warning_of_unanswered
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -121,20 +122,11 @@ def _run(arguments: argparse.Namespace) -> str:
             return table.to_latex(caption=arguments.caption, label=arguments.label)
         return _TABLES[arguments.table](table)
     if arguments.format == "text" and arguments.queries is None and results.unanswered:
-        warnings.warn(_unanswered(results), UserWarning, stacklevel=2)
+        line = warning_of_unanswered(results.unanswered, len(results.queries), "--queries both")
+        warnings.warn(printable(line), UserWarning, stacklevel=2)
     header = {"header": arguments.measure is None} if arguments.format == "text" else {}
     digits = 4 if arguments.digits is None else arguments.digits
     return FORMATS[arguments.format](export_of(results), per_query=arguments.per_query, digits=digits, **header)
-
-
-def _unanswered(results: Results) -> str:
-    """Return a line about the runs that leave queries unanswered, and how to leave out these queries."""
-    (run, most), *others = sorted(results.unanswered.items(), key=lambda item: -item[1])
-    runs = f"{run} and {counted(len(others), 'other run')}" if others else run
-    verb = "leave up to" if others else "leaves"
-    judged = counted(len(results.queries), "judged query", "judged queries")
-    effect = "the means count each as an empty list; --queries both leaves them out"
-    return printable(f"{runs} {verb} {most:,} of {judged} unanswered; {effect}")
 
 
 def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:

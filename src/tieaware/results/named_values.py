@@ -15,7 +15,7 @@ from tieaware.checks.attributes import INSTEAD, Hinted, missing
 from tieaware.checks.keywords import calls_elsewhere
 from tieaware.checks.positions import position
 from tieaware.engine.means import means
-from tieaware.errors import InputError
+from tieaware.errors import InputError, warn
 from tieaware.measures import Measure
 from tieaware.output.tables import counted
 from tieaware.results import summaries
@@ -30,7 +30,7 @@ from tieaware.results.lookup import (
     shown_name,
     unknown_run,
 )
-from tieaware.results.provenance import Provenance
+from tieaware.results.provenance import Provenance, warning_of_unanswered
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,8 +196,15 @@ class NamedValues(Hinted):
         ------
         InputError
             If there are several runs or measures, or none.
+
+        Warns
+        -----
+        UserWarning
+            If the run leaves judged queries unanswered, which count as empty lists.
         """
         if self.values.shape[::2] == (1, 1):
+            if self.unanswered and self.provenance is not None and self.provenance.queries == "judged":
+                warn(warning_of_unanswered(self.unanswered, len(self.queries), "queries='both'"))
             return float(self.summary().item())
         found = f"{counted(len(self.runs), 'run')} and {counted(len(self.measures), 'measure')}"
         remedy = "evaluate at least one of each"

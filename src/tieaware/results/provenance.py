@@ -43,6 +43,19 @@ def title_of(n_queries: int, made: Provenance | None, unanswered: Mapping[str, i
     return f"Means over {over}{_of_them(unanswered)}, ties: {made.ties}{precision}"
 
 
+def warning_of_unanswered(unanswered: Mapping[str, int], n_queries: int, remedy: str) -> str:
+    """Return a line about the runs that leave queries unanswered.
+
+    `unanswered` is as for `title_of` and not empty; `remedy` is the option that leaves these queries out.
+    """
+    (run, most), *others = sorted(unanswered.items(), key=lambda item: -item[1])
+    runs = f"{run} and {counted(len(others), 'other run')}" if others else run
+    verb = "leave up to" if others else "leaves"
+    judged = counted(n_queries, "judged query", "judged queries")
+    effect = f"the means count each as an empty list; {remedy} leaves them out"
+    return f"{runs} {verb} {most:,} of {judged} unanswered; {effect}"
+
+
 def _of_them(unanswered: Mapping[str, int]) -> str:
     if not unanswered:
         return ""
