@@ -48,6 +48,11 @@ def is_header(names: Sequence[str]) -> bool:
     return bool(_matching(names, _QUERIES) and _matching(names, _DOCUMENTS))
 
 
+def has_name_of(argument: str, names: Sequence[str]) -> bool:
+    """Return whether one of the names is a usual name of a column of `USUAL`."""
+    return bool(_matching(names, USUAL[argument]))
+
+
 def run_columns(
     frame: Frame, source_name: str, query: str | None = None, doc: str | None = None, score: str | None = None
 ) -> tuple[int, ...]:

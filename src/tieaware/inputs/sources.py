@@ -22,6 +22,7 @@ from tieaware.inputs.duplicate_rows import Duplicates
 from tieaware.inputs.files import is_file_object
 from tieaware.inputs.folders import files_at
 from tieaware.inputs.frames import is_frame
+from tieaware.inputs.listed_rows import check_no_rows
 from tieaware.inputs.part_files import Parts, folders_of_parts, look_like_parts, parts_at
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import RunSource
@@ -93,6 +94,7 @@ def as_qrels(qrels: Any) -> Qrels:
     """
     if isinstance(qrels, Qrels):
         return qrels
+    check_no_rows(qrels, "qrels", "label")
     if isinstance(qrels, _MAPPINGS):
         return Qrels.from_dict(qrels)
     if is_matrix(qrels):
@@ -119,6 +121,8 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
     InputError
         A value is not a run, two runs have the same name, or there are fewer than `least` runs.
     """
+    if not is_pair_of_arrays(runs):
+        check_no_rows(runs, "runs", "score")
     if isinstance(runs, _MAPPINGS):
         if _is_run(runs):
             return {source.name: source for source in _recognised(runs)}
