@@ -129,8 +129,8 @@ RUNS = [
      "a list of paths"),
     ({"bm25": iter([frame()])}, f"runs['bm25']: must be a run ({FORMS}), not list_iterator; pass a list of paths, or a "
      "pyarrow.RecordBatchReader"),
-    ("hive", "hive: there are no run files in this folder, but folders of a partitioned data set, which is one run: "
-     "give it a name, as in {'bm25': 'hive'} or on the command line bm25=hive"),
+    ("hive", "hive: there are no run files in this folder, but folders of a partitioned data set: if it is one "
+     "run, pass {'name': 'hive/*/*'}, or on the command line NAME='hive/*/*'"),
     ({"bm25": "parts"}, f"parts/part-1:1: a line of a run has 6 fields, {RUN_LINE}, but this line has 5"),
     ("s3://b/bm25.parquet", "s3://b/bm25.parquet: tieaware reads local files only: download the file, or in Python "
      "pass polars.scan_parquet('s3://b/bm25.parquet') or duckdb.read_parquet('s3://b/bm25.parquet')"),
@@ -169,6 +169,14 @@ RUNS = [
     (frame(score=["1", "2"]), "run: score: expected a column of numbers, found text"),
     (frame(docno=["d1", "d1"]), f"run: docno[1]: document 'd1' of query 'q1' appears twice, first at run: docno[0]; "
      f"{FIRST} Run.from_frame(frame, duplicates='first')"),
+    (frame(docno=["d1", "d1"], model=["a", "b"], rank=[1, 2]), "run: docno[1]: document 'd1' of query 'q1' appears "
+     f"twice, first at run: docno[0]; {FIRST} Run.from_frame(frame, duplicates='first'); column model is not read: if "
+     "it tells runs apart, name it run"),
+    (frame(docno=["d1", "d1"], model=["a", "b"], fold=[1, 2]), "run: docno[1]: document 'd1' of query 'q1' appears "
+     f"twice, first at run: docno[0]; {FIRST} Run.from_frame(frame, duplicates='first'); columns model, fold are not "
+     "read: if one tells runs apart, name it run"),
+    (frame(docno=["d1", "d1"], run=["a", "a"], model=["a", "b"]), "run: docno[1]: document 'd1' of query 'q1' appears "
+     f"twice, first at run: docno[0]; {FIRST} Run.from_frame(frame, duplicates='first')"),
     (frame(docno=[1.0, 2.0]), "run: docno: expected a column of text, bytes or integers, found float64"),
     (pd.DataFrame(), "run: the table is empty, or its columns have no names"),
     (frame()["score"], "run: the table is empty, or its columns have no names"),

@@ -300,6 +300,40 @@ def test_parts_in_several_folders_may_be_a_run_for_each_folder(tmp_path, monkeyp
     assert tieaware.evaluate(QRELS, {"a": "runs/a", "b": "runs/b"}, MEASURES)["b"].values.tobytes() == EXPECTED
 
 
+def test_folders_without_files_but_with_a_folder_for_each_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("modelA", "modelB"):
+        divided(ROWS, f"runs/{name}", "")
+        os.makedirs(f"hive/model={name}/_temporary")
+        FORMATS[".snappy.parquet"](ROWS, f"hive/model={name}/data_0.parquet")
+    os.makedirs("runs/empty")
+    assert message(tieaware.evaluate, QRELS, "runs", "AP") == (
+        "runs: there are no run files in this folder, but folders: if each folder is a run, pass "
+        "{'modelA': 'runs/modelA', 'modelB': 'runs/modelB'}, or on the command line "
+        "modelA=runs/modelA modelB=runs/modelB"
+    )
+    advised = {"modelA": "hive/model=modelA", "modelB": "hive/model=modelB"}
+    assert message(tieaware.evaluate, QRELS, "hive", "AP") == (
+        "hive: there are no run files in this folder, but folders of a partitioned data set: if it is one run, pass "
+        "{'name': 'hive/*/*.parquet'}, or on the command line NAME='hive/*/*.parquet'; if each folder is a run, pass "
+        f"{advised}, or on the command line modelA=hive/model=modelA modelB=hive/model=modelB"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for runs in (advised, "hive/*/*.parquet"):
+            result = tieaware.evaluate(QRELS, runs, MEASURES)
+            assert [result[name].values.tobytes() for name in result.runs] == [EXPECTED] * 2
+    # Two files in one folder of a partition may be parts of one run.
+    FORMATS[".snappy.parquet"](ROWS, "hive/model=modelA/data_1.parquet")
+    with pytest.warns(UserWarning, match="look like parts of one run"):
+        tieaware.evaluate(QRELS, "hive/*/*.parquet", "AP")
+    for name in ("modelC", "modelD"):
+        divided(ROWS, f"runs/{name}", "")
+    found = message(tieaware.evaluate, QRELS, "runs", "AP")
+    assert "'modelC': 'runs/modelC', …}, or" in found
+    assert found.endswith(" modelC=runs/modelC …")
+
+
 @pytest.mark.parametrize(
     ("paths", "folders"),
     [

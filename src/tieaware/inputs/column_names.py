@@ -22,6 +22,8 @@ _RUNS = ("run", "system", "tag")
 # Usual names of labels that are not usual names of scores.
 _ONLY_LABELS = ("relevance", "label", "rel")
 USUAL = {"query": _QUERIES, "doc": _DOCUMENTS, "score": _SCORES, "label": _LABELS, "run": _RUNS}
+# Other usual columns of runs, which do not tell runs apart.
+_NOT_RUNS = ("rank", "q0", "iteration", "iter", "text", "title", "body", "contents", "url", "timestamp")
 _Usual: TypeAlias = tuple[str, ...]
 # Columns that do not identify the document if there is a column docno: in PyTerrier's frames, docid is an internal
 # number, and document may contain the text. All other columns of one meaning are an error.
@@ -86,6 +88,21 @@ def judged_columns(
 def run_column(frame: Frame, source_name: str, run: str | None = None) -> int | None:
     """Return the index of the column that contains the name of each row's run; None if the table has no such column."""
     return _found(frame, source_name, "Run.from_frame", "run", run, _RUNS)
+
+
+def unread_columns(frame: Frame, columns: Sequence[int]) -> str:
+    """Return the end of an error about duplicate rows: it names the columns that are not read, and may name the run.
+
+    Columns with usual names, and those that tools add to rankings, do not name a run.
+    """
+    known = {_plain(name) for usual in (*USUAL.values(), _NOT_RUNS) for name in usual}
+    names = [name for i, name in enumerate(frame.names) if i not in columns and _plain(name) not in known]
+    names = [name for name in names if name and not name.startswith("_")]
+    if not names:
+        return ""
+    shown = ", ".join(names[:3]) + ", …" * (len(names) > 3)
+    what = f"column {shown} is" if len(names) == 1 else f"columns {shown} are"
+    return f"; {what} not read: if {'it' if len(names) == 1 else 'one'} tells runs apart, name it run"
 
 
 def _required(

@@ -12,11 +12,8 @@ from typing import Any
 
 from tieaware.errors import InputError
 from tieaware.inputs.files import run_name, source_name, state_of, stored_size
-from tieaware.inputs.folders import entries_of, is_file, is_marker
+from tieaware.inputs.folders import SKIPPED, entries_of, is_file, is_marker, pattern_below
 
-# Files with these first characters describe the parts beside them, or are not complete. The tools that write folders of
-# parts skip them too.
-_SKIPPED = (".", "_")
 # A folder of a partitioned data set, such as "run=bm25".
 _PARTITION = re.compile(r"[^=]+=[^=]*")
 # Tables whose files have a header even if the table has no rows.
@@ -127,7 +124,7 @@ def _files_at(path: str) -> list[str]:
     if not glob.has_magic(path) or os.path.exists(path):
         return []
     # A pattern such as "_*.run" asks for files that are otherwise skipped.
-    skipped = () if os.path.basename(path).startswith(_SKIPPED) else _SKIPPED
+    skipped = () if os.path.basename(path).startswith(SKIPPED) else SKIPPED
     found = (each for each in glob.glob(path, recursive=True) if os.path.isfile(each))
     return sorted((each for each in found if not os.path.basename(each).startswith(skipped)), key=_natural)
 
@@ -139,25 +136,14 @@ def _in_folder(path: str) -> list[str]:
     if "_delta_log" in names:
         problem = "this is a Delta table, whose folder may hold rows that were deleted"
         raise InputError(where, f"{problem}: pass deltalake.DeltaTable({path!r}).to_pyarrow_dataset()")
-    files = [entry.path for entry in entries if not entry.name.startswith(_SKIPPED) and is_file(entry)]
+    files = [entry.path for entry in entries if not entry.name.startswith(SKIPPED) and is_file(entry)]
     if files:
         return sorted(files, key=_natural)
     if any(map(_PARTITION.fullmatch, names)):
         dataset = f"pyarrow.dataset.dataset({path!r}, partitioning='hive'), which has the columns of their names too"
-        remedy = f"name their files by the pattern {_pattern_below(path)!r}, or in Python pass {dataset}"
+        remedy = f"name their files by the pattern {pattern_below(path)!r}, or in Python pass {dataset}"
         raise InputError(where, f"there are no files in this folder, but folders of a partitioned data set: {remedy}")
     raise InputError(where, "there are no part files in this folder")
-
-
-def _pattern_below(path: str) -> str:
-    """Return a pattern for the files of a partitioned data set: those as deep, and with the suffix, as the first."""
-    for folder, folders, names in os.walk(path):
-        folders.sort()
-        files = sorted(name for name in names if not name.startswith(_SKIPPED))
-        if files:
-            depth = len(os.path.relpath(folder, path).split(os.sep))
-            return os.path.join(path, *["*"] * depth, f"*{os.path.splitext(files[0])[1]}")
-    return os.path.join(path, "*", "*")
 
 
 def folders_of_parts(paths: Sequence[str]) -> dict[str, str]:
@@ -177,6 +163,13 @@ def folders_of_parts(paths: Sequence[str]) -> dict[str, str]:
     names = [os.path.basename(folder) for folder in folders]
     distinct = len(set(names)) == len(names) > 1 and all(names) and not any("=" in name for name in names)
     return dict(zip(names, folders, strict=True)) if distinct else {}
+
+
+def are_partitions(paths: Sequence[str]) -> bool:
+    """Return whether each file is alone in a folder named like a partition, such as ``model=bm25``."""
+    folders = [os.path.dirname(path) for path in paths]
+    partitions = all(_PARTITION.fullmatch(os.path.basename(folder)) for folder in folders)
+    return partitions and len(set(folders)) == len(folders)
 
 
 def _natural(path: str) -> list[tuple[int, str]]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Integers, Offsets, Place, as_labels, as_scores, check_no_nan
 from tieaware.errors import InputError
+from tieaware.inputs.column_names import unread_columns
 from tieaware.inputs.frames import Batch, Column, Frame, described, joined, of_array, of_identifiers
 from tieaware.kernels import _join
 from tieaware.kernels._buffers import BadCell
@@ -75,15 +76,22 @@ class Rows:
         The indices of the query, document and value columns in the table.
     source_name : str
         The name of the table in messages.
+    run_column : int or None
+        The index of the column with the name of the run; None if the table has no such column.
     """
 
     frame: Frame
     columns: tuple[int, ...]
     source_name: str
+    run_column: int | None = None
 
     def where(self, column: int, row: int | None = None) -> str:
         """Describe a column (0: query, 1: document, 2: value), or a row of the column, for a message."""
         return self.frame.where(self.source_name, self.frame.names[self.columns[column]], row)
+
+    def unread(self) -> str:
+        """Return the end of an error about duplicate rows, which names columns that may tell runs apart."""
+        return unread_columns(self.frame, self.columns) if self.run_column is None else ""
 
     def chunks(self, least: int) -> Iterator[RowChunk]:
         """Yield chunks of whole queries. A chunk has about `least` rows, or more if a single query has more.

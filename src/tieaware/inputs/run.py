@@ -583,17 +583,18 @@ def run_of(
     rows: Rows, chunk: RowChunk, name: str, duplicates: Duplicates, score_dtype: ScoreDtype = "float64"
 ) -> tuple[Run, Ignored]:
     """Make a run from the rows of a chunk; return the run and the duplicates that were ignored."""
-    return made_run(rows.lists(chunk, exact_scores), rows.place(chunk), name, duplicates, score_dtype, rows.frame)
+    return made_run(rows.lists(chunk, exact_scores), rows.place(chunk), name, duplicates, score_dtype, rows)
 
 
 def made_run(
-    lists: Lists, place: Place, name: str, duplicates: Duplicates, score_dtype: ScoreDtype, frame: Frame
+    lists: Lists, place: Place, name: str, duplicates: Duplicates, score_dtype: ScoreDtype, rows: Rows
 ) -> tuple[Run, Ignored]:
-    """Make a run from the lists of a table, `frame`; return the run and the duplicates that were ignored.
+    """Make a run from the lists of a table, `rows`; return the run and the duplicates that were ignored.
 
     If `score_dtype` is "float32", the scores are rounded to float32; otherwise they keep their type.
     """
     if score_dtype == "float32":
         lists = replace(lists, values=rounded(lists.values, score_dtype))
-    lists, ignored = without_duplicates(lists, place, duplicates, FROM_FILE if frame.is_file else FROM_FRAME)
+    remedy = (FROM_FILE if rows.frame.is_file else FROM_FRAME) + rows.unread()
+    lists, ignored = without_duplicates(lists, place, duplicates, remedy)
     return Run.of(lists, name), ignored

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def runs_of(rows: Rows, run: str | None) -> dict[str, Rows]:
     numbers, firsts = _join.number(named.data, named.offsets)
     names = [str(name) for name in named.take(firsts).to_list()]
     if len(names) < 2:
-        return dict.fromkeys(names, rows)
+        return dict.fromkeys(names, replace(rows, run_column=column))
     batches: list[list[Batch]] = [[] for _ in names]
     row = 0
     for batch, (starts, queries) in zip(frame.batches(wanted), sections, strict=True):

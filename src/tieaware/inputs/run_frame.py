@@ -129,7 +129,7 @@ class RunFrame(RunSource):
 
             def make(lists: Lists) -> tuple[Run, Ignored]:
                 place = partial(self.rows.where, 1)
-                return made_run(lists, place, self.name, self.duplicates, self.score_dtype, self.rows.frame)
+                return made_run(lists, place, self.name, self.duplicates, self.score_dtype, self.rows)
 
             yield from grouping.runs(make, lambda ignored: warn_of(ignored, self.rows.source_name))
 

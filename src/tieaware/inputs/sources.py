@@ -23,7 +23,7 @@ from tieaware.inputs.files import is_file_object
 from tieaware.inputs.folders import files_at
 from tieaware.inputs.frames import is_frame
 from tieaware.inputs.listed_rows import check_no_rows
-from tieaware.inputs.part_files import Parts, folders_of_parts, look_like_parts, parts_at
+from tieaware.inputs.part_files import Parts, are_partitions, folders_of_parts, look_like_parts, parts_at
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import RunSource
 from tieaware.inputs.run_dict import RunDict
@@ -260,10 +260,11 @@ def warn_of_parts(sources: Sequence[RunSource], runs: Sequence[Any], *, shell: b
         Whether the warning is for the command line.
     """
     parts = look_like_parts([source.name for source in sources])
-    if not parts:
+    paths = [os.fsdecode(each.path) for each in sources if isinstance(each.path, str | os.PathLike)]
+    if not parts or (paths and are_partitions(paths)):
         return
     what = f"{parts[0]} … {parts[-1]} look like parts of one run"
-    folders = folders_of_parts([os.fsdecode(each.path) for each in sources if isinstance(each.path, str | os.PathLike)])
+    folders = folders_of_parts(paths)
     if folders:
         what = f"{len(parts)} files in {len(folders)} folders look like parts"
     remedy = _remedy_in_shell(folders) if shell else _remedy(runs, folders)
