@@ -404,7 +404,8 @@ def over_passes(
     """
     lists = _with_pool(lists) if also_weighted(measures)["pool"] else lists
     for each in wanted:
-        prepared = prepare(measures, lists, totals, each, order=order(each.rule), undefined=undefined, threads=threads)
+        by_rule = order(each.ordering)
+        prepared = prepare(measures, lists, totals, each, order=by_rule, undefined=undefined, threads=threads)
         values = np.empty((len(each.outputs), *totals.totals.shape))
         prepared.evaluate(scores, values)
         yield from zip(each.outputs, values, strict=True)

@@ -189,14 +189,17 @@ def test_the_verdict_in_special_cases():
         "The difference of 0.403 has Holm's p = 6.83e-05; the effect of ties is unknown: the results have no spread."
     )
     assert verdict(good, bad, measure=tieaware.ESL).startswith("b has the lowest mean ESL, 0.200, and is significantly")
-    assert verdict(good, bad).endswith("; no order of the tied documents changes its sign or the verdict.")
-    reverse_or_change = "; orders of the tied documents can reverse the difference or change the verdict."
+    no_effect = "; no order of the tied documents changes its sign or the verdict, as far as the lists reach."
+    assert verdict(good, bad).endswith(no_effect)
+    as_far = "as far as the lists reach"
+    reverse_or_change = f"; orders of the tied documents can reverse the difference or change the verdict, {as_far}."
     assert verdict(good, bad, ties=0.3).endswith(reverse_or_change)
-    assert verdict(good, bad, ties=0.19).endswith("; orders of the tied documents can make it not significant.")
+    assert verdict(good, bad, ties=0.19).endswith("; orders of the tied documents can make it not significant, as far as the lists reach.")
     close = [0.4, 0.5, 0.7]
-    assert verdict(good, close, ties=0.03).endswith("; orders of the tied documents can make it significant.")
+    assert verdict(good, close, ties=0.03).endswith("; orders of the tied documents can make it significant, as far as the lists reach.")
     several = verdict(good, bad, [0.2, 0.1, 0.3], ties=0.3)
-    assert several.endswith("orders of the tied documents can reverse 3 differences and change the verdict of 3 pairs.")
+    both = "orders of the tied documents can reverse 3 differences and change the verdict of 3 pairs"
+    assert several.endswith(f"{both}, {as_far}.")
     assert verdict(good, good, bad).startswith("2 of 3 runs share the highest mean AP, 0.603. 2 of 3 pairs of runs")
     even = verdict([0.5, 0.1, 0.9], [0.1, 0.5, 0.8], [0.2, 0.9, 0.1])
     assert "is not significantly better than any of the other 2 runs. 0 of 3 pairs of runs differ" in even
@@ -444,16 +447,14 @@ def test_the_effect_of_ties_in_words():
     values = np.array([[0.5, 0.4, 0.6], [0.4, 0.5, 0.59]])[..., None]
     results = tieaware.Results(values, ("a", "b"), ("x", "y", "z"), (tieaware.AP,))
     bounds = values - 0.01, values + 0.01
-    assert (
-        compare(results, *bounds)
-        .verdict()
-        .endswith("; an order of the tied documents can reverse the difference, but none changes the verdict.")
-    )
-    assert "but none changes the verdict. With" in compare(results, *bounds, test="wilcoxon").verdict()
+    effect = "; an order of the tied documents can reverse the difference, but none changes the verdict, as far as "
+    assert compare(results, *bounds).verdict().endswith(f"{effect}the lists reach.")
+    wilcoxon = compare(results, *bounds, test="wilcoxon").verdict()
+    assert "but none changes the verdict, as far as the lists reach. With" in wilcoxon
     assert (
         compare(results, *bounds, test="wilcoxon", alpha=0.3)
         .verdict()
-        .endswith("can reverse the difference, but it is not known whether one can change the verdict.")
+        .endswith("but it is not known whether one can change the verdict, as far as the lists reach.")
     )
 
 
@@ -464,7 +465,7 @@ def test_each_measure_has_a_sentence_on_ties():
     results = tieaware.Results(values, ("a", "b", "c"), ("x", "y", "z"), (tieaware.AP, tieaware.RR))
     for design in ({}, {"baseline": "a"}):
         first, second = compare(results, values - spread, values + spread, **design).verdict().split("By RR, ")
-        assert "no order of the tied documents changes a sign or a verdict." in first
+        assert "no order of the tied documents changes a sign or a verdict, as far as the lists reach." in first
         assert "; orders of the tied documents can reverse" in second
     assert compare(results).verdict().endswith("; the effect of ties is unknown: the results have no spread.")
 

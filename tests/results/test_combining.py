@@ -169,3 +169,17 @@ def test_the_first_result_that_fits_neither_way_is_named():
     runs = [result("bm25", ["q0", "q1"]), result("dense", ["q0", "q1"]), result("tct", ["q0", "q1"])]
     with pytest.raises(InputError, match=r"^results\[3\]: .* shares runs such as 'bm25' and queries such as 'q0' with"):
         Results.concat([*runs, result("bm25", ["q0"])])
+
+
+def test_runs_that_join_complete_lists_give_a_warning():
+    """RR of a run cut at two documents is RR@2, and RR of all scores is not."""
+    pair = tieaware.Run.from_topk([[0, 1], [1, 0]], [[0.9, 0.5], [0.8, 0.1]])
+    qrels = {0: {0: 1}, 1: {0: 1}}
+    evaluator = tieaware.Evaluator([[1, 0, 0], [1, 0, 0]], ["RR"])
+    cut = tieaware.evaluate(qrels, {"als": pair}, ["RR"])
+    complete = evaluator.results({"dense": [[0.9, 0.5, 0.1], [0.1, 0.8, 0.5]]}, queries=cut.queries)
+    with pytest.warns(UserWarning, match="^runs: RR has no cut-off, and compares runs with lists of all documents: "):
+        joined = tieaware.Results.concat([cut, complete])
+    assert not joined.provenance.complete_lists
+    again = evaluator.results({"again": np.ones((2, 3))}, queries=cut.queries)
+    assert tieaware.Results.concat([complete, again]).provenance.complete_lists

@@ -195,7 +195,7 @@ def test_a_measure_may_be_requested_once_under_each_name():
 
 def test_results_have_a_provenance():
     made = tieaware.evaluate(QRELS, TIED, "AP", ties="trec_eval", precision="decimals:2", queries="both")
-    assert made.provenance == ("trec_eval", "decimals:2", "both", tieaware.__version__)
+    assert made.provenance == ("trec_eval", "decimals:2", "both", tieaware.__version__, False)
     assert made["run"].provenance == made.provenance
     over = "the queries that each run answers, 4 queries in all"
     assert made.title == f"Means over {over}, ties: trec_eval, precision: decimals:2"

@@ -62,13 +62,13 @@ class WeightedDocuments(NamedTuple):
             lists.judged_offsets, lists.positions, labels, weights.first, weights.by_label
         )
         permutation, rank = wanted.ordering.arrange(lists.offsets, offsets, position, label, order)
-        if wanted.bands:
-            return cls(offsets, position, weight, rank, by_label(offsets, label) if wanted.sorts_by_label else None)
-        if wanted.spread:
+        if wanted.spread and not wanted.bands:
             permutation = by_label(offsets, label)
         if permutation is not None:
             position, weight = position[permutation], np.ascontiguousarray(weight[:, permutation])
-        return cls(offsets, position, weight, rank)
+            label = label[permutation]
+        labelled = by_label(offsets, label) if wanted.bands and wanted.sorts_by_label else None
+        return cls(offsets, position, weight, rank, labelled)
 
 
 class ExcludedDocuments(NamedTuple):

@@ -295,14 +295,15 @@ def prepare(
         wanted,
         threads,
         tuple(each.starts(lists.longest) for each in wanted.bands),
-        _extremes_of(measures, lists, totals, wanted, undefined),
+        _extremes_of(measures, lists, totals, wanted, order, undefined),
         lists.excluded,
     )
 
 
 def _extremes_of(
-    measures: tuple[Measure, ...], lists: JudgedLists, totals: Totals, wanted: Pass, undefined: float
-) -> _Extremes | None:
+    measures: tuple[Measure, ...], lists: JudgedLists, totals: Totals, wanted: Pass, order: Integers | None,
+    undefined: float,
+) -> _Extremes | None:  # fmt: skip
     """Prepare the measures whose extreme is wanted and is not found by sorting by label; None if there are none."""
     if wanted.rule.extreme is None:
         return None
@@ -311,7 +312,7 @@ def _extremes_of(
         return None
     over_all_orders = wanted._replace(rule=RULES["average"], spread=True)
     some = tuple(measures[i] for i in columns)
-    engine = _engine_of(some, lists, totals.columns(columns), over_all_orders, None, undefined)
+    engine = _engine_of(some, lists, totals.columns(columns), over_all_orders, order, undefined)
     return _Extremes(engine, over_all_orders, columns, Spread._fields.index(wanted.rule.extreme))
 
 

@@ -151,8 +151,8 @@ def compare(
     Parameters
     ----------
     results : Results
-        Results with a value for each run on each query. They do not tell whether lists were cut inside a tie, which
-        `comparison` finds out.
+        Results with a value for each run on each query. Those of `evaluate` do not tell whether lists were cut inside a
+        tie, which `comparison` finds out, so what is said about ties then holds "as far as the lists reach".
     least, greatest : float64[n_runs, n_queries, n_measures], optional
         The least and the greatest of each value over the tie orders; by default those of the results, if they were
         evaluated with ``spread=True``. Without them, the effect of ties is not reported.
@@ -204,9 +204,11 @@ def compare(
         if least is not None and greatest is not None:
             bounds = least[:, :, m], greatest[:, :, m]
             tied.append(resolve(procedure, verdicts, values, bounds, first, second, alpha))
+    complete = results.provenance is not None and results.provenance.complete_lists
     return Comparison(
-        results, first, second, tuple(tests), tuple(tied), alpha, confidence, tuple(signs), procedure, baseline
-    )
+        results, first, second, tuple(tests), tuple(tied), alpha, confidence, tuple(signs), procedure, baseline,
+        () if complete else None,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,9 +235,9 @@ class Comparison(Experiment):
         The test and the correction: the fields ``test`` and ``correction``.
     baseline : str or None
         The run with which the others are compared; None if all runs are compared with each other.
-    cuts : tuple of CutLists
-        For each run, the common length of its lists and the number of lists that end inside a tie there; empty if they
-        are unknown.
+    cuts : tuple of CutLists or None
+        For each run, the common length of its lists and the number of lists that end inside a tie there; empty if the
+        lists are complete, and None if they are unknown.
     identical : tuple of tuple of str
         The groups of runs with the same documents and scores, in the same order; empty if they are unknown. Between
         such runs, no sign or verdict counts as flipped by ties.
@@ -251,7 +253,7 @@ class Comparison(Experiment):
     signs: tuple[Values, ...]
     procedure: Procedure
     baseline: str | None
-    cuts: tuple[CutLists, ...] = ()
+    cuts: tuple[CutLists, ...] | None = None
     identical: tuple[tuple[str, ...], ...] = ()
 
     @property
@@ -375,5 +377,5 @@ class Comparison(Experiment):
             results.runs, len(results.queries), results.values[:, :, m].mean(axis=1), results.names[m], self.first,
             self.second, self.tests[m], self.adjusted[m], self.signs[m], resolutions, self.procedure, self.baseline,
             self.alpha, self.confidence, measure.definition.less_is_better,
-            any(reaches_cut(measure, cut) for cut in self.cuts), self.identical,
+            None if self.cuts is None else any(reaches_cut(measure, cut) for cut in self.cuts), self.identical,
         )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.experiments._cut_lists import AS_FAR, NOTE
+from tieaware.experiments._cut_lists import AS_FAR, NOTE, UNKNOWN
 from tieaware.experiments._identical_runs import described
 from tieaware.output.plots import Drawing, display_name
 from tieaware.output.tables import counted, significant
@@ -58,8 +58,8 @@ class TestedPairs:
     alpha : float
     confidence : float
     less_is_better : bool
-    is_cut : bool
-        Whether lists may have been cut inside a tie where the measure reaches.
+    is_cut : bool or None
+        Whether lists may have been cut inside a tie where the measure reaches; None if the lists are unknown.
     identical : tuple of tuple of str
         The groups of runs with the same documents and scores.
     """
@@ -79,7 +79,7 @@ class TestedPairs:
     alpha: float
     confidence: float
     less_is_better: bool
-    is_cut: bool = False
+    is_cut: bool | None = False
     identical: Sequence[Sequence[str]] = ()
 
     @property
@@ -119,7 +119,8 @@ class TestedPairs:
         """The notes on lists that may have been cut inside a tie, and on runs with the same documents and scores."""
         if self.resolutions is None:
             return ()
-        return (*((NOTE,) if self.is_cut else ()), *filter(None, [described(self.identical)]))
+        cut = "" if self.is_cut is False or self.resolutions is None else NOTE if self.is_cut else UNKNOWN
+        return tuple(filter(None, [cut, described(self.identical)]))
 
     def beaten(self) -> npt.NDArray[np.bool_]:
         """Return a matrix, bool[n_runs, n_runs]: whether the row's run is significantly better than the column's."""
@@ -269,7 +270,7 @@ def differences(tested: TestedPairs) -> Drawing:
         pairs = f"{len(some)} of {n:,} {_several(kind)}:{first} those with a p nearest to {tested.alpha:g}"
     marks = ["Dot: the difference of the means, filled if significant"]
     marks += [f"line: {tested.interval}"] if tested.test.high is not None else []
-    as_far = AS_FAR if tested.is_cut else ""
+    as_far = AS_FAR if tested.is_cut is not False else ""
     ties = [f"band: its range over all orders of the tied documents{as_far}", "×: an order changes the verdict"]
     against = "" if tested.baseline is None else f" against {tested.baseline}"
     return Drawing(

@@ -115,7 +115,7 @@ def _effect_of_ties(tested: TestedPairs) -> str:
     effect = tested.resolutions
     if effect is None:
         return "the effect of ties is unknown: the results have no spread"
-    as_far = AS_FAR if tested.is_cut else ""
+    as_far = AS_FAR if tested.is_cut is not False else ""
     if len(tested.first) == 1 and tested.identical:
         return "the two runs have the same documents and scores"
     if len(tested.first) == 1:

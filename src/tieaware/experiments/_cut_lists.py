@@ -27,6 +27,11 @@ NOTE = (
     "Some lists end inside a tie at the common length of their run. If they were cut there, documents of the same "
     "score are missing: everything about ties holds as far as the lists reach."
 )
+# The note if only values are known.
+UNKNOWN = (
+    "Values do not show whether lists were cut inside a tie. If they were, documents of the same score are missing: "
+    "everything about ties holds as far as the lists reach. comparison(qrels, runs, measures) looks at the lists."
+)
 
 
 class Counts(Protocol):

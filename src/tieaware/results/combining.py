@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Values
 from tieaware.engine.unanswered import unanswered
 from tieaware.engine.views import View
-from tieaware.errors import InputError
+from tieaware.errors import InputError, warn
 from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.measures import Measure
 from tieaware.results.provenance import Provenance
@@ -74,7 +74,20 @@ def _side_by_side(results: Sequence[Joinable]) -> Joinable:
     for result in results:
         counts.update(result.unanswered)
     made = _joined_provenance(results)
+    if along == "runs":
+        _warn_of_depths(results)
     return results[0]._replace(**names, arrays=arrays, provenance=made, unanswered=dict(counts))
+
+
+def _warn_of_depths(results: Sequence[Joinable]) -> None:
+    """Warn if runs, which may have been cut, join complete lists, and a measure without a cut-off compares both."""
+    kinds = {result.provenance.complete_lists for result in results if result.provenance is not None}
+    unlimited = [each for each in results[0].measures if each.cutoff is None and each.definition.has_cutoff]
+    if len(kinds) > 1 and unlimited:
+        warn(
+            f"runs: {unlimited[0]} has no cut-off, and compares runs with lists of all documents: if the runs were cut "
+            f"at k documents, use {unlimited[0]}@k"
+        )
 
 
 def _overlaid(results: Sequence[Joinable]) -> Joinable:
@@ -223,4 +236,5 @@ def _joined_provenance(results: Sequence[Joinable]) -> Provenance | None:
     known = [result.provenance for result in results if result.provenance is not None]
     if len(known) < len(results):
         return None
-    return known[0]._replace(version=", ".join(dict.fromkeys(made.version for made in known)))
+    versions = ", ".join(dict.fromkeys(made.version for made in known))
+    return known[0]._replace(version=versions, complete_lists=all(made.complete_lists for made in known))

@@ -66,7 +66,8 @@ def results_of_scores(
     defined = ~np.isnan(cubes[0]).all(axis=(0, 2))
     if not defined.all():
         cubes, over = cubes[:, :, defined], tuple(compress(over, defined.tolist()))
-    made = Provenance(view.rule.name, None if view.precision is None else str(view.precision), "judged", __version__)
+    precision = None if view.precision is None else str(view.precision)
+    made = Provenance(view.rule.name, precision, "judged", __version__, complete_lists=True)
     std, least, greatest = cubes[1:] if view.spread else (None, None, None)
     return Results(cubes[0], tuple(scores), over, measures[0], std, least, greatest, measures[1], made)
 

@@ -22,12 +22,15 @@ class Provenance(NamedTuple):
         The queries that count: "judged", all judged queries; or "both", those that are judged and in the run.
     version : str
         The version of tieaware. Joined results list several versions, separated by commas.
+    complete_lists : bool
+        Whether the lists were given to an `Evaluator`. Otherwise they are runs, which may have been cut inside a tie.
     """
 
     ties: str
     precision: str | None
     queries: str
     version: str
+    complete_lists: bool = False
 
 
 def title_of(n_queries: int, made: Provenance | None, unanswered: Mapping[str, int]) -> str:
