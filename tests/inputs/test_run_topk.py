@@ -168,7 +168,7 @@ def test_lists_of_all_items_have_the_values_of_dense_scores(data):
     dense = Evaluator.from_sparse(relevance, MEASURES, ties=ties).results({"als": scores})
     lists = evaluate(relevance, {"als": (order, np.take_along_axis(scores, order, axis=1))}, MEASURES, ties=ties)
     np.testing.assert_array_equal(dense.values, lists.values)
-    assert (dense.queries, dense.runs, dense.provenance) == (lists.queries, lists.runs, lists.provenance)
+    assert (dense.queries, dense.runs, dense.title) == (lists.queries, lists.runs, lists.title)
 
 
 @pytest.mark.filterwarnings("ignore:.*lists of:UserWarning")

@@ -38,13 +38,12 @@ def check_no_rows(value: Any, where: str, column: _Column) -> None:
     elif isinstance(value, Mapping):
         if _is_single_row(value):
             raise InputError(where, f"a single row; pass pandas.DataFrame([row]), or {_READERS[column]}")
-        for key, listed in value.items():
-            if isinstance(listed, list | tuple):
-                inner = f"{where}[{shown(key)}]"
-                if listed and all(map(_is_row_of_a_query, listed[:2])):
-                    raise InputError(inner, f"a list of documents; pass {{query: {{document: {column}}}}}")
-                check_no_rows(listed, inner, column)
-            return
+        listed = next(iter(value.values()), None)
+        if isinstance(listed, list | tuple):
+            inner = f"{where}[{shown(next(iter(value)))}]"
+            if listed and all(map(_is_row_of_a_query, listed[:2])):
+                raise InputError(inner, f"a list of documents; pass {{query: {{document: {column}}}}}")
+            check_no_rows(listed, inner, column)
 
 
 def _is_row_dict(value: Any) -> bool:
