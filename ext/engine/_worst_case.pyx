@@ -36,7 +36,7 @@ def largest_sums(const int64_t[::1] edges, const double[::1] weights, Py_ssize_t
     -------
     float64[most + 1], int32[n_bands, most + 1]
         The largest difference for each number of relevant documents; and the number of relevant documents in each band
-        of the best ranking that has so many relevant documents in this band and the bands before it.
+        of the best ranking with that number of relevant documents in this band and the bands before it.
     """
     cdef Py_ssize_t n_bands = edges.shape[0] - 1, band, t, n, r, before, total, i
     cdef double sum_of_weights, rest, a, one, linear, part, value

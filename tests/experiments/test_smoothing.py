@@ -237,7 +237,7 @@ def _own_and_earlier():
 
 
 def test_own_priors_are_mixed_with_the_values():
-    """Earlier results and a dict of their means give the same numbers, whatever the order of their runs."""
+    """Earlier results and a dict of their means give the same numbers, in any order of their runs."""
     own, earlier = _own_and_earlier()
     outcome = smoothing(own, (0.0, 0.25, 1.0), measure="AP", priors=earlier)
     rows, values = [2, 3, 0], own.values[:, :, 0]

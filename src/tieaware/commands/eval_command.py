@@ -52,7 +52,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_queries(command)
     command.add_argument(
         "--order", choices=ORDERS, default="score",
-        help="order documents by score, or as in the file, whatever their scores (%(default)s)",
+        help="order documents by score, or as in the file, which ignores scores (%(default)s)",
     )  # fmt: skip
     options.add_consistent_only(command)
     command.add_argument(

@@ -223,7 +223,7 @@ class Pairs:
         ax.grid(visible=False, axis="y")
         against = "" if tested.baseline is None else f" from {display_name(_short(tested.baseline))}"
         ax.set_xlabel(f"difference of mean {display_name(tested.measure)}{against}")
-        # The distance is in inches, so that the layout leaves room for the legend whatever the height of the axes.
+        # The distance is in inches, so that the layout leaves room for the legend at any height of the axes.
         below = ax.transAxes + ScaledTranslation(0.0, -0.55, ax.figure.dpi_scale_trans)
         ax.legend(loc="upper left", bbox_to_anchor=(0.0, 0.0), bbox_transform=below, borderaxespad=0.0, ncols=2)
 

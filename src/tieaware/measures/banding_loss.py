@@ -168,7 +168,7 @@ def _precision_at_total(measure: Measure, edges: Integers, gain: bool) -> tuple[
     band = np.searchsorted(edges, totals, side="left") - 1
     start, n = edges[band], np.diff(edges)[band]
     m = totals - start
-    # Of the N relevant documents, r are in the band across rank N, and the others are outside of it. For the loss, the
+    # The band across rank N has r of the N relevant documents, and the others are outside of it. For the loss, the
     # r = m documents come first and the others fill the ranks before the band.
     r = np.clip(n - m, np.maximum(0, totals - (depth - n)), np.minimum(n, totals)) if gain else m
     hits = np.maximum(0, r - (n - m)) if gain else m
