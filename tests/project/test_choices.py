@@ -13,7 +13,7 @@ from tieaware.commands import inexact_command
 from tieaware.experiments import _curves
 from tieaware.inputs import duplicate_rows, run
 from tieaware.integrations import link_prediction
-from tieaware.measures.definitions import DEFINITIONS
+from tieaware.measures import DEFINITIONS
 from tieaware.reference import gains, rankings
 from tieaware.results import paper_table
 from tieaware.retrieval import collections

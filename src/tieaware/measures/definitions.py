@@ -1,7 +1,7 @@
-"""The definitions of all measures.
+"""The definitions of the measures that trec_eval, ir_measures and most evaluators have.
 
-To add a measure, add its definition here, its name to `tieaware/__init__.py` and its functions to ``reference/``. If no
-kernel fits, add one to ``ext/engine/``.
+To add a measure, add its definition here or in the module of its family, its name to `tieaware/__init__.py` and its
+functions to ``reference/``. If no kernel fits, add one to ``ext/engine/``.
 """
 
 from __future__ import annotations
@@ -60,36 +60,23 @@ from tieaware.measures.formulas import (
     stops,
     with_pool,
 )
-from tieaware.measures.parameters import Flag, Number, Parameter, WholeNumber, Word
+from tieaware.measures.parameters import Flag, Number, WholeNumber, Word
+from tieaware.measures.registry import BINARY, JUDGED_ONLY, REL, Parameters, register
 
-# All families of measures, by name.
-DEFINITIONS: dict[str, Definition] = {}
-
-
-def _measure(definition: Definition) -> Measure:
-    """Register a family, and return its measure without a cut-off and with the default of every parameter."""
-    DEFINITIONS[definition.name] = definition
-    return Measure(definition)
-
-
-_Parameters = dict[str, Parameter]
-_REL: _Parameters = {"rel": WholeNumber(1, 0, 2**31, "the smallest relevant label")}
-_JUDGED_ONLY: _Parameters = {"judged_only": Flag(False, "remove unjudged documents from the list first")}
-_BINARY: _Parameters = {**_REL, **_JUDGED_ONLY}
-_GAIN: _Parameters = {"dcg": Word("log2", ("log2", "exp-log2"), "the gain: the label, or 2^label - 1")}
-_GRADED: _Parameters = {**_GAIN, **_JUDGED_ONLY}
-_PATIENCE: _Parameters = {
+_GAIN: Parameters = {"dcg": Word("log2", ("log2", "exp-log2"), "the gain: the label, or 2^label - 1")}
+_GRADED: Parameters = {**_GAIN, **JUDGED_ONLY}
+_PATIENCE: Parameters = {
     "p": Number(0.8, 0.0, 1.0, "the probability that the user goes on to the next document", ends=False)
 }
-_WEIGHT_OF_GAINS: _Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of gains against ranks", ends=False)}
-_WEIGHT_OF_RECALL: _Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of recall against precision", ends=False)}
-_BETA: _Parameters = {
+_WEIGHT_OF_GAINS: Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of gains against ranks", ends=False)}
+_WEIGHT_OF_RECALL: Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of recall against precision", ends=False)}
+_BETA: Parameters = {
     "beta": Number(1.0, 0.0, 1e9, "how many times as important recall is as precision", ends=False)
 }
-_DOCS: _Parameters = {
+_DOCS: Parameters = {
     "docs": WholeNumber(0, 0, 10**15, "the number of documents in the collection; 0: the retrieved and judged ones")
 }
-_WANTED: _Parameters = {"i": WholeNumber(1, 1, 2**31, "the number of relevant documents to find")}
+_WANTED: Parameters = {"i": WholeNumber(1, 1, 2**31, "the number of relevant documents to find")}
 
 _LIMIT_OF_INTERPOLATED = "the exact value of large tie groups takes too long; use another tie rule"
 _LIMIT_OF_ERR = (
@@ -103,216 +90,216 @@ def _by_cutoff_or_total(measure: Measure, total: Values, retrieved: Integers) ->
 
 
 # fmt: off
-P: Measure = _measure(Definition(
+P: Measure = register(Definition(
     name="P", title="precision",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_depth,
     worst_case=LOSS_OF_P,
-    parameters=_BINARY, aliases=("Precision",), trec_name_with_cutoff="P",
+    parameters=BINARY, aliases=("Precision",), trec_name_with_cutoff="P",
 ))
-R: Measure = _measure(Definition(
+R: Measure = register(Definition(
     name="R", title="recall",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
     worst_case=LOSS_OF_R,
-    parameters=_BINARY, aliases=("Recall",), trec_name_with_cutoff="recall",
+    parameters=BINARY, aliases=("Recall",), trec_name_with_cutoff="recall",
 ))
-Recall_cap: Measure = _measure(Definition(
+Recall_cap: Measure = register(Definition(
     name="Recall_cap", title="capped recall",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=_by_cutoff_or_total,
     worst_case=LOSS_OF_CAPPED_RECALL,
-    parameters=_BINARY,
+    parameters=BINARY,
 ))
-F1: Measure = _measure(Definition(
+F1: Measure = register(Definition(
     name="F1", title="harmonic mean of precision and recall",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_mean_of_depth_and_total,
     worst_case=LOSS_OF_F1,
-    parameters=_BINARY,
+    parameters=BINARY,
 ))
-F: Measure = _measure(Definition(
+F: Measure = register(Definition(
     name="F", title="weighted harmonic mean of precision and recall",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_f,
-    parameters={**_BETA, **_BINARY},
+    parameters={**_BETA, **BINARY},
 ))
-MaxF: Measure = _measure(Definition(
+MaxF: Measure = register(Definition(
     name="MaxF", title="greatest F at any rank",
     kernel="greatest_f", weighting=RELEVANCE, total=relevant_documents, norm=by_total, measure_number="beta",
-    parameters={**_BETA, **_BINARY}, limit=_LIMIT_OF_INTERPOLATED,
+    parameters={**_BETA, **BINARY}, limit=_LIMIT_OF_INTERPOLATED,
 ))
-Accuracy: Measure = _measure(Definition(
+Accuracy: Measure = register(Definition(
     name="Accuracy", title="share of the collection that is retrieved and relevant, or neither",
     kernel="accuracy", weighting=RELEVANCE, total=relevant_documents, norm=by_collection, norm_of_known=True,
-    query_number=relevant_documents, parameters={**_DOCS, **_BINARY},
+    query_number=relevant_documents, parameters={**_DOCS, **BINARY},
 ))
-Specificity: Measure = _measure(Definition(
+Specificity: Measure = register(Definition(
     name="Specificity", title="share of nonrelevant documents that are not retrieved",
     kernel="specificity", weighting=RELEVANCE, total=relevant_documents, norm=by_nonrelevant, norm_of_known=True,
-    parameters={**_DOCS, **_BINARY},
+    parameters={**_DOCS, **BINARY},
 ))
-FallOut: Measure = _measure(Definition(
+FallOut: Measure = register(Definition(
     name="FallOut", title="share of nonrelevant documents that are retrieved",
     kernel="fall_out", weighting=RELEVANCE, total=relevant_documents, norm=by_nonrelevant, norm_of_known=True,
-    parameters={**_DOCS, **_BINARY}, less_is_better=True,
+    parameters={**_DOCS, **BINARY}, less_is_better=True,
 ))
-AP: Measure = _measure(Definition(
+AP: Measure = register(Definition(
     name="AP", title="average precision",
     kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=by_total, slots=reciprocal_slots,
     worst_case=LOSS_OF_AP,
-    parameters=_BINARY, aliases=("MAP",), trec_name="map", trec_name_with_cutoff="map_cut",
+    parameters=BINARY, aliases=("MAP",), trec_name="map", trec_name_with_cutoff="map_cut",
 ))
-RR: Measure = _measure(Definition(
+RR: Measure = register(Definition(
     name="RR", title="reciprocal rank",
     kernel="reciprocal_rank", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=reciprocal_slots,
     worst_case=LOSS_OF_RR,
-    parameters=_BINARY, aliases=("MRR",), trec_name="recip_rank",
+    parameters=BINARY, aliases=("MRR",), trec_name="recip_rank",
 ))
-nDCG: Measure = _measure(Definition(  # noqa: N816 - the field's name
+nDCG: Measure = register(Definition(  # noqa: N816 - the field's name
     name="nDCG", title="normalised discounted cumulative gain",
     kernel="discounted_to_ideal", weighting=GAIN, total=ideal_gain, norm=by_total, slots=discounted_slots,
     worst_case=LOSS_OF_NDCG,
     parameters=_GRADED, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
 ))
-DCG: Measure = _measure(Definition(
+DCG: Measure = register(Definition(
     name="DCG", title="discounted cumulative gain",
     kernel="discounted", weighting=GAIN, total=positive_documents, norm=one, slots=discounted_slots,
     worst_case=LOSS_OF_WEIGHTED_SUM,
     parameters=_GRADED,
 ))
-RBP: Measure = _measure(Definition(
+RBP: Measure = register(Definition(
     name="RBP", title="rank-biased precision",
     kernel="patience", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=patient_slots,
     worst_case=LOSS_OF_WEIGHTED_SUM,
-    parameters={**_PATIENCE, **_BINARY},
+    parameters={**_PATIENCE, **BINARY},
 ))
-Success: Measure = _measure(Definition(
+Success: Measure = register(Definition(
     name="Success", title="success in finding a relevant document",
     kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
     worst_case=LOSS_OF_SUCCESS,
-    parameters=_BINARY, trec_name_with_cutoff="success",
+    parameters=BINARY, trec_name_with_cutoff="success",
 ))
-Hits: Measure = _measure(Definition(
+Hits: Measure = register(Definition(
     name="Hits", title="Success, under its name in link prediction and recommendation",
     kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
     worst_case=LOSS_OF_SUCCESS,
-    parameters=_BINARY, aliases=("HitRate",),
+    parameters=BINARY, aliases=("HitRate",),
 ))
-Rprec: Measure = _measure(Definition(
+Rprec: Measure = register(Definition(
     name="Rprec", title="precision at N, the number of relevant documents",
     kernel="hits_at_r", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
     worst_case=LOSS_OF_RPREC,
-    parameters=_BINARY, has_cutoff=False, aliases=("RPrec",), trec_name="Rprec",
+    parameters=BINARY, has_cutoff=False, aliases=("RPrec",), trec_name="Rprec",
 ))
-Bpref: Measure = _measure(Definition(
+Bpref: Measure = register(Definition(
     name="Bpref", title="binary preference of relevant over judged nonrelevant documents",
     kernel="preference", weighting=PREFERRED, total=relevant_documents, norm=by_total,
     query_number=nonrelevant_of_relevant,
-    parameters=_BINARY, has_cutoff=False, aliases=("BPref",), trec_name="bpref",
+    parameters=BINARY, has_cutoff=False, aliases=("BPref",), trec_name="bpref",
 ))
-infAP: Measure = _measure(Definition(  # noqa: N816 - the field's name
+infAP: Measure = register(Definition(  # noqa: N816 - the field's name
     name="infAP", title="average precision estimated from a partly judged pool",
     kernel="inferred_precision", weighting=POOLED_OR_JUDGED, total=relevant_documents, norm=by_total,
-    parameters=_BINARY, has_cutoff=False, has_spread=False, needs_pool=always, aliases=("InfAP",), trec_name="infAP",
+    parameters=BINARY, has_cutoff=False, has_spread=False, needs_pool=always, aliases=("InfAP",), trec_name="infAP",
 ))
-Q: Measure = _measure(Definition(
+Q: Measure = register(Definition(
     name="Q", title="Q-measure: average precision with cumulated gains",
     kernel="q_measure", weighting=RELEVANCE_AND_GAIN, total=relevant_documents, norm=by_total,
     query_lookup=ideal_labels, measure_number="beta",
     worst_case=LOSS_OF_Q,
-    parameters={**_WEIGHT_OF_GAINS, **_BINARY},
+    parameters={**_WEIGHT_OF_GAINS, **BINARY},
 ))
-ERR: Measure = _measure(Definition(
+ERR: Measure = register(Definition(
     name="ERR", title="expected reciprocal rank at which a user stops",
     kernel="cascade", weighting=GRADES, total=positive_documents, norm=one, slots=stops,
     worst_case=LOSS_OF_ERR,
-    parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **_JUDGED_ONLY}, limit=_LIMIT_OF_ERR,
+    parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **JUDGED_ONLY}, limit=_LIMIT_OF_ERR,
 ))
-AUC: Measure = _measure(Definition(
+AUC: Measure = register(Definition(
     name="AUC", title="probability that a relevant document precedes a nonrelevant one",
     kernel="area_under_curve", weighting=RELEVANCE, total=relevant_documents, norm=one,
-    parameters=_BINARY, own_extremes=has_cutoff,
+    parameters=BINARY, own_extremes=has_cutoff,
 ))
-ESL: Measure = _measure(Definition(
+ESL: Measure = register(Definition(
     name="ESL", title="expected search length to the i-th relevant document",
     kernel="search_length", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
-    parameters={**_WANTED, **_BINARY}, has_cutoff=False, less_is_better=True,
+    parameters={**_WANTED, **BINARY}, has_cutoff=False, less_is_better=True,
 ))
-PAtRel: Measure = _measure(Definition(
+PAtRel: Measure = register(Definition(
     name="PAtRel", title="precision at the i-th relevant document",
     kernel="precision_at_relevant", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
-    parameters={**_WANTED, **_BINARY},
+    parameters={**_WANTED, **BINARY},
 ))
-PRR: Measure = _measure(Definition(
+PRR: Measure = register(Definition(
     name="PRR", title="probability that a document is relevant, given that it is retrieved",
     kernel="relevance_when_retrieved", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
-    parameters={**_WANTED, **_BINARY}, has_cutoff=False,
+    parameters={**_WANTED, **BINARY}, has_cutoff=False,
 ))
-Judged: Measure = _measure(Definition(
+Judged: Measure = register(Definition(
     name="Judged", title="share of judged documents",
     kernel="hits", weighting=JUDGED_OR_POOLED, total=every_query, norm=by_depth_reached,
     parameters={"pool": Flag(False, "count documents with a negative label in the judgments as judged")},
     needs_pool=with_pool,
 ))
-RBPResidual: Measure = _measure(Definition(
+RBPResidual: Measure = register(Definition(
     name="RBPResidual", title="the most that unjudged documents could add to RBP",
     kernel="residual", weighting=JUDGED, total=every_query, norm=one, slots=patient_slots,
     parameters=_PATIENCE, has_cutoff=False, less_is_better=True,
 ))
-SetP: Measure = _measure(Definition(
+SetP: Measure = register(Definition(
     name="SetP", title="precision of all retrieved documents",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_retrieved_or_total,
     parameters={
         "relative": Flag(False, "divide by the number of relevant documents if there are more retrieved ones"),
-        **_BINARY,
+        **BINARY,
     },
     has_cutoff=False, trec_name="set_P", trec_names_with_parameters={"set_relative_P": {"relative": True}},
 ))
-SetR: Measure = _measure(Definition(
+SetR: Measure = register(Definition(
     name="SetR", title="recall of all retrieved documents",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
-    parameters=_BINARY, has_cutoff=False, trec_name="set_recall",
+    parameters=BINARY, has_cutoff=False, trec_name="set_recall",
 ))
-SetF: Measure = _measure(Definition(
+SetF: Measure = register(Definition(
     name="SetF", title="weighted harmonic mean of SetP and SetR",
     kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_weighted_mean,
-    parameters={**_WEIGHT_OF_RECALL, **_BINARY}, has_cutoff=False, trec_name="set_F",
+    parameters={**_WEIGHT_OF_RECALL, **BINARY}, has_cutoff=False, trec_name="set_F",
 ))
-SetAP: Measure = _measure(Definition(
+SetAP: Measure = register(Definition(
     name="SetAP", title="SetP times SetR",
     kernel="squared_hits", weighting=RELEVANCE, total=relevant_documents, norm=by_retrieved_times_total,
-    parameters=_BINARY, has_cutoff=False, trec_name="set_map",
+    parameters=BINARY, has_cutoff=False, trec_name="set_map",
 ))
-GMAP: Measure = _measure(Definition(
+GMAP: Measure = register(Definition(
     name="GMAP", title="average precision, with the geometric mean over queries",
     kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=by_total, slots=reciprocal_slots,
-    parameters=_BINARY, has_cutoff=False, summary="geometric", summary_only=True, trec_name="gm_map",
+    parameters=BINARY, has_cutoff=False, summary="geometric", summary_only=True, trec_name="gm_map",
 ))
-IPrec: Measure = _measure(Definition(
+IPrec: Measure = register(Definition(
     name="IPrec", title="interpolated precision at a recall",
     kernel="interpolated", weighting=RELEVANCE, total=relevant_documents, norm=by_total, measure_number="recall",
-    parameters={"recall": Number(0.0, 0.0, 1.0, "the recall from which precision counts"), **_BINARY},
+    parameters={"recall": Number(0.0, 0.0, 1.0, "the recall from which precision counts"), **BINARY},
     has_cutoff=False, at_recall=True, limit=_LIMIT_OF_INTERPOLATED, trec_name_with_cutoff="iprec_at_recall",
 ))
-IAP11: Measure = _measure(Definition(
+IAP11: Measure = register(Definition(
     name="IAP11", title="mean of the interpolated precisions at the recalls 0, 0.1 … 1",
     kernel="interpolated_11", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
-    parameters=_BINARY, has_cutoff=False, limit=_LIMIT_OF_INTERPOLATED, aliases=("IAP",), trec_name="11pt_avg",
+    parameters=BINARY, has_cutoff=False, limit=_LIMIT_OF_INTERPOLATED, aliases=("IAP",), trec_name="11pt_avg",
 ))
-NumQ: Measure = _measure(Definition(
+NumQ: Measure = register(Definition(
     name="NumQ", title="number of queries",
     kernel="constant", weighting=NOTHING, total=every_query, norm=one,
     has_cutoff=False, summary="sum", summary_only=True, trec_name="num_q",
 ))
-NumRet: Measure = _measure(Definition(
+NumRet: Measure = register(Definition(
     name="NumRet", title="number of retrieved documents",
     kernel="constant", weighting=NOTHING, total=every_query, norm=by_retrieved,
     has_cutoff=False, summary="sum", trec_name="num_ret",
 ))
-NumRel: Measure = _measure(Definition(
+NumRel: Measure = register(Definition(
     name="NumRel", title="number of relevant documents",
     kernel="constant", weighting=NOTHING, total=relevant_documents, norm=by_total,
-    parameters=_REL, has_cutoff=False, summary="sum", trec_name="num_rel",
+    parameters=REL, has_cutoff=False, summary="sum", trec_name="num_rel",
 ))
-NumRelRet: Measure = _measure(Definition(
+NumRelRet: Measure = register(Definition(
     name="NumRelRet", title="number of relevant documents retrieved",
     kernel="hits", weighting=RELEVANCE, total=every_query, norm=one,
-    parameters=_REL, has_cutoff=False, summary="sum", trec_name="num_rel_ret",
+    parameters=REL, has_cutoff=False, summary="sum", trec_name="num_rel_ret",
 ))
 # fmt: on

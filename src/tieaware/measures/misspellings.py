@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from tieaware.errors import InputError
-from tieaware.measures.definitions import DEFINITIONS
+from tieaware.measures.registry import DEFINITIONS
 from tieaware.measures.spellings import ONLY_IN_NOTATION, Family, families, family_of, is_cutoff, key
 from tieaware.measures.wrong_notation import cutoff_in_brackets
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError
 from tieaware.measures.definition import Measure
-from tieaware.measures.definitions import DEFINITIONS
+from tieaware.measures.registry import DEFINITIONS
 
 _BY_NAME = {name: d for d in DEFINITIONS.values() for name in (d.name, *d.aliases)}
 _BY_TREC_NAME = {d.trec_name: Measure(d) for d in DEFINITIONS.values() if d.trec_name} | {

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tieaware.measures.definition import Definition
-from tieaware.measures.definitions import DEFINITIONS
+from tieaware.measures.registry import DEFINITIONS
 
 # The names in other tools, by measure. docs/measures.md lists the same names, and says which tools use them. Upper and
 # lower case, hyphens and underscores do not matter: r_precision is also RPrecision and r-precision.
