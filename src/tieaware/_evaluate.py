@@ -39,7 +39,6 @@ from tieaware.inputs import (
     consistent,
     differing,
     first_query,
-    left_out_message,
     look_like_a_run,
     look_like_labels,
     match,
@@ -206,9 +205,7 @@ def evaluate_views(
     one_of("order", order, ORDERS)
     judged, sources = as_qrels(qrels), as_sources(runs, least=0 if is_shard else 1)
     if flag("consistent_only", consistent_only):
-        sources, left_out = consistent(sources)
-        if left_out:
-            warn(left_out_message(left_out))
+        sources = consistent(sources)
     for message in short_lists(judged, sources, parsed):
         warn(message)
     if order == "file":

@@ -8,6 +8,7 @@ import pytest
 import tieaware
 from tieaware import InputError
 from tieaware.cli import main
+from tieaware.experiments import assessors, curves, pooling
 from tieaware.inputs.file_order import FileOrdered
 from tieaware.inputs.sources import as_sources
 
@@ -16,6 +17,8 @@ QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 1}}
 LINES = ("q1 Q0 b 1 0.1", "q1 Q0 c 2 0.9", "q2 Q0 x 1 0.5", "q2 Q0 y 2 0.5", "q1 Q0 a 3 0.3")
 CONSISTENT = ("q1 Q0 c 1 0.9", "q1 Q0 b 2 0.4", "q1 Q0 a 3 0.4")
 MISRANKED = ("q1 Q0 c 2 0.9", "q1 Q0 b 1 0.4", "q1 Q0 a 3 0.4")
+MESSAGE = "^2 runs left out, whose ranks or order contradict the scores: mixed, misranked$"
+NONE_LEFT = "^runs: no run is left: 1 run was left out, because its ranks or order contradict its scores$"
 
 
 @pytest.fixture
@@ -83,12 +86,11 @@ def test_queries_may_come_back_later_in_the_file(tmp_path):
 
 def test_runs_that_contradict_themselves_are_left_out(files):
     runs = [files["mixed"], files["consistent"], files["misranked"]]
-    message = "^2 runs left out, whose ranks or order contradict the scores: mixed, misranked$"
-    with pytest.warns(UserWarning, match=message):
+    with pytest.warns(UserWarning, match=MESSAGE):
         result = tieaware.evaluate(QRELS, runs, "RR", consistent_only=True)
     assert result.runs == ("consistent",)
     np.testing.assert_array_equal(result.values, tieaware.evaluate(QRELS, files["consistent"], "RR").values)
-    with pytest.raises(InputError, match=r"^runs: no run is left: 1 run was left out, because its ranks or "):
+    with pytest.raises(InputError, match=NONE_LEFT):
         tieaware.evaluate(QRELS, files["misranked"], "RR", consistent_only=True)
 
 
@@ -109,8 +111,69 @@ def test_the_experiments_leave_them_out(files, tmp_path, capfd):
         assert main([*arguments, *(qrels if command == "ties" else [])]) == 0
         captured = capfd.readouterr()
         assert "mixed" in captured.err or "Left out" in captured.out, command
-    assert main(["compare", "--matrix", files["qrels"], "--consistent-only"]) == 2
-    assert capfd.readouterr().err.startswith("--matrix has no runs that could contradict themselves")
+    for command in ("compare", "smooth"):
+        assert main([command, "--matrix", files["qrels"], "--consistent-only"]) == 2
+        assert capfd.readouterr().err.startswith("--matrix has no runs that could contradict themselves")
+
+
+@pytest.mark.parametrize("kind", ["precision-recall", "interpolated", "roc"])
+def test_curves_leave_them_out(files, capfd, kind):
+    pytest.importorskip("matplotlib")
+    runs = [files["mixed"], files["consistent"], files["misranked"]]
+    with pytest.warns(UserWarning, match=MESSAGE) as caught:
+        outcome = curves(QRELS, runs, kind, consistent_only=True)
+    assert (outcome.runs, len(caught)) == (("consistent",), 1)
+    expected = curves(QRELS, files["consistent"], kind)
+    np.testing.assert_array_equal([outcome.x, outcome.y], [expected.x, expected.y])
+    with pytest.raises(InputError, match=NONE_LEFT):
+        curves(QRELS, files["misranked"], kind, consistent_only=True)
+    assert main(["curve", files["qrels"], *runs, "--kind", kind, "--consistent-only"]) == 0
+    captured = capfd.readouterr()
+    assert "consistent" in captured.out
+    assert "misranked" not in captured.out
+    assert "2 runs left out" in captured.err
+
+
+def test_pools_leave_them_out(files):
+    runs = [files["mixed"], files["consistent"], files["misranked"]]
+    with pytest.warns(UserWarning, match=MESSAGE):
+        outcome = pooling(runs, depth=2, qrels=QRELS, consistent_only=True)
+    expected = pooling(files["consistent"], depth=2, qrels=QRELS)
+    assert (outcome.runs, outcome.queries) == (expected.runs, expected.queries) == (("consistent",), ("q1",))
+    assert outcome.whole_groups() == expected.whole_groups()
+    assert pooling(runs, depth=2).queries == ("q1", "q2")
+    with pytest.raises(InputError, match=NONE_LEFT):
+        pooling(files["misranked"], depth=2, consistent_only=True)
+
+
+def test_another_assessor_leaves_them_out(files):
+    pytest.importorskip("scipy")
+    runs = [files["mixed"], files["consistent"], files["misranked"]]
+    other = {"q1": {"a": 0, "b": 1, "c": 0}, "q2": {"x": 1}}
+    with pytest.warns(UserWarning, match=MESSAGE) as caught:
+        outcome = assessors(QRELS, other, runs, "RR", consistent_only=True)
+    assert (outcome.runs, len(caught)) == (("consistent",), 1)
+    np.testing.assert_array_equal(outcome.values, assessors(QRELS, other, files["consistent"], "RR").values)
+    with pytest.raises(InputError, match=NONE_LEFT):
+        assessors(QRELS, other, files["misranked"], "RR", consistent_only=True)
+
+
+def test_smoothing_of_evaluated_runs_leaves_them_out(files, tmp_path, capfd):
+    pytest.importorskip("scipy")
+    runs = [files["mixed"]]
+    for i in range(4):
+        runs.append(str(tmp_path / f"run{i}.run"))
+        lines = [f"q1 Q0 {d} {r + 1} {1.0 - r / 8}" for r, d in enumerate("abc"[i % 3 :] + "abc"[: i % 3])]
+        (tmp_path / f"run{i}.run").write_text("".join(f"{line} t\n" for line in [*lines, "q2 Q0 x 1 0.4"]))
+    priors = tmp_path / "priors.csv"
+    priors.write_text("".join(f"run{i},0.{i}\n" for i in range(4)))
+    command = ["smooth", files["qrels"], *runs, "-m", "RR", "--priors", str(priors)]
+    assert main([*command, "--consistent-only"]) == 0
+    captured = capfd.readouterr()
+    assert "mixed" in captured.err
+    assert "mixed" not in captured.out
+    assert main(command) == 2
+    assert "mixed" in capfd.readouterr().err
 
 
 def test_a_stream_is_read_once(files):

@@ -6,7 +6,6 @@ import argparse
 
 from tieaware.commands import options
 from tieaware.defaults import COMPARISON_MEASURES
-from tieaware.errors import InputError
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -44,8 +43,6 @@ def _run(arguments: argparse.Namespace) -> str:
     design = {"alpha": arguments.alpha, "confidence": arguments.confidence, "baseline": arguments.baseline}
     design |= procedure._asdict()
     if arguments.matrix is not None:
-        if arguments.consistent_only:
-            raise InputError("", "--matrix has no runs that could contradict themselves", argument="consistent_only")
         measure = options.one_measure(arguments, COMPARISON_MEASURES, "the one in --matrix")
         outcome = compare(options.read_values(arguments, measure), **design)
     else:

@@ -28,6 +28,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     options.add_ties(command)
     command.add_argument("--rel", type=int, default=1, metavar="N", help="smallest relevant label (%(default)s)")
+    options.add_consistent_only(command)
     options.add_threads(command)
     options.add_output(command)
     command.set_defaults(run=_run)
@@ -39,6 +40,6 @@ def _run(arguments: argparse.Namespace) -> str:
     outcome = curves(
         arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.kind,
         ties=arguments.ties, rel=arguments.rel, threads=arguments.threads,
-        collection_size=arguments.collection_size,
+        collection_size=arguments.collection_size, consistent_only=arguments.consistent_only,
     )  # fmt: skip
     return options.output(outcome, arguments)

@@ -260,6 +260,8 @@ def read_values(arguments: argparse.Namespace, measure: str) -> Results:
     if arguments.qrels is not None:
         problem = f"--matrix cannot be combined with QRELS and RUN, such as {arguments.qrels}"
         raise InputError("", problem, argument="matrix")
+    if arguments.consistent_only:
+        raise InputError("", "--matrix has no runs that could contradict themselves", argument="consistent_only")
     read = read_matrix(arguments.matrix)
     topics = tuple(str(i + 1) for i in range(read.values.shape[1]))
     return Results(read.values[:, :, None], read.systems, topics, (parse_measure(measure),))

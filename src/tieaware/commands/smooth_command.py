@@ -49,6 +49,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "system in each line, or results that Results.save wrote (.npz, .parquet). Prints the smoothed scores",
     )  # fmt: skip
     command.add_argument("--seed", type=int, metavar="N", help="random seed of the splits (0)")
+    options.add_consistent_only(command)
     options.add_threads(command)
     options.add_output(command)
     command.set_defaults(run=_run)
@@ -71,8 +72,8 @@ def _run(arguments: argparse.Namespace) -> str:
     if arguments.matrix is not None:
         values = options.read_values(arguments, measure)
     else:
-        runs = options.judged_runs(arguments)
-        values = evaluate(arguments.qrels, runs, measure, threads=arguments.threads)
+        reading = {"threads": arguments.threads, "consistent_only": arguments.consistent_only}
+        values = evaluate(arguments.qrels, options.judged_runs(arguments), measure, **reading)
     if arguments.priors is not None:
         return options.output(smoothing(values, alphas, priors=_read_priors(arguments.priors)), arguments)
     return options.output(smoothing(values, alphas, **_given(arguments)), arguments)

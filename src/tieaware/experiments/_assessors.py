@@ -40,6 +40,7 @@ def assessors(
     test: PairTest = "t",
     correction: Correction | None = None,
     threads: int | None = None,
+    consistent_only: bool = False,
 ) -> Assessors:
     """Evaluate runs with the judgments of two assessors, and compare the means, the orders of runs and the verdicts.
 
@@ -49,7 +50,7 @@ def assessors(
     ----------
     qrels_a, qrels_b : Qrels, path, or {query: {document: label}}
         The judgments of each assessor.
-    runs, measures, ties, threads
+    runs, measures, ties, threads, consistent_only
         As in `tieaware.evaluate`.
     names : sequence of two str
         The names of the assessors in tables and figures.
@@ -99,7 +100,7 @@ def assessors(
     procedure = checked(test, correction)
     judged = as_qrels(qrels_a), as_qrels(qrels_b)
     common = common_queries(*judged, both)
-    values, runs = [], repeatable_runs(runs)
+    values, runs = [], repeatable_runs(runs, consistent_only)
     for qrels in judged:
         (result,) = evaluate_with_progress(qrels, runs, parsed, [View(ties)], threads)
         values.append(result.values[:, _places(qrels, common), :])

@@ -62,12 +62,13 @@ def curves(
     rel: int = 1,
     threads: int | None = None,
     collection_size: int | None = None,
+    consistent_only: bool = False,
 ) -> Curves:
     """Trace the expected precision–recall, interpolated or ROC curve of each run and query.
 
     Parameters
     ----------
-    qrels, runs, ties, threads
+    qrels, runs, ties, threads, consistent_only
         As in `tieaware.evaluate`.
     kind : str
         "precision-recall": recall and precision within the first k ranks, for every k up to 20 and some greater k.
@@ -108,7 +109,7 @@ def curves(
         collection_size = whole_number("collection_size", collection_size, 1, _MOST_DOCUMENTS)
         if kind != "roc":
             raise InputError("collection_size", f"is only for the kind 'roc', not for {kind!r}")
-    runs = repeatable_runs(runs)
+    runs = repeatable_runs(runs, consistent_only)
     if kind == "interpolated":
         recalls = [i / 10 for i in range(11)]
         (result,) = evaluate_with_progress(

@@ -14,14 +14,15 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import POOL_DEPTH
 from tieaware.experiments._pool_candidates import Pools, collect
 from tieaware.experiments._pooling_figures import DRAWN, PoolSizes, UniqueDocuments
+from tieaware.experiments.evaluating import repeatable_runs
 from tieaware.experiments.experiment import Experiment
-from tieaware.inputs import QrelsLike, as_qrels, as_sources
+from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.output.plots import Drawing
 from tieaware.output.tables import Cell, Table, counted, percent, significant
 
 
 def pooling(
-    runs: Any, depth: int = POOL_DEPTH, *, qrels: QrelsLike | None = None, rel: int = 1
+    runs: Any, depth: int = POOL_DEPTH, *, qrels: QrelsLike | None = None, rel: int = 1, consistent_only: bool = False
 ) -> Pooling:
     """Pool the first documents of each run for assessment, and find the documents whose pooling depends on ties.
 
@@ -31,7 +32,7 @@ def pooling(
 
     Parameters
     ----------
-    runs
+    runs, consistent_only
         As in `tieaware.evaluate`.
     depth : int
         The number of documents that a run contributes for each query, at least 1.
@@ -79,7 +80,7 @@ def pooling(
     depth = whole_number("depth", depth, 1, 2**31)
     rel = whole_number("rel", rel, 0, 2**31)
     judged = None if qrels is None else as_qrels(qrels)
-    sources = as_sources(runs)
+    sources = repeatable_runs(runs, consistent_only)
     candidates, contributions = collect(sources, depth)
     query_of = np.array(candidates.query_of, dtype=np.int64)
     pools = Pools(contributions, query_of, len(candidates.queries))

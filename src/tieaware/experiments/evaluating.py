@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any, TypeVar
 
 from tieaware._evaluate import evaluate_views
+from tieaware.checks.arguments import flag
 from tieaware.engine.views import View
-from tieaware.inputs import QrelsLike, Run, RunSource, as_sources, repeatable
+from tieaware.inputs import QrelsLike, Run, RunSource, as_sources, consistent, repeatable
 from tieaware.measures import Measure
 from tieaware.results import Results
 from tieaware.runtime.progress import stage
@@ -23,9 +24,10 @@ def progress(items: Iterable[Item], title: str) -> Iterator[Item]:
             advance(1)
 
 
-def repeatable_runs(runs: Any) -> dict[str, RunSource]:
-    """Return the runs by name, in forms that can be evaluated several times."""
-    return {name: repeatable(source) for name, source in as_sources(runs).items()}
+def repeatable_runs(runs: Any, consistent_only: bool = False) -> dict[str, RunSource]:
+    """Return the runs by name, in forms that can be evaluated several times; see `tieaware.evaluate`."""
+    sources = {name: repeatable(source) for name, source in as_sources(runs).items()}
+    return consistent(sources) if flag("consistent_only", consistent_only) else sources
 
 
 def evaluate_with_progress(

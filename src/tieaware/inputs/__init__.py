@@ -1,6 +1,6 @@
 """Judgments and runs, read from files, dicts, columns and tables."""
 
-from tieaware.inputs.file_order import ORDERS, FileOrdered, Order, consistent, left_out_message
+from tieaware.inputs.file_order import ORDERS, FileOrdered, Order, consistent
 from tieaware.inputs.list_widths import short_lists
 from tieaware.inputs.matching import Matched, check_numbers, differing, first_query, match, no_query_judged
 from tieaware.inputs.qrels import Qrels
@@ -41,7 +41,6 @@ __all__ = [
     "consistent",
     "differing",
     "first_query",
-    "left_out_message",
     "look_like_a_run",
     "look_like_labels",
     "match",

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tieaware.errors import InputError, printable
+from tieaware.errors import InputError, printable, warn
 from tieaware.inputs.duplicate_rows import Duplicates
 from tieaware.inputs.files import Path
 from tieaware.inputs.part_files import Parts
@@ -100,8 +100,8 @@ def contradicts_itself(source: RunSource) -> bool:
     return conflicts is not None and len(conflicts.misranked) > 0
 
 
-def consistent(sources: Mapping[str, RunSource]) -> tuple[dict[str, RunSource], tuple[str, ...]]:
-    """Return the runs that do not contradict themselves, and the names of the others; see `contradicts_itself`.
+def consistent(sources: Mapping[str, RunSource]) -> dict[str, RunSource]:
+    """Return the runs that do not contradict themselves, and warn about the others; see `contradicts_itself`.
 
     Parameters
     ----------
@@ -112,13 +112,20 @@ def consistent(sources: Mapping[str, RunSource]) -> tuple[dict[str, RunSource], 
     ------
     InputError
         A run cannot be read, or every run contradicts itself.
+
+    Warns
+    -----
+    UserWarning
+        Some runs contradict themselves.
     """
     again = {name: repeatable(source) for name, source in sources.items()}
     kept = {name: source for name, source in again.items() if not contradicts_itself(source)}
     left_out = tuple(name for name in sources if name not in kept)
     if sources and not kept:
         raise none_left(len(left_out))
-    return kept, left_out
+    if left_out:
+        warn(_left_out_message(left_out))
+    return kept
 
 
 def none_left(n_left_out: int) -> InputError:
@@ -128,7 +135,7 @@ def none_left(n_left_out: int) -> InputError:
     return InputError("runs", f"no run is left: {left_out} left out, because {why} scores")
 
 
-def left_out_message(left_out: tuple[str, ...]) -> str:
+def _left_out_message(left_out: tuple[str, ...]) -> str:
     """Return a warning that names the runs that were left out because they contradict themselves."""
     names = ", ".join(printable(name) for name in left_out[:_SHOWN]) + (", …" if len(left_out) > _SHOWN else "")
     return f"{counted(len(left_out), 'run')} left out, whose ranks or order contradict the scores: {names}"
