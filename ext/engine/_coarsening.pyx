@@ -17,6 +17,8 @@ from tieaware.kernels._interruption cimport (
 )
 from tieaware.kernels._sorting cimport Sort, sort_doubles
 
+from tieaware.errors import InputError
+
 cnp.import_array()
 
 cdef extern from "Python.h":
@@ -156,7 +158,12 @@ cdef class KernelCoarsening:
         scores : float64[n_docs] or float32[n_docs]
             NaN stays NaN. Other dtypes are converted to float64.
         offsets : int64[n_lists + 1]
-            Ascending from 0 to n_docs. Only levels depend on the division into lists.
+            Ascending from 0 to n_docs. Only levels and bands depend on the division into lists.
+
+        Raises
+        ------
+        InputError
+            For levels, if a list has scores, all of which are infinite.
         """
         scores = np.require(scores, np.float32 if scores.dtype == np.float32 else np.float64, ["C", "A"])
         offsets = np.require(offsets, np.int64, ["C", "A"])
@@ -252,6 +259,9 @@ cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n,
         return not interrupted(interruption, STEPS_OF_RANKING * n)
     if rounding.kind == LEVELS:
         extremes(scores, n, &low, &high, interruption)
+        if low > high and interruption.error == NULL and all_infinite(scores, n):
+            refuse_infinities(rounding, n, interruption)
+            return False
     if keys and rounding.kind == SIGNIFICANT and rounding.digits <= TIEAWARE_FLOAT_DIGITS:
         single[0] = write_float_keys(rounding, scores, n, <float*>out, interruption)
         if single[0] or interruption.error != NULL:
@@ -304,6 +314,25 @@ cdef void extremes(const score_t* scores, Py_ssize_t n, double* low, double* hig
         width = min(n - at, <Py_ssize_t>TIEAWARE_COARSE_TILE)
         tieaware_extremes(tile_of(scores + at, width, tile), width, low, high)
         at += width
+
+
+cdef bint all_infinite(const score_t* scores, Py_ssize_t n) noexcept nogil:
+    """Return whether a list has scores, all of which are infinite."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if scores[i] != INFINITY and scores[i] != -INFINITY:
+            return False
+    return n > 0
+
+
+cdef void refuse_infinities(const Rounding* rounding, Py_ssize_t n, Interruption* interruption) noexcept with gil:
+    """Stop because a list has no finite score, so that there is no range to divide into levels."""
+    try:
+        what = "one score, which is infinite" if n == 1 else f"{n:,} scores, which are all infinite"
+        problem = f"divides the range of the finite scores of each list, but a list has {what}"
+        raise InputError(f"precision=levels:{<int64_t>rounding.n_levels}", problem)
+    except BaseException as error:
+        fail(interruption, error)
 
 
 cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssize_t n, double low, double high,

@@ -72,7 +72,7 @@ class RunExports(HintedColumns):
         Raises
         ------
         InputError
-            The precision is unknown.
+            The precision is unknown; or for levels, the scores of a list are all infinite.
 
         Examples
         --------

@@ -15,6 +15,8 @@ from tieaware.precision.coarsening import Precision, whole_number_for
 class Levels(Precision):
     """Divide the range from the lowest to the highest finite score of each list into equal steps.
 
+    Infinite scores stay infinite. A list whose scores are all infinite has no range, which is an error.
+
     Parameters
     ----------
     n : int
@@ -52,6 +54,11 @@ class Levels(Precision):
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Replace each finite score by the number of its step in the list, 0 … n - 1.
+
+        Raises
+        ------
+        InputError
+            If a list has scores, all of which are infinite.
 
         Examples
         --------
