@@ -9,6 +9,7 @@ import pytest
 
 import tieaware
 from tieaware import InputError, Results, evaluate
+from tieaware.cli import main
 
 # Three queries: one relevant document of one, one of four, and none of two; 4, 2 and 1 retrieved documents.
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1, "c": 1, "d": 2}, "q3": {"x": 1, "y": 1, "a": 0}}
@@ -92,3 +93,74 @@ def test_wrong_weights(result):
         result.mean(weights="NumRelRet")
     with pytest.raises(InputError, match="must be a count"):
         result.mean_std(weights=tieaware.R)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The paths of judgments and of two runs in files."""
+    paths = {name: str(tmp_path / name) for name in ("qrels", "a", "b")}
+    lines = {
+        "qrels": [f"{q} 0 {d} {label}" for q, labels in QRELS.items() for d, label in labels.items()],
+        "a": [f"{q} Q0 {d} 0 {score} t" for q, scores in RUN.items() for d, score in scores.items()],
+        "b": ["q1 Q0 a 0 1.0 t"],
+    }
+    for name, path in paths.items():
+        with open(path, "w") as file:
+            file.writelines(f"{line}\n" for line in lines[name])
+    return list(paths.values())
+
+
+def test_the_command_weights_the_rows_for_all_queries(result, files, capfd):
+    """The rows are those of the Results: means, their std, and the means of the extremes. Counts stay sums."""
+    options = [each for name in MEASURES for each in ("-m", name)]
+    for weights in ("NumRel", "num_ret"):
+        assert main(["eval", *files, *options, "--weights", weights, "--spread", "--digits", "9"]) == 0
+        rows = [line.split() for line in capfd.readouterr().out.splitlines()]
+        found = {}
+        for name, query, value in rows:
+            if name == "runid":
+                run = found.setdefault(value, {})
+            else:
+                assert query == "all"
+                run[name] = float(value)
+        assert list(found) == ["a", "b"]
+        for r, run in enumerate(found.values()):
+            means, deviations = result.mean(weights=weights)[r], result.mean_std(weights=weights)[r]
+            for m, name in enumerate(["P", "R", "R@1"]):
+                assert [run[name], run[f"{name}_std"]] == pytest.approx([means[m], deviations[m]], abs=1e-9)
+            counts = result.values[r, :, 3 if weights == "NumRel" else 4]
+            assert run["R@1_min"] == pytest.approx(counts @ result.min[r, :, 2] / counts.sum(), abs=1e-9)
+            assert run["R@1_max"] == pytest.approx(counts @ result.max[r, :, 2] / counts.sum(), abs=1e-9)
+            assert [run["NumRel"], run["NumRet"]] == result.summary()[r, 3:5].tolist()
+            assert np.isnan(run["GMAP"])
+
+
+@pytest.mark.parametrize("form", ["text", "json", "csv", "markdown"])
+def test_weights_that_are_not_named_are_not_shown(files, capfd, form):
+    """Queries without a value are not shown either, although they have a weight."""
+    command = ["eval", files[0], files[1], "-m", "R", "-q", "--format", form, "--undefined", "nan"]
+    with open(files[0], "a") as file:
+        file.write("q9 0 a 0\n")
+    assert main(command) == 0
+    plain = capfd.readouterr().out
+    assert main([*command, "--weights", "NumRel"]) == 0
+    weighted = capfd.readouterr().out
+    assert "NumRel" not in weighted
+    assert "q9" not in weighted
+    # Only the last number differs, that for all queries.
+    differing = [both for both in zip(plain.split(), weighted.split(), strict=True) if both[0] != both[1]]
+    numbers = [[float(text.rpartition(",")[2]) for text in both] for both in differing]
+    assert numbers == [pytest.approx([(1.0 + 0.25 + 0.0) / 3, 2 / 7], abs=5e-5)]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--weights", "P"], "--weights must be a count, such as NumRel or NumRet; 'P' is not"),
+        (["--weights", "Nothing"], "--weights must be a count, such as NumRel or NumRet; 'Nothing' is not"),
+        (["--weights", "NumRel", "--table", "text"], "--weights cannot be combined with --table: its tests compare"),
+    ],
+)
+def test_wrong_weights_of_the_command(files, capfd, options, problem):
+    assert main(["eval", "no such file", files[1], "-m", "R", *options]) == 2
+    assert capfd.readouterr().err.startswith(problem)

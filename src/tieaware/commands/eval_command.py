@@ -13,10 +13,11 @@ from tieaware.commands import options
 from tieaware.defaults import EVAL_MEASURES
 from tieaware.errors import InputError, printable
 from tieaware.inputs.file_order import ORDERS
-from tieaware.measures import DEFINITIONS, parse_measures
+from tieaware.measures import DEFINITIONS, Measure, parse_measure, parse_measures
 from tieaware.output.tables import Table
 from tieaware.precision.coarsening import notations
 from tieaware.results import export_of
+from tieaware.results.exports import without_last_measure
 from tieaware.results.formats import FORMATS
 from tieaware.results.lookup import position_to_sort_by
 from tieaware.results.provenance import warning_of_unanswered
@@ -61,6 +62,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     command.add_argument("--digits", type=_digits, metavar="N", help="number of decimals (default: 4, or 3 in a table)")
     _add_table_options(command)
+    command.add_argument(
+        "--weights", metavar="COUNT",
+        help="weight the queries in means by a count: R by NumRel, and P by NumRet, give micro-averages",
+    )  # fmt: skip
     options.add_threads(command)
     command.add_argument(
         "--out", metavar="FOLDER", type=options.checked_folder,
@@ -108,9 +113,14 @@ def _undefined(text: str) -> float:
 
 
 def _run(arguments: argparse.Namespace) -> str:
-    table_arguments = _table_arguments(arguments)
+    table_arguments, weights = _table_arguments(arguments), _weights(arguments)
+    measures: list[str | Measure] = [*(arguments.measure or EVAL_MEASURES)]
+    # The weights are evaluated too, but shown only if the user names them.
+    is_hidden = weights is not None and weights not in parse_measures(measures)
+    if weights is not None and is_hidden:
+        measures.append(weights)
     results = evaluate(
-        arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.measure or EVAL_MEASURES,
+        arguments.qrels, options.run_files(arguments, arguments.qrels), measures,
         ties=arguments.ties, precision=arguments.precision, threads=arguments.threads,
         queries=arguments.queries or "judged", spread=arguments.spread or table_arguments.get("spread") is not None,
         out=arguments.out, undefined=arguments.undefined, order=arguments.order,
@@ -126,7 +136,26 @@ def _run(arguments: argparse.Namespace) -> str:
         warnings.warn(printable(line), UserWarning, stacklevel=2)
     header = {"header": arguments.measure is None} if arguments.format == "text" else {}
     digits = 4 if arguments.digits is None else arguments.digits
-    return FORMATS[arguments.format](export_of(results), per_query=arguments.per_query, digits=digits, **header)
+    export = export_of(results, weights)
+    shown_export = without_last_measure(export) if is_hidden else export
+    return FORMATS[arguments.format](shown_export, per_query=arguments.per_query, digits=digits, **header)
+
+
+def _weights(arguments: argparse.Namespace) -> Measure | None:
+    """Return the count that weights the queries; None if all have the same weight."""
+    if arguments.weights is None:
+        return None
+    if arguments.table is not None:
+        problem = "--weights cannot be combined with --table: its tests compare means in which queries count the same"
+        raise InputError("", problem, argument="weights")
+    try:
+        measure = parse_measure(arguments.weights)
+    except InputError:
+        measure = None
+    if measure is None or not measure.definition.is_count:
+        problem = f"--weights must be a count, such as NumRel or NumRet; {shown(arguments.weights)} is not"
+        raise InputError("", problem, argument="weights")
+    return measure
 
 
 def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:

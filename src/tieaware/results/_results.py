@@ -544,10 +544,11 @@ class Results(NamedValues):
         return cls(**storage.read(path))
 
 
-def export_of(results: Results) -> Export:
-    """Return the content of results that exports show."""
+def export_of(results: Results, weights: str | Measure | None = None) -> Export:
+    """Return the content of results that exports show; with means that are weighted as by `Results.mean`."""
+    by_query = None if weights is None else results._weights(weights)
+    columns = exports.columns_of(results.measures, results.names, results.cubes(), by_query)
     has_spread = results.std is not None
     return Export(
-        results.title, results.runs, results.queries, results.answered, results.columns(), has_spread,
-        results.provenance,
-    )  # fmt: skip
+        results.title, results.runs, results.queries, results.answered, columns, has_spread, results.provenance
+    )

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
-from tieaware.engine.means import means
 from tieaware.measures import Measure
 from tieaware.output.tables import Cell, Table
 from tieaware.results import summaries
@@ -83,7 +82,9 @@ class Export(NamedTuple):
     made: Provenance | None
 
 
-def columns_of(measures: Sequence[Measure], names: Sequence[str], arrays: Mapping[str, Values]) -> list[Column]:
+def columns_of(
+    measures: Sequence[Measure], names: Sequence[str], arrays: Mapping[str, Values], weights: Values | None = None
+) -> list[Column]:
     """Return the columns of measures: for each measure its value, then its std, min and max where they are known.
 
     A count has only the column of its value. A measure with a geometric mean has no column "std".
@@ -95,12 +96,14 @@ def columns_of(measures: Sequence[Measure], names: Sequence[str], arrays: Mappin
         The name of each measure.
     arrays : dict of str to float64[n_runs, n_queries, n_measures]
         "values", and with a spread "std", "min" and "max".
+    weights : float64[n_runs, n_queries], optional
+        The weights of the queries in means; counts are summed without them. By default, all have the same weight.
     """
     values = arrays["values"]
-    kinds = {"value": (values, summaries.sums_or_means(values, measures))}
+    kinds = {"value": (values, summaries.sums_or_means(values, measures, weights))}
     if all(kind in arrays for kind in ("std", "min", "max")):
-        kinds["std"] = arrays["std"], summaries.std_of_means(arrays["std"], values, measures)
-        kinds |= {kind: (arrays[kind], means(arrays[kind], measures)) for kind in ("min", "max")}
+        kinds["std"] = arrays["std"], summaries.std_of_means(arrays["std"], values, measures, weights)
+        kinds |= {kind: (arrays[kind], summaries.averages(arrays[kind], measures, weights)) for kind in ("min", "max")}
     columns = []
     for i, (name, measure) in enumerate(zip(names, measures, strict=True)):
         for kind, (array, summary) in kinds.items():
@@ -116,6 +119,13 @@ def _has_spread(measure: Measure, kind: str) -> bool:
     if definition.is_count or not definition.has_spread:
         return False
     return kind != "std" or definition.summary != "geometric"
+
+
+def without_last_measure(export: Export) -> Export:
+    """Return an export without its last measure, which must be a count, so that it has one column."""
+    columns = export.columns[:-1]
+    answered = ~np.all([np.isnan(column.values) for column in columns if column.kind == "value"], axis=0)
+    return export._replace(columns=columns, answered=answered)
 
 
 def as_dict(export: Export) -> dict[str, dict[str | int, dict[str, float]]]:

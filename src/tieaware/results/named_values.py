@@ -14,7 +14,6 @@ from tieaware.checks.arrays import Values
 from tieaware.checks.attributes import INSTEAD, Hinted, missing
 from tieaware.checks.keywords import calls_elsewhere
 from tieaware.checks.positions import position
-from tieaware.engine.means import means
 from tieaware.errors import InputError, warn
 from tieaware.measures import Measure
 from tieaware.output.tables import counted
@@ -274,9 +273,7 @@ class NamedValues(Hinted):
         >>> result.mean()[0, 0], result.mean(weights="NumRel")[0, 0]
         (np.float64(0.5), np.float64(0.25))
         """
-        if weights is None:
-            return means(self.values, self.measures)
-        return summaries.weighted_means(self.values, self._weights(weights), self.measures)
+        return summaries.averages(self.values, self.measures, None if weights is None else self._weights(weights))
 
     def _weights(self, measure: str | Measure) -> Values:
         """Return the values of a count, float64[n_runs, n_queries]; raise an error if it is none of the counts."""

@@ -12,21 +12,28 @@ from tieaware.engine.means import means
 from tieaware.measures import Measure
 
 
-def sums_or_means(values: Values, measures: Sequence[Measure]) -> Values:
+def sums_or_means(values: Values, measures: Sequence[Measure], weights: Values | None = None) -> Values:
     """Sum counts over the queries, and average the values of all other measures.
 
     Parameters
     ----------
     values : float64[n_runs, n_queries, n_measures]
     measures : sequence of Measure
+    weights : float64[n_runs, n_queries], optional
+        The weights of weighted means, as for `weighted_means`.
 
     Returns
     -------
     float64[n_runs, n_measures]
     """
     counts = [measure.definition.is_count for measure in measures]
-    summary: Values = np.where(counts, np.nansum(values, axis=1), means(values, measures))
+    summary: Values = np.where(counts, np.nansum(values, axis=1), averages(values, measures, weights))
     return summary
+
+
+def averages(values: Values, measures: Sequence[Measure], weights: Values | None = None) -> Values:
+    """Return the means of values over the queries; with weights, their weighted means. Parameters as for both."""
+    return means(values, measures) if weights is None else weighted_means(values, weights, measures)
 
 
 def weighted_means(values: Values, weights: Values, measures: Sequence[Measure]) -> Values:
