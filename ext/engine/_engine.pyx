@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware.kernels._coarsening cimport KernelCoarsening, Rounding, coarsen, memory_size
-from tieaware.kernels._grouping cimport group
+from tieaware.kernels._grouping cimport group, group_all
 from tieaware.kernels._groups cimport AVERAGE, BEST_FIRST, Groups, GroupingScratch, PreparedLists, length
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._kernel_measures cimport KernelMeasure, Measures
@@ -325,12 +325,7 @@ cdef class Engine:
                     if not self.evaluate_query(query, data, single, tied, &workspace, means + at):
                         failed = query
                         break
-                    order_by_label(self.lists, query, tied, workspace.grouping, best, worst)
-                    self.write_condensed(best)
-                    self.write_condensed(worst)
-                    self.write_means(query, worst, &workspace, means + 2 * n_values + at)
-                    self.write_means(query, best, &workspace, means + 3 * n_values + at)
-                    self.write_spread(query, tied, &workspace, means + at, n_values)
+                    self.write_extremes(query, tied, best, worst, &workspace, means + at, n_values)
                     if workspace.failed:
                         break
         finally:
@@ -339,6 +334,55 @@ cdef class Engine:
             end(&workspace, tied)
         self.check(&workspace)
         return failed
+
+    def chance(self, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
+        """Write the mean, standard deviation and best value over all orders of each list: all scores count as equal.
+
+        The lists and measures must be prepared as for `spread`. `out` is float64[3, n_queries, n_measures].
+        """
+        cdef double* values = <double*>cnp.PyArray_DATA(out)
+        cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures
+        cdef Workspace workspace
+        cdef Groups* tied = self.begin(&workspace)
+        cdef Groups* best = self.new_groups()
+        cdef Groups* worst = self.new_groups()
+        # The four outputs of `write_spread` for one query.
+        cdef double* spread = <double*>malloc(max(self.n_measures, 1) * 4 * sizeof(double))
+        cdef Py_ssize_t query, i, at
+        try:
+            if best == NULL or worst == NULL or spread == NULL:
+                raise MemoryError("no memory for the best and the worst order")
+            with nogil:
+                for query in range(first, last):
+                    group_all(self.lists, query, tied, workspace.grouping)
+                    self.write_condensed(tied)
+                    self.write_means(query, tied, &workspace, spread)
+                    self.write_extremes(query, tied, best, worst, &workspace, spread, self.n_measures)
+                    at = query * self.n_measures
+                    for i in range(self.n_measures):
+                        values[at + i] = spread[i]
+                        values[n_values + at + i] = spread[self.n_measures + i]
+                        values[2 * n_values + at + i] = spread[
+                            (2 if self.measure[i].less_is_better else 3) * self.n_measures + i
+                        ]
+                    if workspace.failed:
+                        break
+        finally:
+            free(spread)
+            release(best)
+            release(worst)
+            end(&workspace, tied)
+        self.check(&workspace)
+
+    cdef void write_extremes(self, Py_ssize_t query, const Groups* tied, Groups* best, Groups* worst,
+                             Workspace* workspace, double* mean, Py_ssize_t n_values) noexcept nogil:
+        """Write the standard deviation and the extremes of one query, whose means are written; see `write_spread`."""
+        order_by_label(self.lists, query, tied, workspace.grouping, best, worst)
+        self.write_condensed(best)
+        self.write_condensed(worst)
+        self.write_means(query, worst, workspace, mean + 2 * n_values)
+        self.write_means(query, best, workspace, mean + 3 * n_values)
+        self.write_spread(query, tied, workspace, mean, n_values)
 
     def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
         """Write the means over all queries of the candidates first … last - 1 into their rows of `out`.

@@ -144,6 +144,17 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     return scratch.interruption.error == NULL
 
 
+cdef void group_all(PreparedLists self, Py_ssize_t query, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    cdef Py_ssize_t first = self.weighted_offsets[query]
+    cdef Py_ssize_t n_weighted = self.weighted_offsets[query + 1] - first
+    scratch.untied = False
+    groups.count = 1 if n_weighted > 0 else 0
+    groups.start[0] = 0
+    groups.size[0] = length(self, query)
+    memset(scratch.group, 0, n_weighted * sizeof(int64_t))
+    add_weights(self, first, n_weighted, groups, scratch)
+
+
 cdef Py_ssize_t drop_lowest(GroupingScratch* scratch, Py_ssize_t n_weighted, Py_ssize_t n_values,
                             int64_t limit) noexcept nogil:
     """Drop each distinct score with `limit` or more higher scores in the list; return how many remain."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tieaware._evaluate import evaluate
 from tieaware._version import __version__ as __version__
+from tieaware.engine.chance import Chance
 from tieaware.engine.spread import Spread
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
@@ -82,6 +83,7 @@ __all__ = [
     "RR",
     "Accuracy",
     "Bpref",
+    "Chance",
     "Evaluator",
     "F",
     "FallOut",

@@ -85,6 +85,7 @@ def evaluate(
     undefined: float = 0.0,
     order: Order = "score",
     consistent_only: bool = False,
+    chance: bool = False,
 ) -> Results:
     """Evaluate runs against judgments.
 
@@ -134,6 +135,9 @@ def evaluate(
         ignored, so no documents tie.
     consistent_only : bool
         Whether to leave out runs whose rank column or file order puts a lower score before a higher one.
+    chance : bool
+        Whether to compute what a random order of a run's documents earns, too: its mean, its standard deviation and the
+        value of the best order, ``chance``, ``chance_std`` and ``ideal`` of the results.
 
     Returns
     -------
@@ -164,7 +168,7 @@ def evaluate(
     >>> tieaware.evaluate(qrels, run, ["AP", "RR"]).mean().round(4)
     array([[0.7083, 0.75  ]])
     """
-    view = View(ties, precision, spread)
+    view = View(ties, precision, spread, chance)
     return evaluate_views(
         qrels, runs, measures, [view], queries=queries, threads=threads, out=out, undefined=undefined, order=order,
         consistent_only=consistent_only,
@@ -296,10 +300,14 @@ class _Evaluation:
         unanswered = {run: n for run, n in counts.items() if n and over == "judged"}
         results, output = [], 0
         for view in self._views:
-            std, least, greatest = values[output + 1 : output + 4] if view.spread else (None, None, None)
+            cubes = dict(zip(view.outputs, values[output : output + view.n_outputs], strict=True))
             precision = None if view.precision is None else str(view.precision)
             made = Provenance(view.rule.name, precision, over, __version__)
-            results.append(Results(values[output], *axes, std, least, greatest, self._asked, made, unanswered))
+            runs, queries, measures = axes
+            results.append(Results(
+                runs=runs, queries=queries, measures=measures, names=self._asked, provenance=made,
+                unanswered=unanswered, **cubes,
+            ))  # fmt: skip
             output += view.n_outputs
         return results
 

@@ -15,6 +15,7 @@ from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_numpy,
 from tieaware.checks.attributes import Hinted
 from tieaware.checks.keywords import calls_elsewhere, keywords_elsewhere
 from tieaware.engine import misplaced_arguments as misplaced
+from tieaware.engine.chance import ListsWithChance
 from tieaware.engine.list_arguments import all_judgments, checked_undefined, document_order, list_offsets
 from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Spread
@@ -35,7 +36,7 @@ from tieaware.ties import TieRuleName
 _SHOWN_MEASURES = 6
 
 
-class Evaluator(Hinted):
+class Evaluator(ListsWithChance, Hinted):
     """Evaluator of fixed lists of labelled documents, for any number of scorings of these documents.
 
     The constructor computes everything that does not depend on the scores; a call then reads the scores without copying
@@ -227,9 +228,8 @@ class Evaluator(Hinted):
             threads=threads,
         )
         self._prepared = self._prepare(*passes([self._view]))
-        self._prepared_for_spread: Prepared | None = None
-        # (parent, first, last) if this evaluator was made by `rows` and is for a range of the parent's lists.
-        self._rows_of: tuple[Evaluator, int, int] | None = None
+        self._prepared_for = {}
+        self._rows_of = None
         # True if `Engine.call` may be used, which is faster than `Prepared.evaluate`.
         self._short = threads == 1 and self._prepared.in_kernel
 
@@ -275,7 +275,7 @@ class Evaluator(Hinted):
         some.n_queries, some.n_docs = last - first, int(some._offsets[-1])
         some._shape = (some.n_docs,) if len(self._shape) == 1 else (last - first, *self._shape[1:])
         some._prepared = self._prepared.rows(first, last)
-        some._prepared_for_spread = None
+        some._prepared_for = {}
         some._rows_of = self, first, last
         some._first = self._first + first
         return some
@@ -374,6 +374,7 @@ class Evaluator(Hinted):
         queries: Iterable[str | int] | None = None,
         *,
         spread: bool = False,
+        chance: bool = False,
     ) -> Results:
         """Evaluate one scoring or more, each under a name: return `Results`, with frames, tables, tests and plots.
 
@@ -387,6 +388,8 @@ class Evaluator(Hinted):
         spread : bool
             Whether to compute the standard deviation, minimum and maximum of each value over the orders of tied
             documents, too. Requires the tie rule "average".
+        chance : bool
+            Whether to add `chance`: what a random order of each list earns.
 
         Returns
         -------
@@ -416,10 +419,12 @@ class Evaluator(Hinted):
         >>> result["int8", "RR", "q2"]
         0.75
         """
-        view = View(self._view.rule.name, self._view.precision, spread)
-        evaluate = partial(self._evaluate, self._with_spread() if spread else self._prepared)
+        view = View(self._view.rule.name, self._view.precision, spread, chance)
+        evaluate = partial(self._evaluate, self._prepared_also(chance=False) if spread else self._prepared)
         numbers = range(self._first, self._first + self.n_queries)
-        return results_of_scores(scores, queries, numbers, named_measures(self._given_measures), view, evaluate)
+        of_chance = np.stack(self.chance()) if view.chance else None
+        measures = named_measures(self._given_measures)
+        return results_of_scores(scores, queries, numbers, measures, view, evaluate, of_chance)
 
     def spread(self, scores: npt.ArrayLike) -> Spread:
         """Evaluate every query, and compute how much each value depends on the order of tied documents.
@@ -447,19 +452,8 @@ class Evaluator(Hinted):
         (array([[0.3333, 0.    ]]), array([[0.5, 0.5]]))
         """
         out = np.empty((4, self.n_queries, len(self.measures)))
-        self._evaluate(self._with_spread(), scores, out)
+        self._evaluate(self._prepared_also(chance=False), scores, out)
         return Spread(*out)
-
-    def _with_spread(self) -> Prepared:
-        """Return the prepared evaluation with a spread, which is prepared only when this is called first."""
-        if self._prepared_for_spread is None:
-            if self._rows_of is None:
-                (wanted,) = passes([View(self._view.rule.name, self._view.precision, spread=True)])
-                self._prepared_for_spread = self._prepare(wanted)
-            else:
-                whole, first, last = self._rows_of
-                self._prepared_for_spread = whole._with_spread().rows(first, last)
-        return self._prepared_for_spread
 
     def many(self, candidates: npt.ArrayLike) -> Values:
         """Evaluate many scorings of the same documents: return the mean of every measure for each scoring.

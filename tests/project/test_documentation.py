@@ -43,7 +43,7 @@ TOOLS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/integrati
 # The page that needs Spark is run by tests/spark/test_spark.py.
 TOOLS.remove("docs/integrations/spark.md")
 PAGES = (
-    "data.md", "index.md", "judgments.md", "measures.md", "precision.md", "retrieval.md", "scaling.md",
+    "chance.md", "data.md", "index.md", "judgments.md", "measures.md", "precision.md", "retrieval.md", "scaling.md",
     "smoothing.md", "tie_rules.md", "ties.md",
 )  # fmt: skip
 GUIDES = [path for name in ("start", "coming_from") for path in ROOT.glob(f"docs/{name}/*.md")]

@@ -47,7 +47,7 @@ def evaluated(monkeypatch):
 
 OPTIONS = [
     {}, {"queries": "both"}, {"queries": "shard"}, {"spread": True}, {"ties": "trec_eval", "queries": "both"},
-    {"precision": "decimals:0", "threads": 1},
+    {"precision": "decimals:0", "threads": 1}, {"chance": True, "ties": "run_order"},
 ]  # fmt: skip
 
 
@@ -90,6 +90,7 @@ def test_a_run_whose_file_has_changed_is_evaluated_again(folder, evaluated):
         ({"measures": "RR"}, "made with other measures (AP instead of RR)"),
         ({"ties": "optimistic"}, "made with another tie rule (average instead of optimistic)"),
         ({"spread": True}, "made with another setting of the spread (False instead of True)"),
+        ({"chance": True}, "made with another setting of chance (False instead of True)"),
         ({"queries": "both"}, "made with another choice of queries (judged instead of both)"),
         ({"precision": "float16"}, "made with another score precision (None instead of float16)"),
         ({"qrels": {**QRELS, "q1": {"d1": 7}}}, "made with other judgments"),

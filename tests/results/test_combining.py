@@ -50,7 +50,8 @@ def shards(n):
     yield {name: {q: run[q] for q in run if q in queries[N:]} for name, run in RUNS.items()}
 
 
-OPTIONS = [*({"ties": rule} for rule in RULES), {"spread": True}, {"precision": "decimals:0"}]
+OPTIONS = [*({"ties": rule} for rule in RULES), {"spread": True}, {"precision": "decimals:0"}, {"chance": True}]
+OPTIONS.append({"spread": True, "chance": True, "precision": "bands:2"})
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

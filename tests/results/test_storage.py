@@ -15,7 +15,7 @@ from tieaware.results import Provenance, storage
 NAMES = ("plain", "a\0", "", "\udcff broken", "ρ 🙂", "\ud83d\ude42", "x" * 300)
 
 
-def results(queries=NAMES, spread=True):
+def results(queries=NAMES, spread=True, chance=False):
     """Return results with unusual values and unusual names."""
     shape = 2, len(queries), 3
     values = np.random.default_rng(1).random(shape)
@@ -25,14 +25,18 @@ def results(queries=NAMES, spread=True):
     measures = tuple(map(tieaware.parse_measure, ("AP", "RBP(p=0.85)", "IPrec@0.1")))
     names = "map", "RBP(p=0.85)", "iprec_at_recall_0.10"
     made = Provenance("average", "decimals:2", "both", "0.0.1")
-    return Results(cubes[0], ("bm25", "\udc80, “x”"), queries, measures, *cubes[1:], names, made)
+    of_chance = {"chance": values / 11, "chance_std": values / 13, "ideal": values * 17} if chance else {}
+    return Results(cubes[0], ("bm25", "\udc80, “x”"), queries, measures, *cubes[1:], names, made, **of_chance)
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
 @pytest.mark.parametrize(
     "saved",
-    [results(), results(spread=False), results((7, -(2**63), 3)), results((0, 2**64 - 1)), results(("7", "8"))],
-    ids=["spread", "values", "integers", "unsigned", "digits"],
+    [
+        results(), results(spread=False), results(chance=True), results(spread=False, chance=True),
+        results((7, -(2**63), 3)), results((0, 2**64 - 1)), results(("7", "8")),
+    ],
+    ids=["spread", "values", "both", "chance", "integers", "unsigned", "digits"],
 )
 def test_saved_results_are_loaded_to_the_bit(tmp_path, saved, suffix):
     path = tmp_path / f"results{suffix.upper()}"
@@ -95,12 +99,20 @@ def test_damage_is_detected_at_every_place(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
 def test_a_file_of_a_newer_version_is_refused(tmp_path, monkeypatch, suffix):
     path = tmp_path / f"r{suffix}"
-    monkeypatch.setattr(storage, "_VERSION", 2)
+    monkeypatch.setattr(storage, "_VERSION", 3)
     monkeypatch.setattr(storage, "__version__", "9.1")
-    results().save(path)
+    results(chance=True).save(path)
     monkeypatch.undo()
-    with pytest.raises(InputError, match=rf"r\{suffix}: tieaware 9.1 wrote this file in format 2; .* up to 1$"):
+    with pytest.raises(InputError, match=rf"r\{suffix}: tieaware 9.1 wrote this file in format 3; .* up to 2$"):
         Results.load(path)
+
+
+def test_a_file_without_chance_keeps_the_first_format(tmp_path):
+    """Earlier versions of tieaware read it."""
+    for chance, version in ((False, 1), (True, 2)):
+        results(chance=chance).save(tmp_path / "r.npz")
+        with np.load(tmp_path / "r.npz") as arrays:
+            assert json.loads(arrays["header"].tobytes())["format"] == version
 
 
 def test_files_of_other_programs_are_refused(tmp_path):

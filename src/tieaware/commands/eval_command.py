@@ -42,6 +42,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--spread", action="store_true",
         help="add the standard deviation, minimum and maximum over the orders of tied documents",
     )  # fmt: skip
+    command.add_argument(
+        "--chance", action="store_true",
+        help="add what a random order of each list earns: its mean, its standard deviation, and the value of the best "
+        "order",
+    )  # fmt: skip
     command.add_argument("--precision", metavar="P", help=f"reduce the precision of the scores first: {notations()}")
     output = command.add_mutually_exclusive_group()
     output.add_argument("--format", choices=FORMATS, default="text", help="output format (%(default)s)")
@@ -124,7 +129,7 @@ def _run(arguments: argparse.Namespace) -> str:
         ties=arguments.ties, precision=arguments.precision, threads=arguments.threads,
         queries=arguments.queries or "judged", spread=arguments.spread or table_arguments.get("spread") is not None,
         out=arguments.out, undefined=arguments.undefined, order=arguments.order,
-        consistent_only=arguments.consistent_only,
+        consistent_only=arguments.consistent_only, chance=arguments.chance,
     )  # fmt: skip
     if arguments.table is not None:
         table = results.table(**table_arguments, sort=arguments.sort)
@@ -170,6 +175,8 @@ def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
             option = next(iter(given))
             raise InputError("", f"--{option} requires --table", argument=option)
         return {}
+    if arguments.chance:
+        raise InputError("", "--chance cannot be combined with --table, which has no columns of it", argument="chance")
     if arguments.per_query:
         raise InputError("", "--table cannot be combined with -q: a table shows means only", argument="table")
     # Import only here: this loads the statistics, which the other formats do not need.

@@ -110,7 +110,7 @@ class Prepared:
         values : float64[n_outputs, n_queries, n_measures]
             C-contiguous, aligned and in native byte order. There is one output, or one for each division into bands.
             For a spread, each is replaced by four: mean, standard deviation, minimum and maximum. If there is one
-            output, the first axis may be left out.
+            output, the first axis may be left out. A pass of chance has three outputs, and ignores the scores.
         """
         if self.unshared is not None and self.excluded is not None and self.wanted.needs_whole_list:
             return self.unshared._evaluate_copies(scores, values)
@@ -216,6 +216,9 @@ def _run(
     engine: Engine, wanted: Pass, bands: tuple[Integers, ...], scores: Scores, values: Values, first: int, last: int
 ) -> int:
     """Run an engine on the queries first … last - 1."""
+    if wanted.chance:
+        engine.chance(values, first, last)
+        return -1
     if bands:
         return engine.sweep(scores, list(bands), wanted.rule.placement, wanted.spread, values, first, last)
     if wanted.spread:

@@ -24,8 +24,7 @@ def unanswered(
     Returns
     -------
     float64[n_outputs, n_queries, n_measures]
-        One output for each view: the values. A view with a spread has three more outputs: the standard deviations,
-        minima and maxima.
+        The outputs of each view; see `View.outputs`.
     """
     n = judgments.n_queries
     offsets, nothing = np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)

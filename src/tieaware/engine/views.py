@@ -15,6 +15,10 @@ from tieaware.errors import InputError
 from tieaware.precision import Coarsening, parse_precision
 from tieaware.ties import RULES, TieRule, TieRuleName, tie_rule
 
+# The names of the outputs of a spread, and of those that describe a random order.
+SPREAD = ("std", "min", "max")
+CHANCE = ("chance", "chance_std", "ideal")
+
 
 class RankBands(Protocol):
     """A coarsening that ties all documents whose ranks lie in the same band, such as the ranks 1 to 10.
@@ -45,6 +49,9 @@ class Pass(NamedTuple):
         and maximum.
     outputs : tuple of int
         The outputs that the pass fills, as indices into the outputs of all views.
+    chance : bool
+        Whether the pass ignores the scores, and evaluates each list as if all its documents tied. It fills three
+        outputs: the mean, the standard deviation and the best value over all orders.
     """
 
     rule: TieRule
@@ -52,6 +59,7 @@ class Pass(NamedTuple):
     bands: tuple[RankBands, ...] = ()
     spread: bool = False
     outputs: tuple[int, ...] = (0,)
+    chance: bool = False
 
     @property
     def ordering(self) -> TieRule:
@@ -80,6 +88,8 @@ class View:
         The coarsening that is applied to the scores before ties are found.
     spread : bool
         Whether to compute the standard deviation, minimum and maximum over the orders of tied documents, too.
+    chance : bool
+        Whether to compute what a random order of each list earns, too.
 
     Raises
     ------
@@ -87,21 +97,28 @@ class View:
         If the rule or precision is unknown, or if a spread is wanted with a rule other than "average".
     """
 
-    __slots__ = ("precision", "rule", "spread")
+    __slots__ = ("chance", "precision", "rule", "spread")
 
     def __init__(
-        self, ties: TieRuleName = "average", precision: str | Coarsening | None = None, spread: bool = False
-    ) -> None:
+        self, ties: TieRuleName = "average", precision: str | Coarsening | None = None, spread: bool = False,
+        chance: bool = False,
+    ) -> None:  # fmt: skip
         self.rule: TieRule = tie_rule(ties)
         self.precision: Coarsening | None = None if precision is None else parse_precision(precision)
         self.spread: bool = flag("spread", spread)
+        self.chance: bool = flag("chance", chance)
         if self.spread and not self.rule.averages:
             raise InputError("ties", f"{self.rule.name!r} gives tied documents one order; a spread requires 'average'")
 
     @property
     def n_outputs(self) -> int:
-        """The number of outputs: 4 with a spread (mean, standard deviation, minimum and maximum), otherwise 1."""
-        return 4 if self.spread else 1
+        """The number of outputs: the names of `outputs`."""
+        return len(self.outputs)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the outputs in their order, which are those of the arrays of `Results`."""
+        return ("values", *(SPREAD if self.spread else ()), *(CHANCE if self.chance else ()))
 
 
 def passes(views: Sequence[View]) -> list[Pass]:
@@ -114,13 +131,16 @@ def passes(views: Sequence[View]) -> list[Pass]:
     banded: dict[tuple[TieRuleName, bool], list[tuple[RankBands, range]]] = {}
     output = 0
     for view in views:
-        outputs = range(output, output + view.n_outputs)
+        outputs = range(output, output + (4 if view.spread else 1))
         if getattr(view.precision, "groups_ranks", False) and view.rule.by_score_alone:
             same = banded.setdefault((view.rule.name, view.spread), [])
             same.append((cast(RankBands, view.precision), outputs))
         else:
             needed.append(Pass(view.rule, view.precision, spread=view.spread, outputs=tuple(outputs)))
         output += view.n_outputs
+        if view.chance:
+            random = tuple(range(output - len(CHANCE), output))
+            needed.append(Pass(RULES["average"], spread=True, outputs=random, chance=True))
     for (rule, spread), same in banded.items():
         bands, filled = zip(*same, strict=True)
         needed.append(Pass(RULES[rule], bands=bands, spread=spread, outputs=tuple(chain.from_iterable(filled))))

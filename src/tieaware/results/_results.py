@@ -17,9 +17,9 @@ from tieaware.measures import Measure
 from tieaware.output import data_frames, tables
 from tieaware.output.tables import Table, counted
 from tieaware.results import captions, exports, formats, summaries
+from tieaware.results.against_chance import AgainstChance
 from tieaware.results.exports import Column, Export
 from tieaware.results.lookup import position_of_measure, shown_name
-from tieaware.results.named_values import NamedValues
 from tieaware.results.provenance import title_of
 from tieaware.ties import tie_rule
 
@@ -42,7 +42,7 @@ _SHOWN_ROWS = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results(NamedValues):
+class Results(AgainstChance):
     """A value for each run, query and measure, as `evaluate` returns.
 
     ``len(result)`` is the number of runs. Iteration yields the names of the runs. For results of one run and one
@@ -61,6 +61,9 @@ class Results(NamedValues):
     std, min, max : float64[n_runs, n_queries, n_measures] or None
         With ``spread=True``, the standard deviation, the minimum and the maximum over the orders of tied documents;
         NaN for infAP, whose spread is not known.
+    chance, chance_std, ideal : float64[n_runs, n_queries, n_measures] or None
+        With ``chance=True``, the mean and the standard deviation of the value over all orders of the documents that the
+        run has for the query, and the value of the best order; `adjusted` and `z` compare the values with them.
     names : tuple of str
         The names of the measures in exports, as they were requested, e.g. "map" or "AP".
     provenance : Provenance or None
@@ -88,13 +91,14 @@ class Results(NamedValues):
     """
 
     def columns(self) -> list[Column]:
-        """Return the columns of exports: the value of each measure, and with a spread its std, min and max, if known.
+        """Return the columns of exports: the value of each measure, and what else is known of it.
 
         Returns
         -------
         list of Column
-            In the order of the measures, under the names that were requested. The std, min and max of a measure follow
-            its value, with "_std", "_min" and "_max" appended to the name. Counts have a value only.
+            In the order of the measures, under the names that were requested. With a spread, the std, min and max of a
+            measure follow its value, with "_std", "_min" and "_max" appended to the name; with chance, "_chance",
+            "_chance_std" and "_ideal". Counts have a value only.
 
         Examples
         --------
@@ -185,7 +189,7 @@ class Results(NamedValues):
         differences = self.values - expectation.values
         differences[..., summaries.geometric(self.measures)] = np.nan
         names = tuple(f"{name}_bias" for name in self.names)
-        return replace(self, values=differences, std=None, min=None, max=None, names=names)
+        return self._values_only(differences, names)
 
     @classmethod
     def concat(cls, results: Sequence[Self], qrels: QrelsLike | None = None) -> Self:
@@ -245,10 +249,7 @@ class Results(NamedValues):
         n_runs, n_queries, n_measures = self.values.shape
         sizes = [counted(n_runs, "run"), counted(n_queries, "query", "queries"), counted(n_measures, "measure")]
         first, n = self._run_range(0, _SHOWN_RUNS), _SHOWN_MEASURES
-        few = replace(
-            first, values=first.values[..., :n], measures=self.measures[:n], names=self.names[:n],
-            std=None, min=None, max=None,
-        )  # fmt: skip
+        few = first._values_only(first.values[..., :n], self.names[:n], self.measures[:n])
         lines = [f"Results of {', '.join(sizes)}", str(replace(few.means(), notes=()))]
         if n_runs > _SHOWN_RUNS:
             lines.append(f"and {counted(n_runs - _SHOWN_RUNS, 'more run')}")

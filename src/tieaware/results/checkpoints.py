@@ -25,6 +25,7 @@ _REMEDY = "choose another folder, or remove this file"
 # How a message names the difference between a checkpoint and the evaluation, for each option that the file records.
 _OPTIONS = {
     "measures": "other measures", "ties": "another tie rule", "spread": "another setting of the spread",
+    "chance": "another setting of chance",
     "queries": "another choice of queries", "precision": "another score precision",
     "version": "another version of tieaware",
     "judgments": "other judgments", "score_dtype": "another type of scores",
@@ -50,7 +51,7 @@ class Checkpoints:
     names : tuple of str
         The names of the measures.
     view : View
-        The tie rule, the score precision and the spread of the evaluation.
+        The tie rule, the score precision, the spread and the chance of the evaluation.
     queries : str
         The queries that count; see `tieaware.evaluate`.
     undefined : float
@@ -72,7 +73,8 @@ class Checkpoints:
             raise unexpected("out", "the path of a folder", shown(folder))
         check_folder(folder)
         self._options = {
-            "measures": ", ".join(names), "ties": view.rule.name, "spread": view.spread, "queries": queries,
+            "measures": ", ".join(names), "ties": view.rule.name, "spread": view.spread, "chance": view.chance,
+            "queries": queries,
             "precision": None if view.precision is None else str(view.precision), "version": __version__,
             "judgments": _digest(qrels), "undefined": str(undefined),
             "order": order,

@@ -31,7 +31,7 @@ class Joinable(NamedTuple):
     names : tuple of str
         The names of the measures.
     arrays : dict of str to float64[n_runs, n_queries, n_measures]
-        "values", and with a spread "std", "min" and "max".
+        "values", with a spread "std", "min" and "max", and with chance "chance", "chance_std" and "ideal".
     provenance : Provenance or None
     unanswered : dict of str to int
         The number of unanswered queries of each run that has some.
@@ -138,7 +138,8 @@ def _with_unanswered(result: Joinable, judgments: QrelsLike) -> Joinable:
         raise InputError("results", f"query {unknown!r} is not judged in {qrels.name}")
     places = [positions[query] for query in result.queries]
     answered = result.answered[..., None]
-    outputs = unanswered(qrels.judgments, result.measures, [View("average", None, "std" in result.arrays)])
+    view = View("average", None, "std" in result.arrays, "chance" in result.arrays)
+    outputs = unanswered(qrels.judgments, result.measures, [view])
     arrays = {}
     for (kind, own), of_unanswered in zip(result.arrays.items(), outputs, strict=True):
         arrays[kind] = array = np.repeat(of_unanswered[None], len(result.runs), axis=0)

@@ -12,10 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
+from tieaware.engine.views import CHANCE, SPREAD
 from tieaware.measures import Measure
 from tieaware.output.tables import Cell, Table
 from tieaware.results import summaries
 from tieaware.results.provenance import Provenance
+
+# The kinds of columns that are standard deviations.
+_DEVIATIONS = ("std", "chance_std")
 
 
 class Column(NamedTuple):
@@ -30,7 +34,8 @@ class Column(NamedTuple):
         The sum of a count over the queries; the mean of anything else.
     measure : Measure
     kind : str
-        "value" for the value of the measure; "std", "min" or "max" for its spread over the orders of tied documents.
+        "value" for the value of the measure; "std", "min" or "max" for its spread over the orders of tied documents;
+        "chance", "chance_std" or "ideal" for the orders of all documents.
     """
 
     name: str
@@ -66,7 +71,7 @@ class Export(NamedTuple):
     answered : bool[n_runs, n_queries]
         Whether each run has a value for each query; see `tieaware.Results.answered`.
     columns : list of Column
-        In the order of the measures; the std, min and max of a measure follow its value.
+        In the order of the measures; the spread of a measure, and its chance, follow its value.
     has_spread : bool
         Whether the results have the spread over the orders of tied documents.
     made : Provenance or None
@@ -85,9 +90,9 @@ class Export(NamedTuple):
 def columns_of(
     measures: Sequence[Measure], names: Sequence[str], arrays: Mapping[str, Values], weights: Values | None = None
 ) -> list[Column]:
-    """Return the columns of measures: for each measure its value, then its std, min and max where they are known.
+    """Return the columns of measures: for each measure its value, then its spread and its chance where they are known.
 
-    A count has only the column of its value. A measure with a geometric mean has no column "std".
+    A count has only the column of its value. A measure with a geometric mean has no column of a standard deviation.
 
     Parameters
     ----------
@@ -95,30 +100,33 @@ def columns_of(
     names : sequence of str
         The name of each measure.
     arrays : dict of str to float64[n_runs, n_queries, n_measures]
-        "values", and with a spread "std", "min" and "max".
+        "values", with a spread "std", "min" and "max", and with chance "chance", "chance_std" and "ideal".
     weights : float64[n_runs, n_queries], optional
         The weights of the queries in means; counts are summed without them. By default, all have the same weight.
     """
     values = arrays["values"]
     kinds = {"value": (values, summaries.sums_or_means(values, measures, weights))}
-    if all(kind in arrays for kind in ("std", "min", "max")):
-        kinds["std"] = arrays["std"], summaries.std_of_means(arrays["std"], values, measures, weights)
-        kinds |= {kind: (arrays[kind], summaries.averages(arrays[kind], measures, weights)) for kind in ("min", "max")}
+    for kind in (kind for group in (SPREAD, CHANCE) if all(kind in arrays for kind in group) for kind in group):
+        array = arrays[kind]
+        if kind in _DEVIATIONS:
+            kinds[kind] = array, summaries.std_of_means(array, values, measures, weights)
+        else:
+            kinds[kind] = array, summaries.averages(array, measures, weights)
     columns = []
     for i, (name, measure) in enumerate(zip(names, measures, strict=True)):
         for kind, (array, summary) in kinds.items():
-            if kind == "value" or _has_spread(measure, kind):
+            if kind == "value" or _is_known(measure, kind):
                 full_name = name if kind == "value" else f"{name}_{kind}"
                 columns.append(Column(full_name, array[..., i], summary[:, i], measure, kind))
     return columns
 
 
-def _has_spread(measure: Measure, kind: str) -> bool:
-    """Return whether a kind of spread, "std", "min" or "max", is known for a measure."""
+def _is_known(measure: Measure, kind: str) -> bool:
+    """Return whether a kind of column other than "value" is known for a measure."""
     definition = measure.definition
-    if definition.is_count or not definition.has_spread:
+    if definition.is_count or not (definition.has_spread or kind == "chance"):
         return False
-    return kind != "std" or definition.summary != "geometric"
+    return kind not in _DEVIATIONS or definition.summary != "geometric"
 
 
 def without_last_measure(export: Export) -> Export:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from tieaware.checks.arguments import did_you_mean, shown
 from tieaware.checks.positions import unknown
+from tieaware.engine.views import CHANCE, SPREAD
 from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measure
 
 # The name of a run that was passed without a name.
 _UNNAMED = ("run",)
-# The endings of the columns of a spread.
-_SPREAD = ("std", "min", "max")
+# The endings of the columns beside the values, the longest first, and the option that gives each.
+_OPTIONS = {
+    **dict.fromkeys(sorted(CHANCE, key=len, reverse=True), "chance"), **dict.fromkeys(SPREAD, "spread"),
+}  # fmt: skip
 
 
 def position_of_measure(measures: Sequence[Measure], names: Sequence[str], measure: Any) -> int:
@@ -79,17 +82,22 @@ def _no_run(runs: Sequence[str], name: Any) -> KeyError:
     return KeyError(f"{error.args[0]}; pass {{{name!r}: run}} to name it") if unnamed else error
 
 
-def column_of_spread(
-    runs: Sequence[str], measures: Sequence[Measure], names: Sequence[str], key: tuple[Any, ...], has_spread: bool
+def column_of_table(
+    runs: Sequence[str], measures: Sequence[Measure], names: Sequence[str], key: tuple[Any, ...], known: Collection[str]
 ) -> KeyError | None:  # fmt: skip
-    """Return the error for a key such as AP_std, which is a column of tables only; None if the key has none."""
+    """Return the error for a key such as AP_std, which is a column of tables only; None if the key has none.
+
+    `known` has the names of the arrays of the results, such as "std".
+    """
     for each in key:
-        measure, _, suffix = each.rpartition("_") if isinstance(each, str) else ("", "", "")
-        if suffix in _SPREAD and runs and _is_measure(names, measures, measure):
+        suffix = next((one for one in _OPTIONS if isinstance(each, str) and each.endswith(f"_{one}")), "")
+        measure = each[: -len(suffix) - 1] if suffix else ""
+        if suffix and runs and _is_measure(names, measures, measure):
             run = next((one for one in key if one in runs), runs[0])
             column = f"{shown_name(names, measures, measure)}_{suffix}"
             means = f"write result.means()[{run!r}, {column!r}], or result.{suffix} for all queries"
-            return KeyError(f"{each!r} is a column of tables; {means if has_spread else 'evaluate with spread=True'}")
+            remedy = means if suffix in known else f"evaluate with {_OPTIONS[suffix]}=True"
+            return KeyError(f"{each!r} is a column of tables; {remedy}")
     return None
 
 

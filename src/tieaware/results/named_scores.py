@@ -30,6 +30,7 @@ def results_of_scores(
     measures: tuple[tuple[Measure, ...], tuple[str, ...]],
     view: View,
     evaluate: Evaluate,
+    chance: Values | None = None,
 ) -> Results:
     """Evaluate the scores of each run; return the values as Results.
 
@@ -45,9 +46,11 @@ def results_of_scores(
     measures : (tuple of Measure, tuple of str)
         The measures, and the names that the caller gave them.
     view : View
-        The tie rule, the precision, and whether a spread is wanted.
+        The tie rule, the precision, and whether a spread and chance are wanted.
     evaluate : callable
-        A function as `Evaluate` describes it.
+        A function as `Evaluate` describes it, which writes the values, and with a spread its three other outputs.
+    chance : float64[3, n_queries, n_measures], optional
+        The outputs of chance, if they are wanted: they are those of every run.
 
     Raises
     ------
@@ -58,18 +61,23 @@ def results_of_scores(
     over: tuple[str | int, ...] = tuple(numbers)
     if queries is not None:
         over = tuple(axis_names(queries, len(numbers), "queries", "queries").to_list())
-    values = np.empty((view.n_outputs, len(numbers), len(measures[0])))
+    values = np.empty((view.n_outputs - (0 if chance is None else len(chance)), len(numbers), len(measures[0])))
     cubes = np.empty((view.n_outputs, len(scores), len(numbers), len(measures[0])))
     for i, (run, of_run) in enumerate(scores.items()):
         evaluate(of_run, values, f"scores[{run!r}]")
-        cubes[:, i] = values
+        cubes[: len(values), i] = values
+    if chance is not None:
+        cubes[len(values) :] = chance[:, None]
     defined = ~np.isnan(cubes[0]).all(axis=(0, 2))
     if not defined.all():
         cubes, over = cubes[:, :, defined], tuple(compress(over, defined.tolist()))
     precision = None if view.precision is None else str(view.precision)
     made = Provenance(view.rule.name, precision, "judged", __version__, complete_lists=True)
-    std, least, greatest = cubes[1:] if view.spread else (None, None, None)
-    return Results(cubes[0], tuple(scores), over, measures[0], std, least, greatest, measures[1], made)
+    outputs: dict[str, Any] = dict(zip(view.outputs, cubes, strict=True))
+    return Results(
+        runs=tuple(scores), queries=over, measures=measures[0], names=measures[1], provenance=made,
+        **outputs,
+    )  # fmt: skip
 
 
 def _check_named(scores: Any) -> None:

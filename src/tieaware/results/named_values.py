@@ -14,13 +14,14 @@ from tieaware.checks.arrays import Values
 from tieaware.checks.attributes import INSTEAD, Hinted, missing
 from tieaware.checks.keywords import calls_elsewhere
 from tieaware.checks.positions import position
+from tieaware.engine.views import CHANCE, SPREAD
 from tieaware.errors import InputError, warn
 from tieaware.measures import Measure
 from tieaware.output.tables import counted
 from tieaware.results import summaries
 from tieaware.results.lookup import (
     check_key,
-    column_of_spread,
+    column_of_table,
     in_another_order,
     instead_of_mean,
     position_of_measure,
@@ -49,6 +50,9 @@ class NamedValues(Hinted):
     names: tuple[str, ...] = ()
     provenance: Provenance | None = None
     unanswered: dict[str, int] = field(default_factory=dict)
+    chance: Values | None = None
+    chance_std: Values | None = None
+    ideal: Values | None = None
 
     def __post_init__(self) -> None:
         if not self.names:
@@ -77,14 +81,21 @@ class NamedValues(Hinted):
             raise missing("Results", name, self, f"result[{key}]" if key and shown_as in self.names else "")
 
     def cubes(self) -> dict[str, Values]:
-        """Return the arrays by name: values, and with a spread std, min and max.
+        """Return the arrays by name: values; with a spread std, min and max; with chance chance, chance_std and ideal.
 
         Returns
         -------
         dict of str to float64[n_runs, n_queries, n_measures]
         """
-        spread = ((name, getattr(self, name)) for name in ("std", "min", "max"))
-        return {"values": self.values, **{name: cube for name, cube in spread if cube is not None}}
+        others = ((name, getattr(self, name)) for name in (*SPREAD, *CHANCE))
+        return {"values": self.values, **{name: cube for name, cube in others if cube is not None}}
+
+    def _values_only(self, values: Values, names: tuple[str, ...], measures: tuple[Measure, ...] | None = None) -> Self:
+        """Return results with other values of some measures, without a spread and without chance."""
+        nothing: dict[str, Any] = dict.fromkeys((*SPREAD, *CHANCE))
+        return replace(
+            self, values=values, names=names, measures=self.measures if measures is None else measures, **nothing
+        )
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -135,7 +146,7 @@ class NamedValues(Hinted):
         except KeyError as error:
             given = key if isinstance(key, tuple) else (key,)
             moved = in_another_order(self.runs, self.measures, self.names, self.queries, given)
-            column = column_of_spread(self.runs, self.measures, self.names, given, self.std is not None)
+            column = column_of_table(self.runs, self.measures, self.names, given, self.cubes())
             raise moved or column or error from None
 
     def _ipython_key_completions_(self) -> list[str]:

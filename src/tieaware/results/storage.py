@@ -21,15 +21,17 @@ import numpy.typing as npt
 from tieaware._version import __version__
 from tieaware.checks.arguments import is_integer, shown
 from tieaware.checks.arrays import Values
+from tieaware.engine.views import CHANCE, SPREAD
 from tieaware.errors import InputError
 from tieaware.measures import parse_measure
 from tieaware.results.provenance import Provenance
 from tieaware.runtime.atomic_files import whole_file
 from tieaware.runtime.extras import MissingExtraError, load
 
-# The version of the file format that this module writes. Files of a newer version are refused.
-_VERSION = 1
-_ARRAYS = ("values", "std", "min", "max")
+# The newest version of the file format. Files of a newer version are refused. Version 2 added the arrays of CHANCE; a
+# file without them has version 1, which earlier versions of tieaware read.
+_VERSION = 2
+_ARRAYS = ("values", *SPREAD, *CHANCE)
 _DAMAGED = "the file is damaged, or was not written by Results.save"
 
 
@@ -67,7 +69,7 @@ def write(fields: Mapping[str, Any], path: str | os.PathLike[str], key: dict[str
         raise InputError(name, "results without a measure cannot be saved")
     made = fields["provenance"]
     header = {
-        "format": _VERSION,
+        "format": 1 if all(fields.get(name) is None for name in CHANCE) else _VERSION,
         "tieaware": __version__,
         "shape": list(fields["values"].shape),
         "measures": [str(measure) for measure in fields["measures"]],
