@@ -1,5 +1,7 @@
 """Expected reciprocal rank (ERR) under ties: mean and variance over the orders of tied documents.
 
+iRBU is the same with the utility p^j of rank j instead of 1/j.
+
 In the model of ERR, the user stops at each document with a probability that depends on its grade. Notation:
 q = 1 - stop[c] is the probability that the user goes on after a document of weighting c; it is 1 for ungraded
 documents. A_x is the mean product of q over x random documents of a group: the probability that the user goes on beyond
@@ -55,7 +57,7 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
             # A_0 is 1, and A_1 is q.
             for c in range(query.measure.n_weightings):
                 if query.weight[c * groups.stride + g] > 0.0:
-                    total += goes_on * (1.0 - (1.0 - stop[c])) / (t + 1)
+                    total += over_rank(query, goes_on * (1.0 - (1.0 - stop[c])), t + 1)
                     goes_on *= 1.0 - stop[c]
             continue
         graded = graded_of(query, g)
@@ -75,7 +77,7 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
                 rest *= 1.0 - stop[c]
                 tieaware_join_products(products, <int>m, i, 1.0 - stop[c])
         for x in range(1, m + 1):
-            total += goes_on * (products[m - x + 1] - products[m - x]) / (t + x)
+            total += over_rank(query, goes_on * (products[m - x + 1] - products[m - x]), t + x)
         goes_on *= rest
     return total / query.norm
 
@@ -142,11 +144,31 @@ cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
     for x in range(1, m + 1):
         # This is δ_x. For the last slot of a group that is wholly within the cut-off, any number would do, because T_x
         # is then the same for all orders.
-        work[m - x] = 1.0 / ((t + x) * (t + x + 1.0)) if t + x < query.measure.cutoff else 1.0 / (t + x)
+        work[m - x] = fall_of_utility(query, t + x)
     tieaware_sum_covariances(covariances, work, falls, <int>m)
     for x in range(m):
         total += work[x] * (work[x] * covariances[(m - x) * row + x] + 2.0 * falls[x])
     return total
+
+
+cdef double mean_of_cascade_to_ideal(const Query* query) noexcept nogil:
+    # If the ranking is ideal and has ties, rounding errors may make its sum slightly larger than its norm.
+    return min(mean_of_cascade(query), 1.0)
+
+
+cdef inline double over_rank(const Query* q, double chance, int64_t j) noexcept nogil:
+    """Return `chance` times the utility of rank j: 1/j, or with a parameter p the value p^j from the lookup array."""
+    if q.measure.measure_number == 0.0:
+        return chance / j
+    return chance * q.measure.lookup[q.measure.n_weightings + j - 1]
+
+
+cdef inline double fall_of_utility(const Query* q, int64_t j) noexcept nogil:
+    """Return the utility of rank j minus that of rank j+1, which is 0 below the cut-off."""
+    cdef double p = q.measure.measure_number
+    if p != 0.0:
+        return over_rank(q, 1.0 if j == q.measure.cutoff else 1.0 - p, j)
+    return 1.0 / (j * (j + 1.0)) if j < q.measure.cutoff else 1.0 / j
 
 
 cdef inline double graded_of(const Query* q, Py_ssize_t g) noexcept nogil:

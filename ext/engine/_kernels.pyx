@@ -32,6 +32,8 @@ register("accuracy", _confusion.mean_of_accuracy, _confusion.variance_of_accurac
 register("area_under_curve", _pairs.mean_of_pairs, _pairs.variance_of_pairs, _pairs.extremes_of_pairs)
 register("average_precision", _expected.average_precision, _spread.average_precision)
 register("cascade", _cascade.mean_of_cascade, _cascade.variance_of_cascade, NULL, _cascade.size_of_cascade)
+register("cascade_to_ideal", _cascade.mean_of_cascade_to_ideal, _cascade.variance_of_cascade, NULL,
+         _cascade.size_of_cascade)
 register("constant", _expected.constant, _spread.none)
 register("discounted", _expected.slots, _spread.discounted)
 register("discounted_to_ideal", _expected.slots_of_ideal, _spread.discounted)
@@ -45,6 +47,7 @@ register("interpolated", _interpolated.mean_at_recall, _interpolated.variance_at
          _interpolated.size_at_recall)
 register("interpolated_11", _interpolated.mean_at_eleven_recalls, _interpolated.variance_at_eleven_recalls, NULL,
          _interpolated.size_at_eleven_recalls)
+register("inverse_squares", _expected.slots, _spread.inverse_squares)
 register("patience", _expected.slots, _spread.patience)
 register("precision_at_relevant", _nth_relevant.mean_of_precision, _nth_relevant.variance_of_precision)
 register("preference", _expected.preference, _spread.preference)

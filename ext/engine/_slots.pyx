@@ -76,6 +76,24 @@ def geometric(double p, Py_ssize_t depth):
     return sums
 
 
+def inverse_squares(double first, Py_ssize_t depth):
+    """Return the prefix sums of the slot weights of INSQ: row j is Σ_{i ≤ j} 1 / (first + i - 1)²."""
+    cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = sums
+    cdef double_double total, weight
+    cdef double below
+    cdef Py_ssize_t j
+    total.high = total.low = weight.low = 0.0
+    with nogil:
+        for j in range(1, depth + 1):
+            below = first + (j - 1)
+            weight.high = 1.0 / (below * below)
+            total = add(total, weight)
+            rows[j, 0] = total.high
+            rows[j, 1] = total.low
+    return sums
+
+
 def squares(cnp.ndarray slots not None):
     """Return the prefix sums of squared slot weights, Σ_{i ≤ j} d_i², from the prefix sums of the slot weights d."""
     cdef Py_ssize_t depth = slots.shape[0] - 1
@@ -142,4 +160,52 @@ def ideal(cnp.ndarray labels not None, cnp.ndarray gains not None, cnp.ndarray o
     free(sorted_gains)
     if not good:
         raise ValueError("a label has no gain: it is beyond the last of the gains")
+    return sums
+
+
+def ideal_cascade(cnp.ndarray labels not None, cnp.ndarray stops not None, cnp.ndarray offsets not None,
+                  Py_ssize_t depth):
+    """Return the ideal ERR of each list: that of its graded documents in the best order.
+
+    Only the `depth` highest labels count. The sum has the same bits as the sum that _cascade.pyx computes for the ideal
+    ranking without ties.
+
+    Parameters
+    ----------
+    labels : int32[n]
+    stops : float64[n_grades]
+        The probability that a user stops at a document of each grade, from grade 1. Lower labels are not graded.
+    offsets : int64[n_lists + 1]
+        Where the labels of each list start.
+    """
+    cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
+    cdef const double* stop = <const double*>cnp.PyArray_DATA(stops)
+    cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
+    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, n_grades = stops.shape[0], i, j, c
+    cdef int64_t rank
+    cdef double goes_on
+    cdef bint good = True
+    cdef cnp.ndarray sums = np.zeros(n_lists), counts = np.zeros(n_grades + 1, np.int64)
+    cdef double* into = <double*>cnp.PyArray_DATA(sums)
+    cdef int64_t* count = <int64_t*>cnp.PyArray_DATA(counts)
+    with nogil:
+        for i in range(n_lists):
+            for c in range(n_grades + 1):
+                count[c] = 0
+            for j in range(bound[i], bound[i + 1]):
+                if label[j] > n_grades:
+                    good = False
+                elif label[j] > 0:
+                    count[label[j]] += 1
+            rank = 0
+            goes_on = 1.0
+            for c in range(n_grades, 0, -1):
+                for j in range(count[c]):
+                    if rank >= depth or goes_on < 1e-30 * into[i]:
+                        break
+                    rank += 1
+                    into[i] += goes_on * (1.0 - (1.0 - stop[c - 1])) / rank
+                    goes_on *= 1.0 - stop[c - 1]
+    if not good:
+        raise ValueError("a label is higher than the highest grade")
     return sums

@@ -5,6 +5,7 @@ from tieaware.kernels._measure cimport Query
 
 cdef double average_precision(const Query* q) noexcept nogil
 cdef double discounted(const Query* q) noexcept nogil
+cdef double inverse_squares(const Query* q) noexcept nogil
 cdef double hits(const Query* q) noexcept nogil
 cdef double hits_at_r(const Query* q) noexcept nogil
 cdef double none(const Query* q) noexcept nogil

@@ -93,6 +93,10 @@ cdef double patience(const Query* q) noexcept nogil:
     return over_slots(q, patient_deviations, patient_fall)
 
 
+cdef double inverse_squares(const Query* q) noexcept nogil:
+    return over_slots(q, discounted_deviations, inverse_square_fall)
+
+
 cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcept nogil:
     """Return Σ s² [V + (n-m)/(n m) (Σ d_j)²] over the groups, divided by the squared norm.
 
@@ -161,6 +165,11 @@ cdef double discounted_fall(const Query* q, int64_t j) noexcept nogil:
     cdef double s = 1.0 / (2.0 * j + 3.0)
     cdef double logarithm = 2.8853900817779268 * (s + s * (s * s) * (1.0 / 3.0 + s * s * (0.2 + s * s / 7.0)))
     return logarithm * slot(q, j) * slot(q, j + 1)
+
+
+cdef double inverse_square_fall(const Query* q, int64_t j) noexcept nogil:
+    """Return d_j - d_{j+1} = 1/a² - 1/(a+1)² = (2a + 1) d_j d_{j+1}, with a = j - 1 + 2T."""
+    return (2.0 * (j - 1.0 + 2.0 * q.measure.measure_number) + 1.0) * slot(q, j) * slot(q, j + 1)
 
 
 cdef double_double patient_deviations(const Query* q, int64_t t, int64_t m, double_double d) noexcept nogil:

@@ -52,6 +52,8 @@ from tieaware.measures.definitions import (
     infAP,
     nDCG,
 )
+from tieaware.measures.ntcir import MSnDCG, iRBU, nERR
+from tieaware.measures.user_models import INSQ, SDCG
 from tieaware.optimise import WeightedFusion, fuse
 from tieaware.precision import bands
 from tieaware.precision.worst_cases import WorstCase, worst_case
@@ -78,9 +80,11 @@ __all__ = [
     "F1",
     "GMAP",
     "IAP11",
+    "INSQ",
     "PRR",
     "RBP",
     "RR",
+    "SDCG",
     "Accuracy",
     "Bpref",
     "Chance",
@@ -91,6 +95,7 @@ __all__ = [
     "IPrec",
     "InputError",
     "Judged",
+    "MSnDCG",
     "MaxF",
     "Measure",
     "NumQ",
@@ -120,9 +125,11 @@ __all__ = [
     "evaluate",
     "experiments",
     "fuse",
+    "iRBU",
     "infAP",
     "integrations",
     "nDCG",
+    "nERR",
     "parse_measure",
     "precision",
     "read_qrels",

@@ -112,7 +112,8 @@ def test_undefined(some_of_sweep, exact):
     values = evaluator(some_of_sweep, undefined=np.nan)(scores_of(some_of_sweep))
     for i, query in enumerate(some_of_sweep):
         for j, measure in enumerate(measures):
-            relevant = any(x >= 0 and x >= measure.parameters.get("rel", 1) for x in query.judged)
+            least = measure.parameters.get("rel", int(measure.parameters.get("min_rel", 0)) + 1)
+            relevant = any(x >= 0 and x >= least for x in query.judged)
             if measure.definition.is_count or measure.name in ("Judged", "RBPResidual") or relevant:
                 assert values[i, j] == pytest.approx(exact[0, i, j], abs=TOLERANCE)
             else:

@@ -11,8 +11,10 @@ from collections_of_dicts import collection
 from ir_measures import (
     AP,
     ERR,
+    INSQ,
     RBP,
     RR,
+    SDCG,
     Accuracy,
     Bpref,
     Compat,
@@ -53,6 +55,14 @@ OTHERS = [
     (ir_measures.accuracy, [Accuracy, Accuracy @ 5, Accuracy(rel=2)], 1e-12),
     (ir_measures.msmarco, [RR @ 3, RR(rel=2) @ 4], 1e-12),
     (ir_measures.cwl_eval, [RBP(rel=1), RBP(rel=2, p=0.6)], 1e-12),
+    (
+        ir_measures.cwl_eval,
+        [
+            SDCG(max_rel=2) @ 5, SDCG(max_rel=4) @ 50, SDCG(min_rel=1, max_rel=2) @ 3, SDCG(max_rel=1) @ 2000,
+            INSQ(max_rel=2), INSQ(T=2.5, min_rel=1, max_rel=3), INSQ(T=0.25, max_rel=1),
+        ],
+        1e-12,
+    ),
     (ir_measures.gdeval, [nDCG(dcg="exp-log2") @ 5, ERR @ 5], 5.1e-6),
 ]
 

@@ -27,6 +27,8 @@ VALUES = {
     "docs": st.integers(0, 10**15),
     "i": st.integers(1, 2**31),
     "max_rel": st.integers(1, 50),
+    "min_rel": st.integers(0, 10),
+    "T": st.floats(0.5, 1e8),
     "recall": st.floats(0.0, 1.0),
 }
 

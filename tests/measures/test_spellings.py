@@ -117,7 +117,6 @@ WRONG = {
     "f110": "measure: unknown measure 'f110'; did you mean F1@10?",
     "P@5-": "measure: unknown measure 'P@5-'; did you mean P@5?",
     "'AP@10'": """measure: unknown measure "'AP@10'"; did you mean AP@10?""",
-    "INST": f"measure: unknown measure 'INST'; the measures are {LISTED}",
     "coverage@10": f"measure: unknown measure 'coverage@10'; the measures are {LISTED}",
     "@10": f"measure: unknown measure '@10'; the measures are {LISTED}",
     "nDCG@10(dcg='exp-log2')": """measure: "nDCG@10(dcg='exp-log2')" has its parameters after the cut-off; """
@@ -201,7 +200,6 @@ MISTAKES = {
     "mean_rank": f"unknown measure 'mean_rank'; {NEAREST}",
     "arhr@10": "unknown measure 'arhr@10'; with one relevant item for each user, it is RR",
     "mae": f"unknown measure 'mae'; the measures are {LISTED}",
-    "nERR@10": f"unknown measure 'nERR@10'; the measures are {LISTED}",
     "infNDCG": f"unknown measure 'infNDCG'; the measures are {LISTED}",
     "trec": f"unknown measure 'trec'; the measures are {LISTED}",
     "10": "'10' is a number; write a cut-off after its measure, as in nDCG@10",

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import mpmath
 import numpy as np
+from support import user_model_values
 from support.queries import Query
 
 from tieaware.measures import Measure, parse_measure
@@ -88,6 +89,8 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
     if measure.parameters.get("judged_only"):
         order = [label for label in order if label >= 0]
     top = order if k is None else order[:k]
+    if name in user_model_values.VALUES:
+        return user_model_values.VALUES[name](measure, top, judged)
     if name == "NumRet":
         return Fraction(len(order))
     if name == "NumQ":
@@ -232,7 +235,7 @@ def _seen(measure: Measure, order: tuple[int, ...]) -> tuple[int, ...]:
         return order
     if not measure.parameters.get("judged_only"):
         order = order[: measure.cutoff]
-    if measure.name in ("DCG", "nDCG", "ERR"):
+    if measure.name in ("DCG", "nDCG", "ERR", *user_model_values.VALUES):
         unjudged = -1 if measure.parameters["judged_only"] else 0
         return tuple(label if label > 0 else 0 if label == 0 else unjudged for label in order)
     least = int(measure.parameters.get("rel", 1))

@@ -26,6 +26,10 @@ _NAME = "tieaware"
 # Measures that tieaware computes only with the parameter rel. Without rel, ir_measures computes them from gains.
 _WITH_REL = ("RBP",)
 
+# The measures that cwl_eval computes from scaled labels. It looks at this many ranks, and cuts the weights off there.
+_SCALED = ("SDCG", "INSQ")
+_RANKS_OF_CWL_EVAL = 1000
+
 
 def install(ties: TieRuleName = "average") -> None:
     """Make tieaware the first provider of ir_measures. Calling it again changes the tie rule.
@@ -192,13 +196,14 @@ def _supported(measures: Any, anything: Any) -> list[Any]:
     """Return the measures of ir_measures that tieaware supports; `anything` stands for any value of a parameter."""
     return [
         family(**{
-            name: anything(required=name == "rel" and family.NAME in _WITH_REL) for name in family.SUPPORTED_PARAMS
+            name: anything(required=name == "max_rel" or (name == "rel" and family.NAME in _WITH_REL))
+            for name in family.SUPPORTED_PARAMS
         })
         for family in (
             measures._P, measures._R, measures._AP, measures._RR, measures._nDCG, measures._RBP, measures._ERR,
             measures._Success, measures._Rprec, measures._Bpref, measures._infAP, measures._IPrec, measures._Judged,
             measures._Accuracy, measures._SetP, measures._SetR, measures._SetF, measures._SetAP, measures._NumQ,
-            measures._NumRel, measures._NumRet,
+            measures._NumRel, measures._NumRet, measures._SDCG, measures._INSQ,
         )
     ]  # fmt: skip
 
@@ -247,14 +252,21 @@ class _Task(NamedTuple):
 
 
 def _tasks(measures: Iterable[Any], judged: Mapping[Any, Mapping[Any, int]]) -> list[_Task]:
-    """Group measures by their parameter `gains`, because each choice of gains needs judgments with other labels."""
-    by_gains: dict[Any, list[_Computed]] = defaultdict(list)
+    """Group measures by their parameters `gains` and `max_rel`, which need judgments with other labels.
+
+    In ir_measures, labels above `max_rel` count as `max_rel`.
+    """
+    by_labels: dict[Any, list[_Computed]] = defaultdict(list)
     for measure in measures:
         parameters = dict(measure.params)
         gains = parameters.pop("gains", None) or {}
-        by_gains[tuple(sorted(gains.items()))].append(_computed(measure, parse_measure(type(measure)(**parameters))))
+        key = tuple(sorted(gains.items())), parameters.get("max_rel")
+        by_labels[key].append(_computed(measure, parse_measure(type(measure)(**parameters))))
     queries = list(judged)
-    return [_Task(queries, Qrels.from_dict(_relabelled(judged, dict(key))), each) for key, each in by_gains.items()]
+    return [
+        _Task(queries, Qrels.from_dict(_relabelled(judged, dict(gains), highest)), each)
+        for (gains, highest), each in by_labels.items()
+    ]
 
 
 def _computed(theirs: Any, ours: Measure) -> _Computed:
@@ -265,11 +277,17 @@ def _computed(theirs: Any, ours: Measure) -> _Computed:
     if theirs.NAME == "Accuracy":
         # In ir_measures, Accuracy has no value if there is no relevant document within the cut-off.
         return _Computed(theirs, ours, Success(rel=int(ours["rel"]), cutoff=ours.cutoff))
+    if theirs.NAME in _SCALED:
+        return _Computed(theirs, ours(cutoff=min(ours.cutoff or _RANKS_OF_CWL_EVAL, _RANKS_OF_CWL_EVAL)), None)
     return _Computed(theirs, ours, None)
 
 
-def _relabelled(judged: Mapping[Any, Mapping[Any, int]], gains: Mapping[int, int]) -> Mapping[Any, Mapping[Any, int]]:
-    """Return judgments in which each label is replaced by its gain, if `gains` has one."""
+def _relabelled(
+    judged: Mapping[Any, Mapping[Any, int]], gains: Mapping[int, int], highest: int | None
+) -> Mapping[Any, Mapping[Any, int]]:
+    """Return judgments in which each label is replaced by its gain, if `gains` has one, and is at most `highest`."""
+    if highest is not None:
+        gains = {label: highest for labels in judged.values() for label in labels.values() if label > highest}
     if not gains:
         return judged
     return {

@@ -60,11 +60,10 @@ from tieaware.measures.formulas import (
     stops,
     with_pool,
 )
-from tieaware.measures.parameters import Flag, Number, WholeNumber, Word
-from tieaware.measures.registry import BINARY, JUDGED_ONLY, REL, Parameters, register
+from tieaware.measures.parameters import Flag, Number, WholeNumber
+from tieaware.measures.registry import BINARY, GAIN_KIND, JUDGED_ONLY, REL, Parameters, register
 
-_GAIN: Parameters = {"dcg": Word("log2", ("log2", "exp-log2"), "the gain: the label, or 2^label - 1")}
-_GRADED: Parameters = {**_GAIN, **JUDGED_ONLY}
+_GRADED: Parameters = {**GAIN_KIND, **JUDGED_ONLY}
 _PATIENCE: Parameters = {
     "p": Number(0.8, 0.0, 1.0, "the probability that the user goes on to the next document", ends=False)
 }

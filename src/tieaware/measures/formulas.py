@@ -229,7 +229,7 @@ SMALL_DEPTH = 4096
 _deep_weights: WeakValueDictionary[tuple[Any, ...], Values] = WeakValueDictionary()
 
 
-def _slot_weights(kind: Callable[..., Values], depth: int, *arguments: float) -> Values:
+def slot_weights(kind: Callable[..., Values], depth: int, *arguments: float) -> Values:
     """Return the prefix sums for at least `depth` ranks; `kind(*arguments, depth)` computes them."""
     if depth <= SMALL_DEPTH:
         return _small_slot_weights(kind, *arguments)
@@ -252,17 +252,17 @@ def _small_slot_weights(kind: Callable[..., Values], *arguments: float) -> Value
 
 def reciprocal_slots(measure: Measure, depth: int) -> Values:
     """Return the prefix sums of 1 / rank."""
-    return _slot_weights(_slots.harmonic, depth)
+    return slot_weights(_slots.harmonic, depth)
 
 
 def discounted_slots(measure: Measure, depth: int) -> Values:
     """Return the prefix sums of 1 / log2(1 + rank)."""
-    return _slot_weights(_slots.logarithmic, depth)
+    return slot_weights(_slots.logarithmic, depth)
 
 
 def patient_slots(measure: Measure, depth: int) -> Values:
     """Return the prefix sums of (1 - p) p^(rank - 1)."""
-    return _slot_weights(_slots.geometric, depth, float(measure["p"]))
+    return slot_weights(_slots.geometric, depth, float(measure["p"]))
 
 
 def stops(measure: Measure, depth: int) -> Values:

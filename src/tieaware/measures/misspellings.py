@@ -50,7 +50,7 @@ _MEANT = {
 # Names, by key, of other things, which are spelled like measures that mean something else.
 _UNLIKE = {
     "adjustedarithmeticmeanrankindex", "all", "alltrec", "amri", "cg", "default", "idcg", "infndcg", "loss", "mae",
-    "medianrank", "metrics", "mse", "ncg", "nerr", "nugget", "official", "retrievalrecallatfixedprecision", "rmse",
+    "medianrank", "metrics", "mse", "ncg", "nugget", "official", "retrievalrecallatfixedprecision", "rmse",
     "sndcg", "statap", "trec", "treceval", "xinfap",
 }  # fmt: skip
 # Cut-offs that stand for the whole list.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tieaware.measures.definition import Definition, Measure
-from tieaware.measures.parameters import Flag, Parameter, WholeNumber
+from tieaware.measures.parameters import Flag, Parameter, WholeNumber, Word
 
 # All families of measures, by name.
 DEFINITIONS: dict[str, Definition] = {}
@@ -12,6 +12,7 @@ Parameters = dict[str, Parameter]
 
 REL: Parameters = {"rel": WholeNumber(1, 0, 2**31, "the smallest relevant label")}
 JUDGED_ONLY: Parameters = {"judged_only": Flag(False, "remove unjudged documents from the list first")}
+GAIN_KIND: Parameters = {"dcg": Word("log2", ("log2", "exp-log2"), "the gain: the label, or 2^label - 1")}
 BINARY: Parameters = {**REL, **JUDGED_ONLY}
 
 

@@ -59,6 +59,11 @@ References
        NTCIR-4, 2004.
 .. [13] V. Raghavan, P. Bollmann, G. S. Jung, "A critical investigation of recall and precision as measures of
        retrieval system performance", ACM TOIS 7(3), 1989.
+.. [14] T. Sakai, R. Song, "Evaluating diversified search results using per-intent graded relevance", SIGIR 2011.
+.. [15] T. Sakai, Z. Zeng, "Which diversity evaluation measures are 'good'?", SIGIR 2019.
+.. [16] A. Moffat, P. Bailey, F. Scholer, P. Thomas, "Incorporating user expectations and behavior into the
+       measurement of search effectiveness", ACM TOIS 35(3), 2017.
+.. [17] A. Moffat, F. Scholer, P. Thomas, "Models and metrics: IR evaluation as a user process", ADCS 2012.
 """
 
 from __future__ import annotations
@@ -74,10 +79,12 @@ from tieaware.reference import (
     average_precision,
     cascade,
     confusion,
+    cwl,
     first_relevant,
     gains,
     hits,
     interpolated_precision,
+    ntcireval,
     pairs,
     sets,
 )
@@ -94,6 +101,8 @@ MEASURES: dict[str, Functions] = {
     **gains.MEASURES,
     **cascade.MEASURES,
     **pairs.MEASURES,
+    **ntcireval.MEASURES,
+    **cwl.MEASURES,
 }
 
 

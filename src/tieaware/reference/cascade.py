@@ -8,7 +8,7 @@ Numbers in brackets, such as [1], refer to the list of references in the docstri
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tieaware.reference.rankings import Functions, Groups, Label, Ranking, with_ranks
 
@@ -51,10 +51,28 @@ def expected_reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = 
     >>> expected_reciprocal_rank([1, 0, 2], [1, 0, 2], max_rel=2)
     0.4375
     """
+    return utility_of_cascade(ranking, k, max_rel, lambda j: 1 / j)
+
+
+def utility_of_cascade(ranking: Ranking, k: int | None, max_rel: int, utility: Callable[[int], float]) -> float:
+    """Return Σ_j u_j Π_{i<j} (1 - stop_i) stop_j, the expected utility of the rank at which the user stops.
+
+    Parameters as for `expected_reciprocal_rank`; the value has the range of the utility.
+
+    Parameters
+    ----------
+    utility : callable
+        Takes a rank j, from 1, and returns its utility u_j.
+
+    Examples
+    --------
+    >>> utility_of_cascade([0, 1, 1], None, 1, lambda j: 0.5**j)
+    0.15625
+    """
     total, goes_on = 0.0, 1.0
     for j, label in enumerate(ranking[:k], start=1):
         stop = stop_probability(label, max_rel)
-        total += goes_on * stop / j
+        total += goes_on * stop * utility(j)
         goes_on *= 1 - stop
     return total
 
@@ -102,11 +120,24 @@ def mean_of_expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | N
     >>> mean_of_expected_reciprocal_rank([[1, 0]], [1, 0], max_rel=1)
     0.375
     """
+    return mean_utility_of_cascade(groups, k, max_rel, lambda j: 1 / j)
+
+
+def mean_utility_of_cascade(groups: Groups, k: int | None, max_rel: int, utility: Callable[[int], float]) -> float:
+    """Return the mean of `utility_of_cascade`: Σ P Σ_x (A_{x-1} - A_x) u_{t+x}.
+
+    Parameters as for `utility_of_cascade`.
+
+    Examples
+    --------
+    >>> mean_utility_of_cascade([[1, 0]], None, 1, lambda j: 0.5**j)
+    0.1875
+    """
     total, goes_on = 0.0, 1.0
     for ranks, labels in with_ranks(groups, k):
         factors = [1 - stop_probability(label, max_rel) for label in labels]
         means = mean_products(factors, len(ranks))
-        total += goes_on * math.fsum((means[x] - means[x + 1]) / j for x, j in enumerate(ranks))
+        total += goes_on * math.fsum((means[x] - means[x + 1]) * utility(j) for x, j in enumerate(ranks))
         goes_on *= math.prod(factors)
     return total
 
@@ -161,14 +192,30 @@ def variance_of_expected_reciprocal_rank(
     >>> variance_of_expected_reciprocal_rank([[1, 0]], [1, 0], max_rel=1)
     0.015625
     """
+    return variance_of_utility_of_cascade(groups, k, max_rel, lambda j: 1 / j)
+
+
+def variance_of_utility_of_cascade(
+    groups: Groups, k: int | None, max_rel: int, utility: Callable[[int], float]
+) -> float:
+    """Return the variance of `utility_of_cascade`: Σ P² Var Σ_x (T_{x-1} - T_x) u_{t+x}.
+
+    Parameters as for `utility_of_cascade`; the value is in the squared unit of the utility.
+
+    Examples
+    --------
+    >>> variance_of_utility_of_cascade([[1, 0]], None, 1, lambda j: 0.5**j)
+    0.00390625
+    """
     total, goes_on = 0.0, 1.0
     for ranks, labels in with_ranks(groups, k):
         factors = [1 - stop_probability(label, max_rel) for label in labels]
         m = len(ranks)
         if len(set(factors)) > 1 and m:
             means = mean_products_of_prefixes(factors, m)
-            # Write Σ_x (T_{x-1} - T_x)/(t+x) as Σ_x coefficient_x T_x.
-            coefficients = [1 / ranks[0], *(1 / ranks[x] - 1 / ranks[x - 1] for x in range(1, m)), -1 / ranks[m - 1]]
+            # Write Σ_x (T_{x-1} - T_x) u_{t+x} as Σ_x coefficient_x T_x.
+            worth = [*map(utility, ranks), 0.0]
+            coefficients = [worth[0], *(worth[x] - worth[x - 1] for x in range(1, m + 1))]
             mean = math.fsum(coefficients[x] * means[0, x] for x in range(m + 1))
             square = math.fsum(
                 coefficients[x] * coefficients[y] * means[min(x, y), abs(x - y)]

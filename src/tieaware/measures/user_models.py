@@ -1,0 +1,121 @@
+"""The definitions of measures of the C/W/L framework, in which a user reads on to each rank with some probability.
+
+The weight of a rank is the share of this rank among all documents that the user views. Gains are scaled to 0 … 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Integers, Labels, Values
+from tieaware.errors import InputError
+from tieaware.kernels import _slots
+from tieaware.lists.judgments import Judgments
+from tieaware.measures.definition import Definition, Measure, Weighting
+from tieaware.measures.formulas import discounted_slots, slot_weights
+from tieaware.measures.parameters import Number, WholeNumber
+from tieaware.measures.registry import GAIN_KIND, JUDGED_ONLY, Parameters, register
+
+# The cut-off of SDCG may be this large: the weights of all ranks down to it are added up.
+_DEEPEST = 1_000_000
+
+_SCALE: Parameters = {
+    "min_rel": WholeNumber(0, 0, 2**31 - 2, "the highest label without gain"),
+    "max_rel": WholeNumber(4, 1, 2**31 - 1, "the highest label, whose gain is 1"),
+}
+_WANTED_GAIN = "the gain that the user wants, where the highest label has the gain 1"
+
+
+def _steps(labels: Labels, min_rel: int, max_rel: int) -> Values:
+    """Return the label minus `min_rel`, but at least 0: the gain times max_rel - min_rel."""
+    if min_rel >= max_rel:
+        raise InputError("min_rel", f"must be below max_rel; they are {min_rel} and {max_rel}")
+    if labels.max(initial=0) > max_rel:
+        raise unexpected("labels", f"at most max_rel={max_rel}", f"{labels.max()}")
+    steps: Values = np.maximum(labels - float(min_rel), 0.0)
+    return steps
+
+
+def _gain_of_steps(labels: Labels, dcg: str, min_rel: int, max_rel: int) -> Values:
+    """Return s, the label minus `min_rel`, or 2^s - 1 if `dcg` is "exp-log2"."""
+    steps = _steps(labels, min_rel, max_rel)
+    if dcg == "log2":
+        return steps
+    if max_rel - min_rel > 52:
+        raise unexpected("max_rel", "at most 52 above min_rel, for the gain 2^label - 1", f"{max_rel}")
+    gains: Values = np.ldexp(1.0, steps.astype(np.int64)) - 1.0
+    return gains
+
+
+STEPS = Weighting(_steps, ("min_rel", "max_rel"))
+GAIN_OF_STEPS = Weighting(_gain_of_steps, ("dcg", "min_rel", "max_rel"))
+
+
+def documents_with_gain(measure: Measure, judgments: Judgments) -> Values:
+    """Return the number of documents with a label above `min_rel`, for each query."""
+    return judgments.count(int(measure["min_rel"]) + 1)
+
+
+def _largest(measure: Measure) -> float:
+    """Return the weight of a document with the highest label, by which weights are scaled to 0 … 1."""
+    highest = np.array([measure["max_rel"]], dtype=np.int32)
+    return float(measure.definition.weighting.weigh(measure, highest)[0, 0])
+
+
+def _by_discounts(measure: Measure, total: Values, retrieved: Integers) -> Values | float:
+    """Return the sum of the discounts of the first k ranks; without a cut-off, of the ranks of the list."""
+    if measure.cutoff is None:
+        depths = np.maximum(retrieved, 1)
+        sums: Values = discounted_slots(measure, int(depths.max(initial=1)))[depths].sum(axis=1)
+        return _largest(measure) * sums
+    if measure.cutoff > _DEEPEST:
+        raise InputError(f"cut-off of {measure}", f"must be at most {_DEEPEST:,}")
+    return _largest(measure) * float(discounted_slots(measure, measure.cutoff)[measure.cutoff].sum())
+
+
+def inverse_square_slots(measure: Measure, depth: int) -> Values:
+    """Return the prefix sums of 1 / (rank - 1 + 2 T)²."""
+    return slot_weights(_slots.inverse_squares, depth, 2.0 * float(measure["T"]))
+
+
+def _by_inverse_squares(measure: Measure, total: Values, retrieved: Integers) -> float:
+    """Return Σ 1 / (j - 1 + 2 T)² over the first k ranks; without a cut-off, over all ranks to infinity."""
+    first = 2.0 * float(measure["T"])
+    if measure.cutoff is None:
+        return _largest(measure) * trigamma(first)
+    if measure.cutoff > _DEEPEST:
+        return _largest(measure) * (trigamma(first) - trigamma(first + measure.cutoff))
+    return _largest(measure) * float(inverse_square_slots(measure, measure.cutoff)[measure.cutoff].sum())
+
+
+def trigamma(x: float) -> float:
+    """Return Σ 1 / (x + i)² over all i from 0, for x > 0.
+
+    The first terms are added up. The others are expanded in powers of 1/x (Euler and Maclaurin), with Bernoulli's
+    numbers as coefficients.
+    """
+    total = 0.0
+    while x < 20.0:
+        total += 1.0 / (x * x)
+        x += 1.0
+    square = 1.0 / (x * x)
+    series = 0.0
+    for bernoulli in (-691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1 / 6):
+        series = (series + bernoulli) * square
+    return total + (1.0 + 0.5 / x + series) / x
+
+
+# fmt: off
+SDCG: Measure = register(Definition(
+    name="SDCG", title="scaled discounted cumulative gain",
+    kernel="discounted", weighting=GAIN_OF_STEPS, total=documents_with_gain, norm=_by_discounts, slots=discounted_slots,
+    parameters={**GAIN_KIND, **_SCALE, **JUDGED_ONLY},
+))
+INSQ: Measure = register(Definition(
+    name="INSQ", title="gain per document of a user who stops less and less often",
+    kernel="inverse_squares", weighting=STEPS, total=documents_with_gain, norm=_by_inverse_squares,
+    slots=inverse_square_slots, measure_number="T",
+    parameters={"T": Number(1.0, 0.0, 1e9, _WANTED_GAIN, ends=False), **_SCALE, **JUDGED_ONLY},
+))
+# fmt: on

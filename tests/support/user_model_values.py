@@ -1,0 +1,93 @@
+"""The definitions of measures of C/W/L and NTCIR for documents in one order, in fractions. Part of the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache
+
+import mpmath
+
+from tieaware.measures import Measure
+
+_DIGITS = 50
+
+Order = Sequence[int]
+
+
+def _rounded(number: mpmath.mpf) -> Fraction:
+    """Return a number to 50 digits."""
+    return Fraction(int(mpmath.nint(number * 10**_DIGITS)), 10**_DIGITS)
+
+
+@cache
+def _discount(j: int) -> Fraction:
+    with mpmath.workdps(_DIGITS + 5):
+        return _rounded(1 / mpmath.log(1 + j, 2))
+
+
+def _discounted(gains: Order) -> Fraction:
+    return sum((g * _discount(j) for j, g in enumerate(gains, 1) if g), Fraction(0))
+
+
+def _gains(measure: Measure, order: Order) -> list[Fraction]:
+    low, high = int(measure["min_rel"]), int(measure["max_rel"])
+    if measure.parameters.get("dcg") == "exp-log2":
+        return [Fraction(max(2**max(label, 0) - 2**low, 0), 2**high - 2**low) for label in order]
+    return [Fraction(max(label - low, 0), high - low) for label in order]
+
+
+def sdcg(measure: Measure, order: Order, judged: Order) -> Fraction:
+    depth = len(order) if measure.cutoff is None else measure.cutoff
+    weights = [_discount(j) for j in range(1, depth + 1)]
+    gained = sum((w * g for w, g in zip(weights, _gains(measure, order), strict=False)), Fraction(0))
+    return gained / sum(weights) if depth else gained
+
+
+def insq(measure: Measure, order: Order, judged: Order) -> Fraction:
+    """The user reads on at rank j with the probability ((j + 2T - 1) / (j + 2T))²."""
+    T, k = Fraction(measure["T"]), measure.cutoff
+    views, viewed, gained = Fraction(1), Fraction(0), Fraction(0)
+    for j, gain in enumerate([*_gains(measure, order), *[Fraction(0)] * ((k or 0) - len(order))], 1):
+        viewed, gained = viewed + views, gained + views * gain
+        views *= ((j + 2 * T - 1) / (j + 2 * T)) ** 2
+    if k is None:
+        with mpmath.workdps(_DIGITS + 5):
+            first = mpmath.mpf(T.numerator) / T.denominator * 2
+            viewed = _rounded(first**2 * mpmath.psi(1, first))
+    return gained / viewed
+
+
+def ms_ndcg(measure: Measure, order: Order, judged: Order) -> Fraction:
+    exponential = measure["dcg"] == "exp-log2"
+    order, best = (
+        [2 ** max(x, 0) - 1 if exponential else max(x, 0) for x in labels]
+        for labels in (order, sorted(judged, reverse=True)[: measure.cutoff])
+    )
+    ideal = _discounted(best)
+    return _discounted(order) / ideal if ideal else Fraction(0)
+
+
+def _cascade(measure: Measure, order: Order, utility: Callable[[int], Fraction]) -> Fraction:
+    value, stays = Fraction(0), Fraction(1)
+    for j, label in enumerate(order, 1):
+        stop = Fraction(2 ** max(label, 0) - 1, 2 ** int(measure["max_rel"]))
+        value += stays * stop * utility(j)
+        stays *= 1 - stop
+    return value
+
+
+def nerr(measure: Measure, order: Order, judged: Order) -> Fraction:
+    best = sorted(judged, reverse=True)[: measure.cutoff]
+    value, ideal = (_cascade(measure, labels, lambda j: Fraction(1, j)) for labels in (order, best))
+    return value / ideal if ideal else Fraction(0)
+
+
+def irbu(measure: Measure, order: Order, judged: Order) -> Fraction:
+    return _cascade(measure, order, lambda j: Fraction(measure["p"]) ** j)
+
+
+# Each function takes the measure, the labels of the first k documents, and the labels of all judged documents.
+VALUES: dict[str, Callable[[Measure, Order, Order], Fraction]] = {
+    "SDCG": sdcg, "INSQ": insq, "MSnDCG": ms_ndcg, "nERR": nerr, "iRBU": irbu,
+}  # fmt: skip
