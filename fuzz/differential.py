@@ -132,6 +132,10 @@ def draw_batch(seed: int, number: int) -> Batch:
     labels = np.where(relevant, rng.integers(1, 5, len(query)), rng.integers(-2, 1, len(query)))
     precision = str(rng.choice(PRECISIONS)) if rng.random() < 0.2 else None
     scores = hard_to_tell_apart(rng, query, n)
+    if precision is not None and precision.startswith("levels"):
+        # Levels refuse a list whose scores are all infinite.
+        finite = np.bincount(query[np.isfinite(scores)], minlength=n)
+        scores[offsets[:-1][(finite == 0) & (lengths > 0)]] = 0.0
     if precision is None and rng.random() < 0.5:
         with np.errstate(over="ignore", under="ignore"):
             scores = scores.astype(np.float32)
