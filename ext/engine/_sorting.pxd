@@ -16,6 +16,7 @@ cdef extern from "engine/sorting.h" nogil:
         Py_ssize_t n
     tieaware_chunks tieaware_chunks_of(Py_ssize_t)
     const int64_t* tieaware_sort(Sort, int64_t*, Py_ssize_t, int64_t*)
+    int64_t tieaware_same(const int64_t*, Py_ssize_t, int64_t)
     int64_t tieaware_repeats(const int64_t*, Py_ssize_t, int64_t)
     int64_t tieaware_close(const double*, const int64_t*, const int64_t*, Py_ssize_t, int64_t)
     Py_ssize_t tieaware_walk_documents(const int64_t*, Py_ssize_t, int64_t, const uint16_t*, int32_t, int64_t, int64_t*,

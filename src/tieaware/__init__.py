@@ -10,6 +10,7 @@ from tieaware.engine.chance import Chance
 from tieaware.engine.spread import Spread
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
+from tieaware.fairness.exposures import exposure
 from tieaware.inputs import Qrels, Run, read_qrels, read_run
 from tieaware.measures import Measure, parse_measure
 from tieaware.measures.definitions import (
@@ -61,6 +62,7 @@ from tieaware.results import Results
 
 if TYPE_CHECKING:
     from tieaware import experiments as experiments
+    from tieaware import fairness as fairness
     from tieaware import integrations as integrations
     from tieaware import precision as precision
     from tieaware import reference as reference
@@ -124,6 +126,8 @@ __all__ = [
     "bands",
     "evaluate",
     "experiments",
+    "exposure",
+    "fairness",
     "fuse",
     "iRBU",
     "infAP",

@@ -33,7 +33,7 @@ FLOORS = (
     ("engine", "reference", "statistics"),
     ("results", "samples"),
     ("evaluator", "_evaluate"),
-    ("trec_eval", "retrieval", "optimise"),
+    ("trec_eval", "retrieval", "optimise", "fairness"),
     ("experiments",),
     ("commands", "integrations"),
     ("cli",),
@@ -154,7 +154,7 @@ def test_every_package_has_a_docstring(package):
     assert ast.get_docstring(ast.parse(PACKAGES[package].read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("package", ["", ".experiments", ".statistics", ".reference", ".retrieval"])
+@pytest.mark.parametrize("package", ["", ".experiments", ".fairness", ".statistics", ".reference", ".retrieval"])
 def test_no_module_has_the_name_of_a_public_object_of_its_package(package):
     """Otherwise ``package.name`` would depend on which modules were imported before."""
     package = f"tieaware{package}"
@@ -162,7 +162,7 @@ def test_no_module_has_the_name_of_a_public_object_of_its_package(package):
     modules = [module.name for module in pkgutil.iter_modules(opened.__path__)]
     for name in modules:
         importlib.import_module(f"{package}.{name}")
-    public = set(tieaware._PACKAGES) | {"precision"} if opened is tieaware else set()
+    public = set(tieaware._PACKAGES) | {"fairness", "precision"} if opened is tieaware else set()
     assert set(modules) & set(getattr(opened, "__all__", ())) == public
     assert all(isinstance(getattr(opened, name), ModuleType) for name in modules)
 
@@ -199,7 +199,7 @@ def test_dir_lists_public_names_only():
     """In a notebook, completion shows what `dir` returns."""
     assert {name for name in dir(tieaware) if not name.startswith("__")} == set(tieaware.__all__)
     assert "__version__" in dir(tieaware)
-    for name in ("experiments", "precision", "reference", "retrieval", "samples", "statistics"):
+    for name in ("experiments", "fairness", "precision", "reference", "retrieval", "samples", "statistics"):
         package = getattr(tieaware, name)
         assert dir(package) == sorted(package.__all__)
 

@@ -88,9 +88,10 @@ from tieaware.reference import (
     pairs,
     sets,
 )
+from tieaware.reference.attention import exposures
 from tieaware.reference.rankings import ORDERS, Functions, Label, Order, group, is_relevant, rank
 
-__all__ = ["MEASURES", "ORDERS", "evaluate", "group", "rank", "variance"]
+__all__ = ["MEASURES", "ORDERS", "evaluate", "exposures", "group", "rank", "variance"]
 
 MEASURES: dict[str, Functions] = {
     **hits.MEASURES,

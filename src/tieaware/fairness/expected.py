@@ -1,0 +1,177 @@
+"""Expected exposure: how equally a ranking policy treats documents of equal relevance (Diaz and others, 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.checks.arguments import flag
+from tieaware.checks.arrays import Offsets, Values, as_scores, check_no_nan
+from tieaware.errors import InputError
+from tieaware.fairness.exposures import exposure, lists_of
+from tieaware.fairness.group_sums import group_exposure
+from tieaware.measures import Measure
+from tieaware.precision import Coarsening
+from tieaware.ties import TieRuleName
+
+
+class ExpectedExposure(NamedTuple):
+    """The metrics of expected exposure, with the system's exposures ε and the target exposures ε*.
+
+    Attributes
+    ----------
+    EED : float64[n_queries]
+        The disparity Σ ε²: lower if the exposure is distributed more equally.
+    EER : float64[n_queries]
+        The relevance Σ ε ε*: higher if documents that deserve exposure have it.
+    EEL : float64[n_queries]
+        The loss Σ (ε - ε*)² = EED - 2 EER + Σ ε*²: 0 if all have their target.
+
+    Examples
+    --------
+    >>> from tieaware import fairness
+    >>> found = fairness.expected_exposure([2.0, 1.0], [1, 1], weights="RR")
+    >>> found.EED, found.EER, found.EEL
+    (array([1.25]), array([1.125]), array([0.125]))
+    """
+
+    EED: Values
+    EER: Values
+    EEL: Values
+
+
+def target_exposure(
+    labels: npt.ArrayLike,
+    offsets: npt.ArrayLike | None = None,
+    weights: str | Measure = "DCG",
+    *,
+    threads: int | None = 1,
+) -> Values:
+    """Compute the exposure that documents deserve: that of a policy that ranks by label and ties equal labels.
+
+    Parameters
+    ----------
+    labels : real numbers, shape (n_docs,) or (n_queries, depth)
+        The label of each document. Unjudged documents, with negative labels, are as documents of label 0.
+    offsets, weights, threads
+        As for `tieaware.exposure`.
+
+    Returns
+    -------
+    float64[n_docs] or float64[n_queries, depth]
+        In the shape of the labels.
+
+    Raises
+    ------
+    InputError
+        If a label is NaN, or another argument cannot be used.
+
+    Examples
+    --------
+    The two relevant documents deserve the mean weight of the first two ranks each.
+
+    >>> from tieaware import fairness
+    >>> fairness.target_exposure([1, 0, 1], weights="RR")
+    array([0.75      , 0.33333333, 0.75      ])
+    """
+    given = as_scores(labels, "labels")
+    bounds = lists_of(given, offsets, "labels")
+    check_no_nan(given, "labels")
+    target = exposure(np.maximum(given, 0.0).reshape(-1), bounds, weights, threads=threads)
+    return target.reshape(given.shape)
+
+
+def expected_exposure(
+    scores: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    offsets: npt.ArrayLike | None = None,
+    weights: str | Measure = "DCG",
+    *,
+    groups: npt.ArrayLike | None = None,
+    amortised: bool = False,
+    ties: TieRuleName = "average",
+    docids: Sequence[str | bytes] | None = None,
+    precision: str | Coarsening | None = None,
+    threads: int | None = 1,
+) -> ExpectedExposure:
+    """Compute the expected exposure metrics EE-D, EE-R and EE-L of each query.
+
+    Tied documents are equally likely in any order, so a ranking with ties is a stochastic policy, and its expected
+    exposures are exact without sampling. The metrics are functions of these exposures. They are not means over orders:
+    each single order has a greater disparity than the policy.
+
+    Parameters
+    ----------
+    scores, labels : real numbers, shape (n_docs,) or (n_queries, depth)
+        The score and the label of each document, in the same shape. Documents that a list does not hold have neither
+        exposure nor target.
+    offsets, weights, docids, precision, threads
+        As for `tieaware.exposure`.
+    groups : str or integers, the same shape, optional
+        The group of each document, for the metrics of groups: exposures and targets are added up for each group first.
+    amortised : bool
+        Whether to average the exposures and targets of each group over the queries, for one value of each metric. With
+        the identifiers of documents as groups, this amortises repeated rankings of the same documents.
+    ties : str
+        The tie rule, as for `tieaware.exposure`.
+
+    Returns
+    -------
+    ExpectedExposure
+        With `amortised`, each array has one element.
+
+    Raises
+    ------
+    InputError
+        If the shapes differ, `amortised` is given without groups, or another argument cannot be used.
+
+    References
+    ----------
+    Diaz, F., Mitra, B., Ekstrand, M. D., Biega, A. J. and Carterette, B. (2020), Evaluating stochastic rankings with
+    expected exposure, CIKM. With ``weights="RBP(p=γ)"``, values are (1 - γ)² times those of the paper, whose weights
+    γ^(rank - 1) do not add up to 1.
+
+    Examples
+    --------
+    Both documents are equally relevant. To tie them is fair; to put one of them first is not.
+
+    >>> from tieaware import fairness
+    >>> fairness.expected_exposure([[1.0, 1.0], [2.0, 1.0]], [[1, 1], [1, 1]], weights="RR").EEL
+    array([0.   , 0.125])
+
+    If the second ranking of the same documents puts the other one first, the exposures are fair over time:
+
+    >>> scores, ids = [[2.0, 1.0], [1.0, 2.0]], [["a", "b"], ["a", "b"]]
+    >>> fairness.expected_exposure(scores, [[1, 1], [1, 1]], weights="RR", groups=ids, amortised=True).EEL
+    array([0.])
+    """
+    given, deserved = as_scores(scores, "scores"), as_scores(labels, "labels")
+    if given.shape != deserved.shape:
+        raise InputError("labels", f"must have the shape of the scores, {given.shape}, not {deserved.shape}")
+    bounds = lists_of(given, offsets)
+    own = exposure(scores, offsets, weights, ties=ties, docids=docids, precision=precision, threads=threads)
+    target = target_exposure(labels, offsets, weights, threads=threads)
+    if groups is None:
+        if flag("amortised", amortised):
+            raise InputError("amortised", "requires groups: pass the identifiers of the documents as groups=")
+        return _metrics(own.reshape(-1), target.reshape(-1), bounds)
+    sums = [group_exposure(each, groups, offsets) for each in (own, target)]
+    if flag("amortised", amortised):
+        system, ideal = (each.amortised() for each in sums)
+        return _metrics(system, ideal, np.array([0, len(system)]))
+    system, ideal = (each.values.reshape(-1) for each in sums)
+    return _metrics(system, ideal, np.arange(len(bounds)) * len(sums[0].groups))
+
+
+def _metrics(system: Values, target: Values, offsets: Offsets) -> ExpectedExposure:
+    """Compute the metrics of each list from the exposures and targets of its documents or groups."""
+    lists = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+    def total(products: Values) -> Values:
+        sums: Values = np.bincount(lists, products, len(offsets) - 1).astype(np.float64)
+        return sums
+
+    return ExpectedExposure(total(system**2), total(system * target), total((system - target) ** 2))
