@@ -143,3 +143,70 @@ def test_errors_name_the_argument():
         link_prediction.Evaluator("ogbl-did")
     with pytest.raises(InputError, match="input_dict: the key y_pred_neg is missing"):
         link_prediction.Evaluator("ogbl-ddi").eval({"y_pred_pos": [1.0]})
+
+
+def by_formulas(ranks, sizes, k):
+    """Return adjusted and z of the rank, of Hits@k and of RR by the closed forms that PyKEEN's documentation has."""
+    harmonic = np.array([sum(1 / j for j in range(1, n + 1)) for n in sizes])
+    squares = np.array([sum(1 / j**2 for j in range(1, n + 1)) for n in sizes])
+    share = np.minimum(k / sizes, 1.0)
+    rank, hits, reciprocal = ranks.mean(), (ranks <= k).mean(), (1 / ranks).mean()
+    expected = ((sizes + 1) / 2).mean(), share.mean(), (harmonic / sizes).mean()
+    variances = (sizes**2 - 1) / 12, share * (1 - share), squares / sizes - (harmonic / sizes) ** 2
+    errors = [np.sqrt(each.sum()) / len(ranks) for each in variances]
+    shares = zip((hits, reciprocal), expected[1:], strict=True)
+    adjusted = [1 - (rank - 1) / (expected[0] - 1), *((value - c) / (1 - c) for value, c in shares)]
+    z = [(expected[0] - rank) / errors[0], (hits - expected[1]) / errors[1], (reciprocal - expected[2]) / errors[2]]
+    return np.array(adjusted), np.array(z), rank / expected[0]
+
+
+@pytest.mark.parametrize("form", ["matrix", "excluded", "lists", "shared"])
+def test_adjusted_means_are_those_of_pykeen(form):
+    """AMRI, adjusted Hits@k, the adjusted inverse harmonic mean rank, their z, and AMR; without ties, as by formula."""
+    rng = np.random.default_rng(30)
+    n, m = 60, 40
+    positive, negatives = rng.random(n), rng.random((n, m))
+    exclude = rng.random((n, m)) < 0.3 if form == "excluded" else np.zeros((n, m), bool)
+    if form == "shared":
+        negatives = np.tile(negatives[0], (n, 1))
+    rows = [row[~out] for row, out in zip(negatives, exclude, strict=True)]
+    if form == "lists":
+        rows = [row[: 5 + i % 30] for i, row in enumerate(rows)]
+    given = {"matrix": negatives, "excluded": negatives, "lists": rows, "shared": negatives[0]}[form]
+    options = {"exclude": exclude} if form == "excluded" else {}
+    found = link_prediction.adjusted(positive, given, ["ESL", "Hits@3", "RR"], **options)
+    ranks = np.array([1 + np.count_nonzero(row > p) for p, row in zip(positive, rows, strict=True)])
+    sizes = np.array([len(row) + 1 for row in rows])
+    adjusted, z, amr = by_formulas(ranks, sizes, 3)
+    np.testing.assert_allclose(found.adjusted, adjusted, rtol=1e-12)
+    np.testing.assert_allclose(found.z, z, rtol=1e-12)
+    assert (found.mean[0] + 1) / (found.chance[0] + 1) == pytest.approx(amr, rel=1e-13)
+    values = evaluate(positive, given, ["ESL", "Hits@3", "RR"], **options)
+    np.testing.assert_allclose(found.mean, values.mean(axis=0), rtol=1e-15)
+
+
+def test_a_constant_scorer_earns_chance():
+    found = link_prediction.adjusted(np.zeros(5), np.zeros((5, 9)), ["ESL", "Hits@3", "RR", "Hits@10"])
+    np.testing.assert_allclose(found.mean, found.chance, rtol=1e-15)
+    np.testing.assert_allclose(found.adjusted[:3], 0.0, atol=1e-15)
+    # Each of the ten candidates is among the first ten, so no rank is better than another.
+    assert np.isnan(found.adjusted[3])
+    assert np.isnan(found.z[3])
+    for rule, sign in (("optimistic", 1), ("pessimistic", -1)):
+        one_sided = link_prediction.adjusted(np.zeros(5), np.zeros((5, 9)), ["ESL", "Hits@3", "RR"], ties=rule)
+        assert (np.sign(one_sided.z) == sign).all()
+        assert (np.sign(one_sided.adjusted) == sign).all()
+
+
+def test_random_scores_have_z_of_mean_0_and_variance_1():
+    rng = np.random.default_rng(31)
+    z = np.stack([
+        link_prediction.adjusted(rng.random(20), rng.random((20, 15)), ["ESL", "Hits@3", "RR"]).z for _ in range(1500)
+    ])  # fmt: skip
+    assert (np.abs(z.mean(axis=0)) < 4 / np.sqrt(1500)).all()
+    assert (np.abs(z.std(axis=0) - 1) < 6 / np.sqrt(1500)).all()
+
+
+def test_adjusted_means_need_a_positive():
+    with pytest.raises(InputError, match=r"^positive: must have at least one element$"):
+        link_prediction.adjusted([], np.empty((0, 3)))

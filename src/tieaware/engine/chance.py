@@ -13,7 +13,8 @@ from tieaware.engine.views import Pass, View, passes
 from tieaware.measures import Measure
 from tieaware.ties import RULES
 
-_PASS = Pass(RULES["average"], spread=True, outputs=(0, 1, 2), chance=True)
+# The pass that computes chance.
+OF_CHANCE = Pass(RULES["average"], spread=True, outputs=(0, 1, 2), chance=True)
 
 
 class Chance(NamedTuple):
@@ -83,9 +84,12 @@ class ListsWithChance:
         """Return the evaluation of the lists with a spread, or of the values of chance; it is prepared only once."""
         if chance not in self._prepared_for:
             if self._rows_of is None:
-                wanted = _PASS if chance else passes([View(self._view.rule.name, self._view.precision, spread=True)])[0]
-                self._prepared_for[chance] = self._prepare(wanted)
+                self._prepared_for[chance] = self._prepare(OF_CHANCE if chance else self._pass_of_spread())
             else:
                 whole, first, last = self._rows_of
                 self._prepared_for[chance] = whole._prepared_also(chance=chance).rows(first, last)
         return self._prepared_for[chance]
+
+    def _pass_of_spread(self) -> Pass:
+        """Return the pass with a spread; raise InputError if the tie rule is not "average"."""
+        return passes([View(self._view.rule.name, self._view.precision, spread=True)])[0]

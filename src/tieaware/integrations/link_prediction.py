@@ -16,10 +16,14 @@ import numpy.typing as npt
 
 from tieaware import evaluator as tieaware_evaluator
 from tieaware.checks.arguments import one_of, unexpected
-from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_scores, check_no_nan
+from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_numpy, as_scores, check_no_nan
+from tieaware.engine.chance import OF_CHANCE
 from tieaware.engine.means import means
+from tieaware.engine.prepared import prepare
+from tieaware.engine.totals import Totals
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
+from tieaware.lists.judgments import JudgedLists
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.tables import counted
 from tieaware.ties import RULES, TieRule
@@ -28,6 +32,8 @@ from tieaware.ties import RULES, TieRule
 LinkTieRule: TypeAlias = Literal["average", "optimistic", "pessimistic"]
 _RULES: dict[LinkTieRule, TieRule] = {name: RULES[name] for name in get_args(LinkTieRule)}
 
+# The most candidates of the lists for which chance is computed together; only their numbers take memory.
+_SIZES_AT_ONCE = 1 << 24
 # The number of scores that are copied and evaluated together. So many fit in the processor's second-level cache.
 _SCORES_AT_ONCE = 1 << 15
 
@@ -97,6 +103,115 @@ def evaluate(
         wanted = f"shape ({len(first)}, m), a row for each positive, or shape (m,)"
         raise unexpected("negatives", wanted, f"shape {others.shape}")
     return _evaluate_rows(first, others, None if exclude is None else _mask(exclude, others.shape), asked, ties)
+
+
+class Adjusted(NamedTuple):
+    """The means of measures over all positives, compared with those of random scores.
+
+    Attributes
+    ----------
+    mean, chance : float64[n_measures]
+        The mean of each measure, and its expectation if each positive has every rank among its candidates with equal
+        probability.
+    adjusted : float64[n_measures]
+        (mean - chance) / (best - chance), where the best has every positive first: 0 for chance, 1 for the best. NaN if
+        every rank is as good.
+    z : float64[n_measures]
+        How many standard deviations of the mean of random ranks the mean is better than chance.
+
+    Examples
+    --------
+    >>> from tieaware.integrations import link_prediction
+    >>> found = link_prediction.adjusted([2.0], [[1.0, 3.0, 0.0]], "Hits@1")
+    >>> found.mean, found.chance, found.adjusted.round(4)
+    (array([0.]), array([0.25]), array([-0.3333]))
+    """
+
+    mean: Values
+    chance: Values
+    adjusted: Values
+    z: Values
+
+
+def adjusted(
+    positive: npt.ArrayLike,
+    negatives: npt.ArrayLike | Sequence[npt.ArrayLike],
+    measures: str | Measure | Sequence[str | Measure] = ("RR", "Hits@10", "ESL"),
+    *,
+    exclude: npt.ArrayLike | None = None,
+    ties: LinkTieRule = "average",
+) -> Adjusted:
+    """Compare the means of measures with chance, so that data sets with other numbers of candidates can be compared.
+
+    Parameters
+    ----------
+    positive, negatives, exclude, ties
+        As for `evaluate`.
+    measures : sequence of str or Measure
+        The measures to compute. ESL is the number of negatives above the positive: its rank minus 1. So the adjusted
+        ESL is PyKEEN's AMRI, and (mean + 1) / (chance + 1) of ESL is AMR. The adjusted Hits@k and RR are PyKEEN's
+        adjusted Hits@k and adjusted inverse harmonic mean rank.
+
+    Returns
+    -------
+    Adjusted
+        The means, their values by chance, the adjusted means and z.
+
+    Raises
+    ------
+    InputError
+        As for `evaluate`, or if there is no positive.
+
+    References
+    ----------
+    Hoyt, C. T., Berrendorf, M. and others (2022), A unified framework for rank-based evaluation metrics for link
+    prediction in knowledge graphs.
+
+    Examples
+    --------
+    The positives have the ranks 2 and 1 … 4, of four candidates each.
+
+    >>> from tieaware.integrations import link_prediction
+    >>> found = link_prediction.adjusted([2.0, 1.0], [[1.0, 3.0, 0.0], [1.0, 1.0, 1.0]], ["ESL", "Hits@2"])
+    >>> found.mean, found.chance, found.adjusted.round(4)
+    (array([1.25, 0.75]), array([1.5, 0.5]), array([0.1667, 0.5   ]))
+    """
+    asked = parse_measures(measures)
+    values = evaluate(positive, negatives, asked, exclude=exclude, ties=ties)
+    if not len(values):
+        raise InputError("positive", "must have at least one element")
+    sizes, of_size = np.unique(_numbers_of_candidates(len(values), negatives, exclude), return_inverse=True)
+    mean, std, best = (each[of_size.reshape(-1)] for each in _chance(sizes, asked))
+    value, chance, ideal = (means(each, asked) for each in (values, mean, best))
+    error = np.sqrt((std**2).sum(axis=0)) / len(values)
+    better = np.where([measure.definition.less_is_better for measure in asked], chance - value, value - chance)
+    # Dividing by NaN instead of 0 gives NaN without a warning.
+    span, error = (np.where(each == 0.0, np.nan, each) for each in (ideal - chance, error))
+    return Adjusted(value, chance, (value - chance) / span, better / error)
+
+
+def _numbers_of_candidates(n: int, negatives: Any, exclude: Any) -> Integers:
+    """Return how many candidates each of n positives is ranked among, itself included: int64[n]."""
+    if exclude is None and _have_different_lengths(negatives):
+        return np.array([len(each) + 1 for each in negatives])
+    width = np.shape(as_numpy(negatives, "negatives"))[-1] + 1
+    candidates = np.full(n, width)
+    return candidates if exclude is None else candidates - np.count_nonzero(as_array(exclude, "exclude"), axis=1)
+
+
+def _chance(sizes: Integers, measures: tuple[Measure, ...]) -> Values:
+    """Return the mean, standard deviation and best value of lists of these sizes: float64[3, n_sizes, n_measures]."""
+    outputs = np.empty((3, len(sizes), len(measures)))
+    step = max(1, _SIZES_AT_ONCE // int(sizes[-1]))
+    for start in range(0, len(sizes), step):
+        some = sizes[start : start + step]
+        ends, one_each = np.concatenate(([0], np.cumsum(some))), np.arange(len(some) + 1)
+        lists = JudgedLists(ends, one_each, np.zeros(len(some), np.int64), np.ones(len(some), np.int32))
+        prepared = prepare(measures, lists, Totals.of(measures, lists.judgments), OF_CHANCE)
+        of_some = np.empty((3, len(some), len(measures)))
+        prepared.evaluate(np.empty(0), of_some)
+        outputs[:, start : start + step] = of_some
+    return outputs
 
 
 def _have_different_lengths(negatives: Any) -> bool:
