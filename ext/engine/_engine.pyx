@@ -507,7 +507,8 @@ cdef class Engine:
                 std[i] = sqrt(evaluated(q.measure.kernel.variance, &q, True, workspace))
             if q.measure.less_is_better:
                 least[i], most[i] = most[i], least[i]
-            if q.norm != 0.0 and q.measure.kernel.extremes != NULL:
+            # The working memory is that of the variance.
+            if q.norm != 0.0 and q.measure.kernel.extremes != NULL and not workspace.failed:
                 q.measure.kernel.extremes(&q, &least[i], &most[i])
             # If all orders give the same value, their computed mean may differ from it in the last bit.
             least[i] = min(least[i], mean[i])

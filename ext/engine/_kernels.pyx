@@ -1,5 +1,7 @@
 """Registry of the kernels: the functions of each kernel, under the name that the definitions of measures use for it."""
-from tieaware.kernels cimport _cascade, _confusion, _expected, _interpolated, _nth_relevant, _pairs, _spread
+from tieaware.kernels cimport (
+    _cascade, _confusion, _expected, _gain_reached, _interpolated, _nth_relevant, _pairs, _reading, _spread,
+)
 from tieaware.kernels._measure cimport Extremes, Kernel, Statistic, WorkspaceSize
 
 cdef enum:
@@ -38,6 +40,8 @@ register("constant", _expected.constant, _spread.none)
 register("discounted", _expected.slots, _spread.discounted)
 register("discounted_to_ideal", _expected.slots_of_ideal, _spread.discounted)
 register("fall_out", _confusion.mean_of_fall_out, _spread.hits)
+register("gain_reached", _gain_reached.mean_of_gain_reached, _gain_reached.variance_of_gain_reached,
+         _gain_reached.extremes_of_gain_reached, _gain_reached.size_of_gain_reached)
 register("greatest_f", _interpolated.mean_of_greatest_f, _interpolated.variance_of_greatest_f, NULL,
          _interpolated.size_of_greatest_f)
 register("hits", _expected.hits, _spread.hits)
@@ -52,6 +56,8 @@ register("patience", _expected.slots, _spread.patience)
 register("precision_at_relevant", _nth_relevant.mean_of_precision, _nth_relevant.variance_of_precision)
 register("preference", _expected.preference, _spread.preference)
 register("q_measure", _expected.q_measure, _spread.q_measure, NULL, _spread.size_of_q_measure)
+register("reading", _reading.mean_of_reading, _reading.variance_of_reading, _reading.extremes_of_reading,
+         _reading.size_of_reading)
 register("reciprocal_rank", _expected.reciprocal_rank, _spread.reciprocal_rank)
 register("relevance_when_retrieved", _nth_relevant.relevance_when_retrieved, _nth_relevant.variance_of_precision)
 register("residual", _expected.residual, _spread.patience)

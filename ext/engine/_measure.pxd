@@ -34,7 +34,8 @@ cdef struct Query:
 # result is arbitrary.
 ctypedef double (*Statistic)(const Query*) noexcept nogil
 
-# A function that writes the smallest and the largest value over the orders of tied documents.
+# A function that writes the smallest and the largest value over the orders of tied documents. It is called after the
+# function for the variance, with the same working memory.
 ctypedef void (*Extremes)(const Query*, double* least, double* most) noexcept nogil
 
 # A function that returns how many numbers of working memory the kernel needs to compute the mean for this query, or,

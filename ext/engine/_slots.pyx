@@ -181,7 +181,7 @@ def ideal_cascade(cnp.ndarray labels not None, cnp.ndarray stops not None, cnp.n
     cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
     cdef const double* stop = <const double*>cnp.PyArray_DATA(stops)
     cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
-    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, n_grades = stops.shape[0], i, j, c
+    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, n_grades = stops.shape[0], i, j, c, _copy
     cdef int64_t rank
     cdef double goes_on
     cdef bint good = True
@@ -200,7 +200,7 @@ def ideal_cascade(cnp.ndarray labels not None, cnp.ndarray stops not None, cnp.n
             rank = 0
             goes_on = 1.0
             for c in range(n_grades, 0, -1):
-                for j in range(count[c]):
+                for _copy in range(count[c]):
                     if rank >= depth or goes_on < 1e-30 * into[i]:
                         break
                     rank += 1

@@ -54,7 +54,7 @@ from tieaware.measures.definitions import (
     nDCG,
 )
 from tieaware.measures.ntcir import MSnDCG, iRBU, nERR
-from tieaware.measures.user_models import INSQ, SDCG
+from tieaware.measures.user_models import BPM, INSQ, INST, SDCG
 from tieaware.optimise import WeightedFusion, fuse
 from tieaware.precision import bands
 from tieaware.precision.worst_cases import WorstCase, worst_case
@@ -76,6 +76,7 @@ _PACKAGES = ("experiments", "integrations", "reference", "retrieval", "samples",
 __all__ = [
     "AP",
     "AUC",
+    "BPM",
     "DCG",
     "ERR",
     "ESL",
@@ -83,6 +84,7 @@ __all__ = [
     "GMAP",
     "IAP11",
     "INSQ",
+    "INST",
     "PRR",
     "RBP",
     "RR",

@@ -10,8 +10,10 @@ import pytest
 from collections_of_dicts import collection
 from ir_measures import (
     AP,
+    BPM,
     ERR,
     INSQ,
+    INST,
     RBP,
     RR,
     SDCG,
@@ -60,6 +62,8 @@ OTHERS = [
         [
             SDCG(max_rel=2) @ 5, SDCG(max_rel=4) @ 50, SDCG(min_rel=1, max_rel=2) @ 3, SDCG(max_rel=1) @ 2000,
             INSQ(max_rel=2), INSQ(T=2.5, min_rel=1, max_rel=3), INSQ(T=0.25, max_rel=1),
+            INST(max_rel=2), INST(T=2.5, min_rel=1, max_rel=3), INST(T=0.5, max_rel=1), BPM(max_rel=2) @ 5,
+            BPM(T=2.5, max_rel=2) @ 10, BPM(T=4, min_rel=1, max_rel=2) @ 2000,
         ],
         1e-12,
     ),

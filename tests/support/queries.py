@@ -59,8 +59,8 @@ MEASURES: tuple[str, ...] = (
     "NumQ", "NumRet", "NumRel", "NumRel(rel=2)", "NumRel(rel=0)", "NumRelRet", "NumRelRet(rel=2)", "NumRelRet(rel=0)",
 )  # fmt: skip
 # Measures that are not listed above are added, so that none is forgotten. Excepted are those that
-# test_inferred.py, test_interpolated.py and test_nth_relevant.py in tests/engine/ test.
-_ELSEWHERE = {"infAP", "IPrec", "IAP11", "MaxF", "PRR"}
+# test_inferred.py, test_interpolated.py, test_nth_relevant.py and test_accumulated_gain.py in tests/engine/ test.
+_ELSEWHERE = {"infAP", "IPrec", "IAP11", "MaxF", "PRR", "INST", "BPM"}
 MEASURES += tuple(
     notation
     for name, definition in DEFINITIONS.items()

@@ -58,6 +58,30 @@ def insq(measure: Measure, order: Order, judged: Order) -> Fraction:
     return gained / viewed
 
 
+def inst(measure: Measure, order: Order, judged: Order) -> Fraction:
+    """The user reads on at rank j, with the gain G so far, with the probability ((a - 1) / a)², a = j + 2T - G."""
+    T, k = Fraction(measure["T"]), measure.cutoff
+    views, viewed, gained, found = Fraction(1), Fraction(0), Fraction(0), Fraction(0)
+    for j, gain in enumerate([*_gains(measure, order), *[Fraction(0)] * ((k or 0) - len(order))], 1):
+        viewed, gained, found = viewed + views, gained + views * gain, found + gain
+        views *= ((j + 2 * T - found - 1) / (j + 2 * T - found)) ** 2
+    if k is None:
+        b = len(order) + 2 * T - found
+        with mpmath.workdps(_DIGITS + 5):
+            viewed += views * b**2 * _rounded(mpmath.psi(1, mpmath.mpf(b.numerator) / b.denominator))
+    return gained / viewed
+
+
+def bpm(measure: Measure, order: Order, judged: Order) -> Fraction:
+    """The user stops at the first rank with a gain of at least T so far, or at rank k."""
+    found, depth = Fraction(0), measure.cutoff or len(order)
+    for j, gain in enumerate(_gains(measure, order), 1):
+        found += gain
+        if found >= Fraction(repr(measure["T"])):
+            return found / j
+    return found / depth if depth else found
+
+
 def ms_ndcg(measure: Measure, order: Order, judged: Order) -> Fraction:
     exponential = measure["dcg"] == "exp-log2"
     order, best = (
@@ -89,5 +113,5 @@ def irbu(measure: Measure, order: Order, judged: Order) -> Fraction:
 
 # Each function takes the measure, the labels of the first k documents, and the labels of all judged documents.
 VALUES: dict[str, Callable[[Measure, Order, Order], Fraction]] = {
-    "SDCG": sdcg, "INSQ": insq, "MSnDCG": ms_ndcg, "nERR": nerr, "iRBU": irbu,
+    "SDCG": sdcg, "INSQ": insq, "INST": inst, "BPM": bpm, "MSnDCG": ms_ndcg, "nERR": nerr, "iRBU": irbu,
 }  # fmt: skip

@@ -27,7 +27,7 @@ _NAME = "tieaware"
 _WITH_REL = ("RBP",)
 
 # The measures that cwl_eval computes from scaled labels. It looks at this many ranks, and cuts the weights off there.
-_SCALED = ("SDCG", "INSQ")
+_SCALED = ("SDCG", "INSQ", "INST", "BPM")
 _RANKS_OF_CWL_EVAL = 1000
 
 
@@ -204,6 +204,7 @@ def _supported(measures: Any, anything: Any) -> list[Any]:
             measures._Success, measures._Rprec, measures._Bpref, measures._infAP, measures._IPrec, measures._Judged,
             measures._Accuracy, measures._SetP, measures._SetR, measures._SetF, measures._SetAP, measures._NumQ,
             measures._NumRel, measures._NumRet, measures._SDCG, measures._INSQ,
+            measures._INST, measures._BPM,
         )
     ]  # fmt: skip
 

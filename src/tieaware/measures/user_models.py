@@ -5,6 +5,9 @@ The weight of a rank is the share of this rank among all documents that the user
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import ceil
+
 import numpy as np
 
 from tieaware.checks.arguments import unexpected
@@ -13,7 +16,7 @@ from tieaware.errors import InputError
 from tieaware.kernels import _slots
 from tieaware.lists.judgments import Judgments
 from tieaware.measures.definition import Definition, Measure, Weighting
-from tieaware.measures.formulas import discounted_slots, slot_weights
+from tieaware.measures.formulas import always, discounted_slots, one, slot_weights
 from tieaware.measures.parameters import Number, WholeNumber
 from tieaware.measures.registry import GAIN_KIND, JUDGED_ONLY, Parameters, register
 
@@ -24,6 +27,16 @@ _SCALE: Parameters = {
     "min_rel": WholeNumber(0, 0, 2**31 - 2, "the highest label without gain"),
     "max_rel": WholeNumber(4, 1, 2**31 - 1, "the highest label, whose gain is 1"),
 }
+# Each label between the two is a weighting of its own.
+_GRADES: Parameters = {
+    "min_rel": WholeNumber(0, 0, 49, "the highest label without gain"),
+    "max_rel": WholeNumber(4, 1, 50, "the highest label, whose gain is 1"),
+}
+_LIMIT_OF_INST = (
+    "the exact value goes through all orders of tied documents, which are too many; use a smaller cut-off or another "
+    "tie rule"
+)
+_LIMIT_OF_BPM = "the exact value of large tie groups takes too long; use a smaller T or another tie rule"
 _WANTED_GAIN = "the gain that the user wants, where the highest label has the gain 1"
 
 
@@ -48,7 +61,15 @@ def _gain_of_steps(labels: Labels, dcg: str, min_rel: int, max_rel: int) -> Valu
     return gains
 
 
+def _rows_of_steps(labels: Labels, min_rel: int, max_rel: int) -> Values:
+    """Return one row for each label from min_rel + 1 to max_rel, with 1 for documents with that label."""
+    steps = _steps(labels, min_rel, max_rel)
+    rows: Values = (steps == np.arange(1, max_rel - min_rel + 1)[:, None]).astype(np.float64)
+    return rows
+
+
 STEPS = Weighting(_steps, ("min_rel", "max_rel"))
+ROWS_OF_STEPS = Weighting(_rows_of_steps, ("min_rel", "max_rel"))
 GAIN_OF_STEPS = Weighting(_gain_of_steps, ("dcg", "min_rel", "max_rel"))
 
 
@@ -89,6 +110,12 @@ def _by_inverse_squares(measure: Measure, total: Values, retrieved: Integers) ->
     return _largest(measure) * float(inverse_square_slots(measure, measure.cutoff)[measure.cutoff].sum())
 
 
+def _wanted_steps(measure: Measure, depth: int) -> Values:
+    """Return the number of steps that reach the gain T, the decimal number as it is written; this is no prefix sum."""
+    steps = Fraction(repr(measure["T"])) * (int(measure["max_rel"]) - int(measure["min_rel"]))
+    return np.array([float(ceil(steps))])
+
+
 def trigamma(x: float) -> float:
     """Return Σ 1 / (x + i)² over all i from 0, for x > 0.
 
@@ -117,5 +144,17 @@ INSQ: Measure = register(Definition(
     kernel="inverse_squares", weighting=STEPS, total=documents_with_gain, norm=_by_inverse_squares,
     slots=inverse_square_slots, measure_number="T",
     parameters={"T": Number(1.0, 0.0, 1e9, _WANTED_GAIN, ends=False), **_SCALE, **JUDGED_ONLY},
+))
+INST: Measure = register(Definition(
+    name="INST", title="gain per document of a user who stops sooner once gain is found",
+    kernel="reading", weighting=ROWS_OF_STEPS, total=documents_with_gain, norm=one, measure_number="T",
+    own_extremes=always, limit=_LIMIT_OF_INST,
+    parameters={"T": Number(1.0, 0.5, 1e9, _WANTED_GAIN), **_GRADES, **JUDGED_ONLY},
+))
+BPM: Measure = register(Definition(
+    name="BPM", title="gain per document of a user who stops as soon as enough gain is found",
+    kernel="gain_reached", weighting=ROWS_OF_STEPS, total=documents_with_gain, norm=one, slots=_wanted_steps,
+    own_extremes=always, limit=_LIMIT_OF_BPM,
+    parameters={"T": Number(1.0, 0.0, 1e9, _WANTED_GAIN, ends=False), **_GRADES, **JUDGED_ONLY},
 ))
 # fmt: on

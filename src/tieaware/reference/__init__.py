@@ -8,7 +8,8 @@ documents may stand in either order. Every measure has three functions, with nam
     takes a ranking and returns its value.
 ``mean_of_reciprocal_rank``
     takes groups and returns the mean of the value over all orders of the documents inside their groups, each order
-    equally likely. It does not enumerate the orders. (There is only one query, so this is never a mean over queries.)
+    equally likely. It does not enumerate the orders, except in ``accumulated_gain``. (There is only one query, so this
+    is never a mean over queries.)
 ``variance_of_reciprocal_rank``
     takes groups and returns the variance of the value over these orders.
 
@@ -64,6 +65,8 @@ References
 .. [16] A. Moffat, P. Bailey, F. Scholer, P. Thomas, "Incorporating user expectations and behavior into the
        measurement of search effectiveness", ACM TOIS 35(3), 2017.
 .. [17] A. Moffat, F. Scholer, P. Thomas, "Models and metrics: IR evaluation as a user process", ADCS 2012.
+.. [18] P. Bailey, A. Moffat, F. Scholer, P. Thomas, "User variability and IR system evaluation", SIGIR 2015.
+.. [19] F. Zhang and others, "Evaluating web search with a Bejeweled player model", SIGIR 2017.
 """
 
 from __future__ import annotations
@@ -76,6 +79,7 @@ from tieaware.checks.arguments import one_of, unexpected
 from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measure
 from tieaware.reference import (
+    accumulated_gain,
     average_precision,
     cascade,
     confusion,
@@ -104,6 +108,7 @@ MEASURES: dict[str, Functions] = {
     **pairs.MEASURES,
     **ntcireval.MEASURES,
     **cwl.MEASURES,
+    **accumulated_gain.MEASURES,
 }
 
 

@@ -1,0 +1,140 @@
+"""INST and BPM, whose users stop sooner the more gain they have found."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from cwl.ruler.measures.cwl_bpm import BPMCWLMetric
+from cwl.ruler.measures.cwl_inst import INSTCWLMetric
+from cwl.ruler.ranking import Ranking
+from support import oracle
+from support.queries import Query, evaluator, random_query, scores_of
+
+from tieaware import Evaluator, InputError, reference
+
+NAMES = (
+    "INST", "INST@1", "INST@3", "INST@9", "INST(T=0.5)", "INST(T=0.5,max_rel=5)@3", "INST(T=2.5,min_rel=1)@4",
+    "INST(judged_only=True)@2",
+    "BPM", "BPM@1", "BPM@3", "BPM@9", "BPM(T=0.1)@4", "BPM(T=1.5,max_rel=5)", "BPM(T=0.75,min_rel=2)@3",
+    "BPM(T=1.1,max_rel=10)@5", "BPM(T=100.0)", "BPM(judged_only=True)@2",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def some():
+    rng = random.Random(53)
+    special = [
+        Query((1.0,) * 6, (4, 4, 4, 4, 4, 4), (4,) * 6),
+        Query((2.0, 2.0, 1.0, 1.0, 1.0), (0, 0, 4, 3, 3), (4, 3, 3, 0, 0)),
+        Query((), (), (4,)),
+    ]
+    return special + [random_query(rng, 6) for _ in range(120)]
+
+
+def test_values_and_spread_are_exact(some):
+    """Mean, variance, minimum and maximum equal enumeration of all orders; so do those of the reference."""
+    spread = evaluator(some, NAMES).spread(scores_of(some))
+    for i, query in enumerate(some):
+        orders = oracle.enumerate_orders(query.scores, query.labels)
+        for j, name in enumerate(NAMES):
+            exact = [float(x) for x in oracle.over_orders(name, orders, query.judged)]
+            found = [values[i, j] for values in spread]
+            assert [found[0], found[2], found[3]] == pytest.approx([exact[0], *exact[2:]], abs=1e-13), (query, name)
+            assert found[1] ** 2 == pytest.approx(exact[1], rel=1e-9, abs=1e-18), (query, name)
+            assert found[1] == 0.0 or exact[1] > 0.0
+            assert reference.evaluate(name, *query) == pytest.approx(exact[0], abs=1e-13)
+            assert reference.variance(name, *query) == pytest.approx(exact[1], rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize(("ties", "kind"), [("optimistic", "max"), ("pessimistic", "min")])
+def test_the_rules_have_the_extremes_of_the_spread(some, ties, kind):
+    """Also with other measures and with threads."""
+    names = ("AP", *NAMES, "nDCG")
+    expected = getattr(evaluator(some, names).spread(scores_of(some)), kind)
+    for threads in (1, 3):
+        values = evaluator(some, names, ties=ties, threads=threads)(scores_of(some))
+        np.testing.assert_allclose(values, expected, rtol=1e-15, atol=1e-15)
+
+
+def test_the_best_order_of_bpm_is_not_by_label():
+    """Ten documents without gain come first. Then one document with the gain 1 suffices, but 3/4 + 1 is more."""
+    labels, scores = [0] * 10 + [4, 3], [1.0] * 10 + [0.0, 0.0]
+    spread = Evaluator(labels, ["BPM"]).spread(scores)
+    assert (spread.min[0, 0], spread.max[0, 0]) == (1 / 11, 1.75 / 12)
+    assert spread.mean[0, 0] == pytest.approx((1 / 11 + 1.75 / 12) / 2)
+
+
+def test_bpm_of_binary_labels_is_rr():
+    """If one relevant document is enough, BPM@k is RR@k, also in large groups."""
+    rng = np.random.default_rng(2)
+    labels = (rng.random((40, 300)) < 0.02).astype(int)
+    scores = rng.integers(0, 4, labels.shape).astype(np.float64)
+    for k in (1, 7, 60, 300):
+        spread = Evaluator(labels, [f"BPM(max_rel=1)@{k}", f"RR@{k}"]).spread(scores)
+        for values in spread:
+            np.testing.assert_allclose(values[:, 0], values[:, 1], rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("k", [None, 30, 700])
+def test_large_groups_of_bpm_agree_with_random_orders(k):
+    rng = np.random.default_rng(8)
+    labels = np.concatenate([np.zeros(900, dtype=int), rng.integers(1, 5, 100)])
+    name = "BPM(T=3.0)" + ("" if k is None else f"@{k}")
+    spread = Evaluator(labels, [name]).spread(np.zeros(1000))
+    orders = rng.permuted(np.tile(labels, (8000, 1)), axis=1)
+    sampled = Evaluator(orders, [name])(np.tile(-np.arange(1000.0), (8000, 1)))[:, 0]
+    assert spread.mean[0, 0] == pytest.approx(sampled.mean(), abs=4 * sampled.std() / len(sampled) ** 0.5)
+    assert spread.std[0, 0] == pytest.approx(sampled.std(), rel=0.1)
+    assert spread.min[0, 0] <= sampled.min()
+    assert spread.max[0, 0] >= sampled.max()
+
+
+def test_inst_of_long_lists_agrees_with_the_reference():
+    """Long runs of documents without gain are passed at once."""
+    labels = np.zeros(400, dtype=int)
+    labels[[3, 90, 91, 250]] = [2, 4, 1, 3]
+    scores = -np.arange(400.0)
+    scores[250:253] = scores[250]
+    for name in ("INST", "INST(T=30.0)", "INST@300", "INST(T=7.5)@5000"):
+        spread = Evaluator(labels, [name]).spread(scores)
+        arguments = name, scores.tolist(), labels.tolist()
+        ranked = sorted(scores, reverse=True)
+        assert ranked[250] == ranked[252]
+        values = [
+            reference.evaluate(name, (-np.arange(400.0)).tolist(), [*labels[:250], *three, *labels[253:]])
+            for three in ([3, 0, 0], [0, 3, 0], [0, 0, 3])
+        ]
+        assert spread.mean[0, 0] == pytest.approx(np.mean(values), rel=1e-12), arguments
+        assert (spread.min[0, 0], spread.max[0, 0]) == pytest.approx((min(values), max(values)), rel=1e-12)
+        assert spread.std[0, 0] == pytest.approx(np.std(values), rel=1e-6)
+
+
+def untied(labels, names):
+    return Evaluator(labels, names)(-np.arange(len(labels), dtype=np.float64))[0]
+
+
+@pytest.mark.parametrize("T", [0.5, 1.0, 2.25, 40.0])
+def test_values_agree_with_cwl_eval(T):
+    labels = [1, -1, 0, 3, -1, 2, 0, 4, 1, 0, -1, 4]
+    gains = np.maximum(labels, 0) / 4.0
+    ranking = Ranking("q", gains, np.full(len(gains), np.nan), max_n=1000)
+    ours = untied(labels, [f"INST(T={T})@1000", *(f"BPM(T={T})@{k}" for k in (1, 3, 8, 12, 50))])
+    theirs = [INSTCWLMetric(T).measure(ranking), *(BPMCWLMetric(T, k).measure(ranking) for k in (1, 3, 8, 12, 50))]
+    np.testing.assert_allclose(ours, theirs, rtol=1e-11)
+
+
+def test_groups_with_too_many_orders_are_refused():
+    """A cut-off or another tie rule helps. BPM needs no walk through all orders, but memory for the wanted gain."""
+    labels = np.zeros(200, dtype=int)
+    labels[::10] = 4
+    with pytest.raises(InputError, match=r"^INST: the exact value goes through all orders of tied documents"):
+        Evaluator(labels, ["INST"])(np.zeros(200))
+    with pytest.raises(InputError, match=r"^INST: the exact value goes through all orders of tied documents"):
+        Evaluator(labels, ["INST"], ties="optimistic")(np.zeros(200))
+    assert 0.0 < Evaluator(labels, ["INST@9"])(np.zeros(200))[0, 0] < Evaluator(labels, ["INST"])(labels / 2.0)[0, 0]
+    many = np.arange(100_000) % 5
+    with pytest.raises(InputError, match=r"^BPM\(T=1000.0\): the exact value of large tie groups takes too long"):
+        Evaluator(many, ["BPM(T=1000)"])(np.zeros(100_000))
+    assert Evaluator(many, ["BPM(T=1000)"])(-np.arange(100_000.0))[0, 0] == pytest.approx(0.5, rel=1e-3)
