@@ -7,7 +7,7 @@ from functools import partial
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, sqrt
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware.kernels._coarsening cimport KernelCoarsening, Rounding, coarsen, memory_size
@@ -18,7 +18,7 @@ from tieaware.kernels._kernel_measures cimport KernelMeasure, Measures
 from tieaware.kernels._means cimport Mean, extend, mean_of_none, rounded
 from tieaware.kernels._measure cimport TOO_MANY, Measure, Query, Statistic
 from tieaware.kernels._places cimport order_bands_by_label, order_by_label
-from tieaware.kernels._regrouping cimport Bands, band, condense
+from tieaware.kernels._regrouping cimport Bands, band, carry, condense
 
 from tieaware.errors import InputError
 
@@ -105,6 +105,9 @@ cdef class Engine:
     coarsening : KernelCoarsening, optional
         How the scores of each list are coarsened before they are grouped. If coarse scores depend on the whole list, no
         documents may be excluded.
+    carries : int32[n_weightings, 2], optional
+        For each weighting whose weights are real numbers, in digits (see weights.py): the index of the weighting with
+        the second digits, and how many weightings hold further digits. (-1, 0) for other weightings.
     """
     cdef PreparedLists lists
     cdef Measures measures
@@ -124,11 +127,13 @@ cdef class Engine:
     cdef KernelCoarsening coarsening
     # How scores are coarsened; NULL if they are not.
     cdef const Rounding* rounding
+    cdef cnp.ndarray carries
+    cdef const int32_t* carry
 
     def __cinit__(self, PreparedLists lists not None, Measures measures not None, *, cnp.ndarray norms not None,
                   cnp.ndarray query_numbers not None, cnp.ndarray lookup_starts not None, double undefined, int judged,
                   cnp.ndarray judged_lengths not None, bint shared_scores=False,
-                  KernelCoarsening coarsening=None):
+                  KernelCoarsening coarsening=None, cnp.ndarray carries=None):
         cdef Py_ssize_t query
         self.lists = lists
         self.measures = measures
@@ -145,6 +150,9 @@ cdef class Engine:
         self.n_scores = lists.n_docs
         if shared_scores:
             self.n_scores = lists.offsets[1] if lists.n_queries > 0 else 0
+        self.carries = carries
+        if carries is not None:
+            self.carry = <const int32_t*>cnp.PyArray_DATA(carries)
         self.coarsening = coarsening
         if coarsening is not None:
             self.rounding = &coarsening.rounding
@@ -163,7 +171,7 @@ cdef class Engine:
         return partial(
             Engine, norms=norms, query_numbers=query_numbers, lookup_starts=lookup_starts, undefined=self.undefined,
             judged=self.judged, judged_lengths=judged_lengths, shared_scores=self.shared_scores,
-            coarsening=self.coarsening,
+            coarsening=self.coarsening, carries=self.carries,
         ), (self.lists, self.measures)
 
     def sharing_scores(self):
@@ -172,7 +180,7 @@ cdef class Engine:
         return Engine(
             self.lists, self.measures, norms=norms, query_numbers=query_numbers, lookup_starts=lookup_starts,
             undefined=self.undefined, judged=self.judged, judged_lengths=judged_lengths, shared_scores=True,
-            coarsening=self.coarsening,
+            coarsening=self.coarsening, carries=self.carries,
         )
 
     def rows(self, Py_ssize_t first, Py_ssize_t last):
@@ -182,7 +190,7 @@ cdef class Engine:
             self.lists.rows(first, last), self.measures, norms=norms[first:last],
             query_numbers=query_numbers[first:last], lookup_starts=lookup_starts[first:last],
             undefined=self.undefined, judged=self.judged, judged_lengths=judged_lengths[first:last],
-            shared_scores=self.shared_scores, coarsening=self.coarsening,
+            shared_scores=self.shared_scores, coarsening=self.coarsening, carries=self.carries,
         )
 
     def call(self, scores, out, bint in_rows):
@@ -289,10 +297,13 @@ cdef class Engine:
             if self.judged >= 0:
                 band(ranked.condensed, bands, self.judged_lengths[query], self.lists.n_weightings, banded.condensed,
                      merged)
+            self.carry_digits(banded)
             self.write_means(query, banded, workspace, values)
             if not spread:
                 return
         order_bands_by_label(self.lists, query, ranked.count, banded, workspace.grouping, best, worst)
+        self.carry_digits(best)
+        self.carry_digits(worst)
         if placement == AVERAGE:
             self.write_means(query, worst, workspace, values + 2 * n_values)
             self.write_means(query, best, workspace, values + 3 * n_values)
@@ -356,6 +367,7 @@ cdef class Engine:
                 for query in range(first, last):
                     group_all(self.lists, query, tied, workspace.grouping)
                     self.write_condensed(tied)
+                    self.carry_digits(tied)
                     self.write_means(query, tied, &workspace, spread)
                     self.write_extremes(query, tied, best, worst, &workspace, spread, self.n_measures)
                     at = query * self.n_measures
@@ -380,6 +392,8 @@ cdef class Engine:
         order_by_label(self.lists, query, tied, workspace.grouping, best, worst)
         self.write_condensed(best)
         self.write_condensed(worst)
+        self.carry_digits(best)
+        self.carry_digits(worst)
         self.write_means(query, worst, workspace, mean + 2 * n_values)
         self.write_means(query, best, workspace, mean + 3 * n_values)
         self.write_spread(query, tied, workspace, mean, n_values)
@@ -431,6 +445,7 @@ cdef class Engine:
         """Write the groups and the values of one query; return False if a score is NaN or the call has to stop."""
         if not self.write_groups(query, scores, single, groups, workspace):
             return False
+        self.carry_digits(groups)
         self.write_means(query, groups, workspace, values)
         return not workspace.failed
 
@@ -474,6 +489,14 @@ cdef class Engine:
     cdef inline void write_condensed(self, Groups* groups) noexcept nogil:
         if self.judged >= 0:
             condense(groups, self.judged, groups.condensed)
+
+    cdef inline void carry_digits(self, Groups* groups) noexcept nogil:
+        """Add up the digits of weights that are real numbers. Until then, sums over documents are exact in each digit.
+        """
+        if self.carry != NULL:
+            carry(self.carry, self.lists.n_weightings, groups)
+            if groups.condensed != NULL and groups.condensed.weight != groups.weight:
+                carry(self.carry, self.lists.n_weightings, groups.condensed)
 
     cdef void write_means(self, Py_ssize_t query, const Groups* groups, Workspace* workspace,
                           double* values) noexcept nogil:
@@ -528,6 +551,7 @@ cdef class Engine:
         q.norm = self.norms[query * self.n_measures + i]
         q.query_number = self.query_numbers[query * self.n_measures + i]
         q.lookup_start = self.lookup_starts[query * self.n_measures + i]
+        q.carry = self.carry
         q.workspace = NULL
         q.interruption = NULL
         return q

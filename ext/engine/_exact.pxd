@@ -68,6 +68,47 @@ cdef inline double_double product(double_double a, double_double b) noexcept nog
     return r
 
 
+# The most parts of a sum that `rounded_sum` takes.
+cdef enum:
+    MOST_PARTS = 128
+
+
+cdef inline double rounded_sum(const double* part, Py_ssize_t stride, Py_ssize_t n) noexcept nogil:
+    """Return the sum of n finite parts, rounded once: no order of the parts gives another result (Shewchuk, 1997).
+
+    Part i is at index i * stride; n is at most MOST_PARTS. Invariant: the numbers in `kept` add up exactly to the parts
+    so far, ascend in magnitude, and have no bits in common.
+    """
+    cdef double kept[MOST_PARTS]
+    cdef Py_ssize_t n_kept = 0, i, j, k
+    cdef double_double s
+    cdef double total, twice
+    for i in range(n):
+        s.high = part[i * stride]
+        k = 0
+        for j in range(n_kept):
+            s = two_sum(s.high, kept[j])
+            if s.low != 0.0:
+                kept[k] = s.low
+                k += 1
+        kept[k] = s.high
+        n_kept = k + 1
+    if n_kept == 0:
+        return 0.0
+    s.high, s.low = kept[n_kept - 1], 0.0
+    k = n_kept - 1
+    while k > 0 and s.low == 0.0:
+        k -= 1
+        s = two_sum(s.high, kept[k])
+    # If the rest is exactly half a unit in the last place, the sign of what is below it decides about rounding.
+    if k > 0 and ((s.low < 0.0 and kept[k - 1] < 0.0) or (s.low > 0.0 and kept[k - 1] > 0.0)):
+        twice = 2.0 * s.low
+        total = s.high + twice
+        if total - s.high == twice:
+            return total
+    return s.high
+
+
 cdef inline double log2_exact(double x) noexcept nogil:
     """Return the base-2 logarithm of x > 0, within two units in the last place; it is exact for powers of two.
 
@@ -85,6 +126,20 @@ cdef inline double log2_exact(double x) noexcept nogil:
         series = (series + 1.0 / i) * s2
     # The constant is 2 / log(2), which turns natural logarithms into base-2 logarithms.
     return exponent + 2.8853900817779268 * (s + s * series)
+
+
+cdef inline double exp2_minus_one(double x) noexcept nogil:
+    """Return 2^x - 1 for 0 <= x < 1000, within four units in the last place; it is exact for whole numbers x < 54.
+
+    The method is that of `exp2_exact`, without rounding to 1 + … if x is small.
+    """
+    cdef double whole = floor(x + 0.5)
+    cdef double power = (x - whole) * 0.6931471805599453
+    cdef double series = 0.0
+    cdef int i
+    for i in range(15, 0, -1):
+        series = (1.0 + series) * power / i
+    return (ldexp(1.0, <int>whole) - 1.0) + ldexp(series, <int>whole)
 
 
 cdef inline double exp2_exact(double x) noexcept nogil:

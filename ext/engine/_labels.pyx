@@ -10,6 +10,8 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
+from tieaware.kernels._exact cimport MOST_PARTS, rounded_sum
+
 cnp.import_array()
 
 ctypedef fused label_t:
@@ -210,6 +212,20 @@ def count(cnp.ndarray labels not None, cnp.ndarray offsets not None, int64_t lea
                 n += label[i] >= least
             into[q] = <double>n
     return counts
+
+
+def rounded_sums(cnp.ndarray parts not None):
+    """Return the sum of each column, rounded once: float64[n]. `parts` is float64[n_parts, n], C-contiguous."""
+    cdef Py_ssize_t n_parts = parts.shape[0], n = parts.shape[1], i
+    cdef const double* part = <const double*>cnp.PyArray_DATA(parts)
+    cdef cnp.ndarray sums = np.empty(n)
+    cdef double* into = <double*>cnp.PyArray_DATA(sums)
+    if n_parts > MOST_PARTS:
+        raise ValueError("too many parts")
+    with nogil:
+        for i in range(n):
+            into[i] = rounded_sum(part + i, n, n_parts)
+    return sums
 
 
 def highest(cnp.ndarray labels not None):

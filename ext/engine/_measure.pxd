@@ -1,5 +1,5 @@
 """C structs for the arguments of a kernel: a measure (`Measure`), and the data of one query (`Query`)."""
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
 from tieaware.kernels._exact cimport double_double, two_sum
 from tieaware.kernels._groups cimport Groups
@@ -23,6 +23,9 @@ cdef struct Query:
     double query_number
     # The index in the measure's lookup array at which the numbers of this query start.
     int64_t lookup_start
+    # For each weighting c whose weights are real numbers: carry[2c] is the weighting that holds what rounding left out of
+    # the sums, and carry[2c + 1] > 0. For other weightings, carry[2c + 1] is 0. NULL if there are only other weightings.
+    const int32_t* carry
     # Working memory for as many numbers as the kernel's `workspace_size` says.
     double* workspace
     # The state of polling for interruption. Kernels that may take more steps than the list has documents poll it.
@@ -89,6 +92,16 @@ cdef inline double_double between(const double* prefix_sums, int64_t t, int64_t 
     cdef double_double d = two_sum(after[0], -before[0])
     d.low += after[1] - before[1]
     return d
+
+
+cdef inline double_double total_weight(const Query* q, int weighting, Py_ssize_t g) noexcept nogil:
+    """Return the total weight of the documents of a group under a weighting, to about 104 bits."""
+    cdef double_double total
+    total.high = q.groups.weight[weighting * q.groups.stride + g]
+    total.low = 0.0
+    if q.carry != NULL and q.carry[2 * weighting + 1] > 0:
+        total.low = q.groups.weight[q.carry[2 * weighting] * q.groups.stride + g]
+    return total
 
 
 cdef inline double gain_weight(const double* ideal, int64_t n_relevant, double beta, int64_t j) noexcept nogil:

@@ -1,4 +1,4 @@
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
 from tieaware.kernels._groups cimport Groups
 
@@ -19,3 +19,8 @@ cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weight
 # Write the groups that remain when all unjudged documents are removed from the list. `judged` is the index of the
 # weighting that gives each judged document the weight 1.
 cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil
+
+# Complete the weights that are real numbers, in place. Their digits were added up exactly, each in a weighting of its
+# own; this adds up the digits of each group, rounded once. See `Query.carry` for `carries`. Afterwards, the first
+# weighting of further digits holds what rounding left out.
+cdef void carry(const int32_t* carries, Py_ssize_t n_weightings, Groups* groups) noexcept nogil

@@ -1,9 +1,11 @@
-"""Two functions that make new groups of documents from the tie groups of a query.
+"""Functions that make new groups of documents from the tie groups of a query, and one that completes their weights.
 
 `band` merges the groups whose ranks lie in the same band. `condense` removes the unjudged documents from each group.
+`carry` adds up the digits of weights that are real numbers.
 """
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
+from tieaware.kernels._exact cimport MOST_PARTS, double_double, rounded_sum, two_sum
 from tieaware.kernels._groups cimport Groups
 
 
@@ -32,6 +34,31 @@ cdef void band(const Groups* ranked, Bands bands, int64_t n, Py_ssize_t n_weight
         for c in range(n_weightings):
             banded.weight[c * banded.stride + count - 1] += ranked.weight[c * ranked.stride + g]
     banded.count = count
+
+
+cdef void carry(const int32_t* carries, Py_ssize_t n_weightings, Groups* groups) noexcept nogil:
+    cdef double digits[MOST_PARTS]
+    cdef double* weight
+    cdef double* further
+    cdef double_double s
+    cdef Py_ssize_t c, j, n, g
+    for c in range(n_weightings):
+        n = carries[2 * c + 1]
+        if n == 0:
+            continue
+        weight = groups.weight + c * groups.stride
+        further = groups.weight + carries[2 * c] * groups.stride
+        for g in range(groups.count):
+            if n == 1:
+                s = two_sum(weight[g], further[g])
+                weight[g], further[g] = s.high, s.low
+                continue
+            digits[0] = weight[g]
+            for j in range(n):
+                digits[j + 1] = further[j * groups.stride + g]
+            weight[g] = rounded_sum(digits, 1, n + 1)
+            digits[n + 1] = -weight[g]
+            further[g] = rounded_sum(digits, 1, n + 2)
 
 
 cdef void condense(const Groups* groups, int judged, Groups* condensed) noexcept nogil:

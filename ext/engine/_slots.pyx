@@ -10,7 +10,7 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware.kernels._exact cimport add, double_double, log2_exact, product, scale, two_product
+from tieaware.kernels._exact cimport add, double_double, exp2_minus_one, log2_exact, product, scale, two_product
 from tieaware.kernels._measure cimport between
 from tieaware.kernels._sorting cimport sort
 
@@ -57,6 +57,26 @@ def logarithmic(Py_ssize_t depth):
     return sums
 
 
+def late_logarithmic(double base, Py_ssize_t depth):
+    """Return the prefix sums of the discount of Järvelin and Kekäläinen: 1 before rank `base`, then 1 / log_base(rank).
+
+    `base` is greater than 1.
+    """
+    cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
+    cdef double[:, ::1] rows = sums
+    cdef double_double total, weight
+    cdef double log_of_base = log2_exact(base)
+    cdef Py_ssize_t j
+    total.high = total.low = weight.low = 0.0
+    with nogil:
+        for j in range(1, depth + 1):
+            weight.high = 1.0 if j < base else log_of_base / log2_exact(<double>j)
+            total = add(total, weight)
+            rows[j, 0] = total.high
+            rows[j, 1] = total.low
+    return sums
+
+
 def geometric(double p, Py_ssize_t depth):
     """Return the prefix sums of the slot weights of RBP, minus 1: row j is Σ_{i ≤ j} (1 - p) p^(i-1) - 1 = -p^j.
 
@@ -92,6 +112,17 @@ def inverse_squares(double first, Py_ssize_t depth):
             rows[j, 0] = total.high
             rows[j, 1] = total.low
     return sums
+
+
+def powers_minus_one(cnp.ndarray exponents not None):
+    """Return 2^x - 1 for float64[n] exponents from 0 to 1000; for whole numbers up to 53, it is exact."""
+    cdef cnp.ndarray powers = np.empty(exponents.shape[0])
+    cdef const double* exponent = <const double*>cnp.PyArray_DATA(exponents)
+    cdef double* power = <double*>cnp.PyArray_DATA(powers)
+    cdef Py_ssize_t i
+    for i in range(exponents.shape[0]):
+        power[i] = exp2_minus_one(exponent[i])
+    return powers
 
 
 def squares(cnp.ndarray slots not None):

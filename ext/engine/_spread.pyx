@@ -11,9 +11,9 @@ negative, such as squared deviations, or uses double-doubles where these have en
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
-from tieaware.kernels._exact cimport add, double_double, product, scale, two_product, two_sum
+from tieaware.kernels._exact cimport add, double_double, log2_exact, product, scale, two_product, two_sum
 from tieaware.kernels._groups cimport Groups
-from tieaware.kernels._measure cimport Query, between, first_group, gain_weight
+from tieaware.kernels._measure cimport Query, between, first_group, gain_weight, total_weight
 
 # A group with m slots within the cut-off is called deep if more than DEEP * m documents are ranked above it.
 cdef enum:
@@ -26,6 +26,9 @@ cdef enum:
 # If the lowest and the highest weight of a group's slots differ by less than this share of the highest, the squared
 # deviations are summed slot by slot.
 cdef double ALIKE = 1e-3
+
+# Real weights whose squared deviations are below this share of their squares count as equal.
+cdef double EQUAL = 2.0 ** -99
 
 
 cdef inline double positive(double x) noexcept nogil:
@@ -104,8 +107,6 @@ cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcep
     the weights w of the group's documents.
     """
     cdef const Groups* groups = q.groups
-    cdef const double* weight = q.weight
-    cdef const double* square = groups.weight + q.measure.squared_weighting * groups.stride
     cdef int64_t t, n, m, k = q.measure.cutoff
     cdef Py_ssize_t g
     cdef double_double s, d, v
@@ -117,8 +118,8 @@ cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcep
             break
         if n == 1:
             continue
-        s = minus(two_product(<double>n, square[g]), two_product(weight[g], weight[g]))
-        if s.high + s.low <= 0.0:
+        s = sample_deviations(q, q.measure.weighting, g, <double>n)
+        if s.high <= 0.0:
             continue
         m = min(n, k - t)
         d = between(q.measure.lookup, t, m)
@@ -131,6 +132,15 @@ cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcep
         varied += (n - m) * ((d.high + d.low) / n * ((d.high + d.low) / m))
         total += (s.high + s.low) / (<double>n * (n - 1.0)) * varied
     return total / q.norm / q.norm
+
+
+cdef inline double_double sample_deviations(const Query* q, int weighting, Py_ssize_t g, double n) noexcept nogil:
+    """Return n Σ w² - (Σ w)² for the weights w of a group's n weighted documents; 0 if the weights are all the same."""
+    cdef double_double square = scale(total_weight(q, q.measure.squared_weighting, g), n)
+    cdef double_double total = total_weight(q, weighting, g)
+    cdef double_double d = minus(square, product(total, total))
+    # A difference below the precision of double-doubles means that real weights are equal.
+    return d if d.high > EQUAL * square.high else exactly(0.0)
 
 
 cdef inline double slot(const Query* q, int64_t j) noexcept nogil:
@@ -158,13 +168,24 @@ cdef double_double discounted_deviations(const Query* q, int64_t t, int64_t m, d
 
 
 cdef double discounted_fall(const Query* q, int64_t j) noexcept nogil:
-    """Return d_j - d_{j+1} = log2(1 + 1/(j+1)) d_j d_{j+1}.
+    """Return d_j - d_{j+1}: (1/d_{j+1} - 1/d_j) d_j d_{j+1}.
 
-    log(1 + 1/(j+1)) = 2 artanh(s) with s = 1/(2j+3). The series of artanh is short because j is large here.
+    The difference in brackets is log2(1 + 1/(j+1)), or log_base(1 + 1/j) from rank `base` on, or 1 for d_j = 1/j.
     """
-    cdef double s = 1.0 / (2.0 * j + 3.0)
-    cdef double logarithm = 2.8853900817779268 * (s + s * (s * s) * (1.0 / 3.0 + s * s * (0.2 + s * s / 7.0)))
-    return logarithm * slot(q, j) * slot(q, j + 1)
+    cdef double base = q.measure.measure_number
+    if base < 0.0:
+        return slot(q, j) * slot(q, j + 1)
+    if base == 0.0:
+        return log2_of_step(j + 1) * slot(q, j) * slot(q, j + 1)
+    if j < base:
+        return 1.0 - slot(q, j + 1)
+    return log2_of_step(j) / log2_exact(base) * slot(q, j) * slot(q, j + 1)
+
+
+cdef inline double log2_of_step(int64_t j) noexcept nogil:
+    """Return log2(1 + 1/j) = 2 artanh(s) / log(2) with s = 1/(2j+1); the series of artanh is short for large j."""
+    cdef double s = 1.0 / (2.0 * j + 1.0)
+    return 2.8853900817779268 * (s + s * (s * s) * (1.0 / 3.0 + s * s * (0.2 + s * s / 7.0)))
 
 
 cdef double inverse_square_fall(const Query* q, int64_t j) noexcept nogil:
@@ -374,8 +395,8 @@ cdef double q_measure(const Query* q) noexcept nogil:
                         fall += beta * (ideal[j] - ideal[j - 1])
                     fall_by(&falls, <double>x, fall * slot_weight[x] * slot_weight[x + 1])
                 total += f * f * variance_of(&falls, slot_weight[m - 1] if m < n else 0.0)
-            d = minus(two_product(r, weight[2 * groups.stride + g]), two_product(gain, gain))
-            differences = positive(d.high + d.low) / r
+            d = sample_deviations(q, q.measure.weighting + 1, g, r)
+            differences = (d.high + d.low) / r
             if r > 1.0 and differences > 0.0:
                 total += beta * beta * differences / (r - 1.0) / r * between_relevant(slot_weight, n, m, r)
         found += r

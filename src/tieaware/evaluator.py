@@ -23,6 +23,7 @@ from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
+from tieaware.lists.grades import GradedLabels, Missing
 from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.lists.sparse import Relevance
 from tieaware.measures import Measure, named_measures, parse_measures
@@ -44,9 +45,9 @@ class Evaluator(ListsWithChance, Hinted):
 
     Parameters
     ----------
-    labels : integers of up to 32 bits, or floats with integer values, shape (n_docs,) or (n_queries, depth)
-        The label of each document, list after list. Documents with the label -1 are unjudged. Documents with lower
-        labels are unjudged, too, but in the pool; only infAP distinguishes these. In two dimensions, each row is a
+    labels : integers of up to 32 bits, or real numbers up to 2^31 - 1, shape (n_docs,) or (n_queries, depth)
+        The label of each document, list after list. Documents with negative labels are unjudged. Those with labels of
+        -2 or less are in the pool, too; only infAP distinguishes these. In two dimensions, each row is a
         list, and `offsets`, `group` and `qid` must not be given.
     measures : sequence of str or Measure, or a string of several
         The measures to compute, e.g. ``["AP", "RR@10"]``, or ``"AP RR@10"``.
@@ -73,6 +74,8 @@ class Evaluator(ListsWithChance, Hinted):
     undefined : float
         The value for a query without a relevant judged document. The default is 0, as in trec_eval. NaN excludes such
         queries from means.
+    missing : "unjudged", optional
+        Whether NaN among the labels means that a document is unjudged. By default, NaN is an error.
 
     Attributes
     ----------
@@ -110,18 +113,22 @@ class Evaluator(ListsWithChance, Hinted):
         precision: str | Coarsening | None = None,
         threads: int | None = 1,
         undefined: float = 0.0,
+        missing: Missing | None = None,
     ) -> None:
         misplaced.check_evaluator_arguments(labels, measures)
         self._set_measures(measures)
         self._view = View(ties, precision)
         workers = checked_threads(threads)
         array = as_array(labels, "labels")
-        whole = misplaced.labels_not_scores(array)
+        numbers, grades = GradedLabels.read(array, "labels", missing=missing)
         offsets_of_lists = list_offsets(array, offsets, group, qid)
-        lists = JudgedLists.of_labels(whole, offsets_of_lists, **also_weighted(self.measures))
-        judged = lists.judgments if judgments is None else all_judgments(judgments, lists.judgments)
+        lists = JudgedLists.of_labels(numbers, offsets_of_lists, **also_weighted(self.measures), grades=grades)
+        judged = lists.judgments
+        if judgments is not None:
+            lists, judged = all_judgments(judgments, lists, missing)
         order = document_order(self._view.rule, docids, offsets_of_lists, "label")
-        self._prepare_lists(lists, judged, array.shape, order, undefined, workers)
+        with misplaced.labels_or_scores(grades):
+            self._prepare_lists(lists, judged, array.shape, order, undefined, workers)
 
     @classmethod
     @keywords_elsewhere(misplaced.FROM_SPARSE)
@@ -136,6 +143,7 @@ class Evaluator(ListsWithChance, Hinted):
         precision: str | Coarsening | None = None,
         threads: int | None = 1,
         undefined: float = 0.0,
+        missing: Missing | None = None,
     ) -> Evaluator:
         """Prepare the evaluation of whole catalogues: every query ranks all items, and few items are judged.
 
@@ -147,7 +155,7 @@ class Evaluator(ListsWithChance, Hinted):
         ----------
         relevance : sparse matrix in CSR form, shape (n_queries, n_items)
             Any object with `indptr`, `indices`, `data` and `shape`, such as scipy.sparse's ``csr_array``. An entry is
-            the label of an item, a whole number. An item with an explicit 0 is judged nonrelevant; an item without an
+            the label of an item. An item with an explicit 0 is judged nonrelevant; an item without an
             entry is unjudged.
         exclude : sparse matrix in CSR form, the same shape, optional
             Its entries are the items that are not ranked for a query, such as those seen in training; `data` is
@@ -187,7 +195,7 @@ class Evaluator(ListsWithChance, Hinted):
         evaluator._set_measures(measures)
         evaluator._view = View(ties, precision)
         workers = checked_threads(threads)
-        judged = Relevance.of(relevance, exclude)
+        judged = Relevance.of(relevance, exclude, missing)
         lists = judged.lists(also_weighted(evaluator.measures)["pool"])
         order = document_order(evaluator._view.rule, docids, np.array([0, judged.n_items]), "item")
         evaluator._prepare_lists(lists, lists.judgments, judged.shape, order, undefined, workers)
@@ -200,20 +208,14 @@ class Evaluator(ListsWithChance, Hinted):
         self.measures: tuple[Measure, ...] = parse_measures(self._given_measures)
 
     def _prepare_lists(
-        self,
-        lists: JudgedLists,
-        judgments: Judgments,
-        shape: tuple[int, ...],
-        order: Integers | None,
-        undefined: Any,
+        self, lists: JudgedLists, judgments: Judgments, shape: tuple[int, ...], order: Integers | None, undefined: Any,
         threads: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Prepare the evaluation of lists whose scores are one-dimensional or have this shape."""
         self._shape = shape
         # The number of items of each list if the lists of all queries have the same items; otherwise None.
         self._n_items: int | None = None
-        # The index of the first list in the evaluator whose `rows` these are.
-        self._first = 0
+        self._first = 0  # The index of the first list in the evaluator whose `rows` these are.
         self._in_rows = len(shape) == 2
         self._offsets = lists.offsets
         self.n_queries: int = len(lists.offsets) - 1
@@ -244,8 +246,7 @@ class Evaluator(ListsWithChance, Hinted):
         first : int
             The first list, from 0.
         last : int
-            The index after that of the last list of the range. As in a slice, a number that is too large is reduced to
-            the number of lists.
+            The index after that of the last list. As in a slice, a number that is too large is reduced.
 
         Returns
         -------

@@ -177,7 +177,11 @@ def test_the_error_names_the_row_of_a_missing_value(dtype):
     column = pandas.Series([1, 0, None, 2], dtype=dtype)
     rows = list("qqqq"), list("abcd")
     found = "None" if dtype == "object" else "nan"
-    assert message_of(Evaluator, column, ["AP"]) == f"labels[2]: expected {LABEL}, found {found}"
+    of_labels = message_of(Evaluator, column, ["AP"])
+    if found == "nan":
+        assert of_labels == "labels[2]: is NaN; pass missing='unjudged' if NaN means that a document is not judged"
+    else:
+        assert of_labels == f"labels[2]: expected {LABEL}, found {found}"
     assert message_of(Qrels.from_columns, *rows, column) == f"label[2]: expected {LABEL}, found {found}"
     score = message_of(Run.from_columns, *rows, column)
     assert score in ("score[2]: expected a number, found NaN", "score[2]: expected a number, found None")

@@ -15,6 +15,7 @@ from support.queries import MEASURES, Query, evaluator, queries, random_query, s
 
 from tieaware import reference
 from tieaware.measures import parse_measure
+from tieaware.measures.parameters import Table
 
 TOLERANCE = 1e-12
 EXTREMES = ("average", "optimistic", "pessimistic")
@@ -106,13 +107,21 @@ def test_values_are_exact_for_any_query(some):
         assert_close(evaluator(some, ties=ties)(scores_of(some)), expected)
 
 
+def min_with_gain(measure):
+    """Return the smallest label that a measure counts."""
+    table = measure.parameters.get("gains")
+    if isinstance(table, Table) and table and measure.name != "Q":
+        return min(label for label, gain in table.gains.items() if gain)
+    return measure.parameters.get("rel", int(measure.parameters.get("min_rel", 0)) + 1)
+
+
 def test_undefined(some_of_sweep, exact):
     """Only queries without a relevant judged document get the value of the option `undefined`."""
     measures = [parse_measure(measure) for measure in MEASURES]
     values = evaluator(some_of_sweep, undefined=np.nan)(scores_of(some_of_sweep))
     for i, query in enumerate(some_of_sweep):
         for j, measure in enumerate(measures):
-            least = measure.parameters.get("rel", int(measure.parameters.get("min_rel", 0)) + 1)
+            least = min_with_gain(measure)
             relevant = any(x >= 0 and x >= least for x in query.judged)
             if measure.definition.is_count or measure.name in ("Judged", "RBPResidual") or relevant:
                 assert values[i, j] == pytest.approx(exact[0, i, j], abs=TOLERANCE)

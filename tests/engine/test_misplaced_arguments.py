@@ -23,7 +23,6 @@ NAMED = "write evaluator.results({name: scores})"
 ARRAY = "must be judgments by document id, not an array; for arrays write Evaluator(labels, measures)(scores)"
 ALONE = "a call takes the scores alone: write evaluator(scores)"
 FROM_DICT = "path: must be a path, not a dict; write Qrels.from_dict or Run.from_dict"
-WHOLE = "expected a whole number from -2147483648 to 2147483647, found 0.5"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,8 @@ WHOLE = "expected a whole number from -2147483648 to 2147483647, found 0.5"
         (lambda: Evaluator(LABELS, [10]), NUMBERS),
         (
             lambda: Evaluator(SCORES, "AP"),
-            f"labels[0, 0]: {WHOLE}; if these are scores, write Evaluator(labels, measures)(scores)",
+            "AP: labels: are all below rel=1, so no document is relevant (the highest is 0.5); write for example "
+            "AP(rel=0.5); if these are scores, write Evaluator(labels, measures)(scores)",
         ),
         (lambda: Evaluator(QRELS, "AP"), f"labels: must be an array of labels, not dict; {BY_ID}"),
         (lambda: Evaluator(Qrels.from_dict(QRELS), "AP"), f"labels: must be an array of labels, not Qrels; {BY_ID}"),
@@ -90,6 +90,6 @@ def test_a_wrong_measure_is_not_an_order_of_arguments(tmp_path, monkeypatch):
     Path("qrels.txt").write_text("q1 0 d1 1\n")
     with pytest.raises(InputError, match=r"^measure: unknown measure 'ndgc'; did you mean nDCG\?$"):
         evaluate("qrels.txt", RUN, "ndgc")
-    with pytest.raises(InputError, match=r"^labels\[1\]: expected a whole number .*, found nan$"):
+    with pytest.raises(InputError, match=r"^labels\[1\]: is NaN; pass missing=.*$"):
         Evaluator([0.0, np.nan], "AP")
     assert tieaware.Evaluator(np.array([0.0, 1.0]), "AP")([2.0, 1.0]).item() == 0.5

@@ -13,11 +13,16 @@ from hypothesis import strategies as st
 import tieaware
 from tieaware import AP, AUC, RBP, InputError, IPrec, Measure, P, Q, SetF, nDCG, parse_measure
 from tieaware.measures import DEFINITIONS
-from tieaware.measures.parameters import Number, WholeNumber, Word
+from tieaware.measures.parameters import Gains, Number, Threshold, WholeNumber, Word
 from tieaware.ties import RULES
 
 VALUES = {
-    "rel": st.integers(0, 2**31),
+    "rel": st.integers(0, 2**31) | st.floats(0.0, 2.0**31),
+    "gains": st.dictionaries(st.integers(0, 9) | st.floats(0.0, 9.0), st.floats(0.0, 1e3), min_size=1, max_size=5).map(
+        lambda gains: dict(zip(sorted(gains), sorted(gains.values()), strict=True))
+    ),
+    "discount": st.sampled_from(["log2", "log", "1/rank"]),
+    "base": st.floats(1.0, 1e9, exclude_min=True, exclude_max=True),
     "p": st.floats(0.0, 1.0, exclude_min=True, exclude_max=True),
     "dcg": st.sampled_from(["log2", "exp-log2"]),
     "judged_only": st.booleans(),
@@ -104,8 +109,15 @@ def test_a_measure_is_immutable():
         ("Bpref@10", "Bpref: has no cut-off, so @10 has no meaning"),
         ("AP(rel)", "measure 'AP(rel)': 'rel' is not of the form parameter=value"),
         ("AP(rel=1,rel=2)", "measure 'AP(rel=1,rel=2)': parameter 'rel' is given twice"),
-        ("AP(rel=1.5)", "rel of AP: expected a whole number from 0 to 2,147,483,648, found 1.5"),
-        ("AP(rel=True)", "rel of AP: expected a whole number from 0 to 2,147,483,648, found True"),
+        ("AP(rel=-0.5)", "rel of AP: expected a number from 0 to 2.14748e+09, found -0.5"),
+        ("AP(rel=True)", "rel of AP: expected a number from 0 to 2.14748e+09, found True"),
+        ("nDCG(gains={1: 2, 2: 1})", "gains of nDCG: must not fall: label 2 has a smaller gain than label 1"),
+        ("nDCG(gains={1: -2})", "gains of nDCG: expected a number from 0 to 4.5036e+15, found -2"),
+        ("nDCG(gains={})", "gains of nDCG: expected a dict of gains by label, such as {0: 0, 1: 1, 2: 3.5}, found {}"),
+        ("RBP(gains=3)", "such as {0: 0, 1: 1, 2: 3.5} or 'label', found 3"),
+        ("RBP(gains=label,rel=2)", "rel: must not be given together with gains"),
+        ("nDCG(gains={1: 2},dcg='exp-log2')", "dcg: must not be given together with gains"),
+        ("nDCG(base=3)", "base of nDCG: is the base of discount='log'; give both, or neither"),
         ("AP(relevance=2)", "AP: unknown parameter 'relevance'; write AP(rel=2)"),
         ("RBP(p=1)", "p of RBP: expected a number between 0 and 1, found 1"),
         ("RBP(p=high)", "p of RBP: expected a number between 0 and 1, found 'high'"),
@@ -118,7 +130,7 @@ def test_a_measure_is_immutable():
         ("AP AP", "measure: 'AP AP' names 2 measures"),
         ("AP(rel=2", "measure: 'AP(rel=2' lacks a bracket; write AP(rel=2)"),
         ("", "measure: the name is empty"),
-        ("A" * 1000, "the name 'AAAAAAAAAAAAAAAAAAAA'… is too long: it has 1000 characters"),
+        ("A" * 3000, "the name 'AAAAAAAAAAAAAAAAAAAA'… is too long: it has 3000 characters"),
     ],
 )
 def test_an_error_is_one_line(text, message):
@@ -145,6 +157,10 @@ def other(parameter):
     """Return a value of the parameter that is not the default."""
     if isinstance(parameter, Number):
         return (parameter.default + parameter.most) / 2
+    if isinstance(parameter, Gains):
+        return {0: 0, 1: 0.25, 2: 0.25, 3: 7, 4: 9}
+    if isinstance(parameter, Threshold):
+        return parameter.default + 1
     if isinstance(parameter, WholeNumber):
         # A collection has at least as many documents as a list.
         return parameter.default + (1 if parameter.most < 10**15 else 100)
@@ -161,7 +177,10 @@ def test_measures_with_different_parameters_do_not_affect_each_other(family, nam
     definition = DEFINITIONS[family]
     cutoff = 3 if definition.has_cutoff else None
     default = Measure(definition, cutoff)
-    changed = Measure(definition, cutoff, **{name: other(definition.parameters[name])})
+    settings = {name: other(definition.parameters[name])}
+    if name == "base":
+        settings["discount"] = "log"
+    changed = Measure(definition, cutoff, **settings)
     depends = name in definition.weighting.parameters
     assert (definition.weighting.key(default) != definition.weighting.key(changed)) == depends
     rng = np.random.default_rng(11)

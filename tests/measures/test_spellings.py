@@ -241,12 +241,15 @@ MISTAKES = {
     "AP(rel=2": "'AP(rel=2' lacks a bracket; write AP(rel=2)",
 }
 PARAMETERS = {
-    "nDCG(gains='exp')@10": "nDCG: unknown parameter 'gains'; write nDCG(dcg='exp-log2')@10",
+    "nDCG(gains='exp')@10": (
+        "gains of nDCG: expected a dict of gains by label, such as {0: 0, 1: 1, 2: 3.5}, found 'exp'; "
+        "write nDCG(dcg='exp-log2')@10"
+    ),
     "nDCG(dcg=burges)": "dcg of nDCG: expected one of log2, exp-log2, found 'burges'; write nDCG(dcg='exp-log2')",
     "nDCG(exp)@10": "measure 'nDCG(exp)@10': 'exp' is not of the form parameter=value; write nDCG(dcg='exp-log2')@10",
     "AP(min_rel=2)@5": "AP: unknown parameter 'min_rel'; write AP(rel=2)@5",
     "AP(rel>=2)": "measure 'AP(rel>=2)': 'rel>=2' is not of the form parameter=value; write AP(rel=2)",
-    "AP(rel='2')": "rel of AP: expected a whole number from 0 to 2,147,483,648, found '2'; write AP(rel=2)",
+    "AP(rel='2')": "rel of AP: expected a number from 0 to 2.14748e+09, found '2'; write AP(rel=2)",
     "RBP(0.95)": "measure 'RBP(0.95)': '0.95' is not of the form parameter=value; write RBP(p=0.95)",
     "RBP(phi=0.5)": "RBP: unknown parameter 'phi'; write RBP(p=0.5)",
     "Accuracy(collection_size=99)@5": "Accuracy: unknown parameter 'collection_size'; write Accuracy(docs=99)@5",
@@ -298,7 +301,7 @@ def test_a_text_that_its_own_suggestion_repeats_is_an_error(text):
 def test_mistakes_with_measure_objects():
     with pytest.raises(InputError, match=r"^nDCG: unknown parameter 'k'; write nDCG@10$"):
         tieaware.nDCG(k=10)
-    with pytest.raises(InputError, match=r"^nDCG: unknown parameter 'gains'; write dcg='exp-log2' for exp"):
+    with pytest.raises(InputError, match=r"^gains of nDCG: expected a dict .*, found 'exp'; write dcg='exp-log2' for"):
         tieaware.nDCG(gains="exp")
     with pytest.raises(KeyError, match=r"10 is not a parameter of AP; write AP\(rel=2\)@10 for a cut-off"):
         tieaware.AP(rel=2)[10]

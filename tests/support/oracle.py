@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import permutations, product
+from operator import mul
 from typing import NamedTuple
 
 import mpmath
@@ -20,6 +21,7 @@ from support import user_model_values
 from support.queries import Query
 
 from tieaware.measures import Measure, parse_measure
+from tieaware.measures.parameters import Table
 
 DIGITS = 50
 
@@ -36,13 +38,13 @@ class Exact(NamedTuple):
     maximum: Fraction
 
 
-def enumerate_orders(scores: Sequence[float], labels: Sequence[int]) -> Counter[tuple[int, ...]]:
+def enumerate_orders(scores: Sequence[float], labels: Sequence[float]) -> Counter[tuple[float, ...]]:
     """Count how many orders of the tied documents give each sequence of labels."""
     ties = [
         Counter(permutations([lab for s, lab in zip(scores, labels, strict=True) if s == score]))
         for score in sorted(set(scores), reverse=True)
     ]
-    orders: Counter[tuple[int, ...]] = Counter()
+    orders: Counter[tuple[float, ...]] = Counter()
     for parts in product(*ties):
         times = 1
         for tie, part in zip(ties, parts, strict=True):
@@ -51,10 +53,10 @@ def enumerate_orders(scores: Sequence[float], labels: Sequence[int]) -> Counter[
     return orders
 
 
-def over_orders(measure: str | Measure, orders: Counter[tuple[int, ...]], judged: Sequence[int]) -> Exact:
+def over_orders(measure: str | Measure, orders: Counter[tuple[float, ...]], judged: Sequence[float]) -> Exact:
     """Evaluate every order, weighted by how often it occurs."""
     measure = parse_measure(measure)
-    shared: Counter[tuple[int, ...]] = Counter()  # orders that the measure cannot tell apart
+    shared: Counter[tuple[float, ...]] = Counter()  # orders that the measure cannot tell apart
     for order, times in orders.items():
         shared[_seen(measure, order)] += times
     values = [value(measure, order, judged) for order in shared]
@@ -68,7 +70,7 @@ def over_orders(measure: str | Measure, orders: Counter[tuple[int, ...]], judged
     return Exact(Fraction(total, number * scale), variance, Fraction(min(whole), scale), Fraction(max(whole), scale))
 
 
-def exact(measure: str | Measure, scores: Sequence[float], labels: Sequence[int], judged: Sequence[int]) -> Exact:
+def exact(measure: str | Measure, scores: Sequence[float], labels: Sequence[float], judged: Sequence[float]) -> Exact:
     """Evaluate a measure over every order that the scores allow."""
     return over_orders(measure, enumerate_orders(scores, labels), judged)
 
@@ -83,7 +85,7 @@ def over_queries(measures: Sequence[str], queries: Sequence[Query]) -> np.ndarra
     return values
 
 
-def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Fraction:
+def value(measure: Measure, order: Sequence[float], judged: Sequence[float]) -> Fraction:
     """Evaluate a measure for documents in one order. Negative labels are unjudged."""
     name, k = measure.name, measure.cutoff
     if measure.parameters.get("judged_only"):
@@ -104,18 +106,22 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
     if name == "ERR":
         value, stays = Fraction(0), Fraction(1)
         for j, label in enumerate(top, 1):
-            stop = Fraction(2 ** max(label, 0) - 1, 2 ** int(measure["max_rel"]))
+            stop = _power_minus_one(max(label, 0)) / 2 ** int(measure["max_rel"])
             value += stays * stop / j
             stays *= 1 - stop
         return value
     if name in ("DCG", "nDCG"):
-        dcg = _dcg([_gain(lab, str(measure["dcg"])) for lab in top])
+        discounts = _discounts(str(measure["discount"]), float(measure["base"]))
+        dcg = _sum(map(mul, (_gain(lab, measure) for lab in top), discounts))
         if name == "DCG" or dcg == 0:
             return dcg
-        best = sorted((_gain(lab, str(measure["dcg"])) for lab in judged), reverse=True)
-        return dcg / _dcg(best if k is None else best[:k])
+        best = sorted((_gain(lab, measure) for lab in judged), reverse=True)
+        return dcg / _sum(map(mul, best if k is None else best[:k], discounts))
+    if name == "RBP" and measure["gains"]:
+        p = Fraction(measure["p"])
+        return (1 - p) * _sum(p**j * _gain(label, measure) for j, label in enumerate(top))
 
-    least = int(measure["rel"])
+    least = float(measure["rel"])
     n_relevant = sum(_is_relevant(lab, least) for lab in judged)
     ranks = [j for j, lab in enumerate(top, 1) if _is_relevant(lab, least)]
     if name == "infAP":
@@ -129,9 +135,9 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
         return value / n_relevant if n_relevant else value
     if name == "Q":
         beta, value = Fraction(measure["beta"]), Fraction(0)
-        best = sorted((lab for lab in judged if _is_relevant(lab, least)), reverse=True)
+        best = sorted((_gain(lab, measure) for lab in judged if _is_relevant(lab, least)), reverse=True)
         for i, j in enumerate(ranks, 1):
-            gain = sum(lab for lab in top[:j] if _is_relevant(lab, least))
+            gain = _sum(_gain(lab, measure) for lab in top[:j] if _is_relevant(lab, least))
             value += (i + beta * gain) / (j + beta * sum(best[:j]))
         return value / n_relevant if n_relevant else value
     if name == "NumRel":
@@ -203,7 +209,7 @@ def value(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Frac
     raise AssertionError(f"no definition of {name}")
 
 
-def _of_confusion(measure: Measure, order: Sequence[int], judged: Sequence[int]) -> Fraction:
+def _of_confusion(measure: Measure, order: Sequence[float], judged: Sequence[float]) -> Fraction:
     """Count the cells of the confusion matrix document by document: (is it within the cut-off, is it relevant)."""
     unretrieved = list((Counter(label for label in judged if label >= 0) - Counter(order)).elements())
     # All other documents of the collection are unknown: neither retrieved nor judged.
@@ -211,7 +217,7 @@ def _of_confusion(measure: Measure, order: Sequence[int], judged: Sequence[int])
     cells = Counter({(False, False): unknown})
     for j, label in enumerate([*order, *unretrieved]):
         within = j < min(measure.cutoff or len(order), len(order))
-        cells[within, _is_relevant(label, int(measure["rel"]))] += 1
+        cells[within, _is_relevant(label, float(measure["rel"]))] += 1
     if measure.name == "Accuracy":
         return Fraction(cells[True, True] + cells[False, False], sum(cells.values()))
     negatives = cells[True, False] + cells[False, False]
@@ -219,26 +225,43 @@ def _of_confusion(measure: Measure, order: Sequence[int], judged: Sequence[int])
     return fall_out if measure.name == "FallOut" else 1 - fall_out
 
 
-def _is_relevant(label: int, least: int) -> bool:
+def _is_relevant(label: float, least: float) -> bool:
     return label >= least and label >= 0
 
 
-def _gain(label: int, dcg: str) -> int:
-    if label < 1:
-        return 0
-    return {"log2": label, "exp-log2": 2**label - 1}[dcg]
+def _gain(label: float, measure: Measure) -> Fraction:
+    if isinstance(measure.parameters.get("gains"), Table) and measure["gains"]:
+        return Fraction(measure["gains"].gains.get(label, 0))
+    if measure.parameters.get("dcg") == "exp-log2":
+        return _power_minus_one(max(label, 0))
+    return Fraction(max(label, 0))
 
 
-def _seen(measure: Measure, order: tuple[int, ...]) -> tuple[int, ...]:
+@lru_cache(maxsize=256)
+def _power_minus_one(label: float) -> Fraction:
+    """Return 2^label - 1, for labels that are not whole numbers to 50 digits."""
+    if label == int(label):
+        return Fraction(2 ** int(label) - 1)
+    with mpmath.workdps(DIGITS + 5):
+        return Fraction(int(mpmath.nint(10**DIGITS * (mpmath.mpf(2) ** label - 1))), 10**DIGITS)
+
+
+def _sum(terms: Iterable[Fraction]) -> Fraction:
+    return sum(terms, Fraction(0))
+
+
+def _seen(measure: Measure, order: tuple[float, ...]) -> tuple[float, ...]:
     """Drop the labels that the measure ignores, and map labels that it treats alike to one label."""
     if measure.name in _CONFUSION:
         return order
     if not measure.parameters.get("judged_only"):
         order = order[: measure.cutoff]
+    if measure.parameters.get("gains"):
+        return order
     if measure.name in ("DCG", "nDCG", "ERR", *user_model_values.VALUES):
         unjudged = -1 if measure.parameters["judged_only"] else 0
         return tuple(label if label > 0 else 0 if label == 0 else unjudged for label in order)
-    least = int(measure.parameters.get("rel", 1))
+    least = float(measure.parameters.get("rel", 1))
     if measure.name in ("infAP", "Q", "Judged"):
         return tuple(-2 if label < -1 else label for label in order)
     if measure.name in ("Bpref", "Judged", "RBPResidual") or measure.parameters.get("judged_only"):
@@ -246,12 +269,15 @@ def _seen(measure: Measure, order: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(least if _is_relevant(label, least) else -1 for label in order)
 
 
-def _dcg(gains: Sequence[int]) -> Fraction:
-    return sum((g * weight for g, weight in zip(gains, _discounts(), strict=False)), Fraction(0))
-
-
-@lru_cache(maxsize=1)
-def _discounts() -> tuple[Fraction, ...]:
-    """Return 1/log2(1 + j) for the ranks j = 1, 2, …, 128, to 50 digits."""
+@lru_cache(maxsize=16)
+def _discounts(discount: str, base: float) -> tuple[Fraction, ...]:
+    """Return the weights of the ranks j = 1, 2, …, 128 in DCG, to 50 digits."""
     with mpmath.workdps(DIGITS + 5):
-        return tuple(Fraction(int(mpmath.nint(10**DIGITS / mpmath.log(1 + j, 2))), 10**DIGITS) for j in range(1, 129))
+        return tuple(
+            Fraction(int(mpmath.nint(10**DIGITS * {
+                "log2": lambda j: 1 / mpmath.log(1 + j, 2),
+                "log": lambda j: 1 / mpmath.log(j, base) if j >= base else mpmath.mpf(1),
+                "1/rank": lambda j: 1 / mpmath.mpf(j),
+            }[discount](j))), 10**DIGITS)
+            for j in range(1, 129)
+        )  # fmt: skip

@@ -19,8 +19,9 @@ from tieaware.checks.arrays import (
     offsets_from_sizes,
 )
 from tieaware.errors import InputError
+from tieaware.lists.grades import GradedLabels, Missing, numbered_alike
 from tieaware.lists.identifiers import Identifiers
-from tieaware.lists.judgments import Judgments
+from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.ties import TieRule
 
 
@@ -70,23 +71,31 @@ def _has_length(values: Any, n: int) -> bool:
         return False
 
 
-def all_judgments(judgments: tuple[npt.ArrayLike, npt.ArrayLike], in_lists: Judgments) -> Judgments:
-    """Return all judgments, after checking that they include the judged documents of the lists."""
+def all_judgments(
+    judgments: tuple[npt.ArrayLike, npt.ArrayLike], lists: JudgedLists, missing: Missing | None
+) -> tuple[JudgedLists, Judgments]:
+    """Return the lists and all judgments, after checking that these include the judged documents of the lists.
+
+    If labels are real numbers, those of the lists and those of the judgments are numbered alike.
+    """
     try:
         given_labels, given_offsets = judgments
     except (TypeError, ValueError):
         raise unexpected("judgments", "a pair (labels, offsets)", shown(judgments)) from None
-    labels = as_labels(as_flat(given_labels, "labels of judgments"), "labels of judgments")
+    read = GradedLabels.read(as_flat(given_labels, "labels of judgments"), "labels of judgments", missing=missing)
+    labels = as_labels(read.labels, "labels of judgments")
     offsets = as_offsets(given_offsets, len(labels), "offsets of judgments", "judged documents")
-    if len(offsets) != in_lists.n_queries + 1:
+    if len(offsets) != len(lists.offsets):
         raise InputError(
-            "judgments", f"must have as many queries as the labels, {in_lists.n_queries}; found {len(offsets) - 1}"
+            "judgments",
+            f"must have as many queries as the labels, {len(lists.offsets) - 1}; found {len(offsets) - 1}",
         )
-    judged = Judgments(labels, offsets)
-    short = judged.short_of(in_lists)
+    (listed, labels), grades = numbered_alike([(lists.labels, lists.grades), (labels, read.grades)])
+    lists, judged = lists._replace(labels=listed, grades=grades), Judgments(labels, offsets, grades=grades)
+    short = judged.short_of(lists.judgments)
     if short is not None:
         raise InputError("judgments", f"must include every judged document of the list; query {short} lacks some")
-    return judged
+    return lists, judged
 
 
 def document_order(rule: TieRule, docids: Sequence[str | bytes] | None, offsets: Offsets, item: str) -> Integers | None:

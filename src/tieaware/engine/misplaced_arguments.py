@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from numbers import Number
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieaware.checks.arguments import unexpected
-from tieaware.checks.arrays import as_integer_labels
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run
+from tieaware.lists.grades import Grades
 from tieaware.lists.sparse import is_matrix
 from tieaware.measures import Measure, parse_measures
 
@@ -31,14 +30,15 @@ def check_evaluator_arguments(labels: Any, measures: Any) -> None:
         raise InputError("labels", f"must be an array of labels, not {type(labels).__name__}; {_EVALUATE}")
 
 
-def labels_not_scores(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Check labels as `as_integer_labels` does; the error about a number with decimals asks whether it is a score."""
+@contextmanager
+def labels_or_scores(grades: Grades | None) -> Iterator[None]:
+    """Make an error about real labels that are all below 1 ask whether these are scores."""
     try:
-        return as_integer_labels(array, "labels")
+        yield
     except InputError as error:
-        if array.dtype.kind == "f" and np.isfinite(array).all():
-            raise InputError(error.where, f"{error.problem}; if these are scores, {_EVALUATOR}") from None
-        raise
+        if grades is None or grades.highest >= 1.0 or not error.where.endswith(": labels"):
+            raise
+        raise InputError(error.where, f"{error.problem}; if these are scores, {_EVALUATOR}") from None
 
 
 def check_scores(scores: Any, name: str) -> None:

@@ -327,7 +327,7 @@ def _engine_of(
     order: Integers | None,
     undefined: float,
 ) -> Engine:
-    weights, labels = Weights.of(measures, lists.labels, wanted.spread)
+    weights, labels = Weights.of(measures, lists.labels, wanted.spread, lists.grades)
     if weights.judged >= 0 and (wanted.needs_whole_list or (wanted.bands and wanted.sorts_by_label)):
         # The kernel can remove unjudged documents from tie groups, but it cannot undo their effect on the coarsened
         # scores of other documents.
@@ -349,6 +349,7 @@ def _engine_of(
         judged=weights.judged,
         judged_lengths=judged_lengths,
         coarsening=_kernel_of(wanted, lists),
+        carries=weights.carries,
     )
 
 

@@ -62,7 +62,9 @@ class Totals(NamedTuple):
             if definition.query_number:
                 numbers[:, i] = definition.query_number(measure, judgments)
             if definition.query_lookup:
-                lookups[i], starts[:, i] = definition.query_lookup(measure, judgments)
+                of_queries = definition.query_lookup(measure, judgments)
+                if of_queries is not None:
+                    lookups[i], starts[:, i] = of_queries
         needs_judged = any(measure.definition.norm_of_known for measure in measures)
         return cls(totals, numbers, lookups, starts, judgments.count(0) if needs_judged else None)
 

@@ -7,11 +7,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.engine.totals import Totals
 from tieaware.kernels import _labels, _slots
 from tieaware.kernels._kernel_measures import KernelMeasure, Measures
+from tieaware.lists.exact_sums import digits_of, exact_squares
+from tieaware.lists.grades import Grades
 from tieaware.lists.judgments import POOLED
 from tieaware.measures import Measure
 from tieaware.measures.definition import LEAST_INEXACT, check_exact
@@ -19,6 +22,10 @@ from tieaware.measures.formulas import HIGHEST_IN_LOOKUP, SMALL_DEPTH, by_total
 
 # The depth down to which measures without a cut-off look: it is larger than any rank.
 NO_CUTOFF = 2**62
+
+
+# How many weights are added up at most, in lists of few and of many documents. Weights with the same number are cached.
+_FEW, _MANY = 2**20, 2**39
 
 
 class Weights(NamedTuple):
@@ -33,6 +40,10 @@ class Weights(NamedTuple):
         The weight of a document with each label, one row per weighting.
     first : int
         The label of the first column of `by_label`; lower labels have the same weight as this label.
+    carries : int32[n_weightings, 2] or None
+        For each row of `by_label` whose weights are real numbers: this row holds the highest digit of each weight; the
+        further digits are in other rows, of which these are the first and the number. (-1, 0) for rows of whole
+        numbers; None if there are no others.
     kernels : list of KernelMeasure
         Each measure in the form that the kernels use, with slot weights for lists of up to SMALL_DEPTH documents.
     measures : Measures
@@ -49,6 +60,7 @@ class Weights(NamedTuple):
 
     by_label: Values
     first: int
+    carries: npt.NDArray[np.int32] | None
     kernels: list[KernelMeasure]
     measures: Measures
     judged: int
@@ -57,7 +69,9 @@ class Weights(NamedTuple):
     not_by_total: list[int]
 
     @classmethod
-    def of(cls, measures: tuple[Measure, ...], labels: Labels, squared: bool) -> tuple[Weights, Labels]:
+    def of(
+        cls, measures: tuple[Measure, ...], labels: Labels, squared: bool, grades: Grades | None = None
+    ) -> tuple[Weights, Labels]:
         """Return the weights of all labels that occur, and the labels themselves, possibly renumbered.
 
         The returned labels are numbered like the columns of `by_label`, from `first`. They differ from the given labels
@@ -70,24 +84,32 @@ class Weights(NamedTuple):
             The labels of all listed documents.
         squared : bool
             Whether to add weightings by squared weights, which a spread needs.
+        grades : Grades, optional
+            The values of labels that are real numbers.
 
         Raises
         ------
         InputError
             If a measure cannot take a label, or sums of weights would not be exact.
         """
+        n_terms = _FEW if len(labels) <= _FEW else _MANY
+        if grades is not None:
+            values = np.concatenate((np.arange(POOLED, 0.0), grades.values))
+            return _weights_of(measures, values, POOLED, squared, n_terms), labels
         highest = _labels.highest(labels)
         if highest <= HIGHEST_IN_LOOKUP:
-            weights = _weights_up_to(measures, highest, squared)
+            weights = _weights_up_to(measures, highest, squared, n_terms)
         else:
             # Only labels that occur get a column, and each label is replaced by the index of its column.
             occurring, numbers = np.unique(labels, return_inverse=True)
-            weights, labels = _weights_of(measures, occurring, 0, squared), numbers.astype(np.int32)
+            weights, labels = _weights_of(measures, occurring, 0, squared, n_terms), numbers.astype(np.int32)
         if weights.most * len(labels) >= LEAST_INEXACT:
             columns = np.maximum(labels - weights.first, 0)
             for kernel, measure in zip(weights.kernels, measures, strict=True):
-                rows = slice(kernel.weighting, kernel.weighting + kernel.n_weightings)
-                check_exact(measure, weights.by_label[rows, columns])
+                rows = np.arange(kernel.weighting, kernel.weighting + kernel.n_weightings)
+                if weights.carries is not None:
+                    rows = rows[weights.carries[rows, 1] == 0]
+                check_exact(measure, weights.by_label[rows[:, None], columns])
         return weights, labels
 
     def measures_for(
@@ -99,7 +121,7 @@ class Weights(NamedTuple):
         kernels = []
         for kernel, measure, lookup in zip(self.kernels, measures, totals.lookups, strict=True):
             squares = None
-            if measure.definition.slots:
+            if measure.definition.slots and lookup is None:
                 depth = longest if measure.cutoff is None else min(longest, measure.cutoff)
                 lookup = measure.definition.slots(measure, depth)
                 if squared and lookup.ndim == 2:
@@ -136,47 +158,86 @@ def also_weighted(measures: tuple[Measure, ...]) -> dict[str, bool]:
 
     Documents with labels of at least 1 always matter.
     """
-    weights = _weights_up_to(measures, 0, False)
+    weights = _weights_up_to(measures, 0, False, _FEW)
     zeros = bool(weights.by_label[:, -weights.first].any())
     return {"zeros": zeros, "pool": any(measure.definition.needs_pool(measure) for measure in measures)}
 
 
 @lru_cache(maxsize=256)
-def _weights_up_to(measures: tuple[Measure, ...], highest: int, squared: bool) -> Weights:
+def _weights_up_to(measures: tuple[Measure, ...], highest: int, squared: bool, n_terms: int) -> Weights:
     """Return the weights of all labels from POOLED to `highest`."""
-    return _weights_of(measures, np.arange(POOLED, highest + 1, dtype=np.int32), POOLED, squared)
+    return _weights_of(measures, np.arange(POOLED, highest + 1, dtype=np.int32), POOLED, squared, n_terms)
 
 
-def _weights_of(measures: Sequence[Measure], labels: Labels, first: int, squared: bool) -> Weights:
-    """Return the weights of the given labels, which ascend; `first` is the number of the first column of `by_label`."""
+def _weights_of(
+    measures: Sequence[Measure], labels: Labels | Values, first: int, squared: bool, n_terms: int
+) -> Weights:
+    """Return the weights of the given labels, which ascend; `first` is the number of the first column of `by_label`.
+
+    `n_terms` is the most documents whose weights are ever added up: weights that are not whole numbers are split into
+    digits, so that these sums are exact.
+    """
     rows: list[Values] = []
     weightings: dict[tuple[Any, ...], tuple[int, int]] = {}
+    # For each weighting whose squared weights are wanted: the row of its weights.
+    bases: dict[int, int] = {}
     for measure in measures:
         weighting = measure.definition.weighting
         if weighting.key(measure) not in weightings:
             weights = weighting.weigh(measure, labels)
             weightings[weighting.key(measure)] = len(rows), len(weights)
+            bases[len(rows)] = len(rows) + weighting.squared
             rows.extend(weights)
     most = max(float(row.max(initial=0.0)) for row in rows)
     judged = -1
     if any(measure.judged_only for measure in measures):
         judged = len(rows)
         rows.append((labels >= 0).astype(np.float64))
-    squares = {row: row for row, _ in weightings.values()}
+    parts: list[tuple[Values, ...]] = [(row,) for row in rows]
+    squares = dict(bases)
     if squared:
-        for row in squares:
-            square = rows[row] ** 2
-            if not np.array_equal(square, rows[row]):
-                squares[row] = len(rows)
-                rows.append(square)
+        for first_row, row in bases.items():
+            square: tuple[Values, ...] = (rows[row] ** 2,)
+            if not _adds_up_exactly(square[0], n_terms):
+                square = exact_squares(rows[row])
+            if not np.array_equal(square[0], rows[row]):
+                squares[first_row] = len(parts)
+                parts.append(square)
     kernels = []
     for measure in measures:
         row, n_rows = weightings[measure.definition.weighting.key(measure)]
         kernels.append(_kernel_measure(measure, row, n_rows, squares[row]))
     not_by_total = [i for i, measure in enumerate(measures) if measure.definition.norm is not by_total]
+    by_label, carries = _split(parts, n_terms)
     return Weights(
-        np.stack(rows), first, kernels, Measures(kernels), judged, most, _depth(measures), not_by_total
+        np.stack(by_label), first, carries, kernels, Measures(kernels), judged, most, _depth(measures), not_by_total
     )
+
+
+def _split(rows: list[tuple[Values, ...]], n_terms: int) -> tuple[list[Values], npt.NDArray[np.int32] | None]:
+    """Return rows of digits for rows of weights that are real numbers, and the carries, as `Weights` has them.
+
+    Each row is one array, or several that add up to the weights. The rows of further digits come last.
+    """
+    split = [digits_of(row, n_terms) if len(row) > 1 or _is_real(row[0]) else row[0][None] for row in rows]
+    first = [digits[0] for digits in split]
+    further: list[Values] = []
+    carries = np.tile(np.array([-1, 0], np.int32), (sum(map(len, split)), 1))
+    for i, digits in enumerate(split):
+        if len(digits) > 1:
+            carries[i] = len(first) + len(further), len(digits) - 1
+            further.extend(digits[1:])
+    return first + further, carries if further else None
+
+
+def _is_real(row: Values) -> bool:
+    """Return whether some weight is not a whole number."""
+    return bool((row != np.floor(row)).any())
+
+
+def _adds_up_exactly(row: Values, n_terms: int) -> bool:
+    """Return whether the sum of any `n_terms` of the weights is exact."""
+    return not _is_real(row) and float(row.max(initial=0.0)) * n_terms < LEAST_INEXACT
 
 
 def _kernel_measure(measure: Measure, weighting: int, n_weightings: int, squared: int) -> KernelMeasure:
@@ -193,7 +254,7 @@ def _kernel_measure(measure: Measure, weighting: int, n_weightings: int, squared
         n_weightings=n_weightings,
         squared_weighting=squared,
         cutoff=measure.cutoff,
-        measure_number=float(measure[definition.measure_number]) if definition.measure_number else 0.0,
+        measure_number=definition.number_for_kernel(measure),
         judged_only=measure.judged_only,
         less_is_better=definition.less_is_better,
         always_defined=definition.is_count,

@@ -22,6 +22,7 @@ class Engine:
         judged_lengths: npt.NDArray[np.int64],
         shared_scores: bool = False,
         coarsening: KernelCoarsening | None = None,
+        carries: npt.NDArray[np.int32] | None = None,
     ) -> None: ...
     @property
     def coarsens(self) -> bool: ...

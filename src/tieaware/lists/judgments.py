@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Labels, Offsets, Values, label_error
 from tieaware.kernels import _labels
+from tieaware.lists.exact_sums import cumulative_sums
+from tieaware.lists.grades import Grades
 
 # A label of POOLED or lower means that the document is in the pool but not judged. Label -1 means that the document is
 # not in the pool.
@@ -22,11 +25,13 @@ class Judgments:
     Parameters
     ----------
     labels : int32[n_judged]
-        Documents with negative labels count as unjudged.
+        Documents with negative labels count as unjudged. With `grades`, the numbers of the labels.
     offsets : int64[n_queries + 1]
         The labels of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
     left_out : int64[n_queries], optional
         For each query, the number of documents of label 0 that are not in `labels`.
+    grades : Grades, optional
+        The values of labels that are real numbers; None if `labels` are the labels themselves.
 
     Attributes
     ----------
@@ -34,10 +39,13 @@ class Judgments:
         A cache of the totals of measures over these judgments, which `tieaware.engine.totals` fills.
     """
 
-    def __init__(self, labels: Labels, offsets: Offsets, left_out: Integers | None = None) -> None:
+    def __init__(
+        self, labels: Labels, offsets: Offsets, left_out: Integers | None = None, grades: Grades | None = None
+    ) -> None:
         self.labels = labels
         self.offsets = offsets
         self.left_out = left_out
+        self.grades = grades
         self.totals: dict[Any, Any] = {}
         self._counts: dict[int, Values] = {}
 
@@ -56,15 +64,25 @@ class Judgments:
         longest = _labels.longest(self.offsets)
         return longest if cutoff is None else min(longest, cutoff)
 
-    def count(self, least: int) -> Values:
+    @property
+    def values(self) -> npt.NDArray[Any]:
+        """The label of each document: int32[n_judged], or float64[n_judged] if labels are real numbers."""
+        return self.labels if self.grades is None else self.grades.labels(self.labels)
+
+    def count(self, least: float) -> Values:
         """Return how many documents of each query have label `least` or a higher label: float64[n_queries]."""
-        known = self._counts.get(least)
+        number = ceil(min(least, 2**40)) if self.grades is None else self.grades.first_of(least)
+        known = self._counts.get(number)
         if known is None:
-            known = _labels.count(self.labels, self.offsets, least)
-            if least <= 0 and self.left_out is not None:
+            known = _labels.count(self.labels, self.offsets, number)
+            if number <= 0 and self.left_out is not None:
                 known += self.left_out
-            self._counts[least] = known
+            self._counts[number] = known
         return known
+
+    def count_positive(self) -> Values:
+        """Return how many documents of each query have a label above 0: float64[n_queries]."""
+        return self.count(1 if self.grades is None else np.nextafter(0.0, 1.0))
 
     def best_first(self, worth: npt.NDArray[np.generic]) -> Integers:
         """Return the indices of the documents, query by query, sorted by descending `worth` within each query."""
@@ -78,6 +96,9 @@ class Judgments:
         taken = gains > -np.inf
         query = self.query[taken]
         offsets = np.concatenate(([0], np.cumsum(taken)))[self.offsets]
+        if (gains[taken] != np.floor(gains[taken])).any():
+            best_first = gains[taken][np.lexsort((-gains[taken], query))]
+            return cumulative_sums(best_first, np.repeat(offsets[:-1], np.diff(offsets))), offsets[:-1].astype(np.int64)
         running = np.concatenate(([0.0], np.cumsum(gains[taken][np.lexsort((-gains[taken], query))])))
         return running[1:] - np.repeat(running[offsets[:-1]], np.diff(offsets)), offsets[:-1].astype(np.int64)
 
@@ -148,12 +169,15 @@ class JudgedLists(NamedTuple):
     positions : int64[n_judged]
         The position of each judged document in its list, from 0, ascending.
     labels : int32[n_judged]
-        The label of each judged document; negative for a document that is in the pool but not judged.
+        The label of each judged document; negative for a document that is in the pool but not judged. With `grades`,
+        the numbers of the labels.
     left_out : int64[n_queries], optional
         For each list, the number of documents of label 0 that are not in `labels`, if they have no weight for any
         measure.
     excluded : Excluded, optional
         The documents that are not ranked; none of them is judged.
+    grades : Grades, optional
+        The values of labels that are real numbers; None if `labels` are the labels themselves.
     """
 
     offsets: Offsets
@@ -162,9 +186,12 @@ class JudgedLists(NamedTuple):
     labels: Labels
     left_out: Integers | None = None
     excluded: Excluded | None = None
+    grades: Grades | None = None
 
     @classmethod
-    def of_labels(cls, labels: npt.NDArray[Any], offsets: Offsets, *, zeros: bool, pool: bool) -> JudgedLists:
+    def of_labels(
+        cls, labels: npt.NDArray[Any], offsets: Offsets, *, zeros: bool, pool: bool, grades: Grades | None = None
+    ) -> JudgedLists:
         """Return the judged documents of lists, given one label for each document.
 
         Parameters
@@ -176,6 +203,8 @@ class JudgedLists(NamedTuple):
         zeros, pool : bool
             Whether documents of label 0 (`zeros`), and documents that are in the pool but not judged (`pool`), have a
             weight for some measure. Documents without a weight are only counted.
+        grades : Grades, optional
+            The values of labels that are real numbers.
 
         Raises
         ------
@@ -185,12 +214,12 @@ class JudgedLists(NamedTuple):
         found = _labels.listed(labels, offsets, zeros, pool)
         if found is None:
             raise label_error(labels, "labels")
-        return cls(offsets, *found)
+        return cls(offsets, *found, grades=grades)
 
     @property
     def judgments(self) -> Judgments:
         """The judgments of these lists, for the case that no document outside of the lists is judged."""
-        return Judgments(self.labels, self.judged_offsets, self.left_out)
+        return Judgments(self.labels, self.judged_offsets, self.left_out, self.grades)
 
     @property
     def lengths(self) -> Integers:

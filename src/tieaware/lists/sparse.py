@@ -13,6 +13,7 @@ import numpy as np
 from tieaware.checks.arguments import shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Labels, Offsets, as_flat, as_integers, as_labels, as_offsets
 from tieaware.errors import InputError
+from tieaware.lists.grades import GradedLabels, Grades, Missing
 from tieaware.lists.judgments import POOLED, Excluded, JudgedLists
 
 # The largest number of cells of a matrix. Cells are numbered with signed 64-bit integers.
@@ -91,19 +92,22 @@ class Relevance(NamedTuple):
         The label of each entry of `judged`. As in dense labels, an item with a negative label is unjudged.
     excluded : Entries or None
         The cells of the excluded items.
+    grades : Grades or None
+        The values of labels that are real numbers; `labels` are then their numbers.
     """
 
     judged: Entries
     labels: Labels
     excluded: Entries | None
+    grades: Grades | None = None
 
     @classmethod
-    def of(cls, relevance: Any, exclude: Any = None) -> Relevance:
+    def of(cls, relevance: Any, exclude: Any = None, missing: Missing | None = None) -> Relevance:
         """Read the two matrices; raise InputError if one is not valid or if a relevant item is excluded."""
         judged = Entries.of(relevance, "relevance")
-        labels = _labels(relevance, judged)
+        labels, grades = _labels(relevance, judged, missing)
         if exclude is None:
-            return cls(judged, labels, None)
+            return cls(judged, labels, None, grades)
         excluded = Entries.of(exclude, "exclude")
         if excluded.shape != judged.shape:
             raise InputError("exclude", f"must have the shape of relevance, {judged.shape}, not {excluded.shape}")
@@ -112,10 +116,11 @@ class Relevance(NamedTuple):
         if relevant.any():
             i = int(relevant.argmax())
             where = f"exclude[{judged.rows[i]}, {judged.columns[i]}]"
-            problem = f"a relevant item must not be excluded, but this item has label {labels[i]}"
+            label = labels[i] if grades is None else grades.values[labels[i]]
+            problem = f"a relevant item must not be excluded, but this item has label {label}"
             raise InputError(where, f"{problem}; {_remedy(exclude, excluded, judged.places[i])}")
         # An excluded item counts as unjudged, even if it has a label.
-        return cls(judged, np.where(both, np.int32(-1), labels), excluded)
+        return cls(judged, np.where(both, np.int32(-1), labels), excluded, grades)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -144,6 +149,7 @@ class Relevance(NamedTuple):
             self.judged.columns[kept],
             self.labels[kept],
             excluded=excluded,
+            grades=self.grades,
         )
 
 
@@ -181,8 +187,8 @@ def _remedy(exclude: Any, excluded: Entries, place: int) -> str:
     )
 
 
-def _labels(relevance: Any, judged: Entries) -> Labels:
-    """Return the labels of a matrix in the order of `judged`."""
+def _labels(relevance: Any, judged: Entries, missing: Missing | None) -> tuple[Labels, Grades | None]:
+    """Return the labels of a matrix in the order of `judged`, and their values if they are real numbers."""
     data = as_flat(relevance.data, "relevance.data")
     if len(data) != len(judged.columns):
         problem = f"must have {len(judged.columns)} labels, one for each index, not {len(data)}"
@@ -193,10 +199,5 @@ def _labels(relevance: Any, judged: Entries) -> Labels:
     def place(i: int) -> str:
         return f"relevance[{judged.rows[i]}, {judged.columns[i]}]"
 
-    try:
-        return as_labels(data, "relevance.data", place)
-    except InputError as error:
-        if data.dtype.kind != "f" or not np.isfinite(data).all() or error.found is None:
-            raise
-        hint = "turn ratings into labels, for example (ratings >= 4).astype(int)"
-        raise unexpected(error.where, error.expected or "", f"{error.found}; {hint}") from None
+    labels, grades = GradedLabels.read(data, "relevance.data", place, missing)
+    return as_labels(labels, "relevance.data", place), grades

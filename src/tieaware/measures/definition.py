@@ -40,21 +40,24 @@ class Weighting:
     Parameters
     ----------
     rows : callable
-        Takes int32[n] labels, and the values of `parameters` by name; returns the weights of the documents, float64[n],
-        or float64[n_rows, n] if each document has several.
+        Takes the labels, int32[n] or float64[n], and the values of `parameters` by name; returns the weights of the
+        documents, float64[n], or float64[n_rows, n] if each document has several.
     parameters : tuple of str
         The names of the measure's parameters that the weights depend on. `rows` receives no other parameters, so
         measures with equal `rows` and equal values of these parameters can share their weights.
+    squared : int
+        The row whose squared weights the variance needs.
     """
 
     rows: Callable[..., Values]
     parameters: tuple[str, ...] = ()
+    squared: int = 0
 
     def key(self, measure: Measure) -> tuple[Any, ...]:
         """Return a tuple that is equal for two measures if they have the same weights."""
         return self.rows, *(measure[name] for name in self.parameters)
 
-    def weigh(self, measure: Measure, labels: Labels) -> Values:
+    def weigh(self, measure: Measure, labels: Labels | Values) -> Values:
         """Return the weights of documents with these labels: float64[n_rows, n]."""
         try:
             weights = self.rows(labels, **{name: measure[name] for name in self.parameters})
@@ -128,9 +131,11 @@ class Definition:
         Takes the measure and the judgments; returns float64[n_queries], one more number per query for the kernel.
     query_lookup : callable, optional
         Takes the measure and the judgments; returns a lookup array that the kernel reads, in which the values of each
-        query are contiguous, and int64[n_queries], the position of each query's first value.
-    measure_number : str, optional
-        The name of the parameter whose value the kernel reads.
+        query are contiguous, and int64[n_queries], the position of each query's first value. If it returns None, the
+        kernel reads what `slots` returns.
+    measure_number : str or callable, optional
+        The name of the parameter whose value the kernel reads, or a function that takes the measure and returns the
+        number.
     parameters : mapping of str to Parameter
         The parameters by name, in the order of the notation.
     has_cutoff : bool
@@ -172,8 +177,8 @@ class Definition:
     norm_of_known: bool = False
     slots: Callable[[Measure, int], Values] | None = None
     query_number: Callable[[Measure, Judgments], Values] | None = None
-    query_lookup: Callable[[Measure, Judgments], tuple[Values, Integers]] | None = None
-    measure_number: str | None = None
+    query_lookup: Callable[[Measure, Judgments], tuple[Values, Integers] | None] | None = None
+    measure_number: str | Callable[[Measure], float] | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     has_cutoff: bool = True
     at_recall: bool = False
@@ -192,6 +197,13 @@ class Definition:
 
     def __repr__(self) -> str:
         return f"Definition({self.name!r})"
+
+    def number_for_kernel(self, measure: Measure) -> float:
+        """Return the number that the kernel reads, for a measure of the family; 0 if it reads none."""
+        number = self.measure_number
+        if number is None:
+            return 0.0
+        return float(measure[number] if isinstance(number, str) else number(measure))
 
     @property
     def is_count(self) -> bool:
@@ -259,7 +271,7 @@ class Measure:
                 known = f"its parameters are {', '.join(settings)}" if settings else "the measure has none"
                 if name in OTHER_NAMES_OF_CUTOFF and definition.has_cutoff and is_integer(value):
                     known = f"write {definition.name}@{value}"
-                if name in ("gain", "gains") and "dcg" in settings and isinstance(value, str):
+                if name == "gain" and "dcg" in settings and isinstance(value, str):
                     known = "write dcg='exp-log2' for exponential gains"
                 if name == "rel" and is_integer(value) and settings.keys() & {"dcg", "max_rel"}:
                     known = f"labels are grades here: pass 1 for labels of at least {value} and 0 for the others"
@@ -267,6 +279,8 @@ class Measure:
             try:
                 settings[name] = definition.parameters[name].checked(name, value)
             except InputError as error:
+                if name == "gains" and "dcg" in settings and isinstance(value, str):
+                    error = InputError(error.where, f"{error.problem}; write dcg='exp-log2' for exponential gains")
                 raise error.at(f"{name} of {definition.name}") from None
         set_once(self, "parameters", MappingProxyType(settings))
         set_once(self, "_text", self._notation())

@@ -34,7 +34,9 @@ from tieaware.measures.formulas import (
     PREFERRED,
     RELEVANCE,
     RELEVANCE_AND_GAIN,
+    RELEVANCE_OR_GAIN,
     always,
+    base_of_discount,
     by_collection,
     by_depth,
     by_depth_reached,
@@ -48,22 +50,28 @@ from tieaware.measures.formulas import (
     by_weighted_mean,
     discounted_slots,
     every_query,
+    gainful_documents,
     has_cutoff,
     ideal_gain,
-    ideal_labels,
+    ideal_gains,
     nonrelevant_of_relevant,
     one,
     patient_slots,
     positive_documents,
     reciprocal_slots,
     relevant_documents,
+    relevant_or_gainful,
+    relevant_with_gains,
     stops,
+    stops_of_grades,
     with_pool,
 )
-from tieaware.measures.parameters import Flag, Number, WholeNumber
-from tieaware.measures.registry import BINARY, GAIN_KIND, JUDGED_ONLY, REL, Parameters, register
+from tieaware.measures.parameters import Flag, Gains, Number, WholeNumber
+from tieaware.measures.registry import BINARY, GRADED, JUDGED_ONLY, REL, TABLE, Parameters, register
 
-_GRADED: Parameters = {**GAIN_KIND, **JUDGED_ONLY}
+_GAIN_OR_NONE: Parameters = {
+    "gains": Gains(("label",), "the gain of each label, or 'label' for the label; without it, 1 if relevant")
+}
 _PATIENCE: Parameters = {
     "p": Number(0.8, 0.0, 1.0, "the probability that the user goes on to the next document", ends=False)
 }
@@ -153,20 +161,22 @@ RR: Measure = register(Definition(
 nDCG: Measure = register(Definition(  # noqa: N816 - the field's name
     name="nDCG", title="normalised discounted cumulative gain",
     kernel="discounted_to_ideal", weighting=GAIN, total=ideal_gain, norm=by_total, slots=discounted_slots,
+    measure_number=base_of_discount,
     worst_case=LOSS_OF_NDCG,
-    parameters=_GRADED, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
+    parameters=GRADED, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
 ))
 DCG: Measure = register(Definition(
     name="DCG", title="discounted cumulative gain",
-    kernel="discounted", weighting=GAIN, total=positive_documents, norm=one, slots=discounted_slots,
+    kernel="discounted", weighting=GAIN, total=gainful_documents, norm=one, slots=discounted_slots,
+    measure_number=base_of_discount,
     worst_case=LOSS_OF_WEIGHTED_SUM,
-    parameters=_GRADED,
+    parameters=GRADED,
 ))
 RBP: Measure = register(Definition(
     name="RBP", title="rank-biased precision",
-    kernel="patience", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=patient_slots,
+    kernel="patience", weighting=RELEVANCE_OR_GAIN, total=relevant_or_gainful, norm=one, slots=patient_slots,
     worst_case=LOSS_OF_WEIGHTED_SUM,
-    parameters={**_PATIENCE, **BINARY},
+    parameters={**_PATIENCE, **BINARY, **_GAIN_OR_NONE},
 ))
 Success: Measure = register(Definition(
     name="Success", title="success in finding a relevant document",
@@ -199,14 +209,15 @@ infAP: Measure = register(Definition(  # noqa: N816 - the field's name
 ))
 Q: Measure = register(Definition(
     name="Q", title="Q-measure: average precision with cumulated gains",
-    kernel="q_measure", weighting=RELEVANCE_AND_GAIN, total=relevant_documents, norm=by_total,
-    query_lookup=ideal_labels, measure_number="beta",
+    kernel="q_measure", weighting=RELEVANCE_AND_GAIN, total=relevant_with_gains, norm=by_total,
+    query_lookup=ideal_gains, measure_number="beta",
     worst_case=LOSS_OF_Q,
-    parameters={**_WEIGHT_OF_GAINS, **BINARY},
+    parameters={**_WEIGHT_OF_GAINS, **BINARY, **TABLE},
 ))
 ERR: Measure = register(Definition(
     name="ERR", title="expected reciprocal rank at which a user stops",
     kernel="cascade", weighting=GRADES, total=positive_documents, norm=one, slots=stops,
+    query_lookup=stops_of_grades,
     worst_case=LOSS_OF_ERR,
     parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **JUDGED_ONLY}, limit=_LIMIT_OF_ERR,
 ))

@@ -17,8 +17,13 @@ from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.errors import InputError
 from tieaware.kernels import _labels, _slots
+from tieaware.lists.grades import Grades
 from tieaware.lists.judgments import POOLED, Judgments
 from tieaware.measures.definition import LEAST_INEXACT, Measure, Weighting, check_exact
+from tieaware.measures.parameters import Table
+
+# The most different labels above 0 with which ERR can be computed if labels are real numbers.
+MOST_GRADES = 255
 
 # If no label is above this one, the weight of every label from 0 to the highest is computed, even of labels that do not
 # occur. Lists with the same highest label then share these weights.
@@ -27,70 +32,109 @@ HIGHEST_IN_LOOKUP = 255
 # Weights of documents, by their labels.
 
 
-def _relevance(labels: Labels, rel: int) -> Values:
+def _relevance(labels: Labels | Values, rel: float) -> Values:
     """Return 1 for labels of at least `rel`, and 0 for others."""
     return (labels >= rel).astype(np.float64)
 
 
-def _gain(labels: Labels, dcg: str) -> Values:
-    """Return the label, or 2^label - 1 if `dcg` is "exp-log2"; labels below 1 have gain 0."""
+def _gain(labels: Labels | Values, dcg: str, gains: Table) -> Values:
+    """Return the label, 2^label - 1 if `dcg` is "exp-log2", or the gain in the table; negative labels have gain 0."""
+    if gains and dcg != "log2":
+        raise InputError("dcg", "must not be given together with gains, which already say what a label is worth")
+    if gains:
+        return _in_table(labels, gains)
+    positive: Values = np.maximum(labels, 0.0)
     if dcg == "log2":
-        gains: Values = np.maximum(labels, 0.0)
-        return gains
-    positive = np.maximum(labels, 0)
-    if positive.max(initial=0) > 52:
-        raise unexpected("labels", "at most 52, for the gain 2^label - 1", f"{positive.max()}")
-    return np.ldexp(1.0, positive) - 1.0
+        return positive
+    if positive.max(initial=0.0) > 52:
+        raise unexpected("labels", "at most 52, for the gain 2^label - 1", f"{positive.max():g}")
+    return _slots.powers_minus_one(positive)
 
 
-def _judged(labels: Labels) -> Values:
+def _in_table(labels: Labels | Values, table: Table) -> Values:
+    """Return the gains of labels by the table; 0 for labels that are not in it (`check_table` refuses those)."""
+    gains = np.zeros(labels.shape)
+    for label, gain in table.gains.items():
+        gains[labels == label] = gain
+    return gains
+
+
+def check_table(measure: Measure, judgments: Judgments) -> None:
+    """Raise InputError if a label above 0 has no gain in the measure's table."""
+    table = measure["gains"]
+    if not isinstance(table, Table) or not table:
+        return
+    found = np.unique(judgments.values)
+    unknown = found[(found > 0) & ~np.isin(found, list(table.gains))]
+    if len(unknown):
+        raise InputError(f"{measure}: labels", f"the table of gains has no label {unknown[0]:g}")
+
+
+def _judged(labels: Labels | Values) -> Values:
     """Return 1 for judged documents, and 0 for others."""
     return (labels >= 0).astype(np.float64)
 
 
-def _judged_or_pooled(labels: Labels, pool: bool) -> Values:
+def _judged_or_pooled(labels: Labels | Values, pool: bool) -> Values:
     """Return 1 for judged documents, with `pool` also for documents that are pooled but not judged; 0 for others."""
     return ((labels >= 0) | ((labels <= POOLED) & pool)).astype(np.float64)
 
 
-def _preferred(labels: Labels, rel: int) -> Values:
+def _preferred(labels: Labels | Values, rel: float) -> Values:
     """Return two rows of 0 or 1: whether each document is relevant, and whether it is judged nonrelevant."""
     relevant = _relevance(labels, rel)
     return np.stack([relevant, _judged(labels) - relevant])
 
 
-def _pooled(labels: Labels, rel: int, judged_only: bool) -> Values:
+def _pooled(labels: Labels | Values, rel: float, judged_only: bool) -> Values:
     """Return three rows of 0 or 1: whether each document is relevant, judged nonrelevant, or pooled but unjudged."""
     return np.stack([*_preferred(labels, rel), (labels <= POOLED) & (not judged_only)])
 
 
-def _relevance_and_gain(labels: Labels, rel: int) -> Values:
-    """Return three rows: 1, the label and the squared label for relevant documents; 0 in all rows for others."""
+def _relevance_and_gain(labels: Labels | Values, rel: float, gains: Table) -> Values:
+    """Return two rows: 1 and the gain for relevant documents, 0 for others."""
     relevant = _relevance(labels, rel)
-    gains = relevant * labels
-    return np.stack([relevant, gains, gains * gains])
+    return np.stack([relevant, relevant * (_in_table(labels, gains) if gains else labels)])
 
 
-def _grades(labels: Labels, max_rel: int) -> Values:
-    """Return one row for each grade 1 … max_rel, with 1 for documents with that label and 0 for all others."""
+def _relevance_or_gain(labels: Labels | Values, rel: float, gains: str) -> Values:
+    """Return 1 for relevant documents and 0 for others; or the gain of each, if `gains` is "label" or a table."""
+    if not gains:
+        return _relevance(labels, rel)
+    if rel != 1:
+        raise InputError("rel", "must not be given together with gains, which already say what a label is worth")
+    return _in_table(labels, gains) if isinstance(gains, Table) else np.maximum(labels, 0.0)
+
+
+def _grades(labels: Labels | Values, max_rel: int) -> Values:
+    """Return one row for each grade, with 1 for documents with that label and 0 for all others.
+
+    Grades are the labels 1 … max_rel. If labels are real numbers, they are the labels that occur.
+    """
     if labels.max(initial=0) > max_rel:
-        raise unexpected("labels", f"at most max_rel={max_rel}", f"{labels.max()}")
-    rows: Values = (labels == np.arange(1, max_rel + 1)[:, None]).astype(np.float64)
+        raise unexpected("labels", f"at most max_rel={max_rel}", f"{labels.max():g}")
+    grades = np.arange(1, max_rel + 1) if labels.dtype == np.int32 else labels[labels > 0.0]
+    if len(grades) > MOST_GRADES:
+        raise InputError(
+            "labels", f"have {len(grades)} different values, but at most {MOST_GRADES} are possible; round the labels"
+        )
+    rows: Values = (labels == grades[:, None]).astype(np.float64)
     return rows
 
 
-def _nothing(labels: Labels) -> Values:
+def _nothing(labels: Labels | Values) -> Values:
     """Return 0 for all documents: the measure does not depend on them."""
     return np.zeros(labels.shape)
 
 
 RELEVANCE = Weighting(_relevance, ("rel",))
-GAIN = Weighting(_gain, ("dcg",))
+GAIN = Weighting(_gain, ("dcg", "gains"))
 JUDGED = Weighting(_judged)
 JUDGED_OR_POOLED = Weighting(_judged_or_pooled, ("pool",))
 PREFERRED = Weighting(_preferred, ("rel",))
 POOLED_OR_JUDGED = Weighting(_pooled, ("rel", "judged_only"))
-RELEVANCE_AND_GAIN = Weighting(_relevance_and_gain, ("rel",))
+RELEVANCE_AND_GAIN = Weighting(_relevance_and_gain, ("rel", "gains"), squared=1)
+RELEVANCE_OR_GAIN = Weighting(_relevance_or_gain, ("rel", "gains"))
 GRADES = Weighting(_grades, ("max_rel",))
 NOTHING = Weighting(_nothing)
 
@@ -100,12 +144,44 @@ NOTHING = Weighting(_nothing)
 
 def relevant_documents(measure: Measure, judgments: Judgments) -> Values:
     """Return N for each query: the number of relevant documents, retrieved or not."""
-    return judgments.count(int(measure["rel"]))
+    least, grades = float(measure["rel"]), judgments.grades
+    if grades is not None and grades.highest < least:
+        raise InputError(
+            f"{measure}: labels",
+            f"are all below rel={measure['rel']}, so no document is relevant (the highest is {grades.highest:g}); "
+            f"write for example {measure(rel=_example_of(grades.highest))}",
+        )
+    return judgments.count(least)
+
+
+def _example_of(highest: float) -> float:
+    """Return a number up to the highest label that a document may need to be relevant: 0.5 if that is possible."""
+    return 0.5 if highest >= 0.5 else highest
+
+
+def relevant_with_gains(measure: Measure, judgments: Judgments) -> Values:
+    """Return N for each query, after checking that the labels have gains."""
+    check_table(measure, judgments)
+    return relevant_documents(measure, judgments)
+
+
+def relevant_or_gainful(measure: Measure, judgments: Judgments) -> Values:
+    """Return N for each query, or with the parameter `gains`, the number of documents with a gain above 0."""
+    return gainful_documents(measure, judgments) if measure["gains"] else relevant_documents(measure, judgments)
 
 
 def positive_documents(measure: Measure, judgments: Judgments) -> Values:
     """Return the number of documents with a label above 0, for each query."""
-    return judgments.count(1)
+    return judgments.count_positive()
+
+
+def gainful_documents(measure: Measure, judgments: Judgments) -> Values:
+    """Return the number of documents with a gain above 0, after checking that the labels have gains."""
+    check_table(measure, judgments)
+    table = measure["gains"]
+    if isinstance(table, Table) and table:
+        return judgments.count(min((label for label, gain in table.gains.items() if gain > 0), default=np.inf))
+    return judgments.count_positive()
 
 
 def nonrelevant_of_relevant(measure: Measure, judgments: Judgments) -> Values:
@@ -116,11 +192,14 @@ def nonrelevant_of_relevant(measure: Measure, judgments: Judgments) -> Values:
 
 def ideal_gain(measure: Measure, judgments: Judgments) -> Values:
     """Return the largest possible DCG of each query: that of its judged documents in the best order."""
+    check_table(measure, judgments)
     labels = judgments.labels
     highest = _labels.highest(labels)
-    if highest <= HIGHEST_IN_LOOKUP:
+    if judgments.grades is not None:
+        gains = GAIN.weigh(measure, judgments.grades.values)[0]
+    elif highest <= HIGHEST_IN_LOOKUP:
         gains = _gains_to(measure, highest)
-    if highest > HIGHEST_IN_LOOKUP or gains[-1] * len(labels) >= LEAST_INEXACT:
+    if judgments.grades is None and (highest > HIGHEST_IN_LOOKUP or gains[-1] * len(labels) >= LEAST_INEXACT):
         # Compute one gain for each document instead of one for each label.
         check_exact(measure, GAIN.weigh(measure, labels))
         gains, labels = GAIN.weigh(measure, labels)[0], np.arange(len(labels), dtype=np.int32)
@@ -136,9 +215,23 @@ def _gains_to(measure: Measure, highest: int) -> Values:
     return gains
 
 
-def ideal_labels(measure: Measure, judgments: Judgments) -> tuple[Values, Integers]:
-    """Return the cumulative sums of the relevant documents' labels, highest first, and each query's first position."""
-    return judgments.cumulated(np.where(judgments.labels >= int(measure["rel"]), judgments.labels, -np.inf))
+def ideal_gains(measure: Measure, judgments: Judgments) -> tuple[Values, Integers]:
+    """Return the cumulative sums of the relevant documents' gains, highest first, and each query's first position."""
+    labels, table = judgments.values, measure["gains"]
+    gains = _in_table(labels, table) if isinstance(table, Table) and table else labels
+    return judgments.cumulated(np.where(labels >= float(measure["rel"]), gains, -np.inf))
+
+
+def stops_of_grades(measure: Measure, judgments: Judgments) -> tuple[Values, Integers] | None:
+    """Return the probabilities that a user stops, if labels are real numbers, for each label; otherwise None."""
+    if judgments.grades is None:
+        return None
+    return stops_of(judgments.grades, measure), np.zeros(judgments.n_queries, dtype=np.int64)
+
+
+def stops_of(grades: Grades, measure: Measure) -> Values:
+    """Return the probability that a user stops for each label above 0."""
+    return _slots.powers_minus_one(grades.values[1:]) / 2.0 ** int(measure["max_rel"])
 
 
 def every_query(measure: Measure, judgments: Judgments) -> Values:
@@ -255,9 +348,27 @@ def reciprocal_slots(measure: Measure, depth: int) -> Values:
     return slot_weights(_slots.harmonic, depth)
 
 
-def discounted_slots(measure: Measure, depth: int) -> Values:
+def logarithmic_slots(measure: Measure, depth: int) -> Values:
     """Return the prefix sums of 1 / log2(1 + rank)."""
     return slot_weights(_slots.logarithmic, depth)
+
+
+def discounted_slots(measure: Measure, depth: int) -> Values:
+    """Return the prefix sums of the discounts: 1 / log2(1 + rank), or what the parameter `discount` says."""
+    base = base_of_discount(measure)
+    if base > 0.0:
+        return slot_weights(_slots.late_logarithmic, depth, base)
+    return slot_weights(_slots.harmonic if base < 0.0 else _slots.logarithmic, depth)
+
+
+def base_of_discount(measure: Measure) -> float:
+    """Return the number by which a kernel knows the discount: the base of "log", -1 for "1/rank", 0 for "log2"."""
+    base = float(measure["base"])
+    if measure["discount"] == "log":
+        return base
+    if base != measure.definition.parameters["base"].default:
+        raise InputError(f"base of {measure.name}", "is the base of discount='log'; give both, or neither")
+    return -1.0 if measure["discount"] == "1/rank" else 0.0
 
 
 def patient_slots(measure: Measure, depth: int) -> Values:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError
 from tieaware.measures.definition import Measure
+from tieaware.measures.parameters import settings_in
 from tieaware.measures.registry import DEFINITIONS
 
 _BY_NAME = {name: d for d in DEFINITIONS.values() for name in (d.name, *d.aliases)}
@@ -27,7 +28,7 @@ _BY_TREC_NAME_WITH_CUTOFF = {d.trec_name_with_cutoff: d for d in DEFINITIONS.val
 _NOTATION = re.compile(r"(?P<name>\w+)\s*(?:\((?P<parameters>.*)\))?\s*(?:@\s*(?P<cutoff>\S+))?", re.ASCII)
 _CUTOFF = r"0*[1-9]\d{0,18}"
 _RECALL = r"\d+(\.\d{1,30})?(e-\d{1,3})?"
-_LONGEST = 200
+_LONGEST = 2000
 # Matches one measure in a list such as "AP(rel=2) @ 10, RR" that has no two spaces in a row. A comma or a space ends
 # the measure, but not inside brackets. A space before a bracket or beside an @ does not end it either.
 _ONE_OF_SEVERAL = re.compile(r"(?:\([^)]*\)?|[^ ,(]| (?=[@(])|(?<=@) )+")
@@ -351,7 +352,7 @@ def _by_trec_name(text: str) -> Measure | None:
 
 def _parameters(text: str, parameters: str) -> dict[str, Any]:
     parsed: dict[str, Any] = {}
-    for setting in filter(None, map(str.strip, parameters.split(","))):
+    for setting in settings_in(parameters):
         name, equals, value = map(str.strip, setting.partition("="))
         if not equals or not name.isidentifier() or not value:
             raise InputError(f"measure {text!r}", f"{setting!r} is not of the form parameter=value")

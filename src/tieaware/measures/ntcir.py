@@ -8,27 +8,38 @@ import numpy as np
 
 from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Values
+from tieaware.errors import InputError
 from tieaware.kernels import _labels, _slots
 from tieaware.lists.judgments import Judgments
 from tieaware.measures.definition import Measure
 from tieaware.measures.definitions import ERR, nDCG
-from tieaware.measures.formulas import by_total, slot_weights, stops
+from tieaware.measures.formulas import by_total, slot_weights, stops, stops_of
 from tieaware.measures.parameters import Number
 from tieaware.measures.registry import register
 
 
 def _ideal_cascade(measure: Measure, judgments: Judgments) -> Values:
     """Return the largest possible ERR of each query: that of its judged documents in the best order."""
-    depth, highest = judgments.deepest(measure.cutoff), _labels.highest(judgments.labels)
+    depth = judgments.deepest(measure.cutoff)
+    highest: float = _labels.highest(judgments.labels)
+    probabilities = stops(measure, depth)
+    if judgments.grades is not None:
+        highest, probabilities = judgments.grades.highest, stops_of(judgments.grades, measure)
     if highest > int(measure["max_rel"]):
-        raise unexpected(f"{measure}: labels", f"at most max_rel={measure['max_rel']}", f"{highest}")
-    return _slots.ideal_cascade(judgments.labels, stops(measure, depth), judgments.offsets, depth)
+        raise unexpected(f"{measure}: labels", f"at most max_rel={measure['max_rel']}", f"{highest:g}")
+    return _slots.ideal_cascade(judgments.labels, probabilities, judgments.offsets, depth)
 
 
 def _stops_and_utilities(measure: Measure, depth: int) -> Values:
     """Return the probability that a user stops for each grade, and then the utility p^rank of each rank."""
     powers = slot_weights(_slots.geometric, depth, float(measure["p"]))
     return np.concatenate([stops(measure, depth), -powers[1:, 0]])
+
+
+def _whole_labels_only(measure: Measure, judgments: Judgments) -> None:
+    """Raise InputError if labels are real numbers."""
+    if judgments.grades is not None:
+        raise InputError(f"{measure}: labels", "must be whole numbers for this measure")
 
 
 # fmt: off
@@ -42,7 +53,7 @@ nERR: Measure = register(replace(  # noqa: N816 - the field's name
 ))
 iRBU: Measure = register(replace(  # noqa: N816 - the field's name
     ERR.definition, name="iRBU", title="expected utility at which a user stops, if it falls geometrically",
-    slots=_stops_and_utilities, measure_number="p", worst_case=None,
+    slots=_stops_and_utilities, query_lookup=_whole_labels_only, measure_number="p", worst_case=None,
     parameters={
         "p": Number(0.99, 0.0, 1.0, "the share of the utility that is left at the next rank", ends=False),
         **ERR.definition.parameters,

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 from tieaware.checks import arguments
+from tieaware.errors import InputError
+
+_LARGEST_LABEL = 2**31 - 1
+
+# Matches one setting in a list such as "gains={0: 0, 1: 2}, rel=1": a comma ends it, but not inside braces.
+_ONE_SETTING = re.compile(r"(?:\{[^}]*\}?|[^,{])+")
+
+# A table is part of the notation of a measure, which should stay readable.
+_LARGEST_TABLE = 100
 
 # The type of a parameter's value. It includes bool, which is a subclass of int.
 Setting = int | float | str
+
+
+def settings_in(text: str) -> list[str]:
+    """Split the text in brackets of a measure into settings, such as "rel=2"."""
+    return [setting for setting in map(str.strip, _ONE_SETTING.findall(text)) if setting]
 
 
 class Parameter(Protocol):
@@ -67,6 +85,81 @@ class Number:
     def checked(self, where: str, value: Any) -> Setting:
         """Return the value as a float, because 2 and 2.0 must give equal measures; or raise InputError."""
         return arguments.number(where, value, self.least, self.most, ends=self.ends)
+
+
+@dataclass(frozen=True, eq=False)
+class Threshold:
+    """A parameter whose value is a number from `least` to `most`, shown as a whole number if it is one."""
+
+    default: int
+    least: int
+    most: int
+    description: str
+
+    @property
+    def range(self) -> str:
+        """The allowed values, as text."""
+        return f"{self.least:,} … {self.most:,}"
+
+    def checked(self, where: str, value: Any) -> Setting:
+        """Return the value as an int or a float, because 2 and 2.0 must give equal measures; or raise InputError."""
+        threshold = arguments.number(where, value, self.least, self.most)
+        return int(threshold) if threshold == int(threshold) else threshold
+
+
+class Table(str):
+    """Gains by label as a text in Python's notation, such as "{0: 0, 1: 1, 2: 3.5}", or "" for no table."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    @property
+    def gains(self) -> dict[float, float]:
+        """The gain of each label, in ascending order of the labels."""
+        return dict(ast.literal_eval(self)) if self else {}
+
+
+NO_TABLE = Table()
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """A parameter whose value is a table of gains by label, or one of the words in `words`."""
+
+    words: tuple[str, ...]
+    description: str
+    default: Setting = NO_TABLE
+
+    @property
+    def range(self) -> str:
+        """The allowed values, as text."""
+        return ", ".join(("{label: gain}", *self.words))
+
+    def checked(self, where: str, value: Any) -> Setting:
+        """Return the value as a `Table` or a word; raise InputError if gains are negative or fall with the label."""
+        if isinstance(value, Table) or (isinstance(value, str) and value in self.words):
+            return value
+        if not isinstance(value, Mapping) or not value:
+            expected = "a dict of gains by label, such as {0: 0, 1: 1, 2: 3.5}"
+            raise arguments.unexpected(where, " or ".join((expected, *map(repr, self.words))), arguments.shown(value))
+        if len(value) > _LARGEST_TABLE:
+            raise InputError(where, f"has {len(value)} labels; at most {_LARGEST_TABLE} are possible")
+        gains = {
+            _plain(arguments.number(f"a label in {where}", label, 0, _LARGEST_LABEL)):
+            _plain(arguments.number(f"the gain of label {label} in {where}", gain, 0, 2**52))
+            for label, gain in value.items()
+        }  # fmt: skip
+        gains = dict(sorted(gains.items()))
+        for lower, higher in pairwise(gains):
+            if gains[lower] > gains[higher]:
+                raise InputError(where, f"must not fall: label {higher} has a smaller gain than label {lower}")
+        return Table(repr(gains))
+
+
+def _plain(value: float) -> float:
+    return int(value) if value == int(value) else value
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from tieaware.errors import InputError
 from tieaware.kernels import _slots
 from tieaware.lists.judgments import Judgments
 from tieaware.measures.definition import Definition, Measure, Weighting
-from tieaware.measures.formulas import always, discounted_slots, one, slot_weights
+from tieaware.measures.formulas import always, logarithmic_slots, one, slot_weights
 from tieaware.measures.parameters import Number, WholeNumber
 from tieaware.measures.registry import GAIN_KIND, JUDGED_ONLY, Parameters, register
 
@@ -40,7 +40,7 @@ _LIMIT_OF_BPM = "the exact value of large tie groups takes too long; use a small
 _WANTED_GAIN = "the gain that the user wants, where the highest label has the gain 1"
 
 
-def _steps(labels: Labels, min_rel: int, max_rel: int) -> Values:
+def _steps(labels: Labels | Values, min_rel: int, max_rel: int) -> Values:
     """Return the label minus `min_rel`, but at least 0: the gain times max_rel - min_rel."""
     if min_rel >= max_rel:
         raise InputError("min_rel", f"must be below max_rel; they are {min_rel} and {max_rel}")
@@ -50,20 +50,21 @@ def _steps(labels: Labels, min_rel: int, max_rel: int) -> Values:
     return steps
 
 
-def _gain_of_steps(labels: Labels, dcg: str, min_rel: int, max_rel: int) -> Values:
+def _gain_of_steps(labels: Labels | Values, dcg: str, min_rel: int, max_rel: int) -> Values:
     """Return s, the label minus `min_rel`, or 2^s - 1 if `dcg` is "exp-log2"."""
     steps = _steps(labels, min_rel, max_rel)
     if dcg == "log2":
         return steps
     if max_rel - min_rel > 52:
         raise unexpected("max_rel", "at most 52 above min_rel, for the gain 2^label - 1", f"{max_rel}")
-    gains: Values = np.ldexp(1.0, steps.astype(np.int64)) - 1.0
-    return gains
+    return _slots.powers_minus_one(steps)
 
 
-def _rows_of_steps(labels: Labels, min_rel: int, max_rel: int) -> Values:
+def _rows_of_steps(labels: Labels | Values, min_rel: int, max_rel: int) -> Values:
     """Return one row for each label from min_rel + 1 to max_rel, with 1 for documents with that label."""
     steps = _steps(labels, min_rel, max_rel)
+    if (steps != np.floor(steps)).any():
+        raise InputError("labels", "must be whole numbers for this measure")
     rows: Values = (steps == np.arange(1, max_rel - min_rel + 1)[:, None]).astype(np.float64)
     return rows
 
@@ -88,11 +89,11 @@ def _by_discounts(measure: Measure, total: Values, retrieved: Integers) -> Value
     """Return the sum of the discounts of the first k ranks; without a cut-off, of the ranks of the list."""
     if measure.cutoff is None:
         depths = np.maximum(retrieved, 1)
-        sums: Values = discounted_slots(measure, int(depths.max(initial=1)))[depths].sum(axis=1)
+        sums: Values = logarithmic_slots(measure, int(depths.max(initial=1)))[depths].sum(axis=1)
         return _largest(measure) * sums
     if measure.cutoff > _DEEPEST:
         raise InputError(f"cut-off of {measure}", f"must be at most {_DEEPEST:,}")
-    return _largest(measure) * float(discounted_slots(measure, measure.cutoff)[measure.cutoff].sum())
+    return _largest(measure) * float(logarithmic_slots(measure, measure.cutoff)[measure.cutoff].sum())
 
 
 def inverse_square_slots(measure: Measure, depth: int) -> Values:
@@ -136,7 +137,8 @@ def trigamma(x: float) -> float:
 # fmt: off
 SDCG: Measure = register(Definition(
     name="SDCG", title="scaled discounted cumulative gain",
-    kernel="discounted", weighting=GAIN_OF_STEPS, total=documents_with_gain, norm=_by_discounts, slots=discounted_slots,
+    kernel="discounted", weighting=GAIN_OF_STEPS, total=documents_with_gain, norm=_by_discounts,
+    slots=logarithmic_slots,
     parameters={**GAIN_KIND, **_SCALE, **JUDGED_ONLY},
 ))
 INSQ: Measure = register(Definition(

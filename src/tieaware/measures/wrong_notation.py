@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tieaware.errors import InputError
 from tieaware.measures.definition import OTHER_NAMES_OF_CUTOFF, Definition
+from tieaware.measures.parameters import settings_in
 from tieaware.measures.spellings import Family, family_of, is_cutoff, key
 
 # What other tools, and users in a hurry, write instead of a comma.
@@ -22,7 +23,7 @@ _PARAMETERS = {
     **dict.fromkeys(
         ("minrel", "relevancelevel", "rellevel", "level", "l", "threshold", "relevance", "minrelevance"), "rel"
     ),
-    **dict.fromkeys(("gain", "gains", "gainfunction"), "dcg"),
+    **dict.fromkeys(("gain", "gainfunction"), "dcg"),
     **dict.fromkeys(("ndocs", "numdocs", "collection", "collectionsize"), "docs"),
     **dict.fromkeys(("phi", "persistence", "patience"), "p"),
 }
@@ -100,7 +101,7 @@ def wrong_parameters(
     is_measure : callable
         Returns whether a text is a measure.
     """
-    given = [_setting(definition, each) for each in filter(None, map(str.strip, parameters.split(",")))]
+    given = [_setting(definition, each) for each in settings_in(parameters)]
     cutoffs = [each for each in given if each.name == "cutoff"]
     kept = ",".join(f"{each.name}={each.value}" for each in given if each.name != "cutoff")
     family = Family(definition)
@@ -135,7 +136,8 @@ def _setting(definition: Definition, text: str) -> _Setting:
         name = "cutoff" if is_cutoff(definition, value) else ""
     else:
         known = {key(each): each for each in definition.parameters}
-        name = known.get(name, _PARAMETERS.get(name, ""))
+        is_exponential = name == "gains" and "dcg" in definition.parameters and key(value) in _GAINS
+        name = "dcg" if is_exponential else known.get(name, _PARAMETERS.get(name, ""))
     if name == "dcg":
         value = repr(_GAINS.get(key(value), value))
     return _Setting(name, value, bool(equals))

@@ -78,6 +78,7 @@ from typing import Any, Literal
 from tieaware.checks.arguments import one_of, unexpected
 from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measure
+from tieaware.measures.parameters import Table
 from tieaware.reference import (
     accumulated_gain,
     average_precision,
@@ -128,9 +129,9 @@ def evaluate(
         The measure, for example ``"nDCG@10"``.
     scores : sequence of float
         The scores of the retrieved documents; -0.0 equals 0.0.
-    labels : sequence of int or None
+    labels : sequence of float or None
         The labels of the same documents. None or a negative label marks an unjudged document.
-    judged : sequence of int or None, optional
+    judged : sequence of float or None, optional
         The labels of all judged documents of the query, retrieved or not. Default: the labels of the retrieved ones.
     ties : str
         ``"average"``: the mean over all orders of tied documents. Each other rule puts tied documents in one order, as
@@ -224,7 +225,10 @@ def _check(
 def _arguments(measure: Measure) -> dict[str, Any]:
     """Return the cut-off and the parameters of a measure as keyword arguments for its functions."""
     cutoff = {"k": measure.cutoff} if measure.definition.has_cutoff else {}
-    return {**measure.parameters, **cutoff}
+    parameters: dict[str, Any] = dict(measure.parameters)
+    if isinstance(parameters.get("gains"), Table):
+        parameters["gains"] = parameters["gains"].gains
+    return {**parameters, **cutoff}
 
 
 def __dir__() -> list[str]:

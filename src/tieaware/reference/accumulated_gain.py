@@ -162,7 +162,7 @@ def bejeweled_player(
     >>> bejeweled_player([2, 3, 4], [2, 3, 4]), bejeweled_player([2, 0, 0], [2], k=5)
     (0.625, 0.1)
     """
-    full, found = max_rel - min_rel, 0
+    full, found = max_rel - min_rel, 0.0
     depth = len(ranking) if k is None else k
     for j, label in enumerate(ranking[:depth], start=1):
         found += max(grade_of(label) - min_rel, 0)

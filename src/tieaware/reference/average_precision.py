@@ -9,10 +9,11 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from tieaware.reference.rankings import Functions, Groups, Ranking, grade_of, is_relevant, relevant, with_ranks
+from tieaware.reference.gains import Gains, gain
+from tieaware.reference.rankings import Functions, Groups, Ranking, is_relevant, relevant, with_ranks
 
 
-def average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the sum of the precisions at the ranks of relevant documents, divided by N ([1]_, section 8.4).
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -34,7 +35,7 @@ def average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, r
     return math.fsum(precisions) / N
 
 
-def mean_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the mean of `average_precision`: (1/N) Σ_groups (r/n) Σ_j (R + 1 + a (j-t-1)) / j [2]_.
 
     Rank j holds a relevant document with probability r/n. If it does, the relevant documents down to rank j are the R
@@ -87,7 +88,7 @@ def chance_of_all(n: int, r: int, i: int) -> float:
     return math.prod(max(r - x, 0) / (n - x) for x in range(i)) if i <= n else 0.0
 
 
-def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the variance of `average_precision`, from the probabilities that up to four ranks are all relevant.
 
     Let x be the number of documents before a relevant document in its group, h the number of relevant ones among these
@@ -121,7 +122,7 @@ def variance_of_average_precision(groups: Groups, judged: Ranking, k: int | None
     return total / N**2 if N else 0.0
 
 
-def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     """Estimate average precision where documents of the pool (label -2) are not judged: infAP [11]_, as in trec_eval.
 
     A relevant document at rank j adds 1/j + u/j · s, and the sum is divided by N. Here u is the number of documents
@@ -137,7 +138,7 @@ def inferred_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) 
     return mean_of_inferred_average_precision([[label] for label in ranking], judged, rel)
 
 
-def mean_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def mean_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: float = 1) -> float:
     """Return the mean of `inferred_average_precision`.
 
     A relevant document stands at each of the n ranks of its group with probability 1/n. For each rank, the function
@@ -173,7 +174,7 @@ def mean_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int
     return total / N if N else 0.0
 
 
-def variance_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def variance_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: float = 1) -> float:
     """Return NaN: the variance of `inferred_average_precision` is not known.
 
     Parameters as for `inferred_average_precision`; the value is NaN.
@@ -186,11 +187,13 @@ def variance_of_inferred_average_precision(groups: Groups, judged: Ranking, rel:
     return math.nan
 
 
-def q_measure(ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+def q_measure(
+    ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: float = 1, gains: Gains = None
+) -> float:
     """Return the Q-measure [12]_: Σ_j (hits to j + beta gain to j) / (j + beta ideal gain to j), / N.
 
     The sum is over the ranks j of relevant documents, and "to j" means in total over the ranks 1 … j. The gain of a
-    relevant document is its label.
+    relevant document is its label, or its gain in a table.
 
     Other parameters as for `tieaware.reference`; the value is 0 … 1.
 
@@ -198,16 +201,20 @@ def q_measure(ranking: Ranking, judged: Ranking, k: int | None = None, beta: flo
     ----------
     beta : float
         The weight of the gain against the hits, above 0.
+    gains : {label: gain}, optional
+        As for `tieaware.reference.gains.gain`.
 
     Examples
     --------
     >>> q_measure([0, 2, 1], [0, 2, 1])
     0.7166666666666667
     """
-    return mean_of_q_measure([[label] for label in ranking], judged, k, beta, rel)
+    return mean_of_q_measure([[label] for label in ranking], judged, k, beta, rel, gains)
 
 
-def mean_of_q_measure(groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+def mean_of_q_measure(
+    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: float = 1, gains: Gains = None
+) -> float:
     """Return the mean of `q_measure`: Σ_x w_x E[(R + 1 + beta C) I + beta g + I Σ (I + beta g before it)].
 
     This sum over the slots x of all groups is divided by N. I is 1 if the document in slot x is relevant, else 0, and g
@@ -223,14 +230,14 @@ def mean_of_q_measure(groups: Groups, judged: Ranking, k: int | None = None, bet
     """
     N = relevant(judged, rel)
     total = 0.0
-    for weights, hit, u, h in _terms_of_q(groups, judged, k, beta, rel):
+    for weights, hit, u, h in _terms_of_q(groups, judged, k, beta, rel, gains):
         one, two = mean_over_distinct(u), mean_over_distinct(hit, h)
         total += math.fsum(w * (one + x * two) for x, w in enumerate(weights))
     return total / N if N else 0.0
 
 
 def variance_of_q_measure(
-    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
+    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: float = 1, gains: Gains = None
 ) -> float:
     """Return the variance of `q_measure`, from the mean products over up to four different documents of a group.
 
@@ -247,7 +254,7 @@ def variance_of_q_measure(
     """
     N = relevant(judged, rel)
     total = 0.0
-    for weights, hit, u, h in _terms_of_q(groups, judged, k, beta, rel):
+    for weights, hit, u, h in _terms_of_q(groups, judged, k, beta, rel, gains):
         e, squares = mean_over_distinct, [x * x for x in h]
         uu, uh = [x * x for x in u], [x * y for x, y in zip(u, h, strict=True)]
         mean = math.fsum(w * (e(u) + x * e(hit, h)) for x, w in enumerate(weights))
@@ -267,22 +274,22 @@ def variance_of_q_measure(
 
 
 def _terms_of_q(
-    groups: Groups, judged: Ranking, k: int | None, beta: float, rel: int
+    groups: Groups, judged: Ranking, k: int | None, beta: float, rel: float, gains: Gains
 ) -> Iterator[tuple[list[float], list[float], list[float], list[float]]]:
     """Yield four lists for each group: w_x of its ranks, and I, u and h of its documents.
 
     The symbols are those of `variance_of_q_measure`.
     """
-    ideal = sorted((grade_of(label) for label in judged if is_relevant(label, rel)), reverse=True)
+    ideal = sorted((gain(label, gains=gains) for label in judged if is_relevant(label, rel)), reverse=True)
     c = 1.0
     for ranks, labels in with_ranks(groups, k):
         hit = [float(is_relevant(label, rel)) for label in labels]
-        g = [grade_of(label) * i for label, i in zip(labels, hit, strict=True)]
-        h = [i + beta * gain for i, gain in zip(hit, g, strict=True)]
+        g = [gain(label, gains=gains) * i for label, i in zip(labels, hit, strict=True)]
+        h = [i + beta * worth for i, worth in zip(hit, g, strict=True)]
         yield (
             [1 / (j + beta * sum(ideal[:j])) for j in ranks],
             hit,
-            [c * i + beta * gain for i, gain in zip(hit, g, strict=True)],
+            [c * i + beta * worth for i, worth in zip(hit, g, strict=True)],
             h,
         )
         c += sum(h)

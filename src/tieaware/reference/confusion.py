@@ -30,7 +30,7 @@ def collection_size(ranking: Ranking, judged: Ranking, docs: int = 0) -> int:
     return docs or len(ranking) + relevant(judged, 0) - relevant(ranking, 0)
 
 
-def accuracy(ranking: Ranking, judged: Ranking, k: int | None = None, docs: int = 0, rel: int = 1) -> float:
+def accuracy(ranking: Ranking, judged: Ranking, k: int | None = None, docs: int = 0, rel: float = 1) -> float:
     """Return (hits + nonrelevant documents that are not retrieved) / documents of the collection ([1]_, section 8.3).
 
     Parameters as for `collection_size`; the value is 0 … 1.
@@ -43,7 +43,7 @@ def accuracy(ranking: Ranking, judged: Ranking, k: int | None = None, docs: int 
     return mean_of_accuracy([[label] for label in ranking], judged, k, docs, rel)
 
 
-def mean_of_accuracy(groups: Groups, judged: Ranking, k: int | None = None, docs: int = 0, rel: int = 1) -> float:
+def mean_of_accuracy(groups: Groups, judged: Ranking, k: int | None = None, docs: int = 0, rel: float = 1) -> float:
     """Return the mean of `accuracy`: (2 expected hits + D - d - N) / D.
 
     D is the number of documents of the collection, and d = k or the length of a shorter list.
@@ -59,7 +59,7 @@ def mean_of_accuracy(groups: Groups, judged: Ranking, k: int | None = None, docs
     return (2 * mean_of_hits(groups, k, rel) + D - _depth(groups, k) - N) / D if N else 0.0
 
 
-def variance_of_accuracy(groups: Groups, judged: Ranking, k: int | None = None, docs: int = 0, rel: int = 1) -> float:
+def variance_of_accuracy(groups: Groups, judged: Ranking, k: int | None = None, docs: int = 0, rel: float = 1) -> float:
     """Return the variance of `accuracy`: 4 times the variance of the hits, / D².
 
     Parameters as for `collection_size`; the value is 0 … 1/4.
@@ -73,7 +73,7 @@ def variance_of_accuracy(groups: Groups, judged: Ranking, k: int | None = None, 
     return 4 * variance_of_hits(groups, k, rel) / D**2 if relevant(judged, rel) else 0.0
 
 
-def fall_out(ranking: Ranking, judged: Ranking, k: int | None = None, docs: int = 0, rel: int = 1) -> float:
+def fall_out(ranking: Ranking, judged: Ranking, k: int | None = None, docs: int = 0, rel: float = 1) -> float:
     """Return nonrelevant documents retrieved / nonrelevant documents of the collection; 0 if there are none.
 
     Parameters as for `collection_size`; the value is 0 … 1, and less is better.
@@ -86,7 +86,7 @@ def fall_out(ranking: Ranking, judged: Ranking, k: int | None = None, docs: int 
     return mean_of_fall_out([[label] for label in ranking], judged, k, docs, rel)
 
 
-def mean_of_fall_out(groups: Groups, judged: Ranking, k: int | None = None, docs: int = 0, rel: int = 1) -> float:
+def mean_of_fall_out(groups: Groups, judged: Ranking, k: int | None = None, docs: int = 0, rel: float = 1) -> float:
     """Return the mean of `fall_out`: (d - expected hits) / (D - N), with D and d as in `mean_of_accuracy`.
 
     Parameters as for `collection_size`.
@@ -100,7 +100,7 @@ def mean_of_fall_out(groups: Groups, judged: Ranking, k: int | None = None, docs
     return (_depth(groups, k) - mean_of_hits(groups, k, rel)) / (D - N) if 0 < N < D else 0.0
 
 
-def variance_of_fall_out(groups: Groups, judged: Ranking, k: int | None = None, docs: int = 0, rel: int = 1) -> float:
+def variance_of_fall_out(groups: Groups, judged: Ranking, k: int | None = None, docs: int = 0, rel: float = 1) -> float:
     """Return the variance of `fall_out`: the variance of the hits, / (D - N)².
 
     Parameters as for `collection_size`; the value is 0 … 1/4.
@@ -114,7 +114,7 @@ def variance_of_fall_out(groups: Groups, judged: Ranking, k: int | None = None, 
     return variance_of_hits(groups, k, rel) / (D - N) ** 2 if 0 < N < D else 0.0
 
 
-def specificity(ranking: Ranking, judged: Ranking, k: int | None = None, docs: int = 0, rel: int = 1) -> float:
+def specificity(ranking: Ranking, judged: Ranking, k: int | None = None, docs: int = 0, rel: float = 1) -> float:
     """Return nonrelevant documents that are not retrieved / nonrelevant documents: 1 - `fall_out` ([1]_, section 8.4).
 
     Parameters as for `collection_size`; the value is 0 … 1, and 1 if the collection has no nonrelevant documents.
@@ -127,7 +127,7 @@ def specificity(ranking: Ranking, judged: Ranking, k: int | None = None, docs: i
     return mean_of_specificity([[label] for label in ranking], judged, k, docs, rel)
 
 
-def mean_of_specificity(groups: Groups, judged: Ranking, k: int | None = None, docs: int = 0, rel: int = 1) -> float:
+def mean_of_specificity(groups: Groups, judged: Ranking, k: int | None = None, docs: int = 0, rel: float = 1) -> float:
     """Return the mean of `specificity`: 1 - that of `fall_out`.
 
     Parameters as for `collection_size`.
@@ -141,7 +141,7 @@ def mean_of_specificity(groups: Groups, judged: Ranking, k: int | None = None, d
 
 
 def variance_of_specificity(
-    groups: Groups, judged: Ranking, k: int | None = None, docs: int = 0, rel: int = 1
+    groups: Groups, judged: Ranking, k: int | None = None, docs: int = 0, rel: float = 1
 ) -> float:
     """Return the variance of `specificity`, which is that of `fall_out`.
 

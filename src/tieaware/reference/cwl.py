@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from tieaware.reference.gains import Dcg, discount, gain
+from tieaware.reference.gains import Dcg, gain, slot_weight
 from tieaware.reference.hits import variance_of_weighted_sum
 from tieaware.reference.rankings import Functions, Groups, Label, Ranking, grade_of, number_of_documents, with_ranks
 
@@ -78,7 +78,7 @@ def _mean(groups: Groups, k: int | None, worth: Callable[[Label], float], weight
 
 
 def _sum_of_discounts(depth: int) -> float:
-    return math.fsum(map(discount, range(1, depth + 1)))
+    return math.fsum(map(slot_weight, range(1, depth + 1)))
 
 
 def scaled_cumulative_gain(
@@ -127,7 +127,7 @@ def mean_of_scaled_cumulative_gain(
     0.5
     """
     depth = number_of_documents(groups) if k is None else k
-    total = _mean(groups, k, lambda label: scaled_gain(label, min_rel, max_rel, dcg), discount)
+    total = _mean(groups, k, lambda label: scaled_gain(label, min_rel, max_rel, dcg), slot_weight)
     return total / _sum_of_discounts(depth) if depth else 0.0
 
 
@@ -149,7 +149,7 @@ def variance_of_scaled_cumulative_gain(
     0.25
     """
     depth = number_of_documents(groups) if k is None else k
-    varied = variance_of_weighted_sum(groups, k, lambda label: scaled_gain(label, min_rel, max_rel, dcg), discount)
+    varied = variance_of_weighted_sum(groups, k, lambda label: scaled_gain(label, min_rel, max_rel, dcg), slot_weight)
     return varied / _sum_of_discounts(depth) ** 2 if depth else 0.0
 
 

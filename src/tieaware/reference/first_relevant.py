@@ -12,7 +12,7 @@ from tieaware.reference.hits import hits
 from tieaware.reference.rankings import Functions, Groups, Ranking, is_relevant, relevant, with_ranks
 
 
-def reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return 1 / the rank of the first relevant document; 0 if none is within the cut-off [3]_.
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -59,7 +59,7 @@ def chances_of_first_relevant(n: int, r: int) -> Iterator[float]:
         yield p
 
 
-def mean_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the mean of `reciprocal_rank`: Σ p_x/(t+x) for the first group with a relevant document.
 
     The probabilities p_x are those of `chances_of_first_relevant`.
@@ -79,7 +79,7 @@ def mean_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = Non
     return 0.0
 
 
-def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the variance of `reciprocal_rank`, whose value is 1/(t+x) with probability p_x, or 0 below the cut-off.
 
     The probabilities p_x are those of `chances_of_first_relevant`.
@@ -101,7 +101,7 @@ def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None =
     return 0.0
 
 
-def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return 1 if a relevant document is within the cut-off, else 0: trec_eval's success.
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -114,7 +114,7 @@ def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 
     return float(hits(ranking, k, rel) > 0)
 
 
-def mean_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the mean of `success`: Σ p_x = 1 - C(n-r, m)/C(n, m), the hypergeometric chance of a hit.
 
     The formula is for the first group with a relevant document.
@@ -134,7 +134,7 @@ def mean_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: 
     return 0.0
 
 
-def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the variance of `success`: q (1 - q), where q is the mean of `success`.
 
     Parameters as for `success`; the value is 0 … 1/4.
@@ -148,7 +148,7 @@ def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, r
     return q * (1 - q)
 
 
-def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: float = 1) -> float:
     """Count the nonrelevant documents above the i-th relevant one [8]_.
 
     If fewer than i relevant documents are retrieved, all retrieved nonrelevant documents count. The value is 0 for a
@@ -169,7 +169,7 @@ def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -
     return mean_of_search_length([[label] for label in ranking], judged, i, rel)
 
 
-def mean_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+def mean_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: float = 1) -> float:
     """Return the mean of `search_length`: j + i (n-r)/(r+1) [8]_.
 
     The formula is for the group that contains the wanted document: i is the number of this document among the relevant
@@ -194,7 +194,7 @@ def mean_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int 
     return float(nonrelevant)
 
 
-def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: float = 1) -> float:
     """Return the variance of `search_length`: i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)).
 
     The formula is for the group that contains the wanted document: i is the number of this document among the relevant
@@ -215,7 +215,7 @@ def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: 
     return 0.0
 
 
-def precision_at_relevant(ranking: Ranking, judged: Ranking, k: int | None = None, i: int = 1, rel: int = 1) -> float:
+def precision_at_relevant(ranking: Ranking, judged: Ranking, k: int | None = None, i: int = 1, rel: float = 1) -> float:
     """Return i / j, the precision at rank j of the i-th relevant document; 0 if it is not retrieved.
 
     Other parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -235,7 +235,7 @@ def precision_at_relevant(ranking: Ranking, judged: Ranking, k: int | None = Non
 
 
 def mean_of_precision_at_relevant(
-    groups: Groups, judged: Ranking, k: int | None = None, i: int = 1, rel: int = 1
+    groups: Groups, judged: Ranking, k: int | None = None, i: int = 1, rel: float = 1
 ) -> float:
     """Return the mean of `precision_at_relevant`: Σ_x P(X = x) i/(t+x), X the place in the group that holds it.
 
@@ -250,7 +250,7 @@ def mean_of_precision_at_relevant(
 
 
 def variance_of_precision_at_relevant(
-    groups: Groups, judged: Ranking, k: int | None = None, i: int = 1, rel: int = 1
+    groups: Groups, judged: Ranking, k: int | None = None, i: int = 1, rel: float = 1
 ) -> float:
     """Return the variance of `precision_at_relevant`, by the same distribution as its mean.
 
@@ -265,7 +265,7 @@ def variance_of_precision_at_relevant(
     return math.fsum(chance * (value - mean) ** 2 for chance, value in _precisions_at_relevant(groups, k, i, rel))
 
 
-def _precisions_at_relevant(groups: Groups, k: int | None, i: int, rel: int) -> list[tuple[float, float]]:
+def _precisions_at_relevant(groups: Groups, k: int | None, i: int, rel: float) -> list[tuple[float, float]]:
     """Return each value of `precision_at_relevant` with its probability C(x-1, s-1) C(n-x, r-s) / C(n, r).
 
     The wanted document is the s-th of r relevant documents in a group of n, and x is its place in the group.
@@ -280,7 +280,7 @@ def _precisions_at_relevant(groups: Groups, k: int | None, i: int, rel: int) -> 
     return []
 
 
-def relevance_when_retrieved(ranking: Ranking, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+def relevance_when_retrieved(ranking: Ranking, judged: Ranking, i: int = 1, rel: float = 1) -> float:
     """Return i / (i + `search_length`), the precision at the i-th relevant document; 0 if it is not retrieved [13]_.
 
     Parameters as for `search_length`; the value is 0 … 1.
@@ -293,7 +293,7 @@ def relevance_when_retrieved(ranking: Ranking, judged: Ranking, i: int = 1, rel:
     return mean_of_relevance_when_retrieved([[label] for label in ranking], judged, i, rel)
 
 
-def mean_of_relevance_when_retrieved(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+def mean_of_relevance_when_retrieved(groups: Groups, judged: Ranking, i: int = 1, rel: float = 1) -> float:
     """Return i / (i + mean of `search_length`), which is not the mean of the quotient: that is at least as large.
 
     Parameters as for `search_length`.
@@ -308,7 +308,7 @@ def mean_of_relevance_when_retrieved(groups: Groups, judged: Ranking, i: int = 1
     return i / (i + mean_of_search_length(groups, judged, i, rel))
 
 
-def variance_of_relevance_when_retrieved(groups: Groups, judged: Ranking, i: int = 1, rel: int = 1) -> float:
+def variance_of_relevance_when_retrieved(groups: Groups, judged: Ranking, i: int = 1, rel: float = 1) -> float:
     """Return the variance of the quotient over the orders of tied documents, that of `precision_at_relevant`.
 
     Parameters as for `search_length`; the value is 0 … 1/4.

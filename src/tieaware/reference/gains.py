@@ -6,46 +6,59 @@ Numbers in brackets, such as [1], refer to the list of references in the docstri
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from tieaware.reference.hits import variance_of_weighted_sum
-from tieaware.reference.rankings import Functions, Groups, Label, Ranking, grade_of, is_relevant, relevant, with_ranks
+from tieaware.reference.rankings import Functions, Groups, Label, Ranking, grade_of, is_relevant, with_ranks
 
 # The gain of a label: the label itself, or 2^label - 1.
 Dcg: TypeAlias = Literal["log2", "exp-log2"]
+# A table of gains by label, instead of `Dcg`.
+Gains: TypeAlias = Mapping[float, float] | None
+# The weight of a rank in DCG.
+Discount: TypeAlias = Literal["log2", "log", "1/rank"]
 
 
-def gain(label: Label, dcg: Dcg = "log2") -> int:
-    """Return the label (``"log2"``) [4]_ or 2^label - 1 (``"exp-log2"``) [5]_; 0 for labels below 1.
+def gain(label: Label, dcg: Dcg = "log2", gains: Gains = None) -> float:
+    """Return the label (``"log2"``) [4]_, 2^label - 1 (``"exp-log2"``) [5]_ or its gain in a table.
 
     Parameters
     ----------
-    label : int or None
+    label : float or None
         The label; None if the document is unjudged.
     dcg : str
         The definition of the gain: "log2" or "exp-log2".
+    gains : {label: gain}, optional
+        A table of gains; a label that is not in it has the gain 0.
 
     Returns
     -------
-    int
-        A gain, at least 0.
+    float
+        A gain, at least 0; 0 for negative labels.
 
     Examples
     --------
-    >>> gain(3), gain(3, "exp-log2"), gain(None)
-    (3, 7, 0)
+    >>> gain(3), gain(3, "exp-log2"), gain(None), gain(0.5), gain(2, gains={1: 1, 2: 3.5})
+    (3, 7, 0, 0.5, 3.5)
     """
+    if gains:
+        return 0.0 if label is None else gains.get(label, 0.0)
     grade = grade_of(label)
     return 2**grade - 1 if dcg == "exp-log2" else grade
 
 
-def discount(j: int) -> float:
-    """Return 1/log2(1 + j), the weight of rank j in DCG.
+def slot_weight(j: int, discount: Discount = "log2", base: float = 2.0) -> float:
+    """Return the weight of rank j in DCG: 1/log2(1 + j) [5]_, 1/log_base(j) from rank `base` on [4]_, or 1/j.
 
     Parameters
     ----------
     j : int
         The rank, from 1.
+    discount : str
+        "log2", "log" or "1/rank".
+    base : float
+        The base of the logarithm of "log", above 1; earlier ranks have the weight 1.
 
     Returns
     -------
@@ -54,13 +67,20 @@ def discount(j: int) -> float:
 
     Examples
     --------
-    >>> discount(1), discount(3)
-    (1.0, 0.5)
+    >>> slot_weight(1), slot_weight(3), slot_weight(2, "log"), slot_weight(4, "log"), slot_weight(4, "1/rank")
+    (1.0, 0.5, 1.0, 0.5, 0.25)
     """
-    return 1 / math.log2(1 + j)
+    if discount == "log2":
+        return 1 / math.log2(1 + j)
+    if discount == "1/rank":
+        return 1 / j
+    return 1.0 if j < base else math.log2(base) / math.log2(j)
 
 
-def ideal_gain(judged: Ranking, k: int | None = None, dcg: Dcg = "log2") -> float:
+def ideal_gain(
+    judged: Ranking, k: int | None = None, dcg: Dcg = "log2", gains: Gains = None,
+    discount: Discount = "log2", base: float = 2.0,
+) -> float:  # fmt: skip
     """Return the DCG of the judged documents in their best order.
 
     Parameters as for `discounted_cumulative_gain`; the value is a gain of at least 0.
@@ -70,18 +90,25 @@ def ideal_gain(judged: Ranking, k: int | None = None, dcg: Dcg = "log2") -> floa
     >>> ideal_gain([0, 2, 3])
     4.2618595071429155
     """
-    return discounted_cumulative_gain(sorted(judged, key=grade_of, reverse=True), judged, k, dcg)
+    return discounted_cumulative_gain(
+        sorted(judged, key=grade_of, reverse=True), judged, k, dcg, gains, discount, base
+    )
 
 
-def discounted_cumulative_gain(ranking: Ranking, judged: Ranking, k: int | None = None, dcg: Dcg = "log2") -> float:
-    """Return Σ gain_j / log2(1 + j) [4]_, in the form of [5]_, which discounts the second rank too.
+def discounted_cumulative_gain(
+    ranking: Ranking, judged: Ranking, k: int | None = None, dcg: Dcg = "log2", gains: Gains = None,
+    discount: Discount = "log2", base: float = 2.0,
+) -> float:  # fmt: skip
+    """Return Σ gain_j / log2(1 + j) [4]_, in the form of [5]_, or with another discount.
 
     Other parameters as for `tieaware.reference`.
 
     Parameters
     ----------
-    dcg : str
+    dcg, gains
         As for `gain`.
+    discount, base
+        As for `slot_weight`.
 
     Returns
     -------
@@ -95,12 +122,15 @@ def discounted_cumulative_gain(ranking: Ranking, judged: Ranking, k: int | None 
     >>> discounted_cumulative_gain([3, 0, 2], [3, 0, 2], dcg="exp-log2")
     8.5
     """
-    return math.fsum(gain(label, dcg) * discount(j) for j, label in enumerate(ranking[:k], start=1))
+    return math.fsum(
+        gain(label, dcg, gains) * slot_weight(j, discount, base) for j, label in enumerate(ranking[:k], start=1)
+    )
 
 
 def mean_of_discounted_cumulative_gain(
-    groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2"
-) -> float:
+    groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2", gains: Gains = None,
+    discount: Discount = "log2", base: float = 2.0,
+) -> float:  # fmt: skip
     """Return the mean of `discounted_cumulative_gain`: Σ_groups (mean gain) Σ_j 1/log2(1 + j) [2]_.
 
     Parameters as for `discounted_cumulative_gain`.
@@ -113,14 +143,16 @@ def mean_of_discounted_cumulative_gain(
     1.0
     """
     return math.fsum(
-        sum(gain(label, dcg) for label in labels) / len(labels) * math.fsum(map(discount, ranks))
+        math.fsum(gain(label, dcg, gains) for label in labels) / len(labels)
+        * math.fsum(slot_weight(j, discount, base) for j in ranks)
         for ranks, labels in with_ranks(groups, k)
     )
 
 
 def variance_of_discounted_cumulative_gain(
-    groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2"
-) -> float:
+    groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2", gains: Gains = None,
+    discount: Discount = "log2", base: float = 2.0,
+) -> float:  # fmt: skip
     """Return the variance of `discounted_cumulative_gain`, a weighted sum over the ranks.
 
     Parameters as for `discounted_cumulative_gain`; the value is in units of gain².
@@ -130,12 +162,15 @@ def variance_of_discounted_cumulative_gain(
     >>> variance_of_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
     1.0
     """
-    return variance_of_weighted_sum(groups, k, lambda label: gain(label, dcg), discount)
+    return variance_of_weighted_sum(
+        groups, k, lambda label: gain(label, dcg, gains), lambda j: slot_weight(j, discount, base)
+    )
 
 
 def normalised_discounted_cumulative_gain(
-    ranking: Ranking, judged: Ranking, k: int | None = None, dcg: Dcg = "log2"
-) -> float:
+    ranking: Ranking, judged: Ranking, k: int | None = None, dcg: Dcg = "log2", gains: Gains = None,
+    discount: Discount = "log2", base: float = 2.0,
+) -> float:  # fmt: skip
     """Return DCG / the ideal gain, which is the DCG of the judged documents in their best order [4]_.
 
     Parameters as for `discounted_cumulative_gain`; the value is 0 … 1.
@@ -145,13 +180,14 @@ def normalised_discounted_cumulative_gain(
     >>> normalised_discounted_cumulative_gain([0, 0, 2], [0, 0, 2])
     0.5
     """
-    ideal = ideal_gain(judged, k, dcg)
-    return discounted_cumulative_gain(ranking, judged, k, dcg) / ideal if ideal else 0.0
+    ideal = ideal_gain(judged, k, dcg, gains, discount, base)
+    return discounted_cumulative_gain(ranking, judged, k, dcg, gains, discount, base) / ideal if ideal else 0.0
 
 
 def mean_of_normalised_discounted_cumulative_gain(
-    groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2"
-) -> float:
+    groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2", gains: Gains = None,
+    discount: Discount = "log2", base: float = 2.0,
+) -> float:  # fmt: skip
     """Return the mean of `normalised_discounted_cumulative_gain`: the mean of DCG / the ideal gain [2]_.
 
     Parameters as for `normalised_discounted_cumulative_gain`.
@@ -161,13 +197,14 @@ def mean_of_normalised_discounted_cumulative_gain(
     >>> mean_of_normalised_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
     0.5
     """
-    ideal = ideal_gain(judged, k, dcg)
-    return mean_of_discounted_cumulative_gain(groups, judged, k, dcg) / ideal if ideal else 0.0
+    ideal = ideal_gain(judged, k, dcg, gains, discount, base)
+    return mean_of_discounted_cumulative_gain(groups, judged, k, dcg, gains, discount, base) / ideal if ideal else 0.0
 
 
 def variance_of_normalised_discounted_cumulative_gain(
-    groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2"
-) -> float:
+    groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2", gains: Gains = None,
+    discount: Discount = "log2", base: float = 2.0,
+) -> float:  # fmt: skip
     """Return the variance of `normalised_discounted_cumulative_gain`: the variance of DCG / (ideal gain)².
 
     Parameters as for `normalised_discounted_cumulative_gain`; the value is 0 … 1/4.
@@ -177,13 +214,15 @@ def variance_of_normalised_discounted_cumulative_gain(
     >>> variance_of_normalised_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
     0.25
     """
-    ideal = ideal_gain(judged, k, dcg)
-    return variance_of_discounted_cumulative_gain(groups, judged, k, dcg) / ideal**2 if ideal else 0.0
+    ideal = ideal_gain(judged, k, dcg, gains, discount, base)
+    variance = variance_of_discounted_cumulative_gain(groups, judged, k, dcg, gains, discount, base)
+    return variance / ideal**2 if ideal else 0.0
 
 
 def rank_biased_precision(
-    ranking: Ranking, judged: Ranking, k: int | None = None, p: float = 0.8, rel: int = 1
-) -> float:
+    ranking: Ranking, judged: Ranking, k: int | None = None, p: float = 0.8, rel: float = 1,
+    gains: Gains | Literal["label"] = None,
+) -> float:  # fmt: skip
     """Return (1-p) Σ p^(j-1), summed over the ranks j of relevant documents [6]_.
 
     Other parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -192,18 +231,28 @@ def rank_biased_precision(
     ----------
     p : float
         The user's patience, between 0 and 1: the probability that the user goes on to the next rank.
+    gains : {label: gain} or "label", optional
+        What each document is worth, instead of 1 for relevant ones.
 
     Examples
     --------
     >>> rank_biased_precision([1, 0, 1], [1, 0, 1], p=0.5)
     0.625
     """
-    return math.fsum((1 - p) * p ** (j - 1) for j, label in enumerate(ranking[:k], start=1) if is_relevant(label, rel))
+    return math.fsum((1 - p) * p ** (j - 1) * _worth(x, rel, gains) for j, x in enumerate(ranking[:k], start=1))
+
+
+def _worth(label: Label, rel: float, gains: Gains | Literal["label"]) -> float:
+    """Return 1 for a relevant document and 0 for another, or its gain."""
+    if not gains:
+        return float(is_relevant(label, rel))
+    return gain(label) if gains == "label" else gain(label, gains=gains)
 
 
 def mean_of_rank_biased_precision(
-    groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.8, rel: int = 1
-) -> float:
+    groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.8, rel: float = 1,
+    gains: Gains | Literal["label"] = None,
+) -> float:  # fmt: skip
     """Return the mean of `rank_biased_precision`: (1-p) Σ_groups (r/n) Σ_j p^(j-1).
 
     Parameters as for `rank_biased_precision`.
@@ -214,15 +263,16 @@ def mean_of_rank_biased_precision(
     0.375
     """
     return math.fsum(
-        relevant(labels, rel) / len(labels) * math.fsum((1 - p) * p ** (j - 1) for j in ranks)
+        math.fsum(_worth(label, rel, gains) for label in labels) / len(labels)
+        * math.fsum((1 - p) * p ** (j - 1) for j in ranks)
         for ranks, labels in with_ranks(groups, k)
-        if relevant(labels, rel)
     )
 
 
 def variance_of_rank_biased_precision(
-    groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.8, rel: int = 1
-) -> float:
+    groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.8, rel: float = 1,
+    gains: Gains | Literal["label"] = None,
+) -> float:  # fmt: skip
     """Return the variance of `rank_biased_precision`, a weighted sum over the ranks.
 
     Parameters as for `rank_biased_precision`; the value is 0 … 1/4.
@@ -233,7 +283,7 @@ def variance_of_rank_biased_precision(
     0.015625
     """
     return variance_of_weighted_sum(
-        groups, k, lambda label: float(is_relevant(label, rel)), lambda j: (1 - p) * p ** (j - 1)
+        groups, k, lambda label: _worth(label, rel, gains), lambda j: (1 - p) * p ** (j - 1)
     )
 
 

@@ -20,7 +20,7 @@ from tieaware.reference.rankings import (
 )
 
 
-def hits(ranking: Ranking, k: int | None = None, rel: int = 1) -> int:
+def hits(ranking: Ranking, k: int | None = None, rel: float = 1) -> int:
     """Count the relevant documents within the cut-off.
 
     Parameters as for `tieaware.reference`.
@@ -33,7 +33,7 @@ def hits(ranking: Ranking, k: int | None = None, rel: int = 1) -> int:
     return relevant(ranking[:k], rel)
 
 
-def mean_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
+def mean_of_hits(groups: Groups, k: int | None = None, rel: float = 1) -> float:
     """Return Σ m r/n: each rank of a group holds a relevant document with probability r/n [2]_.
 
     Parameters as for `hits`.
@@ -80,7 +80,7 @@ def variance_of_weighted_sum(
     return total
 
 
-def variance_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> float:
+def variance_of_hits(groups: Groups, k: int | None = None, rel: float = 1) -> float:
     """Return the variance of `hits`: each of the first k ranks has weight 1.
 
     Parameters as for `hits`; the value is in documents².
@@ -93,7 +93,7 @@ def variance_of_hits(groups: Groups, k: int | None = None, rel: int = 1) -> floa
     return variance_of_weighted_sum(groups, k, lambda label: float(is_relevant(label, rel)), lambda j: 1.0)
 
 
-def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return hits / k; without a cut-off, hits / retrieved documents ([1]_, section 8.3).
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -107,7 +107,7 @@ def precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int 
     return hits(ranking, k, rel) / depth if depth else 0.0
 
 
-def mean_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the mean of `precision`: expected hits / k [2]_.
 
     Parameters as for `precision`.
@@ -121,7 +121,7 @@ def mean_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel
     return mean_of_hits(groups, k, rel) / depth if depth else 0.0
 
 
-def variance_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def variance_of_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the variance of `precision`: the variance of the hits / k².
 
     Parameters as for `precision`; the value is 0 … 1/4.
@@ -135,7 +135,7 @@ def variance_of_precision(groups: Groups, judged: Ranking, k: int | None = None,
     return variance_of_hits(groups, k, rel) / depth**2 if depth else 0.0
 
 
-def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return hits / N ([1]_, section 8.3).
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -149,7 +149,7 @@ def recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1
     return hits(ranking, k, rel) / N if N else 0.0
 
 
-def mean_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the mean of `recall`: expected hits / N [2]_.
 
     Parameters as for `recall`.
@@ -163,7 +163,7 @@ def mean_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: i
     return mean_of_hits(groups, k, rel) / N if N else 0.0
 
 
-def variance_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def variance_of_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the variance of `recall`: the variance of the hits / N².
 
     Parameters as for `recall`; the value is 0 … 1/4.
@@ -177,7 +177,7 @@ def variance_of_recall(groups: Groups, judged: Ranking, k: int | None = None, re
     return variance_of_hits(groups, k, rel) / N**2 if N else 0.0
 
 
-def capped_recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def capped_recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return hits / min(k, N), which is 1 if the first k ranks hold as many relevant documents as they can.
 
     This is the function ``recall_cap`` of beir and mteb. Without a cut-off, the value is that of `recall`.
@@ -193,7 +193,7 @@ def capped_recall(ranking: Ranking, judged: Ranking, k: int | None = None, rel: 
     return hits(ranking, k, rel) / capped if capped else 0.0
 
 
-def mean_of_capped_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_capped_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the mean of `capped_recall`: expected hits / min(k, N).
 
     Parameters as for `capped_recall`.
@@ -207,7 +207,7 @@ def mean_of_capped_recall(groups: Groups, judged: Ranking, k: int | None = None,
     return mean_of_hits(groups, k, rel) / capped if capped else 0.0
 
 
-def variance_of_capped_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def variance_of_capped_recall(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the variance of `capped_recall`: the variance of the hits / min(k, N)².
 
     Parameters as for `capped_recall`; the value is 0 … 1/4.
@@ -221,13 +221,13 @@ def variance_of_capped_recall(groups: Groups, judged: Ranking, k: int | None = N
     return variance_of_hits(groups, k, rel) / capped**2 if capped else 0.0
 
 
-def _most_hits(judged: Ranking, k: int | None, rel: int) -> int:
+def _most_hits(judged: Ranking, k: int | None, rel: float) -> int:
     """Return min(k, N), the most hits that the first k ranks can hold; without a cut-off, N."""
     N = relevant(judged, rel)
     return N if k is None else min(k, N)
 
 
-def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return 2 P R / (P + R), the harmonic mean of precision and recall ([1]_, section 8.3, equation 8.6).
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -242,7 +242,7 @@ def f1(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) ->
     return 2 * P * R / (P + R) if P + R else 0.0
 
 
-def mean_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the mean of `f1`: 2 expected hits / (k + N), since P = hits/k and R = hits/N [2]_.
 
     Parameters as for `f1`.
@@ -257,7 +257,7 @@ def mean_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int =
     return 2 * mean_of_hits(groups, k, rel) / (depth + N) if N else 0.0
 
 
-def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the variance of `f1`, which is 2 hits / (k + N).
 
     Parameters as for `f1`; the value is 0 … 1/4.
@@ -272,7 +272,7 @@ def variance_of_f1(groups: Groups, judged: Ranking, k: int | None = None, rel: i
     return 4 * variance_of_hits(groups, k, rel) / (depth + N) ** 2 if N else 0.0
 
 
-def f(ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+def f(ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: float = 1) -> float:
     """Return (1 + beta²) P R / (beta² P + R), the weighted harmonic mean of precision and recall ([1]_, equation 8.5).
 
     Other parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -292,7 +292,7 @@ def f(ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0
     return (1 + beta**2) * P * R / (beta**2 * P + R) if P else 0.0
 
 
-def mean_of_f(groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+def mean_of_f(groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: float = 1) -> float:
     """Return the mean of `f`: (1 + beta²) expected hits / (k + beta² N).
 
     Parameters as for `f`.
@@ -307,7 +307,7 @@ def mean_of_f(groups: Groups, judged: Ranking, k: int | None = None, beta: float
     return (1 + beta**2) * mean_of_hits(groups, k, rel) / (depth + beta**2 * N) if N else 0.0
 
 
-def variance_of_f(groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+def variance_of_f(groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: float = 1) -> float:
     """Return the variance of `f`: (1 + beta²)² times the variance of the hits, / (k + beta² N)².
 
     Parameters as for `f`; the value is 0 … 1/4.
@@ -322,7 +322,7 @@ def variance_of_f(groups: Groups, judged: Ranking, k: int | None = None, beta: f
     return (1 + beta**2) ** 2 * variance_of_hits(groups, k, rel) / (depth + beta**2 * N) ** 2 if N else 0.0
 
 
-def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+def r_precision(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     """Return the precision at rank N, where precision and recall are equal ([1]_, section 8.4).
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -336,7 +336,7 @@ def r_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     return precision(ranking, judged, N, rel) if N else 0.0
 
 
-def mean_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def mean_of_r_precision(groups: Groups, judged: Ranking, rel: float = 1) -> float:
     """Return the mean of `r_precision`: expected hits within the first N ranks, / N.
 
     Parameters as for `r_precision`.
@@ -350,7 +350,7 @@ def mean_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
     return mean_of_precision(groups, judged, N, rel) if N else 0.0
 
 
-def variance_of_r_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def variance_of_r_precision(groups: Groups, judged: Ranking, rel: float = 1) -> float:
     """Return the variance of `r_precision`: the variance of the hits within the first N ranks, / N².
 
     Parameters as for `r_precision`; the value is 0 … 1/4.

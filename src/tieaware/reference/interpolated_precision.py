@@ -35,7 +35,7 @@ def wanted_at(recall: float, N: int) -> int:
     return max(int(recall * N + 0.5), 1)
 
 
-def interpolated_precision(ranking: Ranking, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
+def interpolated_precision(ranking: Ranking, judged: Ranking, recall: float = 0.0, rel: float = 1) -> float:
     """Return the largest precision at the rank where a recall is reached, or at any deeper rank ([1]_, section 8.4).
 
     The value is 0 if the recall is never reached.
@@ -90,7 +90,7 @@ def chance_below(n: int, places: Sequence[int]) -> float:
     return chances[r]
 
 
-def mean_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
+def mean_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: float = 1) -> float:
     """Return the mean of `interpolated_precision`: Σ v P(max = v).
 
     The sum is over all possible values v of the measure, and max is the value in a random order. P(max = v) is the
@@ -106,7 +106,7 @@ def mean_of_interpolated_precision(groups: Groups, judged: Ranking, recall: floa
     return _moments_of_interpolated_precision(groups, judged, recall, rel)[0]
 
 
-def variance_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: int = 1) -> float:
+def variance_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: float = 1) -> float:
     """Return the variance of `interpolated_precision`: E[max²] - E[max]².
 
     Parameters as for `interpolated_precision`; the value is 0 … 1/4.
@@ -119,7 +119,9 @@ def variance_of_interpolated_precision(groups: Groups, judged: Ranking, recall: 
     return _moments_of_interpolated_precision(groups, judged, recall, rel)[1]
 
 
-def _moments_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float, rel: int) -> tuple[float, float]:
+def _moments_of_interpolated_precision(
+    groups: Groups, judged: Ranking, recall: float, rel: float
+) -> tuple[float, float]:
     """Return the mean and the variance of `interpolated_precision`."""
     wanted = wanted_at(recall, relevant(judged, rel))
     terms, R = [], 0
@@ -145,7 +147,7 @@ def _moments_of_interpolated_precision(groups: Groups, judged: Ranking, recall: 
     return mean, max(square - mean**2, 0.0)
 
 
-def eleven_point_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+def eleven_point_precision(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     """Average `interpolated_precision` over the recalls 0, 0.1 … 1 ([1]_, section 8.4).
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -158,7 +160,7 @@ def eleven_point_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> f
     return math.fsum(interpolated_precision(ranking, judged, i / 10, rel) for i in range(11)) / 11
 
 
-def mean_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def mean_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: float = 1) -> float:
     """Return the mean of `eleven_point_precision`: the average of eleven means of `interpolated_precision`.
 
     Parameters as for `eleven_point_precision`.
@@ -171,7 +173,7 @@ def mean_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1
     return math.fsum(mean_of_interpolated_precision(groups, judged, i / 10, rel) for i in range(11)) / 11
 
 
-def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: float = 1) -> float:
     """Return the variance of `eleven_point_precision`, by enumerating its values; feasible for short lists only.
 
     The function goes from the last rank up to the first. At a rank where a recall is reached, it adds the largest
@@ -207,7 +209,7 @@ def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: int
     return sum((float(value) - mean) ** 2 * chance for (_, _, value), chance in chances.items()) / 121
 
 
-def greatest_f(ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+def greatest_f(ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: float = 1) -> float:
     """Return the largest (1 + beta²) h / (j + beta² N) at any rank j ≤ k, where h is the number of hits down to rank j.
 
     This is the largest F, the weighted harmonic mean of precision and recall, that some cut-off gives.
@@ -228,7 +230,9 @@ def greatest_f(ranking: Ranking, judged: Ranking, k: int | None = None, beta: fl
     return (1 + beta**2) * float(next(iter(chances)))
 
 
-def mean_of_greatest_f(groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1) -> float:
+def mean_of_greatest_f(
+    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: float = 1
+) -> float:
     """Return the mean of `greatest_f`, by enumerating its values; feasible for short lists only.
 
     Parameters as for `greatest_f`.
@@ -243,7 +247,7 @@ def mean_of_greatest_f(groups: Groups, judged: Ranking, k: int | None = None, be
 
 
 def variance_of_greatest_f(
-    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: int = 1
+    groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: float = 1
 ) -> float:
     """Return the variance of `greatest_f`, by enumerating its values; feasible for short lists only.
 
@@ -260,7 +264,7 @@ def variance_of_greatest_f(
 
 
 def _chances_of_greatest_f(
-    groups: Groups, judged: Ranking, k: int | None, beta: float, rel: int
+    groups: Groups, judged: Ranking, k: int | None, beta: float, rel: float
 ) -> dict[Fraction, float]:
     """Return the probability of each largest h / (j + beta² N), going from the first rank to the last."""
     shift = Fraction(beta) ** 2 * relevant(judged, rel)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from tieaware.reference.rankings import Functions, Groups, Label, Ranking, relevant, with_ranks
 
 
-def area_under_curve(ranking: Ranking, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def area_under_curve(ranking: Ranking, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the share of pairs (relevant, nonrelevant) of retrieved documents whose relevant one ranks higher.
 
     With a cut-off, only documents within the cut-off count. The value is 0 without relevant documents. It is 1 if there
@@ -27,7 +27,7 @@ def area_under_curve(ranking: Ranking, judged: Ranking, k: int | None = None, re
     return _moments_of_pairs([[label] for label in ranking[:k]], rel)[0]
 
 
-def mean_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def mean_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the mean of `area_under_curve`: a tied pair counts half [7]_.
 
     Parameters as for `area_under_curve`.
@@ -40,7 +40,7 @@ def mean_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = No
     return math.fsum(chance * _moments_of_pairs(above, rel)[0] for chance, above in cut(groups, k, rel))
 
 
-def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: int = 1) -> float:
+def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return the variance of `area_under_curve`: Σ r (n-r) (n+1) / (12 (N⁺ N⁻)²) [7]_.
 
     N⁺ and N⁻ are the numbers of relevant and of nonrelevant retrieved documents. With a cut-off, the variance of the
@@ -58,7 +58,7 @@ def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None 
     return math.fsum(chance * (variance + (value - mean) ** 2) for chance, value, variance in cases)
 
 
-def cut(groups: Groups, k: int | None, rel: int = 1) -> Iterator[tuple[float, Groups]]:
+def cut(groups: Groups, k: int | None, rel: float = 1) -> Iterator[tuple[float, Groups]]:
     """Yield each possible content of the ranks above the cut-off, as groups, with its probability.
 
     If the cut-off divides a group, x of its relevant documents are above the cut-off with a hypergeometric probability.
@@ -90,7 +90,7 @@ def cut(groups: Groups, k: int | None, rel: int = 1) -> Iterator[tuple[float, Gr
     yield 1.0, whole
 
 
-def _moments_of_pairs(groups: Groups, rel: int) -> tuple[float, float]:
+def _moments_of_pairs(groups: Groups, rel: float) -> tuple[float, float]:
     """Return the mean and the variance of the share of pairs whose relevant document ranks higher [7]_."""
     counts = [(relevant(labels, rel), len(labels)) for labels in groups]
     N = sum(r for r, _ in counts)
@@ -105,7 +105,7 @@ def _moments_of_pairs(groups: Groups, rel: int) -> tuple[float, float]:
     return led / (N * others), variance / (N * others) ** 2
 
 
-def binary_preference(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+def binary_preference(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     """Return Σ (1 - min(x, M)/M) / N: bpref [9]_.
 
     The sum is over the retrieved relevant documents, and x is the number of judged nonrelevant documents above such a
@@ -121,7 +121,7 @@ def binary_preference(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     return mean_of_binary_preference([[label] for label in ranking], judged, rel)
 
 
-def mean_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def mean_of_binary_preference(groups: Groups, judged: Ranking, rel: float = 1) -> float:
     """Return the mean of `binary_preference`.
 
     If s documents of a group are judged nonrelevant, then 0, 1 … s of them precede a relevant document of the group;
@@ -148,7 +148,7 @@ def mean_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> 
     return total / N
 
 
-def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: int = 1) -> float:
+def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: float = 1) -> float:
     """Return the variance of `binary_preference`.
 
     If s documents of a group are judged nonrelevant, two relevant documents of the group have a and b ≥ a of them

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 from tieaware.checks.arguments import one_of
 from tieaware.errors import InputError
 
-Label = int | None
+Label = float | None
 Ranking = Sequence[Label]
 Groups = Sequence[Sequence[Label]]
 
@@ -94,7 +94,7 @@ def group(scores: Sequence[float], labels: Sequence[Label]) -> list[list[Label]]
     return [[labels[d] for d in tied] for _, tied in groupby(documents, key=lambda d: scores[d])]
 
 
-def is_relevant(label: Label, rel: int = 1) -> bool:
+def is_relevant(label: Label, rel: float = 1) -> bool:
     """Return whether a document is judged, with a label of at least ``rel``; parameters as for `tieaware.reference`.
 
     Returns
@@ -110,7 +110,7 @@ def is_relevant(label: Label, rel: int = 1) -> bool:
     return label is not None and label >= 0 and label >= rel
 
 
-def relevant(labels: Ranking, rel: int = 1) -> int:
+def relevant(labels: Ranking, rel: float = 1) -> int:
     """Count the relevant documents; parameters as for `tieaware.reference`.
 
     Examples
@@ -121,7 +121,7 @@ def relevant(labels: Ranking, rel: int = 1) -> int:
     return sum(is_relevant(label, rel) for label in labels)
 
 
-def grade_of(label: Label) -> int:
+def grade_of(label: Label) -> float:
     """Return the label; 0 if it is None or negative. Parameters as for `tieaware.reference`.
 
     Examples

@@ -12,7 +12,7 @@ from tieaware.reference.hits import recall
 from tieaware.reference.rankings import Ranking, relevant
 
 
-def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel: int = 1) -> float:
+def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel: float = 1) -> float:
     """Return hits / retrieved documents; if relative, hits / the most hits that the list could have.
 
     Other parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -33,7 +33,7 @@ def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel
     return relevant(ranking, rel) / best if best else 0.0
 
 
-def set_recall(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+def set_recall(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     """Return hits / N.
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -46,7 +46,7 @@ def set_recall(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     return recall(ranking, judged, None, rel)
 
 
-def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: int = 1) -> float:
+def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: float = 1) -> float:
     """Return (1 + beta) P R / (R + beta P) for set precision P and set recall R, as trec_eval does.
 
     Other parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -65,7 +65,7 @@ def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: int = 1) ->
     return (1 + beta) * P * R / (R + beta * P) if P and R else 0.0
 
 
-def set_average_precision(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+def set_average_precision(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     """Return set precision times set recall.
 
     Parameters as for `tieaware.reference`; the value is 0 … 1.
@@ -100,7 +100,7 @@ def number_retrieved(ranking: Ranking, judged: Ranking) -> float:
     return float(len(ranking))
 
 
-def number_relevant(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+def number_relevant(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     """Return N, the number of relevant documents. Parameters as for `tieaware.reference`.
 
     Examples
@@ -111,7 +111,7 @@ def number_relevant(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
     return float(relevant(judged, rel))
 
 
-def number_relevant_retrieved(ranking: Ranking, judged: Ranking, rel: int = 1) -> float:
+def number_relevant_retrieved(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     """Count the relevant retrieved documents. Parameters as for `tieaware.reference`.
 
     Examples

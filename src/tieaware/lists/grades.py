@@ -1,0 +1,171 @@
+"""Relevance labels that are real numbers, such as 0.7: numbered, so that they can be handled like whole labels.
+
+The different values of the labels are numbered by size, and arrays of labels hold these numbers. So labels compare as
+their numbers do, and everything that only compares labels needs no second form for real ones. A `Grades` object holds
+the values; where labels are whole numbers, there is none, and arrays of labels hold the labels themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.checks.arguments import one_of, shown, unexpected
+from tieaware.checks.arrays import Labels, Place, Values, as_array, as_integer_labels, as_labels, element
+from tieaware.errors import InputError
+
+# What a missing label (NaN) means; by default, it is an error.
+Missing: TypeAlias = Literal["unjudged"]
+
+# The largest real label, as for whole labels.
+_LARGEST = float(2**31 - 1)
+
+
+class Grades:
+    """The different values of real labels, in ascending order, starting with 0. Immutable.
+
+    A label of 0 or more is replaced by its index in `values`. A negative label stands for itself, rounded up to a whole
+    number from -2 to -1.
+
+    Parameters
+    ----------
+    values : float64[n]
+    """
+
+    __slots__ = ("values",)
+
+    values: Values
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        values.setflags(write=False)
+
+    @classmethod
+    def of(cls, labels: Values) -> Grades:
+        """Return the values of labels, of which none is NaN."""
+        return cls(np.union1d(np.zeros(1), labels[labels > 0.0]))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Grades) and np.array_equal(self.values, other.values)
+
+    def __hash__(self) -> int:
+        return hash(self.values.tobytes())
+
+    def __reduce__(self) -> tuple[type[Grades], tuple[Values]]:
+        return Grades, (self.values,)
+
+    def numbers(self, labels: Values) -> Labels:
+        """Return the numbers of labels whose values are all in `values`: int32 of the same shape."""
+        negative = np.ceil(np.clip(labels, -2.0, -1.0))
+        return np.where(labels < 0.0, negative, np.searchsorted(self.values, labels)).astype(np.int32)
+
+    def labels(self, numbers: Labels) -> Values:
+        """Return the labels with these numbers; negative numbers stand for themselves."""
+        return np.where(numbers < 0, numbers, self.values[np.maximum(numbers, 0)])
+
+    def first_of(self, least: float) -> int:
+        """Return the smallest number of a label of at least `least`; len(values) if there is none."""
+        return int(np.searchsorted(self.values, least))
+
+    @property
+    def highest(self) -> float:
+        """The largest label."""
+        return float(self.values[-1])
+
+
+class GradedLabels(NamedTuple):
+    """Labels of any shape, and the values that they stand for.
+
+    Parameters
+    ----------
+    labels : integers
+        The labels, if these are whole numbers; otherwise their numbers in `grades`.
+    grades : Grades or None
+    """
+
+    labels: npt.NDArray[Any]
+    grades: Grades | None
+
+    @classmethod
+    def read(cls, values: Any, where: str, place: Place | None = None, missing: Missing | None = None) -> GradedLabels:
+        """Return labels in the form that the library uses, whole or real.
+
+        Parameters
+        ----------
+        values : array_like
+            Integers and bools are returned without conversion, even beyond the range of int32.
+        where : str
+            The name of the labels in error messages.
+        place : callable, optional
+            Returns the name of a label in error messages, given its index in the flattened array.
+        missing : "unjudged", optional
+            Whether NaN means that a document is unjudged.
+
+        Raises
+        ------
+        InputError
+            If a label is not a number, is NaN without `missing`, or is infinite or above 2^31 - 1.
+        """
+        if missing is not None:
+            one_of("missing", missing, ("unjudged",))
+        array = as_array(values, where)
+        if array.dtype.kind in "biu":
+            return cls(as_integer_labels(array, where), None)
+        reals = _as_reals(array)
+        if reals is None:
+            return cls(as_labels(array, where, place), None)
+        _check_finite(reals, array, where, place, missing)
+        reals = np.where(np.isnan(reals), -1.0, reals)
+        if (reals == np.floor(reals)).all():
+            return cls(as_labels(reals, where, place), None)
+        grades = Grades.of(reals.reshape(-1))
+        return cls(grades.numbers(reals), grades)
+
+
+def numbered_alike(parts: Sequence[tuple[Labels, Grades | None]]) -> tuple[list[Labels], Grades | None]:
+    """Number several arrays of labels by the same values; return the arrays and the values (None if all are whole)."""
+    known = [grades for _, grades in parts if grades is not None]
+    if not known:
+        return [labels for labels, _ in parts], None
+    if all(grades == known[0] for _, grades in parts):
+        return [labels for labels, _ in parts], known[0]
+    reals = [labels.astype(np.float64) if grades is None else grades.labels(labels) for labels, grades in parts]
+    grades = Grades.of(np.concatenate([real.reshape(-1) for real in reals]))
+    return [grades.numbers(real) for real in reals], grades
+
+
+def _as_reals(array: npt.NDArray[Any]) -> Values | None:
+    """Return real numbers as float64; None for an array in which something is not a number, or all are whole."""
+    if array.dtype.kind == "O":
+        numbers = (int, float, np.integer, np.floating, np.bool_)
+        if not all(isinstance(value, numbers) for value in array.reshape(-1).tolist()):
+            return None
+        try:
+            array = array.astype(np.float64)
+        except OverflowError:
+            return None
+    if array.dtype.kind != "f":
+        return None
+    with np.errstate(over="ignore"):
+        reals: Values = array.astype(np.float64)
+    # Whole numbers take the path of integers, which also words the error about labels that are too large.
+    return reals if (np.isnan(reals) | (reals != np.floor(reals))).any() else None
+
+
+def _check_finite(
+    reals: Values, given: npt.NDArray[Any], where: str, place: Place | None, missing: Missing | None
+) -> None:
+    """Raise InputError at the first label that is infinite, too large, or NaN without `missing`."""
+    wrong = ~(np.abs(reals) <= _LARGEST)
+    if missing is not None:
+        wrong &= ~np.isnan(reals)
+    if not wrong.any():
+        return
+    row = int(wrong.reshape(-1).argmax())
+    at = place(row) if place else element(where, given.shape, row)
+    if np.isnan(reals.reshape(-1)[row]):
+        raise InputError(at, "is NaN; pass missing='unjudged' if NaN means that a document is not judged")
+    raise unexpected(at, "a number up to 2147483647", shown(float(reals.reshape(-1)[row])))
