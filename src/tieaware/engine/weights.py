@@ -181,13 +181,17 @@ def _weights_of(
     weightings: dict[tuple[Any, ...], tuple[int, int]] = {}
     # For each weighting whose squared weights are wanted: the row of its weights.
     bases: dict[int, int] = {}
+    # Different rules may give the same weights: relevance and gain do, if all labels are 0 or 1.
+    known: dict[tuple[bytes, int], tuple[int, int]] = {}
     for measure in measures:
         weighting = measure.definition.weighting
         if weighting.key(measure) not in weightings:
             weights = weighting.weigh(measure, labels)
-            weightings[weighting.key(measure)] = len(rows), len(weights)
-            bases[len(rows)] = len(rows) + weighting.squared
-            rows.extend(weights)
+            place = known.setdefault((weights.tobytes(), weighting.squared), (len(rows), len(weights)))
+            weightings[weighting.key(measure)] = place
+            if place[0] == len(rows):
+                bases[len(rows)] = len(rows) + weighting.squared
+                rows.extend(weights)
     most = max(float(row.max(initial=0.0)) for row in rows)
     judged = -1
     if any(measure.judged_only for measure in measures):
