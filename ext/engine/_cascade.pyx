@@ -5,8 +5,9 @@ iRBU is the same with the utility p^j of rank j instead of 1/j.
 In the model of ERR, the user stops at each document with a probability that depends on its grade. Notation:
 q = 1 - stop[c] is the probability that the user goes on after a document of weighting c; it is 1 for ungraded
 documents. A_x is the mean product of q over x random documents of a group: the probability that the user goes on beyond
-the first x slots. P is the product of q over all documents of the groups before. The numbers of a group are computed by
-adding its documents one at a time, in ascending order of grade.
+the first x slots. S_x = A_{x-1} - A_x is the probability that the user stops at slot x. It is not computed as a
+difference, which would lose digits if users seldom stop. P is the product of q over all documents of the groups before.
+The numbers of a group are computed by adding its documents one at a time, in ascending order of grade.
 
 In a large group, almost no user gets far: A_x is at most (1 - s)^x, where s is the mean stopping probability of the
 group's documents. So a group is cut off after 45/s slots, where A_x is below 2^-64 and no later slot changes the sum.
@@ -20,6 +21,7 @@ from tieaware.kernels._measure cimport TOO_MANY, Query
 cdef extern from "engine/cascade.h" nogil:
     Py_ssize_t tieaware_covariances_row(int64_t m)
     void tieaware_join_products(double* products, int m, int64_t i, double q)
+    void tieaware_join_stops(double* stops, const double* products, int m, int64_t i, double q, double stop)
     void tieaware_join_falls(double* falls, int m, int64_t i, double q)
     void tieaware_join_covariances(double* covariances, const double* falls, double* work, int m, int64_t i, double q,
                                    bint is_first)
@@ -37,15 +39,11 @@ cdef double REACH = 45.0
 
 
 cdef double mean_of_cascade(const Query* query) noexcept nogil:
-    """Return Σ P Σ_{x≤m} (A_{x-1} - A_x)/(t+x), divided by the norm. The workspace holds A_m … A_0.
-
-    Invariant: no A_x exceeds 1, despite rounding. So the inner sum is never negative, because it equals
-    Σ (1 - A_x) (1/(t+x) - 1/(t+x+1)) plus (1 - A_m)/(t+m+1). A single difference A_{x-1} - A_x may be negative if
-    stop[c] is as small as 2^-50.
-    """
+    """Return Σ P Σ_{x≤m} S_x/(t+x), divided by the norm. The workspace holds A_m … A_0, then S_m … S_0."""
     cdef const Groups* groups = query.groups
     cdef const double* stop = query.measure.lookup
     cdef double* products = query.workspace
+    cdef double* stops
     cdef int64_t t, m, x, i, k = query.measure.cutoff
     cdef Py_ssize_t g, c, _copy
     cdef double graded, rest, goes_on = 1.0, total = 0.0
@@ -66,18 +64,21 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
         m = reached(query, g)
         i = groups.size[g] - <int64_t>graded
         rest = 1.0
+        stops = products + m + 1
         for x in range(m + 1):
-            # For x above the number of ungraded documents, any number would do: A_x will be multiplied by 0.
+            # For x above the number of ungraded documents, any numbers would do: A_x and S_x will be multiplied by 0.
             products[x] = 1.0
+            stops[x] = 0.0
         for c in range(query.measure.n_weightings):
             for _copy in range(<Py_ssize_t>query.weight[c * groups.stride + g]):
-                if interrupted(query.interruption, m):
+                if interrupted(query.interruption, 2 * m):
                     return 0.0
                 i += 1
                 rest *= 1.0 - stop[c]
+                tieaware_join_stops(stops, products, <int>m, i, 1.0 - stop[c], stop[c])
                 tieaware_join_products(products, <int>m, i, 1.0 - stop[c])
         for x in range(1, m + 1):
-            total += over_rank(query, goes_on * (products[m - x + 1] - products[m - x]), t + x)
+            total += over_rank(query, goes_on * stops[m - x], t + x)
         goes_on *= rest
     return total / query.norm
 
@@ -221,4 +222,4 @@ cdef int64_t size_of_cascade(const Query* q, bint spread) noexcept nogil:
             steps += graded_of(q, g) * m * (0.5 * m if spread else 1.0)
     if steps > MOST_STEPS or most > (MOST_SLOTS if spread else 0x7ffffffe):
         return TOO_MANY
-    return (most + 4) * tieaware_covariances_row(most) + 2 * (most + 1) if spread else most + 1
+    return (most + 4) * tieaware_covariances_row(most) + 2 * (most + 1) if spread else 2 * (most + 1)

@@ -1,5 +1,5 @@
 /* Functions for _cascade.pyx that add the i-th document to a group of tied documents. After reading this document, the
- * user goes on with probability q. A_x, F_x and K_xy are defined in _cascade.pyx.
+ * user goes on with probability q. A_x, S_x, F_x and K_xy are defined in _cascade.pyx.
  *
  * An array with a number for each x <= m holds the number of x at index m-x. So the new value of an element is computed
  * from the old values of this element and the next element, and any vectorisation gives the same bits. Indices have 32
@@ -31,6 +31,29 @@ static inline void tieaware_join_products(double *products, int m, int64_t i, do
     /* join_many is compiled for several instruction sets; choosing among these costs a few nanoseconds per call. */
     if (m < 16) tieaware_join_few(products, m, i, q);
     else tieaware_join_many(products, m, i, q);
+}
+
+/* Turns the S_x of i - 1 documents into the S_x of i documents, for x <= i: ((i-x) S_x + (x-1) q S_{x-1} + stop
+ * A_{x-1})/i, where A_{x-1} is still that of i - 1 documents, and stop = 1 - q. No term is negative.
+ */
+static inline void tieaware_join_stops_few(double *restrict stops, const double *restrict products, int m, int64_t i,
+                                           double q, double stop) {
+    const double n = (double)i;
+    for (int e = m < i ? 0 : m - (int)i; e < m; e++) {
+        const int x = m - e;
+        stops[e] = ((n - x) * stops[e] + (x - 1) * q * stops[e + 1] + stop * products[e + 1]) / n;
+    }
+}
+
+static TIEAWARE_CLONES void tieaware_join_stops_many(double *restrict stops, const double *restrict products, int m,
+                                                     int64_t i, double q, double stop) {
+    tieaware_join_stops_few(stops, products, m, i, q, stop);
+}
+
+static inline void tieaware_join_stops(double *restrict stops, const double *restrict products, int m, int64_t i,
+                                       double q, double stop) {
+    if (m < 16) tieaware_join_stops_few(stops, products, m, i, q, stop);
+    else tieaware_join_stops_many(stops, products, m, i, q, stop);
 }
 
 /* Turns the F_x of i - 1 documents into the F_x of i documents: ((i-x) F_x + (x-1) q F_{x-1})/i. */

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -66,7 +67,7 @@ def evaluate(measure, n_docs, n_relevant, precision, call):
     ],
     ids=["call", "mean", "spread", "bands"],
 )
-@pytest.mark.parametrize(("measure", "n_docs", "n_relevant"), [("IPrec@0.1", 3_000, 30), ("ERR", 4_000_000, 1)])
+@pytest.mark.parametrize(("measure", "n_docs", "n_relevant"), [("IPrec@0.0", 1_900_000, 1), ("ERR", 4_000_000, 1)])
 def test_exhausted_memory_is_an_error(call, precision, measure, n_docs, n_relevant):
     arguments = f"{measure!r}, {n_docs}, {n_relevant}, {precision!r}, lambda evaluator, scores, out: {call}"
     code = f"{SHORT_OF_MEMORY}\nevaluate({arguments})"
@@ -111,6 +112,31 @@ def test_err_is_never_negative(documents, k, max_rel):
     first = next((g for g, group in enumerate(groups) if any(group)), len(groups))
     if sum(map(len, groups[:first])) >= k:
         assert value == 0.0
+
+
+@pytest.mark.parametrize("max_rel", [4, 20, 30, 50])
+@pytest.mark.parametrize(
+    ("n", "graded"),
+    [(100_000, [1]), (2_000, [1, 1, 1, 2]), (300, [1] * 150 + [2] * 20), (40, [1] * 40), (30, [1, 2, 3]), (2, [1, 4])],
+)
+def test_err_keeps_its_digits_if_users_seldom_stop(n, graded, max_rel):
+    """The probability of a stop at a slot is not a difference of numbers near 1."""
+    labels = np.zeros(n, dtype=int)
+    labels[: len(graded)] = graded
+    with mpmath.workdps(60):
+        unit = mpmath.mpf(2) ** -max_rel
+        if len(graded) == 1:
+            exact = unit * mpmath.fsum(mpmath.mpf(1) / x for x in range(1, n + 1)) / n
+        else:
+            # The mean product of the probabilities to go on over x documents, for 0, 1 … n documents.
+            goes_on = [mpmath.mpf(1)] * (n + 1)
+            for i, label in enumerate(graded, n - len(graded) + 1):
+                q = 1 - (2**label - 1) * unit
+                goes_on[1:] = [((i - x) * goes_on[x] + x * q * goes_on[x - 1]) / i for x in range(1, i + 1)]
+                goes_on += [mpmath.mpf(0)] * (n - i)
+            exact = mpmath.fsum((goes_on[x - 1] - goes_on[x]) / x for x in range(1, n + 1))
+        found = tieaware.Evaluator(labels, [f"ERR(max_rel={max_rel})"])(np.zeros(n))[0, 0]
+        assert float(abs(found - exact) / exact) < 2e-13
 
 
 def test_a_large_group_is_cut_off_where_almost_no_user_is_left():
