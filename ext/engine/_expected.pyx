@@ -12,6 +12,13 @@ from tieaware.kernels._interruption cimport interrupted
 from tieaware.kernels._measure cimport Query, between, first_group, gain_weight
 
 
+# The number that infAP adds to the number of relevant documents, so that no share is 0/0.
+cdef double EPSILON = 0.00001
+
+cdef enum:
+    TERMS = 64
+
+
 cdef double hits(const Query* q) noexcept nogil:
     return hits_within(q.groups, q.weight, q.measure.cutoff) / q.norm
 
@@ -254,7 +261,7 @@ cdef double inferred_precision(const Query* q) noexcept nogil:
     cdef const double* weight = q.weight
     cdef Py_ssize_t g
     cdef int64_t t, n, y, judged
-    cdef double r, b, u, h, c, a, found, epsilon = 0.00001
+    cdef double r, b, u, h, c, a, found
     cdef double relevant = 0.0, nonrelevant = 0.0, unjudged = 0.0, part, total = 0.0
     for g in range(groups.count):
         t = groups.start[g]
@@ -266,18 +273,43 @@ cdef double inferred_precision(const Query* q) noexcept nogil:
         if r > 0.0:
             a = (r - 1.0) / (judged - 1) if judged > 1 else 0.0
             c = u / (n - judged) if n > judged else 0.0
-            part = 0.0
-            for y in range(judged):
-                if interrupted(q.interruption, 10 * n):
-                    return 0.0
-                h = mean_reciprocal(t, n, judged, y + 1)
-                found = (relevant + nonrelevant + unjudged + y) * h + c * (1.0 - (y + 1.0 + t) * h)
-                part += h + found * ((relevant + y * a + epsilon) / (relevant + nonrelevant + y + 2.0 * epsilon))
+            if n == judged:
+                part = precisions_of_judged(t, n, a, relevant, relevant + nonrelevant, unjudged)
+            else:
+                part = 0.0
+                for y in range(judged):
+                    if interrupted(q.interruption, 10 * n):
+                        return 0.0
+                    h = mean_reciprocal(t, n, judged, y + 1)
+                    found = (relevant + nonrelevant + unjudged + y) * h + c * (1.0 - (y + 1.0 + t) * h)
+                    part += h + found * ((relevant + y * a + EPSILON) / (relevant + nonrelevant + y + 2.0 * EPSILON))
             total += r / judged * part
         relevant += r
         nonrelevant += b
         unjudged += u
     return total / q.norm
+
+
+cdef double precisions_of_judged(int64_t t, int64_t n, double a, double relevant, double judged,
+                                 double unjudged) noexcept nogil:
+    """Return the sum over y of `inferred_precision` for a group whose documents are all judged: then j = t + y + 1.
+
+    The terms are computed several at a time, and added one after the other.
+    """
+    cdef double terms[TERMS]
+    cdef int64_t y, first = 0
+    cdef int i, width
+    cdef double h, part = 0.0
+    while first < n:
+        width = <int>min(n - first, <int64_t>TERMS)
+        for i in range(width):
+            y = first + i
+            h = 1.0 / (t + y + 1)
+            terms[i] = h + (judged + unjudged + y) * h * ((relevant + y * a + EPSILON) / (judged + y + 2.0 * EPSILON))
+        for i in range(width):
+            part += terms[i]
+        first += width
+    return part
 
 
 cdef double mean_reciprocal(int64_t t, int64_t n, int64_t r, int64_t q) noexcept nogil:
