@@ -8,6 +8,7 @@ import pytest
 
 import tieaware
 from benchmarks.workloads import assert_reference
+from benchmarks.workloads import labels as relevance
 from tieaware import reference
 from tieaware.samples import discrete_lists
 
@@ -94,4 +95,23 @@ def test_spread(compare, discrete, small, measure, lists):
         "all six" if len(measures) > 1 else measure, check=check,
         contender=partial(evaluator.spread, scores), of="spread",
         baseline=partial(evaluator, scores, out), to="average", at_most=3.0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("measure", "at_most"), [("IPrec@0.1", 3.0), ("IAP11", 3.0), ("MaxF", 3.0), ("Bpref", 1.0), ("infAP", 1.0)]
+)
+def test_slow_measures(compare, small, measure, at_most):
+    """Measure lists with many ties. All documents are judged, which is the slowest case for Bpref."""
+    n_queries = 20 if small else 1_000
+    judged = relevance(n_queries, 1_000, 10)
+    matrix = np.random.default_rng(2008).random((n_queries, 1_000)).round(1)
+    scores = matrix.ravel()
+    evaluator = tieaware.Evaluator(judged, [measure])
+    out = np.empty((n_queries, 1))
+    compare(
+        f"Tied scores, one thread: {n_queries:,} × 1,000, scores of one decimal, 10 relevant", measure,
+        check=lambda: assert_reference(evaluator(scores, out), matrix, judged, [measure], lists=range(2)),
+        contender=partial(evaluator, scores, out),
+        baseline=partial(np.sort, matrix, axis=1), to="np.sort", at_most=at_most,
     )  # fmt: skip
