@@ -12,6 +12,7 @@ cdef double hits_within(const Groups* groups, const double* weight, int64_t k) n
 cdef double inferred_precision(const Query* q) noexcept nogil
 cdef double preference(const Query* q) noexcept nogil
 cdef double q_measure(const Query* q) noexcept nogil
+cdef double rank(const Query* q) noexcept nogil
 cdef double reciprocal_rank(const Query* q) noexcept nogil
 cdef double residual(const Query* q) noexcept nogil
 cdef double search_length(const Query* q) noexcept nogil

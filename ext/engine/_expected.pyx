@@ -227,6 +227,18 @@ cdef double search_length(const Query* q) noexcept nogil:
     return q.n_docs - before
 
 
+cdef double rank(const Query* q) noexcept nogil:
+    """Return the expected rank of the wanted relevant document; if the list lacks it, the rank after the last document.
+
+    It is i plus the expected search length to the i-th relevant document.
+    """
+    cdef double found = 0.0, wanted = q.measure.measure_number
+    cdef Py_ssize_t g
+    for g in range(q.groups.count):
+        found += q.weight[g]
+    return wanted + search_length(q) if found >= wanted else q.n_docs + 1.0
+
+
 cdef double preference(const Query* q) noexcept nogil:
     """Return Σ r mean_{x=0…s} f(x), with f(x) = 1 - min(B + x, M)/M, divided by the norm: bpref.
 

@@ -1,6 +1,7 @@
 """Registry of the kernels: the functions of each kernel, under the name that the definitions of measures use for it."""
 from tieaware.kernels cimport (
-    _cascade, _confusion, _expected, _gain_reached, _interpolated, _nth_relevant, _pairs, _reading, _spread,
+    _cascade, _compatibility, _confusion, _expected, _gain_reached, _interpolated, _nth_relevant, _pairs, _reading,
+    _spread,
 )
 from tieaware.kernels._measure cimport Extremes, Kernel, Statistic, WorkspaceSize
 
@@ -36,6 +37,8 @@ register("average_precision", _expected.average_precision, _spread.average_preci
 register("cascade", _cascade.mean_of_cascade, _cascade.variance_of_cascade, NULL, _cascade.size_of_cascade)
 register("cascade_to_ideal", _cascade.mean_of_cascade_to_ideal, _cascade.variance_of_cascade, NULL,
          _cascade.size_of_cascade)
+register("compatibility", _compatibility.mean_of_compatibility, _compatibility.variance_of_compatibility, NULL,
+         _compatibility.size_of_compatibility)
 register("constant", _expected.constant, _spread.none)
 register("discounted", _expected.slots, _spread.discounted)
 register("discounted_to_ideal", _expected.slots_of_ideal, _spread.discounted)
@@ -56,6 +59,7 @@ register("patience", _expected.slots, _spread.patience)
 register("precision_at_relevant", _nth_relevant.mean_of_precision, _nth_relevant.variance_of_precision)
 register("preference", _expected.preference, _spread.preference)
 register("q_measure", _expected.q_measure, _spread.q_measure, NULL, _spread.size_of_q_measure)
+register("rank", _expected.rank, _spread.search_length)
 register("reading", _reading.mean_of_reading, _reading.variance_of_reading, _reading.extremes_of_reading,
          _reading.size_of_reading)
 register("reciprocal_rank", _expected.reciprocal_rank, _spread.reciprocal_rank)

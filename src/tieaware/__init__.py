@@ -30,9 +30,11 @@ from tieaware.measures.definitions import (
     F,
     FallOut,
     Hits,
+    Hole,
     IPrec,
     Judged,
     MaxF,
+    MeanRank,
     NumQ,
     NumRel,
     NumRelRet,
@@ -53,6 +55,7 @@ from tieaware.measures.definitions import (
     infAP,
     nDCG,
 )
+from tieaware.measures.ideal_overlap import Compat
 from tieaware.measures.ntcir import MSnDCG, iRBU, nERR
 from tieaware.measures.user_models import BPM, INSQ, INST, SDCG
 from tieaware.optimise import WeightedFusion, fuse
@@ -92,15 +95,18 @@ __all__ = [
     "Accuracy",
     "Bpref",
     "Chance",
+    "Compat",
     "Evaluator",
     "F",
     "FallOut",
     "Hits",
+    "Hole",
     "IPrec",
     "InputError",
     "Judged",
     "MSnDCG",
     "MaxF",
+    "MeanRank",
     "Measure",
     "NumQ",
     "NumRel",

@@ -123,7 +123,7 @@ def test_undefined(some_of_sweep, exact):
         for j, measure in enumerate(measures):
             least = min_with_gain(measure)
             relevant = any(x >= 0 and x >= least for x in query.judged)
-            if measure.definition.is_count or measure.name in ("Judged", "RBPResidual") or relevant:
+            if measure.definition.is_count or measure.name in ("Hole", "Judged", "RBPResidual") or relevant:
                 assert values[i, j] == pytest.approx(exact[0, i, j], abs=TOLERANCE)
             else:
                 assert np.isnan(values[i, j]), (query, measure)

@@ -24,7 +24,8 @@ from tieaware.ties import RULES
 MEASURES = (
     "nDCG", "nDCG@3", "DCG@2", "nDCG(dcg='exp-log2')@3", "nDCG(discount='1/rank')", "DCG(discount='log',base=3.0)",
     "nDCG(judged_only=True)@3", "RBP(gains='label')", "RBP(rel=0.5,p=0.5)@3", "AP(rel=0.3)", "RR(rel=0.7)@3",
-    "P(rel=0.1)@2", "R(rel=0.3)@3", "Q(rel=0.1)", "Q(rel=0.3,beta=10.0)@3", "ERR", "ERR(max_rel=3)@3",
+    "P(rel=0.1)@2", "R(rel=0.3)@3", "Q(rel=0.1)", "Q(rel=0.3,beta=10.0)@3", "ERR", "ERR(max_rel=3)@3", "Compat",
+    "Compat(p=0.5,normalize=False)", "Hole@3", "MeanRank(rel=0.3)",
     "Bpref(rel=0.3)", "Rprec(rel=0.7)", "Judged@3", "NumRel(rel=0.3)", "Success(rel=2.3)@2",
 )  # fmt: skip
 GRADES = (-1.0, -1.0, 0.0, 0.1, 0.3, 0.30000000000000004, 0.7, 1.0, 2.3, 2.9)

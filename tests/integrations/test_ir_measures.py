@@ -14,6 +14,7 @@ from ir_measures import (
     ERR,
     INSQ,
     INST,
+    NERR8,
     RBP,
     RR,
     SDCG,
@@ -67,6 +68,7 @@ OTHERS = [
         ],
         1e-12,
     ),
+    (ir_measures.providers.compat_provider.CompatProvider(), [Compat, Compat(p=0.8), Compat(normalize=False)], 1e-12),
     (ir_measures.gdeval, [nDCG(dcg="exp-log2") @ 5, ERR @ 5], 5.1e-6),
 ]
 
@@ -164,7 +166,9 @@ def test_installing_changes_the_values_of_ir_measures(installed):
     """`install` can be repeated with another tie rule, and undone. Other measures keep their providers."""
     qrels, run = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0, "d3": 2.0}}
     pipeline = ir_measures.DefaultPipeline
-    before, compat = list(pipeline.providers), Compat.calc_aggregate(qrels, run)
+    # A measure that tieaware does not have.
+    other = NERR8(max_rel=1) @ 5
+    before, unchanged = list(pipeline.providers), other.calc_aggregate(qrels, run)
     assert ir_measures.calc_aggregate([RR], qrels, run) == {RR: 1 / 6}
     for rule, value in (("average", 11 / 18), ("average", 11 / 18), ("optimistic", 1.0), ("pessimistic", 1 / 3)):
         installed(rule)
@@ -172,8 +176,8 @@ def test_installing_changes_the_values_of_ir_measures(installed):
         assert RR.calc_aggregate(qrels, run) == pytest.approx(value / 2)
         assert ir_measures.evaluator([RR], qrels).calc_aggregate(run) == {RR: pytest.approx(value / 2)}
         assert ir_measures.calc([RR], qrels, run).per_query[0].value == pytest.approx(value)
-        assert Compat.calc_aggregate(qrels, run) == compat
-        assert {m.query_id: m.value for m in ir_measures.iter_calc([RR, Compat], qrels, run) if m.measure == RR} == {
+        assert other.calc_aggregate(qrels, run) == unchanged
+        assert {m.query_id: m.value for m in ir_measures.iter_calc([RR, other], qrels, run) if m.measure == RR} == {
             "q1": pytest.approx(value), "q2": 0.0,
         }  # fmt: skip
     ours.uninstall()
@@ -246,7 +250,7 @@ def test_tieaware_takes_the_measure_objects_of_ir_measures():
         (RBP(p=0.5), r"measure RBP\(p=0.5\): requires rel, as in RBP\(rel=1\): tieaware has no RBP of gains"),
         (P, "measure P: ir_measures requires the parameter cutoff"),
         (nDCG(gains={1: 3}) @ 5, "nDCG: unknown parameter 'gains'; its parameters are dcg, judged_only"),
-        (Compat(p=0.8), r"measure: tieaware does not have the measure Compat\(p=0.8\) of ir_measures"),
+        (NERR8(max_rel=1) @ 5, r"measure: tieaware does not have the measure NERR8\(max_rel=1\)@5 of ir_measures"),
     ],
 )
 def test_measures_with_another_definition_are_rejected(measure, problem):

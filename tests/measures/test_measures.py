@@ -28,6 +28,7 @@ VALUES = {
     "judged_only": st.booleans(),
     "relative": st.booleans(),
     "pool": st.booleans(),
+    "normalize": st.booleans(),
     "beta": st.floats(0.0, 1e8, exclude_min=True),
     "docs": st.integers(0, 10**15),
     "i": st.integers(1, 2**31),

@@ -100,6 +100,10 @@ def value(measure: Measure, order: Sequence[float], judged: Sequence[float]) -> 
     if name == "Judged":
         counted = [label >= 0 or (label < -1 and bool(measure["pool"])) for label in top]
         return Fraction(sum(counted), len(top)) if top else Fraction(0)
+    if name == "Hole":
+        return Fraction(sum(label < 0 for label in top), k or len(order)) if order else Fraction(0)
+    if name == "Compat":
+        return _compatibility(order, judged, Fraction(measure["p"]), bool(measure["normalize"]))
     if name == "RBPResidual":
         p = Fraction(measure["p"])
         return 1 - (1 - p) * sum((p**j for j, label in enumerate(order) if label >= 0), Fraction(0))
@@ -152,6 +156,9 @@ def value(measure: Measure, order: Sequence[float], judged: Sequence[float]) -> 
             return Fraction(0)
         i = int(measure["i"])
         return Fraction(sum(j < ranks[i - 1] for j in others) if len(ranks) >= i else len(others))
+    if name == "MeanRank":
+        i = int(measure["i"])
+        return Fraction(ranks[i - 1] if len(ranks) >= i else len(order) + 1) if n_relevant else Fraction(0)
     if not ranks:
         return Fraction(0)
     if name == "AUC":
@@ -225,6 +232,22 @@ def _of_confusion(measure: Measure, order: Sequence[float], judged: Sequence[flo
     return fall_out if measure.name == "FallOut" else 1 - fall_out
 
 
+def _compatibility(order: Sequence[float], judged: Sequence[float], p: Fraction, normalize: bool) -> Fraction:
+    """Build the best ideal ranking, the documents of each grade in the order of the list, and compare the sets."""
+    retrieved = list(enumerate(order))
+    ideal: list[tuple[int, float]] = []
+    for grade in sorted({label for label in judged if label > 0}, reverse=True):
+        found = [document for document in retrieved if document[1] == grade]
+        ideal += found + [(-i - 1, grade) for i in range(list(judged).count(grade) - len(found))]
+    if not ideal:
+        return Fraction(0)
+    overlap, norm = Fraction(0), Fraction(0)
+    for d in range(1, max(len(retrieved), len(ideal)) + 1):
+        overlap += p ** (d - 1) * len(set(retrieved[:d]) & set(ideal[:d])) / d
+        norm += p ** (d - 1) * Fraction(len(ideal[:d]), d) if normalize else p ** (d - 1)
+    return overlap / norm
+
+
 def _is_relevant(label: float, least: float) -> bool:
     return label >= least and label >= 0
 
@@ -261,10 +284,12 @@ def _seen(measure: Measure, order: tuple[float, ...]) -> tuple[float, ...]:
     if measure.name in ("DCG", "nDCG", "ERR", *user_model_values.VALUES):
         unjudged = -1 if measure.parameters["judged_only"] else 0
         return tuple(label if label > 0 else 0 if label == 0 else unjudged for label in order)
+    if measure.name == "Compat":
+        return tuple(max(label, 0) for label in order)
     least = float(measure.parameters.get("rel", 1))
     if measure.name in ("infAP", "Q", "Judged"):
         return tuple(-2 if label < -1 else label for label in order)
-    if measure.name in ("Bpref", "Judged", "RBPResidual") or measure.parameters.get("judged_only"):
+    if measure.name in ("Bpref", "Hole", "Judged", "RBPResidual") or measure.parameters.get("judged_only"):
         return tuple(least if _is_relevant(label, least) else -1 if label < 0 else 0 for label in order)
     return tuple(least if _is_relevant(label, least) else -1 for label in order)
 

@@ -203,7 +203,7 @@ def _supported(measures: Any, anything: Any) -> list[Any]:
             measures._P, measures._R, measures._AP, measures._RR, measures._nDCG, measures._RBP, measures._ERR,
             measures._Success, measures._Rprec, measures._Bpref, measures._infAP, measures._IPrec, measures._Judged,
             measures._Accuracy, measures._SetP, measures._SetR, measures._SetF, measures._SetAP, measures._NumQ,
-            measures._NumRel, measures._NumRet, measures._SDCG, measures._INSQ,
+            measures._NumRel, measures._NumRet, measures._Compat, measures._SDCG, measures._INSQ,
             measures._INST, measures._BPM,
         )
     ]  # fmt: skip

@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware import evaluator as tieaware_evaluator
-from tieaware.checks.arguments import one_of, unexpected
+from tieaware.checks.arguments import flag, one_of, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_numpy, as_scores, check_no_nan
 from tieaware.engine.chance import OF_CHANCE
 from tieaware.engine.means import means
 from tieaware.engine.prepared import prepare
+from tieaware.engine.sampled_ranks import MOST_NEGATIVES, sampled_moments
 from tieaware.engine.totals import Totals
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
@@ -88,10 +89,7 @@ def evaluate(
 
     The reciprocals of the mean ranks are lower: 2/3 and 2/11.
     """
-    asked = parse_measures(measures)
-    for measure in asked:
-        if any(also_weighted((measure,)).values()) or measure.judged_only:
-            raise InputError("measures", f"{measure} needs judged negatives, which link prediction does not have")
+    asked = _checked_measures(measures)
     one_of("ties", ties, _RULES)
     first = as_scores(positive, "positive", flat=True)
     if exclude is None and _have_different_lengths(negatives):
@@ -100,11 +98,21 @@ def evaluate(
     if others.ndim == 1 and len(others):
         others = np.broadcast_to(others, (len(first), len(others)))
     if others.ndim != 2 or len(others) != len(first):
-        wanted = f"shape ({len(first)}, m), a row for each positive, or shape (m,)"
-        raise unexpected("negatives", wanted, f"shape {others.shape}")
+        raise _of_wrong_shape(len(first), others.shape)
     return _evaluate_rows(first, others, None if exclude is None else _mask(exclude, others.shape), asked, ties)
 
 
+def _checked_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
+    """Parse the measures, and raise InputError for a measure that needs judged negatives."""
+    asked = parse_measures(measures)
+    for measure in asked:
+        if any(also_weighted((measure,)).values()) or measure.judged_only:
+            raise InputError("measures", f"{measure} needs judged negatives, which link prediction does not have")
+    return asked
+
+
+def _of_wrong_shape(n: int, shape: tuple[int, ...]) -> InputError:
+    return unexpected("negatives", f"shape ({n}, m), a row for each positive, or shape (m,)", f"shape {shape}")
 class Adjusted(NamedTuple):
     """The means of measures over all positives, compared with those of random scores.
 
@@ -298,6 +306,158 @@ def _evaluate_lists(positive: Scores, negatives: Any, measures: Sequence[Measure
     labels[offsets[:-1]] = 1
     scores = np.concatenate([array for i, each in enumerate(others) for array in (positive[i : i + 1], each)])
     return tieaware_evaluator.Evaluator(labels, measures, offsets=offsets, ties=ties)(scores)
+
+
+class Counts(NamedTuple):
+    """How many negatives each positive has, and how many of them rank above it or tie with it.
+
+    Attributes
+    ----------
+    above, tied, negatives : int64[n]
+        The numbers of negatives with a higher score, with the same score, and of all.
+
+    Examples
+    --------
+    >>> Counts(above=[4], tied=[0], negatives=[99])
+    Counts(above=[4], tied=[0], negatives=[99])
+    """
+
+    above: Integers
+    tied: Integers
+    negatives: Integers
+
+
+def counts(positive: npt.ArrayLike, negatives: npt.ArrayLike, *, exclude: npt.ArrayLike | None = None) -> Counts:
+    """Count the negatives that rank above each positive or tie with it.
+
+    Parameters
+    ----------
+    positive : real numbers, shape (n,)
+        The score of each positive.
+    negatives : real numbers, shape (n, m) or (m,)
+        The scores of each positive's negatives, or of m negatives that all positives share.
+    exclude : bools, shape (n, m), optional
+        True for the negatives to leave out, as for `evaluate`.
+
+    Returns
+    -------
+    Counts
+
+    Raises
+    ------
+    InputError
+        If a score is NaN, or a shape is wrong.
+
+    Examples
+    --------
+    >>> counts([7.0, 7.0], [[7.0, 1.0, 8.0], [7.0, 7.0, 1.0]])
+    Counts(above=array([1, 0]), tied=array([1, 2]), negatives=array([3, 3]))
+    """
+    first = as_scores(positive, "positive", flat=True)
+    others: npt.NDArray[Any] = as_scores(negatives, "negatives")
+    if exclude is None and others.ndim == 1:
+        check_no_nan(first, "positive")
+        check_no_nan(others, "negatives")
+        shared = _Shared.of(first, others, _RULES["average"])
+        return Counts(shared.above, shared.tied, np.full(len(first), len(others)))
+    others = np.broadcast_to(others, (len(first), len(others))) if others.ndim == 1 else others
+    if others.ndim != 2 or len(others) != len(first):
+        raise _of_wrong_shape(len(first), others.shape)
+    left = None if exclude is None else ~_mask(exclude, others.shape)
+    check_no_nan(first, "positive")
+    check_no_nan(others if left is None else np.where(left, others, 0.0), "negatives")
+    found = np.empty((3, len(first)), np.int64)
+    for i, (score, row) in enumerate(zip(first, others, strict=True)):
+        row = row if left is None else row[left[i]]
+        found[:, i] = np.count_nonzero(row > score), np.count_nonzero(row == score), len(row)
+    return Counts(*found)
+
+
+class Sampled(NamedTuple):
+    """The mean and the standard deviation of measures over samples of the negatives.
+
+    Attributes
+    ----------
+    mean, std : float64[n, n_measures]
+        One row for each positive.
+
+    Examples
+    --------
+    >>> sampled(4, 0, 99, 10, "Hits@1").mean.round(4)
+    array([[0.6486]])
+    """
+
+    mean: Values
+    std: Values
+
+
+def sampled(
+    above: npt.ArrayLike,
+    tied: npt.ArrayLike,
+    negatives: npt.ArrayLike,
+    sample: int,
+    measures: str | Measure | Sequence[str | Measure] = ("RR", "Hits@10"),
+    *,
+    replacement: bool = False,
+) -> Sampled:
+    """Return what measures of each positive are on average if it is ranked among a sample of its negatives.
+
+    The mean is over all samples of a positive's negatives, and over all orders of those that tie with it. Nothing is
+    drawn: with X of the n negatives above the positive, its rank among m sampled ones is 1 + Y, and Y has a
+    hypergeometric distribution. With ties, X is each of above … above + tied with equal probability.
+
+    Parameters
+    ----------
+    above, tied, negatives : int or int64[n]
+        For each positive, the number of negatives with a higher score, with the same score, and of all. `counts`
+        returns them for scores. An int holds for all positives.
+    sample : int
+        The number m of negatives in a sample.
+    measures : sequence of str or Measure
+        The measures to compute, of lists in which the positive is the only relevant document.
+    replacement : bool
+        Whether the same negative may be drawn more than once. Y then has a binomial distribution.
+
+    Returns
+    -------
+    Sampled
+        The mean and the standard deviation of each measure for each positive. The standard deviation is that of one
+        positive; divide the root of the sum of its squares by n for that of the mean over n positives.
+
+    Raises
+    ------
+    InputError
+        If a number is not whole or out of range, a sample is larger than the number of negatives, a measure needs
+        judged negatives, or a group of ties is too large for samples with replacement.
+
+    References
+    ----------
+    Krichene, W. and Rendle, S. (2020). On sampled metrics for item recommendation. KDD 2020.
+
+    Examples
+    --------
+    Among 10,000 negatives, the first positive has rank 101, and the second ties with all of them.
+
+    >>> found = sampled([100, 0], [0, 10_000], 10_000, 100, ["RR", "Hits@10"])
+    >>> found.mean.round(4)
+    array([[0.6305, 1.    ],
+           [0.0515, 0.099 ]])
+    >>> found.std.round(4)
+    array([[2.909e-01, 2.000e-04],
+           [1.164e-01, 2.987e-01]])
+    """
+    asked = _checked_measures(measures)
+    m = whole_number("sample", sample, 0, MOST_NEGATIVES)
+    values, repeated = _values_by_rank(m, asked), flag("replacement", replacement)
+    mean, variance = sampled_moments(above, tied, negatives, values, repeated)
+    return Sampled(mean, np.sqrt(variance))
+
+
+def _values_by_rank(m: int, measures: Sequence[Measure]) -> Values:
+    """Return the value of each measure for a positive with the rank 1, 2 … m + 1 among m negatives."""
+    scores = -np.arange(m + 1.0)
+    others = np.broadcast_to(scores[:m], (m + 1, m))
+    return np.ascontiguousarray(_evaluate_rows(scores + 0.5, others, None, measures, "average").T)
 
 
 # The data sets of OGB, each with its metric.

@@ -231,6 +231,11 @@ ESL: Measure = register(Definition(
     kernel="search_length", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
     parameters={**_WANTED, **BINARY}, has_cutoff=False, less_is_better=True,
 ))
+MeanRank: Measure = register(Definition(
+    name="MeanRank", title="rank of the i-th relevant document",
+    kernel="rank", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
+    parameters={**_WANTED, **BINARY}, has_cutoff=False, less_is_better=True,
+))
 PAtRel: Measure = register(Definition(
     name="PAtRel", title="precision at the i-th relevant document",
     kernel="precision_at_relevant", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
@@ -246,6 +251,10 @@ Judged: Measure = register(Definition(
     kernel="hits", weighting=JUDGED_OR_POOLED, total=every_query, norm=by_depth_reached,
     parameters={"pool": Flag(False, "count documents with a negative label in the judgments as judged")},
     needs_pool=with_pool,
+))
+Hole: Measure = register(Definition(
+    name="Hole", title="share of unjudged documents",
+    kernel="fall_out", weighting=JUDGED, total=every_query, norm=by_depth, less_is_better=True,
 ))
 RBPResidual: Measure = register(Definition(
     name="RBPResidual", title="the most that unjudged documents could add to RBP",

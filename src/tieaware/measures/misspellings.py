@@ -16,7 +16,7 @@ _OBJECTIVE = "it is a training objective"
 _SUBTOPICS = "it needs judgments of subtopics, which tieaware does not read"
 _CURVE = "the measure of precision over all recalls is AP"
 _COMPARES = "it compares two rankings, and"
-_RANK = "the nearest is ESL, the number of nonrelevant documents above the first relevant one"
+_RANK = "MeanRank is the rank of the first relevant document"
 
 # Names that belong to no measure of tieaware, by key, and what to say about them.
 _ELSEWHERE = {
@@ -27,8 +27,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("rbo", "rankbiasedoverlap"), f"{_COMPARES} tieaware.statistics.rbo computes it"),
     **dict.fromkeys(("spearman", "spearmanr", "spearmanrho"), f"{_COMPARES} scipy.stats.spearmanr computes it"),
     **dict.fromkeys(("pearson", "pearsonr"), f"{_COMPARES} scipy.stats.pearsonr computes it"),
-    **dict.fromkeys(("rank", "mr", "meanrank", "averagerank", "avgrank", "arithmeticmeanrank", "firstrank"), _RANK),
-    "hole": "tieaware.integrations.beir and tieaware.integrations.mteb compute it",
+    **dict.fromkeys(("rank", "firstrank", "averagerank"), _RANK),
     **dict.fromkeys(("aucpr", "prauc", "auprc"), _CURVE),
     **dict.fromkeys(("lambdarank", "rankxendcg", "rank:ndcg"), f"{_OBJECTIVE}, and optimises nDCG"),
     **dict.fromkeys(("rank:map", "rank:pairwise"), _OBJECTIVE),

@@ -38,6 +38,7 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "IPrec": ("interpolated_precision",),
     "AUC": ("roc_auc", "auc_roc", "auroc"),
     "ESL": ("expected_search_length",),
+    "MeanRank": ("mr", "arithmetic_mean_rank", "avg_rank"),
     "SetP(relative=True)": ("SetRelP",),
 }
 

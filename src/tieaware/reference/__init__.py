@@ -67,6 +67,7 @@ References
 .. [17] A. Moffat, F. Scholer, P. Thomas, "Models and metrics: IR evaluation as a user process", ADCS 2012.
 .. [18] P. Bailey, A. Moffat, F. Scholer, P. Thomas, "User variability and IR system evaluation", SIGIR 2015.
 .. [19] F. Zhang and others, "Evaluating web search with a Bejeweled player model", SIGIR 2017.
+.. [20] C. L. A. Clarke, A. Vtyurina, M. D. Smucker, "Assessing top-k preferences", ACM TOIS 39(3), 2021.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ from tieaware.reference import (
     accumulated_gain,
     average_precision,
     cascade,
+    compatibility,
     confusion,
     cwl,
     first_relevant,
@@ -110,6 +112,7 @@ MEASURES: dict[str, Functions] = {
     **ntcireval.MEASURES,
     **cwl.MEASURES,
     **accumulated_gain.MEASURES,
+    **compatibility.MEASURES,
 }
 
 

@@ -9,7 +9,15 @@ import math
 from collections.abc import Iterator
 
 from tieaware.reference.hits import hits
-from tieaware.reference.rankings import Functions, Groups, Ranking, is_relevant, relevant, with_ranks
+from tieaware.reference.rankings import (
+    Functions,
+    Groups,
+    Ranking,
+    is_relevant,
+    number_of_documents,
+    relevant,
+    with_ranks,
+)
 
 
 def reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
@@ -215,6 +223,49 @@ def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: 
     return 0.0
 
 
+def rank_of_relevant(ranking: Ranking, judged: Ranking, i: int = 1, rel: float = 1) -> float:
+    """Return the rank of the i-th relevant document; the rank after the last one if fewer are retrieved.
+
+    Parameters as for `search_length`; the value is a rank, or 0 for a query without relevant judged documents.
+
+    Examples
+    --------
+    >>> rank_of_relevant([0, 0, 1, 0, 1], [1, 1], i=2), rank_of_relevant([0, 0], [1])
+    (5.0, 3.0)
+    """
+    return mean_of_rank_of_relevant([[label] for label in ranking], judged, i, rel)
+
+
+def mean_of_rank_of_relevant(groups: Groups, judged: Ranking, i: int = 1, rel: float = 1) -> float:
+    """Return the mean of `rank_of_relevant`: i more than the mean search length, if the document is retrieved.
+
+    Parameters as for `search_length`.
+
+    Examples
+    --------
+    >>> mean_of_rank_of_relevant([[0], [1, 0, 0]], [1])
+    3.0
+    """
+    if not relevant(judged, rel):
+        return 0.0
+    if sum(relevant(labels, rel) for labels in groups) < i:
+        return number_of_documents(groups) + 1.0
+    return i + mean_of_search_length(groups, judged, i, rel)
+
+
+def variance_of_rank_of_relevant(groups: Groups, judged: Ranking, i: int = 1, rel: float = 1) -> float:
+    """Return the variance of `rank_of_relevant`, which is that of the search length.
+
+    Parameters as for `search_length`; the value is in ranks².
+
+    Examples
+    --------
+    >>> variance_of_rank_of_relevant([[1, 0]], [1])
+    0.25
+    """
+    return variance_of_search_length(groups, judged, i, rel)
+
+
 def precision_at_relevant(ranking: Ranking, judged: Ranking, k: int | None = None, i: int = 1, rel: float = 1) -> float:
     """Return i / j, the precision at rank j of the i-th relevant document; 0 if it is not retrieved.
 
@@ -326,6 +377,7 @@ MEASURES: dict[str, Functions] = {
     "Success": (success, mean_of_success, variance_of_success),
     "Hits": (success, mean_of_success, variance_of_success),
     "ESL": (search_length, mean_of_search_length, variance_of_search_length),
+    "MeanRank": (rank_of_relevant, mean_of_rank_of_relevant, variance_of_rank_of_relevant),
     "PAtRel": (precision_at_relevant, mean_of_precision_at_relevant, variance_of_precision_at_relevant),
     "PRR": (relevance_when_retrieved, mean_of_relevance_when_retrieved, variance_of_relevance_when_retrieved),
 }

@@ -411,6 +411,48 @@ def variance_of_judged_share(groups: Groups, judged: Ranking, k: int | None = No
     return variance_of_hits([_with_pool(group, pool) for group in groups], k, 0) / depth**2 if depth else 0.0
 
 
+def unjudged_share(ranking: Ranking, judged: Ranking, k: int | None = None) -> float:
+    """Return unjudged documents within the cut-off / k: the hole. Without a cut-off, k is the number of documents.
+
+    Parameters as for `tieaware.reference`; the value is 0 … 1, also for a query without relevant documents.
+
+    Examples
+    --------
+    >>> unjudged_share([0, None, 1], [0, 1], k=2), unjudged_share([None], [], k=2)
+    (0.5, 0.5)
+    """
+    return mean_of_unjudged_share([[label] for label in ranking], judged, k)
+
+
+def mean_of_unjudged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
+    """Return the mean of `unjudged_share`: (ranks within the cut-off - expected judged documents) / k.
+
+    Parameters as for `unjudged_share`.
+
+    Examples
+    --------
+    >>> mean_of_unjudged_share([[0, None, None, None]], [0], k=2)
+    0.75
+    """
+    n = number_of_documents(groups)
+    depth = n if k is None else k
+    return (min(depth, n) - mean_of_hits(groups, k, 0)) / depth if depth else 0.0
+
+
+def variance_of_unjudged_share(groups: Groups, judged: Ranking, k: int | None = None) -> float:
+    """Return the variance of `unjudged_share`: that of the judged documents within the cut-off / k².
+
+    Parameters as for `unjudged_share`; the value is 0 … 1/4.
+
+    Examples
+    --------
+    >>> variance_of_unjudged_share([[0, None]], [0], k=1)
+    0.25
+    """
+    depth = number_of_documents(groups) if k is None else k
+    return variance_of_hits(groups, k, 0) / depth**2 if depth else 0.0
+
+
 def _with_pool(labels: Ranking, pool: bool) -> Ranking:
     """Return the labels; with `pool`, replace the labels of pooled but unjudged documents, -2 and below, by 0."""
     return [0 if pool and label is not None and label < -1 else label for label in labels]
@@ -424,4 +466,5 @@ MEASURES: dict[str, Functions] = {
     "F": (f, mean_of_f, variance_of_f),
     "Rprec": (r_precision, mean_of_r_precision, variance_of_r_precision),
     "Judged": (judged_share, mean_of_judged_share, variance_of_judged_share),
+    "Hole": (unjudged_share, mean_of_unjudged_share, variance_of_unjudged_share),
 }
