@@ -311,15 +311,15 @@ cdef class Engine:
         else:
             self.write_means(query, best if placement == BEST_FIRST else worst, workspace, values)
 
-    def spread(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
+    def spread(self, cnp.ndarray scores, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
         """Write the mean, standard deviation, smallest and largest value over the orders of tied documents.
 
-        The lists must be prepared for the placement AVERAGE, with the weighted documents of each list sorted by label,
+        If `scores` is None, all documents of a list are tied. The lists must be prepared for the placement AVERAGE, with the weighted documents of each list sorted by label,
         descending. The measures must be prepared with squared weights. `out` is float64[4, n_queries, n_measures].
         Returns what `evaluate` returns.
         """
-        cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
-        cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
+        cdef const char* data = <const char*>cnp.PyArray_DATA(scores) if scores is not None else NULL
+        cdef bint single = scores is not None and cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef double* means = <double*>cnp.PyArray_DATA(out)
         cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures
         cdef Workspace workspace
@@ -345,46 +345,6 @@ cdef class Engine:
             end(&workspace, tied)
         self.check(&workspace)
         return failed
-
-    def chance(self, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
-        """Write the mean, standard deviation and best value over all orders of each list: all scores count as equal.
-
-        The lists and measures must be prepared as for `spread`. `out` is float64[3, n_queries, n_measures].
-        """
-        cdef double* values = <double*>cnp.PyArray_DATA(out)
-        cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures
-        cdef Workspace workspace
-        cdef Groups* tied = self.begin(&workspace)
-        cdef Groups* best = self.new_groups()
-        cdef Groups* worst = self.new_groups()
-        # The four outputs of `write_spread` for one query.
-        cdef double* spread = <double*>malloc(max(self.n_measures, 1) * 4 * sizeof(double))
-        cdef Py_ssize_t query, i, at
-        try:
-            if best == NULL or worst == NULL or spread == NULL:
-                raise MemoryError("no memory for the best and the worst order")
-            with nogil:
-                for query in range(first, last):
-                    group_all(self.lists, query, tied, workspace.grouping)
-                    self.write_condensed(tied)
-                    self.carry_digits(tied)
-                    self.write_means(query, tied, &workspace, spread)
-                    self.write_extremes(query, tied, best, worst, &workspace, spread, self.n_measures)
-                    at = query * self.n_measures
-                    for i in range(self.n_measures):
-                        values[at + i] = spread[i]
-                        values[n_values + at + i] = spread[self.n_measures + i]
-                        values[2 * n_values + at + i] = spread[
-                            (2 if self.measure[i].less_is_better else 3) * self.n_measures + i
-                        ]
-                    if workspace.failed:
-                        break
-        finally:
-            free(spread)
-            release(best)
-            release(worst)
-            end(&workspace, tied)
-        self.check(&workspace)
 
     cdef void write_extremes(self, Py_ssize_t query, const Groups* tied, Groups* best, Groups* worst,
                              Workspace* workspace, double* mean, Py_ssize_t n_values) noexcept nogil:
@@ -442,8 +402,14 @@ cdef class Engine:
 
     cdef bint evaluate_query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
                              Workspace* workspace, double* values) noexcept nogil:
-        """Write the groups and the values of one query; return False if a score is NaN or the call has to stop."""
-        if not self.write_groups(query, scores, single, groups, workspace):
+        """Write the groups and the values of one query; return False if a score is NaN or the call has to stop.
+
+        If `scores` is NULL, all documents are tied.
+        """
+        if scores == NULL:
+            group_all(self.lists, query, groups, workspace.grouping)
+            self.write_condensed(groups)
+        elif not self.write_groups(query, scores, single, groups, workspace):
             return False
         self.carry_digits(groups)
         self.write_means(query, groups, workspace, values)

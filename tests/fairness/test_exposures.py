@@ -22,6 +22,7 @@ WEIGHTS = {
     "nDCG(dcg='exp-log2')@3": lambda j: 1 / np.log2(1 + j) if j <= 3 else 0.0,
     "RBP(p=0.5)": lambda j: 0.5 * 0.5 ** (j - 1),
     "RBP@2": lambda j: 0.2 * 0.8 ** (j - 1) if j <= 2 else 0.0,
+    "DCG(discount='1/rank')@3": lambda j: 1 / j if j <= 3 else 0.0,
     "RR": lambda j: 1 / j,
     "INSQ(T=2.0)": lambda j: 1 / (j + 3) ** 2,
     "RR@4": lambda j: 1 / j if j <= 4 else 0.0,

@@ -206,19 +206,28 @@ class Prepared:
 
     def _evaluate_chunk(self, scores: Scores, values: Values, first: int, last: int) -> int:
         """Evaluate the queries first … last - 1."""
+        if self.wanted.chance:
+            self._evaluate_chance(values, first, last)
+            return -1
         failed = _run(self.engine, self.wanted, self.bands, scores, values, first, last)
         if self.extremes is not None:
             self.extremes.evaluate(self.bands, scores, values, first, last)
         return failed
+
+    def _evaluate_chance(self, values: Values, first: int, last: int) -> None:
+        """Write the mean, standard deviation and best value of the queries first … last - 1 over all orders."""
+        spread = np.empty((4, *values.shape[1:]))
+        self.engine.spread(None, spread, first, last)
+        mean, std, least, most = spread[:, first:last]
+        values[0, first:last], values[1, first:last] = mean, std
+        less_is_better = [measure.definition.less_is_better for measure in self.measures]
+        values[2, first:last] = np.where(less_is_better, least, most)
 
 
 def _run(
     engine: Engine, wanted: Pass, bands: tuple[Integers, ...], scores: Scores, values: Values, first: int, last: int
 ) -> int:
     """Run an engine on the queries first … last - 1."""
-    if wanted.chance:
-        engine.chance(values, first, last)
-        return -1
     if bands:
         return engine.sweep(scores, list(bands), wanted.rule.placement, wanted.spread, values, first, last)
     if wanted.spread:

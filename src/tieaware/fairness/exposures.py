@@ -44,9 +44,10 @@ def exposure(
         The index at which each list starts, and the end of the last list. By default, one-dimensional scores are one
         list.
     weights : str or Measure
-        A measure that gives each rank a weight: DCG or nDCG, 1 / log2(1 + rank); RBP, (1 - p) p^(rank - 1); RR,
-        1 / rank; INSQ, 1 / (rank + 2T - 1)²; and P@k, R@k or Success@k, 1 for the ranks to k, so that the exposure is
-        the probability of a place among the first k. With a cut-off, as in "DCG@10", lower ranks have the weight 0.
+        A measure that gives each rank a weight: DCG or nDCG, 1 / log2(1 + rank) or another discount; RBP,
+        (1 - p) p^(rank - 1); RR, 1 / rank; INSQ, 1 / (rank + 2T - 1)²; and P@k, R@k or Success@k, 1 for the ranks to k,
+        so that the exposure is the probability of a place among the first k. With a cut-off, as in "DCG@10", lower
+        ranks have the weight 0.
     ties : str
         The tie rule: "average", or one that orders tied documents by position or identifier, such as "run_order".
     docids : sequence of str or bytes, length n_docs, optional

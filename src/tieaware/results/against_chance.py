@@ -98,7 +98,7 @@ class AgainstChance(NamedValues):
 
         The orders of different queries are independent, so the variance of the mean of n queries is the sum of their
         variances, divided by n². With many queries, the distribution is nearly normal: above 1.64, less than 5 % of the
-        random orders are better. `tieaware.experiments.better_than_chance` computes exact p values.
+        random orders are better. `tieaware.statistics.better_than_chance` computes exact p values.
 
         Returns
         -------

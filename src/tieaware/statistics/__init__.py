@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tieaware.checks.attributes import hinted_module
 from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
+from tieaware.statistics.chance_test import ChanceTest, better_than_chance
 from tieaware.statistics.multiple_comparisons import benjamini_hochberg, bonferroni, holm
 from tieaware.statistics.paired_tests import PairedTest, paired_test
 from tieaware.statistics.rank_correlation import OverlapBounds, kendall_tau, kendall_taus, rbo, rbo_bounds, tau_ap
@@ -18,6 +19,7 @@ from tieaware.statistics.tukey import tukey_hsd
 from tieaware.statistics.verdicts import PairTests, Resolutions, all_pairs, resolve_ties, shares_of_changes
 
 __all__ = [
+    "ChanceTest",
     "Kappa",
     "OverlapBounds",
     "PairTests",
@@ -26,6 +28,7 @@ __all__ = [
     "Ties",
     "all_pairs",
     "benjamini_hochberg",
+    "better_than_chance",
     "bonferroni",
     "count_ties",
     "holm",

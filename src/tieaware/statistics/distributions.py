@@ -1,0 +1,67 @@
+"""Distributions of a number with few values, and of sums of independent ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tieaware.checks.arrays import Values
+
+# Numbers that differ by no more than this share of the largest are rounding errors apart, and count as equal.
+_EQUAL = 1e-11
+# The most values of an exact sum, and the most pairs of values that are added to compute it.
+_MOST_VALUES, _MOST_PAIRS = 50_000, 4_000_000
+
+
+class Distribution(NamedTuple):
+    """A distribution over few values.
+
+    Attributes
+    ----------
+    values : float64[n]
+        Ascending, no two of them equal.
+    probabilities : float64[n]
+    """
+
+    values: Values
+    probabilities: Values
+
+    @classmethod
+    def of(cls, values: Values, probabilities: Values) -> Distribution:
+        """Return the distribution of values in any order; the probabilities of equal values are added up."""
+        order = np.argsort(values, kind="stable")
+        ascending = values[order]
+        tolerance = _EQUAL * np.abs(ascending).max(initial=0.0)
+        first = np.flatnonzero(np.diff(ascending, prepend=-np.inf) > tolerance)
+        return cls(ascending[first], np.add.reduceat(probabilities[order], first))
+
+    def at_least(self, value: float) -> float:
+        """Return the probability of a number that is at least `value`, up to rounding errors."""
+        return float(self.probabilities[self.values >= value - tolerance_of(value)].sum())
+
+    def at_most(self, value: float) -> float:
+        """Return the probability of a number that is at most `value`, up to rounding errors."""
+        return float(self.probabilities[self.values <= value + tolerance_of(value)].sum())
+
+
+def tolerance_of(value: float) -> float:
+    """Return the difference from a number up to which another counts as equal."""
+    return 1e-9 * max(abs(value), 1e-3)
+
+
+def sum_of(distributions: Sequence[Distribution]) -> Distribution | None:
+    """Return the distribution of the sum of independent numbers; None if it has too many values.
+
+    The numbers with the fewest values are added first.
+    """
+    total = Distribution(np.zeros(1), np.ones(1))
+    for each in sorted(distributions, key=lambda one: len(one.values)):
+        if len(total.values) * len(each.values) > _MOST_PAIRS:
+            return None
+        sums = np.add.outer(total.values, each.values).ravel()
+        total = Distribution.of(sums, np.multiply.outer(total.probabilities, each.probabilities).ravel())
+        if len(total.values) > _MOST_VALUES:
+            return None
+    return total
