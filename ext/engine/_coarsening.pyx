@@ -34,11 +34,12 @@ cdef extern from "engine/coarsening.h" nogil:
     void tieaware_round_binary(const double*, Py_ssize_t, tieaware_format, float*)
     int64_t tieaware_decimal_values(const double*, Py_ssize_t, double, int64_t, double*)
     int64_t tieaware_decimal_keys(const double*, Py_ssize_t, double, int64_t, double*)
-    int64_t tieaware_significant_values(const double*, Py_ssize_t, const tieaware_decades*, double*)
+    int64_t tieaware_significant_values(const double*, Py_ssize_t, const tieaware_decades*, double,
+                                        const tieaware_decade**, double*)
     int64_t tieaware_significant_keys(const double*, Py_ssize_t, const tieaware_decades*, double*)
     int64_t tieaware_significant_float_keys(const double*, Py_ssize_t, const tieaware_decades*, double, float*)
-    void tieaware_extremes(const double*, Py_ssize_t, double*, double*)
-    void tieaware_levels(const double*, Py_ssize_t, double, double, double, double*)
+    int64_t tieaware_extremes(const double*, Py_ssize_t, double*, double*)
+    void tieaware_levels(const double*, Py_ssize_t, double, double, int64_t, double, double*)
 
 cdef extern from "engine/banding.h" nogil:
     ctypedef struct tieaware_banding:
@@ -49,6 +50,11 @@ cdef extern from "engine/banding.h" nogil:
                                      float*)
     int64_t tieaware_write_band_values(const double*, Py_ssize_t, const int64_t*, const double*, Sort,
                                        tieaware_banding, double*)
+
+# The halves of the extreme finite scores of a list, and whether no score is infinite. Without a finite score, low > high.
+cdef struct Range:
+    double low, high
+    bint finite
 
 cdef enum Kind:
     FLOAT32
@@ -247,7 +253,7 @@ def least_double_of(k):
 
 cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out, bint* single,
                   void* memory, Interruption* interruption) noexcept nogil:
-    cdef double low = INFINITY, high = -INFINITY
+    cdef Range scores_range
     cdef bint has_keys = keys and (rounding.kind == DECIMALS or
                                    rounding.kind == SIGNIFICANT and rounding.digits <= MOST_DIGITS_OF_KEYS)
     single[0] = rounding.kind == FLOAT32 or rounding.kind == FORMAT
@@ -258,17 +264,17 @@ cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n,
         write_bands(rounding, scores, n, out, single[0], memory)
         return not interrupted(interruption, STEPS_OF_RANKING * n)
     if rounding.kind == LEVELS:
-        extremes(scores, n, &low, &high, interruption)
-        if low > high and interruption.error == NULL and all_infinite(scores, n):
+        find_range(scores, n, &scores_range, interruption)
+        if scores_range.low > scores_range.high and interruption.error == NULL and all_infinite(scores, n):
             refuse_infinities(rounding, n, interruption)
             return False
     if keys and rounding.kind == SIGNIFICANT and rounding.digits <= TIEAWARE_FLOAT_DIGITS:
         single[0] = write_float_keys(rounding, scores, n, <float*>out, interruption)
         if single[0] or interruption.error != NULL:
             return single[0]
-    if has_keys and coarsen_tiles(rounding, scores, n, low, high, True, out, interruption):
+    if has_keys and coarsen_tiles(rounding, scores, n, &scores_range, True, out, interruption):
         return True
-    return interruption.error == NULL and coarsen_tiles(rounding, scores, n, low, high, False, out, interruption)
+    return interruption.error == NULL and coarsen_tiles(rounding, scores, n, &scores_range, False, out, interruption)
 
 
 cdef bint write_float_keys(const Rounding* rounding, const score_t* scores, Py_ssize_t n, float* out,
@@ -306,13 +312,14 @@ cdef inline const double* tile_of(const score_t* scores, Py_ssize_t n, double* t
         return tile
 
 
-cdef void extremes(const score_t* scores, Py_ssize_t n, double* low, double* high,
-                   Interruption* interruption) noexcept nogil:
+cdef void find_range(const score_t* scores, Py_ssize_t n, Range* found, Interruption* interruption) noexcept nogil:
     cdef double tile[TIEAWARE_COARSE_TILE]
     cdef Py_ssize_t at = 0, width
+    found.low, found.high, found.finite = INFINITY, -INFINITY, True
     while at < n and not interrupted(interruption, TIEAWARE_COARSE_TILE):
         width = min(n - at, <Py_ssize_t>TIEAWARE_COARSE_TILE)
-        tieaware_extremes(tile_of(scores + at, width, tile), width, low, high)
+        if tieaware_extremes(tile_of(scores + at, width, tile), width, &found.low, &found.high):
+            found.finite = False
         at += width
 
 
@@ -335,7 +342,7 @@ cdef void refuse_infinities(const Rounding* rounding, Py_ssize_t n, Interruption
         fail(interruption, error)
 
 
-cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssize_t n, double low, double high,
+cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssize_t n, const Range* scores_range,
                         bint keys, void* out, Interruption* interruption) noexcept nogil:
     """Write the coarse scores or the keys of one list; return False if there are no keys or the call has to stop."""
     cdef double tile[TIEAWARE_COARSE_TILE]
@@ -343,6 +350,7 @@ cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssiz
     cdef double* coarse
     cdef Py_ssize_t at = 0, width
     cdef int64_t left = 0
+    cdef const tieaware_decade* window = rounding.decades.decade if rounding.kind == SIGNIFICANT else NULL
     while at < n:
         width = min(n - at, <Py_ssize_t>TIEAWARE_COARSE_TILE)
         wide = tile_of(scores + at, width, tile)
@@ -350,7 +358,8 @@ cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssiz
         if rounding.kind == FORMAT:
             tieaware_round_binary(wide, width, rounding.format, <float*>out + at)
         elif rounding.kind == LEVELS:
-            tieaware_levels(wide, width, low, high, rounding.n_levels, coarse)
+            tieaware_levels(wide, width, scores_range.low, scores_range.high, scores_range.finite, rounding.n_levels,
+                            coarse)
         elif rounding.kind == DECIMALS:
             if keys:
                 left = tieaware_decimal_keys(wide, width, rounding.power, rounding.exact, coarse)
@@ -359,7 +368,7 @@ cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssiz
         elif keys:
             left = tieaware_significant_keys(wide, width, rounding.decades, coarse)
         else:
-            left = tieaware_significant_values(wide, width, rounding.decades, coarse)
+            left = tieaware_significant_values(wide, width, rounding.decades, rounding.power, &window, coarse)
         if left and (keys or not round_digits(rounding, wide, width, coarse, interruption)):
             return False
         at += width

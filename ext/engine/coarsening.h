@@ -25,13 +25,30 @@
 #endif
 
 /* Scores are rounded in tiles of this many. A tile fits in the first-level cache. */
-enum { TIEAWARE_COARSE_TILE = 512 };
+enum { TIEAWARE_COARSE_TILE = 1024 };
 
-/* Adding this number to x and subtracting it again rounds x to a whole number, for 0 <= x < TIEAWARE_MOST_SCALED. */
+/* Adding this number to x and subtracting it again rounds x to a whole number, for |x| < TIEAWARE_MOST_SCALED. */
 static const double TIEAWARE_WHOLE = 6755399441055744.0; /* 3 * 2^51 */
 static const double TIEAWARE_MOST_SCALED = 2251799813685248.0; /* 2^51 */
 
 static inline double tieaware_whole(double x) { return (x + TIEAWARE_WHOLE) - TIEAWARE_WHOLE; }
+
+static inline uint64_t tieaware_bits(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline double tieaware_double(uint64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Returns a number that is 0 or has the sign of x, with the sign of x. */
+static inline double tieaware_signed(double number, double x) {
+    return tieaware_double(tieaware_bits(number) | (tieaware_bits(x) & UINT64_C(1) << 63));
+}
 
 /* A binary format: rounding x means adding 2^e * shift to it, where 2^e <= x < 2^(e+1), and subtracting that again.
  * `least` and `most` are the limits of 2^e * shift, for subnormal numbers of the format and against overflow. Numbers
@@ -79,15 +96,30 @@ static inline double tieaware_settle(double scaled, double whole, double above) 
     return whole - (rest == -0.5 && above < 0.0 ? 1.0 : 0.0);
 }
 
+/* plain_decimals: does what decimals does, unless a score is near enough to a half, or so large, that it needs more
+ * care: then returns a number other than 0.
+ */
+TIEAWARE_INLINE int64_t tieaware_plain_decimals(const double *restrict scores, ptrdiff_t n, double power, double most,
+                                                int64_t keys, double *restrict out) {
+    int64_t other = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double x = scores[i], scaled = x * power, whole = tieaware_whole(scaled);
+        other |= -(int64_t)((fabs(scaled - whole) == 0.5) | !(fabs(scaled) < most));
+        out[i] = tieaware_signed(keys ? whole : whole / power, x);
+    }
+    return other;
+}
+
 /* decimals: rounds scores to multiples of 1/power, where power = 10^digits. If `exact`, the power has no rounding error.
  *
  * Returns how many scores it left because doubles do not suffice to round them. If it left any, the keys are unusable;
  * among the values, the scores that were left are NaN.
  */
-TIEAWARE_INLINE int64_t tieaware_decimals(const double *scores, ptrdiff_t n, double power, int64_t exact, int64_t keys,
-                                        double *restrict out) {
+TIEAWARE_INLINE int64_t tieaware_decimals(const double *restrict scores, ptrdiff_t n, double power, int64_t exact,
+                                          int64_t keys, double *restrict out) {
     const double most = exact ? TIEAWARE_MOST_SCALED : 0.25;
     int64_t halves = 0, left = 0;
+    if (!tieaware_plain_decimals(scores, n, power, most, keys, out)) return 0;
     for (ptrdiff_t i = 0; i < n; i++) {
         const double x = scores[i], size = fabs(x), scaled = size * power, whole = tieaware_whole(scaled);
         /* If doubles near the score are further apart than decimal numbers, rounding does not change it. */
@@ -108,13 +140,13 @@ TIEAWARE_INLINE int64_t tieaware_decimals(const double *scores, ptrdiff_t n, dou
     return left;
 }
 
-TIEAWARE_CLONES static int64_t tieaware_decimal_values(const double *scores, ptrdiff_t n, double power, int64_t exact,
-                                                       double *restrict out) {
+TIEAWARE_CLONES static int64_t tieaware_decimal_values(const double *restrict scores, ptrdiff_t n, double power,
+                                                       int64_t exact, double *restrict out) {
     return tieaware_decimals(scores, n, power, exact, 0, out);
 }
 
-TIEAWARE_CLONES static int64_t tieaware_decimal_keys(const double *scores, ptrdiff_t n, double power, int64_t exact,
-                                                     double *restrict out) {
+TIEAWARE_CLONES static int64_t tieaware_decimal_keys(const double *restrict scores, ptrdiff_t n, double power,
+                                                     int64_t exact, double *restrict out) {
     return tieaware_decimals(scores, n, power, exact, 1, out);
 }
 
@@ -156,18 +188,6 @@ TIEAWARE_INLINE double tieaware_digits(double size, double times, double over) {
 
 /* The scores of a tile are mostly in this many decades or fewer. Choosing one of a few is faster than looking it up. */
 enum { TIEAWARE_WINDOW = 4 };
-
-static inline uint64_t tieaware_bits(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static inline double tieaware_double(uint64_t bits) {
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* The bits in which the numbers of a decade differ from those of the decade before it, and the least number of the
  * decade. Changing these bits in the numbers of a score, if it reaches the decade, needs no branch.
@@ -253,12 +273,18 @@ TIEAWARE_INLINE double tieaware_largest(const double *scores, ptrdiff_t n) {
     return largest[0];
 }
 
+/* window_of: returns the window that ends with the decade of the largest finite score. */
+TIEAWARE_INLINE const tieaware_decade *tieaware_window_of(const double *scores, ptrdiff_t n,
+                                                          const tieaware_decades *decades) {
+    const tieaware_decade *last = tieaware_decade_of(decades, tieaware_largest(scores, n));
+    return last - decades->decade < TIEAWARE_WINDOW ? decades->decade : last - (TIEAWARE_WINDOW - 1);
+}
+
 /* significant: rounds scores to significant digits. Returns how many scores it left, as for decimals. */
 TIEAWARE_INLINE int64_t tieaware_significant(const double *restrict scores, ptrdiff_t n, const tieaware_decades *decades,
                                            int64_t keys, double *restrict out) {
-    const tieaware_decade *window = tieaware_decade_of(decades, tieaware_largest(scores, n));
+    const tieaware_decade *window = tieaware_window_of(scores, n, decades);
     int64_t below, left = 0;
-    window = window - decades->decade < TIEAWARE_WINDOW ? decades->decade : window - (TIEAWARE_WINDOW - 1);
     if (tieaware_significant_near(scores, n, window, keys, 0, out))
         tieaware_significant_near(scores, n, window, keys, 1, out);
     below = tieaware_below(scores, n, window->from);
@@ -277,9 +303,95 @@ TIEAWARE_INLINE int64_t tieaware_significant(const double *restrict scores, ptrd
     return left;
 }
 
-TIEAWARE_CLONES static int64_t tieaware_significant_values(const double *restrict scores, ptrdiff_t n,
-                                                           const tieaware_decades *decades, double *restrict out) {
+/* The factors of a window by which numbers are multiplied, and then divided, to round them to significant digits; and
+ * the least distance from a whole number at which the product may be rounded to the wrong side of a half.
+ */
+typedef struct {
+    double factor[TIEAWARE_WINDOW], from[TIEAWARE_WINDOW + 1], nearly_half;
+} tieaware_factors;
+
+static inline tieaware_factors tieaware_factors_of(const tieaware_decade *window, double power) {
+    tieaware_factors factors;
+    for (int i = 0; i < TIEAWARE_WINDOW; i++) factors.factor[i] = window[i].times;
+    for (int i = 0; i <= TIEAWARE_WINDOW; i++) factors.from[i] = window[i].from;
+    /* The products are below power, and their relative error is below 2^-52. */
+    factors.nearly_half = 0.5 - 0x1p-51 * power;
+    return factors;
+}
+
+/* Returns the rounded score. Writes a number that is negative if the score is outside the window or near a half: then
+ * the returned number is meaningless. The bits of positive doubles are in the order of the doubles.
+ */
+TIEAWARE_INLINE double tieaware_by_factor(double x, tieaware_factors factors, int64_t *other) {
+    const double size = fabs(x);
+    const double a = size >= factors.from[1] ? factors.factor[1] : factors.factor[0];
+    const double b = size >= factors.from[2] ? factors.factor[2] : a;
+    const double factor = size >= factors.from[3] ? factors.factor[3] : b;
+    const double scaled = x * factor, whole = tieaware_whole(scaled);
+    const uint64_t near = tieaware_bits(factors.nearly_half - fabs(scaled - whole));
+    const uint64_t below = tieaware_bits(size) - tieaware_bits(factors.from[0]);
+    const uint64_t above = tieaware_bits(factors.from[4]) - 1 - tieaware_bits(size);
+    *other = (int64_t)(near | below | above);
+    return whole / factor;
+}
+
+/* digits_of: returns a score, rounded to significant digits; NaN if doubles do not suffice. */
+static inline double tieaware_digits_of(double x, const tieaware_decades *decades) {
+    const double size = fabs(x);
+    const tieaware_decade *decade = tieaware_decade_of(decades, size);
+    if (!((size > 0.0) & (size < INFINITY))) return x;
+    return copysign(tieaware_digits(size, decade->times, decade->over) * decade->over / decade->times, x);
+}
+
+/* significant_by_factor: rounds scores to significant digits, those of the window fast. Returns how many scores it left,
+ * as for decimals; or -1 if so many scores are outside the window or near a half that significant is faster.
+ */
+TIEAWARE_CLONES static int64_t tieaware_significant_by_factor(const double *restrict scores, ptrdiff_t n,
+                                                              const tieaware_decades *decades,
+                                                              tieaware_factors factors, double *restrict out) {
+    enum { LANES = 64 };
+    int64_t most = n / 16, left = 0;
+    for (ptrdiff_t from = 0; from < n; from += LANES) {
+        const ptrdiff_t to = from + LANES < n ? from + LANES : n;
+        int64_t other, others = 0;
+        for (ptrdiff_t i = from; i < to; i++) {
+            out[i] = tieaware_by_factor(scores[i], factors, &other);
+            others |= other;
+        }
+        for (ptrdiff_t i = others < 0 ? from : to; i < to; i++) {
+            tieaware_by_factor(scores[i], factors, &other);
+            if (other >= 0) continue;
+            if (most-- == 0) return -1;
+            out[i] = tieaware_digits_of(scores[i], decades);
+            left += (out[i] != out[i]) & (scores[i] == scores[i]);
+        }
+    }
+    return left;
+}
+
+TIEAWARE_CLONES static int64_t tieaware_all_significant(const double *restrict scores, ptrdiff_t n,
+                                                        const tieaware_decades *decades,
+                                                        const tieaware_decade **window, double *restrict out) {
+    *window = tieaware_window_of(scores, n, decades);
     return tieaware_significant(scores, n, decades, 0, out);
+}
+
+/* significant_values: rounds a tile of scores to significant digits. Returns how many scores it left, as for decimals.
+ * `power` is 10^digits. `window` is that of the tile before, at first the decades; it becomes that of this tile, or NULL
+ * if most scores of both tiles are outside.
+ */
+static int64_t tieaware_significant_values(const double *restrict scores, ptrdiff_t n, const tieaware_decades *decades,
+                                           double power, const tieaware_decade **window, double *restrict out) {
+    const tieaware_decade *before = *window;
+    int64_t left;
+    /* Outside these windows, numbers are divided before they are rounded. Of the first and last decade, `over` is NaN. */
+    if (before != NULL && before[0].over == 1.0 && before[TIEAWARE_WINDOW - 1].over == 1.0) {
+        left = tieaware_significant_by_factor(scores, n, decades, tieaware_factors_of(before, power), out);
+        if (left >= 0) return left;
+    }
+    left = tieaware_all_significant(scores, n, decades, window, out);
+    if (before == NULL || before == *window) *window = NULL;
+    return left;
 }
 
 TIEAWARE_CLONES static int64_t tieaware_significant_keys(const double *restrict scores, ptrdiff_t n,
@@ -379,27 +491,63 @@ static inline void tieaware_extreme(double score, double *low, double *high) {
 }
 
 /* extremes: extends the range from `low` to `high` so that it holds the halves of all finite scores. (The difference of
- * two halves cannot overflow.) There are several ranges until the end, so that the inner loop is vectorised.
+ * two halves cannot overflow.) Returns whether a score is infinite. There are several ranges until the end, so that the
+ * inner loop is vectorised.
  */
-TIEAWARE_CLONES static void tieaware_extremes(const double *restrict scores, ptrdiff_t n, double *low, double *high) {
+TIEAWARE_CLONES static int64_t tieaware_extremes(const double *restrict scores, ptrdiff_t n, double *low,
+                                                 double *high) {
     enum { RANGES = 32 };
     double lows[RANGES], highs[RANGES];
     ptrdiff_t i = 0;
     for (int r = 0; r < RANGES; r++) {
-        lows[r] = *low;
-        highs[r] = *high;
+        lows[r] = INFINITY;
+        highs[r] = -INFINITY;
     }
     for (; i + RANGES <= n; i += RANGES)
-        for (int r = 0; r < RANGES; r++) tieaware_extreme(scores[i + r], lows + r, highs + r);
-    for (; i < n; i++) tieaware_extreme(scores[i], lows, highs);
-    for (int r = 0; r < RANGES; r++) {
-        *low = lows[r] < *low ? lows[r] : *low;
-        *high = highs[r] > *high ? highs[r] : *high;
+        for (int r = 0; r < RANGES; r++) {
+            const double x = scores[i + r];
+            lows[r] = x < lows[r] ? x : lows[r];
+            highs[r] = x > highs[r] ? x : highs[r];
+        }
+    for (; i < n; i++) {
+        lows[0] = scores[i] < lows[0] ? scores[i] : lows[0];
+        highs[0] = scores[i] > highs[0] ? scores[i] : highs[0];
     }
+    for (int r = 1; r < RANGES; r++) {
+        lows[0] = lows[r] < lows[0] ? lows[r] : lows[0];
+        highs[0] = highs[r] > highs[0] ? highs[r] : highs[0];
+    }
+    if (lows[0] > -INFINITY && highs[0] < INFINITY) {
+        tieaware_extreme(lows[0], low, high);
+        tieaware_extreme(highs[0], low, high);
+        return 0;
+    }
+    for (i = 0; i < n; i++) tieaware_extreme(scores[i], low, high);
+    return lows[0] == -INFINITY || highs[0] == INFINITY;
+}
+
+/* plain_levels: writes the number of the step of each score above the finite score `low`, where 1/scale is the width of
+ * a step, and none of these numbers is extremely large or small. Numbers are limited to those of the steps of the numbers
+ * `first` and `last`. `far` is the greatest distance from the middle of a step at which the error of a number cannot
+ * matter: returns a number other than 0 if one is further away.
+ */
+TIEAWARE_CLONES static int64_t tieaware_plain_levels(const double *restrict scores, ptrdiff_t n, double low,
+                                                     double scale, double first, double last, double far,
+                                                     double *restrict out) {
+    int64_t near = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double exact = (scores[i] - low) * scale;
+        /* These choices keep a NaN, and the compiler has an instruction for each. */
+        const double limited = last < exact ? last : exact, step = first > limited ? first : limited;
+        const double level = floor(step);
+        near |= -(int64_t)(fabs(step - level - 0.5) > far);
+        out[i] = level;
+    }
+    return near;
 }
 
 /* levels: replaces each finite score by the number of its step between two halves of scores. */
-TIEAWARE_CLONES static void tieaware_levels(const double *scores, ptrdiff_t n, double low, double high,
+TIEAWARE_CLONES static void tieaware_divided_levels(const double *scores, ptrdiff_t n, double low, double high,
                                             double n_levels, double *restrict out) {
     const double range = high > low ? high - low : INFINITY;
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -408,6 +556,19 @@ TIEAWARE_CLONES static void tieaware_levels(const double *scores, ptrdiff_t n, d
         const double level = step < n_levels - 1.0 ? step : n_levels - 1.0;
         out[i] = fabs(x) < INFINITY ? level : x;
     }
+}
+
+/* levels: does the same, where `finite` says that all scores are finite or NaN. */
+static void tieaware_levels(const double *restrict scores, ptrdiff_t n, double low, double high, int64_t finite,
+                            double n_levels, double *restrict out) {
+    const double range = high - low, scale = 0.5 * (n_levels / range);
+    /* The relative error of a step is below 2^-50. It cannot matter at the ends of the range, where an edge of a step may
+     * be, so numbers are limited to the middle of the first and the last step.
+     */
+    if (finite && range > 0x1p-900 && range < 0x1p900 && n_levels < 0x1p40 &&
+        !tieaware_plain_levels(scores, n, 2.0 * low, scale, 0.5, n_levels - 0.5, 0.5 - 0x1p-50 * n_levels, out))
+        return;
+    tieaware_divided_levels(scores, n, low, high, n_levels, out);
 }
 
 #endif

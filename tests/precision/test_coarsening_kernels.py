@@ -67,6 +67,40 @@ def test_usual_scores(name, number):
 
 
 @KIND
+def test_some_scores_are_unlike_the_others(name, number):
+    """Most scores of a tile are rounded together; those that are far smaller, far larger or near a half, one by one."""
+    rng = np.random.default_rng(7)
+    others = [0.0, -0.0, np.inf, -np.inf, 5e-324, 1e-30, 1e-7, -1.2345678e-5, 1e300, 0.0005, 0.125, 2.5, -0.5]
+    for some in (others, [123456.789, -12345.6789, 1e15 + 0.5]):
+        for share in (0.001, 0.02, 0.3):
+            scores = np.where(rng.random(4 * N) < share, rng.choice(some, 4 * N), rng.normal(size=4 * N))
+            # The first tile has none of them.
+            scores[:N] = rng.normal(size=N)
+            with np.errstate(over="ignore"):
+                check(name, number, scores)
+
+
+@KIND
+def test_the_size_of_scores_changes_from_tile_to_tile(name, number):
+    rng = np.random.default_rng(8)
+    sizes = np.repeat(10.0 ** np.array([0, 0, -6, -6, 3, 0, 12, -20, -20, -20, 0, 0, 300, 1]), 700)
+    with np.errstate(over="ignore"):
+        check(name, number, rng.normal(size=len(sizes)) * sizes)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 7, 11, 100, 10**6, 2**39, 2**41])
+@pytest.mark.parametrize(("low", "width"), [(0.0, 1.0), (-3.7, 11.3), (1e9, 1.0), (-1e-300, 3e-300), (-1e307, 1e308)])
+def test_scores_at_the_edges_of_levels(number, low, width):
+    """An edge belongs to the upper level, as far as the quotient of doubles says so."""
+    rng = np.random.default_rng(9)
+    steps = rng.integers(0, number + 1, N // 8) / number
+    scores = np.concatenate([[low, low + width], near(low + width * steps)])
+    scores = scores[(scores >= low) & (scores <= low + width)]
+    check("levels", number, scores)
+    check("levels", number, np.append(scores, [np.inf, -np.inf]))
+
+
+@KIND
 def test_zeros_infinities_denormals_and_limits(name, number):
     limits = [0.0, np.inf, 5e-324, 2.0**-1022, 2.0**-133, 2.0**-134, 2.0**-126, 2.0**-14, 2.0**-24, 2.0**-25]
     # The largest numbers of float16, bfloat16 and float32, and the limits from which numbers become infinite.

@@ -48,5 +48,6 @@ def levels(scores: Values, n: int) -> Values:
         halves = coarse[finite] / 2.0
         low, high = halves.min(), halves.max()
         share = (halves - low) / (high - low) if high > low else np.zeros(len(halves))
-        coarse[finite] = np.minimum(np.floor(share * n), n - 1)
+        # Adding 0 makes the negative zero of the lowest level positive.
+        coarse[finite] = np.minimum(np.floor(share * n), n - 1) + 0.0
     return coarse
