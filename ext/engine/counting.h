@@ -25,6 +25,9 @@
  */
 enum { TIEAWARE_TILE = 2048, TIEAWARE_LANES = 16 };
 
+/* Tiles of at least this many scores are worth the preparations for comparing four values in one pass. */
+enum { TIEAWARE_LONG = 256 };
+
 /* count: adds to greater[i] the number of scores above values[i], and to equal[i] the number of scores equal to
  * values[i], where the values ascend; returns the number of NaNs. For a value with at least `limit` scores above it,
  * greater[i] may be too small, but it is at least `limit`.
@@ -148,12 +151,51 @@ static void tieaware_rank(const double *scores, ptrdiff_t n, int64_t *above) {
 }
 #endif
 
+/* above: returns the least number above a score that is not 0. Above infinity, it is NaN: no score is at least that. */
+#define TIEAWARE_ABOVE(NAME, SCORE, BITS)                                                                      \
+    static inline SCORE NAME(SCORE score) {                                                                    \
+        BITS bits;                                                                                             \
+        memcpy(&bits, &score, sizeof bits);                                                                    \
+        bits = score < 0 ? bits - 1 : bits + 1;                                                                \
+        memcpy(&score, &bits, sizeof score);                                                                   \
+        return score;                                                                                          \
+    }
+
+TIEAWARE_ABOVE(tieaware_above_double, double, uint64_t)
+TIEAWARE_ABOVE(tieaware_above_float, float, uint32_t)
+
 /* precede: adds to before[i] how many of n documents precede the document at positions[i], whose score is values[i]. A
  * document precedes it if its score is higher, or if its score is equal and its position lower. `first` is the position
  * of the first of the n documents. Returns the number of NaNs. If at least `limit` documents precede the document,
  * before[i] may be too small, but it is at least `limit`.
+ *
+ * In a long tile, each pass serves four values. Up to its position, a value is compared with the scores; after it, the
+ * least number above the value is. So the positions divide a tile into ranges, in each of which four comparisons do not
+ * change. A value of 0 has a pass of its own: the least number above it is denormal, and so it equals 0 if the program
+ * has made the processor treat denormal numbers as 0.
  */
-#define TIEAWARE_PRECEDE(NAME, SCORE, COUNTER)                                                                 \
+#define TIEAWARE_PRECEDE(NAME, SCORE, COUNTER, ABOVE)                                                          \
+    static inline void NAME##_four(const SCORE *tile, ptrdiff_t length, const double *values,                  \
+                                   const int64_t *positions, ptrdiff_t first, int64_t *before) {               \
+        COUNTER count_a = 0, count_b = 0, count_c = 0, count_d = 0;                                            \
+        for (ptrdiff_t from = 0, to; from < length; from = to) {                                               \
+            SCORE least[4];                                                                                    \
+            to = length;                                                                                       \
+            for (int v = 0; v < 4; v++) {                                                                      \
+                const ptrdiff_t split = positions[v] - first;                                                  \
+                least[v] = from < split ? (SCORE)values[v] : ABOVE((SCORE)values[v]);                          \
+                to = from < split && split < to ? split : to;                                                  \
+            }                                                                                                  \
+            const SCORE a = least[0], b = least[1], c = least[2], d = least[3];                                \
+            for (ptrdiff_t i = from; i < to; i++) {                                                            \
+                count_a += tile[i] >= a;                                                                       \
+                count_b += tile[i] >= b;                                                                       \
+                count_c += tile[i] >= c;                                                                       \
+                count_d += tile[i] >= d;                                                                       \
+            }                                                                                                  \
+        }                                                                                                      \
+        before[0] += count_a, before[1] += count_b, before[2] += count_c, before[3] += count_d;                \
+    }                                                                                                          \
     TIEAWARE_CLONES static int64_t NAME(const SCORE *scores, ptrdiff_t first, ptrdiff_t n,                     \
                                         const double *values, const int64_t *positions, ptrdiff_t n_values,    \
                                         int64_t limit, int64_t *before) {                                      \
@@ -161,11 +203,18 @@ static void tieaware_rank(const double *scores, ptrdiff_t n, int64_t *above) {
         for (ptrdiff_t from = 0; from < n; from += TIEAWARE_TILE) {                                            \
             const SCORE *tile = scores + from;                                                                 \
             const ptrdiff_t length = n - from < TIEAWARE_TILE ? n - from : TIEAWARE_TILE;                      \
+            const ptrdiff_t last_four = length < TIEAWARE_LONG ? -1 : n_values - 4;                            \
             COUNTER unordered = 0;                                                                             \
             for (ptrdiff_t i = 0; i < length; i++) unordered += tile[i] != tile[i];                            \
             nan += unordered;                                                                                  \
             for (ptrdiff_t v = 0; v < n_values; v++) {                                                         \
                 if (first + from > 0 && before[v] >= limit) continue;                                          \
+                if (v <= last_four && values[v] != 0.0 && values[v + 1] != 0.0 && values[v + 2] != 0.0 &&        \
+                    values[v + 3] != 0.0) {                                                                    \
+                    NAME##_four(tile, length, values + v, positions + v, first + from, before + v);            \
+                    v += 3;                                                                                    \
+                    continue;                                                                                  \
+                }                                                                                              \
                 const SCORE value = (SCORE)values[v];                                                          \
                 ptrdiff_t split = positions[v] - first - from;                                                 \
                 COUNTER count = 0;                                                                             \
@@ -178,8 +227,8 @@ static void tieaware_rank(const double *scores, ptrdiff_t n, int64_t *above) {
         return nan;                                                                                            \
     }
 
-TIEAWARE_PRECEDE(tieaware_precede_double, double, int64_t)
-TIEAWARE_PRECEDE(tieaware_precede_float, float, int32_t)
+TIEAWARE_PRECEDE(tieaware_precede_double, double, int64_t, tieaware_above_double)
+TIEAWARE_PRECEDE(tieaware_precede_float, float, int32_t, tieaware_above_float)
 
 /* locate: for each of TIEAWARE_LANES scores, finds how many of the n_values ascending values are lower than the score.
  *
