@@ -10,13 +10,14 @@ start, size and weight of the groups that hold a weighted document, and nothing 
 Step 2 can be done by either of two engines, which give the same integers. Counting compares every score of the list
 with every distinct score; it vectorises. Locating finds every score of the list among the sorted distinct scores by
 binary search; its cost grows with the logarithm of the number of distinct scores. A third engine replaces all three
-steps: it sorts the list and walks along it, which is cheaper if a large share of the documents is weighted. The engine
+steps: it sorts the list and walks along it, which is cheaper if a large share of the documents is weighted. If such a
+list is long and turns out to have few distinct scores, a hash table finds them, and the list is not sorted. The engine
 for each list is chosen in advance, in src/tieaware/engine/engine_choice.py.
 
 Excluded documents have scores but are not ranked. They are first counted with the list, then counted by themselves, and
 the second counts are subtracted from the first.
 """
-from libc.stdint cimport int64_t, uint16_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t
 from libc.string cimport memset
 
 from tieaware.kernels._counting cimport LANES, assign_few, assign_many, count, count_own, locate, precede, score_t
@@ -29,6 +30,16 @@ from tieaware.kernels._sorting cimport (
     distinct, highest, sort_doubles, tieaware_close, tieaware_place_bits, tieaware_repeats, tieaware_sort,
     tieaware_walk_documents, tieaware_walk_groups, tieaware_words_double, tieaware_words_float,
 )
+
+cdef extern from "engine/tabulating.h" nogil:
+    enum:
+        TIEAWARE_LEAST_TABULATED
+    ctypedef struct tieaware_scores:
+        pass
+    bint tieaware_tabulate_double(const double*, Py_ssize_t, uint8_t*, tieaware_scores*)
+    bint tieaware_tabulate_float(const float*, Py_ssize_t, uint8_t*, tieaware_scores*)
+    Py_ssize_t tieaware_tabulated_groups(const tieaware_scores*, const uint8_t*, const int64_t*, Py_ssize_t, int64_t,
+                                         int64_t*, int64_t*, int64_t*)
 
 # The result of `sort_list`. GROUPED: the groups were written. UNORDERED: a score is NaN. TOO_CLOSE: two scores differ,
 # but are equal in the bits by which they are sorted, so the list must be grouped in another way.
@@ -175,6 +186,30 @@ cdef Py_ssize_t drop_lowest(GroupingScratch* scratch, Py_ssize_t n_weighted, Py_
     return n_values - lowest
 
 
+cdef bint tabulate(PreparedLists self, const score_t* scores, Py_ssize_t n, Py_ssize_t first, Py_ssize_t n_weighted,
+                   Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Write the groups of a list with few distinct scores; return False if it has many, or a NaN."""
+    cdef tieaware_scores found
+    cdef uint8_t* number = <uint8_t*>scratch.words
+    if score_t is double:
+        if not tieaware_tabulate_double(scores, n, number, &found):
+            return False
+    else:
+        if not tieaware_tabulate_float(scores, n, number, &found):
+            return False
+    groups.count = tieaware_tabulated_groups(&found, number, self.weighted_position + first, n_weighted, self.depth,
+                                             groups.start, groups.size, scratch.group)
+    return True
+
+
+cdef inline void order_groups(PreparedLists self, Py_ssize_t query, Groups* groups,
+                              GroupingScratch* scratch) noexcept nogil:
+    """Order the documents of each group by label, if the tie rule does so."""
+    if self.placement == BEST_FIRST or self.placement == WORST_FIRST:
+        order_by_label(self, query, groups, scratch, groups if self.placement == BEST_FIRST else NULL,
+                       groups if self.placement == WORST_FIRST else NULL)
+
+
 cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
                       Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
     """Write the groups of one query by sorting its list; see sorting.h."""
@@ -184,6 +219,10 @@ cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* score
     cdef int64_t bits = tieaware_place_bits(n)
     cdef int64_t nan, repeats
     cdef const int64_t* words
+    if not ordered and n >= TIEAWARE_LEAST_TABULATED and tabulate(self, scores, n, first, n_weighted, groups, scratch):
+        add_weights(self, first, n_weighted, groups, scratch)
+        order_groups(self, query, groups, scratch)
+        return GROUPED
     if score_t is double:
         nan = tieaware_words_double(scores, order, n, bits, scratch.words)
     else:
@@ -207,9 +246,7 @@ cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* score
         groups.count = tieaware_walk_groups(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
                                             groups.size, scratch.group)
         add_weights(self, first, n_weighted, groups, scratch)
-    if self.placement == BEST_FIRST or self.placement == WORST_FIRST:
-        order_by_label(self, query, groups, scratch, groups if self.placement == BEST_FIRST else NULL,
-                       groups if self.placement == WORST_FIRST else NULL)
+    order_groups(self, query, groups, scratch)
     return GROUPED
 
 
