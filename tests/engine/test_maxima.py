@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tieaware import Evaluator, InputError
@@ -86,6 +86,7 @@ def test_means_and_variances_are_exact(groups):
     assert_exact(groups)
 
 
+@settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=4).filter(
         lambda groups: any(r for r, _ in groups)
