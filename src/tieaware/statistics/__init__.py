@@ -12,7 +12,18 @@ from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
 from tieaware.statistics.chance_test import ChanceTest, better_than_chance
 from tieaware.statistics.multiple_comparisons import benjamini_hochberg, bonferroni, holm
 from tieaware.statistics.paired_tests import PairedTest, paired_test
-from tieaware.statistics.rank_correlation import OverlapBounds, kendall_tau, kendall_taus, rbo, rbo_bounds, tau_ap
+from tieaware.statistics.rank_changes import RankChange, p_mrr
+from tieaware.statistics.rank_correlation import (
+    OverlapBounds,
+    OverlapSpread,
+    kendall_tau,
+    kendall_taus,
+    rbo,
+    rbo_bounds,
+    rbo_spread,
+    tau_ap,
+)
+from tieaware.statistics.run_overlap import RunOverlap, rbo_by_query
 from tieaware.statistics.scores import smooth, standardize
 from tieaware.statistics.tie_counts import Ties, count_ties
 from tieaware.statistics.tukey import tukey_hsd
@@ -22,9 +33,12 @@ __all__ = [
     "ChanceTest",
     "Kappa",
     "OverlapBounds",
+    "OverlapSpread",
     "PairTests",
     "PairedTest",
+    "RankChange",
     "Resolutions",
+    "RunOverlap",
     "Ties",
     "all_pairs",
     "benjamini_hochberg",
@@ -36,9 +50,12 @@ __all__ = [
     "kappa_of_table",
     "kendall_tau",
     "kendall_taus",
+    "p_mrr",
     "paired_test",
     "rbo",
     "rbo_bounds",
+    "rbo_by_query",
+    "rbo_spread",
     "resolve_ties",
     "shares_of_changes",
     "smooth",

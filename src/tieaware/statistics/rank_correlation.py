@@ -14,6 +14,7 @@ from tieaware.checks.arguments import flag, number, one_of, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
+from tieaware.statistics.run_overlap import moments_of_overlap
 from tieaware.statistics.values import finite
 
 Ranking: TypeAlias = Mapping[Any, float] | npt.ArrayLike
@@ -262,6 +263,68 @@ def rbo(
     if extrapolate and read == last:
         overlap += p**last * float(agreement.extrapolated[-1])
     return overlap
+
+
+class OverlapSpread(NamedTuple):
+    """The rank-biased overlap of two rankings over all orders of their tied items.
+
+    Attributes
+    ----------
+    mean, std : float
+        The mean and the standard deviation, if every order of the tied items of both rankings is equally likely.
+    min, max : float
+        The least and the greatest overlap that an order can give.
+    """
+
+    mean: float
+    std: float
+    min: float
+    max: float
+
+
+def rbo_spread(
+    a: Ranking, b: Ranking, p: float = 0.9, *, depth: int | None = None, extrapolate: bool = True
+) -> OverlapSpread:
+    """Return the rank-biased overlap of two rankings over all orders of the tied items, exactly.
+
+    For rankings of equal length, the mean is `rbo` with ``ties="a"``. For others that differs below the end of the
+    shorter ranking, where it takes the unknown items to be tied like those of the longer one.
+
+    Parameters as for `rbo`.
+
+    Returns
+    -------
+    OverlapSpread
+        The mean, standard deviation, minimum and maximum, each 0 … 1.
+
+    Raises
+    ------
+    InputError
+        As for `rbo`.
+
+    Notes
+    -----
+    The overlap is a sum of w_d X_d, where X_d counts the common items of the first d ranks, so its mean follows from
+    that of X_d. All X_d are greatest at once if each tie group has the items first that stand higher in the other
+    ranking, with the items of one group there in the same order; they are least for the opposite orders. The variance
+    is a sum of terms that are not negative; ``ext/engine/_overlap.pyx`` has the formula.
+
+    References
+    ----------
+    As for `rbo`.
+
+    Examples
+    --------
+    >>> spread = rbo_spread({"x": 3, "y": 2, "z": 2}, {"x": 5, "y": 4, "w": 1})
+    >>> [round(value, 4) for value in spread]
+    [0.7075, 0.0225, 0.685, 0.73]
+    """
+    rankings = _groups(a, b)
+    common = np.isfinite(rankings.tops).all(axis=0)
+    starts, sizes = rankings.tops[:, common].astype(np.int64) - 1, rankings.sizes[:, common].astype(np.int64)
+    lengths = np.array([[rankings.shorter], [rankings.longer]])
+    moments = moments_of_overlap(np.zeros(starts.shape[1], np.int64), starts, sizes, lengths, p, depth, extrapolate)
+    return OverlapSpread(*(float(each[0]) for each in moments))
 
 
 class OverlapBounds(NamedTuple):
