@@ -1,7 +1,7 @@
 """Registry of the kernels: the functions of each kernel, under the name that the definitions of measures use for it."""
 from tieaware.kernels cimport (
-    _cascade, _compatibility, _confusion, _expected, _gain_reached, _interpolated, _nth_relevant, _pairs, _reading,
-    _spread,
+    _blended, _cascade, _compatibility, _confusion, _expected, _gain_reached, _interpolated, _nth_relevant, _pairs,
+    _reading, _spread,
 )
 from tieaware.kernels._measure cimport Extremes, Kernel, Statistic, WorkspaceSize
 
@@ -34,6 +34,9 @@ cdef int register(str name, Statistic mean, Statistic variance, Extremes extreme
 register("accuracy", _confusion.mean_of_accuracy, _confusion.variance_of_accuracy)
 register("area_under_curve", _pairs.mean_of_pairs, _pairs.variance_of_pairs, _pairs.extremes_of_pairs)
 register("average_precision", _expected.average_precision, _spread.average_precision)
+register("blended_at_first", _blended.mean_of_first, _blended.variance_of_first)
+register("blended_down_to_preferred", _blended.mean_down_to_preferred, _blended.variance_down_to_preferred,
+         _blended.extremes_down_to_preferred, _blended.size_down_to_preferred)
 register("cascade", _cascade.mean_of_cascade, _cascade.variance_of_cascade, NULL, _cascade.size_of_cascade)
 register("cascade_to_ideal", _cascade.mean_of_cascade_to_ideal, _cascade.variance_of_cascade, NULL,
          _cascade.size_of_cascade)

@@ -134,7 +134,7 @@ cdef double over_slots(const Query* q, Deviations deviations, Fall fall) noexcep
     return total / q.norm / q.norm
 
 
-cdef inline double_double sample_deviations(const Query* q, int weighting, Py_ssize_t g, double n) noexcept nogil:
+cdef double_double sample_deviations(const Query* q, int weighting, Py_ssize_t g, double n) noexcept nogil:
     """Return n Σ w² - (Σ w)² for the weights w of a group's n weighted documents; 0 if the weights are all the same."""
     cdef double_double square = scale(total_weight(q, q.measure.squared_weighting, g), n)
     cdef double_double total = total_weight(q, weighting, g)

@@ -56,7 +56,7 @@ from tieaware.measures.definitions import (
     nDCG,
 )
 from tieaware.measures.ideal_overlap import Compat
-from tieaware.measures.ntcir import MSnDCG, iRBU, nERR
+from tieaware.measures.ntcir import MSnDCG, O, PPlus, iRBU, nERR
 from tieaware.measures.user_models import BPM, INSQ, INST, SDCG
 from tieaware.optimise import WeightedFusion, fuse
 from tieaware.precision import bands
@@ -112,8 +112,10 @@ __all__ = [
     "NumRel",
     "NumRelRet",
     "NumRet",
+    "O",
     "P",
     "PAtRel",
+    "PPlus",
     "Q",
     "Qrels",
     "R",

@@ -281,13 +281,13 @@ def _seen(measure: Measure, order: tuple[float, ...]) -> tuple[float, ...]:
         order = order[: measure.cutoff]
     if measure.parameters.get("gains"):
         return order
-    if measure.name in ("DCG", "nDCG", "ERR", *user_model_values.VALUES):
+    if measure.name in ("DCG", "nDCG", "ERR", *user_model_values.VALUES) and "rel" not in measure.parameters:
         unjudged = -1 if measure.parameters["judged_only"] else 0
         return tuple(label if label > 0 else 0 if label == 0 else unjudged for label in order)
     if measure.name == "Compat":
         return tuple(max(label, 0) for label in order)
     least = float(measure.parameters.get("rel", 1))
-    if measure.name in ("infAP", "Q", "Judged"):
+    if measure.name in ("infAP", "Q", "O", "Judged"):
         return tuple(-2 if label < -1 else label for label in order)
     if measure.name in ("Bpref", "Hole", "Judged", "RBPResidual") or measure.parameters.get("judged_only"):
         return tuple(least if _is_relevant(label, least) else -1 if label < 0 else 0 for label in order)

@@ -55,6 +55,8 @@ MEASURES: tuple[str, ...] = (
     "MeanRank", "MeanRank(i=2)", "MeanRank(i=3,rel=2)", "MeanRank(judged_only=True)",
     "Hole", "Hole@1", "Hole@3", "Hole@10",
     "Compat", "Compat(p=0.5)", "Compat(p=0.8,normalize=False)",
+    "O", "O@1", "O@3", "O@10", "O(beta=0.3,rel=2)@4", "O(rel=0)",
+    "O(gains={0: 0, 1: 0.1, 2: 0.2, 3: 0.7, 4: 0.9})", "O(judged_only=True)@2",
     "Judged", "Judged@1", "Judged@3", "Judged@10", "Judged(pool=True)", "Judged(pool=True)@3",
     "RBPResidual", "RBPResidual(p=0.5)",
     "SetP", "SetP(relative=True)", "SetP(rel=2)", "SetP(judged_only=True)", "SetR", "SetF", "SetF(beta=2.5,rel=2)",
@@ -66,8 +68,9 @@ MEASURES: tuple[str, ...] = (
     "NumQ", "NumRet", "NumRel", "NumRel(rel=2)", "NumRel(rel=0)", "NumRelRet", "NumRelRet(rel=2)", "NumRelRet(rel=0)",
 )  # fmt: skip
 # Measures that are not listed above are added, so that none is forgotten. Excepted are those that
-# test_inferred.py, test_interpolated.py, test_nth_relevant.py and test_accumulated_gain.py in tests/engine/ test.
-_ELSEWHERE = {"infAP", "IPrec", "IAP11", "MaxF", "PRR", "INST", "BPM"}
+# test_inferred.py, test_interpolated.py, test_nth_relevant.py, test_accumulated_gain.py and test_blended.py in
+# tests/engine/ test.
+_ELSEWHERE = {"infAP", "IPrec", "IAP11", "MaxF", "PRR", "INST", "BPM", "PPlus"}
 MEASURES += tuple(
     notation
     for name, definition in DEFINITIONS.items()

@@ -111,7 +111,32 @@ def irbu(measure: Measure, order: Order, judged: Order) -> Fraction:
     return _cascade(measure, order, lambda j: Fraction(measure["p"]) ** j)
 
 
+def _blended_ratio(measure: Measure, order: Order, judged: Order, j: int, least: int) -> Fraction:
+    beta, table = Fraction(measure["beta"]), measure.parameters.get("gains")
+    hits, best = (
+        [Fraction(table.gains.get(label, 0) if table else label) for label in labels if label >= least]
+        for labels in (order[:j], judged)
+    )
+    best = sorted(best, reverse=True)[:j]
+    return (len(hits) + beta * sum(hits)) / (j + beta * sum(best))
+
+
+def o_measure(measure: Measure, order: Order, judged: Order) -> Fraction:
+    least = int(measure["rel"])
+    ranks = (j for j, label in enumerate(order, 1) if label >= least)
+    return next((_blended_ratio(measure, order, judged, j, least) for j in ranks), Fraction(0))
+
+
+def p_plus(measure: Measure, order: Order, judged: Order) -> Fraction:
+    highest = max(order, default=0)
+    if highest < 1:
+        return Fraction(0)
+    ranks = [j for j, label in enumerate(order, 1) if label > 0 and highest not in order[: j - 1]]
+    return sum((_blended_ratio(measure, order, judged, j, 1) for j in ranks), Fraction(0)) / len(ranks)
+
+
 # Each function takes the measure, the labels of the first k documents, and the labels of all judged documents.
 VALUES: dict[str, Callable[[Measure, Order, Order], Fraction]] = {
     "SDCG": sdcg, "INSQ": insq, "INST": inst, "BPM": bpm, "MSnDCG": ms_ndcg, "nERR": nerr, "iRBU": irbu,
+    "O": o_measure, "PPlus": p_plus,
 }  # fmt: skip

@@ -43,6 +43,8 @@ _MEANT = {
     **dict.fromkeys(("lrap", "labelrankingaverageprecision"), "AP"),
     "inverseharmonicmeanrank": "RR",
     "qmeasure": "Q",
+    "omeasure": "O",
+    "p+": "PPlus",
     "roc": "AUC",
     "s": "Success",
 }

@@ -7,15 +7,24 @@ from dataclasses import replace
 import numpy as np
 
 from tieaware.checks.arguments import unexpected
-from tieaware.checks.arrays import Values
+from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.errors import InputError
 from tieaware.kernels import _labels, _slots
 from tieaware.lists.judgments import Judgments
-from tieaware.measures.definition import Measure
-from tieaware.measures.definitions import ERR, nDCG
-from tieaware.measures.formulas import by_total, slot_weights, stops, stops_of
+from tieaware.measures.definition import Definition, Measure, Weighting
+from tieaware.measures.definitions import ERR, Q, nDCG
+from tieaware.measures.formulas import (
+    GRADES,
+    RELEVANCE_AND_GAIN,
+    always,
+    by_total,
+    positive_documents,
+    slot_weights,
+    stops,
+    stops_of,
+)
 from tieaware.measures.parameters import Number
-from tieaware.measures.registry import register
+from tieaware.measures.registry import Parameters, register
 
 
 def _ideal_cascade(measure: Measure, judgments: Judgments) -> Values:
@@ -42,6 +51,20 @@ def _whole_labels_only(measure: Measure, judgments: Judgments) -> None:
         raise InputError(f"{measure}: labels", "must be whole numbers for this measure")
 
 
+def _relevance_gain_and_grades(labels: Labels | Values, max_rel: int) -> Values:
+    """Return two rows as for Q, then one row for each grade 1 … max_rel, with 1 for documents with that label."""
+    return np.vstack([RELEVANCE_AND_GAIN.rows(labels, 1, ()), GRADES.rows(labels, max_rel)])
+
+
+def _ideal_labels(measure: Measure, judgments: Judgments) -> tuple[Values, Integers]:
+    """Return the cumulative sums of the labels above 0, highest first, and each query's first position."""
+    _whole_labels_only(measure, judgments)
+    return judgments.cumulated(np.where(judgments.labels > 0, judgments.labels, -np.inf))
+
+
+RELEVANCE_GAIN_AND_GRADES = Weighting(_relevance_gain_and_grades, ("max_rel",), squared=1)
+_BETA: Parameters = {"beta": Q.definition.parameters["beta"]}
+
 # fmt: off
 MSnDCG: Measure = register(replace(
     nDCG.definition, name="MSnDCG", title="nDCG, under its name in NTCIREVAL", aliases=(), trec_name=None,
@@ -58,5 +81,16 @@ iRBU: Measure = register(replace(  # noqa: N816 - the field's name
         "p": Number(0.99, 0.0, 1.0, "the share of the utility that is left at the next rank", ends=False),
         **ERR.definition.parameters,
     },
+))
+O: Measure = register(replace(  # noqa: E741 - the field's name
+    Q.definition, name="O", title="O-measure: blended ratio at the first relevant document",
+    kernel="blended_at_first", worst_case=None,
+))
+PPlus: Measure = register(Definition(
+    name="PPlus", title="P+: mean blended ratio of the relevant documents down to the first of the best ones",
+    kernel="blended_down_to_preferred", weighting=RELEVANCE_GAIN_AND_GRADES, total=positive_documents, norm=by_total,
+    query_lookup=_ideal_labels, measure_number="beta", own_extremes=always,
+    limit="the exact value of large tie groups takes too long; use another tie rule",
+    parameters={**_BETA, **ERR.definition.parameters}, has_cutoff=False,
 ))
 # fmt: on

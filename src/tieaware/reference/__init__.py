@@ -8,8 +8,8 @@ documents may stand in either order. Every measure has three functions, with nam
     takes a ranking and returns its value.
 ``mean_of_reciprocal_rank``
     takes groups and returns the mean of the value over all orders of the documents inside their groups, each order
-    equally likely. It does not enumerate the orders, except in ``accumulated_gain``. (There is only one query, so this
-    is never a mean over queries.)
+    equally likely. It does not enumerate the orders, except in ``accumulated_gain`` and ``blended_ratios``. (There is
+    only one query, so this is never a mean over queries.)
 ``variance_of_reciprocal_rank``
     takes groups and returns the variance of the value over these orders.
 
@@ -68,6 +68,8 @@ References
 .. [18] P. Bailey, A. Moffat, F. Scholer, P. Thomas, "User variability and IR system evaluation", SIGIR 2015.
 .. [19] F. Zhang and others, "Evaluating web search with a Bejeweled player model", SIGIR 2017.
 .. [20] C. L. A. Clarke, A. Vtyurina, M. D. Smucker, "Assessing top-k preferences", ACM TOIS 39(3), 2021.
+.. [21] T. Sakai, "On the properties of evaluation metrics for finding one highly relevant document", IPSJ
+       Transactions on Databases 48 (SIG 9), 2007.
 """
 
 from __future__ import annotations
@@ -83,6 +85,7 @@ from tieaware.measures.parameters import Table
 from tieaware.reference import (
     accumulated_gain,
     average_precision,
+    blended_ratios,
     cascade,
     compatibility,
     confusion,
@@ -113,6 +116,7 @@ MEASURES: dict[str, Functions] = {
     **cwl.MEASURES,
     **accumulated_gain.MEASURES,
     **compatibility.MEASURES,
+    **blended_ratios.MEASURES,
 }
 
 

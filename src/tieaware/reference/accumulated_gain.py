@@ -5,56 +5,10 @@ Numbers in brackets, such as [1], refer to the list of references in the docstri
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from tieaware.reference.cwl import scaled_gain, sum_of_inverse_squares
-from tieaware.reference.rankings import Functions, Groups, Label, Ranking, grade_of
-
-
-def orders(groups: Groups, k: int | None = None) -> Iterator[tuple[float, list[Label]]]:
-    """Yield each order of the first k documents, and its probability. Documents with equal labels are not told apart.
-
-    Parameters as for `tieaware.reference`.
-
-    Yields
-    ------
-    float
-        The probability of the order.
-    list of int or None
-        The labels in this order.
-
-    Examples
-    --------
-    >>> list(orders([[1, 0], [2]]))
-    [(0.5, [1, 0, 2]), (0.5, [0, 1, 2])]
-    >>> list(orders([[1, 0, 0]], k=1))
-    [(0.3333333333333333, [1]), (0.6666666666666666, [0])]
-    """
-    yield from _orders([Counter(group) for group in groups], k)
-
-
-def _orders(left: list[Counter[Label]], k: int | None) -> Iterator[tuple[float, list[Label]]]:
-    while left and not left[0].total():
-        left = left[1:]
-    if not left or k == 0:
-        yield 1.0, []
-        return
-    for label, number in left[0].items():
-        rest = [left[0] - Counter([label]), *left[1:]]
-        for chance, order in _orders(rest, None if k is None else k - 1):
-            yield number / left[0].total() * chance, [label, *order]
-
-
-def _mean(groups: Groups, k: int | None, value: Callable[[Ranking], float]) -> float:
-    return math.fsum(chance * value(order) for chance, order in orders(groups, k))
-
-
-def _variance(groups: Groups, k: int | None, value: Callable[[Ranking], float]) -> float:
-    mean = _mean(groups, k, value)
-    return _mean(groups, k, lambda order: (value(order) - mean) ** 2)
+from tieaware.reference.rankings import Functions, Groups, Ranking, grade_of, mean_over_orders, variance_over_orders
 
 
 def adaptive_inverse_squares(
@@ -115,7 +69,7 @@ def mean_of_adaptive_inverse_squares(
     >>> mean_of_adaptive_inverse_squares([[4, 0]], [4], k=1)
     0.5
     """
-    return _mean(groups, k, lambda order: adaptive_inverse_squares(order, judged, k, T, min_rel, max_rel))
+    return mean_over_orders(groups, k, lambda order: adaptive_inverse_squares(order, judged, k, T, min_rel, max_rel))
 
 
 def variance_of_adaptive_inverse_squares(
@@ -135,7 +89,9 @@ def variance_of_adaptive_inverse_squares(
     >>> variance_of_adaptive_inverse_squares([[4, 0]], [4], k=1)
     0.25
     """
-    return _variance(groups, k, lambda order: adaptive_inverse_squares(order, judged, k, T, min_rel, max_rel))
+    return variance_over_orders(
+        groups, k, lambda order: adaptive_inverse_squares(order, judged, k, T, min_rel, max_rel)
+    )
 
 
 def bejeweled_player(
@@ -188,7 +144,7 @@ def mean_of_bejeweled_player(
     >>> mean_of_bejeweled_player([[4, 0]], [4])
     0.75
     """
-    return _mean(groups, k, lambda order: bejeweled_player(order, judged, k, T, min_rel, max_rel))
+    return mean_over_orders(groups, k, lambda order: bejeweled_player(order, judged, k, T, min_rel, max_rel))
 
 
 def variance_of_bejeweled_player(
@@ -208,7 +164,7 @@ def variance_of_bejeweled_player(
     >>> variance_of_bejeweled_player([[4, 0]], [4])
     0.0625
     """
-    return _variance(groups, k, lambda order: bejeweled_player(order, judged, k, T, min_rel, max_rel))
+    return variance_over_orders(groups, k, lambda order: bejeweled_player(order, judged, k, T, min_rel, max_rel))
 
 
 MEASURES: dict[str, Functions] = {

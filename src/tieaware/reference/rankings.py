@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal, TypeAlias, get_args
@@ -166,3 +167,79 @@ def number_of_documents(groups: Groups) -> int:
     3
     """
     return sum(map(len, groups))
+
+
+def orders(groups: Groups, k: int | None = None) -> Iterator[tuple[float, list[Label]]]:
+    """Yield each order of the first k documents, and its probability. Documents with equal labels are not told apart.
+
+    Parameters as for `tieaware.reference`.
+
+    Yields
+    ------
+    float
+        The probability of the order.
+    list of int or None
+        The labels in this order.
+
+    Examples
+    --------
+    >>> list(orders([[1, 0], [2]]))
+    [(0.5, [1, 0, 2]), (0.5, [0, 1, 2])]
+    >>> list(orders([[1, 0, 0]], k=1))
+    [(0.3333333333333333, [1]), (0.6666666666666666, [0])]
+    """
+    yield from _orders([Counter(group) for group in groups], k)
+
+
+def _orders(left: list[Counter[Label]], k: int | None) -> Iterator[tuple[float, list[Label]]]:
+    while left and not left[0].total():
+        left = left[1:]
+    if not left or k == 0:
+        yield 1.0, []
+        return
+    for label, number in left[0].items():
+        rest = [left[0] - Counter([label]), *left[1:]]
+        for chance, order in _orders(rest, None if k is None else k - 1):
+            yield number / left[0].total() * chance, [label, *order]
+
+
+def mean_over_orders(groups: Groups, k: int | None, value: Callable[[list[Label]], float]) -> float:
+    """Return the mean of a value of rankings over all orders of the first k documents.
+
+    Other parameters as for `tieaware.reference`.
+
+    Parameters
+    ----------
+    value : callable
+        Takes the labels in one order.
+
+    Returns
+    -------
+    float
+        In the unit of the value.
+
+    Examples
+    --------
+    >>> mean_over_orders([[1, 0]], None, lambda order: order[0])
+    0.5
+    """
+    return math.fsum(chance * value(order) for chance, order in orders(groups, k))
+
+
+def variance_over_orders(groups: Groups, k: int | None, value: Callable[[list[Label]], float]) -> float:
+    """Return the variance of a value of rankings over all orders of the first k documents.
+
+    Parameters as for `mean_over_orders`.
+
+    Returns
+    -------
+    float
+        In the squared unit of the value.
+
+    Examples
+    --------
+    >>> variance_over_orders([[1, 0]], None, lambda order: order[0])
+    0.25
+    """
+    mean = mean_over_orders(groups, k, value)
+    return mean_over_orders(groups, k, lambda order: (value(order) - mean) ** 2)
