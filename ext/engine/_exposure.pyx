@@ -11,9 +11,10 @@ Unlike a measure, an exposure needs the group of every document. There are three
 3. If the list is too long for that, or two scores are too close, NumPy sorts the places by score.
 """
 cimport numpy as cnp
+from libc.math cimport NAN
 from libc.stdint cimport int64_t, uint16_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from tieaware.kernels._counting cimport score_t
 from tieaware.kernels._exact cimport double_double
@@ -70,9 +71,11 @@ cdef struct Slots:
 cdef struct Scratch:
     # The number of the distinct score of each document.
     uint16_t* number
-    # The distinct scores by number, how many documents have each, and the exposure of these documents.
-    double value[MOST_DISTINCT]
+    # The distinct scores by number, and after them NaN, which is equal to no score; how many documents have each score,
+    # in two parts; and the exposure of these documents.
+    double value[MOST_DISTINCT + 1]
     int64_t size[MOST_DISTINCT]
+    int64_t size_of_odd[MOST_DISTINCT]
     double exposure[MOST_DISTINCT]
     double ascending[MOST_DISTINCT]
     # table[h] is the number of a distinct score, or MOST_DISTINCT.
@@ -92,11 +95,16 @@ cdef inline double mean_weight(Slots slots, int64_t t, int64_t n) noexcept nogil
     return (d.high + d.low) / n
 
 
-cdef inline Py_ssize_t slot_of(const Scratch* scratch, double score) noexcept nogil:
-    """Return the index in the hash table at which a score is, or at which it belongs."""
+cdef inline Py_ssize_t hash_of(double score) noexcept nogil:
+    """Return the index in the hash table at which the search for a score starts."""
     cdef uint64_t bits
     memcpy(&bits, &score, sizeof(double))
-    cdef Py_ssize_t h = <Py_ssize_t>((bits * <uint64_t>0x9E3779B97F4A7C15) >> (64 - TABLE_BITS))
+    return <Py_ssize_t>((bits * <uint64_t>0x9E3779B97F4A7C15) >> (64 - TABLE_BITS))
+
+
+cdef inline Py_ssize_t slot_of(const Scratch* scratch, double score) noexcept nogil:
+    """Return the index in the hash table at which a score is, or at which it belongs."""
+    cdef Py_ssize_t h = hash_of(score)
     while scratch.table[h] != MOST_DISTINCT and scratch.value[scratch.table[h]] != score:
         h = (h + 1) & (TABLE_SIZE - 1)
     return h
@@ -106,7 +114,8 @@ cdef Outcome by_distinct(const score_t* scores, Py_ssize_t n, Slots slots, Scrat
                          double* out) noexcept nogil:
     """Write the exposures of a list with few distinct scores.
 
-    Invariant: `count` distinct scores have numbers, which are in the table; size[c] documents before i have score c.
+    Invariant: `count` distinct scores have numbers, which are in the table, and all documents before i have the number
+    of their score.
     """
     cdef Py_ssize_t most = min(n // DOCUMENTS_PER_SCORE, MOST_DISTINCT), count = 0, i, h
     cdef int64_t before = 0
@@ -114,26 +123,35 @@ cdef Outcome by_distinct(const score_t* scores, Py_ssize_t n, Slots slots, Scrat
     cdef uint16_t c
     for h in range(TABLE_SIZE):
         scratch.table[h] = MOST_DISTINCT
+    scratch.value[MOST_DISTINCT] = NAN
     for i in range(n):
         # Adding 0.0 makes both zeros equal in their bits.
         score = <double>scores[i] + 0.0
-        if score != score:
-            return UNORDERED
-        h = slot_of(scratch, score)
-        c = scratch.table[h]
-        if c == MOST_DISTINCT:
-            if count == most:
-                return REFUSED
-            c = <uint16_t>count
-            scratch.table[h] = c
-            scratch.value[c] = scratch.ascending[c] = score
-            scratch.size[c] = 0
-            count += 1
+        c = scratch.table[hash_of(score)]
+        if scratch.value[c] != score:
+            if score != score:
+                return UNORDERED
+            h = slot_of(scratch, score)
+            c = scratch.table[h]
+            if c == MOST_DISTINCT:
+                if count == most:
+                    return REFUSED
+                c = <uint16_t>count
+                scratch.table[h] = c
+                scratch.value[c] = scratch.ascending[c] = score
+                scratch.size[c] = scratch.size_of_odd[c] = 0
+                count += 1
         scratch.number[i] = c
-        scratch.size[c] += 1
+    # Two counters for each score: an addition need not wait for the one before it if neighbours have the same score.
+    for i in range(0, n - 1, 2):
+        scratch.size[scratch.number[i]] += 1
+        scratch.size_of_odd[scratch.number[i + 1]] += 1
+    if n % 2 == 1:
+        scratch.size[scratch.number[n - 1]] += 1
     sort(scratch.ascending, count)
     for i in range(count - 1, -1, -1):
         c = scratch.table[slot_of(scratch, scratch.ascending[i])]
+        scratch.size[c] += scratch.size_of_odd[c]
         scratch.exposure[c] = mean_weight(slots, before, scratch.size[c])
         before += scratch.size[c]
     for i in range(n):
@@ -254,7 +272,6 @@ def exposures(cnp.ndarray scores not None, cnp.ndarray offsets not None, cnp.nda
     scratch.words = <int64_t*>(scratch + 1)
     scratch.spare = scratch.words + n_words
     scratch.number = <uint16_t*>(scratch.spare + n_words)
-    memset(scratch.size, 0, sizeof(scratch.size))
     with nogil:
         for i in range(first, last):
             at, n = bound[i], bound[i + 1] - bound[i]
