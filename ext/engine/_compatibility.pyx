@@ -40,7 +40,8 @@ cdef double mean_of_compatibility(const Query* q) noexcept nogil:
     for c in range(q.measure.n_weightings - 1, -1, -1):
         if ideal(q, c + 1) > ideal(q, c + 2):
             total = with_grade(q, c, total)
-    return total / q.norm
+    # The sum of an ideal ranking may exceed its norm by a rounding error.
+    return min(total / q.norm, 1.0)
 
 
 cdef double with_grade(const Query* q, Py_ssize_t c, double total) noexcept nogil:

@@ -48,6 +48,21 @@ def test_values_equal_those_of_beir(theirs, seed, tied):
 
 
 @pytest.mark.parametrize("seed", range(3))
+def test_hole_is_the_function_of_beir_for_one_query(theirs, seed):
+    """Scores do not tie. For several queries, beir counts a document as judged if it is judged for any of them."""
+    from beir.retrieval.custom_metrics import hole
+
+    qrels, run = with_identical_names(seed, tied=False)
+    for query in qrels.keys() & run.keys():
+        # In trec_eval's files, a negative label means unjudged; beir knows no such labels.
+        judged = {query: {document: label for document, label in qrels[query].items() if label >= 0}}
+        if judged[query]:
+            retrieved = {query: run[query]}
+            means = evaluate(judged, retrieved, [f"Hole@{k}" for k in KS]).mean()[0].tolist()
+            assert [round(mean, 5) for mean in means] == list(hole(judged, retrieved, KS).values())
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_recall_cap_is_the_function_of_beir(theirs, seed):
     """Scores do not tie. beir divides by zero for queries without relevant documents, so every query has one."""
     from beir.retrieval.custom_metrics import recall_cap

@@ -1,0 +1,80 @@
+"""Compatibility of large tie groups: closed forms, the reference, simulation, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tieaware import Evaluator, InputError, reference
+
+
+def test_one_grade_is_a_weighted_sum_over_ranks():
+    """With one grade, a document at rank x adds Σ_{d ≥ x} p^(d-1)/d, and the variance has its closed form."""
+    n, r, p = 700, 40, 0.95
+    labels = np.zeros(n, np.int64)
+    labels[:r] = 1
+    d = np.arange(1, n + 1)
+    weights = np.cumsum((p ** (d - 1) / d)[::-1])[::-1]
+    norm = (p ** (d - 1) * np.minimum(d, r) / d).sum()
+    mean = r / n * weights.sum() / norm
+    variance = r / n * (n - r) / (n - 1) * ((weights**2).sum() - weights.sum() ** 2 / n) / norm**2
+    spread = Evaluator(labels, "Compat").spread(np.zeros(n))
+    assert spread.mean.item() == pytest.approx(mean, rel=1e-12)
+    assert spread.std.item() == pytest.approx(np.sqrt(variance), rel=1e-10)
+    assert spread.max.item() == pytest.approx(1.0, rel=1e-14)
+
+
+def test_several_grades_have_the_values_of_the_reference():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        n = int(rng.integers(10, 60))
+        labels, scores = rng.integers(-1, 4, n).tolist(), rng.integers(0, 3, n).astype(float).tolist()
+        judged = [*labels, *rng.integers(0, 6, 5).tolist()]
+        found = Evaluator(
+            labels, "Compat(p=0.9)", offsets=[0, n], judgments=(judged, [0, len(judged)])
+        ).spread(scores)  # fmt: skip
+        mean = reference.evaluate("Compat(p=0.9)", scores, labels, judged)
+        assert found.mean.item() == pytest.approx(mean, rel=1e-12)
+        variance = reference.variance("Compat(p=0.9)", scores, labels, judged)
+        assert found.std.item() ** 2 == pytest.approx(variance, rel=1e-9, abs=1e-17)
+
+
+def test_large_ties_of_several_grades_agree_with_simulation():
+    rng = np.random.default_rng(1)
+    labels, scores = rng.integers(0, 4, 400), rng.integers(0, 2, 400).astype(float)
+    evaluator = Evaluator(labels, "Compat(p=0.98)", ties="run_order")
+    drawn = [evaluator(np.lexsort((rng.random(400), scores)).argsort().astype(float)).item() for _ in range(2000)]
+    spread = Evaluator(labels, "Compat(p=0.98)").spread(scores)
+    assert np.mean(drawn) == pytest.approx(spread.mean.item(), abs=5 * spread.std.item() / 2000**0.5)
+    assert np.std(drawn) == pytest.approx(spread.std.item(), rel=0.1)
+    assert spread.min.item() < min(drawn)
+    assert max(drawn) < spread.max.item()
+
+
+def test_long_lists_end_where_weights_are_negligible():
+    """The weights of a million ranks underflow; a tie far below adds nothing."""
+    n = 1_000_000
+    labels, scores = np.zeros(n, np.int64), -np.arange(n, dtype=float)
+    labels[[2, 5, n - 1]] = 1, 2, 1
+    scores[-1] = scores[-2]
+    judged = np.append(labels[:2000], 1)
+    top = Evaluator(labels[:2000], "Compat", offsets=[0, 2000], judgments=(judged, [0, 2001]))(scores[:2000])
+    spread = Evaluator(labels, "Compat").spread(scores)
+    assert spread.mean.item() == pytest.approx(top.item(), rel=1e-12)
+    assert spread.std.item() == 0.0
+
+
+def test_what_takes_too_long_is_refused():
+    labels = np.repeat([1, 2, 3, 0], 2000)
+    evaluator = Evaluator(labels, "Compat(p=0.999)")
+    with pytest.raises(InputError, match="exact value or spread of large tie groups takes too long"):
+        evaluator.spread(np.zeros(8000))
+    assert 0.0 < evaluator(np.zeros(8000)).item() < 1.0
+
+
+def test_labels_have_at_most_255_grades():
+    with pytest.raises(InputError, match=r"^Compat: labels: expected at most 255, found 256$"):
+        Evaluator([256, 1], "Compat")
+    with pytest.raises(InputError, match=r"^Compat: labels: have 300 different values, but at most 255 are possible"):
+        Evaluator(np.linspace(0.01, 3.0, 300), "Compat")
+    assert Evaluator([255, 1], "Compat")([1.0, 0.0]).item() == 1.0
