@@ -174,34 +174,35 @@ def test_adjusted_means_are_those_of_pykeen(form):
         rows = [row[: 5 + i % 30] for i, row in enumerate(rows)]
     given = {"matrix": negatives, "excluded": negatives, "lists": rows, "shared": negatives[0]}[form]
     options = {"exclude": exclude} if form == "excluded" else {}
-    found = link_prediction.adjusted(positive, given, ["ESL", "Hits@3", "RR"], **options)
+    found = link_prediction.adjusted(positive, given, ["MeanRank", "Hits@3", "RR"], **options)
     ranks = np.array([1 + np.count_nonzero(row > p) for p, row in zip(positive, rows, strict=True)])
     sizes = np.array([len(row) + 1 for row in rows])
     adjusted, z, amr = by_formulas(ranks, sizes, 3)
     np.testing.assert_allclose(found.adjusted, adjusted, rtol=1e-12)
     np.testing.assert_allclose(found.z, z, rtol=1e-12)
-    assert (found.mean[0] + 1) / (found.chance[0] + 1) == pytest.approx(amr, rel=1e-13)
-    values = evaluate(positive, given, ["ESL", "Hits@3", "RR"], **options)
+    assert found.mean[0] / found.chance[0] == pytest.approx(amr, rel=1e-13)
+    values = evaluate(positive, given, ["MeanRank", "Hits@3", "RR"], **options)
     np.testing.assert_allclose(found.mean, values.mean(axis=0), rtol=1e-15)
 
 
 def test_a_constant_scorer_earns_chance():
-    found = link_prediction.adjusted(np.zeros(5), np.zeros((5, 9)), ["ESL", "Hits@3", "RR", "Hits@10"])
+    found = link_prediction.adjusted(np.zeros(5), np.zeros((5, 9)), ["MeanRank", "Hits@3", "RR", "Hits@10"])
     np.testing.assert_allclose(found.mean, found.chance, rtol=1e-15)
     np.testing.assert_allclose(found.adjusted[:3], 0.0, atol=1e-15)
     # Each of the ten candidates is among the first ten, so no rank is better than another.
     assert np.isnan(found.adjusted[3])
     assert np.isnan(found.z[3])
     for rule, sign in (("optimistic", 1), ("pessimistic", -1)):
-        one_sided = link_prediction.adjusted(np.zeros(5), np.zeros((5, 9)), ["ESL", "Hits@3", "RR"], ties=rule)
+        one_sided = link_prediction.adjusted(np.zeros(5), np.zeros((5, 9)), ["MeanRank", "Hits@3", "RR"], ties=rule)
         assert (np.sign(one_sided.z) == sign).all()
         assert (np.sign(one_sided.adjusted) == sign).all()
 
 
 def test_random_scores_have_z_of_mean_0_and_variance_1():
     rng = np.random.default_rng(31)
+    measures = ["MeanRank", "Hits@3", "RR"]
     z = np.stack([
-        link_prediction.adjusted(rng.random(20), rng.random((20, 15)), ["ESL", "Hits@3", "RR"]).z for _ in range(1500)
+        link_prediction.adjusted(rng.random(20), rng.random((20, 15)), measures).z for _ in range(1500)
     ])  # fmt: skip
     assert (np.abs(z.mean(axis=0)) < 4 / np.sqrt(1500)).all()
     assert (np.abs(z.std(axis=0) - 1) < 6 / np.sqrt(1500)).all()

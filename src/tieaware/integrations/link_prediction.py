@@ -144,7 +144,7 @@ class Adjusted(NamedTuple):
 def adjusted(
     positive: npt.ArrayLike,
     negatives: npt.ArrayLike | Sequence[npt.ArrayLike],
-    measures: str | Measure | Sequence[str | Measure] = ("RR", "Hits@10", "ESL"),
+    measures: str | Measure | Sequence[str | Measure] = ("RR", "Hits@10", "MeanRank"),
     *,
     exclude: npt.ArrayLike | None = None,
     ties: LinkTieRule = "average",
@@ -156,9 +156,9 @@ def adjusted(
     positive, negatives, exclude, ties
         As for `evaluate`.
     measures : sequence of str or Measure
-        The measures to compute. ESL is the number of negatives above the positive: its rank minus 1. So the adjusted
-        ESL is PyKEEN's AMRI, and (mean + 1) / (chance + 1) of ESL is AMR. The adjusted Hits@k and RR are PyKEEN's
-        adjusted Hits@k and adjusted inverse harmonic mean rank.
+        The measures to compute. With one positive, MeanRank is its rank: the adjusted MeanRank is PyKEEN's AMRI, and
+        mean / chance is AMR. The adjusted Hits@k and RR are PyKEEN's adjusted Hits@k and adjusted inverse harmonic mean
+        rank.
 
     Returns
     -------
@@ -180,9 +180,9 @@ def adjusted(
     The positives have the ranks 2 and 1 … 4, of four candidates each.
 
     >>> from tieaware.integrations import link_prediction
-    >>> found = link_prediction.adjusted([2.0, 1.0], [[1.0, 3.0, 0.0], [1.0, 1.0, 1.0]], ["ESL", "Hits@2"])
+    >>> found = link_prediction.adjusted([2.0, 1.0], [[1.0, 3.0, 0.0], [1.0, 1.0, 1.0]], ["MeanRank", "Hits@2"])
     >>> found.mean, found.chance, found.adjusted.round(4)
-    (array([1.25, 0.75]), array([1.5, 0.5]), array([0.1667, 0.5   ]))
+    (array([2.25, 0.75]), array([2.5, 0.5]), array([0.1667, 0.5   ]))
     """
     asked = parse_measures(measures)
     values = evaluate(positive, negatives, asked, exclude=exclude, ties=ties)
