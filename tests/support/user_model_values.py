@@ -32,9 +32,12 @@ def _discounted(gains: Order) -> Fraction:
 
 def _gains(measure: Measure, order: Order) -> list[Fraction]:
     low, high = int(measure["min_rel"]), int(measure["max_rel"])
+    table = measure.parameters.get("gains")
+    if table:
+        return [Fraction(table.gains.get(label, 0)) / Fraction(max(table.gains.values())) for label in order]
     if measure.parameters.get("dcg") == "exp-log2":
         return [Fraction(max(2**max(label, 0) - 2**low, 0), 2**high - 2**low) for label in order]
-    return [Fraction(max(label - low, 0), high - low) for label in order]
+    return [Fraction(max(label - low, 0)) / (high - low) for label in order]
 
 
 def sdcg(measure: Measure, order: Order, judged: Order) -> Fraction:

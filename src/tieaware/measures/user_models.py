@@ -16,9 +16,9 @@ from tieaware.errors import InputError
 from tieaware.kernels import _slots
 from tieaware.lists.judgments import Judgments
 from tieaware.measures.definition import Definition, Measure, Weighting
-from tieaware.measures.formulas import always, logarithmic_slots, one, slot_weights
-from tieaware.measures.parameters import Number, WholeNumber
-from tieaware.measures.registry import GAIN_KIND, JUDGED_ONLY, Parameters, register
+from tieaware.measures.formulas import GAIN, always, gainful_documents, logarithmic_slots, one, slot_weights
+from tieaware.measures.parameters import Number, Table, WholeNumber
+from tieaware.measures.registry import GAIN_KIND, JUDGED_ONLY, TABLE, Parameters, register
 
 # The cut-off of SDCG may be this large: the weights of all ranks down to it are added up.
 _DEEPEST = 1_000_000
@@ -50,8 +50,12 @@ def _steps(labels: Labels | Values, min_rel: int, max_rel: int) -> Values:
     return steps
 
 
-def _gain_of_steps(labels: Labels | Values, dcg: str, min_rel: int, max_rel: int) -> Values:
-    """Return s, the label minus `min_rel`, or 2^s - 1 if `dcg` is "exp-log2"."""
+def _gain_of_steps(labels: Labels | Values, dcg: str, gains: Table, min_rel: int, max_rel: int) -> Values:
+    """Return s, the label minus `min_rel`, or 2^s - 1 if `dcg` is "exp-log2"; or the gain in the table."""
+    if gains:
+        if (min_rel, max_rel) != (0, 4):
+            raise InputError("gains", "must not be given together with min_rel or max_rel, by which labels are scaled")
+        return GAIN.rows(labels, dcg, gains)
     steps = _steps(labels, min_rel, max_rel)
     if dcg == "log2":
         return steps
@@ -71,16 +75,21 @@ def _rows_of_steps(labels: Labels | Values, min_rel: int, max_rel: int) -> Value
 
 STEPS = Weighting(_steps, ("min_rel", "max_rel"))
 ROWS_OF_STEPS = Weighting(_rows_of_steps, ("min_rel", "max_rel"))
-GAIN_OF_STEPS = Weighting(_gain_of_steps, ("dcg", "min_rel", "max_rel"))
+GAIN_OF_STEPS = Weighting(_gain_of_steps, ("dcg", "gains", "min_rel", "max_rel"))
 
 
 def documents_with_gain(measure: Measure, judgments: Judgments) -> Values:
-    """Return the number of documents with a label above `min_rel`, for each query."""
-    return judgments.count(int(measure["min_rel"]) + 1)
+    """Return the number of documents with a label above `min_rel`, or a gain above 0 in the table, for each query."""
+    if measure.parameters.get("gains"):
+        return gainful_documents(measure, judgments)
+    return judgments.count(float(np.nextafter(float(measure["min_rel"]), np.inf)))
 
 
 def _largest(measure: Measure) -> float:
-    """Return the weight of a document with the highest label, by which weights are scaled to 0 … 1."""
+    """Return the weight of a document with the highest label or gain, by which weights are scaled to 0 … 1."""
+    table = measure.parameters.get("gains")
+    if isinstance(table, Table) and table:
+        return max(table.gains.values())
     highest = np.array([measure["max_rel"]], dtype=np.int32)
     return float(measure.definition.weighting.weigh(measure, highest)[0, 0])
 
@@ -139,7 +148,7 @@ SDCG: Measure = register(Definition(
     name="SDCG", title="scaled discounted cumulative gain",
     kernel="discounted", weighting=GAIN_OF_STEPS, total=documents_with_gain, norm=_by_discounts,
     slots=logarithmic_slots,
-    parameters={**GAIN_KIND, **_SCALE, **JUDGED_ONLY},
+    parameters={**GAIN_KIND, **TABLE, **_SCALE, **JUDGED_ONLY},
 ))
 INSQ: Measure = register(Definition(
     name="INSQ", title="gain per document of a user who stops less and less often",

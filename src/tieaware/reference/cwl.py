@@ -12,13 +12,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from tieaware.reference.gains import Dcg, gain, slot_weight
+from tieaware.reference.gains import Dcg, Gains, gain, slot_weight
 from tieaware.reference.hits import variance_of_weighted_sum
 from tieaware.reference.rankings import Functions, Groups, Label, Ranking, grade_of, number_of_documents, with_ranks
 
 
-def scaled_gain(label: Label, min_rel: int = 0, max_rel: int = 4, dcg: Dcg = "log2") -> float:
+def scaled_gain(
+    label: Label, min_rel: int = 0, max_rel: int = 4, dcg: Dcg = "log2", gains: Gains = None
+) -> float:
     """Return the gain of label - min_rel, divided by that of max_rel - min_rel; 0 for labels below min_rel.
+
+    With a table of gains, return the gain in the table, divided by the largest one.
 
     Parameters
     ----------
@@ -28,6 +32,8 @@ def scaled_gain(label: Label, min_rel: int = 0, max_rel: int = 4, dcg: Dcg = "lo
         The labels whose gains are 0 and 1.
     dcg : str
         The definition of the gain, as for `gain`.
+    gains : {label: gain}, optional
+        As for `gain`.
 
     Returns
     -------
@@ -39,6 +45,8 @@ def scaled_gain(label: Label, min_rel: int = 0, max_rel: int = 4, dcg: Dcg = "lo
     >>> scaled_gain(3), scaled_gain(3, min_rel=2), scaled_gain(None)
     (0.75, 0.5, 0.0)
     """
+    if gains:
+        return gain(label, gains=gains) / max(gains.values())
     return gain(grade_of(label) - min_rel, dcg) / gain(max_rel - min_rel, dcg)
 
 
@@ -88,6 +96,7 @@ def scaled_cumulative_gain(
     min_rel: int = 0,
     max_rel: int = 4,
     dcg: Dcg = "log2",
+    gains: Gains = None,
 ) -> float:
     """Return Σ_j g_j / log2(1 + j) over the first k ranks, divided by the same sum if every gain were 1 [16]_.
 
@@ -99,6 +108,8 @@ def scaled_cumulative_gain(
         As for `scaled_gain`.
     dcg : str
         The definition of the gain, as for `gain`.
+    gains : {label: gain}, optional
+        As for `gain`.
 
     Examples
     --------
@@ -106,7 +117,7 @@ def scaled_cumulative_gain(
     (1.0, 0.5)
     """
     alone = [[label] for label in ranking]
-    return mean_of_scaled_cumulative_gain(alone, judged, k, min_rel, max_rel, dcg)
+    return mean_of_scaled_cumulative_gain(alone, judged, k, min_rel, max_rel, dcg, gains)
 
 
 def mean_of_scaled_cumulative_gain(
@@ -116,6 +127,7 @@ def mean_of_scaled_cumulative_gain(
     min_rel: int = 0,
     max_rel: int = 4,
     dcg: Dcg = "log2",
+    gains: Gains = None,
 ) -> float:
     """Return the mean of `scaled_cumulative_gain`: each rank has the mean gain of its group.
 
@@ -127,7 +139,7 @@ def mean_of_scaled_cumulative_gain(
     0.5
     """
     depth = number_of_documents(groups) if k is None else k
-    total = _mean(groups, k, lambda label: scaled_gain(label, min_rel, max_rel, dcg), slot_weight)
+    total = _mean(groups, k, lambda label: scaled_gain(label, min_rel, max_rel, dcg, gains), slot_weight)
     return total / _sum_of_discounts(depth) if depth else 0.0
 
 
@@ -138,6 +150,7 @@ def variance_of_scaled_cumulative_gain(
     min_rel: int = 0,
     max_rel: int = 4,
     dcg: Dcg = "log2",
+    gains: Gains = None,
 ) -> float:
     """Return the variance of `scaled_cumulative_gain`, a weighted sum over the ranks.
 
@@ -149,7 +162,9 @@ def variance_of_scaled_cumulative_gain(
     0.25
     """
     depth = number_of_documents(groups) if k is None else k
-    varied = variance_of_weighted_sum(groups, k, lambda label: scaled_gain(label, min_rel, max_rel, dcg), slot_weight)
+    varied = variance_of_weighted_sum(
+        groups, k, lambda label: scaled_gain(label, min_rel, max_rel, dcg, gains), slot_weight
+    )
     return varied / _sum_of_discounts(depth) ** 2 if depth else 0.0
 
 
