@@ -113,6 +113,8 @@ def _checked_measures(measures: str | Measure | Sequence[str | Measure]) -> tupl
 
 def _of_wrong_shape(n: int, shape: tuple[int, ...]) -> InputError:
     return unexpected("negatives", f"shape ({n}, m), a row for each positive, or shape (m,)", f"shape {shape}")
+
+
 class Adjusted(NamedTuple):
     """The means of measures over all positives, compared with those of random scores.
 
