@@ -25,28 +25,6 @@ from tieaware.errors import InputError
 cnp.import_array()
 
 
-# The working memory of one call, used for one query after another, and the reason why the call stops early, if any.
-cdef struct Workspace:
-    GroupingScratch* grouping
-    # Working memory for the kernels: `size` numbers.
-    double* numbers
-    int64_t size
-    # The coarse scores of a list, and whether they are float32 instead of float64; NULL if scores are not coarsened.
-    void* coarse
-    bint single
-    # Working memory for coarsening, in the same allocation.
-    void* memory
-    # The scores that were coarsened last, if all lists share their scores; else NULL.
-    const void* coarsened
-    Interruption interruption
-    # True if an allocation failed.
-    bint exhausted
-    # The measure whose kernel refused to compute a value because that would take too long; NULL if there is none.
-    const Measure* refused
-    # True if the call has to stop because it was interrupted, an allocation failed, or a kernel refused.
-    bint failed
-
-
 cdef bint grow(Workspace* workspace, int64_t size) noexcept nogil:
     """Make room for `size` numbers in the workspace, without keeping its contents; return False if that fails."""
     if size > workspace.size:
@@ -109,27 +87,6 @@ cdef class Engine:
         For each weighting whose weights are real numbers, in digits (see weights.py): the index of the weighting with
         the second digits, and how many weightings hold further digits. (-1, 0) for other weightings.
     """
-    cdef PreparedLists lists
-    cdef Measures measures
-    cdef tuple arrays
-    cdef readonly Py_ssize_t n_measures
-    cdef const Measure* measure
-    cdef const double* norms
-    cdef const double* query_numbers
-    cdef const int64_t* lookup_starts
-    cdef const int64_t* judged_lengths
-    cdef double undefined
-    cdef int judged
-    cdef bint shared_scores
-    # The number of scores of a call, and that of the longest list.
-    cdef Py_ssize_t n_scores
-    cdef Py_ssize_t longest
-    cdef KernelCoarsening coarsening
-    # How scores are coarsened; NULL if they are not.
-    cdef const Rounding* rounding
-    cdef cnp.ndarray carries
-    cdef const int32_t* carry
-
     def __cinit__(self, PreparedLists lists not None, Measures measures not None, *, cnp.ndarray norms not None,
                   cnp.ndarray query_numbers not None, cnp.ndarray lookup_starts not None, double undefined, int judged,
                   cnp.ndarray judged_lengths not None, bint shared_scores=False,
@@ -452,11 +409,11 @@ cdef class Engine:
         workspace.coarsened = scores if self.shared_scores else NULL
         return good
 
-    cdef inline void write_condensed(self, Groups* groups) noexcept nogil:
+    cdef void write_condensed(self, Groups* groups) noexcept nogil:
         if self.judged >= 0:
             condense(groups, self.judged, groups.condensed)
 
-    cdef inline void carry_digits(self, Groups* groups) noexcept nogil:
+    cdef void carry_digits(self, Groups* groups) noexcept nogil:
         """Add up the digits of weights that are real numbers. Until then, sums over documents are exact in each digit.
         """
         if self.carry != NULL:
@@ -503,7 +460,7 @@ cdef class Engine:
             least[i] = min(least[i], mean[i])
             most[i] = max(most[i], mean[i])
 
-    cdef inline Query view_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups) noexcept nogil:
+    cdef Query view_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups) noexcept nogil:
         """Return the argument of the kernel of measure i for one query."""
         cdef const Measure* measure = &self.measure[i]
         cdef Query q
