@@ -70,6 +70,7 @@ cdef class Engine:
     cdef void carry_digits(self, Groups* groups) noexcept nogil
     cdef void write_means(self, Py_ssize_t query, const Groups* groups, Workspace* workspace,
                           double* values) noexcept nogil
+    cdef double mean_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups, Workspace* workspace) noexcept nogil
     cdef void write_spread(self, Py_ssize_t query, const Groups* tied, Workspace* workspace, double* mean,
                            Py_ssize_t n_values) noexcept nogil
     cdef Query view_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups) noexcept nogil

@@ -123,6 +123,11 @@ cdef class Engine:
         """True if the engine coarsens the scores."""
         return self.coarsening is not None
 
+    @property
+    def weighted_offsets(self):
+        """Where the weighted documents of each list start: int64[n_queries + 1]."""
+        return self.lists.arrays[1][0]
+
     def __reduce__(self):
         norms, query_numbers, lookup_starts, judged_lengths = self.arrays
         return partial(
@@ -425,13 +430,15 @@ cdef class Engine:
                           double* values) noexcept nogil:
         """Write the values of one query: for every measure, its mean over the orders of the documents in each group."""
         cdef Py_ssize_t i
-        cdef Query q
         for i in range(self.n_measures):
-            q = self.view_of(query, i, groups)
-            if q.norm == 0.0 and not q.measure.always_defined:
-                values[i] = self.undefined
-            else:
-                values[i] = evaluated(q.measure.kernel.mean, &q, False, workspace)
+            values[i] = self.mean_of(query, i, groups, workspace)
+
+    cdef double mean_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups, Workspace* workspace) noexcept nogil:
+        """Return the mean of measure i over the orders of the documents in each group."""
+        cdef Query q = self.view_of(query, i, groups)
+        if q.norm == 0.0 and not q.measure.always_defined:
+            return self.undefined
+        return evaluated(q.measure.kernel.mean, &q, False, workspace)
 
     cdef void write_spread(self, Py_ssize_t query, const Groups* tied, Workspace* workspace, double* mean,
                            Py_ssize_t n_values) noexcept nogil:

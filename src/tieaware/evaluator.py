@@ -23,6 +23,7 @@ from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
+from tieaware.lines import ListsWithLines
 from tieaware.lists.grades import GradedLabels, Missing
 from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.lists.sparse import Relevance
@@ -37,7 +38,7 @@ from tieaware.ties import TieRuleName
 _SHOWN_MEASURES = 6
 
 
-class Evaluator(ListsWithChance, Hinted):
+class Evaluator(ListsWithChance, ListsWithLines, Hinted):
     """Evaluator of fixed lists of labelled documents, for any number of scorings of these documents.
 
     The constructor computes everything that does not depend on the scores; a call then reads the scores without copying

@@ -31,7 +31,7 @@ FLOORS = (
     ("lists", "output", "defaults"),
     ("measures", "ties", "precision", "inputs"),
     ("engine", "reference", "statistics"),
-    ("results", "samples"),
+    ("results", "samples", "lines"),
     ("evaluator", "_evaluate"),
     ("trec_eval", "retrieval", "optimise", "fairness"),
     ("experiments",),

@@ -1,0 +1,23 @@
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.kernels._engine import Engine
+
+class Line:
+    n_crossings: int
+    def __init__(
+        self,
+        engine: Engine,
+        a: npt.NDArray[np.float64],
+        d: npt.NDArray[np.float64],
+        low: float,
+        high: float,
+        included: npt.NDArray[np.uint8],
+        centre: npt.NDArray[np.float64] | None = None,
+    ) -> None: ...
+    @property
+    def breaks(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def means(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def sums(self) -> npt.NDArray[np.float64] | None: ...
