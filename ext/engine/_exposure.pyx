@@ -53,7 +53,7 @@ cdef enum:
     # Lists with more distinct scores than one in this many documents are sorted.
     DOCUMENTS_PER_SCORE = 4
 
-# What became of a list. WRITTEN: its exposures were written. UNORDERED: a score is NaN. REFUSED: this way of finding
+# The outcome for a list. WRITTEN: its exposures were written. UNORDERED: a score is NaN. REFUSED: this way of finding
 # the groups does not suit the list. EXHAUSTED: there was no memory.
 cdef enum Outcome:
     WRITTEN

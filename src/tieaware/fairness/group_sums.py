@@ -117,7 +117,7 @@ def numbered(groups: npt.ArrayLike, shape: tuple[int, ...]) -> tuple[tuple[Any, 
 def gini(values: npt.ArrayLike, n: int | None = None) -> float:
     """Compute the Gini coefficient, an inequality: 0 if all values are equal, near 1 if one of many has everything.
 
-    Of the total exposure of each item over all rankings, it is LensKit's ExposureGini.
+    LensKit's ExposureGini is this coefficient of the total exposure of each item over all rankings.
 
     Parameters
     ----------
