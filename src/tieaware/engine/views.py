@@ -67,6 +67,11 @@ class Pass(NamedTuple):
         return RULES["run_order"] if self.bands else self.rule
 
     @property
+    def by_position(self) -> bool:
+        """True if the values depend on the order of equal scores in the input."""
+        return self.ordering.by_position or bool(getattr(self.coarsening, "groups_ranks", False))
+
+    @property
     def sorts_by_label(self) -> bool:
         """True if the documents inside each tie group or band are needed in the order of their labels."""
         return self.spread or self.rule.extreme is not None

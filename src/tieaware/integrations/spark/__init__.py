@@ -124,7 +124,7 @@ def evaluate(
     judgments, runs = judgments_in(qrels_df, "qrels_df"), runs_in(runs_df, "runs_df")
     check_identifier_types(runs, judgments)
 
-    by_position = any(each.ordering.by_position for each in passes([view]))
+    by_position = any(each.by_position for each in passes([view]))
     rows = runs.frame.selectExpr("*", "monotonically_increasing_id() as place") if by_position else runs.frame
     copied = broadcast_judgments(judgments, broadcast)
     if copied is not None:

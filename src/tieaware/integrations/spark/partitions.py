@@ -17,7 +17,7 @@ from tieaware.errors import InputError
 from tieaware.integrations.spark.installation import EXTRA
 from tieaware.integrations.spark.packing import numbered, unpacked, unpacked_names
 from tieaware.integrations.spark.sums import VALUE_COLUMNS
-from tieaware.kernels import _join
+from tieaware.kernels import _identifiers
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.measures import Measure
@@ -244,20 +244,18 @@ class _Partition:
         )
         documents, n_named = unpacked_names(chunks.column("lengths"), chunks.column("names"))
         self._check_documents(documents, list_offsets(n_named), names)
-        places = unpacked(chunks.column("places"), np.int64).values if "places" in chunks.schema.names else None
+        values_of_rows = scores.values
+        if "places" in chunks.schema.names:
+            rows = _by_place(unpacked(chunks.column("places"), np.int64).values, lists.offsets)
+            lists, values_of_rows = _reordered(lists, rows), values_of_rows[rows]
+            if evaluation.view.rule.by_document:
+                documents = documents.take(rows)
 
         def order(rule: TieRule) -> Integers | None:
-            if rule.by_document:
-                return rule.order(documents, lists.offsets)
-            if places is None or not rule.by_position:
-                return None
-            sizes = np.diff(lists.offsets)
-            by_place = np.lexsort((places, np.repeat(np.arange(len(sizes)), sizes)))
-            ordered: Integers = by_place - np.repeat(lists.offsets[:-1], sizes)
-            return ordered
+            return rule.order(documents, lists.offsets) if rule.by_document else None
 
         columns: dict[str, Values] = {}
-        outputs = over_passes(evaluation.measures, lists, scores.values, totals, self._passes, order)
+        outputs = over_passes(evaluation.measures, lists, values_of_rows, totals, self._passes, order)
         for output, values in sorted(outputs, key=lambda each: each[0]):
             for i in range(len(evaluation.measures)):
                 columns[f"{evaluation.kinds[output]}_{i}"] = np.ascontiguousarray(values[:, i])
@@ -267,7 +265,7 @@ class _Partition:
 
     def _check_documents(self, documents: Identifiers, offsets: Offsets, names: dict[str, Any]) -> None:
         """Raise InputError if a document occurs twice in a list."""
-        duplicates = _join.duplicates(documents.data, documents.offsets, offsets, True)
+        duplicates = _identifiers.duplicates(documents.data, documents.offsets, offsets, True)
         if not len(duplicates):
             return
         row = int(duplicates[0, 0])
@@ -284,3 +282,19 @@ def _joined(column: Any, rows: Integers, others: Any, other_rows: Integers) -> A
     pa = load("pyarrow", EXTRA)
     chosen = [column.take(pa.array(rows)), others.take(pa.array(other_rows))]
     return pa.concat_arrays([chunk for each in chosen for chunk in getattr(each, "chunks", [each])])
+
+
+def _by_place(places: Integers, offsets: Offsets) -> Integers:
+    """Return the rows of lists in the order of their places within each list: the order before Spark moved them."""
+    return np.lexsort((places, np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))))
+
+
+def _reordered(lists: JudgedLists, rows: Integers) -> JudgedLists:
+    """Return lists whose documents are put in another order within each list, given the row of each document."""
+    n_judged = np.diff(lists.judged_offsets)
+    new_row = np.empty_like(rows)
+    new_row[rows] = np.arange(len(rows))
+    moved = new_row[lists.positions + np.repeat(lists.offsets[:-1], n_judged)]
+    ascending = np.argsort(moved)
+    positions = moved[ascending] - np.repeat(lists.offsets[:-1], n_judged)
+    return lists._replace(positions=positions, labels=lists.labels[ascending])
