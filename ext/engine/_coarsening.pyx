@@ -51,7 +51,7 @@ cdef extern from "engine/banding.h" nogil:
     int64_t tieaware_write_band_values(const double*, Py_ssize_t, const int64_t*, const double*, Sort,
                                        tieaware_banding, double*)
 
-# The halves of the extreme finite scores of a list, and whether no score is infinite. Without a finite score, low > high.
+# Half of the extreme finite scores of a list, and whether no score is infinite. Without finite scores, low > high.
 cdef struct Range:
     double low, high
     bint finite

@@ -12,7 +12,7 @@ from support.columns import identifier
 
 from tieaware import InputError
 from tieaware.inputs import Identifiers, Qrels, Run, RunDict, match
-from tieaware.kernels import _join
+from tieaware.kernels import _identifiers, _join
 
 qrels_dicts = st.dictionaries(
     identifier, st.dictionaries(identifier, st.integers(-2, 3), max_size=12), max_size=6
@@ -167,7 +167,7 @@ def test_too_many_documents_for_an_index_are_refused():
     documents, offsets = np.zeros(1, np.uint8), np.zeros(2, np.int64)
     beyond = np.array([0, 2**31 - 1])
     with pytest.raises(InputError, match=r"^documents: a query has 2147483647 documents, but the limit is 2147483646$"):
-        _join.duplicates(documents, offsets, beyond)
+        _identifiers.duplicates(documents, offsets, beyond)
     with pytest.raises(InputError, match="a query has 2147483647 documents, but the limit"):
         _join.Index(documents, np.array([0, 1]), beyond, documents, np.array([0, 1]), np.zeros(1, np.int32))
 
@@ -182,8 +182,8 @@ def test_duplicates(lists):
         for i, document in enumerate(listed):
             if listed.index(document) < i:
                 expected.append([start + i, start + listed.index(document)])
-    assert _join.duplicates(documents.data, documents.offsets, offsets).tolist() == expected
-    assert _join.duplicates(documents.data, documents.offsets, offsets, True).tolist() == expected[:1]
+    assert _identifiers.duplicates(documents.data, documents.offsets, offsets).tolist() == expected
+    assert _identifiers.duplicates(documents.data, documents.offsets, offsets, True).tolist() == expected[:1]
 
 
 @pytest.mark.parametrize("size", [10, 999, 1023, 1024, 1025, 5000])
@@ -202,5 +202,5 @@ def test_duplicates_in_long_lists(size, repeats):
     documents = Identifiers.from_sequence(lists)
     offsets = np.arange(0, 4 * size, size)
     expected.sort()
-    assert _join.duplicates(documents.data, documents.offsets, offsets).tolist() == expected
-    assert _join.duplicates(documents.data, documents.offsets, offsets, True).tolist() == expected[:1]
+    assert _identifiers.duplicates(documents.data, documents.offsets, offsets).tolist() == expected
+    assert _identifiers.duplicates(documents.data, documents.offsets, offsets, True).tolist() == expected[:1]

@@ -18,7 +18,7 @@ from support.columns import identifier
 import tieaware
 from tieaware.errors import InputError
 from tieaware.inputs import Identifiers, Qrels, Run, match
-from tieaware.kernels import _join, _order
+from tieaware.kernels import _identifiers, _order
 from tieaware.kernels._seen import Seen, hash_of
 
 LARGE = 2**70
@@ -117,7 +117,7 @@ def test_offsets_of_identifiers_are_checked():
 @given(st.lists(identifier, max_size=60))
 def test_equal_identifiers_have_the_number_of_their_first_occurrence(values):
     identifiers = Identifiers.from_sequence(values)
-    numbers, firsts = _join.number(identifiers.data, identifiers.offsets)
+    numbers, firsts = _identifiers.number(identifiers.data, identifiers.offsets)
     distinct = list(dict.fromkeys(values))
     assert numbers.tolist() == [distinct.index(value) for value in values]
     assert firsts.tolist() == [values.index(value) for value in distinct]
@@ -158,8 +158,8 @@ def test_identifiers_that_shared_a_hash_take_as_long_as_others():
     def taken(identifiers):
         column = Identifiers.from_sequence(identifiers)
         start = time.process_time()
-        assert len(_join.number(column.data, column.offsets)[1]) == len(column)
-        assert len(_join.duplicates(column.data, column.offsets, np.array([0, len(column)]))) == 0
+        assert len(_identifiers.number(column.data, column.offsets)[1]) == len(column)
+        assert len(_identifiers.duplicates(column.data, column.offsets, np.array([0, len(column)]))) == 0
         assert Seen().add(column.data, column.offsets)
         assert Qrels.from_columns(["q"] * len(column), column, [1] * len(column)).index.n_queries == 1
         return time.process_time() - start

@@ -11,7 +11,7 @@ import numpy as np
 
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import RunSource
-from tieaware.kernels import _join
+from tieaware.kernels import _identifiers
 from tieaware.measures import Measure
 
 
@@ -54,5 +54,5 @@ def _are_cut(qrels: Qrels, source: RunSource, width: int) -> bool:
 
 def _n_documents(chunk: RunSource) -> int:
     documents = chunk.whole().documents
-    _, firsts = _join.number(documents.data, documents.offsets)
+    _, firsts = _identifiers.number(documents.data, documents.offsets)
     return len(np.asarray(firsts))

@@ -20,7 +20,7 @@ from tieaware.inputs.constructors import instead_of_columns
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.mappings import flattened
 from tieaware.inputs.rows import Rows, whole_labels
-from tieaware.kernels import _dicts, _join
+from tieaware.kernels import _dicts, _identifiers, _join
 from tieaware.lists.axis_names import axis_names, number_names
 from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.judgments import Judgments
@@ -469,6 +469,6 @@ def checked_columns(
         raise InputError("offsets", problem)
     if len(values) != len(documents):
         raise InputError(argument, f"must have as many values as documents: {len(documents)}, not {len(values)}")
-    if len(_join.number(queries.data, queries.offsets)[1]) != len(queries):
+    if len(_identifiers.number(queries.data, queries.offsets)[1]) != len(queries):
         raise InputError("queries", "a query appears twice (from_columns accepts the rows of a query in any order)")
     return offsets

@@ -15,7 +15,7 @@ from tieaware.checks.arrays import Integers, Offsets, Place, as_labels, as_score
 from tieaware.errors import InputError
 from tieaware.inputs.column_names import unread_columns
 from tieaware.inputs.frames import Batch, Column, Frame, described, joined, of_array, of_identifiers
-from tieaware.kernels import _join
+from tieaware.kernels import _identifiers
 from tieaware.kernels._buffers import BadCell
 from tieaware.kernels._seen import Seen
 from tieaware.lists.identifiers import Identifiers, quoted
@@ -105,7 +105,7 @@ class Rows:
         """
         seen = Seen()
         for chunk in self._cut(least):
-            _, firsts = _join.number(chunk.queries.data, chunk.queries.offsets)
+            _, firsts = _identifiers.number(chunk.queries.data, chunk.queries.offsets)
             queries = chunk.queries.take(firsts)
             known = seen.known(queries.data, queries.offsets)
             if known >= 0:

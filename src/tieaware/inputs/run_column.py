@@ -12,7 +12,7 @@ from tieaware.checks.arrays import Integers, stable_order
 from tieaware.inputs.column_names import run_column
 from tieaware.inputs.frames import Batch, FrameInMemory, joined
 from tieaware.inputs.rows import Rows
-from tieaware.kernels import _join
+from tieaware.kernels import _identifiers
 from tieaware.kernels._buffers import BadCell
 from tieaware.lists.identifiers import Identifiers
 
@@ -46,7 +46,7 @@ def runs_of(rows: Rows, run: str | None) -> dict[str, Rows]:
         rows, wanted = Rows(frame, (1, 2, 3), source_name), [0, 1, 2, 3]
     sections = [_sections_of_runs(batch, where) for batch in frame.batches([column])]
     named = joined(names for _, names in sections)
-    numbers, firsts = _join.number(named.data, named.offsets)
+    numbers, firsts = _identifiers.number(named.data, named.offsets)
     names = [str(name) for name in named.take(firsts).to_list()]
     if len(names) < 2:
         return dict.fromkeys(names, replace(rows, run_column=column))

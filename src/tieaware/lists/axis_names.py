@@ -9,7 +9,7 @@ import numpy as np
 from tieaware.checks.arguments import shown
 from tieaware.checks.arrays import Integers
 from tieaware.errors import InputError
-from tieaware.kernels import _buffers, _join
+from tieaware.kernels import _buffers, _identifiers
 from tieaware.lists.identifiers import Identifiers
 
 
@@ -38,7 +38,7 @@ def axis_names(names: Iterable[object], n: int, argument: str, of: str) -> Ident
     found = Identifiers.from_sequence(names, argument)
     if len(found) != n:
         raise InputError(argument, f"must have one name for each of the {n} {of}; found {len(found)}")
-    numbers, firsts = _join.number(found.data, found.offsets)
+    numbers, firsts = _identifiers.number(found.data, found.offsets)
     if len(firsts) < n:
         again = int(np.flatnonzero(firsts[numbers] != np.arange(n))[0])
         name = shown(found.take(np.array([again])).to_list()[0])

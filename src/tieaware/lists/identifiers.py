@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Integers, Offsets, as_flat, as_integers, as_offsets
 from tieaware.errors import InputError
-from tieaware.kernels import _dicts, _join, _order
+from tieaware.kernels import _dicts, _identifiers, _order
 
 _LONGEST_SHOWN = 80
 
@@ -218,7 +218,8 @@ class Identifiers:
 
     def take(self, rows: NDArray[np.int64]) -> Identifiers:
         """Return a column of the identifiers with these indices, in the order of the indices."""
-        return Identifiers.of(*_join.gather(self.data, self.offsets, np.ascontiguousarray(rows, np.int64)), self.kind)
+        data, offsets = _identifiers.gather(self.data, self.offsets, np.ascontiguousarray(rows, np.int64))
+        return Identifiers.of(data, offsets, self.kind)
 
     def matching_any(self) -> Identifiers:
         """Return the same identifiers as a column that matches both text and integers."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arrays import Integers, Offsets, stable_order
 from tieaware.errors import InputError
-from tieaware.kernels import _join
+from tieaware.kernels import _identifiers
 from tieaware.lists.identifiers import Identifiers, quoted
 
 
@@ -69,7 +69,7 @@ class Lists:
 
         Returns int64[n, 2]: for each such row, its index and the index of the first row with that document.
         """
-        return _join.duplicates(self.documents.data, self.documents.offsets, self.offsets, first_only)
+        return _identifiers.duplicates(self.documents.data, self.documents.offsets, self.offsets, first_only)
 
 
 def by_query(
@@ -99,7 +99,7 @@ def grouped(
     values : ndarray
         The value of each row.
     """
-    numbers, firsts = _join.number(sections.data, sections.offsets)
+    numbers, firsts = _identifiers.number(sections.data, sections.offsets)
     if len(firsts) == len(sections):
         return Lists(sections, section_offsets, documents, values)
     queries = sections.take(firsts)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.inputs import Run
-from tieaware.kernels import _join
+from tieaware.kernels import _identifiers
 from tieaware.lists.identifiers import Identifiers
 
 
@@ -47,8 +47,8 @@ def align(runs: Sequence[Run]) -> Aligned:
         run.documents.check_kind(runs[0].documents, f"{run.name}.doc", runs[0].name)
     all_queries = _concatenated([run.queries for run in runs])
     all_documents = _concatenated([run.documents for run in runs])
-    query_numbers, first_queries = _join.number(all_queries.data, all_queries.offsets)
-    document_numbers, first_documents = _join.number(all_documents.data, all_documents.offsets)
+    query_numbers, first_queries = _identifiers.number(all_queries.data, all_queries.offsets)
+    document_numbers, first_documents = _identifiers.number(all_documents.data, all_documents.offsets)
     sizes = np.concatenate([np.diff(run.offsets) for run in runs])
     pairs = np.repeat(query_numbers, sizes) * max(len(first_documents), 1) + document_numbers
     rows, firsts, row_of = _numbered(pairs, max(len(first_documents), 1))
