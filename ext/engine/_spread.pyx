@@ -11,7 +11,7 @@ negative, such as squared deviations, or uses double-doubles where these have en
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
-from tieaware.kernels._exact cimport add, double_double, log2_exact, product, scale, two_product, two_sum
+from tieaware.kernels._exact cimport add, double_double, log2_exact, product, scale, two_sum
 from tieaware.kernels._groups cimport Groups
 from tieaware.kernels._measure cimport Query, between, first_group, gain_weight, total_weight
 
