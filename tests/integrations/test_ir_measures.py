@@ -235,8 +235,14 @@ def test_experiments_of_pyterrier_run_on_it(installed):
 
 def test_tieaware_takes_the_measure_objects_of_ir_measures():
     qrels, run = {"q1": {"d1": 1, "d4": 2}}, {"q1": {"d1": 7.0, "d2": 7.0, "d3": 6.5}}
-    measures = [nDCG @ 10, AP(rel=2) @ 100, RBP(rel=1, p=0.5), NumRet(rel=1), SetP(rel=2), IPrec @ 0.5, Accuracy]
-    named = ["nDCG@10", "AP(rel=2)@100", "RBP(p=0.5)", "NumRelRet", "SetP(rel=2)", "IPrec@0.5", "AUC"]
+    measures = [
+        nDCG @ 10, nDCG(gains={1: 3, 2: 4}) @ 10, AP(rel=2) @ 100, RBP(rel=1, p=0.5), NumRet(rel=1), SetP(rel=2),
+        IPrec @ 0.5, Accuracy,
+    ]  # fmt: skip
+    named = [
+        "nDCG@10", "nDCG(gains={1: 3, 2: 4})@10", "AP(rel=2)@100", "RBP(p=0.5)", "NumRelRet", "SetP(rel=2)",
+        "IPrec@0.5", "AUC",
+    ]  # fmt: skip
     result = tieaware.evaluate(qrels, run, measures)
     assert result.measures == tuple(map(tieaware.parse_measure, named))
     assert result["run", nDCG @ 10, "q1"] == result["nDCG@10"][0]
@@ -247,9 +253,8 @@ def test_tieaware_takes_the_measure_objects_of_ir_measures():
 @pytest.mark.parametrize(
     ("measure", "problem"),
     [
-        (RBP(p=0.5), r"measure RBP\(p=0.5\): requires rel, as in RBP\(rel=1\): tieaware has no RBP of gains"),
+        (RBP(p=0.5), r"measure RBP\(p=0.5\): requires rel, as in RBP\(rel=1\); for gains, write 'RBP\(gains=label\)'"),
         (P, "measure P: ir_measures requires the parameter cutoff"),
-        (nDCG(gains={1: 3}) @ 5, "nDCG: unknown parameter 'gains'; its parameters are dcg, judged_only"),
         (NERR8(max_rel=1) @ 5, r"measure: tieaware does not have the measure NERR8\(max_rel=1\)@5 of ir_measures"),
     ],
 )

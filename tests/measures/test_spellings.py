@@ -247,7 +247,7 @@ PARAMETERS = {
     "nDCG(exp)@10": "measure 'nDCG(exp)@10': 'exp' is not of the form parameter=value; write nDCG(dcg='exp-log2')@10",
     "AP(min_rel=2)@5": "AP: unknown parameter 'min_rel'; write AP(rel=2)@5",
     "AP(rel>=2)": "measure 'AP(rel>=2)': 'rel>=2' is not of the form parameter=value; write AP(rel=2)",
-    "AP(rel='2')": "rel of AP: expected a number from 0 to 2.14748e+09, found '2'; write AP(rel=2)",
+    "AP(rel='2')": "rel of AP: expected a number from 0 to 2,147,483,648, found '2'; write AP(rel=2)",
     "RBP(0.95)": "measure 'RBP(0.95)': '0.95' is not of the form parameter=value; write RBP(p=0.95)",
     "RBP(phi=0.5)": "RBP: unknown parameter 'phi'; write RBP(p=0.5)",
     "Accuracy(collection_size=99)@5": "Accuracy: unknown parameter 'collection_size'; write Accuracy(docs=99)@5",

@@ -179,7 +179,8 @@ def as_measure(value: Any) -> Measure | None:
         if info.required and required not in parameters:
             raise InputError(f"measure {value}", f"ir_measures requires the parameter {required}")
     if name in _WITH_REL and "rel" not in parameters:
-        raise InputError(f"measure {value}", f"requires rel, as in {name}(rel=1): tieaware has no {name} of gains")
+        problem = f"requires rel, as in {name}(rel=1); for gains, write '{name}(gains=label)'"
+        raise InputError(f"measure {value}", problem)
     if name == "NumRet" and "rel" in parameters:
         name = "NumRelRet"
     if name == "Accuracy":

@@ -103,7 +103,11 @@ class Threshold:
 
     def checked(self, where: str, value: Any) -> Setting:
         """Return the value as an int or a float, because 2 and 2.0 must give equal measures; or raise InputError."""
-        threshold = arguments.number(where, value, self.least, self.most)
+        try:
+            threshold = arguments.number(where, value, self.least, self.most)
+        except InputError:
+            expected = f"a number from {self.least:,} to {self.most:,}"
+            raise arguments.unexpected(where, expected, arguments.shown(value)) from None
         return int(threshold) if threshold == int(threshold) else threshold
 
 
