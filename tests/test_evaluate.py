@@ -181,7 +181,7 @@ def test_files_of_the_same_name_are_named_by_their_paths(tmp_path):
         ({"runs": Qrels.from_dict(QRELS)}, "runs: must be runs .*, not Qrels"),
         ({"qrels": Run.from_dict(RUN)}, "qrels: must be judgments .*, not Run"),
         ({"runs": {"q1": {"d1": float("nan")}}}, "q1.*d1.*NaN"),
-        ({"qrels": {"q1": {"d1": 0.5}}}, "q1.*d1.*0.5"),
+        ({"qrels": {"q1": {"d1": np.inf}}}, "q1.*d1.*inf"),
     ],
 )
 def test_errors_name_the_argument(arguments, message):

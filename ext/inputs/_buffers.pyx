@@ -427,13 +427,18 @@ cdef class Column:
             raise bad_cell(rows[good] if rows != NULL else start + good, BROKEN)
         return data, offsets
 
-    def numbers(self, int64_t start, int64_t stop):
-        """Return a copy of the numbers in the rows start … stop - 1, as an array of the same type."""
+    def numbers(self, int64_t start, int64_t stop, bint nulls_as_nan=False):
+        """Return a copy of the numbers in the rows start … stop - 1, as an array of the same type.
+
+        With `nulls_as_nan`, the array is float64 if a value is missing, and this value is NaN.
+        """
         cdef int64_t n = stop - start, i, bad
         self.check(start, stop)
         bad = first_missing(&self.layout, start, stop)
-        if bad < stop:
+        if bad < stop and not nulls_as_nan:
             raise bad_cell(bad, MISSING)
+        if self.layout.kind == NULLS:
+            return np.full(n, np.nan)
         if self.layout.kind not in DTYPES:
             raise TypeError(self.type)
         numbers = np.empty(n, DTYPES[self.layout.kind])
@@ -445,6 +450,11 @@ cdef class Column:
                     into[i] = is_set(self.layout.values, self.layout.first + start + i)
             elif n:
                 memcpy(into, self.layout.values + width * (self.layout.first + start), n * width)
+        if bad < stop:
+            numbers = numbers.astype(np.float64)
+            for i in range(bad - start, n):
+                if is_missing(&self.layout, start + i):
+                    numbers[i] = np.nan
         return numbers
 
 

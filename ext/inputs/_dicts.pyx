@@ -71,8 +71,23 @@ cdef bint label_of(PyObject *value, int32_t *label) except -1:
     return label[0] == number
 
 
-cdef bint append_list(dict listed, Bytes *names, int64_t *offsets, int32_t *labels, Py_ssize_t room) except -1:
-    """Append the documents and labels of one query to the columns.
+cdef bint real_label_of(PyObject *value, double *label) except -1:
+    """Convert an int, a bool or a float to a label. Return False if the value has another type or is too large."""
+    cdef int32_t whole = 0
+    if PyFloat_CheckExact(value):
+        label[0] = PyFloat_AS_DOUBLE(value)
+        # NaN fails this comparison too.
+        return -2147483647.0 <= label[0] <= 2147483647.0
+    if not label_of(value, &whole):
+        return False
+    label[0] = whole
+    return True
+
+
+cdef bint append_list(
+    dict listed, Bytes *names, int64_t *offsets, int32_t *labels, double *reals, Py_ssize_t room
+) except -1:
+    """Append the documents and labels of one query to the columns; labels to `reals` unless it is NULL.
 
     Return False if a document or a label has a type that `columns_of` does not convert, or if the dict does not have
     `room` items because another thread has changed it.
@@ -85,7 +100,7 @@ cdef bint append_list(dict listed, Bytes *names, int64_t *offsets, int32_t *labe
         while PyDict_Next(listed, &position, &key, &value):
             if n == room or not PyUnicode_CheckExact(key) or not text_of(key, &p, &size):
                 return False
-            if not label_of(value, &labels[n]):
+            if not (label_of(value, &labels[n]) if reals == NULL else real_label_of(value, &reals[n])):
                 return False
             if size > 0:
                 append(names, p, size)
@@ -110,9 +125,9 @@ def columns_of(dict judgments not None):
     tuple or None
         The identifiers of the queries, uint8[:], and their offsets, int64[n_queries + 1]; the offsets of the rows of
         each query, int64[n_queries + 1]; the identifiers of the documents, uint8[:], and their offsets,
-        int64[n_rows + 1]; the labels, int32[n_rows]. None if the judgments contain anything other than dicts, str with
-        a UTF-8 form, and labels that are int, bool or float. They may still be valid then, so the caller must convert
-        them in a slower way, which raises an error if they are not.
+        int64[n_rows + 1]; the labels, int32[n_rows], or float64[n_rows] if a label is not a whole number. None if the
+        judgments contain anything other than dicts, str with a UTF-8 form, and labels that are int, bool or float. They
+        may still be valid then, so the caller must convert them in a slower way, which raises an error if they are not.
     """
     cdef Py_ssize_t n_queries = len(judgments), q = 0, position = 0, total = 0, size = 0
     cdef PyObject *key = NULL
@@ -126,6 +141,8 @@ def columns_of(dict judgments not None):
     cdef int64_t *list_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>list_offsets)
     cdef int64_t *bound
     cdef int32_t *label
+    cdef double *real = NULL
+    cdef Py_ssize_t before = 0, room = 0
     queries.data = documents.data = NULL
     queries.n = queries.room = documents.n = documents.room = 0
     try:
@@ -146,12 +163,24 @@ def columns_of(dict judgments not None):
             return None
         document_offsets = np.zeros(total + 1, np.int64)
         labels = np.empty(total, np.int32)
+        reals = None
         bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>document_offsets)
         label = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
         for q in range(n_queries):
             total = list_bound[q]
-            if not append_list(lists[q], &documents, bound + total, label + total, list_bound[q + 1] - total):
+            room = list_bound[q + 1] - total
+            before = documents.n
+            if append_list(lists[q], &documents, bound + total, label + total, real + total if real else NULL, room):
+                continue
+            if real != NULL:
                 return None
+            # A label may be a real number: read this list, and those that follow, as such.
+            reals = labels.astype(np.float64)
+            real = <double *>cnp.PyArray_DATA(<cnp.ndarray>reals)
+            documents.n = before
+            if not append_list(lists[q], &documents, bound + total, label + total, real + total, room):
+                return None
+        labels = labels if real == NULL else reals
         return taken(&queries), query_offsets, list_offsets, taken(&documents), document_offsets, labels
     finally:
         free(queries.data)

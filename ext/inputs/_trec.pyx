@@ -13,11 +13,11 @@ marks[j + 2 k + 1] - 1. The line has a field k if marks[j + 2 k] is less than th
 """
 
 cimport numpy as cnp
-from libc.math cimport isinf
+from libc.math cimport NAN, fabs, isinf
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
-from tieaware.kernels._decimal cimport BAD, LATER, ROUNDED, Text, read_label, read_score
+from tieaware.kernels._decimal cimport BAD, DONE, LATER, ROUNDED, Text, read_label, read_score
 
 import numpy as np
 
@@ -47,6 +47,8 @@ cdef enum:
     LONGEST_BUFFER = 0x7fffffff
     # The largest allowed number of bytes of a line. A line longer than STEP bytes is parsed alone.
     LONGEST = 1 << 20
+    # The largest label that is not written as a whole number.
+    LARGEST_LABEL = 0x7fffffff
 
 LONGEST_LINE = LONGEST
 
@@ -75,6 +77,8 @@ cdef struct Columns:
     Py_ssize_t line, row_line
     # The positions where the tag of the first row and the first malformed line begin and end.
     Py_ssize_t tag_begin, tag_end, bad_begin, bad_end
+    # Whether the labels may be missing (nan), and whether one of them is not written as a whole number.
+    bint missing, has_reals
 
 
 cdef Py_ssize_t find_marks(
@@ -110,6 +114,19 @@ cdef Py_ssize_t find_marks(
     return n_newlines
 
 
+cdef Text read_real_label(const uint8_t *p, const uint8_t *end, double *label, bint missing) noexcept nogil:
+    """Read [p, end) as a label that is not written as a whole number; also as NaN if labels may be missing."""
+    cdef Text outcome = read_score(p, end, label)
+    if outcome == ROUNDED or (outcome == DONE and not fabs(label[0]) <= LARGEST_LABEL):
+        return BAD
+    if outcome == BAD and missing and end - p == 3 and (
+        p[0] | 0x20 == c"n" and p[1] | 0x20 == c"a" and p[2] | 0x20 == c"n"
+    ):
+        label[0] = NAN
+        return DONE
+    return outcome
+
+
 cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bint judgments) noexcept nogil:
     """Append the lines of text[:stop] to the columns. The text must end with a newline.
 
@@ -121,6 +138,8 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
     cdef double *values = columns.values
     # If the first field of a line begins at marks[j], its last required field begins at marks[j + last].
     cdef Py_ssize_t last = 6 if judgments else 10
+    # Its label or score begins at marks[j + number].
+    cdef Py_ssize_t number = 6 if judgments else 8
     cdef Py_ssize_t n_documents = columns.n_documents, n_rows = columns.n_rows
     cdef Py_ssize_t line = columns.line, row_line = columns.row_line
     cdef Py_ssize_t n_newlines, i, j = 0, k, n, begin
@@ -150,6 +169,11 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
         if marks[j + last] < newline:
             if judgments:
                 outcome = read_label(text + marks[j + 6], text + marks[j + 7], &values[n_rows])
+                if outcome == BAD:
+                    outcome = read_real_label(
+                        text + marks[j + 6], text + marks[j + 7], &values[n_rows], columns.missing
+                    )
+                    columns.has_reals = True
                 # A line that is also a valid line of a run is not accepted as a judgment, because the file is then
                 # probably a run.
                 if marks[j + 10] < newline:
@@ -163,8 +187,8 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
             break
         if outcome == LATER:
             columns.later[4 * columns.n_later] = n_rows
-            columns.later[4 * columns.n_later + 1] = marks[j + 8]
-            columns.later[4 * columns.n_later + 2] = marks[j + 9]
+            columns.later[4 * columns.n_later + 1] = marks[j + number]
+            columns.later[4 * columns.n_later + 2] = marks[j + number + 1]
             columns.later[4 * columns.n_later + 3] = line
             columns.n_later += 1
         if line != row_line + 1 or n_rows == 0:
@@ -287,6 +311,8 @@ cdef class Parser:
         Whether the text contains judgments; otherwise it contains a run.
     continued : bool
         Whether the text begins in the middle of a file, so that a byte order mark is not removed from its beginning.
+    missing : bool
+        Whether the label "nan" is allowed, which means that a document has no label.
     """
 
     cdef bint judgments, continued, busy
@@ -296,8 +322,9 @@ cdef class Parser:
     cdef object documents, document_offsets, values, queries, query_offsets, list_offsets, jump_rows, jump_lines
     cdef readonly bytes bad_line, tag
 
-    def __cinit__(self, bint judgments=False, bint continued=False):
+    def __cinit__(self, bint judgments=False, bint continued=False, bint missing=False):
         self.judgments = judgments
+        self.columns.missing = missing
         self.continued = continued
         self.text = np.empty(SLACK, np.uint8)
         self.marks = np.empty(0, np.uint32)
@@ -332,6 +359,11 @@ cdef class Parser:
     def line(self):
         """The line number of the last line that was parsed, from 1; 0 at the beginning."""
         return self.columns.line
+
+    @property
+    def has_reals(self):
+        """Whether a label that was parsed is not written as a whole number."""
+        return self.columns.has_reals
 
     cdef enter(self):
         if self.busy:
@@ -458,7 +490,8 @@ cdef class Parser:
     cdef bint convert_later(self, const uint8_t *text, Py_ssize_t size) except -1:
         """Convert the numbers that `read_score` left for later, with the function that Python uses, in any locale.
 
-        Return False, and set `bad_line`, if one of them is an integer that float64 does not represent.
+        Return False, and set `bad_line`, if one of them is an integer that float64 does not represent, or is too large
+        for a label.
         """
         cdef Py_ssize_t i, begin, end
         cdef const int64_t *later = self.columns.later
@@ -468,7 +501,7 @@ cdef class Parser:
             begin, end = later[4 * i + 1], later[4 * i + 2]
             number = text[begin:end]
             value = PyOS_string_to_double(number, NULL, NULL)
-            if rounded(number, value):
+            if rounded(number, value) or (self.judgments and not fabs(value) <= LARGEST_LABEL):
                 while begin and text[begin - 1] != c"\n":
                     begin -= 1
                 while end < size and text[end] != c"\n":

@@ -39,6 +39,7 @@ from tieaware.inputs import (
     consistent,
     differing,
     first_query,
+    judgments_or_run,
     look_like_a_run,
     look_like_labels,
     match,
@@ -46,6 +47,7 @@ from tieaware.inputs import (
     short_lists,
 )
 from tieaware.kernels._join import in_order
+from tieaware.lists.grades import Missing
 from tieaware.lists.judgments import POOLED, JudgedLists
 from tieaware.measures import Measure, named_measures
 from tieaware.precision import Coarsening
@@ -86,6 +88,7 @@ def evaluate(
     order: Order = "score",
     consistent_only: bool = False,
     chance: bool = False,
+    missing: Missing | None = None,
 ) -> Results:
     """Evaluate runs against judgments.
 
@@ -119,7 +122,7 @@ def evaluate(
         "both": only the judged queries that a run answers count (trec_eval's default). For other queries, the values of
         the run are NaN, and its means leave them out.
         "shard": as "both", but for shards of runs: each shard holds all rows of some queries. If none of its queries is
-        judged, that is not an error. `Results.concat` joins the results of shards.
+        judged, or no document is relevant, that is not an error. `Results.concat` joins the results of shards.
     threads : int or None
         The number of threads; None for one per core. The values have the same bits for any number.
     out : str or os.PathLike, optional
@@ -138,6 +141,8 @@ def evaluate(
     chance : bool
         Whether to compute what a random order of a run's documents earns, too: its mean, its standard deviation and the
         value of the best order, ``chance``, ``chance_std`` and ``ideal`` of the results.
+    missing : "unjudged", optional
+        Whether a missing label (NaN, None or null) means that a document is unjudged. By default, it is an error.
 
     Returns
     -------
@@ -171,7 +176,7 @@ def evaluate(
     view = View(ties, precision, spread, chance)
     return evaluate_views(
         qrels, runs, measures, [view], queries=queries, threads=threads, out=out, undefined=undefined, order=order,
-        consistent_only=consistent_only,
+        consistent_only=consistent_only, missing=missing,
     )[0]  # fmt: skip
 
 
@@ -187,6 +192,7 @@ def evaluate_views(
     undefined: float = 0.0,
     order: Order = "score",
     consistent_only: bool = False,
+    missing: Missing | None = None,
     observe: Callable[[str, Run], None] | None = None,
 ) -> list[Results]:
     """Evaluate runs under several views, and return the Results of each view. A view is a tie rule with its options.
@@ -207,7 +213,7 @@ def evaluate_views(
     workers, undefined = checked_threads(threads), checked_undefined(undefined)
     is_shard = queries == "shard"
     one_of("order", order, ORDERS)
-    judged, sources = as_qrels(qrels), as_sources(runs, least=0 if is_shard else 1)
+    judged, sources = as_qrels(qrels, missing), as_sources(runs, least=0 if is_shard else 1)
     if flag("consistent_only", consistent_only):
         sources = consistent(sources)
     for message in short_lists(judged, sources, parsed):
@@ -261,7 +267,9 @@ class _Evaluation:
         self._threads = threads
         self._undefined = undefined
         self._passes = passes(views)
-        self._totals = Totals.of(measures, qrels.judgments)
+        self._judgments = qrels.judgments.as_part if queries == "shard" else qrels.judgments
+        with judgments_or_run(qrels):
+            self._totals = Totals.of(measures, self._judgments)
         self._values = np.empty((sum(view.n_outputs for view in views), len(runs), len(qrels), len(measures)))
         self._values.fill(np.nan)
         self._answered = np.zeros((len(runs), len(qrels)), dtype=np.bool_)
@@ -270,7 +278,7 @@ class _Evaluation:
 
     @cached_property
     def _unanswered(self) -> Values:
-        return unanswered(self._qrels.judgments, self._measures, self._views, self._undefined)
+        return unanswered(self._judgments, self._measures, self._views, self._undefined)
 
     @cached_property
     def _look_like_a_run(self) -> bool:
@@ -419,4 +427,4 @@ def over_passes(
 def _with_pool(lists: JudgedLists) -> JudgedLists:
     """Give judged documents with negative labels the label POOLED; otherwise they would count as unjudged."""
     labels = np.where(lists.labels < 0, np.int32(POOLED), lists.labels)
-    return JudgedLists(lists.offsets, lists.judged_offsets, lists.positions, labels)
+    return lists._replace(labels=labels)

@@ -210,5 +210,5 @@ def test_every_entry_point_refuses_masked_elements():
     for call, *arguments in (Run.from_dict, bad), (Qrels.from_dict, bad), (tieaware.evaluate, good, bad, ["RR"]):
         with pytest.raises(InputError, match=r"^(run|qrels)\['q'\]\['d'\]: masked values are not allowed$"):
             call(*arguments)
-    with pytest.raises(InputError, match=r"^label\[1\]: expected a whole number from .*, found nan$"):
+    with pytest.raises(InputError, match=r"^label\[1\]: is NaN; pass missing='unjudged' if .*"):
         Qrels.from_columns(["q", "q"], ["d", "e"], pd.array([1, None], dtype="Int64"))

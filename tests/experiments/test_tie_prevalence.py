@@ -325,17 +325,17 @@ def test_the_warning_about_cut_lists_agrees_with_their_number(cut_lists, expecte
 def test_judgments_before_runs_are_noticed(runs, tmp_path):
     """The other experiments take the judgments first."""
     runs = json.loads(json.dumps(runs).replace("0.5", "0.25"))
-    hint = r"; are judgments and runs swapped\? write tie_prevalence\(runs, qrels\)$"
-    with pytest.raises(InputError, match=hint):
+    hint = r"are judgments and runs swapped\? write tie_prevalence\(runs, qrels\)$"
+    notice = pytest.raises(InputError, match=hint) if "a" in runs else pytest.warns(UserWarning, match=hint)
+    with notice:
         tie_prevalence(QRELS, runs, ["AP"])
     qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
     qrels.write_text("q1 0 d1 1\n")
     run.write_text("q1 Q0 d1 1 0.5 a\n")
     with pytest.raises(InputError, match=hint):
         tie_prevalence(qrels, run, ["AP"])
-    with pytest.raises(InputError) as raised:
-        tie_prevalence(RUN, RUN, ["AP"])
-    assert "tie_prevalence(" not in str(raised.value)
+    # Labels that are real numbers are no sign of a mistake alone, and a warning would be an error here.
+    tie_prevalence(RUN, RUN, ["AP"])
 
 
 def test_runs_with_the_same_documents_and_scores_cannot_swap_places():

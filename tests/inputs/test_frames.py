@@ -219,8 +219,8 @@ def test_refusals_of_pandas():
             Run.from_frame(pd.DataFrame(table_of(**{column: values})))
     with pytest.raises(InputError, match=r"^run: qid\[1\]: expected text, bytes or an integer, found a missing value$"):
         Run.from_frame(pd.DataFrame(table_of(qid=pd.Categorical(["a", None, "b"]))))
-    with pytest.raises(InputError, match=r"^qrels: score\[1\]: expected a whole .*, found 0.5; are .* swapped\?$"):
-        Qrels.from_frame(pd.DataFrame(table_of(score=[1.0, 0.5, 0.0])))
+    with pytest.raises(InputError, match=r"^qrels: score\[1\]: is NaN; pass missing='unjudged' if .*"):
+        Qrels.from_frame(pd.DataFrame(table_of(score=[1.0, np.nan, 0.0])))
     with pytest.raises(InputError, match=r"^qrels: docno\[1\]: document 'x' of query 'a' has label 2 here, but"):
         Qrels.from_arrow(pa.table(table_of(docno=["x"] * 3)))
 

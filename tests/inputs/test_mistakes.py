@@ -48,7 +48,8 @@ RUN_ROWS = "pass pandas.DataFrame(rows), or Run.from_columns(queries, documents,
 JUDGED_ROWS = "pass pandas.DataFrame(rows), or Qrels.from_columns(queries, documents, labels)"
 QUERIES = "name it query_id, qid, query, user_id, user, topic_id or topic"
 FIRST = "to keep only the first row, pass"
-LABEL = "a whole number from -2147483648 to 2147483647"
+LABEL = "a number from -2147483648 to 2147483647"
+BELOW = "are all below rel=1, so no document is relevant (the highest is 0.5)"
 IS_JSON = "this line is JSON: pass json.load(file) instead of the path, or call a file of JSON Lines .jsonl"
 RUN_LINE, JUDGED_LINE = '"query Q0 document rank score tag"', '"query iteration document label"'
 
@@ -184,7 +185,11 @@ RUNS = [
 ]  # fmt: skip
 # The judgments, and the message.
 JUDGMENTS = [
-    ({"q1": {"d1": 0.5}}, f"qrels['q1']['d1']: expected {LABEL}, found 0.5; are judgments and run swapped?"),
+    ({"q1": {"d1": 0.5}}, f"AP: labels: {BELOW}; write for example AP(rel=0.5)"),
+    ({"q1": {f"d{i}": 0.5 - 0.01 * i for i in range(12)}},
+     f"AP: labels: {BELOW}; write for example AP(rel=0.5); or are judgments and run swapped?"),
+    ({"q1": {"d1": float("nan")}},
+     "qrels['q1']['d1']: is NaN; pass missing='unjudged' if NaN means that a document is not judged"),
     ({"q1": {"d1": "1"}}, f"qrels['q1']['d1']: expected {LABEL}, found '1'"),
     ({"q1": {"d1": None}}, f"qrels['q1']['d1']: expected {LABEL}, found None"),
     ({"q1": {"d1": 2**40}}, f"qrels['q1']['d1']: expected {LABEL}, found 1099511627776"),
@@ -202,11 +207,13 @@ JUDGMENTS = [
     ({"q1": [{"corpus_id": "d1", "label": 1}]}, "qrels['q1']: a list of documents; pass {query: {document: label}}"),
     ("none.txt", "none.txt: there is no such file"),
     ("void", "void: there are no part files in this folder"),
-    ("half.qrels", "half.qrels:1: the label, field 4, must be an integer of 32 bits, not '0.5'"),
+    ("half.qrels", f"AP: labels: {BELOW}; write for example AP(rel=0.5)"),
     ("bm25.run", f"bm25.run:1: this is a line of a run, {RUN_LINE}, not of judgments, {JUDGED_LINE}"),
     ("run.json", f"run.json:1: {IS_JSON}"),
     (frame(), None),
-    (frame(score=[0.5, 1.0]), f"qrels: score[0]: expected {LABEL}, found 0.5; are judgments and run swapped?"),
+    (frame(score=[0.5, 1.0]), None),
+    (frame(score=[0.5, np.nan]),
+     "qrels: score[1]: is NaN; pass missing='unjudged' if NaN means that a document is not judged"),
 ]  # fmt: skip
 # Calls, and their messages.
 CALLS = [

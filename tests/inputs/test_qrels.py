@@ -15,7 +15,8 @@ from tieaware.inputs import Qrels
 from tieaware.kernels import _dicts
 
 nan = float("nan")
-LABEL = "a whole number from -2147483648 to 2147483647"
+LABEL = "a number from -2147483648 to 2147483647"
+IS_NAN = "is NaN; pass missing='unjudged' if NaN means that a document is not judged"
 
 
 def message_of(call, *args, **options):
@@ -49,8 +50,8 @@ def test_judgments_of_columns():
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        ([1, 1.5], f"label[1]: expected {LABEL}, found 1.5"),
-        ([1, nan], f"label[1]: expected {LABEL}, found nan"),
+        ([1, 2.0**31 + 0.5], f"label[1]: expected {LABEL}, found 2147483648.5"),
+        ([1, nan], f"label[1]: {IS_NAN}"),
         ([1, "1"], f"label[1]: expected {LABEL}, found '1'"),
         ([1, None], f"label[1]: expected {LABEL}, found None"),
         (np.array([1.0, np.inf]), f"label[1]: expected {LABEL}, found inf"),
@@ -75,7 +76,11 @@ def test_judgments_that_contradict_each_other():
     assert message_of(Qrels.from_dict, {"q": {b"d": 1, "d": 2}}) == (
         "qrels['q']['d']: document 'd' of query 'q' has label 2 here, but label 1 at qrels['q'][b'd']"
     )
-    for label, found in ((0.5, "0.5; are judgments and run swapped?"), (nan, "nan"), ([1], "[1]"), ("1", "'1'")):
+    assert message_of(Qrels.from_dict, {"q": {b"d": 0.5, "d": 1}}) == (
+        "qrels['q']['d']: document 'd' of query 'q' has label 1.0 here, but label 0.5 at qrels['q'][b'd']"
+    )
+    assert message_of(Qrels.from_dict, {"q": {"c": 1, "d": nan}}) == f"qrels['q']['d']: {IS_NAN}"
+    for label, found in (([1], "[1]"), ("1", "'1'")):
         assert message_of(Qrels.from_dict, {"q": {"c": 1, "d": label}}) == (
             f"qrels['q']['d']: expected {LABEL}, found {found}"
         )
@@ -172,7 +177,8 @@ class Text(str):
     "judgments",
     [
         {"q": {"d": 2**31}}, {"q": {"d": -(2**31) - 1}}, {"q": {"d": 2**70}}, {"q": {"d": np.bool_(1)}},
-        {"q": {"d": 1.5}}, {"q": {"d": nan}}, {"q": {"d": 2.0**31}}, {"q": {"d": -(2.0**31) - 1}}, {"q": {"d": np.inf}},
+        {"q": {"c": 0.5, "d": 2**31}}, {"q": {"c": 0.5, "d": nan}},
+        {"q": {"d": nan}}, {"q": {"d": 2.0**31}}, {"q": {"d": -(2.0**31) - 1}}, {"q": {"d": np.inf}},
         {"q": {1: 1}}, {1: {"d": 1}}, {"q": [1]}, {"q": {"\ud800": 1}}, {"\ud800": {}}, {Text("q"): {}, Text("q"): {}},
         {"q": {Text("d"): 1, Text("d"): 2}},
     ],

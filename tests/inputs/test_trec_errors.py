@@ -90,19 +90,28 @@ def test_bad_runs(directory, content, message):
         (b"q 0 d\n", f"a:1: a line of judgments has 4 fields, {QRELS}, but this line has 3"),
         (GOOD, f"a:1: this is a line of a run, {RUN}, not of judgments, {QRELS}"),
         (b"q 0 d 1\n" + GOOD, f"a:2: this is a line of a run, {RUN}, not of judgments, {QRELS}"),
-        (b"q 0 d 1.0\n", "a:1: the label, field 4, must be an integer of 32 bits, not '1.0'"),
-        (b"q 0 d +\n", "a:1: the label, field 4, must be an integer of 32 bits, not '+'"),
+        (b"q 0 d 1.0x\n", "a:1: the label, field 4, must be a number from -2147483648 to 2147483647, not '1.0x'"),
+        (b"q 0 d inf\n", "a:1: the label, field 4, must be a number from -2147483648 to 2147483647, not 'inf'"),
+        (b"q 0 d 3e9\n", "a:1: the label, field 4, must be a number from -2147483648 to 2147483647, not '3e9'"),
+        (
+            b"q 0 d 1\nq 0 e 9000000000.1234567890123456789\n",
+            "a:2: the label, field 4, must be a number from -2147483648 to 2147483647, "
+            "not '9000000000.1234567890123456789'",
+        ),
+        (b"q 0 d nan\n", "a:1: the label, field 4, is NaN; read_qrels(path, missing='unjudged') reads it as unjudged"),
+        (b"q 0 d 0.5\nq 0 d 0.25\n", "a:2: document 'd' of query 'q' has label 0.25 here, but label 0.5 at line 1"),
+        (b"q 0 d +\n", "a:1: the label, field 4, must be a number from -2147483648 to 2147483647, not '+'"),
         (
             b"q 0 d 2147483648\n",
-            "a:1: the label, field 4, must be an integer of 32 bits, not '2147483648'",
+            "a:1: the label, field 4, must be a number from -2147483648 to 2147483647, not '2147483648'",
         ),
         (
             b"q 0 d -2147483649\n",
-            "a:1: the label, field 4, must be an integer of 32 bits, not '-2147483649'",
+            "a:1: the label, field 4, must be a number from -2147483648 to 2147483647, not '-2147483649'",
         ),
         (
             b"q 0 d " + b"1" * 30,
-            f"a:1: the label, field 4, must be an integer of 32 bits, not '{'1' * 30}'",
+            f"a:1: the label, field 4, must be a number from -2147483648 to 2147483647, not '{'1' * 30}'",
         ),
         (
             b"q 0 d 1\nq 0 e 1\n\nr 0 d 2\nq 0 d 1\nq 0 d 2\n",
@@ -167,7 +176,7 @@ def test_invalid_numbers_are_reported_in_linear_time(directory):
     """The check whether a malformed line is one of a run takes linear time, even if a field is very long."""
     (directory / "a").write_bytes(b"q 0 d 99999999999 " + b"9" * 200_000 + b"x 1\n")
     start = time.process_time()
-    assert message_of(read_qrels, "a").endswith("the label, field 4, must be an integer of 32 bits, not '99999999999'")
+    assert message_of(read_qrels, "a").endswith("must be a number from -2147483648 to 2147483647, not '99999999999'")
     (directory / "a").write_bytes(b"q Q0 d 1 nan(" + b")" * 200_000 + b"x t\n")
     assert "not 'nan()))" in message_of(read_run, "a")
     assert time.process_time() - start < 2 * SLOWER

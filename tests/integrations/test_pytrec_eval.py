@@ -128,7 +128,7 @@ def test_parsing_and_aggregation_equal_those_of_the_original():
         ),
         (lambda: ours.RelevanceEvaluator({}, {"map"}, 0), "relevance_level: expected a whole number from 1"),
         (lambda: ours.RelevanceEvaluator({}, {"map"}, ties="none"), "ties: expected one of average"),
-        (lambda: ours.RelevanceEvaluator({"q": {"d": 1.5}}, {"map"}), r"qrels\['q'\]\['d'\]: expected "),
+        (lambda: ours.RelevanceEvaluator({"q": {"d": "1"}}, {"map"}), r"qrels\['q'\]\['d'\]: expected "),
         (
             lambda: ours.RelevanceEvaluator({"q": {"d": 1}}, {"map"}).evaluate({"q": {"d": np.nan}}),
             r"run\['q'\]\['d'\]: expected a number, found NaN",

@@ -57,7 +57,7 @@ def test_a_label_beyond_32_bits_is_named(dtype, label, place):
     """The error gives its position: inside a block of 64 labels, after the last full block, and in a row of labels."""
     labels = np.zeros(130, dtype)
     labels[place] = label
-    message = rf": expected a whole number from -2147483648 to 2147483647, found {label}$"
+    message = rf": expected a number from -2147483648 to 2147483647, found {label}$"
     for measures in ("RR", "infAP", "Bpref"):
         with pytest.raises(InputError, match=rf"^labels\[{place}\]{message}"):
             Evaluator(labels, measures)

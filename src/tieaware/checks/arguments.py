@@ -120,6 +120,15 @@ def number(where: str, value: Any, least: float, most: float, *, ends: bool = Tr
     return converted
 
 
+def threshold(where: str, value: Any, least: int = 0, most: int = 2**31) -> int | float:
+    """Check that a value is a number from `least` to `most`; return it as an int if it is a whole number."""
+    try:
+        converted = number(where, value, least, most)
+    except InputError:
+        raise unexpected(where, f"a number from {least:,} to {most:,}", shown(value)) from None
+    return int(converted) if converted == int(converted) else converted
+
+
 def sequence(where: str, value: Any, of: str) -> tuple[Any, ...]:
     """Check that a value is a sequence but not text, and return its elements, which a message calls `of` (a plural)."""
     try:

@@ -177,7 +177,7 @@ def label_error(array: npt.NDArray[Any], where: str, place: Place | None = None)
 def _label_error_at(row: int, array: npt.NDArray[Any], where: str, place: Place | None) -> InputError:
     return unexpected(
         place(row) if place else element(where, array.shape, row),
-        f"a whole number from {_LEAST_LABEL} to {_LARGEST_LABEL}", shown(_plain(array, row)),
+        f"a number from {_LEAST_LABEL} to {_LARGEST_LABEL}", shown(_plain(array, row)),
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def unanswered(
     """
     n = judgments.n_queries
     offsets, nothing = np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    lists = JudgedLists(offsets, offsets, nothing, nothing.astype(np.int32))
+    lists = JudgedLists(offsets, offsets, nothing, nothing.astype(np.int32), grades=judgments.grades)
     totals = Totals.of(measures, judgments)
     values = np.empty((sum(view.n_outputs for view in views), n, len(measures)))
     for each in passes(views):

@@ -23,19 +23,19 @@ class Agreement(NamedTuple):
     ----------
     query_of : int64[n_documents]
         The query of each document, as a position among the queries that both assessors judged.
-    first, second : int64[n_documents]
+    first, second : int64[n_documents], or float64[n_documents] if a label is not a whole number
         The labels of the two assessors.
     judged : int64[2, n_queries]
         The number of documents that each assessor judged for each query.
-    rel : int
+    rel : float
         The smallest relevant label.
     """
 
     query_of: Integers
-    first: Integers
-    second: Integers
+    first: npt.NDArray[Any]
+    second: npt.NDArray[Any]
     judged: Integers
-    rel: int
+    rel: float
 
     @property
     def share(self) -> float:
@@ -103,17 +103,19 @@ class Agreement(NamedTuple):
         return Table("The agreement on each query", columns, list(zip(queries, *counts, strict=True)))
 
 
-def agreement(qrels: tuple[Qrels, Qrels], common: Sequence[bytes], rel: int) -> Agreement:
+def agreement(qrels: tuple[Qrels, Qrels], common: Sequence[bytes], rel: float) -> Agreement:
     """Compare the labels of two assessors for the queries that both judged."""
-    labels: list[list[dict[bytes, int]]] = [_labels(each, common) for each in qrels]
+    labels: list[list[dict[bytes, float]]] = [_labels(each, common) for each in qrels]
     shared = [
         (q, label, second[document])
         for q, (first, second) in enumerate(zip(*labels, strict=True))
         for document, label in first.items()
         if document in second
     ]
-    query_of, first, second = np.array(shared, dtype=np.int64).reshape(-1, 3).T
-    return Agreement(query_of, first, second, np.array([[len(each) for each in lists] for lists in labels]), rel)
+    kind = np.int64 if all(each.grades is None for each in qrels) else np.float64
+    query_of, first, second = np.array(shared, dtype=kind).reshape(-1, 3).T
+    judged = np.array([[len(each) for each in lists] for lists in labels])
+    return Agreement(query_of.astype(np.int64), first, second, judged, rel)
 
 
 def common_queries(first: Qrels, second: Qrels, names: tuple[str, str]) -> list[bytes]:
@@ -127,7 +129,7 @@ def common_queries(first: Qrels, second: Qrels, names: tuple[str, str]) -> list[
     return common
 
 
-def _labels(qrels: Qrels, queries: Sequence[bytes]) -> list[dict[bytes, int]]:
+def _labels(qrels: Qrels, queries: Sequence[bytes]) -> list[dict[bytes, float]]:
     """Return the labels of the documents of some queries."""
     documents, labels, offsets = list(qrels.documents), qrels.labels.tolist(), qrels.offsets.tolist()
     place = {query: i for i, query in enumerate(qrels.queries)}

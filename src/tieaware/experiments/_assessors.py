@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieaware.checks.arguments import number, sequence, shown, whole_number
+from tieaware.checks.arguments import number, sequence, shown, threshold
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import ASSESSOR_MEASURES
 from tieaware.engine.views import View
@@ -35,7 +35,7 @@ def assessors(
     *,
     names: Sequence[str] = ("A", "B"),
     ties: TieRuleName = "average",
-    rel: int = 1,
+    rel: float = 1,
     alpha: float = 0.05,
     test: PairTest = "t",
     correction: Correction | None = None,
@@ -54,7 +54,7 @@ def assessors(
         As in `tieaware.evaluate`.
     names : sequence of two str
         The names of the assessors in tables and figures.
-    rel : int
+    rel : float
         The smallest relevant label, at least 0, for the agreement. Measures have their own parameter of this name.
     alpha : float
         The significance level of the tests between runs, between 0 and 1.
@@ -95,7 +95,7 @@ def assessors(
     """
     parsed = parse_measures(measures)
     both = _checked_names(names)
-    rel = whole_number("rel", rel, 0, 2**31)
+    rel = threshold("rel", rel)
     alpha = number("alpha", alpha, 0, 1, ends=False)
     procedure = checked(test, correction)
     judged = as_qrels(qrels_a), as_qrels(qrels_b)

@@ -59,7 +59,7 @@ def curves(
     kind: CurveKind = "precision-recall",
     *,
     ties: TieRuleName = "average",
-    rel: int = 1,
+    rel: float = 1,
     threads: int | None = None,
     collection_size: int | None = None,
     consistent_only: bool = False,
@@ -75,7 +75,7 @@ def curves(
         "interpolated": at each of the recalls 0, 0.1 … 1, the greatest precision at that recall or a higher one.
         "roc": the share of the nonrelevant documents that are within the first k ranks, and that of the relevant ones.
         Across a tie, the expected ROC curve is a straight line.
-    rel : int
+    rel : float
         The smallest relevant label, at least 0.
     collection_size : int, optional
         The number of documents in the collection, for "roc". The shares are then of all documents, and documents that

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import whole_number
+from tieaware.checks.arguments import threshold, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import POOL_DEPTH
 from tieaware.experiments._pool_candidates import Pools, collect
@@ -22,7 +22,7 @@ from tieaware.output.tables import Cell, Table, counted, percent, significant
 
 
 def pooling(
-    runs: Any, depth: int = POOL_DEPTH, *, qrels: QrelsLike | None = None, rel: int = 1, consistent_only: bool = False
+    runs: Any, depth: int = POOL_DEPTH, *, qrels: QrelsLike | None = None, rel: float = 1, consistent_only: bool = False
 ) -> Pooling:
     """Pool the first documents of each run for assessment, and find the documents whose pooling depends on ties.
 
@@ -38,7 +38,7 @@ def pooling(
         The number of documents that a run contributes for each query, at least 1.
     qrels : Qrels, path, or {query: {document: label}}, optional
         Judgments, to count the relevant documents in the pool.
-    rel : int
+    rel : float
         The smallest relevant label, at least 0; used only with judgments.
 
     Returns
@@ -78,7 +78,7 @@ def pooling(
     (array([3.5]), {'q1': ['d1', 'd2', 'd4', 'd5', 'd3']})
     """
     depth = whole_number("depth", depth, 1, 2**31)
-    rel = whole_number("rel", rel, 0, 2**31)
+    rel = threshold("rel", rel)
     judged = None if qrels is None else as_qrels(qrels)
     sources = repeatable_runs(runs, consistent_only)
     candidates, contributions = collect(sources, depth)
@@ -125,7 +125,7 @@ class Pooling(Experiment):
         Whether the depth divides a tie group.
     unique : float64[n_runs, n_queries]
         The expected number of documents that only this run contributes.
-    rel : int
+    rel : float
         The smallest relevant label.
     labels : float64[n_documents] or None
         The labels of the documents; NaN for unjudged ones. None without judgments.
@@ -144,7 +144,7 @@ class Pooling(Experiment):
     in_whole_groups: Values
     divided: npt.NDArray[np.bool_]
     unique: Values
-    rel: int
+    rel: float
     labels: Values | None
     unique_relevant: Values | None
 
@@ -278,7 +278,7 @@ class Pooling(Experiment):
         )
         if self.labels is not None:
             columns.append("label")
-            values.append([None if label != label else int(label) for label in self.labels.tolist()])
+            values.append([_shown_label(label) for label in self.labels.tolist()])
         title = "The documents that may be pooled"
         return Table(title, tuple(columns), list(zip(*values, strict=True)), notes)
 
@@ -305,6 +305,13 @@ class Pooling(Experiment):
                 (6.8, 1.3 + 0.22 * min(len(self.runs), DRAWN)), "Documents of a single run",
             ),
         }  # fmt: skip
+
+
+def _shown_label(label: float) -> float | None:
+    """Return a label as a cell: None if the document is not judged, an int if the label is a whole number."""
+    if label != label:
+        return None
+    return int(label) if label.is_integer() else label
 
 
 def _documents(count: float) -> str:

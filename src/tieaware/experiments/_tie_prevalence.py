@@ -14,7 +14,7 @@ from tieaware.checks.arguments import flag, whole_numbers
 from tieaware.checks.arrays import Values
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
 from tieaware.engine.views import View
-from tieaware.errors import InputError
+from tieaware.errors import InputError, warn
 from tieaware.experiments._cut_lists import AS_FAR, reaches_cut, warn_of_cuts
 from tieaware.experiments._identical_runs import Fingerprints, between_identical, described
 from tieaware.experiments._tie_prevalence_figures import DRAWN, Ranges, Shares, Sizes
@@ -78,7 +78,8 @@ def tie_prevalence(
     -----
     UserWarning
         If lists end inside a tie at the common length of their run (see `Ties`). They may have been cut there; then the
-        dropped documents are missing from every average over ties.
+        dropped documents are missing from every average over ties. If judgments and runs seem to be swapped, because
+        the labels are not whole numbers and the scores look like labels.
 
     References
     ----------
@@ -135,19 +136,25 @@ def tie_prevalence(
 
 
 def _judgments(qrels: QrelsLike, runs: Any) -> Qrels:
-    """Read the judgments. If only the runs look like judgments, the error asks whether the two are swapped."""
+    """Read the judgments. If the runs look like judgments, an error or a warning asks whether the two are swapped."""
+    swapped = "are judgments and runs swapped? write tie_prevalence(runs, qrels)"
     try:
-        return as_qrels(qrels)
+        judged = as_qrels(qrels)
     except InputError as error:
-        try:
-            is_swapped = look_like_labels(as_qrels(runs).labels.astype(np.float64))
-        except InputError:
-            raise error from None
-        if not is_swapped:
+        if not _look_like_judgments(runs):
             raise
-        problem = error.problem.partition("; are judgments and run swapped?")[0]
-        swapped = "are judgments and runs swapped? write tie_prevalence(runs, qrels)"
-        raise InputError(error.where, f"{problem}; {swapped}") from None
+        raise InputError(error.where, f"{error.problem}; {swapped}") from None
+    if judged.grades is not None and _look_like_judgments(runs):
+        warn(f"{judged.name}: these labels look like scores, and the scores of the runs like labels: {swapped}")
+    return judged
+
+
+def _look_like_judgments(runs: Any) -> bool:
+    """Return whether runs can be read as judgments whose labels are small whole numbers."""
+    try:
+        return look_like_labels(as_qrels(runs).labels.astype(np.float64))
+    except InputError:
+        return False
 
 
 def _deviations(

@@ -114,8 +114,10 @@ class _Cells(Objects):
     def identifiers_at(self, rows: Integers) -> Identifiers:
         return super().identifiers_at(rows).matching_any()
 
-    def numbers(self, start: int, stop: int) -> NDArray[Any]:
+    def numbers(self, start: int, stop: int, nulls_as_nan: bool = False) -> NDArray[Any]:
         cells = super().numbers(start, stop)
+        if nulls_as_nan:
+            cells[cells == ""] = "nan"
         try:
             numbers = cells.astype(np.float64)
         except ValueError:

@@ -67,8 +67,10 @@ class Column(Protocol):
     def identifiers_at(self, rows: Integers) -> Identifiers:
         """Return the identifiers in the rows with these indices."""
 
-    def numbers(self, start: int, stop: int) -> NDArray[Any]:
+    def numbers(self, start: int, stop: int, nulls_as_nan: bool = False) -> NDArray[Any]:
         """Return a copy of the numbers in the rows `start` … `stop` - 1.
+
+        With `nulls_as_nan`, missing numbers are NaN, or None among objects; otherwise they are an error.
 
         Raises
         ------
@@ -203,9 +205,31 @@ class Objects:
         except BadCell as bad:
             raise BadCell(int(rows[bad.args[0]]), bad.args[1]) from None
 
-    def numbers(self, start: int, stop: int) -> NDArray[Any]:
+    def numbers(self, start: int, stop: int, nulls_as_nan: bool = False) -> NDArray[Any]:
         """Return a copy of the objects, which the caller converts to scores or labels."""
         return self._array[start:stop].copy()
+
+
+class _Nullable(Objects):
+    """A column of a nullable type of pandas in which a value is missing: an error, unless numbers may be missing."""
+
+    def __init__(self, array: NDArray[np.object_], error: InputError) -> None:
+        super().__init__(array)
+        self._error = error
+
+    def sections(self, start: int, stop: int) -> Integers:
+        raise self._error
+
+    def identifiers(self, start: int, stop: int) -> Identifiers:
+        raise self._error
+
+    def identifiers_at(self, rows: Integers) -> Identifiers:
+        raise self._error
+
+    def numbers(self, start: int, stop: int, nulls_as_nan: bool = False) -> NDArray[Any]:
+        if not nulls_as_nan:
+            raise self._error
+        return super().numbers(start, stop)
 
 
 def _identifies(value: object) -> bool:
@@ -372,7 +396,8 @@ class _PandasFrame(Frame):
         if plain is not None:
             missing = series.isna().to_numpy()
             if missing.any():
-                raise InputError(f"{self._source_name}: {name}[{int(missing.argmax())}]", "the value is missing")
+                error = InputError(f"{self._source_name}: {name}[{int(missing.argmax())}]", "the value is missing")
+                return _Nullable(series.to_numpy(dtype=object), error)
             return of_array(series.to_numpy(dtype=plain))
         return of_array(np.asarray(series, None if isinstance(dtype, np.dtype) else object))
 

@@ -55,7 +55,7 @@ def match(qrels: Qrels, run: RunSource) -> Matched:
         walked = _join.match_dict(qrels.index, run.mapping)
         if walked is not None:
             rows, offsets, scores, judged_offsets, positions, labels = walked
-            return Matched(rows, scores, JudgedLists(offsets, judged_offsets, positions, labels))
+            return Matched(rows, scores, JudgedLists(offsets, judged_offsets, positions, labels, grades=qrels.grades))
         # The kernel found something other than dicts, str and numbers. The run is converted to columns, which either
         # works or raises an error that names the invalid value.
     columns = run.whole()
@@ -73,7 +73,8 @@ def match(qrels: Qrels, run: RunSource) -> Matched:
         columns.documents.data,
         columns.documents.offsets,
     )
-    return Matched(rows, columns.scores, JudgedLists(columns.offsets, judged_offsets, positions, labels))
+    lists = JudgedLists(columns.offsets, judged_offsets, positions, labels, grades=qrels.grades)
+    return Matched(rows, columns.scores, lists)
 
 
 def check_numbers(qrels: Qrels, run: RunSource, name: str) -> None:

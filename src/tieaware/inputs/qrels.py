@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Mapping, Set
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import shown, unexpected
-from tieaware.checks.arrays import Labels, Offsets, Place, as_flat, as_labels, as_numpy, as_offsets
+from tieaware.checks.arrays import Labels, Offsets, Place, Values, as_flat, as_numpy, as_offsets
 from tieaware.checks.attributes import HintedColumns
 from tieaware.checks.keywords import calls_elsewhere
 from tieaware.errors import InputError
@@ -19,9 +20,10 @@ from tieaware.inputs.column_names import judged_columns
 from tieaware.inputs.constructors import instead_of_columns
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.mappings import flattened
-from tieaware.inputs.rows import Rows, whole_labels
+from tieaware.inputs.rows import Rows
 from tieaware.kernels import _dicts, _identifiers, _join
 from tieaware.lists.axis_names import axis_names, number_names
+from tieaware.lists.grades import GradedLabels, Grades, Missing, check_missing, whole_or_real
 from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.query_lists import Lists, by_query, from_columns, grouped
@@ -47,7 +49,7 @@ class Qrels(HintedColumns):
         The rows of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
     documents : Identifiers
         The judged document of each row. A query has each document at most once.
-    labels : int32[n_rows]
+    labels : int32[n_rows], or float64[n_rows] if a label is not a whole number
         The label of each row.
     name : str
         The name of the judgments in error messages.
@@ -60,7 +62,7 @@ class Qrels(HintedColumns):
     Raises
     ------
     InputError
-        The lengths of the columns are inconsistent, a label is not an integer of 32 bits, or a document has two
+        The lengths of the columns are inconsistent, a label is not a number of at most 2^31 - 1, or a document has two
         different labels for the same query.
 
     Examples
@@ -77,7 +79,7 @@ class Qrels(HintedColumns):
     queries: Identifiers
     offsets: Offsets
     documents: Identifiers
-    labels: Labels
+    labels: Labels | Values
     name: str
     n_columns: int | None
     _index: _join.Index | None
@@ -89,10 +91,10 @@ class Qrels(HintedColumns):
         queries: Identifiers,
         offsets: Offsets,
         documents: Identifiers,
-        labels: Labels,
+        labels: Labels | Values,
         name: str = "qrels",
     ) -> None:
-        labels = as_labels(as_flat(labels, "labels"), "labels").copy()
+        labels = whole_or_real(as_flat(labels, "labels"), "labels").copy()
         offsets = checked_columns(queries, offsets, documents, labels, "labels")
         lists = without_repetitions(Lists(queries, offsets, documents, labels), lambda row: f"documents[{row}]")
         self._set(lists, name)
@@ -107,7 +109,8 @@ class Qrels(HintedColumns):
         set_once(self, "name", name)
         set_once(self, "n_columns", n_columns)
         set_once(self, "_index", None)
-        set_once(self, "_judgments", Judgments(labels, offsets))
+        numbers, grades = GradedLabels.of(labels)
+        set_once(self, "_judgments", Judgments(frozen(numbers.view()), offsets, grades=grades))
 
     @classmethod
     def of(cls, lists: Lists, name: str, n_columns: int | None = None) -> Qrels:
@@ -116,7 +119,7 @@ class Qrels(HintedColumns):
         Parameters
         ----------
         lists : Lists
-            The columns. The values are the labels.
+            The columns. The values are the labels, int32 or float64.
         name : str
             The name of the judgments in error messages.
         n_columns : int, optional
@@ -136,16 +139,20 @@ class Qrels(HintedColumns):
         qrels: Mapping[Any, Mapping[Any, float] | Set[Any] | list[Any] | tuple[Any, ...]],
         *,
         name: str = "qrels",
+        missing: Missing | None = None,
     ) -> Qrels:
         """Make judgments from ``{query: {document: label}}``, or from ``{query: documents}``.
 
         Parameters
         ----------
         qrels : mapping
-            Queries and documents are str, bytes or int; 1 and "1" are the same identifier. Labels are whole numbers,
-            possibly as floats or bools. Documents in a set, list or tuple have no labels, and get the label 1.
+            Queries and documents are str, bytes or int; 1 and "1" are the same identifier. Labels are numbers, whole or
+            real. Documents in a set, list or tuple have no labels, and get the label 1.
         name : str
             The name of the judgments in error messages.
+        missing : "unjudged", optional
+            Whether a missing label (NaN or None) means that a document is unjudged; its label is then -1. By default,
+            it is an error.
 
         Returns
         -------
@@ -155,8 +162,9 @@ class Qrels(HintedColumns):
         Raises
         ------
         InputError
-            The argument has neither form, a key is not text, bytes or an integer, a label is not an integer of 32 bits,
-            two keys of a query are the same document with different labels, or a list contains a document twice.
+            The argument has neither form, a key is not text, bytes or an integer, a label is not a number of at most
+            2^31 - 1 or is missing, two keys of a query are the same document with different labels, or a list contains
+            a document twice.
 
         Examples
         --------
@@ -164,7 +172,10 @@ class Qrels(HintedColumns):
         Qrels('qrels', 1 query, 2 judgments)
         >>> Qrels.from_dict({"q1": {"d1": 1.0}, "q2": ["d1", "d2"]}).labels
         array([1, 1, 1], dtype=int32)
+        >>> Qrels.from_dict({"q1": {"d1": 0.7, "d2": 0}}).labels
+        array([0.7, 0. ])
         """
+        check_missing(missing)
         walked = _dicts.columns_of(qrels) if type(qrels) is dict else None
         if walked is not None:
             names, name_offsets, offsets, ids, id_offsets, labels = walked
@@ -172,28 +183,30 @@ class Qrels(HintedColumns):
                 Lists(Identifiers.of(names, name_offsets), offsets, Identifiers.of(ids, id_offsets), labels), name
             )
         if isinstance(qrels, Mapping) and any(isinstance(listed, _WITHOUT_LABELS) for listed in qrels.values()):
-            return cls.from_dict({query: _labelled(query, listed) for query, listed in qrels.items()}, name=name)
+            labelled = {query: _labelled(query, listed) for query, listed in qrels.items()}
+            return cls.from_dict(labelled, name=name, missing=missing)
         # The kernel reads only plain dicts with common types. The code below reads all other mappings, and raises the
         # error if a value is invalid.
         queries, offsets, documents, values, place = flattened(qrels, "qrels")
-        labels = as_flat(as_numpy(values, "qrels", place), "qrels")
-        lists = grouped(queries, offsets, documents, whole_labels(labels, "qrels", place))
+        labels = whole_or_real(as_flat(as_numpy(values, "qrels", place), "qrels"), "qrels", place, missing)
+        lists = grouped(queries, offsets, documents, labels)
         return cls.of(without_repetitions(lists, place), name)
 
     @classmethod
     def from_columns(
-        cls, query: Iterable[object], doc: Iterable[object], label: ArrayLike, *, name: str = "qrels"
-    ) -> Qrels:
+        cls, query: Iterable[object], doc: Iterable[object], label: ArrayLike, *, name: str = "qrels",
+        missing: Missing | None = None,
+    ) -> Qrels:  # fmt: skip
         """Make judgments from three columns of equal length, whose rows may be in any order.
 
-        Parameter `name` as for `from_dict`.
+        Parameters `name` and `missing` as for `from_dict`.
 
         Parameters
         ----------
         query, doc : sequence or array of str, bytes or int
             The query and the document of each row. Integers match only integers of runs, not text such as "7". If the
             queries are integers, the queries of `Results` are integers too.
-        label : sequence or array of int
+        label : sequence or array of numbers
             The label of each row. A judgment that repeats an earlier one counts once.
 
         Returns
@@ -204,8 +217,8 @@ class Qrels(HintedColumns):
         Raises
         ------
         InputError
-            The columns differ in length, a label is not an integer of 32 bits, or a document has two different labels
-            for the same query.
+            The columns differ in length, a label is not a number of at most 2^31 - 1 or is missing, or a document has
+            two different labels for the same query.
 
         Examples
         --------
@@ -213,7 +226,7 @@ class Qrels(HintedColumns):
         >>> qrels.queries.to_list(), qrels.offsets.tolist()
         (['q1', 'q2'], [0, 2, 3])
         """
-        labels = as_labels(as_flat(label, "label"), "label").copy()
+        labels = whole_or_real(as_flat(label, "label"), "label", missing=missing).copy()
         lists = from_columns(query, doc, labels, "label")
         return cls.of(without_repetitions(lists, lambda row: f"doc[{row}]"), name)
 
@@ -225,15 +238,16 @@ class Qrels(HintedColumns):
         queries: Iterable[object] | None = None,
         documents: Iterable[object] | None = None,
         name: str = "qrels",
+        missing: Missing | None = None,
     ) -> Qrels:
         """Make judgments from a sparse matrix with a row for each query and a column for each document.
 
-        Parameter `name` as for `from_dict`.
+        Parameters `name` and `missing` as for `from_dict`.
 
         Parameters
         ----------
         relevance : sparse matrix in CSR form, shape (n_queries, n_documents)
-            As for `tieaware.Evaluator.from_sparse`: an entry is the label of a document, a whole number.
+            As for `tieaware.Evaluator.from_sparse`: an entry is the label of a document.
         queries, documents : sequence of str, bytes or int, optional
             The names of the rows and of the columns; by default their numbers, from 0. Top-k lists of the numbers of
             columns must not have a number that is too large.
@@ -256,20 +270,21 @@ class Qrels(HintedColumns):
         >>> qrels.queries.to_list(), qrels.documents.to_list(), qrels.labels.tolist()
         (['u1', 'u2'], [2, 0], [1, 2])
         """
-        judged = Relevance.of(relevance)
+        judged = Relevance.of(relevance, missing=missing)
         (n_queries, n_documents), columns = judged.shape, judged.judged.columns
         named, ids = number_names(np.arange(n_queries)), number_names(columns)
         if queries is not None:
             named = axis_names(queries, n_queries, "queries", "rows of relevance")
         if documents is not None:
             ids = axis_names(documents, n_documents, "documents", "columns of relevance").take(columns)
-        lists = Lists(named, judged.judged.offsets, ids, judged.labels.copy())
+        labels = judged.labels.copy() if judged.grades is None else judged.grades.labels(judged.labels)
+        lists = Lists(named, judged.judged.offsets, ids, labels)
         return cls.of(lists, name, n_documents if documents is None else None)
 
     @classmethod
     def from_frame(
         cls, frame: Any, *, query: str | None = None, doc: str | None = None, label: str | None = None,
-        name: str = "qrels",
+        name: str = "qrels", missing: Missing | None = None,
     ) -> Qrels:  # fmt: skip
         """Make judgments from a data frame, or from anything that `from_arrow` accepts.
 
@@ -284,6 +299,9 @@ class Qrels(HintedColumns):
             `query`; doc_id, docno, did, doc, corpus-id, item_id, item, document_id, document, passage_id, pid or
             movie_id for `doc`; and relevance, label, rel or score for `label`; in any case, and with or without
             hyphens, underscores and spaces.
+        missing : "unjudged", optional
+            Whether a missing label (NaN or null) means that a document is unjudged; its label is then -1. By default,
+            it is an error.
 
         Returns
         -------
@@ -293,8 +311,8 @@ class Qrels(HintedColumns):
         Raises
         ------
         InputError
-            A column is missing or several columns have default names, a value is missing, a label is not an integer of
-            32 bits, or a document has two different labels for the same query.
+            A column is missing or several columns have default names, a value is missing, a label is not a number of at
+            most 2^31 - 1, or a document has two different labels for the same query.
 
         Examples
         --------
@@ -303,12 +321,12 @@ class Qrels(HintedColumns):
         >>> Qrels.from_frame(frame)
         Qrels('qrels', 1 query, 2 judgments)
         """
-        return judgments_of(frame_of(frame, name), name, (query, doc, label))
+        return judgments_of(frame_of(frame, name), name, (query, doc, label), missing)
 
     @classmethod
     def from_arrow(
         cls, table: Any, *, query: str | None = None, doc: str | None = None, label: str | None = None,
-        name: str = "qrels",
+        name: str = "qrels", missing: Missing | None = None,
     ) -> Qrels:  # fmt: skip
         """Make judgments from a table with the Arrow PyCapsule interface, such as a table of pyarrow or DuckDB.
 
@@ -328,9 +346,9 @@ class Qrels(HintedColumns):
         >>> Qrels.from_arrow(table).labels.tolist()
         [1, 0]
         """
-        return judgments_of(arrow_of(table, name), name, (query, doc, label))
+        return judgments_of(arrow_of(table, name), name, (query, doc, label), missing)
 
-    def to_dict(self) -> dict[str | int, dict[str | int, int]]:
+    def to_dict(self) -> dict[str | int, dict[str | int, int]] | dict[str | int, dict[str | int, float]]:
         """Return the judgments as ``{query: {document: label}}``, in their order.
 
         Returns
@@ -351,6 +369,11 @@ class Qrels(HintedColumns):
         return self._judgments
 
     @property
+    def grades(self) -> Grades | None:
+        """The values of labels that are real numbers; None if all labels are whole numbers."""
+        return self._judgments.grades
+
+    @property
     def index(self) -> _join.Index:
         """The hash index that finds the judged documents of a run. It is built when it is first used."""
         if self._index is None:
@@ -362,7 +385,7 @@ class Qrels(HintedColumns):
                         self.offsets,
                         self.documents.data,
                         self.documents.offsets,
-                        self.labels,
+                        self._judgments.labels,
                     )
                     object.__setattr__(self, "_index", index)
         assert self._index is not None
@@ -387,15 +410,18 @@ class Qrels(HintedColumns):
 
 
 def judgments_of(
-    frame: Frame, name: str, columns: tuple[str | None, str | None, str | None] = (None, None, None)
-) -> Qrels:
+    frame: Frame, name: str, columns: tuple[str | None, str | None, str | None] = (None, None, None),
+    missing: Missing | None = None,
+) -> Qrels:  # fmt: skip
     """Make judgments from a table. `columns` are the names of the query, document and label columns.
 
-    A column whose name is None is recognised by its usual names.
+    A column whose name is None is recognised by its usual names. `missing` says what missing labels mean.
     """
-    rows = Rows(frame, judged_columns(frame, name, *columns), name)
+    check_missing(missing)
+    rows = Rows(frame, judged_columns(frame, name, *columns), name, nulls_as_nan=missing is not None)
     chunk = rows.whole()
-    return Qrels.of(without_repetitions(rows.lists(chunk, whole_labels), rows.place(chunk)), name)
+    lists = rows.lists(chunk, partial(whole_or_real, missing=missing))
+    return Qrels.of(without_repetitions(lists, rows.place(chunk)), name)
 
 
 # The types that contain the relevant documents of a query without labels.

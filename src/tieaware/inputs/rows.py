@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tieaware.checks.arguments import unexpected
-from tieaware.checks.arrays import Integers, Offsets, Place, as_labels, as_scores, check_no_nan
+from tieaware.checks.arrays import Integers, Offsets, Place, as_scores, check_no_nan
 from tieaware.errors import InputError
 from tieaware.inputs.column_names import unread_columns
 from tieaware.inputs.frames import Batch, Column, Frame, described, joined, of_array, of_identifiers
@@ -78,12 +77,15 @@ class Rows:
         The name of the table in messages.
     run_column : int or None
         The index of the column with the name of the run; None if the table has no such column.
+    nulls_as_nan : bool
+        Whether missing values become NaN; otherwise they are an error.
     """
 
     frame: Frame
     columns: tuple[int, ...]
     source_name: str
     run_column: int | None = None
+    nulls_as_nan: bool = False
 
     def where(self, column: int, row: int | None = None) -> str:
         """Describe a column (0: query, 1: document, 2: value), or a row of the column, for a message."""
@@ -241,7 +243,7 @@ class Rows:
                 return self.where(2, rows.row(rows.start + i))
 
             try:
-                numbers = rows.batch.columns[2].numbers(rows.start, rows.stop)
+                numbers = rows.batch.columns[2].numbers(rows.start, rows.stop, self.nulls_as_nan)
             except BadCell as bad:
                 raise unexpected(self.where(2, rows.row(bad.args[0])), "a number", bad.args[1]) from None
             except TypeError as error:
@@ -304,27 +306,3 @@ def exact_scores(values: NDArray[Any], where: str, place: Place) -> NDArray[Any]
     scores = as_scores(values, where, place)
     check_no_nan(scores, where, place)
     return scores
-
-
-def whole_labels(values: NDArray[Any], where: str, place: Place) -> NDArray[Any]:
-    """Convert numbers to labels.
-
-    Raises
-    ------
-    InputError
-        A number is not an integer of 32 bits. If it has decimals, the message asks whether it is the score of a run.
-    """
-    try:
-        return as_labels(values, where, place)
-    except InputError as error:
-        if error.found is None or not _has_decimals(error.found):
-            raise
-        problem = f"{error.problem}; are judgments and run swapped?"
-        raise InputError(error.where, problem, error.expected, error.found) from None
-
-
-def _has_decimals(number: str) -> bool:
-    try:
-        return not float(number).is_integer() and isfinite(float(number))
-    except ValueError:
-        return False

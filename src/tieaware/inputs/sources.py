@@ -33,6 +33,7 @@ from tieaware.inputs.run_parts import RunParts
 from tieaware.inputs.run_topk import RunTopK, is_pair_of_arrays
 from tieaware.inputs.score_types import ScoreDtype
 from tieaware.inputs.trec import read_qrels
+from tieaware.lists.grades import Missing, check_missing
 from tieaware.lists.sparse import is_matrix
 
 # The classes for the forms of runs, in the order in which they are tried. RunSource recognises values that are already
@@ -84,26 +85,27 @@ _OF_PATHS = re.compile(r"[./\\*?]")
 _MAPPINGS = (dict, Mapping)
 
 
-def as_qrels(qrels: Any) -> Qrels:
-    """Convert judgments in any supported form to Qrels.
+def as_qrels(qrels: Any, missing: Missing | None = None) -> Qrels:
+    """Convert judgments in any supported form to Qrels. `missing` says what missing labels mean.
 
     Raises
     ------
     InputError
         The argument does not have a supported form, or the judgments are invalid.
     """
+    check_missing(missing)
     if isinstance(qrels, Qrels):
         return qrels
     check_no_rows(qrels, "qrels", "label")
     if isinstance(qrels, _MAPPINGS):
-        return Qrels.from_dict(qrels)
+        return Qrels.from_dict(qrels, missing=missing)
     if is_matrix(qrels):
-        return Qrels.from_sparse(qrels)
+        return Qrels.from_sparse(qrels, missing=missing)
     qrels = parts_at(qrels, "qrels")
     if not (is_frame(qrels) or isinstance(qrels, str | os.PathLike | Parts) or is_file_object(qrels)):
         forms = "a path, a binary file, {query: {document: label}}, a table or a sparse matrix"
         raise InputError("qrels", f"must be judgments ({forms}), not {_type_of(qrels)}{_instead(qrels)}")
-    return read_qrels(qrels)
+    return read_qrels(qrels, missing=missing)
 
 
 def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:

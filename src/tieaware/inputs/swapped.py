@@ -2,17 +2,22 @@
 
 Judgments that are a run have different labels for nearly all documents of a query, because they are scores. A run that
 is judgments has only a few small whole numbers as scores, because they are labels. One of these signs alone is normal:
-listening counts as judgments, or the grades of a language model as scores. Only both together are suspicious.
+listening counts or click probabilities as judgments, or the grades of a language model as scores. Only both together
+are suspicious.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from tieaware.checks.arrays import Scores
+from tieaware.errors import InputError
 from tieaware.inputs.qrels import Qrels
 
-# Labels up to this number are usual grades.
+# Whole labels up to this number are usual grades.
 _LARGEST_GRADE = 5
 # The smallest mean number of documents of a query that says something about their labels.
 _LEAST_DOCUMENTS = 3
@@ -27,10 +32,12 @@ _SAMPLE = 1000
 def look_like_a_run(qrels: Qrels) -> bool:
     """Return whether judgments look like a run.
 
-    They do if some label exceeds 5, and the labels of a query are all different (in at least 3 documents on average) or
-    have at least 12 different values on average. The first 1,000 queries count.
+    They do if the labels of a query have at least 12 different values on average, and some label exceeds 5 or is not a
+    whole number; or if some label exceeds 5, and the labels of a query are all different (in at least 3 documents on
+    average). The first 1,000 queries count.
     """
-    if len(qrels.labels) == 0 or qrels.labels.max() <= _LARGEST_GRADE:
+    are_usual = len(qrels.labels) == 0 or qrels.labels.max() <= _LARGEST_GRADE
+    if are_usual and qrels.grades is None:
         return False
     offsets = qrels.offsets[: _SAMPLE + 1]
     sizes = np.diff(offsets)
@@ -39,7 +46,18 @@ def look_like_a_run(qrels: Qrels) -> bool:
     labels, queries = labels[order], queries[order]
     n_different = len(labels) - int(np.count_nonzero((labels[1:] == labels[:-1]) & (queries[1:] == queries[:-1])))
     all_different = n_different == len(labels) >= _LEAST_DOCUMENTS * len(sizes)
-    return all_different or n_different >= _MANY_LABELS * len(sizes)
+    return (all_different and not are_usual) or n_different >= _MANY_LABELS * max(len(sizes), 1)
+
+
+@contextmanager
+def judgments_or_run(qrels: Qrels) -> Iterator[None]:
+    """Make an error about real labels that are all too low ask whether these are the scores of a run."""
+    try:
+        yield
+    except InputError as error:
+        if qrels.grades is None or not error.where.endswith(": labels") or not look_like_a_run(qrels):
+            raise
+        raise InputError(error.where, f"{error.problem}; or are judgments and run swapped?") from None
 
 
 def look_like_labels(scores: Scores) -> bool:

@@ -37,6 +37,7 @@ from tieaware.inputs.score_types import ScoreDtype, check_dtype, rounded
 from tieaware.inputs.table_files import table_in
 from tieaware.kernels import _trec
 from tieaware.kernels._seen import Seen
+from tieaware.lists.grades import Missing, check_missing, whole_or_real
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists, NotContiguous, grouped
 
@@ -52,7 +53,7 @@ _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)
 _NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
 
 
-def read_qrels(path: Path | Sequence[str | os.PathLike[str]]) -> Qrels:
+def read_qrels(path: Path | Sequence[str | os.PathLike[str]], *, missing: Missing | None = None) -> Qrels:
     r"""Read judgments from a file, part files or a table.
 
     Parameters
@@ -62,6 +63,9 @@ def read_qrels(path: Path | Sequence[str | os.PathLike[str]]) -> Qrels:
         are recognised by their content. CSV, TSV and JSON Lines files are recognised by their suffix. For the columns
         of tables, see `Qrels.from_frame`. A folder, a pattern such as "parts/*.parquet" or a list names part files,
         which are read as if they were one file.
+    missing : "unjudged", optional
+        Whether a missing label ("nan", or an empty cell of a table) means that a document is unjudged; its label is
+        then -1. By default, it is an error.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def read_qrels(path: Path | Sequence[str | os.PathLike[str]]) -> Qrels:
     ------
     InputError
         The file cannot be read, is empty or contains a run; a line has fewer than four fields, more than 1 MB or a
-        label that is not an integer of 32 bits; or a document has two different labels for the same query.
+        label that is not a number of at most 2^31 - 1; or a document has two different labels for the same query.
 
     Examples
     --------
@@ -81,21 +85,24 @@ def read_qrels(path: Path | Sequence[str | os.PathLike[str]]) -> Qrels:
     >>> qrels.queries.to_list(), qrels.documents.to_list(), qrels.labels.tolist()
     (['301'], ['d1', 'd2'], [1, 0])
     """
+    check_missing(missing)
     if is_frame(path):
-        return Qrels.from_frame(path)
+        return Qrels.from_frame(path, missing=missing)
     given = parts_at(path, "qrels")
     frame = PartsFrame.recognise(given) if isinstance(given, Parts) else None
     if frame is not None:
-        return judgments_of(frame, given.source_name)
+        return judgments_of(frame, given.source_name, missing=missing)
     with opened(given) as stream:
         table = table_in(stream) if isinstance(stream, ByteStream) else None
         if table is not None:
-            return judgments_of(table, stream.source_name)
-        reader = _Reader(stream, judgments=True)
+            return judgments_of(table, stream.source_name, missing=missing)
+        reader = _Reader(stream, judgments=True, missing=missing)
         for _ in reader.batches():
             pass
         lists = reader.lists(reader.parser.n_sections)
-        labels = replace(lists, values=lists.values.astype(np.int32))
+        whole = not reader.parser.has_reals
+        values = lists.values.astype(np.int32) if whole else whole_or_real(lists.values, "label", reader.place, missing)
+        labels = replace(lists, values=values)
         return Qrels.of(without_repetitions(labels, reader.place, reader.first_place), stream.source_name)
 
 
@@ -234,10 +241,10 @@ def _made_run(
 class _Reader:
     """A parser of a TREC file, which reads a byte stream and raises InputError for the first malformed line."""
 
-    def __init__(self, stream: TextStream, judgments: bool) -> None:
+    def __init__(self, stream: TextStream, judgments: bool, missing: Missing | None = None) -> None:
         self.stream = stream
         self.judgments = judgments
-        self.parser = _trec.Parser(judgments)
+        self.parser = _trec.Parser(judgments, missing=missing is not None)
         self._jump_rows: NDArray[np.int64] = np.zeros(0, np.int64)
         self._jump_lines: NDArray[np.int64] = np.zeros(0, np.int64)
 
@@ -315,9 +322,11 @@ def _problem(line: bytes, judgments: bool, first: bool) -> str:
             return f'this is a line of a run, "{_RUN_LINE}", not of judgments, "{_JUDGMENT_LINE}"'
         if n < 4:
             return f'a line of judgments has 4 fields, "{_JUDGMENT_LINE}", but this line has {n}'
-        return f"the label, field 4, must be an integer of 32 bits, not {quoted(fields[3])}"
+        if _NAN.fullmatch(fields[3]):
+            return "the label, field 4, is NaN; read_qrels(path, missing='unjudged') reads it as unjudged"
+        return f"the label, field 4, must be a number from -2147483648 to 2147483647, not {quoted(fields[3])}"
     if n < 6:
-        if first and n in (4, 5) and _INTEGER.fullmatch(fields[3]):
+        if first and n in (4, 5) and _NUMBER.fullmatch(fields[3]):
             return f'this is a line of judgments, "{_JUDGMENT_LINE}", not of a run, "{_RUN_LINE}"'
         return f'a line of a run has 6 fields, "{_RUN_LINE}", but this line has {n}'
     found = "NaN" if _NAN.fullmatch(fields[4]) else quoted(fields[4])

@@ -12,7 +12,7 @@ def columns_of(
         NDArray[np.int64],
         NDArray[np.uint8],
         NDArray[np.int64],
-        NDArray[np.int32],
+        NDArray[np.int32] | NDArray[np.float64],
     ]
     | None
 ): ...

@@ -22,6 +22,9 @@ Missing: TypeAlias = Literal["unjudged"]
 
 # The largest real label, as for whole labels.
 _LARGEST = float(2**31 - 1)
+_EXPECTED = "a number from -2147483648 to 2147483647"
+# The types of labels among objects.
+_NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 
 
 class Grades:
@@ -109,20 +112,51 @@ class GradedLabels(NamedTuple):
         InputError
             If a label is not a number, is NaN without `missing`, or is infinite or above 2^31 - 1.
         """
-        if missing is not None:
-            one_of("missing", missing, ("unjudged",))
+        check_missing(missing)
         array = as_array(values, where)
         if array.dtype.kind in "biu":
             return cls(as_integer_labels(array, where), None)
-        reals = _as_reals(array)
-        if reals is None:
-            return cls(as_labels(array, where, place), None)
-        _check_finite(reals, array, where, place, missing)
-        reals = np.where(np.isnan(reals), -1.0, reals)
-        if (reals == np.floor(reals)).all():
-            return cls(as_labels(reals, where, place), None)
-        grades = Grades.of(reals.reshape(-1))
-        return cls(grades.numbers(reals), grades)
+        return cls.of(whole_or_real(array, where, place, missing))
+
+    @classmethod
+    def of(cls, labels: npt.NDArray[Any]) -> GradedLabels:
+        """Return labels that `whole_or_real` returned: int32 as they are, float64 as numbers and values."""
+        if labels.dtype == np.int32:
+            return cls(labels, None)
+        grades = Grades.of(labels.reshape(-1))
+        return cls(grades.numbers(labels), grades)
+
+
+def whole_or_real(
+    values: Any, where: str, place: Place | None = None, missing: Missing | None = None
+) -> npt.NDArray[Any]:
+    """Convert labels to int32 if all of them are whole numbers, otherwise to float64 without NaN.
+
+    Parameters and errors as for `GradedLabels.read`. With `missing`, None among objects means the same as NaN.
+    """
+    check_missing(missing)
+    array = as_array(values, where)
+    if missing and array.dtype.kind == "O":
+        array = np.frompyfunc(_nan_if_none, 1, 1)(array)
+    reals = None if array.dtype.kind in "biu" else _as_reals(array)
+    if reals is None:
+        if array.dtype.kind == "O":
+            _check_objects(array, where, place)
+        return as_labels(array, where, place)
+    _check_finite(reals, array, where, place, missing)
+    reals = np.where(np.isnan(reals), -1.0, reals)
+    return as_labels(reals, where, place) if (reals == np.floor(reals)).all() else reals
+
+
+def check_missing(missing: Any) -> None:
+    """Raise InputError if the argument `missing` is neither None nor "unjudged"."""
+    if missing is not None:
+        one_of("missing", missing, ("unjudged",))
+
+
+def _nan_if_none(value: object) -> object:
+    """Return NaN for None and for the missing value of pandas, which need not be installed."""
+    return np.nan if value is None or type(value).__name__ == "NAType" else value
 
 
 def numbered_alike(parts: Sequence[tuple[Labels, Grades | None]]) -> tuple[list[Labels], Grades | None]:
@@ -140,8 +174,7 @@ def numbered_alike(parts: Sequence[tuple[Labels, Grades | None]]) -> tuple[list[
 def _as_reals(array: npt.NDArray[Any]) -> Values | None:
     """Return real numbers as float64; None for an array in which something is not a number, or all are whole."""
     if array.dtype.kind == "O":
-        numbers = (int, float, np.integer, np.floating, np.bool_)
-        if not all(isinstance(value, numbers) for value in array.reshape(-1).tolist()):
+        if not all(isinstance(value, _NUMBERS) for value in array.reshape(-1).tolist()):
             return None
         try:
             array = array.astype(np.float64)
@@ -153,6 +186,15 @@ def _as_reals(array: npt.NDArray[Any]) -> Values | None:
         reals: Values = array.astype(np.float64)
     # Whole numbers take the path of integers, which also words the error about labels that are too large.
     return reals if (np.isnan(reals) | (reals != np.floor(reals))).any() else None
+
+
+def _check_objects(array: npt.NDArray[Any], where: str, place: Place | None) -> None:
+    """Raise InputError at the first object that is not a number, or is too large."""
+    for row, value in enumerate(array.reshape(-1).tolist()):
+        size: Any = abs(value) if isinstance(value, _NUMBERS) else np.inf
+        if size > _LARGEST + 1:
+            at = place(row) if place else element(where, array.shape, row)
+            raise unexpected(at, _EXPECTED, shown(value))
 
 
 def _check_finite(
@@ -168,4 +210,4 @@ def _check_finite(
     at = place(row) if place else element(where, given.shape, row)
     if np.isnan(reals.reshape(-1)[row]):
         raise InputError(at, "is NaN; pass missing='unjudged' if NaN means that a document is not judged")
-    raise unexpected(at, "a number up to 2147483647", shown(float(reals.reshape(-1)[row])))
+    raise unexpected(at, _EXPECTED, shown(float(reals.reshape(-1)[row])))

@@ -32,6 +32,8 @@ class Judgments:
         For each query, the number of documents of label 0 that are not in `labels`.
     grades : Grades, optional
         The values of labels that are real numbers; None if `labels` are the labels themselves.
+    is_part : bool
+        Whether there may be more judgments elsewhere, so that nothing is wrong if no document is relevant.
 
     Attributes
     ----------
@@ -40,14 +42,21 @@ class Judgments:
     """
 
     def __init__(
-        self, labels: Labels, offsets: Offsets, left_out: Integers | None = None, grades: Grades | None = None
-    ) -> None:
+        self, labels: Labels, offsets: Offsets, left_out: Integers | None = None, grades: Grades | None = None,
+        is_part: bool = False,
+    ) -> None:  # fmt: skip
         self.labels = labels
         self.offsets = offsets
         self.left_out = left_out
         self.grades = grades
+        self.is_part = is_part
         self.totals: dict[Any, Any] = {}
         self._counts: dict[int, Values] = {}
+
+    @cached_property
+    def as_part(self) -> Judgments:
+        """The same judgments as a part of more; see `is_part`."""
+        return self if self.grades is None else Judgments(self.labels, self.offsets, self.left_out, self.grades, True)
 
     @property
     def n_queries(self) -> int:

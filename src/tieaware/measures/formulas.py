@@ -145,12 +145,10 @@ NOTHING = Weighting(_nothing)
 def relevant_documents(measure: Measure, judgments: Judgments) -> Values:
     """Return N for each query: the number of relevant documents, retrieved or not."""
     least, grades = float(measure["rel"]), judgments.grades
-    if grades is not None and grades.highest < least:
-        raise InputError(
-            f"{measure}: labels",
-            f"are all below rel={measure['rel']}, so no document is relevant (the highest is {grades.highest:g}); "
-            f"write for example {measure(rel=_example_of(grades.highest))}",
-        )
+    if grades is not None and grades.highest < least and not judgments.is_part:
+        problem = f"are all below rel={measure['rel']}, so no document is relevant (the highest is {grades.highest:g})"
+        instead = f"; write for example {measure(rel=_example_of(grades.highest))}" if grades.highest else ""
+        raise InputError(f"{measure}: labels", f"{problem}{instead}")
     return judgments.count(least)
 
 

@@ -103,12 +103,7 @@ class Threshold:
 
     def checked(self, where: str, value: Any) -> Setting:
         """Return the value as an int or a float, because 2 and 2.0 must give equal measures; or raise InputError."""
-        try:
-            threshold = arguments.number(where, value, self.least, self.most)
-        except InputError:
-            expected = f"a number from {self.least:,} to {self.most:,}"
-            raise arguments.unexpected(where, expected, arguments.shown(value)) from None
-        return int(threshold) if threshold == int(threshold) else threshold
+        return arguments.threshold(where, value, self.least, self.most)
 
 
 class Table(str):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.checks.attributes import Hinted
@@ -203,12 +205,14 @@ def _matched(qrels: Qrels, aligned: Aligned, name: str) -> Matched:
     return matched
 
 
-def _labels(matched: Matched, aligned: Aligned) -> Integers:
+def _labels(matched: Matched, aligned: Aligned) -> NDArray[Any]:
     """Return the label of each aligned document; -1 if it is not judged."""
-    labels = np.full(len(aligned.documents), -1, np.int64)
-    found = np.repeat(aligned.offsets[:-1], np.diff(matched.lists.judged_offsets)) + matched.lists.positions
+    lists = matched.lists
+    known = lists.judgments.values
+    labels = np.full(len(aligned.documents), -1, known.dtype)
+    found = np.repeat(aligned.offsets[:-1], np.diff(lists.judged_offsets)) + lists.positions
     # In judgments, negative labels mean "in the pool, but not judged"; in an evaluator, -1 means "not in the pool".
-    labels[found] = np.where(matched.lists.labels < 0, POOLED, matched.lists.labels)
+    labels[found] = np.where(known < 0, POOLED, known)
     return labels
 
 

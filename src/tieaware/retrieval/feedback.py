@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieaware.checks.arguments import number, whole_number
+from tieaware.checks.arguments import number, threshold, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.inputs.sources import QrelsLike, as_qrels
 from tieaware.lists.identifiers import encoded
@@ -108,7 +108,7 @@ class _Rocchio(NamedTuple):
 
 def rocchio(
     index: Index, queries: Mapping[Any, Any], qrels: QrelsLike, *, weighting: str = "lnc.ltc", alpha: float = 1.0,
-    beta: float = 0.75, gamma: float = 0.15, rel: int = 1, n_terms: int | None = None,
+    beta: float = 0.75, gamma: float = 0.15, rel: float = 1, n_terms: int | None = None,
 ) -> dict[Any, Query]:  # fmt: skip
     """Move queries towards their relevant documents and away from the nonrelevant ones, by Rocchio's formula.
 
@@ -131,7 +131,7 @@ def rocchio(
     alpha, beta, gamma : float
         The weights of the query, of the centroid of the relevant documents, and of the centroid of the documents judged
         nonrelevant; at least 0.
-    rel : int, default: 1
+    rel : float, default: 1
         The smallest label of a relevant document. Documents with a negative label are unjudged.
     n_terms : int, optional
         The largest number of terms to add to a query: the terms with the largest weights; if weights tie, the terms
@@ -160,7 +160,7 @@ def rocchio(
     formula = _Rocchio(alpha, beta, gamma, n_terms)
     formula.check()
     judged, vectors = as_qrels(qrels), _Vectors.of(index, weighting)
-    rel = whole_number("rel", rel, 0)
+    rel = threshold("rel", rel)
     rows = {query: (a, b) for query, a, b in zip(judged.queries, judged.offsets[:-1], judged.offsets[1:], strict=True)}
     numbers = index.prepared("numbers", lambda: {name: number for number, name in enumerate(index.documents)})
     expanded = {}
@@ -168,7 +168,9 @@ def rocchio(
         query = text if isinstance(text, Query) else index.query(text)
         a, b = rows.get(encoded(name), (0, 0))
         found = [(numbers.get(judged.documents[row], -1), judged.labels[row]) for row in range(a, b)]
-        documents, labels = np.array(sorted(each for each in found if each[0] >= 0), np.int64).reshape(-1, 2).T
+        known = sorted(each for each in found if each[0] >= 0)
+        documents = np.array([document for document, _ in known], np.int64)
+        labels = np.array([label for _, label in known], np.float64)
         relevant, nonrelevant = documents[labels >= rel], documents[(labels >= 0) & (labels < rel)]
         weights = query_weights(index, weighting, query)
         expanded[name] = formula.expand(query, weights, vectors, (relevant, np.ones(len(relevant))), nonrelevant)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,7 @@ def evaluate_lines(
     lines: Sequence[Line],
     *,
     ties: TieRuleName = "trec_eval",
-    level: int = 1,
+    level: float = 1,
     complete: bool = False,
     judged_only: bool = False,
     deepest: int | None = None,
@@ -78,7 +79,7 @@ def evaluate_lines(
     lines : sequence of Line
     ties : str
         The tie rule, one of `tieaware.ties.RULES`.
-    level : int
+    level : float
         The smallest relevant label.
     complete : bool
         Whether to evaluate all judged queries; otherwise only the judged queries that the run answers.
@@ -140,12 +141,13 @@ def _without(run: Run, removed: NDArray[np.bool_]) -> Run:
     return Run.of(replace(lists, sources=None), run.name, run.tag)
 
 
-def _labels(matched: Matched) -> Integers:
+def _labels(matched: Matched) -> NDArray[Any]:
     """Return each document's label: POOLED if the label is negative, OUTSIDE if the document has no label."""
     lists = matched.lists
-    labels = np.full(lists.offsets[-1], OUTSIDE, dtype=np.int64)
+    known = lists.judgments.values
+    labels = np.full(lists.offsets[-1], OUTSIDE, dtype=np.int64 if lists.grades is None else np.float64)
     starts = np.repeat(lists.offsets[:-1], np.diff(lists.judged_offsets))
-    labels[starts + lists.positions] = np.where(lists.labels < 0, POOLED, lists.labels)
+    labels[starts + lists.positions] = np.where(known < 0, POOLED, known)
     return labels
 
 
@@ -174,7 +176,9 @@ def _below(run: Run, matched: Matched, rule: TieRule, deepest: int) -> NDArray[n
     return removed
 
 
-def _rankings(qrels: Qrels, run: Run, matched: Matched, rule: TieRule, level: int, rows: Integers) -> Iterator[Ranking]:
+def _rankings(
+    qrels: Qrels, run: Run, matched: Matched, rule: TieRule, level: float, rows: Integers
+) -> Iterator[Ranking]:
     """Yield the ranking of each query in `rows`, which are positions of queries in the judgments."""
     order = _ordered(run, matched, rule)
     labels, scores = _labels(matched)[order], run.scores[order]
@@ -187,7 +191,7 @@ def _rankings(qrels: Qrels, run: Run, matched: Matched, rule: TieRule, level: in
         if rule.averages and end > start:
             begins = np.append(True, scores[start + 1 : end] != scores[start : end - 1])
             edges = np.append(np.flatnonzero(begins), end - start)
-        yield Ranking(labels[start:end], edges, judged[judged >= 0].astype(np.int64), level)
+        yield Ranking(labels[start:end], edges, judged[judged >= 0].astype(labels.dtype), level)
 
 
 def measured(
@@ -236,7 +240,7 @@ def _interpolate_as_9(
     answers = np.where(np.diff(matched.lists.judged_offsets) > 0, matched.rows, -1)
     answered = np.unique(answers[answers >= 0])
     query = np.repeat(np.arange(len(qrels)), np.diff(qrels.offsets))
-    for level in dict.fromkeys(int(measure["rel"]) for measure in measures):
+    for level in dict.fromkeys(float(measure["rel"]) for measure in measures):
         at_level = [measure for measure in measures if measure["rel"] == level]
         relevant = np.bincount(query[qrels.labels >= level], minlength=len(qrels))[answered]
         for n in np.unique(relevant[relevant > 0]).tolist():

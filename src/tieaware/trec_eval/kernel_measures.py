@@ -27,7 +27,7 @@ from tieaware.measures.formulas import (
     patient_slots,
     relevant_documents,
 )
-from tieaware.measures.parameters import Number, WholeNumber
+from tieaware.measures.parameters import Number, Threshold
 from tieaware.trec_eval.families import PATIENCE
 
 
@@ -44,7 +44,7 @@ class _Gains:
         return value
 
 
-_REL = {"rel": WholeNumber(1, 0, 2**31, "the smallest relevant label")}
+_REL = {"rel": Threshold(1, 0, 2**31, "the smallest relevant label")}
 _GAINS = {"gains": _Gains()}
 # A name with more digits than this cannot be a label.
 _LONGEST_LABEL = 20
@@ -58,7 +58,7 @@ def gains_text(pairs: dict[str, float]) -> str:
     return ",".join(f"{int(label)}={gain!r}" for label, gain in labels.items())
 
 
-def gains_of(labels: NDArray[np.integer[Any]], gains: str) -> Values:
+def gains_of(labels: NDArray[Any], gains: str) -> Values:
     """Return the gain of each label, float64[n]: the one in `gains`, or else the label; 0 if unjudged."""
     worth: Values = np.maximum(labels, 0).astype(np.float64)
     for pair in filter(None, gains.split(",")):
@@ -73,7 +73,7 @@ def documents_at(share: float, relevant: Values | int) -> Values:
     return documents
 
 
-def _nonrelevant(labels: Labels, rel: int) -> Values:
+def _nonrelevant(labels: Labels | Values, rel: float) -> Values:
     """Return 1 for a document judged nonrelevant, else 0."""
     return ((labels >= 0) & (labels < rel)).astype(np.float64)
 
@@ -86,13 +86,13 @@ def _documents_at_multiple(measure: Measure, judgments: Judgments) -> Values:
 def _largest_gain(measure: Measure, judgments: Judgments) -> Values:
     """Return the largest gain of a judged document of each query, but at least 1: rbp divides gains by this number."""
     largest = np.ones(judgments.n_queries)
-    np.maximum.at(largest, judgments.query, gains_of(judgments.labels, str(measure["gains"])))
+    np.maximum.at(largest, judgments.query, gains_of(judgments.values, str(measure["gains"])))
     return largest
 
 
 def _ideal(measure: Measure, judgments: Judgments) -> Values:
     """Return the ideal DCG of each query: the discounted sum of its positive gains, the largest gain first."""
-    gains = np.maximum(gains_of(judgments.labels, str(measure["gains"])), 0.0)
+    gains = np.maximum(gains_of(judgments.values, str(measure["gains"])), 0.0)
     slots = discounted_slots(measure, judgments.deepest(None))
     documents = np.arange(len(gains), dtype=np.int32)
     return _slots.ideal(documents, gains, judgments.offsets, slots, len(slots) - 1)

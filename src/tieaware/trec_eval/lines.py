@@ -93,7 +93,7 @@ class _Wanted(NamedTuple):
     name: str
     family: str
     parameter: Any
-    level: int
+    level: float
     n_collection: int
 
     def of(self, *measures: Measure, combine: _Combination | None = None) -> Line:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from math import comb, log, log2, prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,27 +34,27 @@ class Ranking(NamedTuple):
 
     Parameters
     ----------
-    labels : int64[n]
+    labels : int64[n], or float64[n] if labels are real numbers
         The label of each document from the first rank on. Inside a tie group, the labels are in any order.
     edges : int64[n_groups + 1]
         Tie group ``g`` has the ranks ``edges[g]`` to ``edges[g + 1] - 1``, counted from 0.
-    judged : int64[n_judged]
+    judged : int64[n_judged] or float64[n_judged]
         The labels of all judged documents, at least 0.
-    level : int
+    level : float
         The smallest relevant label.
     """
 
-    labels: Integers
+    labels: NDArray[Any]
     edges: Integers
-    judged: Integers
-    level: int
+    judged: NDArray[Any]
+    level: float
 
     @property
     def n_relevant(self) -> int:
         """The number of relevant documents, retrieved or not."""
         return int((self.judged >= self.level).sum())
 
-    def groups(self) -> Iterator[Integers]:
+    def groups(self) -> Iterator[NDArray[Any]]:
         """Yield the labels of each tie group."""
         for start, end in pairwise(self.edges.tolist()):
             yield self.labels[start:end]
@@ -221,6 +221,9 @@ def relevance_string(ranking: Ranking, length: int) -> str:
     return shown[: max(length, 0)]
 
 
-def _character(label: int) -> str:
+def _character(label: float) -> str:
     """Return the character of a label: "-" if it is not in the judgments, "." if it is negative, ">" above 9."""
+    if label != int(label):
+        raise InputError("relstring", f"has no character for the label {label:g}, which is not a whole number")
+    label = int(label)
     return {OUTSIDE: "-", POOLED: "."}.get(label) or (str(label) if label <= 9 else ">")

@@ -1,0 +1,263 @@
+"""Labels that are real numbers, in every form of judgments: the values have the bits of those of an Evaluator."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tieaware
+from tieaware import Evaluator, InputError, Qrels, evaluate, read_qrels
+from tieaware.kernels import _dicts
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+MEASURES = [
+    "nDCG@5", "DCG", "AP(rel=0.5)", "Q(rel=0.3)", "RBP(gains='label')", "ERR", "Bpref(rel=0.5)", "infAP(rel=0.5)",
+]  # fmt: skip
+GRADES = [-1.0, 0.0, 0.1, 0.3, 0.30000000000000004, 0.7, 1.0, 2.3]
+N, DEPTH = 30, 20
+
+
+def drawn(seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the labels and scores of N lists, with many ties."""
+    rng = np.random.default_rng(seed)
+    return rng.choice(GRADES, (N, DEPTH)), rng.integers(0, 6, (N, DEPTH)) * 0.25
+
+
+LABELS, SCORES = drawn()
+QRELS = {f"q{i}": {f"d{j}": label for j, label in enumerate(row)} for i, row in enumerate(LABELS.tolist())}
+RUN = {f"q{i}": {f"d{j}": score for j, score in enumerate(row)} for i, row in enumerate(SCORES.tolist())}
+ROWS = [(query, document, label) for query, judged in QRELS.items() for document, label in judged.items()]
+COLUMNS = {name: [row[i] for row in ROWS] for i, name in enumerate(("query_id", "doc_id", "label"))}
+RECORDS = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
+TREC = "".join(f"{query} 0 {document} {label!r}\n" for query, document, label in ROWS)
+
+
+@pytest.fixture(scope="module")
+def values():
+    """The values of an Evaluator; in judgments, a negative label means "in the pool, but not judged"."""
+    return Evaluator(np.where(LABELS < 0, -2.0, LABELS), MEASURES)(SCORES)
+
+
+def in_file(path, text, suffix):
+    file = path / f"qrels{suffix}"
+    file.write_text(text)
+    return file
+
+
+def in_parquet(path):
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table(COLUMNS), path / "qrels.parquet", row_group_size=100)
+    return path / "qrels.parquet"
+
+
+def in_ipc(path):
+    feather = pytest.importorskip("pyarrow.feather")
+    feather.write_feather(pa.table(COLUMNS), path / "qrels.arrow", compression="uncompressed")
+    return path / "qrels.arrow"
+
+
+def in_parts(path):
+    for i in range(3):
+        (path / f"part-{i}").write_text("".join(TREC.splitlines(keepends=True)[i * 200 : (i + 1) * 200]))
+    return [path / f"part-{i}" for i in range(3)]
+
+
+FORMS = {
+    "dict": lambda path: QRELS,
+    "dict of numpy": lambda path: {q: {d: np.float64(label) for d, label in row.items()} for q, row in QRELS.items()},
+    "columns": lambda path: Qrels.from_columns(*COLUMNS.values()),
+    "pandas": lambda path: pd.DataFrame(COLUMNS),
+    "nullable": lambda path: pd.DataFrame(COLUMNS).astype({"label": "Float64"}),
+    "objects": lambda path: pd.DataFrame(COLUMNS).astype({"label": object}),
+    "polars": lambda path: pl.DataFrame(COLUMNS),
+    "lazy": lambda path: pl.LazyFrame(COLUMNS),
+    "arrow": lambda path: pa.table(COLUMNS),
+    "batches": lambda path: pa.Table.from_batches(pa.table(COLUMNS).to_batches(max_chunksize=7)),
+    "file": lambda path: in_file(path, TREC, ".txt"),
+    "file object": lambda path: io.BytesIO(TREC.encode()),
+    "csv": lambda path: in_file(path, pd.DataFrame(COLUMNS).to_csv(index=False), ".csv"),
+    "tsv": lambda path: in_file(path, pd.DataFrame(COLUMNS).to_csv(index=False, sep="\t"), ".tsv"),
+    "jsonl": lambda path: in_file(path, "".join(json.dumps(row) + "\n" for row in RECORDS), ".jsonl"),
+    "parquet": in_parquet,
+    "ipc": in_ipc,
+    "parts": in_parts,
+    "pickle": lambda path: pickle.loads(pickle.dumps(Qrels.from_dict(QRELS))),
+    "again": lambda path: Qrels.from_dict(Qrels.from_dict(QRELS).to_dict()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_judgments_has_the_same_values(form, values, tmp_path):
+    judged = FORMS[form](tmp_path)
+    np.testing.assert_array_equal(evaluate(judged, RUN, MEASURES).values[0], values)
+
+
+def test_a_sparse_matrix_of_real_labels(values):
+    sparse = pytest.importorskip("scipy.sparse")
+    matrix = sparse.csr_array((LABELS.reshape(-1), np.tile(np.arange(DEPTH), N), np.arange(N + 1) * DEPTH), (N, DEPTH))
+    numbered = {i: dict(enumerate(row)) for i, row in enumerate(SCORES.tolist())}
+    np.testing.assert_array_equal(evaluate(matrix, numbered, MEASURES).values[0], values)
+    assert Qrels.from_sparse(matrix).labels.tolist() == LABELS.reshape(-1).tolist()
+
+
+@pytest.mark.parametrize("ties", ["average", "optimistic", "pessimistic"])
+def test_threads_chunks_and_shards_change_no_bit(ties, tmp_path, monkeypatch):
+    """Neither do the order of the rows, runs in files, and judgments of which each shard has a part."""
+    monkeypatch.setattr("tieaware.inputs.trec.CHUNK_ROWS", 50)
+    path = tmp_path / "a.run"
+    path.write_text("".join(f"{q} Q0 {d} 1 {s} t\n" for q, listed in RUN.items() for d, s in listed.items()))
+    known = evaluate(QRELS, RUN, MEASURES, ties=ties, threads=1)
+    spread = ties == "average"
+    for threads in (1, 4):
+        results = evaluate(QRELS, path, MEASURES, ties=ties, threads=threads, spread=spread)
+        np.testing.assert_array_equal(results.values, known.values)
+    queries = list(QRELS)
+    parts = [
+        evaluate({q: QRELS[q] for q in some}, {q: RUN[q] for q in some}, MEASURES, ties=ties, queries="shard")
+        for some in (queries[:7], queries[7:8], queries[8:])
+    ]
+    np.testing.assert_array_equal(tieaware.Results.concat(parts).values, known.values)
+    if ties == "average":
+        shuffled = pd.DataFrame(COLUMNS).sample(frac=1.0, random_state=1)
+        again = evaluate(shuffled, RUN, MEASURES, spread=True)
+        of_first = evaluate(QRELS, RUN, MEASURES, spread=True)
+        for kind in ("values", "std", "min", "max"):
+            for query in queries:
+                i, j = again.queries.index(query), of_first.queries.index(query)
+                np.testing.assert_array_equal(getattr(again, kind)[:, i], getattr(of_first, kind)[:, j])
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from([0.1, 0.2, 0.3, 0.7, 1 / 3, 1e-9, 5.0])),
+             min_size=1, max_size=8, unique_by=lambda row: row[0]),
+    st.randoms(),
+)  # fmt: skip
+def test_no_order_of_the_rows_changes_a_bit(rows, rng):
+    run = {"q": dict.fromkeys("abcdefgh", 1.0)}
+    measures = ["nDCG@3", "DCG", "RBP(gains='label')", "Q(rel=0.1)"]
+    shuffled = rng.sample(rows, len(rows))
+    frames = [
+        pd.DataFrame({"qid": ["q"] * len(rows), "docno": [d for d, _ in some], "label": [x for _, x in some]})
+        for some in (rows, shuffled)
+    ]
+    rows_have_relevant = [m for m in measures if m != "Q(rel=0.1)" or max(x for _, x in rows) >= 0.1]
+    first, second = (evaluate(frame, run, rows_have_relevant).values for frame in frames)
+    np.testing.assert_array_equal(first, second)
+
+
+def test_the_labels_of_judgments_are_those_that_were_given():
+    qrels = Qrels.from_dict(QRELS)
+    assert qrels.labels.dtype == np.float64
+    assert qrels.to_dict() == QRELS
+    assert not qrels.labels.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        qrels.judgments.labels[0] = 1
+    assert qrels.judgments.labels.dtype == np.int32
+    again = Qrels(qrels.queries, qrels.offsets, qrels.documents, qrels.labels)
+    np.testing.assert_array_equal(again.judgments.labels, qrels.judgments.labels)
+    # Whole numbers stay integers, whatever their type.
+    whole = Qrels.from_dict({"q": {"a": 1.0, "b": True, "c": np.float32(2)}})
+    assert whole.labels.dtype == np.int32
+    assert whole.grades is None
+    assert read_qrels(io.BytesIO(b"q 0 a 1.0\nq 0 b 2e0\nq 0 c -0.0\n")).labels.tolist() == [1, 2, 0]
+
+
+def test_the_kernel_reads_real_labels_after_whole_ones():
+    """It starts again with the list in which the first label that is not a whole number stands."""
+    judged = {"p": {"a": 1, "b": 2}, "q": {"longer": 3, "c": 0.5, "d": True}, "r": {"e": 1.0, "f": -0.25}}
+    names, _, offsets, ids, id_offsets, labels = _dicts.columns_of(judged)
+    assert (names.tobytes(), ids.tobytes()) == (b"pqr", b"ablongercdef")
+    assert (offsets.tolist(), id_offsets.tolist()) == ([0, 2, 5, 7], [0, 1, 2, 8, 9, 10, 11, 12])
+    assert labels.tolist() == [1.0, 2.0, 3.0, 0.5, 1.0, 1.0, -0.25]
+    assert _dicts.columns_of({"p": {"a": 0.5}, "q": {"b": None}}) is None
+
+
+@pytest.mark.parametrize("text", ["0.7", "+0.7", ".7", "7e-1", "0.70000000000000000000000", "-0.5", "1e-320"])
+def test_labels_in_files_are_rounded_like_numbers_of_python(text):
+    assert read_qrels(io.BytesIO(f"q 0 d {text}\nq 0 e 0.25\n".encode())).labels.tolist() == [float(text), 0.25]
+
+
+def test_missing_labels_are_unjudged_only_where_this_is_asked_for(tmp_path):
+    rows = {"qid": ["q"] * 4, "docno": list("abcd"), "label": [0.5, None, 1.0, 0.0]}
+    known = [0.5, -1.0, 1.0, 0.0]
+    csv = in_file(tmp_path, "qid,docno,label\nq,a,0.5\nq,b,\nq,c,1\nq,d,0\n", ".csv")
+    lines = "".join(json.dumps(dict(zip(rows, row, strict=True))) + "\n" for row in zip(*rows.values(), strict=True))
+    jsonl = in_file(tmp_path, lines, ".jsonl")
+    trec = in_file(tmp_path, "q 0 a 0.5\nq 0 b NaN\nq 0 c 1\nq 0 d 0\n", ".txt")
+    mapping = {"q": dict(zip(rows["docno"], [0.5, None, 1.0, 0.0], strict=True))}
+    forms = {
+        "arrow": (pa.table(rows), r"qrels: label\[1\]: expected a number, found a missing value"),
+        "polars": (pl.DataFrame(rows), r"qrels: label\[1\]: expected a number, found a missing value"),
+        "pandas": (pd.DataFrame(rows), r"qrels: label\[1\]: is NaN; pass missing='unjudged' if .*"),
+        "nullable": (pd.DataFrame(rows).convert_dtypes(), r"qrels: label\[1\]: .*missing.*"),
+        "csv": (csv, r".*qrels\.csv: label\[1\]: expected a number, found an empty field"),
+        "jsonl": (jsonl, r".*qrels\.jsonl:2: label: expected a number from .*, found None"),
+        "trec": (trec, r".*qrels\.txt:2: the label, field 4, is NaN; read_qrels\(path, missing='unjudged'\) .*"),
+        "dict": (mapping, r"qrels\['q'\]\['b'\]: expected a number from .*, found None"),
+    }
+    run = {"q": {"a": 1.0, "b": 2.0, "c": 2.0}}
+    for form, (judged, message) in forms.items():
+        if form != "dict":
+            assert read_qrels(judged, missing="unjudged").labels.tolist() == known, form
+        with pytest.raises(InputError, match=rf"^{message}$"):
+            evaluate(judged, run, "nDCG")
+        values = evaluate(judged, run, ["nDCG", "Judged@3"], missing="unjudged").values
+        without = evaluate({"q": {"a": 0.5, "c": 1, "d": 0}}, run, ["nDCG", "Judged@3"])
+        np.testing.assert_array_equal(values, without.values)
+    assert Qrels.from_columns(["q"] * 4, list("abcd"), rows["label"], missing="unjudged").labels.tolist() == known
+    assert Qrels.from_columns(["q"] * 2, list("ab"), [1, np.nan], missing="unjudged").labels.tolist() == [1, -1]
+    for read in (
+        lambda **options: evaluate(mapping, run, "nDCG", **options),
+        lambda **options: Qrels.from_arrow(pa.table(rows), **options),
+        lambda **options: read_qrels(trec, **options),
+    ):
+        with pytest.raises(InputError, match=r"^missing: expected one of unjudged, found 'zero'|^missing: "):
+            read(missing="zero")
+
+
+def test_nulls_of_every_type():
+    """A column of which every label is null, and nulls at the ends of slices."""
+    for kind in (pa.int8(), pa.int64(), pa.uint32(), pa.float32(), pa.float64(), pa.bool_()):
+        label = pa.array([1, None, 0, None, None, 1], kind) if kind != pa.bool_() else pa.array(
+            [True, None, False, None, None, True], kind
+        )  # fmt: skip
+        table = pa.table({"qid": ["q"] * 6, "docno": list("abcdef"), "label": label})
+        assert Qrels.from_arrow(table, missing="unjudged").labels.tolist() == [1, -1, 0, -1, -1, 1]
+        assert Qrels.from_arrow(table.slice(1, 4), missing="unjudged").labels.tolist() == [-1, 0, -1, -1]
+    nulls = pa.table({"qid": ["q"] * 2, "docno": list("ab"), "label": pa.nulls(2)})
+    assert Qrels.from_arrow(nulls, missing="unjudged").labels.tolist() == [-1, -1]
+
+
+def test_identifiers_must_not_be_missing():
+    frame = pd.DataFrame({"qid": pd.array([1, None], "Int64"), "docno": ["a", "b"], "label": [0.5, 1.0]})
+    with pytest.raises(InputError, match=r"^qrels: qid\[1\]: the value is missing$"):
+        Qrels.from_frame(frame, missing="unjudged")
+
+
+def test_the_error_about_labels_below_rel_comes_once_and_not_for_shards():
+    judged, run = {"q": {"a": 0.4, "b": 0.4}}, {"q": {"a": 1.0, "b": 1.0}}
+    with pytest.raises(InputError, match=r"^AP: labels: are all below rel=1, .*; write for example AP\(rel=0\.4\)$"):
+        evaluate(judged, {"x": run, "y": run}, ["nDCG", "AP", "P@1"])
+    qrels = Qrels.from_dict(judged)
+    assert evaluate(qrels, run, ["nDCG", "AP"], queries="shard").values.tolist() == [[[1.0, 0.0]]]
+    with pytest.raises(InputError, match=r"^AP: labels: are all below rel=1"):
+        evaluate(qrels, run, ["nDCG", "AP"])
+
+
+def test_checkpoints_know_the_labels(tmp_path):
+    path = tmp_path / "a.run"
+    path.write_text("q Q0 a 1 1.0 t\nq Q0 b 2 1.0 t\n")
+    known = evaluate({"q": {"a": 0.5}}, path, "DCG", out=tmp_path / "out")
+    again = evaluate({"q": {"a": 0.5}}, path, "DCG", out=tmp_path / "out")
+    np.testing.assert_array_equal(again.values, known.values)
+    with pytest.raises(InputError, match="the checkpoint was made with other judgments"):
+        evaluate({"q": {"a": 0.25}}, path, "DCG", out=tmp_path / "out")
