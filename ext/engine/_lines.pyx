@@ -547,9 +547,9 @@ cdef class Line:
     cdef bint emit(self, double t, const double* means, const double* sums, Py_ssize_t m,
                    bint with_sums) noexcept nogil:
         """Append the means after the break t; the first call appends those before all breaks."""
-        cdef Py_ssize_t i, room = max(2 * self.room, 256)
+        cdef Py_ssize_t i, count = self.count, room = max(2 * self.room, 256)
         cdef void* grown
-        if self.count == self.room:
+        if count == self.room:
             grown = realloc(self.breaks_data, room * sizeof(double))
             if grown == NULL:
                 return False
@@ -564,13 +564,13 @@ cdef class Line:
                     return False
                 self.sums_data = <double*>grown
             self.room = room
-        self.breaks_data[self.count] = t
+        self.breaks_data[count] = t
         for i in range(m):
-            self.means_data[self.count * m + i] = means[i]
+            self.means_data[count * m + i] = means[i]
             if with_sums:
-                self.sums_data[(self.count * m + i) * 2] = sums[3 * i] + sums[3 * i + 1]
-                self.sums_data[(self.count * m + i) * 2 + 1] = sums[3 * i + 2]
-        self.count += 1
+                self.sums_data[(count * m + i) * 2] = sums[3 * i] + sums[3 * i + 1]
+                self.sums_data[(count * m + i) * 2 + 1] = sums[3 * i + 2]
+        self.count = count + 1
         return True
 
     @property

@@ -147,17 +147,17 @@ class Line:
         self.bounds: tuple[float, float] = (pencil.low, pencil.high)
         self._pencil = pencil
         self._evaluate, self._mean = evaluate, mean
-        self._steps: Steps = pencil.steps()
+        self.steps: Steps = pencil.steps()
 
     @property
     def breaks(self) -> Values:
         """Where the mean of a measure changes, ascending: float64[n]."""
-        return self._steps.breaks
+        return self.steps.breaks
 
     @property
     def values(self) -> Values:
         """The means before the first break, between the breaks and after the last: float64[n + 1, n_measures]."""
-        return self._steps.means
+        return self.steps.means
 
     def __repr__(self) -> str:
         names = " ".join(map(str, self.measures))
@@ -221,8 +221,8 @@ class Line:
         >>> line.best()
         Best(t=0.75, value=1.0, interval=(0.5, 1.0))
         """
-        column = self._column(measure)
-        low, high, values = runs(self._steps, column, *self.bounds)
+        column = column_of(self.measures, measure)
+        low, high, values = runs(self.steps, column, *self.bounds)
         if len(values) == 1:
             warnings.warn(
                 f"{self.measures[column]} is the same for every t from {self.bounds[0]:g} to {self.bounds[1]:g}",
@@ -248,7 +248,7 @@ class Line:
         >>> own.t, own.value
         (array([0.75, 0.25]), array([1., 1.]))
         """
-        column = self._column(measure)
+        column = column_of(self.measures, measure)
         sign = -1.0 if self.measures[column].definition.less_is_better else 1.0
         n_queries = len(self._pencil.prepared.offsets) - 1
         found = np.empty((4, n_queries))
@@ -297,7 +297,7 @@ class Line:
         >>> result.mean <= line.best().value, len(result.t)
         (True, 5)
         """
-        column = self._column(measure)
+        column = column_of(self.measures, measure)
         n_queries = len(self._pencil.prepared.offsets) - 1
         folds, seed = whole_number("folds", folds, 2, 2**31), whole_number("seed", seed, 0)
         if n_queries < folds:
@@ -364,9 +364,9 @@ class Line:
         >>> plateau.low < line.best().t < plateau.high
         True
         """
-        column = self._column(measure)
+        column = column_of(self.measures, measure)
         level = number("level", level, 0.0, 1.0, ends=False)
-        best = self._certified(column, *runs(self._steps, column, *self.bounds))
+        best = self._certified(column, *runs(self.steps, column, *self.bounds))
         centre = self._evaluate(self._pencil.scores(best.t))
         n = int((~np.isnan(centre[:, column])).sum())
         if n < 2:
@@ -409,7 +409,7 @@ class Line:
         >>> line.plot("RR").get_xlabel()
         't'
         """
-        column = self._column(measure)
+        column = column_of(self.measures, measure)
         name = display_name(str(self.measures[column]))
         best, plateau = self.best(measure), self.plateau(measure)
         errors = self.standard_errors()[:, column]
@@ -430,17 +430,6 @@ class Line:
             ax.legend(loc="best", fontsize=8.0)
 
         return Drawing(f"{name} along a line of scores", draw).plot(ax)
-
-    def _column(self, measure: str | Measure | None) -> int:
-        """Return the column of a measure."""
-        if measure is None:
-            if len(self.measures) != 1:
-                raise InputError("measure", f"name one of {', '.join(map(str, self.measures))}")
-            return 0
-        wanted = parse_measure(measure)
-        if wanted not in self.measures:
-            raise InputError("measure", f"{wanted} is not among the evaluator's: {', '.join(map(str, self.measures))}")
-        return self.measures.index(wanted)
 
     def _certified(self, column: int, low: Values, high: Values, values: Values) -> Best:
         """Return the widest of the best intervals whose value the evaluator confirms at a t inside it.
@@ -485,6 +474,19 @@ class Line:
             float(inner[0]) - margin if np.isinf(low) else low,
             float(inner[-1]) + margin if np.isinf(high) else high,
         )
+
+
+def column_of(measures: tuple[Measure, ...], measure: str | Measure | None) -> int:
+    """Return the column of a measure among an evaluator's; without a measure, that of its only one."""
+    names = ", ".join(map(str, measures))
+    if measure is None:
+        if len(measures) != 1:
+            raise InputError("measure", f"name one of {names}")
+        return 0
+    wanted = parse_measure(measure)
+    if wanted not in measures:
+        raise InputError("measure", f"{wanted} is not among the evaluator's: {names}")
+    return measures.index(wanted)
 
 
 def _standard_error(values: Values) -> float:

@@ -1,0 +1,86 @@
+"""Coordinate ascent by exact line searches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tieaware import Evaluator, InputError
+from tieaware.optimise import coordinate_ascent
+
+
+def data(seed, n_queries=40, depth=12, n_features=4):
+    """Return labels and features, of which the last is noise."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, (n_queries, depth))
+    noise = np.array([0.5, 2.0, 4.0, 1.0])[:n_features]
+    worth = np.array([1.0, 1.0, 1.0, 0.0])[:n_features]
+    features = labels[..., None] * worth + noise * rng.normal(size=(n_queries, depth, n_features))
+    return labels, features.reshape(-1, n_features)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@5", "AP", "ESL"])
+def test_no_single_weight_can_be_improved(measure):
+    """The result is best along each feature: no value of a grid through one weight is better."""
+    labels, features = data(1)
+    evaluator = Evaluator(labels, [measure])
+    found = coordinate_ascent(evaluator, features)
+    sign = -1.0 if measure == "ESL" else 1.0
+    assert found.value == evaluator.combinations(features, found.weights[None]).item()
+    assert np.abs(found.weights).sum() == pytest.approx(1.0)
+    for feature in range(4):
+        grid = np.tile(found.weights, (200, 1))
+        grid[:, feature] += np.linspace(-3.0, 3.0, 200)
+        assert (sign * evaluator.combinations(features, grid) <= sign * found.value + 1e-12).all()
+
+
+def test_it_is_better_than_random_weights():
+    labels, features = data(2)
+    evaluator = Evaluator(labels, ["nDCG@5"])
+    found = coordinate_ascent(evaluator, features, restarts=2)
+    tried = evaluator.combinations(features, np.random.default_rng(0).normal(size=(300, 4)))
+    assert found.value >= tried.max()
+    assert found.value >= coordinate_ascent(evaluator, features).value
+
+
+def test_held_out_queries_decide_where_to_stop():
+    labels, features = data(3, n_queries=6)
+    other_labels, other_features = data(4, n_queries=200)
+    evaluator, held_out = Evaluator(labels, ["AP"]), Evaluator(other_labels, ["AP", "RR"])
+    plain = coordinate_ascent(evaluator, features, restarts=5)
+    chosen = coordinate_ascent(evaluator, features, restarts=5, held_out=(held_out, other_features))
+    assert np.isnan(plain.held_out)
+    assert chosen.held_out == held_out.combinations(other_features, chosen.weights[None])[0, 0]
+    assert chosen.held_out >= held_out.combinations(other_features, plain.weights[None])[0, 0]
+    assert chosen.value <= plain.value
+
+
+def test_the_seed_decides_the_restarts():
+    labels, features = data(5)
+    evaluator = Evaluator(labels, ["AP"])
+    first, again = (coordinate_ascent(evaluator, features, restarts=3, seed=7) for _ in range(2))
+    np.testing.assert_array_equal(first.weights, again.weights)
+    assert first[1:2] + first[3:] == again[1:2] + again[3:]
+
+
+def test_a_useless_feature_gets_no_weight_that_harms():
+    labels, features = data(6, n_queries=60)
+    evaluator = Evaluator(labels, ["AP"])
+    alone = evaluator.mean(features[:, 0]).item()
+    assert coordinate_ascent(evaluator, features, start=[1.0, 0.0, 0.0, 0.0]).value > alone
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"features": [[1.0]]}, r"^features: expected shape \(480, n_features\), found shape \(1, 1\)$"),
+        ({"start": [0.0] * 4}, r"^start: must be finite weights that are not all 0$"),
+        ({"start": [1.0]}, r"^start: expected 4 numbers, one for each feature, found shape \(1,\)$"),
+        ({"measure": "RR"}, r"^measure: RR is not among the evaluator's: AP$"),
+        ({"restarts": -1}, r"^restarts: expected a whole number from 0 "),
+    ],
+)
+def test_bad_input(arguments, message):
+    labels, features = data(1)
+    with pytest.raises(InputError, match=message):
+        coordinate_ascent(Evaluator(labels, ["AP"]), **{"features": features, **arguments})
