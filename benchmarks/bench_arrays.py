@@ -67,6 +67,23 @@ def test_learning_to_rank(compare, measures, dtype, at_most):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("third", ["Q(rel=0.1)", "RBP(gains='label')"])
+@pytest.mark.parametrize("tied", [False, True])
+def test_real_labels(compare, third, tied):
+    """Labels that are real numbers, against the same labels multiplied by ten, which are whole."""
+    whole = labels(500, 120, 60) * np.random.default_rng(2030).integers(1, 5, (500, 120), dtype=np.int32)
+    matrix = distinct_scores(500, 120)
+    matrix = np.round(matrix * 10.0 / matrix.max()) if tied else matrix
+    scores, measures = matrix.ravel(), ("nDCG@10", "DCG", third)
+    of_real, of_whole = tieaware.Evaluator(whole * 0.1, measures), tieaware.Evaluator(whole, measures)
+    compare(
+        SECTION, f"500 × 120, half relevant, real labels, {' + '.join(measures)}{', tied' if tied else ''}",
+        check=lambda: assert_reference(of_real(scores), matrix, whole * 0.1, measures, lists=range(0, 500, 10)),
+        contender=partial(of_real, scores),
+        baseline=partial(of_whole, scores), to="whole labels", at_most=1.15,
+    )  # fmt: skip
+
+
 class TieOblivious:
     """nDCG@10 + AP + RR of lists of equal length in NumPy, ignoring ties.
 

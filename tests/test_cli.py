@@ -223,6 +223,7 @@ def test_an_error_names_the_option_and_points_to_the_help(files, capfd, argument
     ("arguments", "message"),
     [
         ("eval qrels.txt a.run --threads x", "argument --threads: expected a whole number, found 'x'"),
+        ("curve qrels.txt a.run --rel x", "argument --rel: expected a number, found 'x'"),
         ("compare qrels.txt a.run --alpha x", "argument --alpha: expected a number, found 'x'"),
         ("eval qrels.txt a.run --thredas 1", "unrecognized arguments: --thredas 1; did you mean --threads"),
         (

@@ -48,11 +48,13 @@ cdef void carry(const int32_t* carries, Py_ssize_t n_weightings, Groups* groups)
             continue
         weight = groups.weight + c * groups.stride
         further = groups.weight + carries[2 * c] * groups.stride
-        for g in range(groups.count):
-            if n == 1:
+        if n == 1:
+            for g in range(groups.count):
                 s = two_sum(weight[g], further[g])
-                weight[g], further[g] = s.high, s.low
-                continue
+                weight[g] = s.high
+                further[g] = s.low
+            continue
+        for g in range(groups.count):
             digits[0] = weight[g]
             for j in range(n):
                 digits[j + 1] = further[j * groups.stride + g]

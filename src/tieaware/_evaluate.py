@@ -336,6 +336,7 @@ class _Evaluation:
         by_document = any(each.rule.by_document for each in self._passes)
         values, answered = self._values[:, i], self._answered[i]
         found, example, query = False, "", ""
+        n_documents: list[int] = []
         swapped = self._queries != "shard" and self._look_like_a_run
 
         def evaluate_chunk(chunk: RunSource) -> None:
@@ -349,6 +350,7 @@ class _Evaluation:
             elif not (found or example):
                 example = differing(self._qrels, chunk, matched)
                 query = query or first_query(chunk)
+            n_documents.append(len(matched.scores))
             swapped = swapped and look_like_labels(matched.scores)
             answered[self._evaluate_chunk(matched, run, values)] = True
 
@@ -356,7 +358,8 @@ class _Evaluation:
         name = self._runs[i]
         if self._queries != "shard" and not np.count_nonzero(answered):
             raise InputError(name, no_query_judged(self._qrels, source, query))
-        if swapped and found:
+        # A run has as many documents as there are real labels, or more; judgments in its place have fewer.
+        if swapped and found and (self._qrels.grades is None or sum(n_documents) < len(self._qrels.labels)):
             signs = f"the labels in {self._qrels.name} look like scores, and the scores of this run like labels"
             return f"{name}: {signs}: are judgments and runs swapped?"
         if found or not example:

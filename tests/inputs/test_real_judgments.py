@@ -261,3 +261,109 @@ def test_checkpoints_know_the_labels(tmp_path):
     np.testing.assert_array_equal(again.values, known.values)
     with pytest.raises(InputError, match="the checkpoint was made with other judgments"):
         evaluate({"q": {"a": 0.25}}, path, "DCG", out=tmp_path / "out")
+
+
+def test_scaled_labels_in_a_file_have_the_ndcg_of_pytrec_eval(tmp_path):
+    """pytrec_eval takes whole labels only; nDCG does not change if all labels are multiplied by the same number."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(21)
+    whole = {f"q{i}": {f"d{j}": int(rng.integers(0, 5)) for j in range(15)} for i in range(20)}
+    run = {query: {f"d{j}": float(s) for j, s in enumerate(rng.permutation(25))} for query in whole}
+    theirs = pytrec_eval.RelevanceEvaluator(whole, {"ndcg", "ndcg_cut.5"}).evaluate(run)
+    lines = "".join(f"{q} 0 {d} {label * 0.07!r}\n" for q, judged in whole.items() for d, label in judged.items())
+    result = evaluate(in_file(tmp_path, lines, ".txt"), run, ["ndcg", "ndcg_cut_5"])
+    expected = [[theirs[query]["ndcg"], theirs[query]["ndcg_cut_5"]] for query in result.queries]
+    np.testing.assert_allclose(result.values[0], expected, rtol=1e-13)
+    from tieaware.integrations import pytrec_eval as face
+
+    scaled = {query: {d: label * 0.07 for d, label in judged.items()} for query, judged in whole.items()}
+    of_face = face.RelevanceEvaluator(scaled, {"ndcg", "ndcg_cut.5", "map"}, relevance_level=0.07).evaluate(run)
+    of_whole = pytrec_eval.RelevanceEvaluator(whole, {"ndcg", "ndcg_cut.5", "map"}).evaluate(run)
+    for query, values in of_whole.items():
+        assert of_face[query] == pytest.approx(values, rel=1e-13)
+
+
+def test_scikit_learn_averages_ties_alike(tmp_path):
+    """Its nDCG has real gains, and averages them over ties; the judgments go through a file of JSON Lines."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(22)
+    gains, scores = rng.random((20, 12)) * 3.0, rng.integers(0, 4, (20, 12)) * 1.0
+    records = [
+        {"qid": f"q{i}", "docno": f"d{j}", "label": label}
+        for i, row in enumerate(gains.tolist())
+        for j, label in enumerate(row)
+    ]
+    judged = in_file(tmp_path, "".join(json.dumps(record) + "\n" for record in records), ".jsonl")
+    run = {f"q{i}": {f"d{j}": score for j, score in enumerate(row)} for i, row in enumerate(scores.tolist())}
+    values = evaluate(judged, run, ["nDCG", "nDCG@5"]).values[0]
+    for row, (truth, ranking) in enumerate(zip(gains, scores, strict=True)):
+        expected = [metrics.ndcg_score([truth], [ranking], k=k) for k in (None, 5)]
+        np.testing.assert_allclose(values[row], expected, rtol=2e-15, atol=0)
+
+
+def test_without_ties_ndcg_has_the_formula_of_ranx():
+    """Ranx takes whole labels, but computes with floats: Σ gain / log2(1 + rank), over that of the best order."""
+    rng = np.random.default_rng(23)
+    gains, scores = rng.random(40), rng.permutation(40) * 1.0
+    qrels, run = ({"q": {f"d{j}": float(x) for j, x in enumerate(some)}} for some in (gains, scores))
+    discounts = 1.0 / np.log2(np.arange(2.0, 12.0))
+    dcg = (gains[np.argsort(-scores)][:10] * discounts).sum()
+    expected = dcg / (np.sort(gains)[::-1][:10] * discounts).sum()
+    assert evaluate(qrels, run, "nDCG@10").values.item() == pytest.approx(expected, rel=1e-14)
+
+
+def test_ties_are_credited_with_the_mean_gain_of_their_group():
+    """Each document of a tie group gets the mean gain of the group, as mteb is going to do."""
+    qrels, run = QRELS["q0"], RUN["q0"]
+    by_score: dict[float, list[str]] = {}
+    for document, score in run.items():
+        by_score.setdefault(score, []).append(document)
+    credited = []
+    for score in sorted(by_score, reverse=True):
+        gains = [max(qrels[document], 0.0) for document in by_score[score]]
+        credited += [sum(gains) / len(gains)] * len(gains)
+    best = sorted((max(label, 0.0) for label in qrels.values()), reverse=True)
+    dcg, ideal = (sum(x / np.log2(rank + 2.0) for rank, x in enumerate(some[:7])) for some in (credited, best))
+    assert evaluate({"q0": qrels}, {"q0": run}, "nDCG@7").values.item() == pytest.approx(dcg / ideal, rel=1e-14)
+
+
+def test_the_command_line_takes_real_labels(tmp_path, capfd):
+    from tieaware.cli import main
+
+    judged = in_file(tmp_path, "q1 0 d1 0.7\nq1 0 d2 0.2\n", ".txt")
+    run = tmp_path / "a.run"
+    run.write_text("q1 Q0 d1 1 1.0 a\nq1 Q0 d2 2 1.0 a\n")
+    assert main(["eval", str(judged), str(run), "-m", "AP(rel=0.5)", "-m", "nDCG"]) == 0
+    assert [line.split()[-1] for line in capfd.readouterr().out.splitlines()] == ["0.7500", "0.8883"]
+    assert main(["eval", str(judged), str(run), "-m", "AP", "-m", "P@1"]) == 2
+    error = capfd.readouterr().err
+    assert error.startswith("AP: labels: are all below rel=1, so no document is relevant (the highest is 0.7); write")
+    assert error.count("\n") == 1
+    assert main(["trec_eval", str(judged), str(run)]) == 2
+    assert "which trec_eval does not read; use tieaware eval" in capfd.readouterr().err
+    assert main(["curve", str(judged), str(run), "--rel", "0.5"]) == 0
+
+
+def test_other_uses_of_judgments_take_real_labels():
+    from tieaware.experiments import assessors, pooling
+    from tieaware.optimise import WeightedFusion
+    from tieaware.retrieval import Index, rocchio
+
+    documents = [("d1", "tie rank"), ("d2", "tie list"), ("d3", "rank order"), ("d4", "list")]
+    index = Index.build(documents, analyzer=str.split)
+    graded, binary = {"q": {"d1": 0.7, "d2": 0.2}}, {"q": {"d1": 1, "d2": 0}}
+    first, second = (
+        rocchio(index, {"q": "tie"}, some, rel=rel)["q"].weights for some, rel in ((graded, 0.5), (binary, 1))
+    )
+    np.testing.assert_array_equal(first, second)
+    runs = {"a": {"q": {"d1": 2.0, "d2": 1.0}}, "b": {"q": {"d1": 1.0, "d2": 2.0}}}
+    fusion = WeightedFusion(graded, runs, ["nDCG", "AP(rel=0.5)"])
+    fused = tieaware.fuse(runs, weights=[0.75, 0.25])
+    np.testing.assert_array_equal(fusion([0.75, 0.25]), evaluate(graded, fused, ["nDCG", "AP(rel=0.5)"]).values[0])
+    pooled = pooling(runs, 2, qrels=graded, rel=0.5)
+    assert [row[-1] for row in pooled.tables()["documents"].rows] == [0.7, 0.2]
+    assert pooled.tables()["queries"].rows[0][-1] == 1.0
+    other = {"q": {"d1": 0.7, "d2": 0.6}}
+    outcome = assessors(graded, other, runs, "nDCG", rel=0.5)
+    assert outcome.agreement.share == 0.5
+    assert outcome.agreement.relevant.tolist() == [1, 2, 1, 2]

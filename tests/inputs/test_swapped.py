@@ -93,6 +93,8 @@ def test_real_scores_as_labels_are_noticed():
     """Judgments with real labels are normal, but not together with a run of labels."""
     scores = {f"q{i}": {f"d{j}": 0.9 - 0.07 * j for j in range(13)} for i in range(4)}
     assert warnings_of(scores, JUDGED) == [f"run: {WARNING}"]
+    # A language model that grades all documents whose click probabilities are known.
+    assert warnings_of(scores, {query: {f"d{j}": j % 4 for j in range(13)} for query in scores}) == []
     assert warnings_of(scores, RANKED) == []
     assert warnings_of(scores, {query: {f"d{j}": j / 8 for j in range(6)} for query in JUDGED}) == []
     assert warnings_of({"q": {"a": 0.9, "b": 0.7, "c": 0.2}}, {"q": {"a": 1, "b": 1, "c": 1}}) == []

@@ -126,7 +126,8 @@ def test_parsing_and_aggregation_equal_those_of_the_original():
             lambda: ours.RelevanceEvaluator({}, {"ndcg.5"}),
             "parameters of measure 'ndcg': must have the form name=number",
         ),
-        (lambda: ours.RelevanceEvaluator({}, {"map"}, 0), "relevance_level: expected a whole number from 1"),
+        (lambda: ours.RelevanceEvaluator({}, {"map"}, 0), "relevance_level: expected a number above 0, found 0$"),
+        (lambda: ours.RelevanceEvaluator({}, {"map"}, -1), "relevance_level: expected a number from 0 to"),
         (lambda: ours.RelevanceEvaluator({}, {"map"}, ties="none"), "ties: expected one of average"),
         (lambda: ours.RelevanceEvaluator({"q": {"d": "1"}}, {"map"}), r"qrels\['q'\]\['d'\]: expected "),
         (

@@ -17,6 +17,7 @@ from tieaware.integrations.spark import broadcasting, check_java, evaluate, mean
 from tieaware.runtime.extras import MissingExtraError
 
 MEASURES = ["AP", "nDCG@5", "P_5", "GMAP", "NumRet", "infAP", "Bpref"]
+LABEL = "a number from -2147483648 to 2147483647"
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +111,23 @@ def test_the_examples_of_the_page_run(spark):
     options = {"optionflags": doctest.NORMALIZE_WHITESPACE, "encoding": "utf-8"}
     results = doctest.testfile(str(page), module_relative=False, globs={"spark": spark}, **options)
     assert results.failed == 0 < results.attempted
+
+
+@pytest.mark.parametrize("broadcast", [True, False])
+def test_labels_that_are_real_numbers(broadcast, frames, spark):
+    """The values have the bits of `tieaware.evaluate`, although each partition has only some of the labels."""
+    qrels, runs = judgments(), frames[1].toPandas()
+    qrels["relevance"] = np.where(qrels["relevance"] > 0, qrels["relevance"] * 0.7, qrels["relevance"])
+    measures = ["nDCG@5", "DCG", "AP(rel=1.4)", "ERR", "Q(rel=0.5)", "RBP(gains='label')", "infAP(rel=0.5)"]
+    expected = tieaware.evaluate(qrels, runs, measures)
+    found = evaluate(spark.createDataFrame(qrels), frames[1], measures, broadcast=broadcast)
+    assert_as_on_one_machine(found, expected)
+    for wrong, message in (
+        ("AP(rel=2.5)", r"^AP\(rel=2\.5\): labels: are all below rel=2\.5, .*the highest is 2\.1"),
+        ("BPM", "^BPM: labels: must be whole numbers"),
+    ):
+        with pytest.raises(InputError, match=message):
+            evaluate(spark.createDataFrame(qrels), frames[1], ["nDCG", wrong], broadcast=broadcast)
 
 
 def test_a_query_may_have_half_of_all_rows_in_several_batches(spark):
@@ -252,16 +270,21 @@ def test_a_run_that_answers_no_judged_query_is_named(spark):
         ([], "qrels_df: there are no judgments"),
         (
             [("q1", "d1", 0.5)],
-            "qrels_df: label: expected a whole number of 32 bits, found 0.5 for document 'd1' of query 'q1'",
+            "AP: labels: are all below rel=1, so no document is relevant (the highest is 0.5); write for example "
+            "AP(rel=0.5)",
+        ),
+        (
+            [("q1", "d1", float("nan"))],
+            f"qrels_df: label: expected {LABEL}, found NaN for document 'd1' of query 'q1'",
         ),
         (
             [("q1", "d1", 1e10)],
-            "qrels_df: label: expected a whole number of 32 bits, found 1.0E10 for document 'd1' of query 'q1'",
+            f"qrels_df: label: expected {LABEL}, found 1.0E10 for document 'd1' of query 'q1'",
         ),
         ([("q1", "d1", None)], "qrels_df: label: expected a label, found null for document 'd1' of query 'q1'"),
         (
             [("q1", "d1", 1.0), ("q1", "d1", 1.0), ("q1", "d1", 2.0)],
-            "qrels_df: document 'd1' of query 'q1' has different labels, 1 and 2",
+            "qrels_df: document 'd1' of query 'q1' has different labels, 1.0 and 2.0",
         ),
     ],
 )
@@ -296,7 +319,7 @@ def test_bad_judgments_that_are_broadcast_raise_at_once(rows, line, spark):
         (
             "query_id int, doc_id string, label string",
             "qid int, docno string, score double",
-            "qrels_df: label: expected a column of whole numbers, found a column of type string",
+            "qrels_df: label: expected a column of numbers, found a column of type string",
         ),
         (
             "query_id double, doc_id string, label int",

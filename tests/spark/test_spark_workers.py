@@ -47,7 +47,7 @@ def partition(qrels, packed, n=7):
 
 
 def evaluation(view, unanswered=True):
-    return Evaluation(parse_measures(MEASURES), view, unanswered, "float64", "runs_df")
+    return Evaluation(parse_measures(MEASURES), view, unanswered, "float64", "int32", "runs_df")
 
 
 def assert_as_on_one_machine(found, qrels, runs, **options):

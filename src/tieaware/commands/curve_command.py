@@ -27,7 +27,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "retrieved ones",
     )  # fmt: skip
     options.add_ties(command)
-    command.add_argument("--rel", type=int, default=1, metavar="N", help="smallest relevant label (%(default)s)")
+    command.add_argument(
+        "--rel", type=options.label, default=1, metavar="N", help="smallest relevant label (%(default)s)"
+    )
     options.add_consistent_only(command)
     options.add_threads(command)
     options.add_output(command)

@@ -178,6 +178,18 @@ def add_output(command: argparse.ArgumentParser) -> None:
     )
 
 
+def label(text: str) -> float:
+    """Convert the text of a relevance label to an int if it is written as one, otherwise to a float."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, found {text!r}") from None
+
+
 def _path(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("expected a file name, found ''")

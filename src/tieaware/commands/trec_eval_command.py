@@ -6,6 +6,7 @@ import argparse
 
 from tieaware.checks.arguments import one_of, shown
 from tieaware.commands import options
+from tieaware.errors import InputError
 from tieaware.inputs import read_qrels, read_run
 from tieaware.trec_eval import MEASURES, NICKNAMES, Evaluated, Line, evaluate_lines, lines, requests
 
@@ -72,6 +73,9 @@ def _run(arguments: argparse.Namespace) -> str:
     wanted = lines(requests(arguments.measure or ["official"]), level=level, n_collection=arguments.Number_docs_in_coll)
     options.check_one_stdin(arguments.qrels, arguments.run_file)
     qrels = read_qrels(arguments.qrels)
+    if qrels.grades is not None:
+        problem = "has labels that are not whole numbers, which trec_eval does not read; use tieaware eval"
+        raise InputError(qrels.name, problem)
     run = read_run(arguments.run_file, arguments.score_dtype, duplicates=arguments.duplicates)
     evaluated = evaluate_lines(
         qrels, run, wanted, ties=arguments.ties, level=level, complete=arguments.complete_rel_info_wanted,

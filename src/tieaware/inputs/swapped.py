@@ -3,7 +3,7 @@
 Judgments that are a run have different labels for nearly all documents of a query, because they are scores. A run that
 is judgments has only a few small whole numbers as scores, because they are labels. One of these signs alone is normal:
 listening counts or click probabilities as judgments, or the grades of a language model as scores. Only both together
-are suspicious.
+are suspicious. If labels are real numbers, the run must also have fewer documents than the judgments.
 """
 
 from __future__ import annotations

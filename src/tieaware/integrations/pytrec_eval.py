@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tieaware.checks.arguments import did_you_mean, flag, one_of, shown, unexpected, whole_number
+from tieaware.checks.arguments import did_you_mean, flag, one_of, shown, threshold, unexpected
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run, match
 from tieaware.lists.query_lists import Lists
@@ -156,12 +156,12 @@ class RelevanceEvaluator:
     Parameters
     ----------
     query_relevance : dict as {query: {document: label}}
-        The judgments.
+        The judgments. Labels may be real numbers, which the original does not take.
     measures : iterable of str
         trec_eval's names, as in ``{"map", "ndcg_cut.10", "recall.10,100", "P_5"}``, or the nicknames "official", "set"
         and "all_trec".
-    relevance_level : int
-        The smallest relevant label, at least 1.
+    relevance_level : float
+        The smallest relevant label, above 0; for the original, it is a whole number.
     judged_docs_only_flag : bool
         Whether to remove unjudged documents from a run before it is evaluated.
     ties : str
@@ -185,14 +185,16 @@ class RelevanceEvaluator:
 
     def __init__(
         self,
-        query_relevance: Mapping[Any, Mapping[Any, int]],
+        query_relevance: Mapping[Any, Mapping[Any, float]],
         measures: Iterable[str],
-        relevance_level: int = 1,
+        relevance_level: float = 1,
         judged_docs_only_flag: bool = False,
         ties: TieRuleName = _ORIGINAL_TIES,
     ) -> None:
         self._ties = one_of("ties", ties, RULES)
-        self._level = whole_number("relevance_level", relevance_level, 1, 2**31)
+        self._level = threshold("relevance_level", relevance_level)
+        if self._level == 0:
+            raise unexpected("relevance_level", "a number above 0", "0")
         self._judged_only = flag("judged_docs_only_flag", bool(judged_docs_only_flag))
         self._lines = lines(_combined(measures), level=self._level)
         judged = {query: labels for query, labels in query_relevance.items() if len(labels) > 0}

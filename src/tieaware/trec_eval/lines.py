@@ -102,13 +102,13 @@ class _Wanted(NamedTuple):
         return Line(self.name, self.family, tuple(levelled), combine)
 
 
-def lines(requested: Iterable[Request], *, level: int = 1, n_collection: int = 0) -> list[Line]:
+def lines(requested: Iterable[Request], *, level: float = 1, n_collection: int = 0) -> list[Line]:
     """Return the lines for the families that are asked for.
 
     Parameters
     ----------
     requested : iterable of Request
-    level : int
+    level : float
         The smallest relevant label: trec_eval's option -l.
     n_collection : int
         The number of documents in the collection, for the measure utility: trec_eval's option -N.

@@ -20,8 +20,10 @@ from tieaware.integrations.spark.broadcasting import broadcast_judgments
 from tieaware.integrations.spark.checked_rows import (
     CheckedRows,
     check_identifier_types,
+    check_labels,
     distinct_judgments,
     judgments_in,
+    range_of_labels,
     runs_in,
 )
 from tieaware.integrations.spark.installation import EXTRA, check_frames
@@ -128,18 +130,22 @@ def evaluate(
     rows = runs.frame.selectExpr("*", "monotonically_increasing_id() as place") if by_position else runs.frame
     copied = broadcast_judgments(judgments, broadcast)
     if copied is not None:
+        if judgments.dtype == "float64":
+            check_labels(parsed, copied.highest, copied.are_whole)
         queries_df = copied.queries.drop("bits")
         joined = copied.joined(rows)
     else:
         F = load("pyspark.sql.functions", EXTRA)
         judged = distinct_judgments(judgments)
+        if judgments.dtype == "float64":
+            check_labels(parsed, *range_of_labels(judged, judgments))
         queries_df = judged.groupBy("query").agg(F.collect_list("label").alias("judged"))
         queries_df = queries_df.selectExpr("*", "query as query_id")
         joined = rows.join(judged.hint("merge"), ["query", "document"], "left").selectExpr("*", "query as answered")
 
     all_names = duplicates == "all" or bool(view.rule.by_document)
     chunks = _chunks(joined, runs, all_names, by_position)
-    evaluation = Evaluation(parsed, view, queries == "judged", runs.dtype, runs.name)
+    evaluation = Evaluation(parsed, view, queries == "judged", runs.dtype, judgments.dtype, runs.name)
     values = _evaluated(chunks, queries_df, evaluation, runs, judgments)
     return _one_row_per_value(values, evaluation, asked)
 

@@ -42,10 +42,16 @@ class BroadcastJudgments(NamedTuple):
     queries : pyspark.sql.DataFrame
         One row for each query: query (its hash), query_id (its name), judged (its labels) and bits (its bit filter).
         Later steps identify a query by its hash, because Spark sends integers to Python faster than text.
+    highest : float
+        The highest label.
+    are_whole : bool
+        Whether all labels are whole numbers.
     """
 
     judged: Any
     queries: Any
+    highest: float
+    are_whole: bool
 
     def joined(self, rows: Any) -> Any:
         """Add two columns to rows: label, null for unjudged documents; and answered, the hash of a judged query.
@@ -126,8 +132,10 @@ def _frames(table: Any, judgments: CheckedRows) -> BroadcastJudgments | None:
     judged = judged.rename_columns(["of_query", "key", "judged_document", "label"])
     bits = bit_filters(queries["bit_list"])
     queries = queries.drop_columns(["bit_list"]).rename_columns(["query", "query_id", "judged"])
-    spark = judgments.frame.sparkSession
-    return BroadcastJudgments(*(_outside_plan(each, spark) for each in (judged, queries.append_column("bits", bits))))
+    spark, labels = judgments.frame.sparkSession, judged["label"].to_numpy()
+    frames = [_outside_plan(each, spark) for each in (judged, queries.append_column("bits", bits))]
+    are_whole = bool((labels == np.floor(labels)).all())
+    return BroadcastJudgments(frames[0], frames[1], float(labels.max()), are_whole)
 
 
 def _outside_plan(table: Any, spark: Any) -> Any:

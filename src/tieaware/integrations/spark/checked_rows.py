@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tieaware.checks.arguments import unexpected
+from tieaware.engine.totals import Totals
+from tieaware.engine.weights import Weights
 from tieaware.errors import InputError
 from tieaware.inputs.column_names import judged_columns, run_column, run_columns
 from tieaware.inputs.frames import FrameInMemory
 from tieaware.integrations.spark.installation import EXTRA
-from tieaware.integrations.spark.sql import literal, row_names
+from tieaware.integrations.spark.sql import literal, raised, row_names
+from tieaware.lists.grades import Grades
+from tieaware.lists.judgments import Judgments
+from tieaware.measures import Measure
 from tieaware.runtime.extras import load
 
 # Prefixes of the names of Spark's types, and the type that columns of these types are converted to.
@@ -25,10 +32,13 @@ _SCORES = {
     "double": "double", "float": "float", "tinyint": "float", "smallint": "float", "boolean": "float",
     "int": "double", "bigint": "double",
 }  # fmt: skip
-_LABELS = dict.fromkeys(("tinyint", "smallint", "int", "bigint", "float", "double", "boolean"), "int")
+_LABELS = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint", "boolean"), "int"),
+    **dict.fromkeys(("float", "double"), "double"),
+}
 
-# Spark's types of scores, and NumPy's names for them.
-_DTYPES = {"float": "float32", "double": "float64"}
+# Spark's types of scores and labels, and NumPy's names for them.
+_DTYPES = {"float": "float32", "double": "float64", "int": "int32"}
 
 
 class Fault(NamedTuple):
@@ -69,8 +79,8 @@ class CheckedRows(NamedTuple):
 
     @property
     def dtype(self) -> str:
-        """The NumPy name of the type of the scores, e.g. "float32"."""
-        return _DTYPES[self.types["score"]]
+        """The NumPy name of the type of the scores or labels, e.g. "float32"."""
+        return _DTYPES[self.types["score" if "score" in self.types else "label"]]
 
     def is_bad(self) -> str:
         """Return an SQL condition that is true for a row with a bad value."""
@@ -97,15 +107,15 @@ def judgments_in(frame: Any, name: str) -> CheckedRows:
     names = tuple(frame.columns)
     found = judged_columns(FrameInMemory(names, []), name, None, None, None)
     columns = dict(zip(("query", "document", "label"), (names[i] for i in found), strict=True))
-    types = _types(frame, name, columns, {"label": ("whole numbers", _LABELS)})
+    types = _types(frame, name, columns, {"label": ("numbers", _LABELS)})
     # A value that is not a number becomes null when it is converted to double. Comparisons with null are never true.
     number = "cast(label as double)"
-    whole = f"{number} >= -2147483648D and {number} < 2147483648D and {number} = floor({number})"
-    not_whole = f"not ({whole}) or {_is_nan(frame, columns['label'], 'label')}"
+    out_of_range = f"not ({number} >= -2147483648D and {number} <= 2147483647D)"
+    wrong = f"{out_of_range} or {_is_nan(frame, columns['label'], 'label')}"
     faults = (
         *_missing("query", "document"),
         Fault("label is null", "label", "a label", "label"),
-        Fault(not_whole, "label", "a whole number of 32 bits", "label"),
+        Fault(wrong, "label", "a number from -2147483648 to 2147483647", "label"),
     )
     return CheckedRows(_standard(frame, columns, types), name, columns, types, faults)
 
@@ -151,7 +161,7 @@ def distinct_judgments(judgments: CheckedRows) -> Any:
     labels = rows.groupBy("query", "document").agg(F.expr("min(label) as least"), F.expr("max(label) as most"))
     before, between = literal(f"{judgments.name}: "), literal(" has different labels, ")
     problem = f"concat({before}, {row_names()}, {between}, least, ' and ', most)"
-    label = f"cast(case when least = most then least else raise_error({problem}) end as int)"
+    label = f"cast(case when least = most then least else raise_error({problem}) end as {judgments.types['label']})"
     return labels.selectExpr("query", "document", f"{label} as label")
 
 
@@ -187,3 +197,36 @@ def _missing(*columns: str) -> list[Fault]:
 
 def _is_nan(frame: Any, name: str, value: str) -> str:
     return f"isnan({value})" if dict(frame.dtypes)[name] in ("float", "double") else "false"
+
+
+def range_of_labels(judged: Any, judgments: CheckedRows) -> tuple[float, bool]:
+    """Return the highest label of `distinct_judgments`, and whether all labels are whole numbers.
+
+    This runs a job of Spark: each partition sees only a part of the labels, so it cannot find that all are too low.
+    """
+    errors = load("pyspark.errors", EXTRA)
+    try:
+        (row,) = judged.selectExpr("max(label) as highest", "every(label = floor(label)) as whole").collect()
+    except errors.PySparkException as error:
+        ours = raised(error, judgments.name)
+        raise error if ours is None else ours from None
+    return (0.0, True) if row["highest"] is None else (row["highest"], row["whole"])
+
+
+def check_labels(measures: tuple[Measure, ...], highest: float, are_whole: bool) -> None:
+    """Raise InputError if a measure cannot take real labels, or if all of them are too low for it.
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    highest : float
+        The highest label of all judgments.
+    are_whole : bool
+        Whether all labels are whole numbers.
+    """
+    if not are_whole:
+        labels = np.array([highest])
+        grades = Grades.of(labels)
+        numbers = grades.numbers(labels)
+        Totals.of(measures, Judgments(numbers, np.array([0, 1]), grades=grades))
+        Weights.of(measures, numbers, False, grades)

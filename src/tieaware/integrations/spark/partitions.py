@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware._evaluate import over_passes
-from tieaware.checks.arrays import Integers, Offsets, Values
+from tieaware.checks.arrays import Integers, Offsets, Values, as_labels
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.errors import InputError
@@ -18,6 +18,7 @@ from tieaware.integrations.spark.installation import EXTRA
 from tieaware.integrations.spark.packing import numbered, unpacked, unpacked_names
 from tieaware.integrations.spark.sums import VALUE_COLUMNS
 from tieaware.kernels import _identifiers
+from tieaware.lists.grades import GradedLabels, Grades, whole_or_real
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.measures import Measure
@@ -41,6 +42,8 @@ class Evaluation:
         Whether the results include a row for each judged query that a run does not answer.
     dtype : str
         The type of the scores: float32 or float64.
+    label_dtype : str
+        The type of the labels: int32 or float64.
     runs_name : str
         The name of the data frame of the runs, for messages.
     """
@@ -49,6 +52,7 @@ class Evaluation:
     view: View
     unanswered: bool
     dtype: str
+    label_dtype: str
     runs_name: str
 
     def of_partition(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -184,8 +188,11 @@ class _Partition:
         if self.runs is None:
             self.runs = table.column("runs").combine_chunks().take([int(judgment_rows[0])]).flatten()
         judgments = table.filter(rows.are_judgments)
-        labels = unpacked(judgments.column("judged"), np.int32)
-        totals = Totals.of(self.evaluation.measures, Judgments(labels.values, labels.offsets))
+        judged = unpacked(judgments.column("judged"), self.evaluation.label_dtype)
+        labels, grades = GradedLabels.of(whole_or_real(judged.values, "label"))
+        # Other partitions have the other judgments.
+        all_judged = Judgments(as_labels(labels, "label"), judged.offsets, grades=grades, is_part=True)
+        totals = Totals.of(self.evaluation.measures, all_judged)
         firsts = rows.starts[~rows.are_judgments[rows.starts]]
         queries = query_of_row[firsts]
         unanswered_queries, their_runs = self._unanswered(judgments, rest, queries, table, firsts)
@@ -196,7 +203,7 @@ class _Partition:
         }
         n_chunks = np.diff(np.append(rows.starts, table.num_rows))[~rows.are_judgments[rows.starts]]
         chunks = table.filter(~rows.are_judgments)
-        yield self._evaluated(chunks, n_chunks, len(unanswered_queries), totals.rows(all_queries), names)
+        yield self._evaluated(chunks, n_chunks, len(unanswered_queries), totals.rows(all_queries), names, grades)
 
     def _unanswered(
         self, judgments: Any, rest: Any, queries: Integers, table: Any, firsts: Integers
@@ -222,8 +229,9 @@ class _Partition:
         return found[0], found[1]
 
     def _evaluated(
-        self, chunks: Any, n_chunks: Integers, n_unanswered: int, totals: Totals, names: dict[str, Any]
-    ) -> Any:
+        self, chunks: Any, n_chunks: Integers, n_unanswered: int, totals: Totals, names: dict[str, Any],
+        grades: Grades | None,
+    ) -> Any:  # fmt: skip
         """Evaluate lists (list i has n_chunks[i] chunks); append empty lists for unanswered queries."""
         evaluation = self.evaluation
         starts = np.cumsum(n_chunks) - n_chunks
@@ -234,13 +242,15 @@ class _Partition:
             return np.concatenate(([0], np.cumsum(total), np.full(n_unanswered, sizes.sum()))).astype(np.int64)
 
         scores = unpacked(chunks.column("scores"), evaluation.dtype)
-        positions, labels = (unpacked(chunks.column(name), np.int32) for name in ("positions", "labels"))
+        positions = unpacked(chunks.column("positions"), np.int32)
+        labels = unpacked(chunks.column("labels"), evaluation.label_dtype).values
         place_in_list = scores.offsets[:-1] - scores.offsets[starts][list_of_chunk]
         lists = JudgedLists(
             list_offsets(scores.sizes),
             list_offsets(positions.sizes),
             positions.values + np.repeat(place_in_list, positions.sizes),
-            labels.values,
+            as_labels(labels, "label") if grades is None else grades.numbers(labels),
+            grades=grades,
         )
         documents, n_named = unpacked_names(chunks.column("lengths"), chunks.column("names"))
         self._check_documents(documents, list_offsets(n_named), names)
