@@ -165,7 +165,7 @@ def test_of_many_runs_the_figure_names_those_that_change_rank():
         ({"names": ("A", "A")}, "names: must be two different texts, not ('A', 'A')"),
         ({"names": ("A", "B", "C")}, "names: must be two different texts, not ('A', 'B', 'C')"),
         ({"alpha": 1.5}, "alpha: expected a number between 0 and 1, found 1.5"),
-        ({"rel": -1}, "rel: expected a whole number from 0 to "),
+        ({"rel": -1}, "rel: expected a number from 0 to "),
         ({"test": "z"}, "test: expected one of t, wilcoxon"),
         ({"qrels_b": {"r": {"d": 1}}}, "qrels_a, qrels_b: no query is judged by both A and B"),
         (

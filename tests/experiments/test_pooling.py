@@ -144,7 +144,7 @@ def test_empty_runs_make_an_empty_pool():
     ("runs", "options", "problem"),
     [
         ({"q": {"d": 1.0}}, {"depth": 0}, "depth: expected a whole number from 1 to 2,147,483,648, found 0"),
-        ({"q": {"d": 1.0}}, {"rel": -1}, "rel: expected a whole number from 0 to "),
+        ({"q": {"d": 1.0}}, {"rel": -1}, "rel: expected a number from 0 to "),
         (
             [Run.from_columns(["q"], [7], [1.0], name="a"), Run.from_columns(["q"], ["7"], [1.0], name="b")], {},
             "b: has text such as '7', but a has integers such as 7: make both text, or both integers",

@@ -21,11 +21,11 @@ from tieaware.measures.formulas import (
     JUDGED,
     RELEVANCE,
     by_total,
-    discounted_slots,
     every_query,
     one,
     patient_slots,
     relevant_documents,
+    slot_weights,
 )
 from tieaware.measures.parameters import Number, Threshold
 from tieaware.trec_eval.families import PATIENCE
@@ -90,10 +90,15 @@ def _largest_gain(measure: Measure, judgments: Judgments) -> Values:
     return largest
 
 
+def _discounts(measure: Measure, depth: int) -> Values:
+    """Return the prefix sums of 1 / log2(1 + rank); trec_eval's nDCG has no other discount."""
+    return slot_weights(_slots.logarithmic, depth)
+
+
 def _ideal(measure: Measure, judgments: Judgments) -> Values:
     """Return the ideal DCG of each query: the discounted sum of its positive gains, the largest gain first."""
     gains = np.maximum(gains_of(judgments.values, str(measure["gains"])), 0.0)
-    slots = discounted_slots(measure, judgments.deepest(None))
+    slots = _discounts(measure, judgments.deepest(None))
     documents = np.arange(len(gains), dtype=np.int32)
     return _slots.ideal(documents, gains, judgments.offsets, slots, len(slots) - 1)
 
@@ -117,7 +122,7 @@ NONRELEVANT_RETRIEVED = Measure(replace(
 ))
 NDCG = Measure(Definition(
     name="ndcg", title="normalised discounted cumulative gain with other gains than the labels",
-    kernel="discounted_to_ideal", weighting=GAINED, total=_ideal, norm=by_total, slots=discounted_slots,
+    kernel="discounted_to_ideal", weighting=GAINED, total=_ideal, norm=by_total, slots=_discounts,
     parameters=_GAINS, has_cutoff=False,
 ))
 RBP = Measure(Definition(
