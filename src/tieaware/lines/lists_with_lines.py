@@ -115,8 +115,8 @@ class ListsWithLines:
     def combinations(self, features: npt.ArrayLike, weights: npt.ArrayLike) -> Values:
         """Evaluate many weighted sums of features: return the mean of every measure for each vector of weights.
 
-        The sums are computed in blocks, so memory does not grow with the number of candidates. Each sum adds the
-        features in their order; the order of adding matters to the last bit of a score, and so to ties.
+        Memory does not grow with the number of candidates. Each sum adds the features in their order; the order of
+        adding matters to the last bit of a score, and so to ties.
 
         Parameters
         ----------
@@ -149,11 +149,12 @@ class ListsWithLines:
         candidates = _matrix(weights, "weights", ("n_features", columns.shape[1]), last=True)
         by_feature = np.ascontiguousarray(columns.T)
         averages = np.empty((len(candidates), len(self.measures)))
+        scores, product = np.empty(self.n_docs), np.empty(self.n_docs)
         for i, candidate in enumerate(candidates):
-            scores = np.zeros(self.n_docs)
-            for feature, weight in zip(by_feature, candidate, strict=True):
-                if weight != 0.0:
-                    scores += weight * feature
+            scores.fill(0.0)
+            for feature in np.flatnonzero(candidate):
+                np.multiply(by_feature[feature], candidate[feature], out=product)
+                scores += product
             averages[i] = self.mean(scores)
         return averages
 
