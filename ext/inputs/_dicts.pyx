@@ -49,7 +49,7 @@ cdef bint append(Bytes *bytes, const char *p, Py_ssize_t n) except False:
     return True
 
 
-cdef bint label_of(PyObject *value, int32_t *label) except -1:
+cdef inline bint label_of(PyObject *value, int32_t *label) except -1:
     """Convert an int, a bool or a whole float to an int32 label.
 
     Return False if the value has another type or is outside the range of int32. The label is then undefined.

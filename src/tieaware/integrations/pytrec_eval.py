@@ -70,7 +70,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     return run
 
 
-def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
+def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
     """Read judgments, whose lines are query, iteration, document and label.
 
     Parameters
@@ -86,19 +86,27 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     Raises
     ------
     InputError
-        If a line does not have four fields, a label is not a whole number, or a document occurs twice for a query.
+        If a line does not have four fields, a label is not a number, or a document occurs twice for a query.
 
     Examples
     --------
-    >>> parse_qrel(["q1 0 d1 1", "q1 0 d3 2"])
-    {'q1': {'d1': 1, 'd3': 2}}
+    >>> parse_qrel(["q1 0 d1 1", "q1 0 d3 0.7"])
+    {'q1': {'d1': 1, 'd3': 0.7}}
     """
-    qrel: dict[str, dict[str, int]] = {}
+    qrel: dict[str, dict[str, float]] = {}
     for number, line in enumerate(f_qrel, start=1):
         query, _, document, label = _fields(line, number, "query iteration document label")
         _check_new(document, qrel.setdefault(query, {}), number)
-        qrel[query][document] = _converted(int, label, number)
+        qrel[query][document] = _converted(_label, label, number)
     return qrel
+
+
+def _label(text: str) -> float:
+    """Convert the text of a label to an int if it is written as one, otherwise to a float."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 def _fields(line: str, number: int, names: str) -> list[str]:

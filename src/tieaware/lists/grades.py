@@ -138,6 +138,12 @@ def whole_or_real(
     array = as_array(values, where)
     if missing and array.dtype.kind == "O":
         array = np.frompyfunc(_nan_if_none, 1, 1)(array)
+    if array.dtype.kind == "f":
+        # What the conversion makes of NaN, or of a number that is too large, depends on the processor, but differs.
+        with np.errstate(invalid="ignore"):
+            whole = array.astype(np.int32, order="C")
+        if (whole == array).all():
+            return whole
     reals = None if array.dtype.kind in "biu" else _as_reals(array)
     if reals is None:
         if array.dtype.kind == "O":
