@@ -64,6 +64,7 @@ from tieaware.precision.worst_cases import WorstCase, worst_case
 from tieaware.results import Results
 
 if TYPE_CHECKING:
+    from tieaware import conformance as conformance
     from tieaware import experiments as experiments
     from tieaware import fairness as fairness
     from tieaware import integrations as integrations
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
     from tieaware import statistics as statistics
 
 # The packages that `__getattr__` imports on first use.
-_PACKAGES = ("experiments", "integrations", "reference", "retrieval", "samples", "statistics")
+_PACKAGES = ("conformance", "experiments", "integrations", "reference", "retrieval", "samples", "statistics")
 
 __all__ = [
     "AP",
@@ -134,6 +135,7 @@ __all__ = [
     "WeightedFusion",
     "WorstCase",
     "bands",
+    "conformance",
     "evaluate",
     "experiments",
     "exposure",
