@@ -1,0 +1,84 @@
+"""docs/ties_in_the_wild.md: its tables are those of the stored values, and these are the values of installed tools."""
+
+import importlib.metadata
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILDER = ROOT / "docs" / "builder"
+
+if not BUILDER.is_dir():
+    pytest.skip("the documentation is not here", allow_module_level=True)
+sys.path.insert(0, str(BUILDER))
+import ties_in_the_wild as wild  # noqa: E402
+import wild_tools  # noqa: E402
+
+PAGE = wild.PAGE.read_text(encoding="utf-8")
+STORED = json.loads(wild.RESULTS.read_text(encoding="utf-8"))
+# Tools whose import takes seconds, or which bring torch.
+SLOW = {"ranx", "rank_eval", "mteb", "beir", "PyTerrier", "RecBole", "Cornac", "LensKit", "torchmetrics", "OGB"}
+SLOW |= {"Recommenders", "PyKEEN, realistic", "sentence-transformers, retrieval", "sentence-transformers, reranking"}
+QUICK = [tool for tool in wild_tools.TOOLS if tool.name not in SLOW]
+
+
+def installed(tool):
+    try:
+        return importlib.metadata.version(tool.package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def test_the_page_has_the_tables_of_the_stored_values():
+    assert wild.tables(STORED) in PAGE
+
+
+def test_the_page_has_every_tool_with_its_version():
+    assert list(STORED["tools"]) == [tool.name for tool in wild_tools.TOOLS]
+    for name, tool in STORED["tools"].items():
+        assert f"| {name} | {tool['version']} |" in PAGE
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", tool["date"])
+
+
+def test_the_page_counts_tools_and_lists():
+    packages = {tool["package"] for tool in STORED["tools"].values()}
+    assert f"Eleven lists, {len(STORED['tools'])} evaluations by {len(packages)} packages" in PAGE
+    assert len(STORED["lists"]) == 11
+
+
+def test_the_lists_are_those_of_the_conformance_set():
+    assert STORED["lists"] == json.loads(json.dumps(wild.lists()))
+
+
+def test_every_value_is_a_number_or_explained():
+    for tool in STORED["tools"].values():
+        for values in tool["values"].values():
+            assert list(values) == list(STORED["lists"])
+            for value in values.values():
+                assert isinstance(value, int | float) or value in ("NaN", "not applicable") or "Error: " in value
+
+
+def test_values_outside_the_range_are_bold():
+    given = {"exact": {"AP": [0.5, 0.25, 0.75]}}
+    cells = [wild._cell(value, given, "AP") for value in (0.25, 0.750004, 0.7501, 0.2, "NaN", "ValueError: x")]
+    assert cells == ["0.250", "0.750", "**0.750**", "**0.200**", "**NaN**", "error"]
+    assert wild._cell(2.0, {"exact": None}, "AP") == "2.000"
+    assert wild._cell("not applicable", given, "AP") == ""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("tool", QUICK, ids=[tool.name for tool in QUICK])
+def test_an_installed_tool_has_the_stored_values(tool):
+    """Values of another version may differ; then the page is of its time."""
+    stored = STORED["tools"][tool.name]
+    if installed(tool) != stored["version"]:
+        pytest.skip(f"{tool.package} {stored['version']} is not installed")
+    for measure, values in wild.evaluated(tool).items():
+        for head, value in values.items():
+            if isinstance(value, str):
+                assert stored["values"][measure][head] == value
+            else:
+                assert stored["values"][measure][head] == pytest.approx(value, abs=1e-9), (measure, head)
