@@ -77,7 +77,7 @@ cdef bint real_label_of(PyObject *value, double *label) except -1:
     if PyFloat_CheckExact(value):
         label[0] = PyFloat_AS_DOUBLE(value)
         # NaN fails this comparison too.
-        return -2147483647.0 <= label[0] <= 2147483647.0
+        return -2147483648.0 <= label[0] <= 2147483647.0
     if not label_of(value, &whole):
         return False
     label[0] = whole

@@ -13,7 +13,7 @@ marks[j + 2 k + 1] - 1. The line has a field k if marks[j + 2 k] is less than th
 """
 
 cimport numpy as cnp
-from libc.math cimport NAN, fabs, isinf
+from libc.math cimport NAN, isinf
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
@@ -114,10 +114,14 @@ cdef Py_ssize_t find_marks(
     return n_newlines
 
 
+cdef inline bint is_in_range(double label) noexcept nogil:
+    return -LARGEST_LABEL - 1.0 <= label <= LARGEST_LABEL
+
+
 cdef Text read_real_label(const uint8_t *p, const uint8_t *end, double *label, bint missing) noexcept nogil:
     """Read [p, end) as a label that is not written as a whole number; also as NaN if labels may be missing."""
     cdef Text outcome = read_score(p, end, label)
-    if outcome == ROUNDED or (outcome == DONE and not fabs(label[0]) <= LARGEST_LABEL):
+    if outcome == ROUNDED or (outcome == DONE and not is_in_range(label[0])):
         return BAD
     if outcome == BAD and missing and end - p == 3 and (
         p[0] | 0x20 == c"n" and p[1] | 0x20 == c"a" and p[2] | 0x20 == c"n"
@@ -501,7 +505,7 @@ cdef class Parser:
             begin, end = later[4 * i + 1], later[4 * i + 2]
             number = text[begin:end]
             value = PyOS_string_to_double(number, NULL, NULL)
-            if rounded(number, value) or (self.judgments and not fabs(value) <= LARGEST_LABEL):
+            if rounded(number, value) or (self.judgments and not is_in_range(value)):
                 while begin and text[begin - 1] != c"\n":
                     begin -= 1
                 while end < size and text[end] != c"\n":

@@ -58,6 +58,8 @@ def test_judgments_of_columns():
         ([1, 2**31], f"label[1]: expected {LABEL}, found 2147483648"),
         (np.array([1, 2**31], "f4"), f"label[1]: expected {LABEL}, found 2147483648.0"),
         ([2**64, 1], f"label[0]: expected {LABEL}, found 18446744073709551616"),
+        ([np.float16(1.0), -(2**70)], f"label[1]: expected {LABEL}, found -{2**70}"),
+        ([np.float16(0.5), 10**400], f"label[1]: expected {LABEL}, found 1{'0' * 37}...{'0' * 39}"),
         ([1, [2, 3]], f"label[1]: expected {LABEL}, found [2, 3]"),
         ([[1], [2]], f"label[0]: expected {LABEL}, found [1]"),
         ([1, 2, 3], "label: must have as many values as query: 2, not 3"),

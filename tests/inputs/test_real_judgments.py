@@ -186,6 +186,18 @@ def test_labels_in_files_are_rounded_like_numbers_of_python(text):
     assert read_qrels(io.BytesIO(f"q 0 d {text}\nq 0 e 0.25\n".encode())).labels.tolist() == [float(text), 0.25]
 
 
+def test_the_range_of_real_labels():
+    least = -(2.0**31)
+    for judged in (
+        {"q": {"a": least, "b": 0.5}}, {"q": {"a": 0.5, "b": least}}, io.BytesIO(b"q 0 a -2147483648.0\nq 0 b 0.5\n"),
+        pd.DataFrame({"qid": ["q"] * 2, "docno": ["a", "b"], "label": [least, 0.5]}),
+    ):  # fmt: skip
+        assert sorted(tieaware.inputs.as_qrels(judged).labels.tolist()) == [least, 0.5]
+    for judged in ({"q": {"a": 2.0**31, "b": 0.5}}, {"q": {"a": 0.5, "b": least - 1.0}}):
+        with pytest.raises(InputError, match="expected a number from -2147483648 to 2147483647"):
+            Qrels.from_dict(judged)
+
+
 def test_missing_labels_are_unjudged_only_where_this_is_asked_for(tmp_path):
     rows = {"qid": ["q"] * 4, "docno": list("abcd"), "label": [0.5, None, 1.0, 0.0]}
     known = [0.5, -1.0, 1.0, 0.0]

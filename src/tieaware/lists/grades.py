@@ -197,8 +197,9 @@ def _as_reals(array: npt.NDArray[Any]) -> Values | None:
 def _check_objects(array: npt.NDArray[Any], where: str, place: Place | None) -> None:
     """Raise InputError at the first object that is not a number, or is too large."""
     for row, value in enumerate(array.reshape(-1).tolist()):
-        size: Any = abs(value) if isinstance(value, _NUMBERS) else np.inf
-        if size > _LARGEST + 1:
+        # A Python integer may be too large for a float, and a number of NumPy may have a type too small for the limit.
+        number = value if isinstance(value, int) else float(value) if isinstance(value, _NUMBERS) else np.inf
+        if abs(number) > _LARGEST + 1:
             at = place(row) if place else element(where, array.shape, row)
             raise unexpected(at, _EXPECTED, shown(value))
 
@@ -207,7 +208,7 @@ def _check_finite(
     reals: Values, given: npt.NDArray[Any], where: str, place: Place | None, missing: Missing | None
 ) -> None:
     """Raise InputError at the first label that is infinite, too large, or NaN without `missing`."""
-    wrong = ~(np.abs(reals) <= _LARGEST)
+    wrong = ~((reals >= -_LARGEST - 1.0) & (reals <= _LARGEST))
     if missing is not None:
         wrong &= ~np.isnan(reals)
     if not wrong.any():
