@@ -10,6 +10,7 @@ cdef class KernelMeasure:
     cdef Measure measure
     cdef cnp.ndarray lookup
     cdef cnp.ndarray squares
+    cdef cnp.ndarray of_queries
 
 
 cdef class Measures:

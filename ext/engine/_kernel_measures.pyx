@@ -38,14 +38,15 @@ cdef class KernelMeasure:
         The parameter of the measure that the kernel needs, such as the recall of IPrec; 0 if the kernel needs none.
     judged_only, less_is_better, always_defined, geometric : bool
         See _measure.pxd.
-    lookup, squares : float64 array, optional
+    lookup, squares, of_queries : float64 array, optional
         See _measure.pxd; C-contiguous.
     """
     def __init__(self, *, str name not None, str refusal=None, str kernel not None, int weighting, int n_weightings,
                  int squared_weighting, cutoff=None, double measure_number, bint judged_only, bint less_is_better,
-                 bint always_defined, bint geometric, cnp.ndarray lookup=None, cnp.ndarray squares=None):
+                 bint always_defined, bint geometric, cnp.ndarray lookup=None, cnp.ndarray squares=None,
+                 cnp.ndarray of_queries=None):
         self.name, self.refusal, self.kernel = name, refusal, kernel
-        self.lookup, self.squares = lookup, squares
+        self.lookup, self.squares, self.of_queries = lookup, squares, of_queries
         self.measure.kernel = kernel_named(kernel)
         self.measure.weighting = weighting
         self.measure.n_weightings = n_weightings
@@ -58,6 +59,7 @@ cdef class KernelMeasure:
         self.measure.geometric = geometric
         self.measure.lookup = data_of(lookup)
         self.measure.squares = data_of(squares)
+        self.measure.of_queries = data_of(of_queries)
 
     @property
     def weighting(self):
@@ -67,14 +69,15 @@ cdef class KernelMeasure:
     def n_weightings(self):
         return self.measure.n_weightings
 
-    def with_lookup(self, cnp.ndarray lookup, cnp.ndarray squares):
+    def with_lookup(self, cnp.ndarray lookup, cnp.ndarray squares, cnp.ndarray of_queries=None):
         """Return a copy of this measure with other lookup arrays."""
         cdef KernelMeasure other = KernelMeasure.__new__(KernelMeasure)
         other.name, other.refusal, other.kernel = self.name, self.refusal, self.kernel
-        other.lookup, other.squares = lookup, squares
+        other.lookup, other.squares, other.of_queries = lookup, squares, of_queries
         other.measure = self.measure
         other.measure.lookup = data_of(lookup)
         other.measure.squares = data_of(squares)
+        other.measure.of_queries = data_of(of_queries)
         return other
 
     def __reduce__(self):
@@ -84,7 +87,7 @@ cdef class KernelMeasure:
             n_weightings=known.n_weightings, squared_weighting=known.squared_weighting,
             cutoff=None if known.cutoff == NO_CUTOFF else known.cutoff, measure_number=known.measure_number,
             judged_only=known.judged_only, less_is_better=known.less_is_better, always_defined=known.always_defined,
-            geometric=known.geometric, lookup=self.lookup, squares=self.squares,
+            geometric=known.geometric, lookup=self.lookup, squares=self.squares, of_queries=self.of_queries,
         ), ()
 
 

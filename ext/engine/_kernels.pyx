@@ -1,7 +1,8 @@
 """Registry of the kernels: the functions of each kernel, under the name that the definitions of measures use for it."""
 from tieaware.kernels cimport (
     _blended, _cascade, _compatibility, _confusion, _expected, _gain_reached, _interpolated, _nth_relevant, _pairs,
-    _reading, _spread,
+    _reading, _spread, _subtopic_spread,
+    _subtopics,
 )
 from tieaware.kernels._measure cimport Extremes, Kernel, Statistic, WorkspaceSize
 
@@ -58,6 +59,14 @@ register("interpolated", _interpolated.mean_at_recall, _interpolated.variance_at
 register("interpolated_11", _interpolated.mean_at_eleven_recalls, _interpolated.variance_at_eleven_recalls, NULL,
          _interpolated.size_at_eleven_recalls)
 register("inverse_squares", _expected.slots, _spread.inverse_squares)
+register("intents_hits", _subtopics.mean_of_intents_hits, _subtopic_spread.variance_of_intents_hits,
+         _subtopic_spread.extremes, _subtopic_spread.size_of_intents_hits)
+register("intents_precision", _subtopics.mean_of_intents_precision, _subtopic_spread.variance_of_intents_precision,
+         _subtopic_spread.extremes, _subtopic_spread.size_of_intents_precision)
+register("intents_success", _subtopics.mean_of_intents_success, _subtopic_spread.variance_of_intents_success,
+         _subtopic_spread.extremes, _subtopic_spread.size_of_intents_success)
+register("novelty", _subtopics.mean_of_novelty, _subtopic_spread.variance_of_novelty,
+         _subtopic_spread.extremes, _subtopic_spread.size_of_novelty)
 register("patience", _expected.slots, _spread.patience)
 register("precision_at_relevant", _nth_relevant.mean_of_precision, _nth_relevant.variance_of_precision)
 register("preference", _expected.preference, _spread.preference)

@@ -21,7 +21,7 @@ cdef struct Query:
     double norm
     # A second number of the query that some kernels need: for bpref, the number of nonrelevant documents that count.
     double query_number
-    # The index in the measure's lookup array at which the numbers of this query start.
+    # The index in the measure's lookup array, or in its second one, at which the numbers of this query start.
     int64_t lookup_start
     # For each weighting c whose weights are real numbers: carry[2c] is the weighting that holds what rounding left out of
     # the sums, and carry[2c + 1] > 0. For other weightings, carry[2c + 1] is 0. NULL if there are only other weightings.
@@ -71,6 +71,9 @@ cdef struct Measure:
     int n_weightings
     # A lookup array that the kernel reads. For most measures, it holds prefix sums of slot weights (see _slots.pyx).
     const double* lookup
+    # A second lookup array, with the numbers of all queries one after another; NULL if the kernel needs none. If it is
+    # given, `lookup_start` is an index in this array.
+    const double* of_queries
     # Two inputs of the variance: the index of the weighting by squared weights, and the prefix sums of the squared slot
     # weights.
     int squared_weighting

@@ -55,6 +55,17 @@ from tieaware.measures.definitions import (
     infAP,
     nDCG,
 )
+from tieaware.measures.diversity import (
+    AP_IA,
+    ERR_IA,
+    NRBP,
+    P_IA,
+    StRecall,
+    alpha_DCG,
+    alpha_nDCG,
+    nERR_IA,
+    nNRBP,
+)
 from tieaware.measures.ideal_overlap import Compat
 from tieaware.measures.ntcir import MSnDCG, O, PPlus, iRBU, nERR
 from tieaware.measures.user_models import BPM, INSQ, INST, SDCG
@@ -79,17 +90,21 @@ _PACKAGES = ("conformance", "experiments", "integrations", "reference", "retriev
 
 __all__ = [
     "AP",
+    "AP_IA",
     "AUC",
     "BPM",
     "DCG",
     "ERR",
+    "ERR_IA",
     "ESL",
     "F1",
     "GMAP",
     "IAP11",
     "INSQ",
     "INST",
+    "NRBP",
     "PRR",
+    "P_IA",
     "RBP",
     "RR",
     "SDCG",
@@ -131,9 +146,12 @@ __all__ = [
     "SetR",
     "Specificity",
     "Spread",
+    "StRecall",
     "Success",
     "WeightedFusion",
     "WorstCase",
+    "alpha_DCG",
+    "alpha_nDCG",
     "bands",
     "conformance",
     "evaluate",
@@ -146,6 +164,8 @@ __all__ = [
     "integrations",
     "nDCG",
     "nERR",
+    "nERR_IA",
+    "nNRBP",
     "parse_measure",
     "precision",
     "read_qrels",

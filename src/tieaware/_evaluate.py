@@ -213,7 +213,9 @@ def evaluate_views(
     workers, undefined = checked_threads(threads), checked_undefined(undefined)
     is_shard = queries == "shard"
     one_of("order", order, ORDERS)
-    judged, sources = as_qrels(qrels, missing), as_sources(runs, least=0 if is_shard else 1)
+    needs_subtopics = any(measure.definition.needs_subtopics for measure in parsed)
+    judged = as_qrels(qrels, missing, subtopics=needs_subtopics)
+    sources = as_sources(runs, least=0 if is_shard else 1)
     if flag("consistent_only", consistent_only):
         sources = consistent(sources)
     for message in short_lists(judged, sources, parsed):

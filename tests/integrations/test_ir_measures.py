@@ -112,7 +112,9 @@ def test_values_equal_those_of_other_providers(theirs, measures, tolerance):
 
 
 def test_all_supported_measures_are_compared():
+    """The measures of diversity are compared in tests/measures/test_diversity.py."""
     compared = {measure.NAME for measure in [*TREC, *(each for _, measures, _ in OTHERS for each in measures)]}
+    compared |= {*ours._DIVERSE}
     assert {measure.NAME for measure in ours.provider().SUPPORTED_MEASURES} == compared
 
 

@@ -29,6 +29,7 @@ VALUES = {
     "relative": st.booleans(),
     "pool": st.booleans(),
     "normalize": st.booleans(),
+    "alpha": st.floats(0.0, 1.0),
     "beta": st.floats(0.0, 1e8, exclude_min=True),
     "docs": st.integers(0, 10**15),
     "i": st.integers(1, 2**31),
@@ -44,7 +45,8 @@ def measures(draw: st.DrawFn) -> Measure:
     definition = DEFINITIONS[draw(st.sampled_from(sorted(DEFINITIONS)))]
     names = sorted(set(definition.parameters) - {"recall"})
     chosen = draw(st.lists(st.sampled_from(names), unique=True)) if names else []
-    measure = Measure(definition, **{name: draw(VALUES[name]) for name in chosen})
+    values = {**VALUES, "beta": VALUES["p"]} if definition.needs_subtopics else VALUES
+    measure = Measure(definition, **{name: draw(values[name]) for name in chosen})
     if definition.at_recall:
         return measure @ draw(VALUES["recall"])
     cutoff = draw(st.none() | st.integers(1, 10**15)) if definition.has_cutoff else None
@@ -176,6 +178,9 @@ PARAMETERS = [(family, name) for family, definition in DEFINITIONS.items() for n
 def test_measures_with_different_parameters_do_not_affect_each_other(family, name):
     """In one call, in either order, two measures have the same values as each alone, under every tie rule."""
     definition = DEFINITIONS[family]
+    if definition.needs_subtopics:
+        _of_subtopics(definition, name)
+        return
     cutoff = 3 if definition.has_cutoff else None
     default = Measure(definition, cutoff)
     settings = {name: other(definition.parameters[name])}
@@ -198,6 +203,24 @@ def test_measures_with_different_parameters_do_not_affect_each_other(family, nam
         np.testing.assert_array_equal(values(changed, default), alone[:, ::-1])
         # The parameter of PPlus only says how many labels there are.
         assert not depends or (family, name) == ("PPlus", "max_rel") or (alone[:, 0] != alone[:, 1]).any()
+
+
+def _of_subtopics(definition, name):
+    """Test the same of a measure that needs judgments of subtopics."""
+    cutoff = 3 if definition.has_cutoff else None
+    measures = [
+        Measure(definition, cutoff),
+        Measure(definition, cutoff, **{name: other(definition.parameters[name])}),
+    ]
+    rng = np.random.default_rng(11)
+    qrels = {f"q{q}": {f"s{s}": {f"d{d}": int(rng.integers(-1, 4)) for d in rng.choice(9, 5, replace=False)}
+                       for s in range(3)} for q in range(20)}  # fmt: skip
+    run = {f"q{q}": {f"d{d}": float(rng.integers(0, 3)) for d in range(12)} for q in range(20)}
+    for ties in RULES:
+        alone = [tieaware.evaluate(qrels, run, measure, ties=ties).values[0, :, 0] for measure in measures]
+        together = tieaware.evaluate(qrels, run, measures, ties=ties).values[0]
+        np.testing.assert_array_equal(together, np.column_stack(alone))
+        assert (alone[0] != alone[1]).any()
 
 
 def test_a_weighting_takes_only_the_parameters_that_it_declares():

@@ -15,17 +15,10 @@ import tieaware
 from tieaware import InputError
 from tieaware.trec_eval.families import MEASURES as TREC_EVAL_FAMILIES
 
-SUBTOPICS = "judgments of subtopics"
-
 # The names that parse_measure does not know, with the reason.
 IR_MEASURES = {
     **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "variants of nERR in C/W/L, with other weights of ranks"),
-    **dict.fromkeys(
-        ("AP_IA", "MAP_IA", "ERR_IA", "nERR_IA", "P_IA", "NRBP", "nNRBP", "StRecall", "alpha_DCG", "alpha_nDCG",
-         "α_DCG", "α_nDCG"),
-        SUBTOPICS,
-    ),
-}  # fmt: skip
+}
 
 # `tieaware trec_eval` and the integration of pytrec_eval compute these lines.
 ONLY_AS_LINES = "a line of trec_eval alone"
@@ -88,8 +81,7 @@ def test_every_measure_of_ir_measures_has_a_name_or_a_reason():
     assert len(registry) > 40
     assert {name for name in registry if not is_named(name)} <= set(IR_MEASURES), "ir_measures has a new measure"
     assert set(IR_MEASURES) <= set(registry)
-    # Whoever adds measures of subtopics removes their lines from the table.
-    assert not [name for name, why in IR_MEASURES.items() if why != SUBTOPICS and is_named(name)]
+    assert not [name for name in IR_MEASURES if is_named(name)]
 
 
 def test_the_measures_of_ir_measures_that_have_a_name_are_served():

@@ -75,7 +75,7 @@ _ELSEWHERE = {"infAP", "IPrec", "IAP11", "MaxF", "PRR", "INST", "BPM", "PPlus"}
 MEASURES += tuple(
     notation
     for name, definition in DEFINITIONS.items()
-    if name not in _ELSEWHERE | {parse_measure(each).name for each in MEASURES}
+    if not definition.needs_subtopics and name not in _ELSEWHERE | {parse_measure(each).name for each in MEASURES}
     for notation in (name, f"{name}@1", f"{name}@3")[: 3 if definition.has_cutoff else 1]
 )
 

@@ -56,12 +56,16 @@ class Totals(NamedTuple):
         shape = judgments.n_queries, len(measures)
         totals, numbers, starts = np.empty(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
         lookups: list[Values | None] = [None] * len(measures)
+        of_all = judgments
         for i, measure in enumerate(measures):
             definition = measure.definition
+            judgments = of_all if definition.needs_subtopics else of_all.plain
             totals[:, i] = definition.total(measure, judgments)
             if definition.query_number:
                 numbers[:, i] = definition.query_number(measure, judgments)
-            if definition.query_lookup:
+            if definition.of_queries:
+                lookups[i], starts[:, i] = definition.of_queries(measure, judgments)
+            elif definition.query_lookup:
                 of_queries = definition.query_lookup(measure, judgments)
                 if of_queries is not None:
                     lookups[i], starts[:, i] = of_queries

@@ -94,8 +94,8 @@ class Weights(NamedTuple):
         """
         n_terms = _FEW if len(labels) <= _FEW else _MANY
         if grades is not None:
-            values = np.concatenate((np.arange(POOLED, 0.0), grades.values))
-            return _weights_of(measures, values, POOLED, squared, n_terms), labels
+            values = np.concatenate((np.arange(POOLED, 0, dtype=grades.values.dtype), grades.values))
+            return _weights_of(measures, values, POOLED, squared, n_terms, grades), labels
         highest = _labels.highest(labels)
         if highest <= HIGHEST_IN_LOOKUP:
             weights = _weights_up_to(measures, highest, squared, n_terms)
@@ -120,13 +120,15 @@ class Weights(NamedTuple):
             return self.measures
         kernels = []
         for kernel, measure, lookup in zip(self.kernels, measures, totals.lookups, strict=True):
-            squares = None
+            squares = of_queries = None
+            if measure.definition.of_queries:
+                lookup, of_queries = None, lookup
             if measure.definition.slots and lookup is None:
                 depth = longest if measure.cutoff is None else min(longest, measure.cutoff)
                 lookup = measure.definition.slots(measure, depth)
                 if squared and lookup.ndim == 2:
                     squares = _slots.squares(lookup[: depth + 1])
-            kernels.append(kernel.with_lookup(lookup, squares))
+            kernels.append(kernel.with_lookup(lookup, squares, of_queries))
         return Measures(kernels)
 
     def norms(self, measures: Sequence[Measure], totals: Totals, retrieved: Integers, judged: Integers) -> Values:
@@ -170,8 +172,9 @@ def _weights_up_to(measures: tuple[Measure, ...], highest: int, squared: bool, n
 
 
 def _weights_of(
-    measures: Sequence[Measure], labels: Labels | Values, first: int, squared: bool, n_terms: int
-) -> Weights:
+    measures: Sequence[Measure], labels: Labels | Values, first: int, squared: bool, n_terms: int,
+    grades: Grades | None = None,
+) -> Weights:  # fmt: skip
     """Return the weights of the given labels, which ascend; `first` is the number of the first column of `by_label`.
 
     `n_terms` is the most documents whose weights are ever added up: weights that are not whole numbers are split into
@@ -181,16 +184,24 @@ def _weights_of(
     weightings: dict[tuple[Any, ...], tuple[int, int]] = {}
     # For each weighting whose squared weights are wanted: the row of its weights.
     bases: dict[int, int] = {}
+    # For each weighting whose variance needs other rows: the first of these.
+    joint: dict[int, int] = {}
     # Different rules may give the same weights: relevance and gain do, if all labels are 0 or 1.
-    known: dict[tuple[bytes, int], tuple[int, int]] = {}
+    known: dict[tuple[bytes, int, bool], tuple[int, int]] = {}
     for measure in measures:
         weighting = measure.definition.weighting
         if weighting.key(measure) not in weightings:
-            weights = weighting.weigh(measure, labels)
-            place = known.setdefault((weights.tobytes(), weighting.squared), (len(rows), len(weights)))
+            weights = weighting.weigh(measure, labels, grades)
+            further = weighting.joint(measure, labels, grades) if squared else None
+            same = weights.tobytes(), weighting.squared, further is not None
+            place = known.setdefault(same, (len(rows), len(weights)))
             weightings[weighting.key(measure)] = place
-            if place[0] == len(rows):
+            if place[0] == len(rows) and further is not None:
+                joint[len(rows)] = len(rows) + len(weights)
+                weights = np.concatenate((weights, further))
+            elif place[0] == len(rows):
                 bases[len(rows)] = len(rows) + weighting.squared
+            if place[0] == len(rows):
                 rows.extend(weights)
     most = max(float(row.max(initial=0.0)) for row in rows)
     judged = -1
@@ -198,7 +209,7 @@ def _weights_of(
         judged = len(rows)
         rows.append((labels >= 0).astype(np.float64))
     parts: list[tuple[Values, ...]] = [(row,) for row in rows]
-    squares = dict(bases)
+    squares = bases | joint
     if squared:
         for first_row, row in bases.items():
             square: tuple[Values, ...] = (rows[row] ** 2,)

@@ -21,7 +21,12 @@ _LABELS = ("relevance", "label", "rel", "score")
 _RUNS = ("run", "system", "tag")
 # Usual names of labels that are not usual names of scores.
 _ONLY_LABELS = ("relevance", "label", "rel")
-USUAL = {"query": _QUERIES, "doc": _DOCUMENTS, "score": _SCORES, "label": _LABELS, "run": _RUNS}
+_SUBTOPICS = ("subtopic", "subtopic_id")
+# In frames of ir_measures, the subtopics of measures of diversity are in this column, which has no meaning otherwise.
+_ITERATIONS = ("iteration",)
+USUAL = {
+    "query": _QUERIES, "doc": _DOCUMENTS, "score": _SCORES, "label": _LABELS, "run": _RUNS, "subtopic": _SUBTOPICS,
+}  # fmt: skip
 # Other usual columns of runs, which do not tell runs apart.
 _NOT_RUNS = ("rank", "q0", "iteration", "iter", "text", "title", "body", "contents", "url", "timestamp")
 _Usual: TypeAlias = tuple[str, ...]
@@ -83,6 +88,15 @@ def judged_columns(
     """Return the indices of the query, document and label columns of judgments. Parameters as for `run_columns`."""
     wanted = [("query", query, _QUERIES), ("doc", doc, _DOCUMENTS), ("label", label, _LABELS)]
     return tuple(_required(frame, source_name, "Qrels.from_frame", *each) for each in wanted)
+
+
+def subtopic_column(frame: Frame, source_name: str, subtopic: str | None = None, needed: bool = False) -> int | None:
+    """Return the index of the column of subtopics of judgments; None if there is none, unless it is `needed`."""
+    usual = (*_SUBTOPICS, *_ITERATIONS) if needed else _SUBTOPICS
+    column = _found(frame, source_name, "Qrels.from_frame", "subtopic", subtopic, usual)
+    if column is None and needed:
+        return _required(frame, source_name, "Qrels.from_frame", "subtopic", subtopic, usual)
+    return column
 
 
 def run_column(frame: Frame, source_name: str, run: str | None = None) -> int | None:

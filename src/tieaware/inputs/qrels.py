@@ -16,11 +16,12 @@ from tieaware.checks.arrays import Labels, Offsets, Place, Values, as_flat, as_n
 from tieaware.checks.attributes import HintedColumns
 from tieaware.checks.keywords import calls_elsewhere
 from tieaware.errors import InputError
-from tieaware.inputs.column_names import judged_columns
+from tieaware.inputs.column_names import judged_columns, subtopic_column
 from tieaware.inputs.constructors import instead_of_columns
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.mappings import flattened
 from tieaware.inputs.rows import Rows
+from tieaware.inputs.subtopic_rows import SubtopicLists, from_nested, is_nested, whole_labels
 from tieaware.kernels import _dicts, _identifiers, _join
 from tieaware.lists.axis_names import axis_names, number_names
 from tieaware.lists.grades import GradedLabels, Grades, Missing, check_missing, whole_or_real
@@ -73,7 +74,8 @@ class Qrels(HintedColumns):
     """
 
     __slots__ = (
-        "__weakref__", "_index", "_judgments", "documents", "labels", "n_columns", "name", "offsets", "queries",
+        "__weakref__", "_index", "_judgments", "_of_subtopics", "documents", "labels", "n_columns", "name", "offsets",
+        "queries",
     )  # fmt: skip
 
     queries: Identifiers
@@ -84,6 +86,7 @@ class Qrels(HintedColumns):
     n_columns: int | None
     _index: _join.Index | None
     _judgments: Judgments
+    _of_subtopics: SubtopicLists | None
 
     @calls_elsewhere(lambda _, *given: instead_of_columns("Qrels", given))
     def __init__(
@@ -111,6 +114,7 @@ class Qrels(HintedColumns):
         set_once(self, "_index", None)
         numbers, grades = GradedLabels.of(labels)
         set_once(self, "_judgments", Judgments(frozen(numbers.view()), offsets, grades=grades))
+        set_once(self, "_of_subtopics", None)
 
     @classmethod
     def of(cls, lists: Lists, name: str, n_columns: int | None = None) -> Qrels:
@@ -134,14 +138,37 @@ class Qrels(HintedColumns):
         return self
 
     @classmethod
+    def of_subtopics(cls, judged: SubtopicLists, name: str) -> Qrels:
+        """Make judgments from judgments of subtopics that are known to be valid.
+
+        Parameters
+        ----------
+        judged : SubtopicLists
+        name : str
+            The name of the judgments in error messages.
+
+        Returns
+        -------
+        Qrels
+        """
+        self = cls.of(judged.lists, name)
+        object.__setattr__(self, "_of_subtopics", judged)
+        object.__setattr__(self, "_judgments", Judgments(
+            judged.codes, self.offsets, grades=judged.grades, subtopics=judged.subtopics, documents=self.documents,
+        ))  # fmt: skip
+        return self
+
+    @classmethod
     def from_dict(
         cls,
-        qrels: Mapping[Any, Mapping[Any, float] | Set[Any] | list[Any] | tuple[Any, ...]],
+        qrels: Mapping[Any, Mapping[Any, Any] | Set[Any] | list[Any] | tuple[Any, ...]],
         *,
         name: str = "qrels",
         missing: Missing | None = None,
     ) -> Qrels:
         """Make judgments from ``{query: {document: label}}``, or from ``{query: documents}``.
+
+        For measures of diversity, also from ``{query: {subtopic: {document: label}}}``.
 
         Parameters
         ----------
@@ -182,6 +209,8 @@ class Qrels(HintedColumns):
             return cls.of(
                 Lists(Identifiers.of(names, name_offsets), offsets, Identifiers.of(ids, id_offsets), labels), name
             )
+        if isinstance(qrels, Mapping) and is_nested(qrels):
+            return cls.of_subtopics(from_nested(qrels, name, missing), name)
         if isinstance(qrels, Mapping) and any(isinstance(listed, _WITHOUT_LABELS) for listed in qrels.values()):
             labelled = {query: _labelled(query, listed) for query, listed in qrels.items()}
             return cls.from_dict(labelled, name=name, missing=missing)
@@ -284,7 +313,7 @@ class Qrels(HintedColumns):
     @classmethod
     def from_frame(
         cls, frame: Any, *, query: str | None = None, doc: str | None = None, label: str | None = None,
-        name: str = "qrels", missing: Missing | None = None,
+        name: str = "qrels", missing: Missing | None = None, subtopic: str | None = None,
     ) -> Qrels:  # fmt: skip
         """Make judgments from a data frame, or from anything that `from_arrow` accepts.
 
@@ -302,6 +331,9 @@ class Qrels(HintedColumns):
         missing : "unjudged", optional
             Whether a missing label (NaN or null) means that a document is unjudged; its label is then -1. By default,
             it is an error.
+        subtopic : str, optional
+            The name of the column of subtopics; by default subtopic or subtopic_id, if there is such a column. A
+            document then has a label for each subtopic.
 
         Returns
         -------
@@ -321,12 +353,12 @@ class Qrels(HintedColumns):
         >>> Qrels.from_frame(frame)
         Qrels('qrels', 1 query, 2 judgments)
         """
-        return judgments_of(frame_of(frame, name), name, (query, doc, label), missing)
+        return judgments_of(frame_of(frame, name), name, (query, doc, label), missing, subtopic=subtopic)
 
     @classmethod
     def from_arrow(
         cls, table: Any, *, query: str | None = None, doc: str | None = None, label: str | None = None,
-        name: str = "qrels", missing: Missing | None = None,
+        name: str = "qrels", missing: Missing | None = None, subtopic: str | None = None,
     ) -> Qrels:  # fmt: skip
         """Make judgments from a table with the Arrow PyCapsule interface, such as a table of pyarrow or DuckDB.
 
@@ -346,10 +378,12 @@ class Qrels(HintedColumns):
         >>> Qrels.from_arrow(table).labels.tolist()
         [1, 0]
         """
-        return judgments_of(arrow_of(table, name), name, (query, doc, label), missing)
+        return judgments_of(arrow_of(table, name), name, (query, doc, label), missing, subtopic=subtopic)
 
-    def to_dict(self) -> dict[str | int, dict[str | int, int]] | dict[str | int, dict[str | int, float]]:
+    def to_dict(self) -> dict[str | int, dict[str | int, Any]]:
         """Return the judgments as ``{query: {document: label}}``, in their order.
+
+        Judgments of subtopics are returned as ``{query: {subtopic: {document: label}}}``, without negative labels.
 
         Returns
         -------
@@ -361,7 +395,42 @@ class Qrels(HintedColumns):
         >>> Qrels.from_columns(["q1", "q1", "q2"], ["d1", "d2", "d1"], [1, 0, 2]).to_dict()
         {'q1': {'d1': 1, 'd2': 0}, 'q2': {'d1': 2}}
         """
+        if self._of_subtopics is not None:
+            return self._of_subtopics.to_dict()
         return by_query(self.queries, self.offsets, self.documents, self.labels)
+
+    def with_intents(self, weights: Mapping[Any, Mapping[Any, float]]) -> Qrels:
+        """Return the same judgments of subtopics, with a weight for each subtopic (intent).
+
+        Parameters
+        ----------
+        weights : mapping
+            ``{query: {subtopic: weight}}`` with finite weights of at least 0, for each subtopic of each query. Only
+            their ratios matter. Without weights, all subtopics with a relevant document count alike.
+
+        Returns
+        -------
+        Qrels
+
+        Raises
+        ------
+        InputError
+            The judgments have no subtopics, or a weight is missing or invalid.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> qrels = Qrels.from_dict({"q1": {"cars": {"d1": 1}, "cats": {"d2": 1}}})
+        >>> run = {"q1": {"d1": 2.0, "d2": 1.0}}
+        >>> tieaware.evaluate(qrels, run, "StRecall@1").values.item()
+        0.5
+        >>> weighted = qrels.with_intents({"q1": {"cars": 3, "cats": 1}})
+        >>> tieaware.evaluate(weighted, run, "StRecall@1").values.item()
+        0.75
+        """
+        if self._of_subtopics is None:
+            raise InputError(self.name, "have no subtopics, so these have no weights")
+        return Qrels.of_subtopics(self._of_subtopics.with_weights(weights), self.name)
 
     @property
     def judgments(self) -> Judgments:
@@ -405,20 +474,30 @@ class Qrels(HintedColumns):
         return f"Qrels({self.name!r}, {sizes})"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._of_subtopics is not None:
+            return Qrels.of_subtopics, (self._of_subtopics, self.name)
         lists = Lists(self.queries, np.asarray(self.offsets), self.documents, np.asarray(self.labels))
         return Qrels.of, (lists, self.name, self.n_columns)
 
 
 def judgments_of(
     frame: Frame, name: str, columns: tuple[str | None, str | None, str | None] = (None, None, None),
-    missing: Missing | None = None,
+    missing: Missing | None = None, *, subtopic: str | None = None, needs_subtopics: bool = False,
 ) -> Qrels:  # fmt: skip
     """Make judgments from a table. `columns` are the names of the query, document and label columns.
 
-    A column whose name is None is recognised by its usual names. `missing` says what missing labels mean.
+    A column whose name is None is recognised by its usual names. The column of subtopics must be there only if
+    `needs_subtopics`. `missing` says what missing labels mean.
     """
     check_missing(missing)
-    rows = Rows(frame, judged_columns(frame, name, *columns), name, nulls_as_nan=missing is not None)
+    needed = judged_columns(frame, name, *columns)
+    of_subtopics = subtopic_column(frame, name, subtopic, needs_subtopics)
+    if of_subtopics is not None:
+        rows = Rows(frame, (*needed, of_subtopics), name, nulls_as_nan=missing is not None)
+        chunk = rows.whole()
+        lists = rows.lists(chunk, partial(whole_labels, missing=missing))
+        return Qrels.of_subtopics(SubtopicLists.of_rows(lists, rows.subtopics(chunk), name, rows.place(chunk)), name)
+    rows = Rows(frame, needed, name, nulls_as_nan=missing is not None)
     chunk = rows.whole()
     lists = rows.lists(chunk, partial(whole_or_real, missing=missing))
     return Qrels.of(without_repetitions(lists, rows.place(chunk)), name)

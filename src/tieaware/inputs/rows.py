@@ -71,8 +71,8 @@ class Rows:
     Parameters
     ----------
     frame : Frame
-    columns : (int, int, int)
-        The indices of the query, document and value columns in the table.
+    columns : tuple of int
+        The indices of the query, document and value columns in the table, and possibly that of the subtopics.
     source_name : str
         The name of the table in messages.
     run_column : int or None
@@ -185,9 +185,9 @@ class Rows:
 
     def check(self, batch: Batch) -> None:
         """Raise InputError if the type of a column cannot hold queries, documents or numbers."""
-        query, doc, value = batch.columns
-        for i, column in enumerate((query, doc)):
-            if column.holds not in ("text", "integer", "object", "null"):
+        value = batch.columns[2]
+        for i, column in enumerate(batch.columns):
+            if i != 2 and column.holds not in ("text", "integer", "object", "null"):
                 found = described(column.type, "bigint or varchar")
                 raise unexpected(self.where(i), "a column of text, bytes or integers", found)
         if value.holds not in ("number", "integer", "object", "null"):
@@ -196,7 +196,7 @@ class Rows:
 
     def ordered(self, batch: Batch, order: Integers) -> Batch:
         """Return a copy of a batch that contains the rows `order`, in this order."""
-        query, doc, value = batch.columns
+        query, doc, value = batch.columns[:3]
         rows = BatchRange(batch, 0, len(value))
         columns: list[Column] = []
         for i, column in enumerate((query, doc)):
@@ -226,14 +226,18 @@ class Rows:
         ])  # fmt: skip
         return lists, numbers if lists.sources is None else numbers[lists.sources]
 
-    def _documents(self, ranges: Sequence[BatchRange]) -> Identifiers:
+    def _documents(self, ranges: Sequence[BatchRange], column: int = 1) -> Identifiers:
         found = []
         for rows in ranges:
             try:
-                found.append(rows.batch.columns[1].identifiers(rows.start, rows.stop))
+                found.append(rows.batch.columns[column].identifiers(rows.start, rows.stop))
             except BadCell as bad:
-                raise self._not_identifier(1, rows, bad) from None
+                raise self._not_identifier(column, rows, bad) from None
         return joined(found)
+
+    def subtopics(self, chunk: RowChunk) -> Identifiers:
+        """Return the subtopic of each row of a chunk of judgments, in the order of the table: its fourth column."""
+        return self._documents(chunk.ranges, 3)
 
     def _values(self, ranges: Sequence[BatchRange], convert: Convert) -> NDArray[Any]:
         found = []

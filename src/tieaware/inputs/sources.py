@@ -73,7 +73,8 @@ _Path: TypeAlias = str | os.PathLike[str]
 _TopK: TypeAlias = tuple[ArrayLike, ArrayLike]
 _Lists: TypeAlias = Mapping[Any, Mapping[Any, SupportsFloat]]
 RunLike: TypeAlias = RunSource | _Path | Sequence[_Path] | BinaryIO | _Lists | _Stream | _LazyFrame | _TopK
-_JudgedLike: TypeAlias = Mapping[Any, float] | Set[str] | list[str] | tuple[str, ...]
+_Labels: TypeAlias = Mapping[Any, float] | Mapping[Any, Mapping[Any, float]]
+_JudgedLike: TypeAlias = _Labels | Set[str] | list[str] | tuple[str, ...]
 QrelsLike: TypeAlias = (
     Qrels | _Path | Sequence[_Path] | BinaryIO | Mapping[Any, _JudgedLike] | _Stream | _LazyFrame | _Matrix
 )
@@ -85,8 +86,10 @@ _OF_PATHS = re.compile(r"[./\\*?]")
 _MAPPINGS = (dict, Mapping)
 
 
-def as_qrels(qrels: Any, missing: Missing | None = None) -> Qrels:
+def as_qrels(qrels: Any, missing: Missing | None = None, *, subtopics: bool = False) -> Qrels:
     """Convert judgments in any supported form to Qrels. `missing` says what missing labels mean.
+
+    If `subtopics`, a measure needs labels of subtopics, so they are read from files and tables.
 
     Raises
     ------
@@ -105,7 +108,7 @@ def as_qrels(qrels: Any, missing: Missing | None = None) -> Qrels:
     if not (is_frame(qrels) or isinstance(qrels, str | os.PathLike | Parts) or is_file_object(qrels)):
         forms = "a path, a binary file, {query: {document: label}}, a table or a sparse matrix"
         raise InputError("qrels", f"must be judgments ({forms}), not {_type_of(qrels)}{_instead(qrels)}")
-    return read_qrels(qrels, missing=missing)
+    return read_qrels(qrels, missing=missing, subtopics=subtopics)
 
 
 def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tieaware.checks.arguments import flag
 from tieaware.checks.arrays import Integers, Place
 from tieaware.errors import InputError
 from tieaware.inputs.duplicate_rows import (
@@ -35,6 +36,7 @@ from tieaware.inputs.qrels import Qrels, judgments_of, without_repetitions
 from tieaware.inputs.run import Run, run_in
 from tieaware.inputs.score_types import ScoreDtype, check_dtype, rounded
 from tieaware.inputs.table_files import table_in
+from tieaware.inputs.trec_subtopics import diversity_judgments
 from tieaware.kernels import _trec
 from tieaware.kernels._seen import Seen
 from tieaware.lists.grades import Missing, check_missing, whole_or_real
@@ -53,7 +55,9 @@ _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)
 _NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
 
 
-def read_qrels(path: Path | Sequence[str | os.PathLike[str]], *, missing: Missing | None = None) -> Qrels:
+def read_qrels(
+    path: Path | Sequence[str | os.PathLike[str]], *, missing: Missing | None = None, subtopics: bool = False
+) -> Qrels:
     r"""Read judgments from a file, part files or a table.
 
     Parameters
@@ -66,6 +70,10 @@ def read_qrels(path: Path | Sequence[str | os.PathLike[str]], *, missing: Missin
     missing : "unjudged", optional
         Whether a missing label ("nan", or an empty cell of a table) means that a document is unjudged; its label is
         then -1. By default, it is an error.
+    subtopics : bool
+        Whether the second field of TREC's lines is a subtopic, as in the judgments of the web tracks' diversity tasks,
+        so that a document has a label for each subtopic; a table must then have a column subtopic. Measures of
+        diversity need subtopics. `evaluate` reads them if it is asked for such a measure.
 
     Returns
     -------
@@ -86,16 +94,20 @@ def read_qrels(path: Path | Sequence[str | os.PathLike[str]], *, missing: Missin
     (['301'], ['d1', 'd2'], [1, 0])
     """
     check_missing(missing)
+    flag("subtopics", subtopics)
     if is_frame(path):
-        return Qrels.from_frame(path, missing=missing)
+        return judgments_of(frame_of(path, "qrels"), "qrels", missing=missing, needs_subtopics=subtopics)
     given = parts_at(path, "qrels")
     frame = PartsFrame.recognise(given) if isinstance(given, Parts) else None
     if frame is not None:
-        return judgments_of(frame, given.source_name, missing=missing)
+        return judgments_of(frame, given.source_name, missing=missing, needs_subtopics=subtopics)
     with opened(given) as stream:
         table = table_in(stream) if isinstance(stream, ByteStream) else None
         if table is not None:
-            return judgments_of(table, stream.source_name, missing=missing)
+            return judgments_of(table, stream.source_name, missing=missing, needs_subtopics=subtopics)
+        if subtopics:
+            judged = diversity_judgments(stream, lambda line, first: _problem(line, True, first), missing)
+            return Qrels.of_subtopics(judged, stream.source_name)
         reader = _Reader(stream, judgments=True, missing=missing)
         for _ in reader.batches():
             pass

@@ -30,6 +30,9 @@ _WITH_REL = ("RBP",)
 _SCALED = ("SDCG", "INSQ", "INST", "BPM")
 _RANKS_OF_CWL_EVAL = 1000
 
+# The measures of diversity, which need judgments with subtopics.
+_DIVERSE = ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall")
+
 
 def install(ties: TieRuleName = "average") -> None:
     """Make tieaware the first provider of ir_measures. Calling it again changes the tie rule.
@@ -125,9 +128,15 @@ def provider(ties: TieRuleName = "average") -> Any:
         """An evaluator of ir_measures: it holds measures and judgments, and evaluates any number of runs."""
 
         def __init__(self, measures: Iterable[Any], qrels: Any) -> None:
-            judged = _as_dicts(qrels, "relevance", tool.util.QrelsConverter)
-            super().__init__(list(measures), set(judged))
-            self._tasks = _tasks(self.measures, judged)
+            measures = list(measures)
+            diverse = [measure for measure in measures if measure.NAME in _DIVERSE]
+            converter = tool.util.QrelsConverter(qrels)
+            rows = list(converter.as_namedtuple_iter()) if diverse else []
+            judged = _as_dicts(rows if diverse else qrels, "relevance", tool.util.QrelsConverter)
+            super().__init__(measures, set(judged))
+            self._tasks = _tasks((measure for measure in measures if measure.NAME not in _DIVERSE), judged)
+            if diverse:
+                self._tasks.append(_task_of_subtopics(diverse, rows))
             conditions = [each.condition for task in self._tasks for each in task.computed]
             self._fills_in = any(condition is None for condition in conditions)
 
@@ -205,7 +214,7 @@ def _supported(measures: Any, anything: Any) -> list[Any]:
             measures._Success, measures._Rprec, measures._Bpref, measures._infAP, measures._IPrec, measures._Judged,
             measures._Accuracy, measures._SetP, measures._SetR, measures._SetF, measures._SetAP, measures._NumQ,
             measures._NumRel, measures._NumRet, measures._Compat, measures._SDCG, measures._INSQ,
-            measures._INST, measures._BPM,
+            measures._INST, measures._BPM, *(getattr(measures, f"_{name}") for name in _DIVERSE),
         )
     ]  # fmt: skip
 
@@ -269,6 +278,16 @@ def _tasks(measures: Iterable[Any], judged: Mapping[Any, Mapping[Any, int]]) -> 
         _Task(queries, Qrels.from_dict(_relabelled(judged, dict(gains), highest)), each)
         for (gains, highest), each in by_labels.items()
     ]
+
+
+def _task_of_subtopics(measures: Iterable[Any], rows: Iterable[Any]) -> _Task:
+    """Return the task of measures of diversity. The subtopic of a judgment is its iteration, as for pyndeval."""
+    judged: dict[Any, dict[Any, dict[Any, int]]] = {}
+    for row in rows:
+        of_query = judged.setdefault(row.query_id, {})
+        of_query.setdefault(getattr(row, "iteration", "0"), {})[row.doc_id] = row.relevance
+    computed = [_computed(measure, parse_measure(measure)) for measure in measures]
+    return _Task(list(judged), Qrels.from_dict(judged), computed)
 
 
 def _computed(theirs: Any, ours: Measure) -> _Computed:

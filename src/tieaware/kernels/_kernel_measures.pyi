@@ -23,9 +23,13 @@ class KernelMeasure:
         geometric: bool,
         lookup: npt.NDArray[np.float64] | None = None,
         squares: npt.NDArray[np.float64] | None = None,
+        of_queries: npt.NDArray[np.float64] | None = None,
     ) -> None: ...
     def with_lookup(
-        self, lookup: npt.NDArray[np.float64] | None, squares: npt.NDArray[np.float64] | None
+        self,
+        lookup: npt.NDArray[np.float64] | None,
+        squares: npt.NDArray[np.float64] | None,
+        of_queries: npt.NDArray[np.float64] | None = None,
     ) -> KernelMeasure: ...
 
 class Measures:

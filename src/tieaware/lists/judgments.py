@@ -13,6 +13,8 @@ from tieaware.checks.arrays import Integers, Labels, Offsets, Values, label_erro
 from tieaware.kernels import _labels
 from tieaware.lists.exact_sums import cumulative_sums
 from tieaware.lists.grades import Grades
+from tieaware.lists.identifiers import Identifiers
+from tieaware.lists.subtopics import Subtopics
 
 # A label of POOLED or lower means that the document is in the pool but not judged. Label -1 means that the document is
 # not in the pool.
@@ -34,6 +36,10 @@ class Judgments:
         The values of labels that are real numbers; None if `labels` are the labels themselves.
     is_part : bool
         Whether there may be more judgments elsewhere, so that nothing is wrong if no document is relevant.
+    subtopics : Subtopics, optional
+        The subtopics of the queries, if `grades` are a `SubtopicGrades`.
+    documents : Identifiers, optional
+        The document of each label.
 
     Attributes
     ----------
@@ -43,13 +49,15 @@ class Judgments:
 
     def __init__(
         self, labels: Labels, offsets: Offsets, left_out: Integers | None = None, grades: Grades | None = None,
-        is_part: bool = False,
+        is_part: bool = False, subtopics: Subtopics | None = None, documents: Identifiers | None = None,
     ) -> None:  # fmt: skip
         self.labels = labels
         self.offsets = offsets
         self.left_out = left_out
         self.grades = grades
         self.is_part = is_part
+        self.subtopics = subtopics
+        self.documents = documents
         self.totals: dict[Any, Any] = {}
         self._counts: dict[int, Values] = {}
 
@@ -77,6 +85,13 @@ class Judgments:
     def values(self) -> npt.NDArray[Any]:
         """The label of each document: int32[n_judged], or float64[n_judged] if labels are real numbers."""
         return self.labels if self.grades is None else self.grades.labels(self.labels)
+
+    @cached_property
+    def plain(self) -> Judgments:
+        """The same judgments, with the highest label of each document instead of labels for subtopics."""
+        if self.subtopics is None:
+            return self
+        return Judgments(self.values.astype(np.int32), self.offsets, self.left_out, is_part=self.is_part)
 
     def count(self, least: float) -> Values:
         """Return how many documents of each query have label `least` or a higher label: float64[n_queries]."""

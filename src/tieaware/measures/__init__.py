@@ -10,6 +10,7 @@ write instead of unknown names.
 
 # A module of definitions registers its families when it is imported.
 from tieaware.measures import definitions as definitions
+from tieaware.measures import diversity as diversity
 from tieaware.measures import ideal_overlap as ideal_overlap
 from tieaware.measures import ntcir as ntcir
 from tieaware.measures import user_models as user_models

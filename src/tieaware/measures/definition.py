@@ -18,6 +18,7 @@ from tieaware.checks.arguments import is_integer, shown, unexpected
 from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.checks.keywords import calls_elsewhere
 from tieaware.errors import InputError
+from tieaware.lists.grades import Grades
 from tieaware.lists.judgments import Judgments
 from tieaware.measures.parameters import Parameter, Setting
 
@@ -57,13 +58,20 @@ class Weighting:
         """Return a tuple that is equal for two measures if they have the same weights."""
         return self.rows, *(measure[name] for name in self.parameters)
 
-    def weigh(self, measure: Measure, labels: Labels | Values) -> Values:
-        """Return the weights of documents with these labels: float64[n_rows, n]."""
+    def weigh(self, measure: Measure, labels: Labels | Values, grades: Grades | None = None) -> Values:
+        """Return the weights of documents with these labels: float64[n_rows, n].
+
+        If `grades` are given, the labels are their values, after the labels of unjudged documents.
+        """
         try:
             weights = self.rows(labels, **{name: measure[name] for name in self.parameters})
         except InputError as error:
             raise error.at(f"{measure}: {error.where}") from None
         return weights[None] if weights.ndim == 1 else weights
+
+    def joint(self, measure: Measure, labels: Labels | Values, grades: Grades | None = None) -> Values | None:
+        """Return further weights that the variance needs, instead of squared weights: float64[n_rows, n]; or None."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +130,10 @@ class Definition:
     norm : callable
         Takes the measure, the totals and the numbers of retrieved documents; returns the number by which the
         kernel's sum is divided: one for all queries, or float64[n_queries].
+    of_queries : callable, optional
+        As `query_lookup`, for kernels that also read what `slots` returns.
+    needs_subtopics : bool
+        Whether the measure needs judgments of subtopics.
     norm_of_known : bool
         Whether `norm` takes the numbers of documents that are retrieved or judged, instead of retrieved.
     slots : callable, optional
@@ -178,6 +190,8 @@ class Definition:
     slots: Callable[[Measure, int], Values] | None = None
     query_number: Callable[[Measure, Judgments], Values] | None = None
     query_lookup: Callable[[Measure, Judgments], tuple[Values, Integers] | None] | None = None
+    of_queries: Callable[[Measure, Judgments], tuple[Values, Integers]] | None = None
+    needs_subtopics: bool = False
     measure_number: str | Callable[[Measure], float] | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     has_cutoff: bool = True

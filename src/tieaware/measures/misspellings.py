@@ -13,7 +13,6 @@ from tieaware.measures.spellings import ONLY_IN_NOTATION, Family, families, fami
 from tieaware.measures.wrong_notation import cutoff_in_brackets
 
 _OBJECTIVE = "it is a training objective"
-_SUBTOPICS = "it needs judgments of subtopics, which tieaware does not read"
 _CURVE = "the measure of precision over all recalls is AP"
 _COMPARES = "it compares two rankings, and"
 _RANK = "MeanRank is the rank of the first relevant document"
@@ -31,9 +30,6 @@ _ELSEWHERE = {
     **dict.fromkeys(("aucpr", "prauc", "auprc"), _CURVE),
     **dict.fromkeys(("lambdarank", "rankxendcg", "rank:ndcg"), f"{_OBJECTIVE}, and optimises nDCG"),
     **dict.fromkeys(("rank:map", "rank:pairwise"), _OBJECTIVE),
-    **dict.fromkeys(
-        ("alphandcg", "alphadcg", "erria", "nerria", "nrbp", "nnrbp", "apia", "mapia", "pia", "strecall"), _SUBTOPICS
-    ),
 }
 # Names, by key, that mean a measure although they are spelled differently from all of its names.
 _MEANT = {

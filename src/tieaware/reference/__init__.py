@@ -70,6 +70,14 @@ References
 .. [20] C. L. A. Clarke, A. Vtyurina, M. D. Smucker, "Assessing top-k preferences", ACM TOIS 39(3), 2021.
 .. [21] T. Sakai, "On the properties of evaluation metrics for finding one highly relevant document", IPSJ
        Transactions on Databases 48 (SIG 9), 2007.
+.. [22] C. L. A. Clarke and others, "Novelty and diversity in information retrieval evaluation", SIGIR 2008.
+.. [23] C. L. A. Clarke, N. Craswell, I. Soboroff, A. Ashkan, "A comparative analysis of cascade measures for novelty
+       and diversity", WSDM 2011.
+.. [24] C. L. A. Clarke, M. Kolla, O. Vechtomova, "An effectiveness measure for ambiguous and underspecified queries",
+       ICTIR 2009.
+.. [25] R. Agrawal, S. Gollapudi, A. Halverson, S. Ieong, "Diversifying search results", WSDM 2009.
+.. [26] C. Zhai, W. W. Cohen, J. Lafferty, "Beyond independent relevance: methods and evaluation metrics for subtopic
+       retrieval", SIGIR 2003.
 """
 
 from __future__ import annotations
@@ -93,13 +101,15 @@ from tieaware.reference import (
     first_relevant,
     gains,
     hits,
+    intents,
     interpolated_precision,
+    novelty,
     ntcireval,
     pairs,
     sets,
 )
 from tieaware.reference.attention import exposures
-from tieaware.reference.rankings import ORDERS, Functions, Label, Order, group, is_relevant, rank
+from tieaware.reference.rankings import ORDERS, Functions, Label, Order, group, is_judged, rank
 
 __all__ = ["MEASURES", "ORDERS", "evaluate", "exposures", "group", "rank", "variance"]
 
@@ -117,6 +127,8 @@ MEASURES: dict[str, Functions] = {
     **accumulated_gain.MEASURES,
     **compatibility.MEASURES,
     **blended_ratios.MEASURES,
+    **intents.MEASURES,
+    **novelty.MEASURES,
 }
 
 
@@ -171,7 +183,7 @@ def evaluate(
     arguments = _arguments(measure)
     judged = labels if judged is None else judged
     if arguments.pop("judged_only", False):
-        kept = [d for d, label in enumerate(labels) if is_relevant(label, 0)]
+        kept = [d for d, label in enumerate(labels) if is_judged(label)]
         scores, labels = [scores[d] for d in kept], [labels[d] for d in kept]
         docids = docids if docids is None else [docids[d] for d in kept]
     if measure.name in sets.MEASURES:
@@ -207,7 +219,7 @@ def variance(
     arguments = _arguments(measure)
     judged = labels if judged is None else judged
     if arguments.pop("judged_only", False):
-        kept = [d for d, label in enumerate(labels) if is_relevant(label, 0)]
+        kept = [d for d, label in enumerate(labels) if is_judged(label)]
         scores, labels = [scores[d] for d in kept], [labels[d] for d in kept]
     if measure.name in sets.MEASURES:
         return 0.0

@@ -111,6 +111,27 @@ def is_relevant(label: Label, rel: float = 1) -> bool:
     return label is not None and label >= 0 and label >= rel
 
 
+def is_judged(label: Label | tuple[Label, ...]) -> bool:
+    """Return whether a document is judged: a label, or one of its labels for subtopics, is at least 0.
+
+    Parameters
+    ----------
+    label : int, None or tuple of them
+        The label of the document, or its labels.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_judged(0), is_judged(None), is_judged((None, 0))
+    (True, False, True)
+    """
+    labels = label if isinstance(label, tuple) else (label,)
+    return any(is_relevant(each, 0) for each in labels)
+
+
 def relevant(labels: Ranking, rel: float = 1) -> int:
     """Count the relevant documents; parameters as for `tieaware.reference`.
 

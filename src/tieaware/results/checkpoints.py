@@ -14,6 +14,7 @@ from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, RunSource
 from tieaware.inputs.files import reason, source_name
+from tieaware.lists.subtopics import SubtopicGrades
 from tieaware.results import storage
 from tieaware.results._results import Results
 from tieaware.runtime.remote_paths import check_folder
@@ -134,4 +135,10 @@ def _digest(qrels: Qrels) -> str:
         digest.update(identifiers.data.data)
     digest.update(qrels.offsets.data)
     digest.update(qrels.labels.data)
+    judged = qrels.judgments
+    if judged.subtopics is not None and isinstance(judged.grades, SubtopicGrades):
+        weights = judged.subtopics.weights
+        for array in (judged.labels, judged.grades.subtopics, judged.subtopics.offsets, weights):
+            if array is not None:
+                digest.update(array.data)
     return digest.hexdigest()

@@ -130,7 +130,8 @@ def _with_unanswered(result: Joinable, judgments: QrelsLike) -> Joinable:
     Queries that a run does not answer get the values of an empty list of documents. For an empty list, the tie rule
     and the score precision do not matter.
     """
-    qrels = as_qrels(judgments)
+    subtopics = any(measure.definition.needs_subtopics for measure in result.measures)
+    qrels = as_qrels(judgments, subtopics=subtopics)
     queries = tuple(qrels.queries.to_list())
     positions = {query: i for i, query in enumerate(queries)}
     unknown = next((query for query in result.queries if query not in positions), None)

@@ -150,7 +150,8 @@ def better_than_chance(
         if measure.definition.is_geometric:
             raise InputError("measures", f"{measure} has a geometric mean, which cannot be tested against chance")
     samples, seed = whole_number("samples", samples, 1, 10**7), whole_number("seed", seed, 0)
-    judged, sources = as_qrels(qrels), as_sources(runs)
+    subtopics = any(measure.definition.needs_subtopics for measure in asked)
+    judged, sources = as_qrels(qrels, subtopics=subtopics), as_sources(runs)
     shape = len(sources), len(judged), len(asked)
     p_by_query, exact_by_query = np.ones(shape), np.ones(shape, np.bool_)
     p, error, exact = np.ones(shape[::2]), np.zeros(shape[::2]), np.ones(shape[::2], np.bool_)

@@ -119,6 +119,9 @@ def evaluate(
     """
     check_frames(qrels_df=qrels_df, runs_df=runs_df)
     parsed, asked = named_measures(measures)
+    for measure in parsed:
+        if measure.definition.needs_subtopics:
+            raise InputError("measures", f"{measure} needs judgments of subtopics, which are not read with Spark")
     view = View(ties, precision, flag("spread", spread))
     one_of("queries", queries, get_args(SparkQueryChoice))
     one_of("duplicates", duplicates, get_args(SparkDuplicates))

@@ -1,0 +1,107 @@
+"""TREC's diversity judgments: lines "query subtopic document label", as of the web tracks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from tieaware.errors import InputError
+from tieaware.inputs.part_streams import TextStream
+from tieaware.inputs.subtopic_rows import SubtopicLists
+from tieaware.lists.grades import Missing
+from tieaware.lists.identifiers import Identifiers, quoted
+from tieaware.lists.query_lists import grouped
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BUFFER = 1 << 18
+# No label has more digits.
+_INTEGER = re.compile(rb"[+-]?[0-9]{1,10}")
+_LARGEST = 2**31 - 1
+
+
+def diversity_judgments(
+    stream: TextStream, problem: Callable[[bytes, bool], str], missing: Missing | None = None
+) -> SubtopicLists:
+    """Read judgments whose second field is the subtopic.
+
+    Parameters
+    ----------
+    stream : TextStream
+    problem : callable
+        Takes a line without four fields, or a line of a run, and whether it is the first one that is not empty; says
+        what is wrong.
+    missing : "unjudged", optional
+        Whether the label "nan" means that a document is unjudged.
+
+    Raises
+    ------
+    InputError
+        A line is malformed, the file has no row, a query has too many subtopics, or a document has two different labels
+        for a subtopic.
+    """
+    queries: list[bytes] = []
+    subtopics: list[bytes] = []
+    documents: list[bytes] = []
+    labels: list[int] = []
+    lines: list[int] = []
+    for number, line in enumerate(_text(stream).split(b"\n"), 1):
+        fields = line.split(None, 6)
+        if not fields or fields[0].startswith(b"#"):
+            continue
+        label = -1 if missing and _is_nan(fields) else _label(fields)
+        if label is None:
+            stream.check_rest()
+            what = problem(line, not lines)
+            if len(fields) >= 4 and not _is_of_run(fields):
+                what = f"the label, field 4, must be an integer of 32 bits, not {quoted(fields[3])}"
+            raise InputError(stream.place(number), what)
+        queries.append(fields[0])
+        subtopics.append(fields[1])
+        documents.append(fields[2])
+        labels.append(label)
+        lines.append(number)
+    if not lines:
+        line_of = '"query subtopic document label"'
+        raise InputError(stream.source_name, f"the file has no lines of the form {line_of}")
+    lists = grouped(
+        Identifiers.from_sequence(queries),
+        np.arange(len(lines) + 1),
+        Identifiers.from_sequence(documents),
+        np.array(labels, np.int32),
+    )
+    return SubtopicLists.of_rows(
+        lists, Identifiers.from_sequence(subtopics), stream.source_name, lambda row: stream.place(lines[row])
+    )
+
+
+def _text(stream: TextStream) -> bytes:
+    """Return all bytes of a stream, without a byte order mark."""
+    text, buffer = bytearray(), memoryview(bytearray(_BUFFER))
+    while size := stream.read_into(buffer):
+        text += buffer[:size]
+    return bytes(text).removeprefix(_BYTE_ORDER_MARK)
+
+
+def _label(fields: list[bytes]) -> int | None:
+    """Return the label of a line of judgments; None if the line is malformed or a line of a run."""
+    if len(fields) < 4 or _is_of_run(fields) or not _INTEGER.fullmatch(fields[3]):
+        return None
+    label = int(fields[3])
+    return label if abs(label) <= _LARGEST else None
+
+
+def _is_of_run(fields: list[bytes]) -> bool:
+    """Return whether a line is one of a run: query, Q0, document, rank, score and tag."""
+    if len(fields) < 6:
+        return False
+    try:
+        float(fields[4])
+    except ValueError:
+        return False
+    return True
+
+
+def _is_nan(fields: list[bytes]) -> bool:
+    return len(fields) >= 4 and fields[3].lower() == b"nan"
