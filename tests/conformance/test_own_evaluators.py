@@ -9,7 +9,6 @@ import tieaware
 from tieaware import conformance, reference
 from tieaware.integrations import link_prediction
 from tieaware.integrations import pytrec_eval as pytrec_eval_face
-from tieaware.integrations.boosting import BoostingMetric
 from tieaware.precision import Float32
 from tieaware.ties import RULES
 
@@ -23,6 +22,8 @@ ALL_LABELS = tuple(measure for measure in MEASURES if all(measure in case.values
 WHOLE = [case for case in CASES if "real-labels" not in case.tags]
 BY_DOCUMENT = ("trec_eval", "docid_ascending")
 TOLERANCE = 1e-13
+# The measures of the tests of faces that see scores and labels alone.
+GRADED = ["AP", "nDCG@3", "nDCG", "RR"]
 
 
 def expected(cases, measures, column):
@@ -163,22 +164,64 @@ def test_link_prediction_face(rule):
     assert rule in report.followed(), report.differences[:3]
 
 
+def seen_whole(case):
+    """Return whether scores and labels alone describe a case: every document of the list is judged, and no other."""
+    return case.run[case.id].keys() == case.qrels[case.id].keys() and "infinities" not in case.tags
+
+
 @pytest.mark.parametrize("rule", ["average", "run_order", "optimistic", "pessimistic"])
-def test_boosting_faces(rule):
-    """The metrics of LightGBM and XGBoost see the documents of a list, all of which are judged."""
-    fits = [case for case in CASES if len(case.run[case.id]) and len(case.qrels[case.id]) == len(case.run[case.id])]
-    fits = [case for case in fits if -1 not in columns(case)[2] and "infinities" not in case.tags]
+def test_lightgbm_face(rule):
+    pytest.importorskip("lightgbm")
+    from tieaware.integrations import lightgbm
+
+    fits = [case for case in CASES if seen_whole(case)]
     assert len(fits) > 60
-    measures = ["AP", "nDCG@3", "nDCG", "RR"]
-    metric = BoostingMetric(measures, ties=rule)
+    metric = lightgbm.metric(GRADED, ties=rule)
 
     def evaluated(qrels, run):
         ((query, scores),) = run.items()
         labels = np.array([qrels[query][document] for document in scores])
-        return metric.means(labels, labels, np.array([len(labels)]), np.array(list(scores.values()), float))
+        found = metric(labels, np.array(list(scores.values()), float), None, np.array([len(labels)]))
+        return [value for _, value, _ in found]
 
-    report = conformance.check(evaluated, measures, among=fits)
+    report = conformance.check(evaluated, GRADED, among=fits)
     assert rule in report.followed(), report.differences[:3]
+
+
+@pytest.mark.parametrize("rule", ["average", "run_order", "optimistic", "pessimistic"])
+def test_xgboost_face(rule):
+    """XGBoost gives the metric scores in single precision."""
+    tool = pytest.importorskip("xgboost")
+    from tieaware.integrations import xgboost
+
+    fits = [case for case in WHOLE if seen_whole(case) and not {*SINGLE} & {*case.tags}]
+    assert len(fits) > 60
+    metric = xgboost.metric(GRADED, ties=rule)
+
+    def evaluated(qrels, run):
+        ((query, scores),) = run.items()
+        labels = np.array([qrels[query][document] for document in scores])
+        data = tool.DMatrix(np.zeros((len(labels), 1)), labels, group=[len(labels)])
+        single = np.array(list(scores.values()), np.float32)
+        return [value for _, value in metric(single, data)]
+
+    report = conformance.check(evaluated, GRADED, among=fits)
+    assert rule in report.followed(), report.differences[:3]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_beir_face(rule):
+    """It rounds values to five decimals, and leaves out queries that the run does not answer."""
+    pytest.importorskip("beir.retrieval.evaluation")
+    from tieaware.integrations import beir
+
+    def evaluated(qrels, run):
+        ndcg, average, recall, precision = beir.evaluate(qrels, run, [3], ties=rule)
+        return [ndcg["NDCG@3"], average["MAP@3"], recall["Recall@3"], precision["P@3"]]
+
+    fits = [case for case in CASES if "empty" not in case.tags]
+    report = conformance.check(evaluated, ["nDCG@3", "AP@3", "R@3", "P@3"], among=fits, rules=[rule], tolerance=6e-6)
+    assert report.followed() == (rule,), [str(each) for each in report.differences[:3]]
 
 
 @pytest.mark.parametrize("rule", ["average", "run_order", "optimistic", "pessimistic"])
@@ -195,8 +238,7 @@ def test_scikit_learn_face(rule):
         def predict(self, X):
             return X[:, 0]
 
-    fits = [case for case in CASES if len(case.run[case.id]) and len(case.qrels[case.id]) == len(case.run[case.id])]
-    fits = [case for case in fits if -1 not in columns(case)[2] and "infinities" not in case.tags]
+    fits = [case for case in CASES if seen_whole(case)]
     assert len(fits) > 60
 
     def evaluated(qrels, run):
