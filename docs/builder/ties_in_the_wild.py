@@ -115,7 +115,7 @@ def record() -> None:
 
 
 def tables(contents: dict[str, Any]) -> str:
-    """Return the lists and the tables as Markdown. Values outside the range of the orders are bold."""
+    """Return the lists and the tables as Markdown. Values outside the range of all orders are bold."""
     heads = list(contents["lists"])
     parts = ["| list | scores | labels |\n| --- | --- | --- |\n" + "".join(map(_shown_list, contents["lists"].items()))]
     for measure in MEASURES:

@@ -1,6 +1,7 @@
 """The conformance set: its file, its format, and the reader."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from support import conformance_values
@@ -21,6 +22,13 @@ def test_the_file_is_small_and_says_its_licence():
     assert conformance.path().stat().st_size < 1_000_000
     assert '"licence": "CC0-1.0"' in conformance.path().read_text(encoding="ascii")
     assert "CC0 1.0 Universal" in (conformance.path().parent / "LICENSE").read_text(encoding="ascii")
+
+
+def test_the_page_counts_cases_and_measures():
+    page = (Path(__file__).parents[2] / "docs" / "conformance.md").read_text(encoding="utf-8")
+    assert f"any language: {len(CASES)}\nsmall rankings" in page
+    assert f"the exact value of {len(conformance_values.MEASURES)} measures" in page
+    assert f'"version": "{conformance_values.VERSION}"' in page
 
 
 def test_the_reader_returns_the_lists():

@@ -49,6 +49,34 @@ def test_the_page_counts_tools_and_lists():
     assert len(STORED["lists"]) == 11
 
 
+def values(measure, head):
+    found = {name: tool["values"].get(measure, {}).get(head) for name, tool in STORED["tools"].items()}
+    return {name: value for name, value in found.items() if isinstance(value, int | float)}
+
+
+def test_the_findings_are_those_of_the_stored_values():
+    """Numbers and names of the findings that another run could change."""
+    constant = values("RR", "tied, first")
+    assert (round(min(constant.values()), 3), max(constant.values())) == (0.167, 1.0)
+    assert {name for name, value in values("nDCG@3", "cut-off").items() if round(value, 3) == 0.704} == {
+        "rank_eval", "RecBole",
+    }  # fmt: skip
+    most = STORED["lists"]["unseen"]["exact"]["AP"][2]
+    assert {name for name, value in values("AP", "unseen").items() if value > most + 6e-6} == {
+        "scikit-learn", "torchmetrics", "LightGBM", "XGBoost", "CatBoost", "tie-aware-retrieval-metrics",
+        "sentence-transformers, reranking", "cwl-eval",
+    }  # fmt: skip
+    assert values("RR", "NaN")["PyKEEN, realistic"] == 2.0
+    assert values("RR", "zeros")["torchmetrics"] == values("AP", "zeros")["torchmetrics"] == 0.0
+    assert {name for name, value in values("nDCG@3", "none relevant").items() if value == 1.0} == {
+        "LightGBM", "XGBoost", "CatBoost",
+    }  # fmt: skip
+    for measure in wild_tools.MEASURES:
+        for head in ("tied, first", "tied, last", "cut-off", "graded", "zeros", "infinities"):
+            worst = STORED["lists"][head]["exact"][measure][1]
+            assert values(measure, head)["CatBoost"] == pytest.approx(worst, abs=6e-6)
+
+
 def test_the_lists_are_those_of_the_conformance_set():
     assert STORED["lists"] == json.loads(json.dumps(wild.lists()))
 
