@@ -339,7 +339,9 @@ class _Evaluation:
         values, answered = self._values[:, i], self._answered[i]
         found, example, query = False, "", ""
         n_documents: list[int] = []
-        swapped = self._queries != "shard" and self._look_like_a_run
+        # Real labels are sorted only if the scores of the run look like labels, because that takes longer.
+        has_reals = self._qrels.grades is not None
+        swapped = self._queries != "shard" and (has_reals or self._look_like_a_run)
 
         def evaluate_chunk(chunk: RunSource) -> None:
             nonlocal found, example, query, swapped
@@ -361,7 +363,9 @@ class _Evaluation:
         if self._queries != "shard" and not np.count_nonzero(answered):
             raise InputError(name, no_query_judged(self._qrels, source, query))
         # A run has as many documents as there are real labels, or more; judgments in its place have fewer.
-        if swapped and found and (self._qrels.grades is None or sum(n_documents) < len(self._qrels.labels)):
+        if has_reals:
+            swapped = swapped and sum(n_documents) < len(self._qrels.labels) and self._look_like_a_run
+        if swapped and found:
             signs = f"the labels in {self._qrels.name} look like scores, and the scores of this run like labels"
             return f"{name}: {signs}: are judgments and runs swapped?"
         if found or not example:

@@ -24,6 +24,8 @@ from tieaware.measures.formulas import HIGHEST_IN_LOOKUP, SMALL_DEPTH, by_total
 NO_CUTOFF = 2**62
 
 
+# The cache of weights that each `Grades` object holds has room for this many sequences of measures.
+_CACHE_SIZE = 16
 # How many weights are added up at most, in lists of few and of many documents. Weights with the same number are cached.
 _FEW, _MANY = 2**20, 2**39
 
@@ -94,8 +96,7 @@ class Weights(NamedTuple):
         """
         n_terms = _FEW if len(labels) <= _FEW else _MANY
         if grades is not None:
-            values = np.concatenate((np.arange(POOLED, 0, dtype=grades.values.dtype), grades.values))
-            return _weights_of(measures, values, POOLED, squared, n_terms, grades), labels
+            return _weights_of_grades(measures, grades, squared, n_terms), labels
         highest = _labels.highest(labels)
         if highest <= HIGHEST_IN_LOOKUP:
             weights = _weights_up_to(measures, highest, squared, n_terms)
@@ -169,6 +170,19 @@ def also_weighted(measures: tuple[Measure, ...]) -> dict[str, bool]:
 def _weights_up_to(measures: tuple[Measure, ...], highest: int, squared: bool, n_terms: int) -> Weights:
     """Return the weights of all labels from POOLED to `highest`."""
     return _weights_of(measures, np.arange(POOLED, highest + 1, dtype=np.int32), POOLED, squared, n_terms)
+
+
+def _weights_of_grades(measures: tuple[Measure, ...], grades: Grades, squared: bool, n_terms: int) -> Weights:
+    """Return the weights of labels that are real numbers, if possible from the cache that the grades hold."""
+    known = grades.weights.get((measures, squared, n_terms))
+    if known is None:
+        values = np.concatenate((np.arange(POOLED, 0, dtype=grades.values.dtype), grades.values))
+        known = _weights_of(measures, values, POOLED, squared, n_terms, grades)
+        if len(grades.weights) >= _CACHE_SIZE:
+            grades.weights.clear()
+        grades.weights[measures, squared, n_terms] = known
+    weights: Weights = known
+    return weights
 
 
 def _weights_of(

@@ -36,14 +36,21 @@ class Grades:
     Parameters
     ----------
     values : float64[n]
+
+    Attributes
+    ----------
+    weights : dict
+        A cache of the weights that measures give to these labels, which `tieaware.engine.weights` fills.
     """
 
-    __slots__ = ("values",)
+    __slots__ = ("values", "weights")
 
     values: Values
+    weights: dict[Any, Any]
 
     def __init__(self, values: Values) -> None:
         self.values = values
+        self.weights = {}
         values.setflags(write=False)
 
     @classmethod

@@ -64,7 +64,11 @@ class Judgments:
     @cached_property
     def as_part(self) -> Judgments:
         """The same judgments as a part of more; see `is_part`."""
-        return self if self.grades is None else Judgments(self.labels, self.offsets, self.left_out, self.grades, True)
+        if self.grades is None:
+            return self
+        return Judgments(
+            self.labels, self.offsets, self.left_out, self.grades, True, self.subtopics, self.documents
+        )  # fmt: skip
 
     @property
     def n_queries(self) -> int:
