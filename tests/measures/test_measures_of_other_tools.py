@@ -16,9 +16,9 @@ from tieaware import InputError
 from tieaware.trec_eval.families import MEASURES as TREC_EVAL_FAMILIES
 
 # The names that parse_measure does not know, with the reason.
-IR_MEASURES = {
-    **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "variants of nERR in C/W/L, with other weights of ranks"),
-}
+IR_MEASURES = dict.fromkeys(
+    ("NERR8", "NERR9", "NERR10", "NERR11"), "variants of nERR in C/W/L, with other weights of ranks"
+)
 
 # `tieaware trec_eval` and the integration of pytrec_eval compute these lines.
 ONLY_AS_LINES = "a line of trec_eval alone"
