@@ -37,5 +37,6 @@ cdef double size_of_success(const Query* q) noexcept nogil
 
 
 cdef inline double* counts_of(const Query* q, Py_ssize_t g) noexcept nogil:
-    """Return a pointer to the number of documents of the first combination in a group; `stride` apart are the others."""
+    """Return a pointer to the number of documents of a group with the first combination; the others are `stride` apart.
+    """
     return q.groups.weight + q.measure.squared_weighting * q.groups.stride + g

@@ -232,7 +232,7 @@ cdef double size_of_orders(const Query* q) noexcept nogil:
     Merging combinations, and those without a weight, can only make it shorter.
     """
     cdef Subtopics subtopics = subtopics_of(q)
-    cdef double states, steps = 0.0, most = 0.0, documents, n, m, count, deepest = 0.0
+    cdef double states, steps = 0.0, most = 0.0, documents, m, count, deepest = 0.0
     cdef const double* counts
     cdef uint64_t counted = counted_in(&subtopics, subtopics.weight)
     cdef Py_ssize_t g
@@ -240,7 +240,6 @@ cdef double size_of_orders(const Query* q) noexcept nogil:
     for g in range(q.groups.count):
         if q.groups.start[g] >= q.measure.cutoff:
             break
-        n = q.groups.size[g]
         m = min(q.groups.size[g], q.measure.cutoff - q.groups.start[g])
         counts = counts_of(q, g)
         states = 1.0

@@ -12,7 +12,6 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint64_t
 
 from tieaware.kernels._exact cimport add, double_double, product, scale, two_product, two_sum
-from tieaware.kernels._groups cimport Groups
 from tieaware.kernels._interruption cimport interrupted
 from tieaware.kernels._measure cimport TOO_MANY, Query, between
 from tieaware.kernels._subtopic_orders cimport (
@@ -234,7 +233,7 @@ cdef double_double mean_of_part(const Sums* s, double n, double before, double r
 
 cdef double_double mean_of_product(const Sums* s, double n, double c, double u, double e, double v,
                                    double b) noexcept nogil:
-    """Return the mean of the product of two such sums: c = R + 1 and u documents for one subtopic, e and v for the other.
+    """Return the mean of the product of two such sums: c = R + 1 and u documents for one subtopic, e and v for another.
 
     b documents have both. The slots of up to four documents coincide or differ; each pattern has a probability and a
     sum over slots.

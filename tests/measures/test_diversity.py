@@ -238,3 +238,91 @@ def test_ir_measures_install_serves_them():
     relevant = {(row.doc_id, row.iteration) for row in rows if row.query_id == "q0" and row.relevance > 0}
     hits = sum(document in run["q0"] for document, _ in relevant)
     assert value[tool.StRecall @ 1] == pytest.approx(hits / len(run["q0"]) / len({s for _, s in relevant}))
+
+
+def one_tie(n, *subtopics):
+    """Return judgments and a run of n documents that all tie; each subtopic is a list of document numbers."""
+    qrels = {"q": {f"s{i}": {f"d{d}": 1 for d in documents} for i, documents in enumerate(subtopics)}}
+    return qrels, {"q": {f"d{d}": 1.0 for d in range(n)}}
+
+
+def test_a_subtopic_that_all_documents_of_interest_share_is_an_ordinary_measure():
+    """With one subtopic, values are those of P, AP, Success, and of ERR with the stopping probability alpha."""
+    rng = random.Random("one subtopic")
+    qrels, run = {}, {}
+    for q in range(20):
+        qrels[f"q{q}"] = {"s": {f"d{d}": 1 for d in rng.sample(range(60), rng.randint(1, 20))}}
+        run[f"q{q}"] = {f"d{d}": float(rng.randint(0, 4)) for d in range(60)}
+    plain = {query: subtopics["s"] for query, subtopics in qrels.items()}
+    depth = sum(0.5**j / (j + 1) for j in range(10))
+    pairs = {"P_IA@10": "P@10", "AP_IA": "AP", "StRecall@10": "Success@10", "ERR_IA@10": "ERR(max_rel=1)@10"}
+    ours = evaluate(qrels, run, list(pairs), spread=True)
+    theirs = evaluate(plain, run, list(pairs.values()), spread=True)
+    scale = np.array([1.0, 1.0, 1.0, 2.0 / depth])
+    for name in ("values", "std", "min", "max"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name) * scale, rtol=1e-10, atol=1e-14)
+
+
+def test_large_ties():
+    """In a tie of 20,000 documents, means follow from the chances of single slots, and spreads are as small as they are."""
+    n = 20_000
+    qrels, run = one_tie(n, range(1000), range(500, 1500), [3])
+    result = evaluate(qrels, run, ["P_IA@10", "StRecall@1", "alpha_DCG(alpha=0.0)@5", "ERR_IA@10"])
+    share = (1000 + 1000 + 1) / (3 * n)
+    np.testing.assert_allclose(result.values[0, 0, :3], [share, share, share], rtol=1e-12)
+    chance = 0.0
+    weights = sum(0.5**j / (j + 1) for j in range(10))
+    for r in (1000, 1000, 1):
+        # The mean of (1 - alpha)^H over the documents before a slot, as a product over the relevant documents.
+        for x in range(10):
+            terms = [0.0] * (x + 1)
+            terms[0] = 1.0
+            for y in range(x):
+                for h in range(y, -1, -1):
+                    hit = max(r - 1 - h, 0) / (n - 1 - y)
+                    terms[h + 1] += terms[h] * hit
+                    terms[h] *= 1.0 - hit
+            chance += r / n / (x + 1) * sum(0.5**h * each for h, each in enumerate(terms)) / 3
+    assert result.values[0, 0, 3] == pytest.approx(chance / weights, rel=1e-12)
+
+
+def test_orders_that_are_alike_have_no_spread():
+    """If all orders of a tie have the same value, the standard deviation is 0, in spite of rounding errors."""
+    qrels, run = one_tie(3, [0], [1], [2])
+    result = evaluate(qrels, run, ["StRecall@1", "P_IA@2", "alpha_nDCG", "AP_IA", "NRBP"], spread=True)
+    np.testing.assert_allclose(result.std, 0.0, atol=1e-15)
+    np.testing.assert_allclose(result.max, result.min, rtol=1e-15)
+
+
+def test_values_do_not_depend_on_the_number_of_threads_or_the_order_of_documents():
+    """All outputs have the same bits for one thread and three, and for a shuffled run."""
+    qrels, run, _ = arguments(QUERIES)
+    rng = random.Random("shuffled")
+    shuffled = {q: dict(rng.sample(list(scores.items()), len(scores))) for q, scores in run.items()}
+    first = evaluate(qrels, run, list(MEASURES), spread=True, threads=1)
+    for other in (evaluate(qrels, run, list(MEASURES), spread=True, threads=3),
+                  evaluate(qrels, shuffled, list(MEASURES), spread=True)):  # fmt: skip
+        for name in ("values", "std", "min", "max"):
+            np.testing.assert_array_equal(getattr(first, name), getattr(other, name))
+
+
+@pytest.mark.parametrize("measure", ["alpha_nDCG", "AP_IA", "NRBP", "StRecall@20"])
+def test_spreads_that_take_too_long_are_refused(measure):
+    """The extremes of a tie with many combinations of subtopics need a search that is too large; the mean does not."""
+    subtopics = [[d for d in range(60) if d >> i & 1 or d == i + 30] for i in range(6)] + [[d] for d in range(40, 60)]
+    qrels, run = one_tie(100, *subtopics)
+    assert 0.0 < evaluate(qrels, run, measure).values[0, 0, 0] <= 1.0
+    for options in ({"spread": True}, {"ties": "optimistic"}):
+        with pytest.raises(InputError, match=r"the exact value for this query takes too much time or memory"):
+            evaluate(qrels, run, measure, **options)
+
+
+def test_queries_without_a_relevant_document_are_undefined():
+    """The value is 0, or what `undefined` says, if no document is relevant to a subtopic with a weight."""
+    qrels = Qrels.from_dict({"q": {"a": {"d1": 0}}, "p": {"a": {"d1": 1}, "b": {"d2": 0}}})
+    run = {"q": {"d1": 1.0}, "p": {"d1": 1.0, "d2": 1.0}}
+    for measure in ("alpha_nDCG@5", "ERR_IA@5", "NRBP", "P_IA@1", "AP_IA", "StRecall@1"):
+        assert evaluate(qrels, run, measure, undefined=-1.0).values[0, 0, 0] == -1.0
+        assert evaluate(qrels, run, measure).values[0, 0, 0] == 0.0
+    weighted = qrels.with_intents({"q": {"a": 1}, "p": {"a": 0, "b": 1}})
+    assert evaluate(weighted, run, "StRecall@1", undefined=-1.0).values[0, 1, 0] == -1.0
