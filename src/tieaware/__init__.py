@@ -66,6 +66,7 @@ from tieaware.measures.diversity import (
     nERR_IA,
     nNRBP,
 )
+from tieaware.measures.documents_viewed import documents_viewed
 from tieaware.measures.ideal_overlap import Compat
 from tieaware.measures.ntcir import MSnDCG, O, PPlus, iRBU, nERR
 from tieaware.measures.user_models import BPM, INSQ, INST, SDCG
@@ -154,6 +155,7 @@ __all__ = [
     "alpha_nDCG",
     "bands",
     "conformance",
+    "documents_viewed",
     "evaluate",
     "experiments",
     "exposure",
