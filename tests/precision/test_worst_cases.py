@@ -96,6 +96,12 @@ def test_wrong_arguments_are_refused(arguments, message):
         worst_case(*arguments)
 
 
+def test_gains_by_a_table_have_no_known_worst_case():
+    with pytest.raises(InputError, match=r"^measure: the worst case of DCG\(gains=\{1: 2\}\) is not known"):
+        worst_case("DCG(gains={1: 2})", 2)
+    assert worst_case("nDCG(discount='1/rank')@10", 2).value > 0.0
+
+
 def test_the_docstring_lists_the_measures_whose_worst_case_is_known():
     """The parameter `measure` of `worst_case` lists the same measures as the definitions."""
     listed = worst_case.__doc__.partition("measure : str or Measure\n")[2].partition(". A document")[0]

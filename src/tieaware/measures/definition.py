@@ -95,7 +95,12 @@ class BandingLoss:
     deepest: int = 100_000
 
     def holds_for(self, measure: Measure) -> bool:
-        """Return whether the formula holds for a measure of the family, with the cut-off that it has."""
+        """Return whether the formula holds for a measure of the family, with the cut-off that it has.
+
+        The formulas are for lists of relevant and nonrelevant documents, which have the gains 1 and 0.
+        """
+        if measure.parameters.get("gains"):
+            return False
         return self.without_cutoff if measure.cutoff is None else self.with_cutoff
 
     def notations(self, name: str) -> list[str]:

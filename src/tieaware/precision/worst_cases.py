@@ -45,8 +45,8 @@ def worst_case(measure: str | Measure, rho: str | float | Fraction, depth: int =
     Parameters
     ----------
     measure : str or Measure
-        P@k, R@k, Recall_cap@k, F1@k, AP, AP@k, RR, RR@k, nDCG, nDCG@k, DCG, DCG@k, RBP, RBP@k, Success@k, Hits@k,
-        Rprec, Q, Q@k, ERR or ERR@k. A document is either relevant, with the label 1, or not.
+        P@k, R@k, Recall_cap@k, F1@k, AP, AP@k, RR, RR@k, nDCG, nDCG@k, MSnDCG, MSnDCG@k, DCG, DCG@k, RBP, RBP@k,
+        Success@k, Hits@k, Rprec, Q, Q@k, ERR or ERR@k. A document is either relevant, with the label 1, or not.
     rho : str, Fraction, int or float
         The growth factor of the bands; see `tieaware.precision.bands`.
     depth : int
