@@ -105,6 +105,19 @@ def test_errors_in_weights(weights, message):
         Qrels.from_dict({"q": {"d": 1}}).with_intents({})
 
 
+def test_checkpoints_know_the_subtopics(tmp_path):
+    """A checkpoint made with other subtopics, or other weights of them, is refused, although labels are the same."""
+    run = tmp_path / "a.run"
+    run.write_bytes(b"q Q0 d1 1 1.0 a\nq Q0 d2 2 1.0 a\n")
+    qrels = Qrels.from_dict({"q": {"a": {"d1": 1}, "b": {"d2": 1}}})
+    for _ in range(2):
+        assert tieaware.evaluate(qrels, run, "StRecall@1", out=tmp_path / "out").values.item() == 0.5
+    others = {"q": {"a": {"d1": 1, "d2": 1}, "b": {"d2": 1}}}, qrels.with_intents({"q": {"a": 1, "b": 2}})
+    for other in others:
+        with pytest.raises(InputError, match="judgments"):
+            tieaware.evaluate(other, run, "StRecall@1", out=tmp_path / "out")
+
+
 def test_missing_labels():
     """With missing="unjudged", a missing label is that of an unjudged document; otherwise it is an error."""
     lines = b"q a d1 1\nq a d2 nan\nq b d2 1\n"

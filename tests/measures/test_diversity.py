@@ -264,7 +264,7 @@ def test_a_subtopic_that_all_documents_of_interest_share_is_an_ordinary_measure(
 
 
 def test_large_ties():
-    """In a tie of 20,000 documents, means follow from the chances of single slots, and spreads are as small as they are."""
+    """In a tie of 20,000 documents, means follow from the chances of single slots."""
     n = 20_000
     qrels, run = one_tie(n, range(1000), range(500, 1500), [3])
     result = evaluate(qrels, run, ["P_IA@10", "StRecall@1", "alpha_DCG(alpha=0.0)@5", "ERR_IA@10"])
