@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -39,10 +39,6 @@ class ListsWithLines:
     _prepared: Prepared
     _flat: Callable[..., Scores]
     mean: Callable[[npt.ArrayLike], Values]
-
-    def __call__(self, scores: npt.ArrayLike, out: Values | None = None) -> Values:
-        """Evaluate one scoring."""
-        raise NotImplementedError
 
     def along(
         self,
@@ -178,7 +174,8 @@ class ListsWithLines:
         n_weighted = np.diff(prepared.engine.weighted_offsets)
         if int((n_weighted * np.diff(prepared.offsets)).sum()) > _MOST_CROSSINGS:
             raise InputError("line", "has more than 2^28 crossings; take fewer queries or documents at a time")
-        return Line(self.measures, Pencil(prepared, a, d, low, high), self, self.mean)
+        evaluate = cast(Callable[[Values], Values], self)
+        return Line(self.measures, Pencil(prepared, a, d, low, high), evaluate, self.mean)
 
     def _finite(self, values: npt.ArrayLike, name: str) -> Values:
         """Return scores as float64, one for each document."""
