@@ -7,8 +7,9 @@ the number of documents of higher grades among the first d of the ranking, plus 
 number of those of grade v. Below the last ideal document, it is the number of all. The measure is Σ_d p^(d-1)/d times
 the overlap, divided by the norm.
 
-Row c of the weights counts the documents of grade c + 1; grades are numbered from 1. The query's lookup array holds the highest grade of its judged
-documents, and then, for the grades from 1 to this one, how many judged documents have at least that grade.
+Row c of the weights counts the documents of grade c + 1; grades are numbered from 1. The query's lookup array holds
+the highest grade of its judged documents, and then, for the grades from 1 to this one, how many judged documents have
+at least that grade.
 """
 from libc.stdint cimport int64_t
 
@@ -262,7 +263,8 @@ cdef void change_stage(States* s, const Stage* before, const Stage* after, int64
     drawn without replacement from M = n - `higher`, of which r have it. The probabilities of h are computed from h = 0
     or the least possible one, C(r, h) C(M-r, o-h) / C(M, o), by their ratios from the likeliest one on.
     """
-    cdef int64_t a, h, o, row = before.r + 1, new_row = after.r + 1, population = n - after.higher, likeliest, least, most
+    cdef int64_t a, h, o, row = before.r + 1, new_row = after.r + 1, population = n - after.higher
+    cdef int64_t likeliest, least, most
     cdef int64_t i, merged = min(after.higher, x) + 1
     cdef double* chance = work
     cdef double* first = work + merged

@@ -1,4 +1,4 @@
-"""The point at which the scores of two documents cross, rounded correctly, and a key by which such points are sorted."""
+"""The point at which the scores of two documents cross, rounded correctly, and a key by which points are sorted."""
 from libc.math cimport INFINITY, fabs, isfinite, nextafter
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy

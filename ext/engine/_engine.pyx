@@ -10,10 +10,10 @@ from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware.kernels._coarsening cimport KernelCoarsening, Rounding, coarsen, memory_size
+from tieaware.kernels._coarsening cimport KernelCoarsening, coarsen, memory_size
 from tieaware.kernels._grouping cimport group, group_all
-from tieaware.kernels._groups cimport AVERAGE, BEST_FIRST, Groups, GroupingScratch, PreparedLists, length
-from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
+from tieaware.kernels._groups cimport AVERAGE, BEST_FIRST, Groups, PreparedLists, length
+from tieaware.kernels._interruption cimport check_interruption, interrupted, no_interruption
 from tieaware.kernels._kernel_measures cimport KernelMeasure, Measures
 from tieaware.kernels._means cimport Mean, extend, mean_of_none, rounded
 from tieaware.kernels._measure cimport TOO_MANY, Measure, Query, Statistic
@@ -276,9 +276,9 @@ cdef class Engine:
     def spread(self, cnp.ndarray scores, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
         """Write the mean, standard deviation, smallest and largest value over the orders of tied documents.
 
-        If `scores` is None, all documents of a list are tied. The lists must be prepared for the placement AVERAGE, with the weighted documents of each list sorted by label,
-        descending. The measures must be prepared with squared weights. `out` is float64[4, n_queries, n_measures].
-        Returns what `evaluate` returns.
+        If `scores` is None, all documents of a list are tied. The lists must be prepared for the placement AVERAGE,
+        with the weighted documents of each list sorted by label, descending. The measures must be prepared with squared
+        weights. `out` is float64[4, n_queries, n_measures]. Returns what `evaluate` returns.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores) if scores is not None else NULL
         cdef bint single = scores is not None and cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
@@ -433,7 +433,8 @@ cdef class Engine:
         for i in range(self.n_measures):
             values[i] = self.mean_of(query, i, groups, workspace)
 
-    cdef double mean_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups, Workspace* workspace) noexcept nogil:
+    cdef double mean_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups,
+                        Workspace* workspace) noexcept nogil:
         """Return the mean of measure i over the orders of the documents in each group."""
         cdef Query q = self.view_of(query, i, groups)
         if q.norm == 0.0 and not q.measure.always_defined:

@@ -9,10 +9,9 @@ rule orders tied documents, one weighted document. Crossings are rounded correct
 coincide have equal doubles, and no t lies between different crossings that do.
 """
 cimport numpy as cnp
-import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from tieaware.kernels._crossings cimport crossing, key_of, t_of
 from tieaware.kernels._engine cimport Engine, Workspace, end
@@ -20,6 +19,7 @@ from tieaware.kernels._exact cimport double_double, two_sum
 from tieaware.kernels._groups cimport AVERAGE, BEST_FIRST, Groups, PreparedLists
 from tieaware.kernels._interruption cimport interrupted
 from tieaware.kernels._means cimport Mean, extend, mean_of_none, rounded
+from tieaware.kernels._measure cimport Measure
 
 cnp.import_array()
 
@@ -34,8 +34,8 @@ cdef struct Units:
     Py_ssize_t count
     # The index of each query's first unit, and the end.
     int64_t* first
-    # start[g] is how many documents are before the group at place g, size[g] how many it has. `unit` is the unit at each
-    # place, and `place` where each unit is.
+    # start[g] is how many documents are before the group at place g, size[g] how many it has. `unit` is the unit at
+    # each place, and `place` where each unit is.
     int64_t* start
     int64_t* size
     int32_t* unit
@@ -241,13 +241,13 @@ cdef void order(Units* units, Py_ssize_t query, Py_ssize_t n_weightings) noexcep
 
 cdef inline Py_ssize_t settle(Units* units, Py_ssize_t query, Py_ssize_t n_weightings, Py_ssize_t g) noexcept nogil:
     """Move the one group of a query whose start has changed from place g to its place in rank order; return that."""
-    cdef Py_ssize_t first = units.first[query], end = units.first[query + 1]
+    cdef Py_ssize_t first = units.first[query], after = units.first[query + 1]
     cdef double* weight = units.weight + first * n_weightings
     while g > first and units.start[g - 1] > units.start[g]:
-        exchange(units, weight, end - first, n_weightings, first, g - 1 - first)
+        exchange(units, weight, after - first, n_weightings, first, g - 1 - first)
         g -= 1
-    while g + 1 < end and units.start[g] > units.start[g + 1]:
-        exchange(units, weight, end - first, n_weightings, first, g - first)
+    while g + 1 < after and units.start[g] > units.start[g + 1]:
+        exchange(units, weight, after - first, n_weightings, first, g - first)
         g += 1
     return g
 
@@ -292,7 +292,6 @@ cdef class Line:
         cdef Py_ssize_t n = engine.lists.n_weighted, queries = engine.lists.n_queries, m = engine.n_measures
         cdef void* memory = NULL
         cdef double* values = NULL
-        cdef Mean* means = NULL
         cdef bint good = False
         cdef Py_ssize_t words = (queries + 2) + 2 * n + (3 * n) // 2 + 4 + n * engine.lists.n_weightings
         cdef Py_ssize_t state = (queries + 6) * m + queries + 2
@@ -313,7 +312,8 @@ cdef class Line:
             units.place = units.unit + n
             units.query = units.place + n
             with nogil:
-                good = self.prepare(engine, engine.lists, <const double*>cnp.PyArray_DATA(a), <const double*>cnp.PyArray_DATA(d), low,
+                good = self.prepare(engine, engine.lists, <const double*>cnp.PyArray_DATA(a),
+                                    <const double*>cnp.PyArray_DATA(d), low,
                                     high, <const uint8_t*>cnp.PyArray_DATA(included), &units, &crossings, &workspace,
                                     <uint8_t*>(<char*>memory + words * 8))
                 if good:
@@ -375,7 +375,7 @@ cdef class Line:
                   Groups* condensed,
                   const uint8_t* included, const double* centre, double* values) noexcept nogil:
         """Go through the crossings and write the breaks and means; return False if there is no memory."""
-        cdef Py_ssize_t m = engine.n_measures, n = lists.n_queries, query, i, e = 0, n_touched, k
+        cdef Py_ssize_t m = engine.n_measures, n = lists.n_queries, query, i, e = 0, k
         cdef double* sums = values + n * m
         cdef double* last = sums + 3 * m
         cdef int64_t* touched = <int64_t*>(last + m)
@@ -386,6 +386,7 @@ cdef class Line:
         cdef uint32_t change
         cdef bint is_single, changed
         cdef double old, new
+        cdef const Measure* measure
         cdef Groups groups
         for i in range(m):
             means[i] = mean_of_none(False)
@@ -434,7 +435,8 @@ cdef class Line:
                     engine.write_condensed(&groups)
                     for i in range(m):
                         # A change beyond the cut-off changes nothing.
-                        if is_single and units.start[g] > engine.measure[i].cutoff and not engine.measure[i].judged_only:
+                        measure = &engine.measure[i]
+                        if is_single and units.start[g] > measure.cutoff and not measure.judged_only:
                             continue
                         old = values[query * m + i]
                         new = engine.mean_of(query, i, &groups, workspace)

@@ -23,8 +23,8 @@ cdef struct Query:
     double query_number
     # The index in the measure's lookup array, or in its second one, at which the numbers of this query start.
     int64_t lookup_start
-    # For each weighting c whose weights are real numbers: carry[2c] is the weighting that holds what rounding left out of
-    # the sums, and carry[2c + 1] > 0. For other weightings, carry[2c + 1] is 0. NULL if there are only other weightings.
+    # For each weighting c whose weights are real numbers: carry[2c] is the weighting that holds what rounding left out
+    # of the sums, and carry[2c + 1] > 0. For other weightings, carry[2c + 1] is 0. NULL if there are only others.
     const int32_t* carry
     # Working memory for as many numbers as the kernel's `workspace_size` says.
     double* workspace
