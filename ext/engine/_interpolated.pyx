@@ -13,7 +13,7 @@ from tieaware.kernels._groups cimport Groups
 from tieaware.kernels._maxima cimport (
     Maxima, join_group, mean_above, new_maxima, size_of_maxima, variance_above, write_group,
 )
-from tieaware.kernels._measure cimport Query
+from tieaware.kernels._measure cimport TOO_MANY, Query
 from tieaware.kernels._recalls cimport size_of_walk, variance_of_sum
 
 cdef enum:
@@ -151,6 +151,17 @@ cdef double mean_at_eleven_recalls(const Query* q) noexcept nogil:
     return mean_of_maxima(q, wanted, N_RECALLS, 0.0)
 
 
+cdef bint is_ranking(const Query* q) noexcept nogil:
+    """Return whether each group is behind the one before it, within the list, and no smaller than its weight."""
+    cdef Py_ssize_t g
+    cdef int64_t behind = 0
+    for g in range(q.groups.count):
+        if q.groups.start[g] < behind or not 0.0 <= q.weight[g] <= q.groups.size[g]:
+            return False
+        behind = q.groups.start[g] + q.groups.size[g]
+    return behind <= q.n_docs
+
+
 cdef double variance_at_eleven_recalls(const Query* q) noexcept nogil:
     cdef int64_t wanted[N_RECALLS]
     cdef double floors[N_RECALLS]
@@ -161,7 +172,9 @@ cdef double variance_at_eleven_recalls(const Query* q) noexcept nogil:
 
 cdef int64_t size_at_eleven_recalls(const Query* q, bint spread) noexcept nogil:
     if spread:
-        return size_of_walk(q, wanted_at(0.0, q.norm))
+        # The walk relies on groups that follow one another and hold their relevant documents. If another thread changes
+        # the scores meanwhile, they may not.
+        return size_of_walk(q, wanted_at(0.0, q.norm)) if is_ranking(q) else TOO_MANY
     return size_of_maxima(q.groups, q.weight, wanted_at(0.0, q.norm), q.measure.cutoff)
 
 
