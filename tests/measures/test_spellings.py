@@ -16,6 +16,7 @@ import tieaware
 from tieaware import InputError, Results, cli, evaluate, parse_measure
 from tieaware.integrations import beir
 from tieaware.measures import DEFINITIONS, listed_measures, named_measures, parse_measures
+from tieaware.measures.misspellings import LISTED
 from tieaware.measures.spellings import SPELLINGS, families, key
 
 PAGE = Path(__file__).parents[2] / "docs" / "measures.md"
@@ -98,7 +99,6 @@ def test_no_name_has_two_meanings_if_case_is_ignored():
     assert meanings.keys() - families().keys() == {"accuracy"}
 
 
-LISTED = ", ".join(DEFINITIONS)
 WRONG = {
     "ndgc@10": "measure: unknown measure 'ndgc@10'; did you mean nDCG@10?",
     "nDGC": "measure: unknown measure 'nDGC'; did you mean nDCG?",

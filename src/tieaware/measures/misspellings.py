@@ -70,6 +70,9 @@ _LEAST_ALIKE = 0.6
 _SHORT, _LEAST_ALIKE_IF_SHORT = 3, 0.7
 _MOST_SUGGESTIONS = 2
 
+# The measures that an error lists if no name is similar: all of them would make it unreadable.
+LISTED = "AP, RR, nDCG, P, R, F1, RBP, ERR, Success, Bpref, Q … (tieaware.measures.DEFINITIONS has all)"
+
 
 class _Parts(NamedTuple):
     """A text, split where a measure would have its parameters and its cut-off (None if it has none)."""
@@ -117,7 +120,7 @@ def error_for(text: str, is_measure: Callable[[str], bool]) -> InputError:
     if instead is not None:
         return InputError("measure", f"unknown measure {text!r}; {instead}")
     near = list(dict.fromkeys(_suggestions(parts, is_measure)))[:_MOST_SUGGESTIONS]
-    hint = f"did you mean {' or '.join(near)}?" if near else f"the measures are {', '.join(DEFINITIONS)}"
+    hint = f"did you mean {' or '.join(near)}?" if near else f"the measures are {LISTED}"
     return InputError("measure", f"unknown measure {text!r}; {hint}")
 
 
