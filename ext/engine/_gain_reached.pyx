@@ -158,7 +158,7 @@ cdef bint add_documents(const Query* q, Last* last, Py_ssize_t without, double* 
 
 
 cdef inline double value_of(const Last* last, double steps, double rank) noexcept nogil:
-    """Return the gain per document if the user stops at a rank with so many steps of the last group."""
+    """Return the gain per document if the user stops at a rank, given the steps that the last group adds."""
     return (last.before + steps) / (last.full * rank)
 
 

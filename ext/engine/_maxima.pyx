@@ -99,7 +99,7 @@ cdef Maxima new_maxima(double* workspace, const Groups* groups, const double* we
 
 
 cdef bint within_range(int64_t rows, int64_t columns) noexcept nogil:
-    """Return whether `orders` with so many rows and columns has no number above MOST_ORDERS."""
+    """Return whether `orders` with these numbers of rows and columns has no number above MOST_ORDERS."""
     cdef double most = 1.0
     cdef int64_t j
     for j in range(1, min(rows, columns)):

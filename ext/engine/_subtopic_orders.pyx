@@ -307,7 +307,7 @@ cdef Range range_of_hits(const Query* q, double* work) noexcept nogil:
 
 
 cdef double extreme_sum(Combinations* all, const double* worth, double slots, bint most) noexcept nogil:
-    """Return the largest or the smallest sum of the worths of so many documents, all of them of a combination."""
+    """Return the largest or the smallest sum of the worths of a number of documents of one combination."""
     cdef int64_t c, best
     cdef double total = 0.0, taken
     for c in range(all.n):

@@ -344,7 +344,7 @@ static inline double tieaware_digits_of(double x, const tieaware_decades *decade
 }
 
 /* significant_by_factor: rounds scores to significant digits, those of the window fast. Returns how many scores it left,
- * as for decimals; or -1 if so many scores are outside the window or near a half that significant is faster.
+ * as for decimals; or -1 if significant is faster, because many scores are outside the window or near a half.
  */
 TIEAWARE_CLONES static int64_t tieaware_significant_by_factor(const double *restrict scores, ptrdiff_t n,
                                                               const tieaware_decades *decades,

@@ -164,7 +164,7 @@ def test_the_labels_of_judgments_are_those_that_were_given():
     assert qrels.judgments.labels.dtype == np.int32
     again = Qrels(qrels.queries, qrels.offsets, qrels.documents, qrels.labels)
     np.testing.assert_array_equal(again.judgments.labels, qrels.judgments.labels)
-    # Whole numbers stay integers, whatever their type.
+    # Whole numbers of any type stay integers.
     whole = Qrels.from_dict({"q": {"a": 1.0, "b": True, "c": np.float32(2)}})
     assert whole.labels.dtype == np.int32
     assert whole.grades is None
