@@ -1,5 +1,5 @@
 """The point at which the scores of two documents cross, rounded correctly, and a key by which points are sorted."""
-from libc.math cimport INFINITY, fabs, isfinite, nextafter
+from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, nextafter
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
@@ -28,35 +28,47 @@ cdef inline bint is_odd(double t) noexcept nogil:
     return bits & 1
 
 
-cdef inline double beyond_middle(double_double n, double_double d, double t, double other) noexcept nogil:
+cdef inline int shift_of(double n, double t) noexcept nogil:
+    """Return a power of two for n and t whose products then neither underflow, where digits would be lost, nor overflow."""
+    cdef int of_n, of_t
+    frexp(n, &of_n)
+    frexp(t, &of_t)
+    return max(0, min(600 - of_n, 900 - of_t))
+
+
+cdef inline double beyond_middle(double_double n, double_double d, double t, double other, int shift) noexcept nogil:
     """Return a number above 0 if n / d is nearer to `other` than to t, 0 if it is halfway, and else below 0: exact."""
     cdef double part[12]
     cdef double_double p
     cdef double ends[2]
     cdef double sum
     cdef int i
-    ends[0], ends[1] = t, other
-    part[0], part[1] = 2.0 * n.high, 2.0 * n.low
+    ends[0], ends[1] = 0.5 * ldexp(t, shift), 0.5 * ldexp(other, shift)
+    part[0], part[1] = ldexp(n.high, shift), ldexp(n.low, shift)
     for i in range(2):
         p = two_product(ends[i], d.high)
         part[2 + 4 * i], part[3 + 4 * i] = -p.high, -p.low
         p = two_product(ends[i], d.low)
         part[4 + 4 * i], part[5 + 4 * i] = -p.high, -p.low
     sum = rounded_sum(part, 1, 10)
-    # The sign of 2 n - (t + other) d, for the direction from t to `other` and the sign of d.
+    # The sign of n - (t + other) / 2 * d, for the direction from t to `other` and the sign of d.
     return sum if (d.high > 0.0) == (other > t) else -sum
 
 
 cdef inline double decided(double_double n, double_double d, double t) noexcept nogil:
-    """Return the double nearest to n / d, the even one of two that are equally near; t is at most one double away."""
-    cdef double best = t, other, side
-    cdef int i
-    for i in range(2):
-        other = nextafter(t, -INFINITY if i == 0 else INFINITY)
-        side = beyond_middle(n, d, t, other)
-        if side > 0.0 or (side == 0.0 and is_odd(t)):
-            best = other
-    return best
+    """Return the double nearest to n / d, the even one of two that are equally near; t is a few doubles away at most."""
+    cdef int shift = shift_of(n.high, t), steps, i
+    cdef double other, side
+    for steps in range(8):
+        for i in range(2):
+            other = nextafter(t, -INFINITY if i == 0 else INFINITY)
+            side = beyond_middle(n, d, t, other, shift)
+            if side > 0.0 or (side == 0.0 and is_odd(t)):
+                t = other
+                break
+        else:
+            break
+    return t
 
 
 cdef inline double corrected(double_double n, double_double d, double t) noexcept nogil:
@@ -64,8 +76,11 @@ cdef inline double corrected(double_double n, double_double d, double t) noexcep
     cdef double_double p, s
     cdef double part[6]
     cdef double gap, doubt
-    if not isfinite(t) or t == 0.0:
+    if not isfinite(t):
         return t
+    if fabs(n.high) < 1e-250 or t == 0.0:
+        # Products with t would underflow.
+        return decided(n, d, t)
     # The rest n - t d, divided by d, is what t lacks.
     p = two_product(t, d.high)
     part[0], part[1], part[2], part[3] = n.high, n.low, -p.high, -p.low
