@@ -11,6 +11,7 @@ Row c of the weights counts the documents of grade c + 1; grades are numbered fr
 the highest grade of its judged documents, and then, for the grades from 1 to this one, how many judged documents have
 at least that grade.
 """
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 from tieaware.kernels._groups cimport Groups
@@ -241,11 +242,17 @@ cdef void move(States* s, const Stage* stage, int64_t n, int64_t x) noexcept nog
 cdef void observe(States* s, const Stage* stage, int64_t x, double limit, double w) noexcept nogil:
     """Add w (O - E O) to the sum of each state, where O = a + min(found + h, limit); the last stage has O = a."""
     cdef int64_t a, h, row = stage.r + 1, i
-    cdef double mean = 0.0, more, hits
+    cdef double mean = 0.0, more, hits, lowest = INFINITY, highest = 0.0
     for a in range(min(stage.higher, x) + 1):
         for h in range(min(stage.r, x - a) + 1):
             hits = min(stage.found + h, limit) if stage.c >= 0 else 0.0
             mean += s.chance[a * row + h] * (a + hits)
+            if s.chance[a * row + h] > 0.0:
+                lowest = min(lowest, a + hits)
+                highest = max(highest, a + hits)
+    # If all states have the same overlap, its variance is exactly 0, but `mean` may have a rounding error.
+    if lowest >= highest:
+        return
     for a in range(min(stage.higher, x) + 1):
         for h in range(min(stage.r, x - a) + 1):
             i = a * row + h
