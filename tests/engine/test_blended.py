@@ -6,10 +6,10 @@ import random
 
 import numpy as np
 import pytest
-from support import oracle
+from support.exactness import assert_spread_is_exact
 from support.queries import Query, evaluator, random_query, scores_of
 
-from tieaware import Evaluator, InputError, reference
+from tieaware import Evaluator, InputError
 
 NAMES = (
     "O", "O@2", "O(beta=0.3,rel=2)",
@@ -31,17 +31,7 @@ def some():
 
 def test_values_and_spread_are_exact(some):
     """Mean, variance, minimum and maximum equal enumeration of all orders; so do those of the reference."""
-    spread = evaluator(some, NAMES).spread(scores_of(some))
-    for i, query in enumerate(some):
-        orders = oracle.enumerate_orders(query.scores, query.labels)
-        for j, name in enumerate(NAMES):
-            exact = [float(x) for x in oracle.over_orders(name, orders, query.judged)]
-            found = [values[i, j] for values in spread]
-            assert [found[0], found[2], found[3]] == pytest.approx([exact[0], *exact[2:]], abs=1e-13), (query, name)
-            assert found[1] ** 2 == pytest.approx(exact[1], rel=1e-9, abs=1e-15), (query, name)
-            assert found[1] == 0.0 or exact[1] > 0.0
-            assert reference.evaluate(name, *query) == pytest.approx(exact[0], abs=1e-13)
-            assert reference.variance(name, *query) == pytest.approx(exact[1], rel=1e-9, abs=1e-15)
+    assert_spread_is_exact(some, NAMES)
 
 
 @pytest.mark.parametrize(("ties", "kind"), [("optimistic", "max"), ("pessimistic", "min")])

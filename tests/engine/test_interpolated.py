@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from support import oracle
+from support.exactness import assert_spread_is_exact
 from support.queries import Query, evaluator, random_query, scores_of
 from support.trec_files import read_qrels, read_scores
 
@@ -28,16 +28,8 @@ def some():
 
 
 def test_values_and_spread_are_exact(some):
-    """Mean, variance, minimum and maximum equal enumeration of all orders."""
-    spread = evaluator(some, NAMES).spread(scores_of(some))
-    for i, query in enumerate(some):
-        orders = oracle.enumerate_orders(query.scores, query.labels)
-        for j, name in enumerate(NAMES):
-            exact = oracle.over_orders(name, orders, query.judged)
-            found = [values[i, j] for values in spread]
-            assert found[0] == pytest.approx(float(exact.mean), abs=1e-13), (query, name)
-            assert found[2:] == pytest.approx([float(exact.minimum), float(exact.maximum)], abs=1e-13)
-            assert found[1] ** 2 == pytest.approx(float(exact.variance), rel=1e-9, abs=1e-15)
+    """Mean, variance, minimum and maximum equal enumeration of all orders; so do those of the reference."""
+    assert_spread_is_exact(some, NAMES)
 
 
 @pytest.mark.parametrize("ties", ["run_order", "optimistic", "pessimistic"])

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from support import oracle
+from support.exactness import assert_spread_is_exact
 from support.queries import Query, evaluator, random_query, scores_of
 
 from tieaware import Evaluator, InputError, evaluate, reference
@@ -22,20 +22,8 @@ def some():
 
 
 def test_values_and_spread_are_exact(some):
-    """Mean, variance, minimum and maximum equal enumeration of all orders."""
-    spread = evaluator(some, NAMES).spread(scores_of(some))
-    for i, query in enumerate(some):
-        orders = oracle.enumerate_orders(query.scores, query.labels)
-        for j, name in enumerate(NAMES):
-            exact = oracle.over_orders(name, orders, query.judged)
-            assert spread.mean[i, j] == pytest.approx(float(exact.mean), abs=1e-13), (query, name)
-            assert spread.std[i, j] ** 2 == pytest.approx(float(exact.variance), rel=1e-9, abs=1e-15), (query, name)
-            assert spread.min[i, j] == pytest.approx(float(exact.minimum), abs=1e-13), (query, name)
-            assert spread.max[i, j] == pytest.approx(float(exact.maximum), abs=1e-13), (query, name)
-            variance = reference.variance(name, query.scores, query.labels, query.judged)
-            assert variance == pytest.approx(float(exact.variance), rel=1e-9, abs=1e-13)
-            mean = reference.evaluate(name, query.scores, query.labels, query.judged)
-            assert mean == pytest.approx(float(exact.mean), abs=1e-13)
+    """Mean, variance, minimum and maximum equal enumeration of all orders; so do those of the reference."""
+    assert_spread_is_exact(some, NAMES)
 
 
 @pytest.mark.parametrize("k", [3, 40, 999, 1500])

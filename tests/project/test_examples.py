@@ -68,7 +68,7 @@ def test_only_the_tie_oblivious_ranking_of_features_depends_on_the_order_of_docu
     assert run_order.relevant_last[0] < 0.01
 
 
-def test_only_a_metric_that_averages_over_ties_stops_whatever_the_order_of_rows(capsys):
+def test_only_a_metric_that_averages_over_ties_stops_at_the_same_round_for_any_order_of_rows(capsys):
     pytest.importorskip("lightgbm", reason="lightgbm is missing: pip install 'tieaware[lightgbm]'")
     results = run_small("early_stopping", capsys)
     own = {each.rows: each for each in results if each.metric == "LightGBM's"}
