@@ -38,8 +38,9 @@ cdef extern from "inputs/arrow.h" nogil:
         const char *(*get_last_error)(ArrowArrayStream *) noexcept nogil
         void (*release)(ArrowArrayStream *) noexcept nogil
 
-# The largest accepted offset or length of an array. The sum of two numbers within this limit does not overflow int64.
-cdef int64_t LARGEST = <int64_t>1 << 61
+# The largest accepted offset or length of an array. Even an array of bits would take 32 TiB beyond this limit, and the
+# sum of two numbers within it does not overflow int64.
+cdef int64_t LARGEST = <int64_t>1 << 48
 
 
 class BadStream(Exception):
@@ -141,7 +142,7 @@ cdef Column column_of(Batch owner, Type kind, const ArrowArray *array, int64_t s
     if array.null_count != 0:
         layout.valid = <const uint8_t *>array.buffers[0]
     layout.values = <const uint8_t *>array.buffers[1]
-    if layout.values == NULL and kind.width + wanted > 2:
+    if layout.values == NULL and not (kind.kind == FIXED and kind.width == 0):
         raise BadStream(f"a column of {kind.name} has no values")
     if kind.kind == VIEWS:
         # A view points into one of several data buffers. The last buffer contains the sizes of these data buffers.

@@ -357,6 +357,9 @@ cdef class Column:
         cdef Found found = GOOD
         cdef int64_t n, bad = 0
         self.check(start, stop)
+        if self.layout.kind == NULLS and stop > start:
+            # Such a column has no buffers, so a producer may claim more rows than fit in memory.
+            raise bad_cell(start, MISSING)
         starts = np.empty(stop - start, np.int64)
         cdef int64_t *into = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>starts)
         with nogil:

@@ -281,6 +281,8 @@ def test_every_structure_is_released_once(form):
         ({"n_buffers": 3}, "a column of int32 has 3 buffers, not 2", 1),
         ({"form": b"u", "n_buffers": 2}, "a column of utf8 has 2 buffers, not 3", 1),
         ({"no_values": True}, "a column of int32 has no values", 1),
+        ({"no_values": True, "form": b"b"}, "a column of bool has no values", 1),
+        ({"length": 2**49}, f"an array has length {2**49} and offset 0", 1),
         ({"form": None}, "the schema was already released", 0),
     ],
 )
@@ -296,6 +298,16 @@ def test_bad_producers(wrong, message, arrays):
     gc.collect()
     schemas = 0 if "schema_code" in asked else 1
     assert producer.released == {"schema": schemas, "array": arrays, "stream": 1}
+
+
+def test_a_column_without_values_may_claim_any_number_of_rows():
+    """A column of nulls has no buffers. Its first row is an error, before anything is allocated for its rows."""
+    stream = _arrow.Stream(Producer(b"n", 1, length=2**48, n_buffers=0).__arrow_c_stream__())
+    (column,) = stream.read([0])
+    assert len(column) == 2**48
+    with pytest.raises(_buffers.BadCell) as caught:
+        column.sections(5, len(column))
+    assert caught.value.args == (5, "a missing value")
 
 
 @pytest.mark.parametrize("form", [b"u", b"U"])

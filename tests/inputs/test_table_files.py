@@ -10,6 +10,7 @@ import sys
 import zipfile
 from functools import partial
 
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.feather
@@ -18,7 +19,7 @@ import pytest
 
 import tieaware
 from tieaware.errors import InputError
-from tieaware.inputs import delimited_files, read_qrels, read_run
+from tieaware.inputs import arrow_files, delimited_files, read_qrels, read_run
 from tieaware.inputs.files import ByteStream
 from tieaware.inputs.table_files import table_in
 from tieaware.kernels._trec import LONGEST_LINE
@@ -257,6 +258,74 @@ def test_a_damaged_arrow_file_is_read_or_refused(writer, tmp_path):
             problems.append(str(error))
     assert len(problems) > 20
     assert not [problem for problem in problems if "\n" in problem]
+
+
+def ipc_bytes(table):
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+ROWS = 331
+COLUMNS = {
+    "query": pa.array(["q1"] * ROWS), "doc": pa.array([f"{i:05}" for i in range(ROWS)]),
+    "score": pa.array([float(i) for i in range(ROWS)]),
+}  # fmt: skip
+# How a stream of these columns changes: the replaced column, and its bytes before and after. The size of a buffer is in
+# the header of the batch.
+LYING_BUFFERS = {
+    "offsets": ({}, struct.pack("<2i", 5 * ROWS - 5, 5 * ROWS), struct.pack("<2i", 5 * ROWS - 5, 1 << 30)),
+    "numbers": ({}, struct.pack("<q", 8 * ROWS), struct.pack("<q", 8)),
+    "bits": (
+        {"score": pa.array([None, *range(ROWS - 1)], pa.float64())},
+        struct.pack("<q", (ROWS + 7) // 8), struct.pack("<q", 1),
+    ),
+    "views": ({"doc": COLUMNS["doc"].cast(pa.string_view())}, struct.pack("<q", 16 * ROWS), struct.pack("<q", 16)),
+    "large offsets": (
+        {"doc": COLUMNS["doc"].cast(pa.large_string())},
+        struct.pack("<2q", 5 * ROWS - 5, 5 * ROWS), struct.pack("<2q", 5 * ROWS - 5, 1 << 60),
+    ),
+    "categories": (
+        {"query": COLUMNS["doc"].dictionary_encode()},
+        struct.pack("<2i", 5 * ROWS - 5, 5 * ROWS), struct.pack("<2i", 5 * ROWS - 5, 1 << 30),
+    ),
+}  # fmt: skip
+FORMS = {
+    "stream": pa.ipc.open_stream,
+    "table": lambda data: pa.ipc.open_stream(data).read_all(),
+    "batch": lambda data: pa.ipc.open_stream(data).read_next_batch(),
+    "pandas": lambda data: pa.ipc.open_stream(data).read_pandas(types_mapper=pd.ArrowDtype),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("wrong", LYING_BUFFERS)
+def test_tables_that_pyarrow_read_from_a_damaged_file_are_refused(form, wrong):
+    """The kernels are not told the sizes of buffers, and pyarrow does not check them when it reads them."""
+    columns, good, bad = LYING_BUFFERS[wrong]
+    data = ipc_bytes(pa.table({**COLUMNS, **columns}))
+    assert good in data
+    table = FORMS[form](data.replace(good, bad, 1))
+    with pytest.raises(InputError, match=r"^run: .*cannot be read: .") as caught:
+        tieaware.evaluate({"q1": {"00001": 1}}, {"run": table}, "RR")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_an_arrow_file_that_is_cut_while_it_is_read_is_refused(writer, tmp_path):
+    """A memory-mapped file would end the process with SIGBUS."""
+    path = tmp_path / "run.arrow"
+    with writer(path, pa.table(COLUMNS).schema) as file:
+        for _ in range(100):
+            file.write_table(pa.table(COLUMNS))
+    kind = arrow_files.ArrowFile if writer is pa.ipc.new_file else arrow_files.ArrowStreamFile
+    batches = kind(str(path), "run.arrow").batches([0, 1, 2])
+    next(batches)
+    os.truncate(path, 20000)
+    with pytest.raises(InputError, match=r"^run.arrow: the file cannot be read: .") as caught:
+        sum(batch.columns[2].numbers(0, ROWS).sum() for batch in batches)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("write", [pyarrow.parquet.write_table, pyarrow.feather.write_feather])

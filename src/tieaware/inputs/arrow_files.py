@@ -99,16 +99,21 @@ class ArrowFile(_PyarrowFile):
     SCAN: ClassVar[str] = "scan_ipc"
     READ: ClassVar[str] = "pyarrow.feather.read_table"
 
+    def _opened(self) -> Any:
+        # The file is not memory-mapped: if it were cut while it is read, the process would end with SIGBUS, and bytes
+        # that change after they were validated could make the kernels read beyond the buffers.
+        return load("pyarrow", "arrow").OSFile(self._path)
+
     def _reader(self, **options: Any) -> Any:
         ipc = load("pyarrow.ipc", "arrow")
-        return ipc.open_file(load("pyarrow", "arrow").memory_map(self._path), options=ipc.IpcReadOptions(**options))
+        return ipc.open_file(self._opened(), options=ipc.IpcReadOptions(**options))
 
     def _schema(self) -> Any:
         return self._reader().schema
 
     def _validated(self, batch: Any) -> Any:
-        # The kernels read the buffers of the file without copying them. Invalid offsets in a corrupt file would make
-        # the kernels read beyond these buffers.
+        # The kernels read the buffers without knowing their sizes. Invalid offsets in a corrupt file would make them
+        # read beyond the buffers.
         if batch is not None:
             batch.validate(full=True)
         return batch
@@ -127,7 +132,7 @@ class ArrowStreamFile(ArrowFile):
 
     def _reader(self, **options: Any) -> Any:
         ipc = load("pyarrow.ipc", "arrow")
-        return ipc.open_stream(load("pyarrow", "arrow").memory_map(self._path), options=ipc.IpcReadOptions(**options))
+        return ipc.open_stream(self._opened(), options=ipc.IpcReadOptions(**options))
 
     def _batches(self, names: list[str]) -> Iterator[Any]:
         return iter(self._reader(included_fields=[self.names.index(name) for name in names]))

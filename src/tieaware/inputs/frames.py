@@ -26,6 +26,7 @@ from tieaware.kernels import _arrow, _buffers, _dicts
 from tieaware.kernels._arrow import BadStream
 from tieaware.kernels._buffers import BadCell
 from tieaware.lists.identifiers import Identifiers, Kind, encoded
+from tieaware.runtime.extras import load
 
 # The number of rows in a batch that is requested from polars.
 _BATCH_ROWS = 1 << 20
@@ -329,9 +330,12 @@ class ArrowFrame(Frame):
 
     def _opened(self) -> _arrow.Stream:
         try:
-            if hasattr(self._data, "__arrow_c_stream__"):
-                return _arrow.Stream(self._data.__arrow_c_stream__())
-            return _arrow.Stream(*self._data.__arrow_c_array__())
+            data = validated(self._data)
+            if hasattr(data, "__arrow_c_stream__"):
+                return _arrow.Stream(data.__arrow_c_stream__())
+            return _arrow.Stream(*data.__arrow_c_array__())
+        except MemoryError:
+            raise
         except Exception as error:
             raise self._unreadable(error) from error
 
@@ -377,10 +381,13 @@ class _PandasFrame(Frame):
     def _column(self, series: Any, name: str) -> Column:
         dtype = series.dtype
         if getattr(dtype, "storage", None) == "pyarrow" or type(dtype).__name__ == "ArrowDtype":
-            array = series.array.__arrow_array__()
-            # The chunks are combined because columns of one frame may be divided into chunks at different rows.
-            array = array.combine_chunks() if hasattr(array, "combine_chunks") else array
-            column = _arrow.Stream(*array.__arrow_c_array__()).read([0])
+            try:
+                array = validated(series.array.__arrow_array__())
+                # The chunks are combined because columns of one frame may be divided into chunks at different rows.
+                array = array.combine_chunks() if hasattr(array, "combine_chunks") else array
+                column = _arrow.Stream(*array.__arrow_c_array__()).read([0])
+            except (ValueError, BadStream) as broken:
+                raise InputError(f"{self._source_name}: {name}", f"cannot be read: {reason(broken)}") from broken
             assert column is not None
             return _Buffers(column[0])
         if type(dtype).__name__ == "CategoricalDtype":
@@ -467,6 +474,28 @@ class _DatasetFrame(Frame):
             raise
         except Exception as error:
             raise InputError(self._source_name, f"the data set cannot be read: {reason(error)}") from error
+
+
+def validated(data: Any) -> Any:
+    """Return a table, an array or a stream of pyarrow whose buffers are as long as its rows require.
+
+    pyarrow does not check the buffers that it reads from Arrow files, and the Arrow PyCapsule interface does not tell
+    their sizes. The check takes a microsecond per batch. The batches of a stream are checked when they are read. An
+    object of any other library is returned unchanged.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        A buffer is too short. This is a ValueError.
+    """
+    if _package(data) != "pyarrow":
+        return data
+    if hasattr(data, "validate"):
+        data.validate()
+        return data
+    if hasattr(data, "read_next_batch") and hasattr(data, "schema"):
+        return load("pyarrow", "arrow").RecordBatchReader.from_batches(data.schema, map(validated, data))
+    return data
 
 
 def described(name: str, usable: str) -> str:
