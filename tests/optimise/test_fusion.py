@@ -117,8 +117,11 @@ def expected_weight(scores, document, weight):
     return sum((weight(Fraction(order.index(document) + 1)) for order in orders), Fraction()) / len(orders)
 
 
+MINIMUM = -2.0
+
+
 def normalised(scores, normalise):
-    """Return the normalised scores of a list, by the definitions."""
+    """Return the normalised scores of a list, by the definitions; no run could have scores below MINIMUM."""
     values = list(scores.values())
     least, width = min(values), max(values) - min(values)
     mean = sum(values) / len(values)
@@ -126,6 +129,7 @@ def normalised(scores, normalise):
     total = sum(v - least for v in values)
     formulas = {
         "min-max": lambda v, _: (v - least) / width if width else 1.0,
+        "theoretical-min-max": lambda v, _: (v - MINIMUM) / (max(values) - MINIMUM) if max(values) > MINIMUM else 1.0,
         "z": lambda v, _: (v - mean) / deviation if width else 0.0,
         "sum": lambda v, _: (v - least) / total if width else 1 / len(values),
         "rank": lambda _, d: float(1 - (expected_weight(scores, d, lambda rank: rank) - 1) / len(values)),
@@ -159,21 +163,22 @@ def reference(runs, method, weights, normalise, missing, k):
     return fused
 
 
-LISTS = st.dictionaries(st.sampled_from("abcdef"), st.integers(-3, 3).map(lambda i: i / 2), max_size=5)
+LISTS = st.dictionaries(st.sampled_from("abcdef"), st.integers(-4, 3).map(lambda i: i / 2), max_size=5)
 
 
 @given(
     runs=st.lists(LISTS, min_size=2, max_size=4).filter(lambda runs: sum(map(bool, runs)) > 1),
     weights=st.lists(st.integers(-2, 4).map(lambda i: i / 4), min_size=4, max_size=4),
     method=st.sampled_from(SCORES + RANKS),
-    normalise=st.sampled_from(["min-max", "z", "sum", "rank", "none"]),
+    normalise=st.sampled_from(["min-max", "theoretical-min-max", "z", "sum", "rank", "none"]),
     missing=st.sampled_from(["least", "zero", -0.5]),
     k=st.sampled_from([0, 1, 60]),
 )
 def test_fused_scores_follow_the_definitions(runs, weights, method, normalise, missing, k):
     weights = weights[: len(runs)]
     given = {f"run{i}": {"other": {"x": 1.0}, "q": run} for i, run in enumerate(runs)}
-    fused = as_dict(fuse(given, method, weights, normalise, missing=missing, k=k))
+    minimum = MINIMUM if normalise == "theoretical-min-max" else None
+    fused = as_dict(fuse(given, method, weights, normalise, missing=missing, k=k, minimum=minimum))
     assert list(fused) == ["other", "q"]
     expected = reference(runs, method, weights, normalise, missing, k)
     assert list(fused["q"]) == list(expected)
@@ -230,7 +235,32 @@ def test_a_query_that_one_run_answers_alone_is_kept():
     assert as_dict(fuse(runs, normalise="none", missing=-4))["q2"] == {"x": -1.0, "y": -3.0}
 
 
+def test_theoretical_minima_are_given_by_name_or_in_order():
+    """BM25 could score 0 and a cosine -1: the last documents of these lists keep 3/4 and 3/5 of their runs."""
+    runs = {"bm25": {"q": {"x": 8.0, "y": 6.0}}, "dense": {"q": {"y": 0.25, "z": -0.25}}}
+    expected = {"x": 1.0, "y": 0.75 + 1.0, "z": 0.6}
+    for minimum in ({"dense": -1, "bm25": 0}, [0, -1], np.array([0.0, -1.0])):
+        assert as_dict(fuse(runs, normalise="theoretical-min-max", minimum=minimum))["q"] == expected
+    both = as_dict(fuse(runs, normalise="theoretical-min-max", minimum=-1, weights=[9, 0]))["q"]
+    assert both == {"x": 9.0, "y": 7.0, "z": 0.0}
+    assert as_dict(fuse(runs, normalise="theoretical-min-max", minimum=[0, -1], missing=-0.5))["q"]["z"] == 0.6 - 0.5
+
+
+def theoretical(minimum):
+    return fuse({"a": RUNS["a"], "b": RUNS["b"]}, normalise="theoretical-min-max", minimum=minimum)
+
+
 MISTAKES = [
+    (
+        lambda: theoretical(None),
+        "minimum: theoretical-min-max needs the least score that each run could have, such as {'a': 0, 'b': 0}",
+    ),
+    (lambda: theoretical([0]), "minimum: must have one number for each of the 2 runs; found 1"),
+    (lambda: theoretical({"a": 0, "c": 0}), "minimum: must have one number for each run, a, b; found a, c"),
+    (lambda: theoretical(-0.5), "b: has the score -0.8125, which is below its minimum, -0.5"),
+    (lambda: theoretical("low"), "minimum: expected a number from -1e+300 to 1e+300, found 'low'"),
+    (lambda: theoretical([0, float("nan")]), "minimum[1]: expected a number from -1e+300 to 1e+300, found nan"),
+    (lambda: fuse(RUNS, minimum=0), "minimum: is for normalise=\"theoretical-min-max\", not for 'min-max'"),
     (lambda: fuse({"a": RUNS["a"]}), "runs: must be at least two runs to fuse"),
     (
         lambda: fuse(RUNS, "rff"),
@@ -238,7 +268,7 @@ MISTAKES = [
     ),
     (
         lambda: fuse(RUNS, normalise="minmax"),
-        "normalise: expected one of min-max, z, sum, rank, none, found 'minmax'; did you mean min-max?",
+        "normalise: expected one of min-max, theoretical-min-max, z, sum, rank, none, found 'minmax'; did you mean min-max?",
     ),
     (lambda: fuse(RUNS, weights=[0.5, 0.5]), "weights: must have one weight for each of the 3 runs; found 2"),
     (lambda: fuse(RUNS, weights={"a": 1, "d": 1}), "weights: must have one weight for each run, a, b, c; found a, d"),
@@ -329,6 +359,7 @@ def test_other_unknown_keywords_are_refused_too():
         ("method", "comb_gmnz", ""),
         ("method", "log_isr", ""),
         ("normalise", "zmuv", '; write normalise="z", missing="zero"'),
+        ("normalise", "tmm", '; write normalise="theoretical-min-max" and minimum='),
         ("normalise", "max", "; tieaware does not divide scores by the greatest one"),
         ("normalise", "z-score", "; did you mean z?"),
         ("normalise", "minmax", "; did you mean min-max?"),

@@ -39,6 +39,9 @@ MEASURES = ["nDCG@2", "AP", "RR", "P@3", "Judged@3", "Bpref", "infAP", "AUC", "R
 WEIGHTS = [[1.0, 0.0, 0.5], [0.3, 0.7, 0.1], [0.0, 1.0, 1.0], [1 / 3, -0.1, 2.0], [0.0, 0.0, 0.0]]
 
 
+THEORETICAL = {"normalise": "theoretical-min-max", "minimum": -0.5}
+
+
 def assert_equal_to_evaluate(qrels, runs, measures=MEASURES, scale=None, **options):
     """Assert that the values, and the names of their rows, are those of `evaluate` for fused runs."""
     scale = scale or {}
@@ -55,6 +58,7 @@ def assert_equal_to_evaluate(qrels, runs, measures=MEASURES, scale=None, **optio
 @pytest.mark.parametrize("missing", ["least", "zero", -0.5])
 def test_values_are_those_of_evaluate(runs, normalise, missing):
     assert_equal_to_evaluate(QRELS, runs, scale={"normalise": normalise, "missing": missing})
+    assert_equal_to_evaluate(QRELS, runs, scale={**THEORETICAL, "missing": missing})
 
 
 @pytest.mark.parametrize("ties", sorted(tieaware.ties.RULES))

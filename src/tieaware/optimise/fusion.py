@@ -20,7 +20,7 @@ from tieaware.optimise.normalisation import NORMALISATIONS, NormalisationName, R
 
 Method: TypeAlias = Literal["sum", "mnz", "max", "min", "med", "rrf", "isr", "borda"]
 Missing: TypeAlias = Literal["least", "zero"] | float
-
+Minimum: TypeAlias = float | Mapping[str, float] | Sequence[float]
 
 _ZMUV = 'normalise="z", missing="zero"'
 
@@ -44,6 +44,7 @@ _KEYWORDS = {
 # What to write for other normalisations of ranx.
 _SCALES_ELSEWHERE = {
     "zmuv": f"write {_ZMUV}",
+    **dict.fromkeys(("tmm", "theoretical", "tmin-max"), 'write normalise="theoretical-min-max" and minimum='),
     "max": "tieaware does not divide scores by the greatest one",
     "borda": 'write method="borda"',
 }
@@ -60,6 +61,7 @@ def fuse(
     k: float = 60,
     name: str | None = None,
     depth: int | None = None,
+    minimum: Minimum | None = None,
 ) -> Run:
     """Combine several runs into one run, which has every document that any of the runs has.
 
@@ -81,9 +83,11 @@ def fuse(
     weights : {name: float} or sequence of float, optional
         The weight of each run; 1 by default.
     normalise : str
-        How the scores of each run are normalised, for each query: "min-max": to 0 … 1 (1 if all scores are equal). "z":
-        to mean 0 and standard deviation 1 (0 if all scores are equal). "sum": the least score becomes 0, and the sum 1.
-        "rank": 1 - (rank - 1) / n, for n documents in the list. "none". The methods by rank do not use it.
+        How the scores of each run are normalised, for each query: "min-max": to 0 … 1 (1 if all scores are equal).
+        "theoretical-min-max": the least score that the run could have, `minimum`, becomes 0, and the greatest score of
+        the list 1; then the last document of a good list keeps a good score. "z": to mean 0 and standard deviation 1 (0
+        if all scores are equal). "sum": the least score becomes 0, and the sum 1. "rank": 1 - (rank - 1) / n, for n
+        documents in the list. "none". The methods by rank do not use it.
     missing : "least", "zero" or float
         The normalised score of a document that a run does not have. "least": with "z" and "none", the least normalised
         score of the run for this query; with the others, and for queries that the run does not answer, 0. "zero": 0. A
@@ -95,6 +99,9 @@ def fuse(
     depth : int, optional
         The number of documents to keep for each query, at least 1: those with the highest fused scores, and all that
         tie with the last of these. By default, the run has all documents. Only the fused run is cut.
+    minimum : float, {name: float} or sequence of float, optional
+        For "theoretical-min-max", and required there: the least score that each run could have, such as 0 for BM25 and
+        -1 for cosines. One number serves all runs.
 
     Returns
     -------
@@ -104,8 +111,8 @@ def fuse(
     Raises
     ------
     InputError
-        There are fewer than two runs, they have no query in common, a score is infinite, weights do not fit the runs,
-        or an argument is unknown or out of range.
+        There are fewer than two runs, they have no query in common, a score is infinite or below `minimum`, weights do
+        not fit the runs, or an argument is unknown or out of range.
 
     References
     ----------
@@ -113,7 +120,8 @@ def fuse(
     Models for metasearch. SIGIR 2001. Cormack, G. V., Clarke, C. L. A. and Büttcher, S. (2009). Reciprocal rank fusion
     outperforms Condorcet and individual rank learning methods. SIGIR 2009. Mourão, A., Martins, F. and Magalhães, J.
     (2015). Multimodal medical information retrieval with unsupervised rank fusion. Computerized Medical Imaging and
-    Graphics 39.
+    Graphics 39. Bruch, S., Gai, S. and Ingber, A. (2023). An analysis of fusion functions for hybrid retrieval. ACM
+    Transactions on Information Systems 42(1), section 4 ("theoretical-min-max").
 
     Examples
     --------
@@ -128,6 +136,9 @@ def fuse(
     {'q1': {'d1': 0.41666666666666663, 'd2': 0.9166666666666666, 'd3': 0.3333333333333333}}
     >>> tieaware.fuse({"bm25": bm25, "dense": dense}, "rrf", k=1, depth=1).to_dict()
     {'q1': {'d2': 0.9166666666666666}}
+    >>> scale = {"normalise": "theoretical-min-max", "minimum": {"bm25": 0, "dense": -1}}
+    >>> tieaware.fuse({"bm25": bm25, "dense": dense}, weights=[0.25, 0.75], **scale).to_dict()["q1"]["d3"]
+    0.5921052631578947
     """
     _check_method(method)
     missing = checked_scale(normalise, missing)
@@ -136,11 +147,12 @@ def fuse(
     sources = sources_to_fuse(runs)
     names = tuple(sources)
     weighted = checked_weights(weights, names)
-    aligned = aligned_sources(sources)
+    minima = checked_minimum(minimum, normalise, names)
+    aligned = aligned_sources(sources, minima)
     if method in _BY_RANK:
         scores = _fused_ranks(aligned, weighted, method, k)
     else:
-        scores = _fused_scores(aligned, weighted, method, normalise, missing)
+        scores = _fused_scores(normalised_scores(aligned, normalise, missing, minima), aligned, weighted, method)
     lists = Lists(aligned.queries, aligned.offsets, aligned.documents, scores)
     if depth is not None:
         lists = _first(lists, depth)
@@ -178,10 +190,14 @@ def sources_to_fuse(runs: Any) -> dict[str, RunSource]:
     return sources
 
 
-def aligned_sources(sources: Mapping[str, RunSource]) -> Aligned:
-    """Read and align runs; raise InputError if they cannot be fused."""
+def aligned_sources(sources: Mapping[str, RunSource], minima: Sequence[float] | None = None) -> Aligned:
+    """Read and align runs; raise InputError if they cannot be fused, or if a score is below its run's minimum."""
     aligned = align([source.whole() for source in sources.values()])
     _check_scores(aligned, tuple(sources))
+    for name, scores, minimum in zip(sources, aligned.scores, minima or (), strict=False):
+        least = float(np.nanmin(scores))
+        if least < minimum:
+            raise InputError(name, f"has the score {least:g}, which is below its minimum, {minimum:g}")
     return aligned
 
 
@@ -189,20 +205,40 @@ def checked_weights(weights: Any, names: Sequence[str]) -> list[float]:
     """Return the weight of each run."""
     if weights is None:
         return [1.0] * len(names)
-    if isinstance(weights, Mapping):
-        if set(weights) != set(names):
-            found = ", ".join(map(str, weights))
-            raise InputError("weights", f"must have one weight for each run, {', '.join(names)}; found {found}")
-        given = [weights[name] for name in names]
-    elif isinstance(weights, Sequence | np.ndarray) and not isinstance(weights, str | bytes):
-        given = list(weights)
-        if given and isinstance(given[0], Sequence | np.ndarray) and not isinstance(given[0], str | bytes):
-            raise InputError("weights", "must be one list of weights per call, not several; call it in a loop")
-        if len(given) != len(names):
-            raise InputError("weights", f"must have one weight for each of the {len(names)} runs; found {len(given)}")
+    return _numbers_of_runs(weights, "weights", "weight", names)
+
+
+def checked_minimum(minimum: Any, normalise: str, names: Sequence[str]) -> list[float] | None:
+    """Return the least score that each run could have; None if the normalisation does not need it."""
+    if not NORMALISATIONS[normalise].needs_minimum:
+        if minimum is not None:
+            raise InputError("minimum", f'is for normalise="theoretical-min-max", not for {normalise!r}')
+        return None
+    if minimum is None:
+        example = "{" + ", ".join(f"{name!r}: 0" for name in names[:2]) + "}"
+        problem = f"theoretical-min-max needs the least score that each run could have, such as {example}"
+        raise InputError("minimum", problem)
+    if isinstance(minimum, Mapping | Sequence | np.ndarray) and not isinstance(minimum, str | bytes):
+        return _numbers_of_runs(minimum, "minimum", "number", names)
+    return [number("minimum", minimum, -1e300, 1e300)] * len(names)
+
+
+def _numbers_of_runs(given: Any, argument: str, noun: str, names: Sequence[str]) -> list[float]:
+    """Return the number of each run, from a mapping or a sequence."""
+    if isinstance(given, Mapping):
+        if set(given) != set(names):
+            found = ", ".join(map(str, given))
+            raise InputError(argument, f"must have one {noun} for each run, {', '.join(names)}; found {found}")
+        numbers = [given[name] for name in names]
+    elif isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
+        numbers = list(given)
+        if numbers and isinstance(numbers[0], Sequence | np.ndarray) and not isinstance(numbers[0], str | bytes):
+            raise InputError(argument, f"must be one list of {noun}s per call, not several; call it in a loop")
+        if len(numbers) != len(names):
+            raise InputError(argument, f"must have one {noun} for each of the {len(names)} runs; found {len(numbers)}")
     else:
-        raise unexpected("weights", "a list of numbers or {name: number}", shown(weights))
-    return [number(f"weights[{i}]", weight, -1e300, 1e300) for i, weight in enumerate(given)]
+        raise unexpected(argument, "a list of numbers or {name: number}", shown(given))
+    return [number(f"{argument}[{i}]", each, -1e300, 1e300) for i, each in enumerate(numbers)]
 
 
 def _check_scores(aligned: Aligned, names: Sequence[str]) -> None:
@@ -220,13 +256,14 @@ def _check_scores(aligned: Aligned, names: Sequence[str]) -> None:
         raise InputError("runs", f"have no query in common: {shown_queries}")
 
 
-def normalised_scores(aligned: Aligned, normalise: str, missing: Any) -> Values:
+def normalised_scores(aligned: Aligned, normalise: str, missing: Any, minima: Sequence[float] | None) -> Values:
     """Return the normalised score of each row in each run: float64[n_runs, n_rows]."""
     lists, normalisation = list_of_rows(aligned), NORMALISATIONS[normalise]
     normalised = np.empty_like(aligned.scores)
-    for scores, out in zip(aligned.scores, normalised, strict=True):
+    for i, (scores, out) in enumerate(zip(aligned.scores, normalised, strict=True)):
         here = np.flatnonzero(~np.isnan(scores))
-        values = normalisation.apply(RankedLists(scores[here], lists[here]))
+        ranked = RankedLists(scores[here], lists[here])
+        values = normalisation.apply(ranked) if minima is None else normalisation.apply(ranked, minima[i])
         if missing == "least" and not normalisation.from_zero:
             least = np.zeros(len(aligned.queries))
             least[lists[here]] = np.inf
@@ -238,9 +275,8 @@ def normalised_scores(aligned: Aligned, normalise: str, missing: Any) -> Values:
     return normalised
 
 
-def _fused_scores(aligned: Aligned, weights: Sequence[float], method: str, normalise: str, missing: Any) -> Values:
-    """Return the fused score of each row, from the normalised scores."""
-    combined = normalised_scores(aligned, normalise, missing)
+def _fused_scores(combined: Values, aligned: Aligned, weights: Sequence[float], method: str) -> Values:
+    """Return the fused score of each row, from the normalised scores, which are changed in place."""
     combined *= np.array(weights)[:, None]
     fused: Values = _METHODS[method](combined)
     return fused * (~np.isnan(aligned.scores)).sum(axis=0) if method == "mnz" else fused

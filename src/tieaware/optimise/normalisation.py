@@ -9,7 +9,7 @@ import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
 
-NormalisationName: TypeAlias = Literal["min-max", "z", "sum", "rank", "none"]
+NormalisationName: TypeAlias = Literal["min-max", "theoretical-min-max", "z", "sum", "rank", "none"]
 
 
 class RankedLists:
@@ -51,9 +51,17 @@ class RankedLists:
 
 
 def _min_max(lists: RankedLists) -> Values:
-    least = lists.of_lists(np.minimum, lists.scores)
+    return _from(lists, lists.of_lists(np.minimum, lists.scores))
+
+
+def _theoretical_min_max(lists: RankedLists, minimum: float) -> Values:
+    return _from(lists, minimum)
+
+
+def _from(lists: RankedLists, least: Values | float) -> Values:
+    """Map the least score to 0 and the greatest of each list to 1."""
     width = lists.of_lists(np.maximum, lists.scores) - least
-    # A list whose scores are all equal has no width; its documents get 1, above those that the run does not have.
+    # A list whose scores all equal the least has no width; its documents get 1, above those that the run does not have.
     return _divided(lists.scores - least, width, np.ones_like(width))
 
 
@@ -90,14 +98,25 @@ def _none(lists: RankedLists) -> Values:
 
 
 class Normalisation(NamedTuple):
-    """A normalisation, and whether its least possible value is 0; otherwise it is the least score of the list."""
+    """A normalisation.
 
-    apply: Callable[[RankedLists], Values]
+    Attributes
+    ----------
+    apply : callable
+        Takes the lists of a run, and the least score that the run could have if `needs_minimum` is set.
+    from_zero : bool
+        Whether its least possible value is 0; otherwise it is the least score of the list.
+    needs_minimum : bool
+    """
+
+    apply: Callable[..., Values]
     from_zero: bool
+    needs_minimum: bool = False
 
 
 NORMALISATIONS = {
     "min-max": Normalisation(_min_max, from_zero=True),
+    "theoretical-min-max": Normalisation(_theoretical_min_max, from_zero=True, needs_minimum=True),
     "z": Normalisation(_z, from_zero=False),
     "sum": Normalisation(_sum, from_zero=True),
     "rank": Normalisation(_rank, from_zero=True),

@@ -35,8 +35,10 @@ from tieaware.measures import Measure, parse_measures
 from tieaware.optimise.alignment import Aligned
 from tieaware.optimise.fusion import (
     NORMALISE_ELSEWHERE,
+    Minimum,
     Missing,
     aligned_sources,
+    checked_minimum,
     checked_scale,
     checked_weights,
     normalised_scores,
@@ -67,7 +69,7 @@ class WeightedFusion(Hinted):
         As for `evaluate`; at least two runs.
     measures : sequence of str or Measure, or one string
         For example "nDCG@10" or ``["AP", "nDCG@10"]``.
-    normalise, missing
+    normalise, missing, minimum
         As for `fuse`.
     ties, precision, threads, undefined
         As for `Evaluator`.
@@ -125,6 +127,7 @@ class WeightedFusion(Hinted):
         precision: str | Coarsening | None = None,
         threads: int | None = 1,
         undefined: float = 0.0,
+        minimum: Minimum | None = None,
     ) -> None:
         try:
             parse_measures(measures)
@@ -135,15 +138,16 @@ class WeightedFusion(Hinted):
         judged, sources = as_qrels(qrels), sources_to_fuse(runs)
         for name, source in sources.items():
             check_numbers(judged, source, name)
-        aligned = aligned_sources(sources)
         self.runs: tuple[str, ...] = tuple(sources)
+        minima = checked_minimum(minimum, normalise, self.runs)
+        aligned = aligned_sources(sources, minima)
         matched = _matched(judged, aligned, "+".join(self.runs))
         rows, offsets = _rows_by_judgments(matched.rows, aligned.offsets, len(judged))
         self.queries: tuple[str | int, ...] = tuple(judged.queries.to_list())
         self.documents: Identifiers = aligned.documents.take(rows)
         docids = list(self.documents) if View(ties, precision).rule.by_document else None
         # One run after the other, because `scores` adds whole runs.
-        self._by_run: Values = frozen(normalised_scores(aligned, normalise, missing)[:, rows])
+        self._by_run: Values = frozen(normalised_scores(aligned, normalise, missing, minima)[:, rows])
         self.features: Values = self._by_run.T
         self.evaluator: Evaluator = Evaluator(
             _labels(matched, aligned)[rows], measures, offsets=offsets, judgments=(judged.labels, judged.offsets),
