@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import unexpected, whole_number
-from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_numpy, as_scores, element
+from tieaware.checks.arrays import Integers, Scores, Values, as_numpy, as_scores, element
 from tieaware.checks.attributes import Hinted
 from tieaware.checks.keywords import calls_elsewhere, keywords_elsewhere
 from tieaware.engine import misplaced_arguments as misplaced
 from tieaware.engine.chance import ListsWithChance
-from tieaware.engine.list_arguments import all_judgments, checked_undefined, document_order, list_offsets
+from tieaware.engine.label_arguments import judged_lists
+from tieaware.engine.list_arguments import checked_undefined, document_order
 from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Spread
 from tieaware.engine.totals import Totals
@@ -24,7 +25,7 @@ from tieaware.engine.views import View, passes
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
 from tieaware.lines import ListsWithLines
-from tieaware.lists.grades import GradedLabels, Missing
+from tieaware.lists.grades import Missing
 from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.lists.sparse import Relevance
 from tieaware.measures import Measure, named_measures, parse_measures
@@ -77,6 +78,12 @@ class Evaluator(ListsWithChance, ListsWithLines, Hinted):
         queries from means.
     missing : "unjudged", optional
         Whether NaN among the labels means that a document is unjudged. By default, NaN is an error.
+    subtopics : bool
+        Whether the labels, and those of `judgments`, have a last dimension of 1 to 64 subtopics, for measures of
+        diversity: whole numbers, shape (n_docs, n_subtopics) or (n_queries, depth, n_subtopics). A document that is not
+        judged for a subtopic has a negative label for it. Other measures take the highest label of each document.
+    intents : numbers, shape (n_subtopics,) or (n_queries, n_subtopics), optional
+        The weights of the subtopics; by default, all with a relevant document count alike.
 
     Attributes
     ----------
@@ -115,21 +122,18 @@ class Evaluator(ListsWithChance, ListsWithLines, Hinted):
         threads: int | None = 1,
         undefined: float = 0.0,
         missing: Missing | None = None,
+        subtopics: bool = False,
+        intents: npt.ArrayLike | None = None,
     ) -> None:
         misplaced.check_evaluator_arguments(labels, measures)
         self._set_measures(measures)
         self._view = View(ties, precision)
         workers = checked_threads(threads)
-        array = as_array(labels, "labels")
-        numbers, grades = GradedLabels.read(array, "labels", missing=missing)
-        offsets_of_lists = list_offsets(array, offsets, group, qid)
-        lists = JudgedLists.of_labels(numbers, offsets_of_lists, **also_weighted(self.measures), grades=grades)
-        judged = lists.judgments
-        if judgments is not None:
-            lists, judged = all_judgments(judgments, lists, missing)
-        order = document_order(self._view.rule, docids, offsets_of_lists, "label")
-        with misplaced.labels_or_scores(grades):
-            self._prepare_lists(lists, judged, array.shape, order, undefined, workers)
+        places, weighted = (offsets, group, qid), also_weighted(self.measures)
+        shape, lists, judged = judged_lists(labels, places, judgments, missing, subtopics, intents, weighted)
+        order = document_order(self._view.rule, docids, lists.offsets, "label")
+        with misplaced.labels_or_scores(lists.grades):
+            self._prepare_lists(lists, judged, shape, order, undefined, workers)
 
     @classmethod
     @keywords_elsewhere(misplaced.FROM_SPARSE)

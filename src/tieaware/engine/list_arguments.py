@@ -1,4 +1,4 @@
-"""Validation of the arguments that describe an evaluator's lists: offsets, group, qid, judgments, docids, undefined."""
+"""Validation of the arguments that describe an evaluator's lists: offsets, group, qid, docids, undefined."""
 
 from __future__ import annotations
 
@@ -8,20 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, shown, unexpected
+from tieaware.checks.arguments import number, unexpected
 from tieaware.checks.arrays import (
     Integers,
     Offsets,
-    as_flat,
-    as_labels,
     as_offsets,
     offsets_from_qid,
     offsets_from_sizes,
 )
 from tieaware.errors import InputError
-from tieaware.lists.grades import GradedLabels, Missing, numbered_alike
 from tieaware.lists.identifiers import Identifiers
-from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.ties import TieRule
 
 
@@ -71,31 +67,18 @@ def _has_length(values: Any, n: int) -> bool:
         return False
 
 
-def all_judgments(
-    judgments: tuple[npt.ArrayLike, npt.ArrayLike], lists: JudgedLists, missing: Missing | None
-) -> tuple[JudgedLists, Judgments]:
-    """Return the lists and all judgments, after checking that these include the judged documents of the lists.
+def offsets_of_judgments(given: npt.ArrayLike, n_judged: int, n_queries: int) -> Offsets:
+    """Return the offsets of all judged documents, after checking that they are for as many queries as the lists."""
+    offsets = as_offsets(given, n_judged, "offsets of judgments", "judged documents")
+    if len(offsets) != n_queries + 1:
+        problem = f"must have as many queries as the labels, {n_queries}; found {len(offsets) - 1}"
+        raise InputError("judgments", problem)
+    return offsets
 
-    If labels are real numbers, those of the lists and those of the judgments are numbered alike.
-    """
-    try:
-        given_labels, given_offsets = judgments
-    except (TypeError, ValueError):
-        raise unexpected("judgments", "a pair (labels, offsets)", shown(judgments)) from None
-    read = GradedLabels.read(as_flat(given_labels, "labels of judgments"), "labels of judgments", missing=missing)
-    labels = as_labels(read.labels, "labels of judgments")
-    offsets = as_offsets(given_offsets, len(labels), "offsets of judgments", "judged documents")
-    if len(offsets) != len(lists.offsets):
-        raise InputError(
-            "judgments",
-            f"must have as many queries as the labels, {len(lists.offsets) - 1}; found {len(offsets) - 1}",
-        )
-    (listed, labels), grades = numbered_alike([(lists.labels, lists.grades), (labels, read.grades)])
-    lists, judged = lists._replace(labels=listed, grades=grades), Judgments(labels, offsets, grades=grades)
-    short = judged.short_of(lists.judgments)
-    if short is not None:
-        raise InputError("judgments", f"must include every judged document of the list; query {short} lacks some")
-    return lists, judged
+
+def lacking_judgments(query: int) -> InputError:
+    """Return the error about a query with judged documents in its list that are not among the judgments."""
+    return InputError("judgments", f"must include every judged document of the list; query {query} lacks some")
 
 
 def document_order(rule: TieRule, docids: Sequence[str | bytes] | None, offsets: Offsets, item: str) -> Integers | None:

@@ -21,7 +21,7 @@ from tieaware.inputs.constructors import instead_of_columns
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.mappings import flattened
 from tieaware.inputs.rows import Rows
-from tieaware.inputs.subtopic_rows import SubtopicLists, from_nested, is_nested, whole_labels
+from tieaware.inputs.subtopic_rows import SubtopicLists, from_nested, is_nested
 from tieaware.kernels import _dicts, _identifiers, _join
 from tieaware.lists.axis_names import axis_names, number_names
 from tieaware.lists.grades import GradedLabels, Grades, Missing, check_missing, whole_or_real
@@ -29,6 +29,7 @@ from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.query_lists import Lists, by_query, from_columns, grouped
 from tieaware.lists.sparse import Relevance
+from tieaware.lists.subtopics import whole_labels
 from tieaware.output.tables import counted
 
 # One lock serves all Qrels: each index is built only once, so threads rarely wait for each other.

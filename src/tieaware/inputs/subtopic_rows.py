@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tieaware.checks.arguments import shown, unexpected
+from tieaware.checks.arguments import shown
 from tieaware.checks.arrays import Integers, Labels, Place, Values, as_flat, as_numpy
 from tieaware.errors import InputError
 from tieaware.kernels import _identifiers
-from tieaware.lists.grades import Missing, whole_or_real
+from tieaware.lists.grades import Missing
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists, grouped
 from tieaware.lists.subtopics import (
@@ -22,6 +21,7 @@ from tieaware.lists.subtopics import (
     Subtopics,
     check_number_of_subtopics,
     combined,
+    whole_labels,
 )
 
 # A label below all that a document may have for a subtopic: the document has none.
@@ -150,17 +150,6 @@ def from_nested(qrels: Mapping[Any, Any], name: str, missing: Missing | None = N
         whole_labels(values, "qrels", place, missing),
     )
     return SubtopicLists.of_rows(lists, Identifiers.from_sequence(subtopics, "subtopics of qrels"), name, place)
-
-
-def whole_labels(
-    values: NDArray[Any], where: str, place: Place | None = None, missing: Missing | None = None
-) -> Labels:
-    """Convert labels for subtopics to int32; raise InputError if they are not whole numbers."""
-    labels = whole_or_real(values, where, place, missing)
-    if labels.dtype != np.int32:
-        row = int((labels != np.floor(labels)).argmax())
-        raise unexpected(place(row) if place else f"{where}[{row}]", "a whole number", shown(labels[row].item()))
-    return labels
 
 
 def _type(value: Any) -> str:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arrays import Integers, Labels, Offsets, Values
+from tieaware.checks.arguments import shown, unexpected
+from tieaware.checks.arrays import Integers, Labels, Offsets, Place, Values, element
 from tieaware.errors import InputError
-from tieaware.lists.grades import Grades
+from tieaware.lists.grades import Grades, Missing, whole_or_real
 from tieaware.lists.identifiers import Identifiers
 
 # The most subtopics of a query: the kernels hold a set of subtopics in 64 bits.
@@ -86,6 +87,18 @@ class Subtopics(NamedTuple):
     names: Identifiers
     offsets: Offsets
     weights: Values | None = None
+
+
+def whole_labels(
+    values: npt.NDArray[Any], where: str, place: Place | None = None, missing: Missing | None = None
+) -> Labels:
+    """Convert labels for subtopics to int32; raise InputError if they are not whole numbers."""
+    labels = whole_or_real(values, where, place, missing)
+    if labels.dtype != np.int32:
+        row = int((labels != np.floor(labels)).argmax())
+        at = place(row) if place else element(where, labels.shape, row)
+        raise unexpected(at, "a whole number", shown(labels.reshape(-1)[row].item()))
+    return labels
 
 
 def combined(labels: Labels, offsets: Offsets) -> tuple[Labels, SubtopicGrades]:

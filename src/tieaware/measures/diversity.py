@@ -55,7 +55,6 @@ class _OfSubtopics(Weighting):
         unjudged = np.zeros((len(relevant), len(labels) - relevant.shape[1]))
         return np.concatenate((unjudged, relevant), axis=1)
 
-
     def joint(self, measure: Measure, labels: Labels | Values, grades: Grades | None = None) -> Values | None:
         """Return one row for each number of a combination, with 1 for documents that have it."""
         if not isinstance(grades, SubtopicGrades):
@@ -77,7 +76,8 @@ def _judged(measure: Measure, judgments: Judgments) -> tuple[SubtopicGrades, Sub
     if not isinstance(judgments.grades, SubtopicGrades) or judgments.subtopics is None:
         raise InputError(
             f"{measure}: judgments",
-            "have no subtopics; pass {query: {subtopic: {document: label}}}, or read_qrels(path, subtopics=True)",
+            "have no subtopics; pass {query: {subtopic: {document: label}}}, read_qrels(path, subtopics=True), or "
+            "Evaluator(labels, ..., subtopics=True)",
         )
     return judgments.grades, judgments.subtopics
 
