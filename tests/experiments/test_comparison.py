@@ -12,7 +12,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import compare, comparison
-from tieaware.statistics import benjamini_hochberg, bonferroni, holm, paired_test, tukey_hsd
+from tieaware.statistics import benjamini_hochberg, bonferroni, holm, paired_test, randomised_tukey_hsd, tukey_hsd
 
 stats = pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
@@ -328,6 +328,17 @@ def test_verdicts_follow_the_correction(correction, correct):
     assert all(phrase in drawing.caption for drawing in outcome.drawings().values())
 
 
+def test_the_randomised_tukey_corrects_for_all_runs():
+    results = _results(5)
+    outcome = compare(results, results.values - 0.01, results.values + 0.01, test="randomised-tukey")
+    np.testing.assert_array_equal(
+        outcome.adjusted[0], randomised_tukey_hsd(results.values[:, :, 0]).p[outcome.first, outcome.second]
+    )
+    assert outcome.title.endswith(", randomised Tukey HSD")
+    assert "(randomised Tukey's p below 0.05)" in outcome.verdict()
+    assert "no confidence interval for this test" in outcome.tables()["pairs"].notes[0]
+
+
 def test_every_run_is_in_the_table_with_its_mean():
     """A run that beats none has a row, too: its mean, no p value and no name of a beaten run."""
     outcome = compare(_results(4, 2))
@@ -422,7 +433,10 @@ def test_the_command_takes_baseline_test_and_correction(tmp_path, capfd):
     assert capfd.readouterr().out.splitlines()[0].split(",")[6:8] == ["p", "BH"]
     for options, message in (
         (["--baseline", "bb"], "--baseline: there is no run 'bb'; did you mean b? See tieaware compare --help\n"),
-        (["--test", "none"], "--test: expected one of t, wilcoxon, sign, permutation, tukey, found 'none'"),
+        (
+            ["--test", "none"],
+            "--test: expected one of t, wilcoxon, sign, permutation, tukey, randomised-tukey, found 'none'",
+        ),
         (["--correction", "fdr"], "--correction: expected one of holm, bh, bonferroni, none, found 'fdr'"),
         (
             ["--test", "tukey", "--correction", "bh"],

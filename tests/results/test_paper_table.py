@@ -16,7 +16,7 @@ from tieaware.cli import main
 from tieaware.experiments import compare
 from tieaware.output.tables import Table
 from tieaware.results.paper_table import Design, _shown_p
-from tieaware.statistics import benjamini_hochberg, bonferroni, paired_test, tukey_hsd
+from tieaware.statistics import benjamini_hochberg, bonferroni, paired_test, randomised_tukey_hsd, tukey_hsd
 from tieaware.statistics.procedures import TESTS
 
 RUNS = ("bm25_base", "dense & [x]*", "cross--encoder", "lists|$%")
@@ -154,19 +154,23 @@ def test_more_than_ten_runs_are_compared_with_the_best():
     assert [row[0].raised for row in results.table(test="none").rows] == [""] * 12
 
 
-def test_tukey_compares_all_runs(results):
+@pytest.mark.parametrize(
+    ("name", "function", "phrase"),
+    [("tukey", tukey_hsd, "Tukey's HSD"), ("randomised-tukey", randomised_tukey_hsd, "randomised Tukey HSD")],
+)
+def test_tukey_compares_all_runs(results, name, function, phrase):
     """Letters and p values follow the table of all pairs. No further correction is possible."""
-    test = tukey_hsd(results.values[:, :, 0])
-    found = letters(results.table(test="tukey"), 1)[0]
+    test = function(results.values[:, :, 0])
+    found = letters(results.table(test=name), 1)[0]
     assert found == [
         "".join("abcd"[j] for j in range(4) if test.p[i, j] < 0.05 and test.difference[i, j] > 0) for i in range(4)
     ]
-    table = results.table("bm25_base", "tukey", "none")
+    table = results.table("bm25_base", name, "none")
     np.testing.assert_allclose(table.to_dict()["p map"][1:], test.p[1:, 0], rtol=1e-12)
-    assert "(Tukey's HSD, two-sided, p ≤ 0.05, corrected for 4 runs)" in table.notes[1]
+    assert f"({phrase}, two-sided, p ≤ 0.05, corrected for 4 runs)" in table.notes[1]
     for correction in ("holm", "bh", "bonferroni"):
-        with pytest.raises(InputError, match=r"^correction: the test 'tukey' corrects for the number of runs itself;"):
-            results.table(test="tukey", correction=correction)
+        with pytest.raises(InputError, match=f"^correction: the test '{name}' corrects for the number of runs itself;"):
+            results.table(test=name, correction=correction)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +234,10 @@ def test_the_frames_of_the_table_hold_the_numbers(results):
     ("arguments", "message"),
     [
         ({"baseline": "bm25"}, "baseline: there is no run 'bm25'; did you mean bm25_base?"),
-        ({"test": "f"}, "test: expected one of t, wilcoxon, sign, permutation, tukey, none, found 'f'"),
+        (
+            {"test": "f"},
+            "test: expected one of t, wilcoxon, sign, permutation, tukey, randomised-tukey, none, found 'f'",
+        ),
         ({"correction": "x"}, "correction: expected one of holm, bh, bonferroni, none, found 'x'"),
         ({"alpha": 1}, "alpha: expected a number between 0 and 1, found 1"),
         ({"digits": -1}, "digits: expected a whole number from 0 to 17, found -1"),
@@ -406,7 +413,7 @@ def test_the_command_prints_the_table(tmp_path, monkeypatch, capfd):
     for options, message in (
         (
             ["--table", "text", "--test", "f", "--measure", "gone"],
-            "--test: expected one of t, wilcoxon, sign, permutation, tukey, none, found 'f'",
+            "--test: expected one of t, wilcoxon, sign, permutation, tukey, randomised-tukey, none, found 'f'",
         ),
         (["--baseline", "good"], "--baseline requires --table"),
         (["--sort", "map"], "--sort requires --table"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tieaware import InputError
-from tieaware.statistics import bonferroni, paired_test, procedures, tukey_hsd
+from tieaware.statistics import bonferroni, paired_test, procedures, randomised_tukey_hsd, tukey_hsd
 from tieaware.statistics.procedures import CORRECTIONS, TESTS, Procedure, checked
 
 pytest.importorskip("scipy.stats")
@@ -17,7 +17,7 @@ def values():
     return rng.integers(0, 9, (5, 12)) / 8 + np.arange(5)[:, None] / 4
 
 
-@pytest.mark.parametrize("test", [test for test in TESTS if test != "tukey"])
+@pytest.mark.parametrize("test", [test for test in TESTS if "tukey" not in test])
 def test_chunks_of_pairs_do_not_matter(values, test, monkeypatch):
     first, second = np.triu_indices(5, 1)
     whole = Procedure(test, "bonferroni").verdicts(values, first, second, 0.05)
@@ -42,6 +42,15 @@ def test_tukey_tests_the_family_of_all_runs(values):
     assert found.signs.tolist() == [-1.0, 1.0]
 
 
+def test_the_randomised_tukey_tests_the_family_of_all_runs(values):
+    everything = randomised_tukey_hsd(values)
+    first, second = np.array([0, 3]), np.array([4, 1])
+    found = Procedure("randomised-tukey", "none").verdicts(values, first, second, 0.05)
+    np.testing.assert_array_equal(found.adjusted, everything.p[first, second])
+    assert found.test.low is None
+    assert found.signs.tolist() == [-1.0, 1.0]
+
+
 def test_names_of_tests_and_corrections():
     assert checked("t", None) == ("t", "holm")
     assert checked("tukey", None) == checked("tukey", "none") == ("tukey", "none")
@@ -50,15 +59,25 @@ def test_names_of_tests_and_corrections():
     )
     phrase = checked("tukey", None).described(0.01, "3 pairs", 3)
     assert phrase == "Tukey's HSD, two-sided, p ≤ 0.01, corrected for 3 runs"
+    randomised = checked("randomised-tukey", None)
+    assert randomised == checked("randomised-tukey", "none") == ("randomised-tukey", "none")
+    assert randomised.described(0.01, "3 pairs", 3) == (
+        "randomised Tukey HSD, two-sided, p ≤ 0.01, corrected for 3 runs"
+    )
+    assert randomised.p_name == "randomised Tukey's p"
     assert [checked("t", name).p_name for name in CORRECTIONS] == [
         "Holm's p", "Benjamini–Hochberg's p", "Bonferroni's p", "uncorrected p",
     ]  # fmt: skip
     for arguments, message in (
-        (("hsd", None), "test: expected one of t, wilcoxon, sign, permutation, tukey, found 'hsd'"),
+        (("hsd", None), "test: expected one of t, wilcoxon, sign, permutation, tukey, randomised-tukey, found 'hsd'"),
         (("t", "fdr"), "correction: expected one of holm, bh, bonferroni, none, found 'fdr'; did you mean bh[?]"),
         (
             ("tukey", "holm"),
             "correction: the test 'tukey' corrects for the number of runs itself; leave out the correction",
+        ),
+        (
+            ("randomised-tukey", "bh"),
+            "correction: the test 'randomised-tukey' corrects for the number of runs itself; leave out the correction",
         ),
     ):
         with pytest.raises(InputError, match=f"^{message}$"):
@@ -84,6 +103,10 @@ def test_a_test_that_cannot_be_significant_says_so(values):
     )
     assert Procedure("permutation", "bonferroni").limit(0.05, 40, 200) == ""
     assert Procedure("permutation", "none").limit(0.05, 2000, 1) == ""
+    randomised = Procedure("randomised-tukey", "none")
+    assert randomised.limit(0.05, 2, 2).startswith("With 2 queries for 2 pairs, p is at least 0.17: ")
+    assert randomised.limit(1e-5, 50, 861).startswith("With 50 queries and 10,000 permutations for 861 pairs, p is at ")
+    assert randomised.limit(0.05, 3, 2) == randomised.limit(0.05, 10_000, 16_110) == ""
 
 
 @pytest.mark.parametrize("correction", ["none", "holm", "bh", "bonferroni"])

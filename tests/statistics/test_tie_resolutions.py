@@ -19,7 +19,7 @@ def _verdicts_of_all_ends(procedure, values, least, greatest, first, second, i):
     p = procedure.tested(values, first, second).p
     ends = np.array(list(product((0, 1), repeat=2 * n))).reshape(-1, 2, n)
     changed = np.where(ends, greatest[pair], least[pair])
-    if procedure.test == "tukey":
+    if procedure.is_of_all_runs:
         one, other = first[i : i + 1], second[i : i + 1]
         rows = np.repeat(values[None], len(changed), axis=0)
         rows[:, pair] = changed
@@ -37,14 +37,14 @@ def _verdicts_of_all_ends(procedure, values, least, greatest, first, second, i):
 
 @pytest.mark.parametrize(
     ("test", "correction"),
-    [(test, correction) for test in TESTS for correction in ("holm", "bh", "none") if test != "tukey"]
-    + [("tukey", "none")],
+    [(test, correction) for test in TESTS for correction in ("holm", "bh", "none") if "tukey" not in test]
+    + [("tukey", "none"), ("randomised-tukey", "none")],
 )
 def test_flips_agree_with_an_enumeration(test, correction):
     """Verdicts that no order changes are the same at all ends, and those that some order changes are not."""
     rng = np.random.default_rng(5)
     procedure, counts = Procedure(test, correction), dict.fromkeys((-1, 0, 1), 0)
-    n_topics = {"t": 3, "tukey": 3, "wilcoxon": 3}.get(test, 5)
+    n_topics = {"t": 3, "tukey": 3, "wilcoxon": 3, "randomised-tukey": 3}.get(test, 5)
     first, second = np.triu_indices(3, 1)
     for _ in range({"wilcoxon": 4, "sign": 60}.get(test, 15)):
         least = rng.integers(0, 8, (3, n_topics)) / 8 + rng.integers(0, 5, (3, 1)) / 4
@@ -58,7 +58,7 @@ def test_flips_agree_with_an_enumeration(test, correction):
         counts[int(flips)] += 1
         if flips >= 0:
             assert bool(flips) == bool(found - {verdicts.signs[i]})
-    if test not in ("wilcoxon", "tukey"):
+    if test not in ("wilcoxon", "tukey", "randomised-tukey"):
         assert counts[-1] == 0
         assert min(counts[0], counts[1]) > 0
 
@@ -76,16 +76,44 @@ def test_values_that_differ_by_rounding_flip_nothing():
     assert effect.verdict_flips.tolist() == [0]
 
 
-def test_tukey_decides_most_pairs():
+@pytest.mark.parametrize("test", ["tukey", "randomised-tukey"])
+def test_tukey_decides_most_pairs(test):
     rng = np.random.default_rng(4)
     values = rng.random((6, 30)) + np.arange(6)[:, None] / 4
     least, greatest = values - 0.002, values + 0.002
     first, second = np.triu_indices(6, 1)
-    procedure = Procedure("tukey", "none")
+    procedure = Procedure(test, "none")
     verdicts = procedure.verdicts(values, first, second, 0.05)
     effect = resolve(procedure, verdicts, values, (least, greatest), first, second, 0.05)
     assert 0 < (verdicts.signs != 0).sum() < 15
     assert (effect.verdict_flips == 0).sum() >= 13
+
+
+def test_the_randomised_tukey_finds_verdicts_that_ties_change():
+    """Ties of the third system change two verdicts for certain, and do not change the third."""
+    values = np.array([[0.5, 0.51] * 6, [0.9, 0.91] * 6, [0.52, 0.5] * 6])
+    least, greatest = values.copy(), values.copy()
+    least[2], greatest[2] = 0.48, 0.9
+    procedure, first, second = Procedure("randomised-tukey", "none"), *np.triu_indices(3, 1)
+    verdicts = procedure.verdicts(values, first, second, 0.05)
+    assert verdicts.signs.tolist() == [-1.0, 0.0, 1.0]
+    effect = resolve(procedure, verdicts, values, (least, greatest), first, second, 0.05)
+    assert effect.verdict_flips.tolist() == [0, 1, 1]
+
+
+def test_the_randomised_tukey_of_two_runs_is_the_permutation_test():
+    rng = np.random.default_rng(6)
+    least = rng.random((2, 8))
+    bounds, first, second = (least, least + rng.random((2, 8))), np.array([0]), np.array([1])
+    values = (bounds[0] + bounds[1]) / 2
+    found = []
+    for test in ("randomised-tukey", "permutation"):
+        procedure = Procedure(test, "none")
+        verdicts = procedure.verdicts(values, first, second, 0.3)
+        effect = resolve(procedure, verdicts, values, bounds, first, second, 0.3)
+        found.append((verdicts.adjusted.item(), verdicts.signs.item(), effect.verdict_flips.item()))
+    assert found[0] == found[1]
+    assert found[0][2] == 1
 
 
 def test_wilcoxon_is_decided_where_ties_keep_all_ranks():

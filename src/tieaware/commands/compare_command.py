@@ -19,7 +19,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     options.add_values(command)
     options.add_measures(command, COMPARISON_MEASURES)
-    options.add_procedure(command, "all with each other", "t, wilcoxon, sign, permutation or tukey")
+    options.add_procedure(command, "all with each other", "t, wilcoxon, sign, permutation, tukey or randomised-tukey")
     command.add_argument(
         "--alpha", type=float, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
     )

@@ -84,7 +84,7 @@ def _add_table_options(command: argparse.ArgumentParser) -> None:
     of_table = command.add_argument_group("options for --table")
     options.add_procedure(
         of_table, "all with each other; with more than ten runs, the best",
-        "t, wilcoxon, sign, permutation, tukey or none",
+        "t, wilcoxon, sign, permutation, tukey, randomised-tukey or none",
     )  # fmt: skip
     of_table.add_argument("--alpha", type=float, metavar="A", help="significance level (default: 0.05)")
     of_table.add_argument(

@@ -136,9 +136,10 @@ def add_procedure(command: argparse._ActionsContainer, compared: str, tests: str
     add_baseline(command, compared)
     command.add_argument(
         "--test", metavar="TEST",
-        help=f"paired test over the queries, where tukey is Tukey's HSD: {tests} (default: t)",
+        help=f"paired test over the queries, where tukey is Tukey's HSD, and randomised-tukey the same by random "
+        f"permutations: {tests} (default: t)",
     )  # fmt: skip
-    add_correction(command, "holm, but none with tukey, which needs no other")
+    add_correction(command, "holm, but none with Tukey's HSD, which needs no other")
 
 
 def add_baseline(command: argparse._ActionsContainer, compared: str) -> None:

@@ -260,7 +260,7 @@ class Comparison(Experiment):
     def title(self) -> str:  # type: ignore[override]
         """The title, which states the pairs, the number of queries, the test and the correction."""
         n = counted(len(self.results.queries), "query", "queries")
-        correction = f", {CORRECTIONS[self.procedure.correction]}" if self.procedure.test != "tukey" else ""
+        correction = f", {CORRECTIONS[self.procedure.correction]}" if not self.procedure.is_of_all_runs else ""
         return f"{self._compared}, {n}, {TESTS[self.procedure.test]}{correction}"
 
     @property

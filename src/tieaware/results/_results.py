@@ -292,7 +292,8 @@ class Results(AgainstChance):
         test : str
             The two-sided paired test over the queries: "t", "wilcoxon", "sign" or "permutation", as in
             `tieaware.statistics.paired_test`; "tukey", Tukey's HSD over all runs, as in `tieaware.statistics.tukey_hsd`;
-            or "none".
+            "randomised-tukey", the same by random permutations, as in `tieaware.statistics.randomised_tukey_hsd`; or
+            "none".
         correction : str, optional
             The correction for all pairs of runs that are compared by one measure: "holm", the default; "bh"
             (Benjamini–Hochberg); "bonferroni"; or "none", the only choice with Tukey's HSD, which needs no other. If

@@ -292,7 +292,7 @@ def _tested_sentence(export: Export, design: Design, plan: _Plan | None) -> str:
     runs = "All runs are compared with each other" if plan.baseline is None else (
         f"Each run is compared with {export.runs[plan.baseline]}"
     )  # fmt: skip
-    article = "" if design.test == "tukey" else "a "
+    article = "" if design.test == "tukey" else "the " if design.test == "randomised-tukey" else "a "
     return f" {runs} by {article}{_described(export, design.procedure, design.alpha, plan)}."
 
 
@@ -327,7 +327,7 @@ def _of_comparisons(export: Export, design: Design, plan: _Plan) -> list[str]:
     difference = "Δ: the difference from the mean of the baseline."
     if design.procedure is None:
         return [baseline, difference]
-    is_corrected = design.procedure.corrects or design.test == "tukey"
+    is_corrected = design.procedure.corrects or design.procedure.is_of_all_runs
     return [
         baseline,
         _without_test(f"{_BETTER}, {_WORSE}: significantly better, or worse, than the baseline", how),

@@ -12,6 +12,7 @@ from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
 from tieaware.statistics.chance_test import ChanceTest, better_than_chance
 from tieaware.statistics.multiple_comparisons import benjamini_hochberg, bonferroni, holm
 from tieaware.statistics.paired_tests import PairedTest, paired_test
+from tieaware.statistics.randomised_tukey import randomised_tukey_hsd
 from tieaware.statistics.rank_changes import RankChange, p_mrr
 from tieaware.statistics.rank_correlation import (
     OverlapBounds,
@@ -52,6 +53,7 @@ __all__ = [
     "kendall_taus",
     "p_mrr",
     "paired_test",
+    "randomised_tukey_hsd",
     "rbo",
     "rbo_bounds",
     "rbo_by_query",

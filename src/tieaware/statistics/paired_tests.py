@@ -32,7 +32,7 @@ class PairedTest(NamedTuple):
     statistic : float64[...]
         "t": Student's t. "wilcoxon": the smaller sum of ranks; if one-sided, the sum of the ranks of the positive
         differences. "sign": the number of positive differences. "permutation": the mean difference. `tukey_hsd`: the
-        studentized range.
+        studentized range. `randomised_tukey_hsd`: the size of the difference.
     p : float64[...]
         The probability of a statistic at least as extreme if there were no difference; 0 … 1.
     low, high : float64[...] or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias, cast
 
@@ -19,15 +20,16 @@ from tieaware.statistics.paired_tests import (
     paired_test,
     tries_all_signs,
 )
+from tieaware.statistics.randomised_tukey import randomised_tukey_pairs
 from tieaware.statistics.tukey import tukey_pairs
 
-PairTest: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation", "tukey"]
-Test: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation", "tukey", "none"]
+PairTest: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation", "tukey", "randomised-tukey"]
+Test: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation", "tukey", "randomised-tukey", "none"]
 
 #: The names of the tests in sentences.
 TESTS: dict[str, str] = {
     "t": "paired t-test", "wilcoxon": "Wilcoxon signed-rank test", "sign": "sign test",
-    "permutation": "paired permutation test", "tukey": "Tukey's HSD",
+    "permutation": "paired permutation test", "tukey": "Tukey's HSD", "randomised-tukey": "randomised Tukey HSD",
 }  # fmt: skip
 #: The names of the corrections in sentences.
 CORRECTIONS: dict[str, str] = {
@@ -38,7 +40,9 @@ CORRECTIONS: dict[str, str] = {
 _P = {"holm": "Holm's p", "bh": "Benjamini–Hochberg's p", "bonferroni": "Bonferroni's p", "none": "uncorrected p"}
 # The short names of corrections, for columns of corrected p values.
 _SHORT = {"holm": "Holm", "bh": "BH", "bonferroni": "Bonferroni"}
-# The number of random assignments of signs in a permutation test, the default of `paired_test`.
+# The names of the p values of tests that correct for the number of runs themselves.
+_OF_FAMILY = {"tukey": "Tukey's p", "randomised-tukey": "randomised Tukey's p"}
+# The number of random permutations in a permutation test, the default of `paired_test` and `randomised_tukey_hsd`.
 _PERMUTATIONS = 10_000
 # The most runs that an error names.
 _SHOWN = 4
@@ -72,7 +76,8 @@ class Procedure(NamedTuple):
     test : str
         One of `TESTS`.
     correction : str
-        One of `CORRECTIONS`; "none" if the test is "tukey", which corrects for the number of runs itself.
+        One of `CORRECTIONS`; "none" if the test is "tukey" or "randomised-tukey", which correct for the number of runs
+        themselves.
     """
 
     test: PairTest = "t"
@@ -85,13 +90,19 @@ class Procedure(NamedTuple):
         ----------
         alpha : float
         family : str
-            The tests that the correction is for, such as "3 pairs". Tukey's HSD always corrects for all runs.
+            The tests that the correction is for, such as "3 pairs". Both kinds of Tukey's HSD always correct for all
+            runs.
         n_runs : int
         """
         start = f"{TESTS[self.test]}, two-sided, p ≤ {alpha:g}"
-        if self.test == "tukey":
+        if self.is_of_all_runs:
             return f"{start}, corrected for {counted(n_runs, 'run')}"
         return f"{start}, {CORRECTIONS[self.correction]}" + (f" for {family}" if self.corrects else "")
+
+    @property
+    def is_of_all_runs(self) -> bool:
+        """Whether the test looks at all runs at once, and so corrects for their number itself."""
+        return self.test in _OF_FAMILY
 
     @property
     def corrects(self) -> bool:
@@ -106,15 +117,21 @@ class Procedure(NamedTuple):
     @property
     def p_name(self) -> str:
         """The name of the p value that decides, such as "Holm's p"."""
-        return "Tukey's p" if self.test == "tukey" else _P[self.correction]
+        return _OF_FAMILY.get(self.test, _P[self.correction])
 
     def limit(self, alpha: float, n_queries: int, n_pairs: int) -> str:
         """Return a sentence if too few queries or too many pairs make significance impossible; otherwise ""."""
         least = 2.0 ** (1 - n_queries) if self.test in ("sign", "wilcoxon", "permutation") else 0.0
-        with_permutations = ""
+        fewest = 0.0
         if self.test == "permutation" and not tries_all_signs(n_queries, _PERMUTATIONS):
-            least = 2.0 / (_PERMUTATIONS + 1)
-            with_permutations = f" and {_PERMUTATIONS:,} permutations"
+            least, fewest = 0.0, 2.0 / (_PERMUTATIONS + 1)
+        elif self.test == "randomised-tukey":
+            # There are at most n_pairs + 1 runs. If the permutations of all queries are the same, the range of the
+            # means is the observed one. Larger numbers would give less than `fewest` anyway.
+            least = float(math.factorial(min(n_pairs + 1, 8))) ** -min(n_queries - 1, 20)
+            fewest = 1.0 / (_PERMUTATIONS + 1)
+        with_permutations = f" and {_PERMUTATIONS:,} permutations" if fewest > least else ""
+        least = max(least, fewest)
         if self.correction in ("holm", "bonferroni"):
             least = min(least * n_pairs, 1.0)
         if least <= alpha:
@@ -149,6 +166,8 @@ class Procedure(NamedTuple):
         """Test pairs of runs without a correction; parameters as for `verdicts`."""
         if self.test == "tukey":
             return tukey_pairs(values, first, second, confidence)
+        if self.test == "randomised-tukey":
+            return randomised_tukey_pairs(values, first, second, _PERMUTATIONS)
         return _paired_tests(values, first, second, self.test, "two-sided", confidence)
 
     def signs(
@@ -223,13 +242,13 @@ def checked(test: object, correction: object) -> Procedure:
     test : str
         One of `TESTS`.
     correction : str or None
-        One of `CORRECTIONS`; None stands for "holm", and for "none" with the test "tukey".
+        One of `CORRECTIONS`; None stands for "holm", and for "none" with "tukey" and "randomised-tukey".
     """
     name = one_of("test", test, TESTS)
     if correction is not None:
         one_of("correction", correction, CORRECTIONS)
-        if name == "tukey" and correction != "none":
-            problem = "the test 'tukey' corrects for the number of runs itself; leave out the correction"
+        if name in _OF_FAMILY and correction != "none":
+            problem = f"the test '{name}' corrects for the number of runs itself; leave out the correction"
             raise InputError("correction", problem)
-    default = "none" if name == "tukey" else "holm"
+    default = "none" if name in _OF_FAMILY else "holm"
     return Procedure(cast(PairTest, name), cast(Correction, default if correction is None else correction))

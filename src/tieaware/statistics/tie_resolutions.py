@@ -7,6 +7,7 @@ import numpy as np
 from tieaware.checks.arrays import Integers, Values
 from tieaware.statistics.multiple_comparisons import levels
 from tieaware.statistics.procedures import Procedure, Verdicts
+from tieaware.statistics.randomised_tukey import critical_range, randomised_tukey_pairs
 from tieaware.statistics.studentized_range import critical_value
 from tieaware.statistics.tukey import residuals_of
 from tieaware.statistics.values import ROUNDING
@@ -53,13 +54,16 @@ def resolve(
     if not some.size:
         return effect
     pairs = first[some], second[some]
-    if procedure.test == "tukey":
+    if procedure.test == "randomised-tukey" and len(values) > 2:
+        effect.verdict_flips[some] = _of_randomised_tukey(signs[some], values, least, greatest, *pairs, alpha)
+    elif procedure.test == "tukey":
         effect.verdict_flips[some] = _of_tukey(signs[some], values, least, greatest, *pairs, alpha)
     else:
         single = levels(verdicts.test.p, alpha, procedure.correction)[some]
         flips = _at_extremes(procedure, signs[some], least, greatest, *pairs, single)
-        # The sign test and the permutation test are monotone: if no query's difference falls, a run that is
-        # significantly better stays so. Wilcoxon's test is not, because differences of 0 change the number of ranks.
+        # The sign test and the permutation test, which the randomised Tukey HSD of two runs is too, are monotone: if no
+        # query's difference falls, a run that is significantly better stays so. Wilcoxon's test is not, because
+        # differences of 0 change the number of ranks.
         known = np.full(len(some), procedure.test != "wilcoxon")
         if procedure.test == "wilcoxon":
             # With few queries, every p value may be above the level.
@@ -127,4 +131,35 @@ def _of_tukey(
             narrowest = critical * residuals.error(max(length - change, 0.0) ** 2)
             is_certain = min(sign * end for end in ends) > widest if sign else max(map(abs, ends)) < narrowest
             flips[i] = 0 if is_certain else -1
+    return flips
+
+
+def _of_randomised_tukey(
+    signs: Values, values: Values, least: Values, greatest: Values, first: Integers, second: Integers, alpha: float
+) -> np.ndarray:
+    """Return 1 where the verdict of the randomised Tukey HSD changes at an extreme, 0 where no order changes it, or -1.
+
+    If the values of two runs change on each query, the range of the means of any permutation changes by no more than
+    the sum of both mean changes. The critical range, an order statistic of these ranges, changes by no more than that
+    either.
+    """
+    critical = critical_range(values, alpha)
+    furthest = np.maximum(greatest - values, values - least).mean(axis=1)
+    flips = np.zeros(len(signs), dtype=np.int8)
+    for i, (a, b, sign) in enumerate(zip(first, second, signs, strict=True)):
+        ends = [float((low[a] - high[b]).mean()) for low, high in ((least, greatest), (greatest, least))]
+        reach = furthest[a] + furthest[b] + ROUNDING
+        if min(sign * end for end in ends) > critical + reach if sign else max(map(abs, ends)) < critical - reach:
+            continue
+        flips[i] = -1
+        for end, low, high in zip(ends, (least, greatest), (greatest, least), strict=True):
+            # A test with the changed values takes long, so it is only done where it is likely to find a flip.
+            if sign == (np.sign(end) if abs(end) > critical else 0.0):
+                continue
+            changed = values.copy()
+            changed[a], changed[b] = low[a], high[b]
+            p = randomised_tukey_pairs(changed, np.array([a]), np.array([b])).p.item()
+            if sign != (np.sign(end) if p <= alpha else 0.0):
+                flips[i] = 1
+                break
     return flips

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number
+from tieaware.checks.arguments import number, unexpected
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.statistics.paired_tests import PairedTest, paired_test
@@ -62,7 +63,8 @@ def tukey_hsd(values: npt.ArrayLike, *, confidence: float = 0.95) -> PairedTest:
     Raises
     ------
     InputError
-        If a value is not finite, there are fewer than two systems or two topics, or confidence is out of range.
+        If a value is not finite or exceeds 1e150, there are fewer than two systems or two topics, or confidence is out
+        of range.
 
     References
     ----------
@@ -80,25 +82,47 @@ def tukey_hsd(values: npt.ArrayLike, *, confidence: float = 0.95) -> PairedTest:
     >>> test.difference[0].round(4), test.low[0].round(4), test.high[0].round(4)
     (array([0.    , 0.25  , 0.1875]), array([ 0.    , -0.0498, -0.1123]), array([0.    , 0.5498, 0.4873]))
     """
-    matrix = finite(values, "values")
+    matrix = systems_by_topics(values)
     confidence = number("confidence", confidence, 0, 1, ends=False)
+    return all_pairs_of(len(matrix), lambda first, second: tukey_pairs(matrix, first, second, confidence))
+
+
+def systems_by_topics(values: npt.ArrayLike) -> Values:
+    """Return the values as float64[n_systems, n_topics]; raise InputError if there are fewer than two of either."""
+    matrix = finite(values, "values")
     if matrix.ndim != 2 or min(matrix.shape) < 2:
         problem = f"must have at least two systems and two topics; the shape is {matrix.shape}"
         raise InputError("values", problem)
-    n = len(matrix)
-    first, second = np.triu_indices(n, 1)
-    test = tukey_pairs(matrix, first, second, confidence)
-    fields = []
+    # The squares of larger numbers can overflow.
+    if (np.abs(matrix) > 1e150).any():
+        raise unexpected("values", "numbers of at most 1e150", f"{np.abs(matrix).max()}")
+    return matrix
+
+
+def all_pairs_of(n_systems: int, tested: Callable[[Integers, Integers], PairedTest]) -> PairedTest:
+    """Return the tests of all pairs of systems as square matrices.
+
+    Parameters
+    ----------
+    n_systems : int
+    tested : callable
+        The test of some pairs, for the first and the second system of each.
+    """
+    first, second = np.triu_indices(n_systems, 1)
+    test = tested(first, second)
+    fields: list[Values | None] = []
     for found, sign, same in zip(test, (-1.0, 1.0, 1.0, -1.0, -1.0), (0.0, 0.0, 1.0, 0.0, 0.0), strict=True):
-        assert found is not None
-        square = np.full((n, n), same)
-        square[first, second], square[second, first] = found, sign * found
+        square = None
+        if found is not None:
+            square = np.full((n_systems, n_systems), same)
+            square[first, second], square[second, first] = found, sign * found
         fields.append(square)
-    difference, statistic, p, low, high = fields
-    # The interval of b - a is that of a - b with its ends exchanged.
-    lower = np.tril_indices(n, -1)
-    low[lower], high[lower] = high[lower], low[lower]
-    return PairedTest(difference, statistic, p, low, high)
+    low, high = fields[3:]
+    if low is not None and high is not None:
+        # The interval of b - a is that of a - b with its ends exchanged.
+        lower = np.tril_indices(n_systems, -1)
+        low[lower], high[lower] = high[lower], low[lower]
+    return PairedTest._make(fields)
 
 
 def tukey_pairs(values: Values, first: Integers, second: Integers, confidence: float = 0.95) -> PairedTest:

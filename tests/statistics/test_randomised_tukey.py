@@ -1,0 +1,130 @@
+"""The randomised Tukey HSD: exact enumeration, an independent implementation, Sakai's example, reproducibility."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tieaware import InputError
+from tieaware.statistics import paired_test, randomised_tukey, randomised_tukey_hsd, tukey_hsd
+
+stats = pytest.importorskip("scipy.stats")
+
+# Table 5.1 of Sakai, T. (2015), a textbook on methods of evaluating information access: three systems, 20 topics.
+SAKAI = np.array([
+    [7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1],
+    [5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2],
+    [0, 0, 2, 1, 3, 3, 1, 2, 4, 4, 4, 3, 3, 2, 2, 2, 1, 5, 4, 3],
+]) / 10  # fmt: skip
+PAIRS = np.triu_indices(3, 1)
+
+
+def _share_of_all_assignments(values):
+    """Return for each pair of three systems the share of all assignments whose range is at least the difference."""
+    sums = np.zeros((1, 3))
+    for column in values.T:
+        sums = (sums[:, None] + np.array(list(itertools.permutations(column)))).reshape(-1, 3)
+    ranges, observed = np.ptp(sums, axis=1), values.sum(axis=1)
+    return [(ranges >= abs(observed[a] - observed[b]) - 1e-9).mean() for a, b in zip(*PAIRS, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_p_values_approach_those_of_all_assignments(seed):
+    """The standard error of a share of 50,000 permutations is at most 0.0023."""
+    values = np.random.default_rng(seed).integers(0, 9, (3, 5)) / 8
+    test = randomised_tukey_hsd(values, repeats=50_000, seed=seed)
+    np.testing.assert_allclose(test.p[PAIRS], _share_of_all_assignments(values), atol=0.009)
+
+
+def test_the_largest_difference_has_the_p_value_of_scipy():
+    """SciPy's permutation test of paired samples, with the range of the means as its statistic."""
+    theirs = stats.permutation_test(
+        SAKAI, lambda a, b, c, axis: np.ptp(np.stack([each.mean(axis=axis) for each in (a, b, c)]), axis=0),
+        permutation_type="samples", vectorized=True, alternative="greater", n_resamples=20_000,
+        rng=np.random.default_rng(1),
+    )  # fmt: skip
+    test = randomised_tukey_hsd(SAKAI, repeats=20_000)
+    assert theirs.statistic == pytest.approx(test.statistic.max(), abs=1e-12) == pytest.approx(0.1, abs=1e-12)
+    assert test.p[0, 2] == pytest.approx(theirs.pvalue, abs=0.013)
+
+
+def test_the_definition_with_the_same_permutations():
+    """A plain loop over permutations and topics, with a generator for each topic."""
+    generators = [np.random.default_rng([3, topic]) for topic in range(20)]
+    ranges = []
+    for _ in range(200):
+        columns = [each.permuted(column) for each, column in zip(generators, SAKAI.T, strict=True)]
+        ranges.append(np.ptp(np.mean(columns, axis=0)))
+    test = randomised_tukey_hsd(SAKAI, repeats=200, seed=3)
+    means = SAKAI.mean(axis=1)
+    for a, b in zip(*PAIRS, strict=True):
+        count = sum(each >= abs(means[a] - means[b]) - 1e-9 for each in ranges)
+        assert test.p[a, b] == test.p[b, a] == (count + 1) / 201
+
+
+def test_p_values_are_near_those_of_the_studentized_range():
+    """For normal values, both versions of Tukey's HSD agree."""
+    rng = np.random.default_rng(9)
+    values = rng.standard_normal((4, 60)) + 0.1 * np.arange(4)[:, None]
+    ours, theirs = randomised_tukey_hsd(values, repeats=20_000).p, tukey_hsd(values).p
+    np.testing.assert_allclose(ours, theirs, atol=0.03)
+    assert theirs.min() < 0.3
+
+
+def test_false_positives_are_limited_for_all_pairs_together():
+    """Equal systems with skewed values: some difference is significant in 5% of the cases, up to sampling error."""
+    rng = np.random.default_rng(10)
+    found = [randomised_tukey_hsd(rng.exponential(size=(5, 12)) ** 2, repeats=199).p.min() <= 0.05 for _ in range(400)]
+    assert np.mean(found) == pytest.approx(0.05, abs=0.033)
+
+
+def test_matrices_are_symmetric_and_signed():
+    test = randomised_tukey_hsd(SAKAI, repeats=99)
+    assert (np.diagonal(test.p) == 1.0).all()
+    np.testing.assert_array_equal(test.p, test.p.T)
+    np.testing.assert_array_equal(test.difference, -test.difference.T)
+    np.testing.assert_array_equal(test.statistic, np.abs(test.difference))
+    assert test.low is test.high is None
+
+
+def test_chunks_and_constant_topics_do_not_matter(monkeypatch):
+    expected = randomised_tukey_hsd(SAKAI, repeats=500, seed=4)
+    with_constant = np.column_stack([SAKAI, np.full((3, 5), 0.7)])
+    monkeypatch.setattr(randomised_tukey, "_CHUNK", 21)
+    np.testing.assert_array_equal(randomised_tukey_hsd(SAKAI, repeats=500, seed=4).p, expected.p)
+    np.testing.assert_array_equal(randomised_tukey_hsd(with_constant, repeats=500, seed=4).p, expected.p)
+    assert (randomised_tukey_hsd(SAKAI, repeats=500, seed=5).p != expected.p).any()
+
+
+def test_the_bits_are_fixed():
+    """These ranges are those of the first machine that computed them."""
+    ranges = randomised_tukey.permuted_ranges(SAKAI, 3, 0)
+    assert [each.hex() for each in ranges] == ["0x1.47ae147ae1477p-5", "0x1.0a3d70a3d70a3p-4", "0x1.851eb851eb850p-4"]
+
+
+def test_two_systems_are_the_paired_permutation_test():
+    test, theirs = randomised_tukey_hsd(SAKAI[:2], seed=7), paired_test(SAKAI[0], SAKAI[1], "permutation", seed=7)
+    assert (test.p[0, 1], test.difference[0, 1]) == (theirs.p, theirs.difference)
+
+
+def test_equal_systems_do_not_differ():
+    test = randomised_tukey_hsd(np.full((3, 4), 0.1), repeats=9)
+    assert (test.p == 1.0).all()
+    # Sums in another order differ by rounding, but count as equal.
+    values = np.array([[0.1, 0.2, 0.3], [0.3, 0.1, 0.2], [0.2, 0.3, 0.1]])
+    assert (randomised_tukey_hsd(values, repeats=99).p == 1.0).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ([0.1, 0.2], {}, r"values: must have at least two systems and two topics; the shape is \(2,\)"),
+        ([[0.1, np.nan], [0.2, 0.3]], {}, "values: expected finite numbers, found nan"),
+        ([[0.1, 1e200], [0.2, 0.3]], {}, r"values: expected numbers of at most 1e150, found 1e\+200"),
+        (SAKAI, {"repeats": 0}, "repeats: expected a whole number from 1 to 1,000,000,000, found 0"),
+        (SAKAI, {"seed": -1}, "seed: expected a whole number of at least 0, found -1"),
+    ],
+)
+def test_invalid_arguments_are_refused(values, options, message):
+    with pytest.raises(InputError, match=f"^{message}$"):
+        randomised_tukey_hsd(values, **options)
