@@ -14,6 +14,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.integrations import spark as integration
 from tieaware.integrations.spark import broadcasting, check_java, evaluate, means
+from tieaware.results.summaries import std_of_means
 from tieaware.runtime.extras import MissingExtraError
 
 MEASURES = ["AP", "nDCG@5", "P_5", "GMAP", "NumRet", "infAP", "Bpref"]
@@ -48,6 +49,8 @@ def assert_as_on_one_machine(values_df, expected):
                 column = found[kind.removesuffix("s")].loc[keys]
                 np.testing.assert_array_equal(column, cube[i, expected.answered[i], k], f"{run} {name} {kind}")
             assert averages.value[run, name] == summary[i, k]
+            if expected.chance is not None:
+                assert_means_of_chance(averages.loc[(run, name)], expected, i, k)
             if deviations is not None and not expected.measures[k].definition.is_count:
                 np.testing.assert_allclose(averages["std"][run, name], deviations[i, k], rtol=1e-15)
                 for kind in ("min", "max"):
@@ -55,10 +58,24 @@ def assert_as_on_one_machine(values_df, expected):
                     np.testing.assert_array_equal(averages[kind][run, name], wanted)
 
 
+def assert_means_of_chance(found, expected, i, k):
+    """Assert that a row of the means has those with which `Results` compares run i and measure k; a count has none."""
+    found = found[["chance", "chance_std", "ideal"]].to_numpy(float)
+    if expected.measures[k].definition.is_count:
+        assert np.isnan(found).all()
+        return
+    chance, ideal = (expected._mean_of(cube)[i, k] for cube in (expected.chance, expected.ideal))
+    np.testing.assert_array_equal(found[[0, 2]], [chance, ideal])
+    std = std_of_means(expected.chance_std, expected.values, expected.measures)[i, k]
+    np.testing.assert_allclose(found[1], std, rtol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("options", "broadcast"),
     [
         ({"spread": True}, None),
+        ({"spread": True, "chance": True}, None),
+        ({"chance": True, "ties": "trec_eval", "precision": "bands:1.5", "queries": "both"}, False),
         ({"ties": "trec_eval", "queries": "both"}, False),
         ({"ties": "run_order"}, True),
         ({"ties": "run_order"}, False),
@@ -111,6 +128,45 @@ def test_the_examples_of_the_page_run(spark):
     options = {"optionflags": doctest.NORMALIZE_WHITESPACE, "encoding": "utf-8"}
     results = doctest.testfile(str(page), module_relative=False, globs={"spark": spark}, **options)
     assert results.failed == 0 < results.attempted
+
+
+@pytest.mark.parametrize("broadcast", [True, False])
+@pytest.mark.parametrize("dtype", ["int", "boolean", "double", "float"])
+def test_missing_labels(broadcast, dtype, frames, spark):
+    """With missing="unjudged", null and NaN are labels of documents that are not judged; otherwise they are errors."""
+    qrels = judgments()
+    missing = np.arange(len(qrels)) % 5 == 0
+    labels = np.where(missing, np.nan, qrels["relevance"])
+    rows = spark.createDataFrame(qrels.assign(relevance=labels))
+    isnan = "isnan(relevance)"
+    label = {
+        "int": f"cast(case when {isnan} then null else relevance end as int)",
+        "boolean": f"case when {isnan} then null else relevance > 0 end",
+        "double": f"case when {isnan} and doc_id < 'd3' then null else relevance * 0.7D end",
+        "float": "cast(relevance as float)",
+    }[dtype]
+    known = {"boolean": lambda x: x > 0, "double": lambda x: x * 0.7}.get(dtype, lambda x: x)(qrels["relevance"])
+    judged = qrels.assign(relevance=np.where(missing, np.nan, known))
+    measures = ["AP(rel=0.7)", "nDCG@5", "P_5", "infAP(rel=0.7)"]
+    expected = tieaware.evaluate(judged, frames[1].toPandas(), measures, missing="unjudged")
+    qrels_df = rows.selectExpr("query_id", "doc_id", f"{label} as relevance")
+    found = evaluate(qrels_df, frames[1], measures, broadcast=broadcast, missing="unjudged")
+    assert_as_on_one_machine(found, expected)
+    from pyspark.errors import SparkRuntimeException
+
+    with pytest.raises((InputError, SparkRuntimeException), match=r"relevance: expected .* found (null|NaN) for"):
+        evaluate(qrels_df, frames[1], measures, broadcast=broadcast).collect()
+
+
+def test_options_that_no_evaluation_has(frames):
+    """Unknown values of options, and measures that need subtopics, give one line."""
+    for options, message in (
+        ({"missing": "zero"}, "^missing: expected one of unjudged, found 'zero'$"),
+        ({"chance": 1}, "^chance: expected True or False, found 1$"),
+        ({"measures": ["AP", "alpha_nDCG@10"]}, "^measures: alpha_nDCG@10 needs judgments of subtopics, which are not"),
+    ):
+        with pytest.raises(InputError, match=message):
+            evaluate(*frames, **{"measures": MEASURES, **options})
 
 
 @pytest.mark.parametrize("broadcast", [True, False])

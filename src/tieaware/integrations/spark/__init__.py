@@ -32,6 +32,7 @@ from tieaware.integrations.spark.packing import CHUNK_COLUMNS, packed
 from tieaware.integrations.spark.partitions import Evaluation
 from tieaware.integrations.spark.sql import literal, raising
 from tieaware.integrations.spark.sums import merged_means, partial_sums, value_columns
+from tieaware.lists.grades import Missing, check_missing
 from tieaware.measures import Measure, named_measures
 from tieaware.precision import Coarsening
 from tieaware.runtime.extras import load
@@ -56,6 +57,8 @@ def evaluate(
     queries: SparkQueryChoice = "judged",
     duplicates: SparkDuplicates = "judged",
     broadcast: bool | None = None,
+    missing: Missing | None = None,
+    chance: bool = False,
 ) -> Any:
     """Evaluate runs against judgments, both in data frames of Spark.
 
@@ -87,11 +90,15 @@ def evaluate(
     broadcast : bool, optional
         Whether to collect the judgments and copy them to every executor. Otherwise Spark joins judgments and runs by
         sorting both. By default up to a million judgments are copied.
+    missing : "unjudged", optional
+        Whether null and NaN among the labels mean that a document is unjudged. By default, they are errors.
+    chance : bool
+        Whether to add the columns chance, chance_std and ideal: what a random order earns; see `tieaware.evaluate`.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        One row for each value, with the columns run, query_id, measure, value and, with a spread, std, min and max; in
+        One row for each value, with the columns run, query_id, measure, value, and those of a spread and of chance; in
         no particular order. The frame is lazy: every action on it, such as ``show``, computes the values again.
 
     Raises
@@ -122,11 +129,12 @@ def evaluate(
     for measure in parsed:
         if measure.definition.needs_subtopics:
             raise InputError("measures", f"{measure} needs judgments of subtopics, which are not read with Spark")
-    view = View(ties, precision, flag("spread", spread))
+    view = View(ties, precision, flag("spread", spread), flag("chance", chance))
+    check_missing(missing)
     one_of("queries", queries, get_args(SparkQueryChoice))
     one_of("duplicates", duplicates, get_args(SparkDuplicates))
     broadcast = broadcast if broadcast is None else flag("broadcast", broadcast)
-    judgments, runs = judgments_in(qrels_df, "qrels_df"), runs_in(runs_df, "runs_df")
+    judgments, runs = judgments_in(qrels_df, "qrels_df", missing), runs_in(runs_df, "runs_df")
     check_identifier_types(runs, judgments)
 
     by_position = any(each.by_position for each in passes([view]))
@@ -165,9 +173,10 @@ def means(values_df: Any) -> Any:
     Returns
     -------
     pyspark.sql.DataFrame
-        The columns run, measure, value and, with a spread, std, min and max, sorted by run and measure. The numbers
+        The columns run, measure, value, and those of a spread and of chance, sorted by run and measure. The numbers
         have the same bits as in `Results.means`: counts such as NumRet are summed, and have no spread; std is the
-        standard deviation of the mean, as in `Results.mean_std`.
+        standard deviation of the mean, as in `Results.mean_std`. So is chance_std; counts and GMAP have no means of
+        chance, and no measure has a mean ideal if it is unknown for a query.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from tieaware.inputs.column_names import judged_columns, run_column, run_columns
 from tieaware.inputs.frames import FrameInMemory
 from tieaware.integrations.spark.installation import EXTRA
 from tieaware.integrations.spark.sql import literal, raised, row_names
-from tieaware.lists.grades import Grades
+from tieaware.lists.grades import Grades, Missing
 from tieaware.lists.judgments import Judgments
 from tieaware.measures import Measure
 from tieaware.runtime.extras import load
@@ -102,8 +102,11 @@ class CheckedRows(NamedTuple):
         return f"concat({literal(before)}, coalesce(cast({fault.found} as string), 'null'))"
 
 
-def judgments_in(frame: Any, name: str) -> CheckedRows:
-    """Recognise the columns of judgments in a data frame, query, document and label, and return its checked rows."""
+def judgments_in(frame: Any, name: str, missing: Missing | None = None) -> CheckedRows:
+    """Recognise the columns of judgments in a data frame, query, document and label, and return its checked rows.
+
+    With `missing`, labels that are null or NaN become -1, which means unjudged.
+    """
     names = tuple(frame.columns)
     found = judged_columns(FrameInMemory(names, []), name, None, None, None)
     columns = dict(zip(("query", "document", "label"), (names[i] for i in found), strict=True))
@@ -117,7 +120,13 @@ def judgments_in(frame: Any, name: str) -> CheckedRows:
         Fault("label is null", "label", "a label", "label"),
         Fault(wrong, "label", "a number from -2147483648 to 2147483647", "label"),
     )
-    return CheckedRows(_standard(frame, columns, types), name, columns, types, faults)
+    standard = _standard(frame, columns, types)
+    if missing is not None:
+        # No integer is out of the range of bigint, so the check of the range sees every label as it was given.
+        kind = "double" if types["label"] == "double" else "bigint"
+        label = f"nanvl(coalesce({number}, -1D), -1D)" if kind == "double" else "coalesce(cast(label as bigint), -1L)"
+        standard = standard.selectExpr("query", "document", f"{label} as label")
+    return CheckedRows(standard, name, columns, types, faults)
 
 
 def runs_in(frame: Any, name: str) -> CheckedRows:

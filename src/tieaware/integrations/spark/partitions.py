@@ -16,7 +16,6 @@ from tieaware.engine.views import View, passes
 from tieaware.errors import InputError
 from tieaware.integrations.spark.installation import EXTRA
 from tieaware.integrations.spark.packing import numbered, unpacked, unpacked_names
-from tieaware.integrations.spark.sums import VALUE_COLUMNS
 from tieaware.kernels import _identifiers
 from tieaware.lists.grades import GradedLabels, Grades, whole_or_real
 from tieaware.lists.identifiers import Identifiers, quoted
@@ -37,7 +36,7 @@ class Evaluation:
     ----------
     measures : tuple of Measure
     view : View
-        The tie rule, the score precision, and whether to compute the spread.
+        The tie rule, the score precision, and whether to compute the spread and chance.
     unanswered : bool
         Whether the results include a row for each judged query that a run does not answer.
     dtype : str
@@ -107,8 +106,8 @@ class Evaluation:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of values of each measure: "value", and with a spread also "std", "min" and "max"."""
-        return VALUE_COLUMNS[: self.view.n_outputs]
+        """The kinds of values of each measure: "value", and those of a spread and of chance."""
+        return ("value", *self.view.outputs[1:])
 
 
 class _Rows(NamedTuple):

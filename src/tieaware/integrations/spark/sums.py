@@ -13,14 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Values
+from tieaware.engine.views import CHANCE, SPREAD
 from tieaware.integrations.spark.installation import EXTRA
 from tieaware.integrations.spark.packing import numbered
 from tieaware.kernels import _means
 from tieaware.measures import Measure, parse_measure
 from tieaware.runtime.extras import load
 
-# The columns of values in a frame. Only frames with a spread have the columns after the first.
-VALUE_COLUMNS = ("value", "std", "min", "max")
+# The columns of values in a frame. Only frames with a spread or with chance have the columns after the first.
+VALUE_COLUMNS = ("value", *SPREAD, *CHANCE)
+# The columns of standard deviations, whose variances are summed.
+_DEVIATIONS = ("std", "chance_std")
 
 # The least number of rows whose values are summed in one call.
 ROWS_AT_ONCE = 1 << 20
@@ -32,7 +35,7 @@ def partial_sums(batches: Iterable[Any]) -> Iterator[Any]:
     Parameters
     ----------
     batches : iterable of pyarrow.RecordBatch
-        The columns run, measure, value and, if there is a spread, std, min and max.
+        The columns run, measure, value, and those of a spread and of chance, if there are any.
 
     Yields
     ------
@@ -47,8 +50,9 @@ def partial_sums(batches: Iterable[Any]) -> Iterator[Any]:
         for kind in value_columns(table.schema.names):
             values = table.column(kind).to_numpy().astype(np.float64)
             # Sum variances: the variance of a sum of independent values is the sum of their variances.
-            terms = values**2 if kind == "std" else values
-            sums, counts = _means.sums(terms, groups, geometric if kind != "std" else np.zeros_like(geometric))
+            terms = values**2 if kind in _DEVIATIONS else values
+            arithmetic = kind in (*_DEVIATIONS, *CHANCE)
+            sums, counts = _means.sums(terms, groups, np.zeros_like(geometric) if arithmetic else geometric)
             found.update({f"{kind}_high": sums[:, 0].copy(), f"{kind}_low": sums[:, 1].copy(), f"{kind}_n": counts})
         yield load("pyarrow", EXTRA).RecordBatch.from_pydict(found)
 
@@ -64,7 +68,7 @@ def merged_means(batches: Iterable[Any]) -> Iterator[Any]:
     Yields
     ------
     pyarrow.RecordBatch
-        The columns run, measure, value and, if there is a spread, std, min and max.
+        The columns run, measure, value, and those of a spread and of chance, if there are any.
     """
     pa = load("pyarrow", EXTRA)
     held = [batch for batch in batches if batch.num_rows]
@@ -78,6 +82,11 @@ def merged_means(batches: Iterable[Any]) -> Iterator[Any]:
         partial = np.stack([table.column(f"{kind}_{half}").to_numpy() for half in ("high", "low")], axis=1)
         sums, counts = _means.merged(partial, table.column(f"{kind}_n").to_numpy().copy(), groups, len(measures))
         found[kind] = _summary(kind, measures, sums, counts)
+        if kind == "value":
+            n_values = counts
+        elif kind in CHANCE:
+            # A sum leaves out NaN. Without some of the queries, the mean cannot be compared with that of the values.
+            found[kind][counts < n_values] = np.nan
     yield pa.Table.from_pydict(found).sort_by([("run", "ascending"), ("measure", "ascending")]).to_batches()[0]
 
 
@@ -90,16 +99,20 @@ def value_columns(names: Iterable[str]) -> list[str]:
 def _summary(kind: str, measures: list[Measure], sums: Values, counts: Integers) -> Values:
     """Return the summary of a column for each run and measure: the sum of a count, the mean of any other measure.
 
-    The result is NaN for the spread of a count, and for the standard deviation of a geometric mean.
+    The result is NaN for the spread and the chance of a count, and for the standard deviation and the chance of a
+    geometric mean.
     """
     geometric = _are_geometric(measures)
     is_count = np.array([measure.definition.is_count for measure in measures])
     total = sums.sum(axis=1)
-    if kind == "std":
+    if kind in _DEVIATIONS:
         with np.errstate(invalid="ignore", divide="ignore"):
             deviations: Values = np.sqrt(total) / counts
         deviations[geometric | is_count] = np.nan
         return deviations
+    if kind in CHANCE:
+        means = _means.of_sums(sums, counts, np.zeros_like(geometric))
+        return np.where(is_count | geometric, np.nan, means)
     means = _means.of_sums(sums, counts, geometric)
     return np.where(is_count, total if kind == "value" else np.nan, means)
 
