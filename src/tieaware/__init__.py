@@ -69,7 +69,7 @@ from tieaware.measures.diversity import (
 from tieaware.measures.documents_viewed import documents_viewed
 from tieaware.measures.ideal_overlap import Compat
 from tieaware.measures.ntcir import MSnDCG, O, PPlus, iRBU, nERR
-from tieaware.measures.user_models import BPM, INSQ, INST, SDCG
+from tieaware.measures.user_models import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
 from tieaware.optimise import WeightedFusion, fuse
 from tieaware.precision import bands
 from tieaware.precision.worst_cases import WorstCase, worst_case
@@ -103,6 +103,10 @@ __all__ = [
     "IAP11",
     "INSQ",
     "INST",
+    "NERR8",
+    "NERR9",
+    "NERR10",
+    "NERR11",
     "NRBP",
     "PRR",
     "P_IA",

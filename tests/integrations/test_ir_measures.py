@@ -15,6 +15,9 @@ from ir_measures import (
     INSQ,
     INST,
     NERR8,
+    NERR9,
+    NERR10,
+    NERR11,
     RBP,
     RR,
     SDCG,
@@ -64,13 +67,18 @@ OTHERS = [
             SDCG(max_rel=2) @ 5, SDCG(max_rel=4) @ 50, SDCG(min_rel=1, max_rel=2) @ 3, SDCG(max_rel=1) @ 2000,
             INSQ(max_rel=2), INSQ(T=2.5, min_rel=1, max_rel=3), INSQ(T=0.25, max_rel=1),
             INST(max_rel=2), INST(T=2.5, min_rel=1, max_rel=3), INST(T=0.5, max_rel=1), BPM(max_rel=2) @ 5,
-            BPM(T=2.5, max_rel=2) @ 10, BPM(T=4, min_rel=1, max_rel=2) @ 2000,
+            BPM(T=2.5, max_rel=2) @ 10, BPM(T=4, min_rel=1, max_rel=2) @ 2000, NERR8(max_rel=2) @ 5,
+            NERR8(max_rel=4) @ 2000, NERR9(min_rel=1, max_rel=3) @ 7, NERR9(max_rel=3) @ 2000, NERR10(max_rel=3),
+            NERR10(p=0.5, min_rel=1, max_rel=2), NERR11(max_rel=4), NERR11(T=2.5, min_rel=1, max_rel=3),
         ],
         1e-12,
     ),
     (ir_measures.providers.compat_provider.CompatProvider(), [Compat, Compat(p=0.8), Compat(normalize=False)], 1e-12),
     (ir_measures.gdeval, [nDCG(dcg="exp-log2") @ 5, ERR @ 5], 5.1e-6),
 ]
+
+# A measure that tieaware does not have.
+OF_THE_CALLER = ir_measures.define_byquery(lambda qrels, run: len(run), name="Length")
 
 
 @pytest.fixture
@@ -168,8 +176,7 @@ def test_installing_changes_the_values_of_ir_measures(installed):
     """`install` can be repeated with another tie rule, and undone. Other measures keep their providers."""
     qrels, run = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0, "d3": 2.0}}
     pipeline = ir_measures.DefaultPipeline
-    # A measure that tieaware does not have.
-    other = NERR8(max_rel=1) @ 5
+    other = OF_THE_CALLER
     before, unchanged = list(pipeline.providers), other.calc_aggregate(qrels, run)
     assert ir_measures.calc_aggregate([RR], qrels, run) == {RR: 1 / 6}
     for rule, value in (("average", 11 / 18), ("average", 11 / 18), ("optimistic", 1.0), ("pessimistic", 1 / 3)):
@@ -257,7 +264,7 @@ def test_tieaware_takes_the_measure_objects_of_ir_measures():
     [
         (RBP(p=0.5), r"measure RBP\(p=0.5\): requires rel, as in RBP\(rel=1\); for gains, write 'RBP\(gains=label\)'"),
         (P, "measure P: ir_measures requires the parameter cutoff"),
-        (NERR8(max_rel=1) @ 5, r"measure: tieaware does not have the measure NERR8\(max_rel=1\)@5 of ir_measures"),
+        (OF_THE_CALLER, "measure: tieaware does not have the measure Length of ir_measures"),
     ],
 )
 def test_measures_with_another_definition_are_rejected(measure, problem):

@@ -71,7 +71,9 @@ MEASURES: tuple[str, ...] = (
 # Measures that are not listed above are added, so that none is forgotten. Excepted are those that
 # test_inferred.py, test_interpolated.py, test_nth_relevant.py, test_accumulated_gain.py and test_blended.py in
 # tests/engine/ test.
-_ELSEWHERE = {"infAP", "IPrec", "IAP11", "MaxF", "PRR", "INST", "BPM", "PPlus"}
+_ELSEWHERE = {
+    "infAP", "IPrec", "IAP11", "MaxF", "PRR", "INST", "BPM", "PPlus", "NERR8", "NERR9", "NERR10", "NERR11",
+}  # fmt: skip
 MEASURES += tuple(
     notation
     for name, definition in DEFINITIONS.items()

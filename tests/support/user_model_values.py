@@ -85,6 +85,32 @@ def bpm(measure: Measure, order: Order, judged: Order) -> Fraction:
     return found / depth if depth else found
 
 
+def _nearly_err(goes_on: Callable[[Measure, int], Fraction]) -> Callable[[Measure, Order, Order], Fraction]:
+    """Return the value of a user who reads on at rank j with the probability goes_on(j) (1 - g_j)."""
+
+    def value(measure: Measure, order: Order, judged: Order) -> Fraction:
+        k = len(order) if measure.cutoff is None else measure.cutoff
+        views, viewed, gained = Fraction(1), Fraction(0), Fraction(0)
+        for j, gain in enumerate([*_gains(measure, order), *[Fraction(0)] * (k - len(order))], 1):
+            viewed, gained = viewed + views, gained + views * gain
+            views *= goes_on(measure, j) * (1 - gain)
+        if measure.cutoff is None and measure.name == "NERR10":
+            viewed += views / (1 - Fraction(measure["p"]))
+        if measure.cutoff is None and measure.name == "NERR11":
+            first = k + 2 * Fraction(measure["T"])
+            with mpmath.workdps(_DIGITS + 5):
+                viewed += views * first**2 * _rounded(mpmath.psi(1, mpmath.mpf(first.numerator) / first.denominator))
+        return gained / viewed if viewed else viewed
+
+    return value
+
+
+nerr_8 = _nearly_err(lambda measure, j: Fraction(1))
+nerr_9 = _nearly_err(lambda measure, j: Fraction(j, j + 1))
+nerr_10 = _nearly_err(lambda measure, j: Fraction(measure["p"]))
+nerr_11 = _nearly_err(lambda measure, j: (1 - 1 / (j + 2 * Fraction(measure["T"]))) ** 2)
+
+
 def ms_ndcg(measure: Measure, order: Order, judged: Order) -> Fraction:
     exponential = measure["dcg"] == "exp-log2"
     order, best = (
@@ -141,5 +167,5 @@ def p_plus(measure: Measure, order: Order, judged: Order) -> Fraction:
 # Each function takes the measure, the labels of the first k documents, and the labels of all judged documents.
 VALUES: dict[str, Callable[[Measure, Order, Order], Fraction]] = {
     "SDCG": sdcg, "INSQ": insq, "INST": inst, "BPM": bpm, "MSnDCG": ms_ndcg, "nERR": nerr, "iRBU": irbu,
-    "O": o_measure, "PPlus": p_plus,
+    "O": o_measure, "PPlus": p_plus, "NERR8": nerr_8, "NERR9": nerr_9, "NERR10": nerr_10, "NERR11": nerr_11,
 }  # fmt: skip

@@ -63,12 +63,10 @@ class Totals(NamedTuple):
             totals[:, i] = definition.total(measure, judgments)
             if definition.query_number:
                 numbers[:, i] = definition.query_number(measure, judgments)
-            if definition.of_queries:
-                lookups[i], starts[:, i] = definition.of_queries(measure, judgments)
-            elif definition.query_lookup:
-                of_queries = definition.query_lookup(measure, judgments)
-                if of_queries is not None:
-                    lookups[i], starts[:, i] = of_queries
+            lookup = definition.of_queries or definition.query_lookup
+            of_queries = lookup(measure, judgments) if lookup else None
+            if of_queries is not None:
+                lookups[i], starts[:, i] = of_queries
         needs_judged = any(measure.definition.norm_of_known for measure in measures)
         return cls(totals, numbers, lookups, starts, judgments.count(0) if needs_judged else None)
 

@@ -27,7 +27,7 @@ _NAME = "tieaware"
 _WITH_REL = ("RBP",)
 
 # The measures that cwl_eval computes from scaled labels. It looks at this many ranks, and cuts the weights off there.
-_SCALED = ("SDCG", "INSQ", "INST", "BPM")
+_SCALED = ("SDCG", "INSQ", "INST", "BPM", "NERR8", "NERR9", "NERR10", "NERR11")
 _RANKS_OF_CWL_EVAL = 1000
 
 # The measures of diversity, which need judgments with subtopics.
@@ -214,7 +214,8 @@ def _supported(measures: Any, anything: Any) -> list[Any]:
             measures._Success, measures._Rprec, measures._Bpref, measures._infAP, measures._IPrec, measures._Judged,
             measures._Accuracy, measures._SetP, measures._SetR, measures._SetF, measures._SetAP, measures._NumQ,
             measures._NumRel, measures._NumRet, measures._Compat, measures._SDCG, measures._INSQ,
-            measures._INST, measures._BPM, *(getattr(measures, f"_{name}") for name in _DIVERSE),
+            measures._INST, measures._BPM, measures._NERR8, measures._NERR9, measures._NERR10, measures._NERR11,
+            *(getattr(measures, f"_{name}") for name in _DIVERSE),
         )
     ]  # fmt: skip
 

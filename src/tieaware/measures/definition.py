@@ -136,7 +136,7 @@ class Definition:
         Takes the measure, the totals and the numbers of retrieved documents; returns the number by which the
         kernel's sum is divided: one for all queries, or float64[n_queries].
     of_queries : callable, optional
-        As `query_lookup`, for kernels that also read what `slots` returns.
+        As `query_lookup`, for kernels that also read what `slots` returns. If it returns None, they read only that.
     needs_subtopics : bool
         Whether the measure needs judgments of subtopics.
     norm_of_known : bool
@@ -195,7 +195,7 @@ class Definition:
     slots: Callable[[Measure, int], Values] | None = None
     query_number: Callable[[Measure, Judgments], Values] | None = None
     query_lookup: Callable[[Measure, Judgments], tuple[Values, Integers] | None] | None = None
-    of_queries: Callable[[Measure, Judgments], tuple[Values, Integers]] | None = None
+    of_queries: Callable[[Measure, Judgments], tuple[Values, Integers] | None] | None = None
     needs_subtopics: bool = False
     measure_number: str | Callable[[Measure], float] | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)

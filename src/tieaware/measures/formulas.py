@@ -115,11 +115,15 @@ def _grades(labels: Labels | Values, max_rel: int) -> Values:
         raise unexpected("labels", f"at most max_rel={max_rel}", f"{labels.max():g}")
     grades = np.arange(1, max_rel + 1) if labels.dtype == np.int32 else labels[labels > 0.0]
     if len(grades) > MOST_GRADES:
-        raise InputError(
-            "labels", f"have {len(grades)} different values, but at most {MOST_GRADES} are possible; round the labels"
-        )
+        raise too_many_grades(len(grades))
     rows: Values = (labels == grades[:, None]).astype(np.float64)
     return rows
+
+
+def too_many_grades(count: int) -> InputError:
+    """Return the error about real labels with too many different values, each of which is a weighting."""
+    problem = f"have {count} different values, but at most {MOST_GRADES} are possible; round the labels"
+    return InputError("labels", problem)
 
 
 def _nothing(labels: Labels | Values) -> Values:

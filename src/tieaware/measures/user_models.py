@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,18 @@ from tieaware.errors import InputError
 from tieaware.kernels import _slots
 from tieaware.lists.judgments import Judgments
 from tieaware.measures.definition import Definition, Measure, Weighting
-from tieaware.measures.formulas import GAIN, always, gainful_documents, logarithmic_slots, one, slot_weights
+from tieaware.measures.formulas import (
+    GAIN,
+    MOST_GRADES,
+    always,
+    gainful_documents,
+    logarithmic_slots,
+    one,
+    patient_slots,
+    reciprocal_slots,
+    slot_weights,
+    too_many_grades,
+)
 from tieaware.measures.parameters import Number, Table, WholeNumber
 from tieaware.measures.registry import GAIN_KIND, JUDGED_ONLY, TABLE, Parameters, register
 
@@ -32,7 +44,7 @@ _GRADES: Parameters = {
     "min_rel": WholeNumber(0, 0, 49, "the highest label without gain"),
     "max_rel": WholeNumber(4, 1, 50, "the highest label, whose gain is 1"),
 }
-_LIMIT_OF_INST = (
+_LIMIT_OF_ORDERS = (
     "the exact value goes through all orders of tied documents, which are too many; use a smaller cut-off or another "
     "tie rule"
 )
@@ -65,16 +77,32 @@ def _gain_of_steps(labels: Labels | Values, dcg: str, gains: Table, min_rel: int
 
 
 def _rows_of_steps(labels: Labels | Values, min_rel: int, max_rel: int) -> Values:
-    """Return one row for each label from min_rel + 1 to max_rel, with 1 for documents with that label."""
+    """Return one row for each label from min_rel + 1 to max_rel, with 1 for documents with that label.
+
+    If labels are real numbers, the rows are those of the labels above min_rel that occur, but one row if there is none.
+    """
+    if labels.dtype == np.int32:
+        return _rows_of_whole_steps(labels, min_rel, max_rel)
+    steps = _steps(labels, min_rel, max_rel)
+    occurring = steps[steps > 0.0]
+    if len(occurring) > MOST_GRADES:
+        raise too_many_grades(len(occurring))
+    rows: Values = (steps == (occurring if len(occurring) else np.array([np.inf]))[:, None]).astype(np.float64)
+    return rows
+
+
+def _rows_of_whole_steps(labels: Labels | Values, min_rel: int, max_rel: int) -> Values:
+    """Return the rows as for whole labels; raise InputError if labels are real numbers."""
     steps = _steps(labels, min_rel, max_rel)
     if (steps != np.floor(steps)).any():
-        raise InputError("labels", "must be whole numbers for this measure")
+        raise InputError("labels", "must be whole numbers, since this measure counts the steps to the wanted gain")
     rows: Values = (steps == np.arange(1, max_rel - min_rel + 1)[:, None]).astype(np.float64)
     return rows
 
 
 STEPS = Weighting(_steps, ("min_rel", "max_rel"))
 ROWS_OF_STEPS = Weighting(_rows_of_steps, ("min_rel", "max_rel"))
+ROWS_OF_WHOLE_STEPS = Weighting(_rows_of_whole_steps, ("min_rel", "max_rel"))
 GAIN_OF_STEPS = Weighting(_gain_of_steps, ("dcg", "gains", "min_rel", "max_rel"))
 
 
@@ -120,6 +148,48 @@ def _by_inverse_squares(measure: Measure, total: Values, retrieved: Integers) ->
     return _largest(measure) * float(inverse_square_slots(measure, measure.cutoff)[measure.cutoff].sum())
 
 
+def _gains_of_grades(measure: Measure, judgments: Judgments) -> tuple[Values, Integers] | None:
+    """Return the gains, scaled to 0 … 1, of the labels above `min_rel`, if labels are real numbers; otherwise None."""
+    if judgments.grades is None:
+        return None
+    min_rel, max_rel = int(measure["min_rel"]), int(measure["max_rel"])
+    steps = _steps(judgments.grades.values, min_rel, max_rel)
+    return steps[steps > 0.0] / (max_rel - min_rel), np.zeros(judgments.n_queries, dtype=np.int64)
+
+
+def _equal_slots(measure: Measure, depth: int) -> Values:
+    """Return the prefix sums of the weight 1 of every rank."""
+    return slot_weights(_counted, depth)
+
+
+def _counted(depth: int) -> Values:
+    ranks: Values = np.zeros((depth + 1, 2))
+    ranks[:, 0] = np.arange(depth + 1)
+    return ranks
+
+
+def _last_of_finite(measure: Measure) -> float:
+    """Return the prefix sum of the weights of NERR8 or NERR9 at the cut-off; infinity if the list decides."""
+    return np.inf if measure.cutoff is None else _at_cutoff(measure)
+
+
+def _last_of_geometric(measure: Measure) -> float:
+    """Return the prefix sum of the weights of NERR10 at the cut-off, or its limit. The sums begin with -1."""
+    return 0.0 if measure.cutoff is None else _at_cutoff(measure)
+
+
+def _last_of_inverse_squares(measure: Measure) -> float:
+    """Return the prefix sum of the weights of NERR11 at the cut-off, or its limit."""
+    return trigamma(2.0 * float(measure["T"])) if measure.cutoff is None else _at_cutoff(measure)
+
+
+def _at_cutoff(measure: Measure) -> float:
+    slots, cutoff = measure.definition.slots, measure.cutoff
+    if cutoff is None or slots is None or cutoff > _DEEPEST:
+        raise InputError(f"cut-off of {measure}", f"must be at most {_DEEPEST:,}")
+    return float(slots(measure, cutoff)[cutoff].sum())
+
+
 def _wanted_steps(measure: Measure, depth: int) -> Values:
     """Return the number of steps that reach the gain T, the decimal number as it is written; this is no prefix sum."""
     steps = Fraction(repr(measure["T"])) * (int(measure["max_rel"]) - int(measure["min_rel"]))
@@ -143,6 +213,12 @@ def trigamma(x: float) -> float:
     return total + (1.0 + 0.5 / x + series) / x
 
 
+# What the four variants of NERR have in common.
+_STOPPING: dict[str, Any] = {
+    "kernel": "reading", "weighting": ROWS_OF_STEPS, "total": documents_with_gain, "norm": one,
+    "of_queries": _gains_of_grades, "own_extremes": always, "limit": _LIMIT_OF_ORDERS,
+}  # fmt: skip
+
 # fmt: off
 SDCG: Measure = register(Definition(
     name="SDCG", title="scaled discounted cumulative gain",
@@ -159,12 +235,34 @@ INSQ: Measure = register(Definition(
 INST: Measure = register(Definition(
     name="INST", title="gain per document of a user who stops sooner once gain is found",
     kernel="reading", weighting=ROWS_OF_STEPS, total=documents_with_gain, norm=one, measure_number="T",
-    own_extremes=always, limit=_LIMIT_OF_INST,
+    of_queries=_gains_of_grades, own_extremes=always, limit=_LIMIT_OF_ORDERS,
     parameters={"T": Number(1.0, 0.5, 1e9, _WANTED_GAIN), **_GRADES, **JUDGED_ONLY},
+))
+NERR8: Measure = register(Definition(
+    name="NERR8", title="gain per document of a user who stops at each document with the probability of its gain",
+    slots=_equal_slots, measure_number=_last_of_finite, parameters={**_GRADES, **JUDGED_ONLY}, **_STOPPING,
+))
+NERR9: Measure = register(Definition(
+    name="NERR9", title="NERR8 of a user who also goes on from rank j with the probability j / (j + 1)",
+    slots=reciprocal_slots, measure_number=_last_of_finite, parameters={**_GRADES, **JUDGED_ONLY}, **_STOPPING,
+))
+NERR10: Measure = register(Definition(
+    name="NERR10", title="NERR8 of a user who also goes on from each rank with the probability p",
+    slots=patient_slots, measure_number=_last_of_geometric,
+    parameters={
+        "p": Number(0.9, 0.0, 1.0, "the probability that a user who found no gain goes on", ends=False),
+        **_GRADES, **JUDGED_ONLY,
+    },
+    **_STOPPING,
+))
+NERR11: Measure = register(Definition(
+    name="NERR11", title="NERR8 of a user who also stops less and less often",
+    slots=inverse_square_slots, measure_number=_last_of_inverse_squares,
+    parameters={"T": Number(1.0, 0.0, 1e9, _WANTED_GAIN, ends=False), **_GRADES, **JUDGED_ONLY}, **_STOPPING,
 ))
 BPM: Measure = register(Definition(
     name="BPM", title="gain per document of a user who stops as soon as enough gain is found",
-    kernel="gain_reached", weighting=ROWS_OF_STEPS, total=documents_with_gain, norm=one, slots=_wanted_steps,
+    kernel="gain_reached", weighting=ROWS_OF_WHOLE_STEPS, total=documents_with_gain, norm=one, slots=_wanted_steps,
     own_extremes=always, limit=_LIMIT_OF_BPM,
     parameters={"T": Number(1.0, 0.0, 1e9, _WANTED_GAIN, ends=False), **_GRADES, **JUDGED_ONLY},
 ))

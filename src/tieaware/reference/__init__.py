@@ -8,8 +8,8 @@ documents may stand in either order. Every measure has three functions, with nam
     takes a ranking and returns its value.
 ``mean_of_reciprocal_rank``
     takes groups and returns the mean of the value over all orders of the documents inside their groups, each order
-    equally likely. It does not enumerate the orders, except in ``accumulated_gain`` and ``blended_ratios``. (There is
-    only one query, so this is never a mean over queries.)
+    equally likely. It does not enumerate the orders, except in ``accumulated_gain``, ``stopping`` and
+    ``blended_ratios``. (There is only one query, so this is never a mean over queries.)
 ``variance_of_reciprocal_rank``
     takes groups and returns the variance of the value over these orders.
 
@@ -78,6 +78,8 @@ References
 .. [25] R. Agrawal, S. Gollapudi, A. Halverson, S. Ieong, "Diversifying search results", WSDM 2009.
 .. [26] C. Zhai, W. W. Cohen, J. Lafferty, "Beyond independent relevance: methods and evaluation metrics for subtopic
        retrieval", SIGIR 2003.
+.. [27] L. Azzopardi, J. Mackenzie, A. Moffat, "ERR is not C/W/L: exploring the relationship between expected reciprocal
+       rank and other metrics", ICTIR 2021.
 """
 
 from __future__ import annotations
@@ -107,6 +109,7 @@ from tieaware.reference import (
     ntcireval,
     pairs,
     sets,
+    stopping,
 )
 from tieaware.reference.attention import exposures
 from tieaware.reference.rankings import ORDERS, Functions, Label, Order, group, is_judged, rank
@@ -125,6 +128,7 @@ MEASURES: dict[str, Functions] = {
     **ntcireval.MEASURES,
     **cwl.MEASURES,
     **accumulated_gain.MEASURES,
+    **stopping.MEASURES,
     **compatibility.MEASURES,
     **blended_ratios.MEASURES,
     **intents.MEASURES,
