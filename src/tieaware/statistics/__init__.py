@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tieaware.checks.attributes import hinted_module
 from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
+from tieaware.statistics.bayesian import BayesianComparison, bayesian_comparison
 from tieaware.statistics.chance_test import ChanceTest, better_than_chance
 from tieaware.statistics.multiple_comparisons import benjamini_hochberg, bonferroni, holm
 from tieaware.statistics.paired_tests import PairedTest, paired_test
@@ -28,10 +29,14 @@ from tieaware.statistics.run_overlap import RunOverlap, rbo_by_query
 from tieaware.statistics.scores import smooth, standardize
 from tieaware.statistics.tie_counts import Ties, count_ties
 from tieaware.statistics.tukey import tukey_hsd
+from tieaware.statistics.variance_analysis import Anova, Effect, anova
 from tieaware.statistics.verdicts import PairTests, Resolutions, all_pairs, resolve_ties, shares_of_changes
 
 __all__ = [
+    "Anova",
+    "BayesianComparison",
     "ChanceTest",
+    "Effect",
     "Kappa",
     "OverlapBounds",
     "OverlapSpread",
@@ -42,6 +47,8 @@ __all__ = [
     "RunOverlap",
     "Ties",
     "all_pairs",
+    "anova",
+    "bayesian_comparison",
     "benjamini_hochberg",
     "better_than_chance",
     "bonferroni",

@@ -107,6 +107,11 @@ def paired_test(
     one_of("alternative", alternative, get_args(Alternative))
     confidence = number("confidence", confidence, 0, 1, ends=False)
     repeats, seed = whole_number("repeats", repeats, 1, 10**9), whole_number("seed", seed, 0)
+    return _METHODS[method](differences_of(a, b, axis), alternative, confidence, repeats, seed)
+
+
+def differences_of(a: npt.ArrayLike, b: npt.ArrayLike, axis: int) -> Values:
+    """Return a - b with the axis of the pairs last; raise InputError if the arrays cannot be compared as pairs."""
     differences = _differences(finite(a, "a"), finite(b, "b"))
     if differences.ndim == 0:
         raise InputError("a", "must have at least two pairs; a and b are single numbers")
@@ -118,7 +123,7 @@ def paired_test(
         raise InputError("a, b", f"must have as many pairs each; found {lengths[0]} and {lengths[1]} values")
     if differences.shape[axis] < 2:
         raise InputError("a", f"must have at least two pairs; the differences have shape {differences.shape}")
-    return _METHODS[method](np.moveaxis(differences, axis, -1), alternative, confidence, repeats, seed)
+    return np.moveaxis(differences, axis, -1)
 
 
 def _differences(a: Values, b: Values) -> Values:
