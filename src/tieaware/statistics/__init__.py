@@ -25,6 +25,7 @@ from tieaware.statistics.rank_correlation import (
     rbo_spread,
     tau_ap,
 )
+from tieaware.statistics.replications import Replication, replication
 from tieaware.statistics.run_overlap import RunOverlap, rbo_by_query
 from tieaware.statistics.scores import smooth, standardize
 from tieaware.statistics.tie_counts import Ties, count_ties
@@ -43,6 +44,7 @@ __all__ = [
     "PairTests",
     "PairedTest",
     "RankChange",
+    "Replication",
     "Resolutions",
     "RunOverlap",
     "Ties",
@@ -65,6 +67,7 @@ __all__ = [
     "rbo_bounds",
     "rbo_by_query",
     "rbo_spread",
+    "replication",
     "resolve_ties",
     "shares_of_changes",
     "smooth",

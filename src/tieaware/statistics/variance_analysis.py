@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
