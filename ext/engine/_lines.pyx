@@ -9,9 +9,10 @@ rule orders tied documents, one weighted document. Crossings are rounded correct
 coincide have equal doubles, and no t lies between different crossings that do.
 """
 cimport numpy as cnp
+from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from tieaware.kernels._crossings cimport crossing, key_of, t_of
 from tieaware.kernels._engine cimport Engine, Workspace, end
@@ -23,10 +24,22 @@ from tieaware.kernels._measure cimport Measure
 
 cnp.import_array()
 
-# Crossings are sorted by 11 bits of their key at a time.
+cdef extern from "engine/crossings.h" nogil:
+    enum:
+        TIEAWARE_CROSSED
+    ctypedef struct tieaware_tile:
+        double a[512]
+        double d[512]
+        double t[512]
+        int64_t sure[512]
+    int64_t tieaware_cross(const double*, const double*, Py_ssize_t, double, double, double, double, tieaware_tile*,
+                           Py_ssize_t*, int64_t*)
+    void tieaware_round_crossings(double, double, Py_ssize_t, tieaware_tile*)
+
+# A pass of sorting uses at most this many buckets. At most FEW crossings are sorted by insertion.
 cdef enum:
-    BITS = 11
     BUCKETS = 2048
+    FEW = 24
 
 
 # The units of all queries, and the state of the pass. Units of a query are adjacent, in rank order.
@@ -52,18 +65,11 @@ cdef struct Crossings:
     uint32_t* change
 
 
-cdef bint append(Crossings* crossings, double t, Py_ssize_t unit, bint falls) noexcept nogil:
-    crossings.key[crossings.count] = key_of(t)
-    crossings.change[crossings.count] = <uint32_t>(2 * unit + falls)
-    crossings.count += 1
-    return True
-
-
 cdef bint make_room(Crossings* crossings, Py_ssize_t more) noexcept nogil:
     """Make room for more crossings; return False if there is no memory."""
     cdef Py_ssize_t room = max(crossings.count + more, 2 * crossings.room)
     cdef void* grown
-    if crossings.count + more <= crossings.room:
+    if crossings.count + more <= crossings.room and crossings.key != NULL:
         return True
     grown = realloc(crossings.key, room * sizeof(uint64_t))
     if grown == NULL:
@@ -77,72 +83,73 @@ cdef bint make_room(Crossings* crossings, Py_ssize_t more) noexcept nogil:
     return True
 
 
-cdef bint sort(Crossings* crossings) noexcept nogil:
-    """Sort the crossings by their keys; return False if there is no memory.
+cdef void sort(uint64_t* key, uint32_t* change, uint64_t* spare_key, uint32_t* spare_change, Py_ssize_t n,
+               bint into_spare) noexcept nogil:
+    """Sort crossings by their keys, in place or into the spare arrays. Equal keys keep their order.
 
-    The highest 44 bits are sorted by radix, from the lowest digit on. What they leave unsorted is next to each other.
+    One pass distributes the crossings by the highest bits in which their keys differ from the least key; then each
+    bucket is sorted in the same way. So each level uses up at least six bits.
     """
-    cdef Py_ssize_t n = crossings.count, i, j
-    cdef uint64_t* key = <uint64_t*>malloc(max(n, 1) * sizeof(uint64_t))
-    cdef uint32_t* change = <uint32_t*>malloc(max(n, 1) * sizeof(uint32_t))
-    cdef uint64_t* from_key = crossings.key
-    cdef uint32_t* from_change = crossings.change
-    cdef int64_t count[4][BUCKETS]
-    cdef int64_t before, here
-    cdef int digit, shift
-    cdef uint64_t k
+    cdef uint32_t end[BUCKETS]
+    cdef uint64_t least, most, k
     cdef uint32_t c
-    if key == NULL or change == NULL:
-        free(key)
-        free(change)
-        return False
-    memset(count, 0, sizeof(count))
-    for i in range(n):
-        for digit in range(4):
-            count[digit][(from_key[i] >> (64 - BITS * (4 - digit))) & (BUCKETS - 1)] += 1
-    for digit in range(4):
-        shift = 64 - BITS * (4 - digit)
-        before = 0
-        for i in range(BUCKETS):
-            here = count[digit][i]
-            count[digit][i] = before
-            before += here
+    cdef Py_ssize_t i, j, digit, buckets
+    cdef uint32_t before, here
+    cdef int shift = 0
+    cdef uint64_t* to_key = spare_key if into_spare else key
+    cdef uint32_t* to_change = spare_change if into_spare else change
+    if n <= FEW:
         for i in range(n):
-            k = from_key[i]
-            j = count[digit][(k >> shift) & (BUCKETS - 1)]
-            count[digit][(k >> shift) & (BUCKETS - 1)] += 1
-            key[j] = k
-            change[j] = from_change[i]
-        from_key, key = key, from_key
-        from_change, change = change, from_change
-    # After four exchanges, the sorted crossings are in their own arrays again.
-    free(key)
-    free(change)
-    for i in range(1, n):
-        k = from_key[i]
-        if k >= from_key[i - 1]:
-            continue
-        c = from_change[i]
-        j = i
-        while j > 0 and from_key[j - 1] > k:
-            from_key[j] = from_key[j - 1]
-            from_change[j] = from_change[j - 1]
-            j -= 1
-        from_key[j] = k
-        from_change[j] = c
-    return True
+            k, c = key[i], change[i]
+            j = i
+            while j > 0 and to_key[j - 1] > k:
+                to_key[j], to_change[j] = to_key[j - 1], to_change[j - 1]
+                j -= 1
+            to_key[j], to_change[j] = k, c
+        return
+    least = most = key[0]
+    for i in range(n):
+        least, most = min(least, key[i]), max(most, key[i])
+    if least == most:
+        if into_spare:
+            memcpy(spare_key, key, n * sizeof(uint64_t))
+            memcpy(spare_change, change, n * sizeof(uint32_t))
+        return
+    buckets = 64
+    while buckets < BUCKETS and buckets < n:
+        buckets *= 2
+    while (most - least) >> shift >= <uint64_t>buckets:
+        shift += 1
+    memset(end, 0, buckets * sizeof(uint32_t))
+    for i in range(n):
+        end[(key[i] - least) >> shift] += 1
+    before = 0
+    for digit in range(buckets):
+        here = end[digit]
+        end[digit] = before
+        before += here
+    for i in range(n):
+        digit = (key[i] - least) >> shift
+        j = end[digit]
+        end[digit] += 1
+        spare_key[j], spare_change[j] = key[i], change[i]
+    # Now end[digit] is the end of each bucket.
+    i = 0
+    for digit in range(buckets):
+        if end[digit] > <uint32_t>i:
+            sort(spare_key + i, spare_change + i, key + i, change + i, end[digit] - i, not into_spare)
+            i = end[digit]
 
 
 cdef Py_ssize_t write_units(PreparedLists lists, Py_ssize_t query, const double* a, const double* d, int placement,
                             Units* units, uint8_t* seen) noexcept nogil:
-    """Write the units of a query with their sizes and weights; return how many there are.
+    """Write the units of a query with their weights; return how many there are.
 
     `a` and `d` are those of the list. seen[i] is working memory for each weighted document. Until `start` is final, it
-    holds how many documents of the same line are before the unit.
+    holds how many documents of the same line are before the unit, or, if it is negative, -1 minus how many are after.
     """
     cdef Py_ssize_t begin = lists.weighted_offsets[query], n = lists.weighted_offsets[query + 1] - begin
-    cdef Py_ssize_t first = units.first[query], count = 0, u, w, c, same
-    cdef Py_ssize_t n_docs = lists.offsets[query + 1] - lists.offsets[query], j
+    cdef Py_ssize_t first = units.first[query], count = 0, u, w, c, j
     cdef const int64_t* position = lists.weighted_position + begin
     cdef double* weight
     cdef double a_u, d_u
@@ -152,9 +159,6 @@ cdef Py_ssize_t write_units(PreparedLists lists, Py_ssize_t query, const double*
         if seen[w]:
             continue
         a_u, d_u = a[position[w]], d[position[w]]
-        same = 0
-        for j in range(n_docs):
-            same += a[j] == a_u and d[j] == d_u
         u = 0
         for j in range(w, n):
             if seen[j] or a[position[j]] != a_u or d[position[j]] != d_u:
@@ -162,12 +166,11 @@ cdef Py_ssize_t write_units(PreparedLists lists, Py_ssize_t query, const double*
             seen[j] = 1
             if placement != AVERAGE or u == 0:
                 units.unit[first + count] = <int32_t>position[j]
-                units.size[first + count] = same if placement == AVERAGE else 1
                 units.start[first + count] = 0
                 if placement == BEST_FIRST:
                     units.start[first + count] = u
                 elif placement != AVERAGE:
-                    units.start[first + count] = same - 1 - u
+                    units.start[first + count] = -1 - u
                 weight = units.weight + first * lists.n_weightings + count
                 # The rows of weights are `n` apart until the number of units is known.
                 for c in range(lists.n_weightings):
@@ -186,32 +189,44 @@ cdef Py_ssize_t write_units(PreparedLists lists, Py_ssize_t query, const double*
     return count
 
 
+cdef inline double widened(double bound, double sign) noexcept nogil:
+    """Return a bound moved outward by more than the error of an approximate crossing."""
+    return bound + sign * (fabs(bound) * 1e-15 + 1e-300) if isfinite(bound) else bound
+
+
 cdef bint write_crossings(PreparedLists lists, Py_ssize_t query, const double* a, const double* d, double low,
-                          double high, Units* units, Crossings* crossings) noexcept nogil:
-    """Add the crossings of a query between `low` and `high`, and complete the starts of its units just above `low`."""
-    cdef Py_ssize_t n = lists.offsets[query + 1] - lists.offsets[query], u, j
+                          double high, Units* units, Crossings* crossings, tieaware_tile* tile) noexcept nogil:
+    """Add the crossings of a query between `low` and `high`, and complete its units as they are just above `low`."""
+    cdef Py_ssize_t n = lists.offsets[query + 1] - lists.offsets[query], u, j, i, count = 0, at
     cdef double a_u, d_u, t
-    cdef int64_t above
-    cdef int32_t document
+    cdef double from_low = widened(low, -1.0), to_high = widened(high, 1.0)
+    cdef int64_t above, same
     for u in range(units.first[query], units.first[query + 1]):
         if not make_room(crossings, n):
             return False
-        document = units.unit[u]
-        a_u, d_u = a[document], d[document]
-        above = 0
-        for j in range(n):
-            if d[j] == d_u:
-                above += a[j] > a_u
-                continue
-            t = crossing(a_u, d_u, a[j], d[j])
-            # Before the crossing, the document with the smaller d is above the other.
-            if t <= low:
-                above += d[j] > d_u
-            else:
-                above += d[j] < d_u
-                if t < high:
-                    append(crossings, t, u, d[j] < d_u)
-        units.start[u] += above
+        a_u, d_u = a[units.unit[u]], d[units.unit[u]]
+        above = same = 0
+        at = crossings.count
+        j = 0
+        while j < n:
+            above += tieaware_cross(a + j, d + j, min(n - j, <Py_ssize_t>TIEAWARE_CROSSED), a_u, d_u, from_low,
+                                    to_high, tile, &count, &same)
+            tieaware_round_crossings(a_u, d_u, count, tile)
+            for i in range(count):
+                t = tile.t[i]
+                if not tile.sure[i]:
+                    t = crossing(a_u, d_u, tile.a[i], tile.d[i])
+                if t <= low:
+                    # `above` counts the documents just before their crossing.
+                    above += 1 if tile.d[i] > d_u else -1
+                else:
+                    crossings.key[at] = key_of(t)
+                    crossings.change[at] = <uint32_t>(2 * u + (tile.d[i] < d_u))
+                    at += t < high
+            j += TIEAWARE_CROSSED
+        crossings.count = at
+        units.start[u] += above + (same if units.start[u] < 0 else 0)
+        units.size[u] = same if lists.placement == AVERAGE else 1
     return True
 
 
@@ -280,13 +295,14 @@ cdef class Line:
     cdef double* breaks_data
     cdef double* means_data
     cdef double* sums_data
-    cdef Py_ssize_t count, room, n_measures
+    cdef Py_ssize_t count, n_measures
     cdef readonly Py_ssize_t n_crossings
 
     def __init__(self, Engine engine not None, cnp.ndarray a not None, cnp.ndarray d not None, double low, double high,
                  cnp.ndarray included not None, cnp.ndarray centre=None):
         cdef Units units
-        cdef Crossings crossings
+        cdef Crossings crossings, spare
+        cdef tieaware_tile tile
         cdef Workspace workspace
         cdef Groups* condensed = engine.begin(&workspace)
         cdef Py_ssize_t n = engine.lists.n_weighted, queries = engine.lists.n_queries, m = engine.n_measures
@@ -299,6 +315,7 @@ cdef class Line:
         crossings.count = crossings.room = 0
         crossings.key = NULL
         crossings.change = NULL
+        spare = crossings
         try:
             memory = malloc(words * 8 + max(engine.lists.most_weighted, 1))
             values = <double*>malloc(state * 8 + m * sizeof(Mean))
@@ -315,10 +332,12 @@ cdef class Line:
                 good = self.prepare(engine, engine.lists, <const double*>cnp.PyArray_DATA(a),
                                     <const double*>cnp.PyArray_DATA(d), low,
                                     high, <const uint8_t*>cnp.PyArray_DATA(included), &units, &crossings, &workspace,
-                                    <uint8_t*>(<char*>memory + words * 8))
+                                    <uint8_t*>(<char*>memory + words * 8), &tile)
                 if good:
-                    good = sort(&crossings)
                     self.n_crossings = crossings.count
+                    good = make_room(&spare, crossings.count)
+                if good:
+                    sort(crossings.key, crossings.change, spare.key, spare.change, crossings.count, False)
                 if good and not workspace.failed:
                     good = self.run(engine, engine.lists, &units, &crossings, &workspace, condensed,
                                     <const uint8_t*>cnp.PyArray_DATA(included),
@@ -331,6 +350,8 @@ cdef class Line:
             free(values)
             free(crossings.key)
             free(crossings.change)
+            free(spare.key)
+            free(spare.change)
             end(&workspace, condensed)
 
     def __dealloc__(self):
@@ -340,7 +361,7 @@ cdef class Line:
 
     cdef bint prepare(self, Engine engine, PreparedLists lists, const double* a, const double* d, double low,
                       double high, const uint8_t* included, Units* units, Crossings* crossings, Workspace* workspace,
-                      uint8_t* seen) noexcept nogil:
+                      uint8_t* seen, tieaware_tile* tile) noexcept nogil:
         """Write the units and the crossings of all queries; return False if there is no memory."""
         cdef Py_ssize_t query, u, count
         cdef int64_t at
@@ -352,7 +373,7 @@ cdef class Line:
             if included[query]:
                 count = write_units(lists, query, a + at, d + at, lists.placement, units, seen)
             units.first[query + 1] = units.first[query] + count
-            if not write_crossings(lists, query, a + at, d + at, low, high, units, crossings):
+            if not write_crossings(lists, query, a + at, d + at, low, high, units, crossings, tile):
                 return False
             if interrupted(&workspace.interruption, count * (lists.offsets[query + 1] - at)):
                 workspace.failed = True
@@ -388,6 +409,8 @@ cdef class Line:
         cdef double old, new
         cdef const Measure* measure
         cdef Groups groups
+        if not self.reserve(crossings.count + 1, centre != NULL):
+            return False
         for i in range(m):
             means[i] = mean_of_none(False)
         memset(sums, 0, 3 * m * sizeof(double))
@@ -406,8 +429,7 @@ cdef class Line:
                     add_to(sums + 3 * i, values[query * m + i] - centre[query * m + i], 1.0)
         for i in range(m):
             last[i] = rounded(&means[i])
-        if not self.emit(0.0, last, sums, m, centre != NULL):
-            return False
+        self.emit(0.0, last, sums, m)
         # touched[q] is the last crossing at which query q was evaluated anew.
         while e < crossings.count:
             key = crossings.key[e]
@@ -451,8 +473,9 @@ cdef class Line:
                     if workspace.failed:
                         return True
                 k += 1
-            if changed and not self.emit(t_of(key), last, sums, m, centre != NULL):
-                return False
+            if changed:
+                self.emit(t_of(key), last, sums, m)
+        self.trim()
         return True
 
     cdef inline void view(self, Units* units, Py_ssize_t query, Py_ssize_t n_weightings, const Groups* condensed,
@@ -464,34 +487,37 @@ cdef class Line:
         groups.weight = units.weight + units.first[query] * n_weightings
         groups.condensed = condensed.condensed
 
-    cdef bint emit(self, double t, const double* means, const double* sums, Py_ssize_t m,
-                   bint with_sums) noexcept nogil:
+    cdef bint reserve(self, Py_ssize_t n, bint with_sums) noexcept nogil:
+        """Allocate memory for n rows; pages that are never written to take no memory."""
+        self.breaks_data = <double*>malloc(n * sizeof(double))
+        self.means_data = <double*>malloc(max(n * self.n_measures, 1) * sizeof(double))
+        if with_sums:
+            self.sums_data = <double*>malloc(max(n * 2 * self.n_measures, 1) * sizeof(double))
+        return self.breaks_data != NULL and self.means_data != NULL and (self.sums_data != NULL or not with_sums)
+
+    cdef void trim(self) noexcept nogil:
+        """Give back the memory of rows that are not used."""
+        cdef void* less = realloc(self.breaks_data, self.count * sizeof(double))
+        if less != NULL:
+            self.breaks_data = <double*>less
+        less = realloc(self.means_data, max(self.count * self.n_measures, 1) * sizeof(double))
+        if less != NULL:
+            self.means_data = <double*>less
+        if self.sums_data != NULL:
+            less = realloc(self.sums_data, max(self.count * 2 * self.n_measures, 1) * sizeof(double))
+            if less != NULL:
+                self.sums_data = <double*>less
+
+    cdef inline void emit(self, double t, const double* means, const double* sums, Py_ssize_t m) noexcept nogil:
         """Append the means after the break t; the first call appends those before all breaks."""
-        cdef Py_ssize_t i, count = self.count, room = max(2 * self.room, 256)
-        cdef void* grown
-        if count == self.room:
-            grown = realloc(self.breaks_data, room * sizeof(double))
-            if grown == NULL:
-                return False
-            self.breaks_data = <double*>grown
-            grown = realloc(self.means_data, room * m * sizeof(double))
-            if grown == NULL:
-                return False
-            self.means_data = <double*>grown
-            if with_sums:
-                grown = realloc(self.sums_data, room * 2 * m * sizeof(double))
-                if grown == NULL:
-                    return False
-                self.sums_data = <double*>grown
-            self.room = room
+        cdef Py_ssize_t i, count = self.count
         self.breaks_data[count] = t
         for i in range(m):
             self.means_data[count * m + i] = means[i]
-            if with_sums:
+            if self.sums_data != NULL:
                 self.sums_data[(count * m + i) * 2] = sums[3 * i] + sums[3 * i + 1]
                 self.sums_data[(count * m + i) * 2 + 1] = sums[3 * i + 2]
         self.count = count + 1
-        return True
 
     @property
     def breaks(self):

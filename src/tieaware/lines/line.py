@@ -11,7 +11,7 @@ import numpy as np
 from tieaware.checks.arguments import number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
-from tieaware.lines.crossings import Mask, Pencil, Steps, inside, runs
+from tieaware.lines.crossings import MOST_TRIES, Mask, Pencil, Runs, Steps, inside, runs
 from tieaware.measures import Measure, parse_measure
 from tieaware.output.plots import COLOURS, Drawing, display_name
 from tieaware.runtime.extras import load
@@ -19,9 +19,8 @@ from tieaware.runtime.extras import load
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# How many intervals `best` tries before it gives up finding one that holds a double at which no scores are rounded
-# into other ties.
-_MOST_TRIES = 200
+# The means of longer lines are computed when they are first asked for; `best` does without them.
+_SHORT = 2**22
 
 
 class Best(NamedTuple):
@@ -147,7 +146,14 @@ class Line:
         self.bounds: tuple[float, float] = (pencil.low, pencil.high)
         self._pencil = pencil
         self._evaluate, self._mean = evaluate, mean
-        self.steps: Steps = pencil.steps()
+        self._steps: Steps | None = pencil.steps() if pencil.n_pairs <= _SHORT else None
+
+    @property
+    def steps(self) -> Steps:
+        """The breaks and the means, computed once."""
+        if self._steps is None:
+            self._steps = self._pencil.steps()
+        return self._steps
 
     @property
     def breaks(self) -> Values:
@@ -222,7 +228,7 @@ class Line:
         Best(t=0.75, value=1.0, interval=(0.5, 1.0))
         """
         column = column_of(self.measures, measure)
-        low, high, values = runs(self.steps, column, *self.bounds)
+        low, high, values = self.runs(column)
         if len(values) == 1:
             warnings.warn(
                 f"{self.measures[column]} is the same for every t from {self.bounds[0]:g} to {self.bounds[1]:g}",
@@ -249,7 +255,7 @@ class Line:
         (array([0.75, 0.25]), array([1., 1.]))
         """
         column = column_of(self.measures, measure)
-        sign = -1.0 if self.measures[column].definition.less_is_better else 1.0
+        sign = self._sign(column)
         n_queries = len(self._pencil.prepared.offsets) - 1
         found = np.empty((4, n_queries))
         for query in range(n_queries):
@@ -436,8 +442,8 @@ class Line:
 
         An interval may be so narrow that scores at all of its numbers are rounded into other ties.
         """
-        sign = -1.0 if self.measures[column].definition.less_is_better else 1.0
-        order = np.lexsort((low - high, -sign * values))[:_MOST_TRIES]
+        sign = self._sign(column)
+        order = np.lexsort((low - high, -sign * values))[:MOST_TRIES]
         for i in order.tolist():
             t = inside(float(low[i]), float(high[i]))
             value = float(self.at(t)[column])
@@ -447,12 +453,38 @@ class Line:
                 return Best(t, value, (float(low[i]), float(high[i])))
         raise InputError("line", "its best intervals are too narrow for scores in float64; scale the scores")
 
+    def runs(self, column: int) -> Runs:
+        """Return the intervals on which a measure does not change; if the line is long, only the best of them.
+
+        Parameters
+        ----------
+        column : int
+            The index of the measure.
+
+        Returns
+        -------
+        tuple of float64[n]
+            The lower ends, the upper ends and the values, in the order of the intervals.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> tieaware.Evaluator([1, 0], ["RR"]).between([0.0, 1.0], [1.0, 0.0]).runs(0)
+        (array([0. , 0.5]), array([0.5, 1. ]), array([0.5, 1. ]))
+        """
+        if self._steps is None:
+            return self._pencil.best_runs(column, self._sign(column))
+        return runs(self._steps, column, *self.bounds)
+
+    def _sign(self, column: int) -> float:
+        return -1.0 if self.measures[column].definition.less_is_better else 1.0
+
     def _best_of(self, column: int, included: Mask) -> float:
         """Return the middle of the widest interval with the best mean over the included queries."""
-        low, high, values = runs(self._pencil.steps(included), column, *self.bounds)
+        sign = self._sign(column)
+        low, high, values = self._pencil.best_runs(column, sign, included)
         if np.isnan(values[0]):
             return inside(*self.bounds)
-        sign = -1.0 if self.measures[column].definition.less_is_better else 1.0
         best = np.flatnonzero(sign * values == (sign * values).max())
         i = int(best[np.argmax(high[best] - low[best])])
         return inside(float(low[i]), float(high[i]))

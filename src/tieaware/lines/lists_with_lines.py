@@ -171,11 +171,10 @@ class ListsWithLines:
                 raise InputError(f"{measure}", "has a geometric mean, which lines lack")
         if self.n_queries == 0:
             raise InputError("line", "needs at least one query")
-        n_weighted = np.diff(prepared.engine.weighted_offsets)
-        if int((n_weighted * np.diff(prepared.offsets)).sum()) > _MOST_CROSSINGS:
+        pencil = Pencil(prepared, a, d, low, high)
+        if pencil.n_pairs > _MOST_CROSSINGS:
             raise InputError("line", "has more than 2^28 crossings; take fewer queries or documents at a time")
-        evaluate = cast(Callable[[Values], Values], self)
-        return Line(self.measures, Pencil(prepared, a, d, low, high), evaluate, self.mean)
+        return Line(self.measures, pencil, cast(Callable[[Values], Values], self), self.mean)
 
     def _finite(self, values: npt.ArrayLike, name: str) -> Values:
         """Return scores as float64, one for each document."""

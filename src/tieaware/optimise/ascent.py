@@ -12,7 +12,7 @@ from tieaware.checks.arguments import unexpected, whole_number
 from tieaware.checks.arrays import Values, as_array
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
-from tieaware.lines.crossings import inside, runs
+from tieaware.lines.crossings import inside
 from tieaware.lines.line import Line, column_of
 from tieaware.measures import Measure
 
@@ -159,7 +159,7 @@ class _Search:
         direction = np.zeros(self.n_features)
         direction[feature] = 1.0
         line: Line = self.evaluator.along(self.sums(weights), self.sums(direction))
-        low, high, values = runs(line.steps, self.column, *line.bounds)
+        low, high, values = line.runs(self.column)
         order = np.lexsort((low - high, -self.sign * values))
         for i in order[:3].tolist():
             if not self.sign * values[i] > self.sign * value:
