@@ -13,6 +13,13 @@ from tieaware.statistics.bayesian import BayesianComparison, bayesian_comparison
 from tieaware.statistics.chance_test import ChanceTest, better_than_chance
 from tieaware.statistics.multiple_comparisons import benjamini_hochberg, bonferroni, holm
 from tieaware.statistics.paired_tests import PairedTest, paired_test
+from tieaware.statistics.planning import (
+    TopicVariance,
+    detectable_difference,
+    power,
+    topic_variance,
+    topics_needed,
+)
 from tieaware.statistics.randomised_tukey import randomised_tukey_hsd
 from tieaware.statistics.rank_changes import RankChange, p_mrr
 from tieaware.statistics.rank_correlation import (
@@ -29,6 +36,7 @@ from tieaware.statistics.replications import Replication, replication
 from tieaware.statistics.run_overlap import RunOverlap, rbo_by_query
 from tieaware.statistics.scores import smooth, standardize
 from tieaware.statistics.tie_counts import Ties, count_ties
+from tieaware.statistics.topic_samples import Decisions, decisions_by_topics
 from tieaware.statistics.tukey import tukey_hsd
 from tieaware.statistics.variance_analysis import Anova, Effect, anova
 from tieaware.statistics.verdicts import PairTests, Resolutions, all_pairs, resolve_ties, shares_of_changes
@@ -37,6 +45,7 @@ __all__ = [
     "Anova",
     "BayesianComparison",
     "ChanceTest",
+    "Decisions",
     "Effect",
     "Kappa",
     "OverlapBounds",
@@ -48,6 +57,7 @@ __all__ = [
     "Resolutions",
     "RunOverlap",
     "Ties",
+    "TopicVariance",
     "all_pairs",
     "anova",
     "bayesian_comparison",
@@ -55,6 +65,8 @@ __all__ = [
     "better_than_chance",
     "bonferroni",
     "count_ties",
+    "decisions_by_topics",
+    "detectable_difference",
     "holm",
     "kappa",
     "kappa_of_table",
@@ -62,6 +74,7 @@ __all__ = [
     "kendall_taus",
     "p_mrr",
     "paired_test",
+    "power",
     "randomised_tukey_hsd",
     "rbo",
     "rbo_bounds",
@@ -73,6 +86,8 @@ __all__ = [
     "smooth",
     "standardize",
     "tau_ap",
+    "topic_variance",
+    "topics_needed",
     "tukey_hsd",
 ]
 
