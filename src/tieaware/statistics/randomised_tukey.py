@@ -23,6 +23,8 @@ def randomised_tukey_hsd(values: npt.ArrayLike, *, repeats: int = 10_000, seed: 
     permuted values. The chance that it finds any difference between equal systems is limited, as with `tukey_hsd`; but
     the values need not be normally distributed, and systems and topics need not have equal variances. It assumes that
     topics are independent, and that under the null hypothesis the values of a topic are exchangeable among all systems.
+    A system that is far from the others makes the permuted means vary more, so differences between the others are
+    harder to find: leave it out if it is of no interest.
 
     Parameters
     ----------
