@@ -88,7 +88,10 @@ def test_the_share_of_decisions_is_the_power():
         ({"repeats": 0}, "repeats: expected a whole number from 1 to 1,000,000, found 0"),
         ({"correction": "fdr"}, "correction: expected one of none, holm, bh, bonferroni, found 'fdr'; did you mean bh?"),
         ({"weight": 0.5}, "prior, weight: must be given together: a prior needs a weight of the values below 1"),
-        ({"prior": [0.5] * 5}, "prior, weight: must be given together: a prior needs a weight of the values below 1"),
+        (
+            {"prior": [0.5] * 5},
+            "prior, weight: must be given together: a prior needs a weight of the values below 1",
+        ),
         (
             {"prior": [0.5], "weight": 0.5},
             "prior: must have one value for each system; its shape is (1,), that of values (5, 30)",
