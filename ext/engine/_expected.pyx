@@ -4,6 +4,7 @@ Each kernel is one function. It adds up the contributions of the groups of a que
 documents are ranked above a group; the group has n documents, r of them relevant, with total gain G; and
 m = clamp(k - t, 0, n) of its slots (ranks) are within the cut-off. The kernels are registered in _kernels.pyx.
 """
+from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 
 from tieaware.kernels._exact cimport double_double, two_product
@@ -263,6 +264,8 @@ cdef double preference(const Query* q) noexcept nogil:
 cdef double inferred_precision(const Query* q) noexcept nogil:
     """Return the mean of infAP: Σ (r/v) [h + ((p + y) h + c (1 - (y+1+t) h)) s] over the groups' judged documents.
 
+    `precisions_of_some` computes the terms of a group, and `precisions_of_judged` if all its documents are judged.
+
     A group contains r relevant, b judged nonrelevant, and u pooled but unjudged documents; v = r + b. R, B and U are
     the numbers of such documents before the group, and p = R + B + U. A judged document of the group is relevant with
     probability r/v. The (y+1)-th judged document has y judged documents before it in the group; h = E[1/j], where j is
@@ -272,8 +275,8 @@ cdef double inferred_precision(const Query* q) noexcept nogil:
     cdef const Groups* groups = q.groups
     cdef const double* weight = q.weight
     cdef Py_ssize_t g
-    cdef int64_t t, n, y, judged
-    cdef double r, b, u, h, c, a, found
+    cdef int64_t t, n, judged
+    cdef double r, b, u, c, a
     cdef double relevant = 0.0, nonrelevant = 0.0, unjudged = 0.0, part, total = 0.0
     for g in range(groups.count):
         t = groups.start[g]
@@ -288,13 +291,9 @@ cdef double inferred_precision(const Query* q) noexcept nogil:
             if n == judged:
                 part = precisions_of_judged(t, n, a, relevant, relevant + nonrelevant, unjudged)
             else:
-                part = 0.0
-                for y in range(judged):
-                    if interrupted(q.interruption, 10 * n):
-                        return 0.0
-                    h = mean_reciprocal(t, n, judged, y + 1)
-                    found = (relevant + nonrelevant + unjudged + y) * h + c * (1.0 - (y + 1.0 + t) * h)
-                    part += h + found * ((relevant + y * a + EPSILON) / (relevant + nonrelevant + y + 2.0 * EPSILON))
+                if interrupted(q.interruption, 10 * n):
+                    return 0.0
+                part = precisions_of_some(t, n, judged, c, a, relevant, relevant + nonrelevant, unjudged)
             total += r / judged * part
         relevant += r
         nonrelevant += b
@@ -322,6 +321,66 @@ cdef double precisions_of_judged(int64_t t, int64_t n, double a, double relevant
             part += terms[i]
         first += width
     return part
+
+
+cdef double precisions_of_some(int64_t t, int64_t n, int64_t v, double c, double a, double relevant, double judged,
+                               double unjudged) noexcept nogil:
+    """Return the sum over y of `inferred_precision` for a group in which v of the n documents are judged.
+
+    h_q is the mean of 1/(t+X), where X is the place of the q-th judged document. It has the recurrence
+
+        (t + q) (v - q) h_q + q (n + t - v + q + 1) h_{q+1} = v.
+
+    Where the first factor is smaller than the second, h_{q+1} from h_q has no larger error than h_q; elsewhere, h_q from
+    h_{q+1} has none. So the recurrence goes in both directions from the document where the factors are equal.
+    """
+    cdef double free = <double>(n - v), b = n + 2.0 * t - 2.0 * v + 1.0
+    cdef double balance = (sqrt(b * b + 8.0 * <double>t * v) - b) / 4.0
+    cdef int64_t start = max(min(<int64_t>balance, v), 1), first, q
+    cdef double slopes[TERMS]
+    cdef double constants[TERMS]
+    cdef double shares[TERMS]
+    cdef double reciprocal, h = mean_reciprocal(t, n, v, start), of_start = h, part
+    cdef int i, width
+    part = precision_of(t, start, h, c, judged + unjudged, share_of(start - 1.0, a, relevant, judged))
+    first = start
+    while first < v:
+        width = <int>min(v - first, <int64_t>TERMS)
+        for i in range(width):
+            q = first + i
+            reciprocal = 1.0 / (q * (free + t + q + 1.0))
+            constants[i] = v * reciprocal
+            slopes[i] = (<double>(t + q)) * (v - q) * reciprocal
+            shares[i] = share_of(<double>q, a, relevant, judged)
+        for i in range(width):
+            h = constants[i] - slopes[i] * h
+            part += precision_of(t, first + i + 1, h, c, judged + unjudged, shares[i])
+        first += width
+    h = of_start
+    first = start - 1
+    while first > 0:
+        width = <int>min(first, <int64_t>TERMS)
+        for i in range(width):
+            q = first - i
+            reciprocal = 1.0 / ((<double>(t + q)) * (v - q))
+            constants[i] = v * reciprocal
+            slopes[i] = q * (free + t + q + 1.0) * reciprocal
+            shares[i] = share_of(q - 1.0, a, relevant, judged)
+        for i in range(width):
+            h = constants[i] - slopes[i] * h
+            part += precision_of(t, first - i, h, c, judged + unjudged, shares[i])
+        first -= width
+    return part
+
+
+cdef inline double share_of(double y, double a, double relevant, double judged) noexcept nogil:
+    """Return the share of relevant documents among those judged above the (y+1)-th judged document of a group."""
+    return (relevant + y * a + EPSILON) / (judged + y + 2.0 * EPSILON)
+
+
+cdef inline double precision_of(int64_t t, int64_t q, double h, double c, double before, double share) noexcept nogil:
+    """Return the precision at the q-th judged document of a group, from the mean h of its reciprocal rank."""
+    return h + ((before + (q - 1.0)) * h + c * (1.0 - (<double>q + t) * h)) * share
 
 
 cdef double mean_reciprocal(int64_t t, int64_t n, int64_t r, int64_t q) noexcept nogil:

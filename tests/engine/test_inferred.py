@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
@@ -64,6 +66,87 @@ def test_one_relevant_document_in_a_large_group(t, n, pooled):
     ranks = np.arange(t + 1, t + n + 1)
     expected = ((1 + 0.5 * pooled / (n - 1) * (ranks - t - 1)) / ranks).mean()
     assert Evaluator(labels, ["infAP"])(scores)[0, 0] == pytest.approx(expected, rel=1e-10)
+
+
+def exact_mean(n_before, n, relevant, nonrelevant, pooled, reciprocals, number):
+    """Return infAP of one tie below documents outside the pool, from the mean of 1/rank of each judged document.
+
+    `reciprocals` is a function that returns these means, and `number` is their type.
+    """
+    judged, epsilon = relevant + nonrelevant, number(1) / 100_000
+    share = number(pooled) / (n - judged) if n > judged else number(0)
+    total = number(0)
+    for y, h in enumerate(reciprocals(n_before, n, judged)):
+        found = y * h + share * (1 - (y + 1 + n_before) * h)
+        hits = number(y * (relevant - 1)) / (judged - 1) if judged > 1 else number(0)
+        total += h + found * (hits + epsilon) / (y + 2 * epsilon)
+    return float(total / judged)
+
+
+def reciprocals_in_fractions(t, n, judged):
+    """Yield the mean of 1/(t+x) for the first, second … of the judged documents; x is its place in the tie."""
+    for i in range(1, judged + 1):
+        places = range(i, n - judged + i + 1)
+        chances = (Fraction(comb(x - 1, i - 1) * comb(n - x, judged - i), comb(n, judged)) for x in places)
+        yield sum(chance / (t + x) for x, chance in zip(places, chances, strict=True))
+
+
+def reciprocals_in_long_doubles(t, n, judged):
+    """Yield the same means for many documents, from the chances relative to the likeliest place."""
+    for i in range(1, judged + 1):
+        x = np.arange(i, n - judged + i + 1, dtype=np.longdouble)
+        rises = x[:-1] * (n - x[:-1] - judged + i) / ((x[:-1] - i + 1) * (n - x[:-1]))
+        likeliest = (i - 1) * (n - judged) // max(judged - 1, 1)
+        above = np.cumprod(rises[likeliest:])
+        below = np.cumprod(1 / rises[:likeliest][::-1])[::-1]
+        chances = np.concatenate((below, np.ones(1, dtype=np.longdouble), above))
+        yield (chances / (t + x)).sum() / chances.sum()
+
+
+def of_one_tie(n_before, n, relevant, nonrelevant, pooled):
+    """Return the value of the same list."""
+    labels = np.full(n_before + n, -1)
+    start = n_before
+    for label, count in ((1, relevant), (0, nonrelevant), (-2, pooled)):
+        labels[start : start + count] = label
+        start += count
+    scores = np.concatenate((np.arange(n_before + 1, 1, -1.0), np.ones(n)))
+    return Evaluator(labels, ["infAP"])(scores)[0, 0]
+
+
+def test_ties_have_the_exact_value_in_fractions():
+    rng = random.Random(63)
+    for _ in range(150):
+        n, t = rng.randint(1, 40), rng.choice((0, 1, 7, 1000, 10**6))
+        judged = rng.randint(1, n)
+        relevant, pooled = rng.randint(1, judged), rng.randint(0, n - judged)
+        ties = t, n, relevant, judged - relevant, pooled
+        assert of_one_tie(*ties) == pytest.approx(exact_mean(*ties, reciprocals_in_fractions, Fraction), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("t", "n", "relevant", "nonrelevant", "pooled"),
+    [
+        (0, 3000, 20, 200, 900), (5, 2500, 700, 1100, 300), (10**6, 2000, 1, 1500, 0), (300, 4000, 2, 0, 3000),
+        (0, 100_000, 3, 4, 50_000), (10**5, 100_000, 2, 3, 0),
+    ],
+)  # fmt: skip
+def test_large_ties_have_an_exact_value(t, n, relevant, nonrelevant, pooled):
+    """The mean of 1/rank has a recurrence, whose errors must not grow."""
+    exact = exact_mean(t, n, relevant, nonrelevant, pooled, reciprocals_in_long_doubles, np.longdouble)
+    assert of_one_tie(t, n, relevant, nonrelevant, pooled) == pytest.approx(exact, rel=1e-13)
+
+
+@pytest.mark.parametrize("t", [0, 9, 10**5, 10**6])
+def test_a_large_tie_with_one_unjudged_document(t):
+    """The q-th judged document has the place q + 1 with the probability q/n; otherwise the place q."""
+    n = 100_000
+    relevant = n // 3
+    q = np.arange(1, n, dtype=np.longdouble)
+    h = (1 - q / n) / (t + q) + q / n / (t + q + 1)
+    share = ((q - 1) * (relevant - 1) / (n - 2) + 1e-5) / (q - 1 + 2e-5)
+    exact = float((h + (q - 1) * h * share).sum() / (n - 1))
+    assert of_one_tie(t, n, relevant, n - 1 - relevant, 0) == pytest.approx(exact, rel=1e-13)
 
 
 def test_its_spread_is_nan(some):
