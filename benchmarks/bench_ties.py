@@ -99,18 +99,24 @@ def test_spread(compare, discrete, small, measure, lists):
 
 
 @pytest.mark.parametrize(
-    ("measure", "at_most"), [("IPrec@0.1", 3.0), ("IAP11", 3.0), ("MaxF", 3.0), ("Bpref", 1.0), ("infAP", 1.0)]
-)
-def test_slow_measures(compare, small, measure, at_most):
-    """Measure lists with many ties. All documents are judged, which is the slowest case for Bpref."""
+    ("measure", "relevant", "share", "at_most"),
+    [
+        ("IPrec@0.1", 10, 1.0, 3.0), ("IAP11", 10, 1.0, 3.0), ("MaxF", 10, 1.0, 3.0), ("Bpref", 10, 1.0, 1.0),
+        ("infAP", 10, 1.0, 1.0), ("infAP", 10, 0.5, 1.0), ("infAP", 200, 0.5, 1.0),
+    ],
+)  # fmt: skip
+def test_slow_measures(compare, small, measure, relevant, share, at_most):
+    """Measure lists with many ties. Judging all documents is the slowest case for Bpref, and half of them for infAP."""
     n_queries = 20 if small else 1_000
-    judged = relevance(n_queries, 1_000, 10)
+    judged = relevance(n_queries, 1_000, relevant)
+    judged[(judged == 0) & (np.random.default_rng(2031).random(judged.shape) >= share)] = -1
     matrix = np.random.default_rng(2008).random((n_queries, 1_000)).round(1)
     scores = matrix.ravel()
     evaluator = tieaware.Evaluator(judged, [measure])
     out = np.empty((n_queries, 1))
     compare(
-        f"Tied scores, one thread: {n_queries:,} × 1,000, scores of one decimal, 10 relevant", measure,
+        f"Tied scores, one thread: {n_queries:,} × 1,000, scores of one decimal, {relevant} relevant",
+        measure if share == 1.0 else f"{measure}, half of the documents judged",
         check=lambda: assert_reference(evaluator(scores, out), matrix, judged, [measure], lists=range(2)),
         contender=partial(evaluator, scores, out),
         baseline=partial(np.sort, matrix, axis=1), to="np.sort", at_most=at_most,
