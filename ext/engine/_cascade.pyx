@@ -38,10 +38,15 @@ cdef double MOST_STEPS = 3e9
 cdef double REACH = 45.0
 
 
+cdef inline const double* stops_of(const Query* q) noexcept nogil:
+    """Return the probabilities of a stop by weighting. iRBU has them in the second lookup array."""
+    return q.measure.lookup if q.measure.of_queries == NULL else q.measure.of_queries
+
+
 cdef double mean_of_cascade(const Query* query) noexcept nogil:
     """Return Σ P Σ_{x≤m} S_x/(t+x), divided by the norm. The workspace holds A_m … A_0, then S_m … S_0."""
     cdef const Groups* groups = query.groups
-    cdef const double* stop = query.measure.lookup
+    cdef const double* stop = stops_of(query)
     cdef double* products = query.workspace
     cdef double* stops
     cdef int64_t t, m, x, i, k = query.measure.cutoff
@@ -106,7 +111,7 @@ cdef double variance_of_cascade(const Query* query) noexcept nogil:
             total += goes_on * goes_on * variance_of_group(query, g)
         for c in range(query.measure.n_weightings):
             for _copy in range(<int>query.weight[c * groups.stride + g]):
-                goes_on *= 1.0 - query.measure.lookup[c]
+                goes_on *= 1.0 - stops_of(query)[c]
     return total / query.norm / query.norm
 
 
@@ -117,7 +122,7 @@ cdef double variance_of_group(const Query* query, Py_ssize_t g) noexcept nogil:
     numbers of a row in descending order of y, from m.
     """
     cdef const Groups* groups = query.groups
-    cdef const double* stop = query.measure.lookup
+    cdef const double* stop = stops_of(query)
     cdef int64_t t = groups.start[g], m = reached(query, g), x
     cdef int64_t n_ungraded = groups.size[g] - <int64_t>graded_of(query, g), i = n_ungraded
     cdef Py_ssize_t row = tieaware_covariances_row(m)
@@ -161,7 +166,7 @@ cdef inline double over_rank(const Query* q, double chance, int64_t j) noexcept 
     """Return `chance` times the utility of rank j: 1/j, or with a parameter p the value p^j from the lookup array."""
     if q.measure.measure_number == 0.0:
         return chance / j
-    return chance * q.measure.lookup[q.measure.n_weightings + j - 1]
+    return chance * q.measure.lookup[j - 1]
 
 
 cdef inline double fall_of_utility(const Query* q, int64_t j) noexcept nogil:
@@ -201,7 +206,7 @@ cdef inline int64_t reached(const Query* q, Py_ssize_t g) noexcept nogil:
     if m <= REACH:
         return m
     for c in range(q.measure.n_weightings):
-        stops += q.measure.lookup[c] * q.weight[c * q.groups.stride + g]
+        stops += stops_of(q)[c] * q.weight[c * q.groups.stride + g]
     if stops * m > REACH * n:
         m = <int64_t>(REACH * n / stops) + 1
     return m

@@ -39,16 +39,16 @@ def _ideal_cascade(measure: Measure, judgments: Judgments) -> Values:
     return _slots.ideal_cascade(judgments.labels, probabilities, judgments.offsets, depth)
 
 
-def _stops_and_utilities(measure: Measure, depth: int) -> Values:
-    """Return the probability that a user stops for each grade, and then the utility p^rank of each rank."""
-    powers = slot_weights(_slots.geometric, depth, float(measure["p"]))
-    return np.concatenate([stops(measure, depth), -powers[1:, 0]])
+def _utilities(measure: Measure, depth: int) -> Values:
+    """Return the utility p^rank of each rank; these are no prefix sums."""
+    return -slot_weights(_slots.geometric, depth, float(measure["p"]))[1:, 0]
 
 
-def _whole_labels_only(measure: Measure, judgments: Judgments) -> None:
-    """Raise InputError if labels are real numbers."""
-    if judgments.grades is not None:
-        raise InputError(f"{measure}: labels", "must be whole numbers for this measure")
+def _stops_of_labels(measure: Measure, judgments: Judgments) -> tuple[Values, Integers]:
+    """Return the probability that a user stops for each grade, or for each label above 0 if labels are real numbers."""
+    grades = judgments.grades
+    probabilities = stops(measure, 0) if grades is None else stops_of(grades, measure)
+    return probabilities, np.zeros(judgments.n_queries, dtype=np.int64)
 
 
 def _relevance_gain_and_grades(labels: Labels | Values, max_rel: int) -> Values:
@@ -58,7 +58,8 @@ def _relevance_gain_and_grades(labels: Labels | Values, max_rel: int) -> Values:
 
 def _ideal_labels(measure: Measure, judgments: Judgments) -> tuple[Values, Integers]:
     """Return the cumulative sums of the labels above 0, highest first, and each query's first position."""
-    _whole_labels_only(measure, judgments)
+    if judgments.grades is not None:
+        raise InputError(f"{measure}: labels", "must be whole numbers for this measure")
     return judgments.cumulated(np.where(judgments.labels > 0, judgments.labels, -np.inf))
 
 
@@ -76,7 +77,7 @@ nERR: Measure = register(replace(  # noqa: N816 - the field's name
 ))
 iRBU: Measure = register(replace(  # noqa: N816 - the field's name
     ERR.definition, name="iRBU", title="expected utility at which a user stops, if it falls geometrically",
-    slots=_stops_and_utilities, query_lookup=_whole_labels_only, measure_number="p", worst_case=None,
+    slots=_utilities, query_lookup=None, of_queries=_stops_of_labels, measure_number="p", worst_case=None,
     parameters={
         "p": Number(0.99, 0.0, 1.0, "the share of the utility that is left at the next rank", ends=False),
         **ERR.definition.parameters,
