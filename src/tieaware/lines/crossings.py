@@ -145,9 +145,19 @@ def _joined(parts: list[Steps], edges: list[float]) -> Steps:
 def _best(found: Runs, sign: float) -> Runs:
     """Return the first and the last run and the best ones between them, in their order."""
     low, high, values = found
-    order = np.lexsort((low - high, -sign * values))[:MOST_TRIES]
-    kept = np.unique(np.concatenate(([0], order, [len(values) - 1])))
+    kept = np.unique(np.concatenate(([0], best_first(found, sign, MOST_TRIES), [len(values) - 1])))
     return low[kept], high[kept], values[kept]
+
+
+def best_first(found: Runs, sign: float, n: int) -> npt.NDArray[np.intp]:
+    """Return the indices of the n best runs, the best first, and of equally good ones the widest first."""
+    low, high, values = found
+    losses = -sign * values
+    among = np.arange(len(losses))
+    if len(losses) > n and not np.isnan(losses[0]):
+        among = np.flatnonzero(losses <= np.partition(losses, n - 1)[n - 1])
+    order: npt.NDArray[np.intp] = among[np.lexsort((low[among] - high[among], losses[among]))[:n]]
+    return order
 
 
 def runs(steps: Steps, column: int, low: float, high: float) -> Runs:

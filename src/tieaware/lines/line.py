@@ -11,7 +11,7 @@ import numpy as np
 from tieaware.checks.arguments import number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
-from tieaware.lines.crossings import MOST_TRIES, Mask, Pencil, Runs, Steps, inside, runs
+from tieaware.lines.crossings import MOST_TRIES, Mask, Pencil, Runs, Steps, best_first, inside, runs
 from tieaware.measures import Measure, parse_measure
 from tieaware.output.plots import COLOURS, Drawing, display_name
 from tieaware.runtime.extras import load
@@ -443,8 +443,7 @@ class Line:
         An interval may be so narrow that scores at all of its numbers are rounded into other ties.
         """
         sign = self._sign(column)
-        order = np.lexsort((low - high, -sign * values))[:MOST_TRIES]
-        for i in order.tolist():
+        for i in best_first((low, high, values), sign, MOST_TRIES).tolist():
             t = inside(float(low[i]), float(high[i]))
             value = float(self.at(t)[column])
             if low[i] < t < high[i] and abs(value - values[i]) <= 1e-12 * max(1.0, abs(value)):

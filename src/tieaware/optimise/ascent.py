@@ -12,12 +12,16 @@ from tieaware.checks.arguments import unexpected, whole_number
 from tieaware.checks.arrays import Values, as_array
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
-from tieaware.lines.crossings import inside
+from tieaware.lines.crossings import best_first, inside
 from tieaware.lines.line import Line, column_of
 from tieaware.measures import Measure
 
 # A search that still improves after this many sweeps over all features improves by next to nothing.
 _MOST_SWEEPS = 50
+# How many random directions a sweep that improves nothing tries for each feature.
+_RANDOM = 3
+# How many of the best intervals of a line are tried: scores are added in another order there, so values may differ.
+_MOST_TRIES = 3
 
 
 class Ascent(NamedTuple):
@@ -57,9 +61,10 @@ def coordinate_ascent(
     """Find weights of features whose weighted sum ranks well: the mean of a measure over the queries is maximised.
 
     Each step changes one weight, to the middle of the widest interval of its best values. These are known exactly
-    (`Evaluator.along`), so no step size has to be chosen, and no peak is missed. A sweep takes each feature once; the
-    search ends when a sweep improves nothing. The result is best along each feature, which need not be the best of all
-    weights: `restarts` begins from further, random weights.
+    (`Evaluator.along`), so no step size has to be chosen, and no peak is missed. A sweep takes each feature once,
+    and then the direction of the whole sweep. If it improves nothing, random directions follow, three times as many as
+    features; if these improve nothing either, the search ends. The result is best along each feature, which need not
+    be the best of all weights: `restarts` begins from further, random weights.
 
     Parameters
     ----------
@@ -74,7 +79,7 @@ def coordinate_ascent(
     restarts : int
         The number of further starts, from random weights.
     seed : int
-        The seed of their generator.
+        The seed of the generator of these weights and of the random directions.
     held_out : (Evaluator, features), optional
         Queries that are not searched. After each sweep, their mean is computed, and the weights of the sweep with the
         best held-out mean are returned, so that the search stops before it fits noise.
@@ -112,7 +117,7 @@ def coordinate_ascent(
     first = np.ones(search.n_features) if start is None else _checked_start(start, search.n_features)
     best: Ascent | None = None
     for i in range(restarts + 1):
-        found = search.climb(first if i == 0 else rng.normal(size=search.n_features), i)
+        found = search.climb(first if i == 0 else rng.normal(size=search.n_features), i, rng)
         if best is None or search.is_better(found, best):
             best = found
     assert best is not None
@@ -138,15 +143,21 @@ class _Search:
         if held_out is not None:
             self.held_out_column = column_of(held_out[0].measures, evaluator.measures[self.column])
 
-    def climb(self, weights: Values, start: int) -> Ascent:
+    def climb(self, weights: Values, start: int, rng: np.random.Generator) -> Ascent:
         """Climb from these weights; return the best weights of all sweeps by the held-out queries, or the last."""
         weights = weights / np.abs(weights).sum()
         value = self.value(weights)
         best = Ascent(weights, value, self.value_of_held_out(weights), 0, start)
         for sweep in range(1, _MOST_SWEEPS + 1):
             before = value
-            for feature in range(self.n_features):
-                weights, value = self.step(weights, value, feature)
+            first = weights
+            for direction in np.eye(self.n_features):
+                weights, value = self.step(weights, value, direction)
+            if (weights != first).any():
+                weights, value = self.step(weights, value, weights - first)
+            if not self.sign * value > self.sign * before:
+                for direction in rng.normal(size=(_RANDOM * self.n_features, self.n_features)):
+                    weights, value = self.step(weights, value, direction)
             found = Ascent(weights, value, self.value_of_held_out(weights), sweep, start)
             if self.is_better(found, best):
                 best = found
@@ -154,14 +165,11 @@ class _Search:
                 break
         return best
 
-    def step(self, weights: Values, value: float, feature: int) -> tuple[Values, float]:
-        """Return weights with the best weight of one feature, and their value; the same weights if none is better."""
-        direction = np.zeros(self.n_features)
-        direction[feature] = 1.0
+    def step(self, weights: Values, value: float, direction: Values) -> tuple[Values, float]:
+        """Return the best weights along a direction, and their value; the same weights if none is better."""
         line: Line = self.evaluator.along(self.sums(weights), self.sums(direction))
-        low, high, values = line.runs(self.column)
-        order = np.lexsort((low - high, -self.sign * values))
-        for i in order[:3].tolist():
+        low, high, values = found = line.runs(self.column)
+        for i in best_first(found, self.sign, _MOST_TRIES).tolist():
             if not self.sign * values[i] > self.sign * value:
                 break
             changed = weights + inside(float(low[i]), float(high[i])) * direction
