@@ -1,11 +1,14 @@
-"""Combine features linearly into a grade from 0 to 10, with weights found by coordinate ascent and by CMA-ES.
+"""Combine features linearly into a grade from 0 to 10, with weights found by exact line searches and by CMA-ES.
 
 Grades tie, and training data often lists the relevant documents of a query first. An objective that keeps tied
-documents in that order gives a perfect value to a scorer that grades every document alike. The optimisers therefore
-move towards weights that make every grade 0, or every grade 10. On held-out queries such a scorer is no better than
-chance. An objective that averages over all orders of tied documents finds weights that work on held-out queries.
+documents in that order gives a perfect value to a scorer that grades every document alike. CMA-ES therefore moves
+towards weights that make every grade 0, or every grade 10. On held-out queries such a scorer is no better than chance.
+An objective that averages over all orders of tied documents finds weights that work on held-out queries.
 
-Needs scipy and cmaes: pip install scipy cmaes.
+As a function of one weight, the value is a step function, without slopes that an optimiser could follow. For sums that
+are not rounded to grades, `tieaware.optimise.coordinate_ascent` knows the whole function, and takes the best weight.
+
+Needs cmaes: pip install cmaes.
 
     python examples/combine_features.py [--small]
 """
@@ -20,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from cmaes import CMA
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from tieaware import Evaluator
+from tieaware.optimise import coordinate_ascent
 
 MEASURE = "nDCG@10"
 START = np.full(4, 0.25)
@@ -70,23 +73,6 @@ def value(evaluator: Evaluator, features: Floats, candidates: Floats) -> Floats:
     return evaluator.many(grades(candidates, features))[:, 0]
 
 
-def coordinate_ascent(objective: Objective, sweeps: int = 3) -> Floats:
-    """Maximise one weight at a time, between 0 and 2, and keep a new value if it is no worse."""
-    weights = START.copy()
-    for _ in range(sweeps):
-        for i in range(len(weights)):
-
-            def loss(weight: float, i: int = i) -> float:
-                candidate = weights.copy()
-                candidate[i] = weight
-                return -objective(candidate[np.newaxis])[0]
-
-            found = minimize_scalar(loss, bounds=(0, 2), method="bounded", options={"maxiter": 25})
-            if found.fun <= loss(weights[i]):
-                weights[i] = found.x
-    return weights
-
-
 def evolution(objective: Objective, generations: int = 60, seed: int = 1) -> Floats:
     """Maximise with CMA-ES, one generation per evaluation."""
     optimiser = CMA(mean=START, sigma=0.2, seed=seed)
@@ -111,21 +97,22 @@ def main(arguments: list[str] | None = None) -> list[Combined]:
     evaluators = {ties: Evaluator(labels, [MEASURE], ties=ties) for ties in ("average", "run_order")}
     held_out = Evaluator(held_out_labels, [MEASURE])
 
-    results = []
-    for name, optimise in (("coordinate ascent", coordinate_ascent), ("CMA-ES", evolution)):
-        for ties, evaluator in evaluators.items():
-            weights = optimise(partial(value, evaluator, features))
-            seen, average = (evaluators[rule].mean(grades(weights, features))[0] for rule in (ties, "average"))
-            scores = grades(weights, held_out_features)
-            distinct = float(np.mean([len(np.unique(row)) for row in scores.reshape(labels.shape)]))
-            results.append(Combined(name, ties, weights, seen, average, held_out.mean(scores)[0], distinct))
+    def result(optimiser: str, ties: str, weights: Floats) -> Combined:
+        seen, average = (evaluators[rule].mean(grades(weights, features))[0] for rule in (ties, "average"))
+        scores = grades(weights, held_out_features)
+        distinct = float(np.mean([len(np.unique(row)) for row in scores.reshape(labels.shape)]))
+        return Combined(optimiser, ties, weights, seen, average, held_out.mean(scores)[0], distinct)
+
+    results = [result("exact lines", "average", coordinate_ascent(evaluators["average"], features).weights)]
+    for ties, evaluator in evaluators.items():
+        results.append(result("CMA-ES", ties, evolution(partial(value, evaluator, features))))
 
     print(f"{n_queries} training queries, relevant documents first; {n_queries} held-out queries; means of {MEASURE}\n")
-    print(f"{'optimiser':<19}{'objective':<11}{'weights':^28}{'value':>9}{'average':>9}{'held out':>10}{'grades':>8}")
+    print(f"{'optimiser':<13}{'objective':<11}{'weights':^28}{'value':>9}{'average':>9}{'held out':>10}{'grades':>8}")
     for r in results:
         found = "".join(f"{weight:>7.2f}" for weight in r.weights)
         values = f"{r.objective:>9.3f}{r.average:>9.3f}{r.held_out:>10.3f}{r.distinct:>8.1f}"
-        print(f"{r.optimiser:<19}{r.ties:<11}{found}{values}")
+        print(f"{r.optimiser:<13}{r.ties:<11}{found}{values}")
     return results
 
 

@@ -184,6 +184,14 @@ def test_a_flat_line_is_said_to_be_flat():
     with pytest.warns(UserWarning, match=r"^AP is the same for every t from 0 to 1$"):
         best = line.best()
     assert (best.value, best.interval) == (0.0, (0.0, 1.0))
+    two = Evaluator([[0, 0], [0, 0]], ["AP"]).between([[0.0, 1.0]] * 2, [[1.0, 0.0]] * 2)
+    with pytest.warns(UserWarning, match=r"^AP is the same for every t from 0 to 1$"):
+        two.cross_validated(folds=2)
+
+
+def test_a_line_needs_a_query():
+    with pytest.raises(InputError, match=r"^line: needs at least one query$"):
+        Evaluator(np.empty((0, 3), int), "AP").along(np.empty((0, 3)), np.empty((0, 3)))
 
 
 def test_undefined_queries_are_left_out():
@@ -227,6 +235,10 @@ def test_weighted_sums_in_blocks():
         (lambda e: e.between([1.0, 2.0], [0.0, 1.0]).best("AP"), r"^measure: AP is not among the evaluator's: RR$"),
         (lambda e: e.between([1.0, 2.0], [0.0, 1.0]).cross_validated(), r"^folds: must be at most the number of"),
         (lambda e: e.between([1.0, 2.0], [0.0, 1.0]).plateau(), r"^plateau: needs at least two queries"),
+        (lambda e: e.between([1.0, 2.0], [0.0, 1e6], precision="float16"), r"^b as float16\[1\]: .* found inf$"),
+        (lambda e: e.along([1.0, 2.0], [0.0, 1.0], (np.nan, 1.0)), r"^bounds\[0\]: expected a number .*, found nan$"),
+        (lambda e: e.along([1.0, 2.0], [0.0, 1.0], (0.0, np.nan)), r"^bounds\[1\]: expected a number .*, found nan$"),
+        (lambda e: e.along([1.0, 2.0], [0.0, 1.0]).at(np.inf), r"^t: expected a number .*, found inf$"),
         (lambda e: e.combinations([[1.0], [2.0]], [[1.0, 2.0]]), r"^weights: expected shape \(n, 1\)"),
         (lambda e: e.combinations([[1.0]], [[1.0]]), r"^features: expected shape \(2, n\), with n_docs = 2"),
         (lambda e: e.combinations([[1.0], [np.nan]], [[1.0]]), r"^features: must be finite numbers$"),
@@ -240,15 +252,47 @@ def test_bad_input(call, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"precision": "decimals:1"}, "^precision: rounds scores, so they form no lines"),
+        ({"precision": "decimals:1"}, "^precision: rounds the scores of every t, so they form no lines; use an"),
         ({"ties": "run_order"}, "^ties: 'run_order' orders tied documents one by one; lines need 'average'"),
         ({"measures": "GMAP"}, "^GMAP: has a geometric mean, which lines lack$"),
-        ({"measures": "AUC@1", "ties": "optimistic"}, "^evaluator: has excluded items or measures without"),
+        ({"measures": "AUC@1", "ties": "optimistic"}, "^ties: 'optimistic' needs measures whose best order is by"),
     ],
 )
 def test_evaluators_without_lines(options, message):
     with pytest.raises(InputError, match=message):
         Evaluator([1, 0], **{"measures": "RR", **options}).along([0.0, 1.0], [1.0, 0.0])
+
+
+def test_evaluators_that_exclude_items_have_no_lines():
+    sparse = pytest.importorskip("scipy.sparse")
+    relevant, seen = sparse.csr_array([[1, 0, 0], [0, 1, 0]]), sparse.csr_array([[0, 1, 0], [0, 0, 1]])
+    evaluator = Evaluator.from_sparse(relevant, ["RR"], exclude=seen)
+    with pytest.raises(InputError, match=r"^exclude: lines cannot leave out items; drop them from the lists$"):
+        evaluator.along(np.zeros((2, 3)), np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("precision", ["decimals:1", "significant:1", "float16", "bfloat16", "levels:4"])
+@pytest.mark.parametrize("ties", RULES)
+def test_rounded_scores_of_two_systems(precision, ties):
+    """Each system alone has the value of an evaluator with the precision; sums of both are not rounded."""
+    rng = np.random.default_rng(15)
+    labels, a, b = rng.integers(0, 3, (9, 14)), rng.random((9, 14)), rng.random((9, 14))
+    measures = ["AP", "nDCG@5"]
+    evaluator = Evaluator(labels, measures, ties=ties)
+    rounding = Evaluator(labels, measures, ties=ties, precision=precision)
+    line = evaluator.between(a, b, precision=precision)
+    np.testing.assert_array_equal(line.at(0.0), rounding.mean(a))
+    np.testing.assert_array_equal(evaluator.between(b, a, precision=precision).at(0.0), rounding.mean(b))
+    parsed = tieaware.precision.parse_precision(precision)
+    offsets = np.arange(0, 9 * 14 + 1, 14)
+    coarse = [parsed.coarsen(scores.ravel(), offsets).astype(float) for scores in (a, b)]
+    np.testing.assert_array_equal(line.values, evaluator.between(*coarse).values)
+
+
+@pytest.mark.parametrize("precision", ["gap:0.1", "bands:2"])
+def test_precisions_that_do_not_round_scores_have_no_lines(precision):
+    with pytest.raises(InputError, match=rf"^precision: {precision}.* does not round single scores, so lines cannot"):
+        Evaluator([1, 0], "RR").between([0.0, 1.0], [1.0, 0.0], precision=precision)
 
 
 def test_several_measures_need_a_name():

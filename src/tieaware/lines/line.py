@@ -228,12 +228,7 @@ class Line:
         Best(t=0.75, value=1.0, interval=(0.5, 1.0))
         """
         column = column_of(self.measures, measure)
-        low, high, values = self.runs(column)
-        if len(values) == 1:
-            warnings.warn(
-                f"{self.measures[column]} is the same for every t from {self.bounds[0]:g} to {self.bounds[1]:g}",
-                UserWarning, stacklevel=2,
-            )  # fmt: skip
+        low, high, values = self._changing_runs(column)
         return self._certified(column, low, high, values)
 
     def by_query(self, measure: str | Measure | None = None) -> OwnBest:
@@ -292,6 +287,11 @@ class Line:
         InputError
             As for `best`; also if there are fewer queries than folds.
 
+        Warns
+        -----
+        UserWarning
+            As for `best`.
+
         Examples
         --------
         >>> import numpy as np, tieaware
@@ -308,6 +308,7 @@ class Line:
         folds, seed = whole_number("folds", folds, 2, 2**31), whole_number("seed", seed, 0)
         if n_queries < folds:
             raise InputError("folds", f"must be at most the number of queries, {n_queries}; found {folds}")
+        self._changing_runs(column)
         fold = np.random.default_rng(seed).permutation(n_queries) % folds
         chosen, values = np.empty(folds), np.empty(n_queries)
         for i in range(folds):
@@ -474,6 +475,16 @@ class Line:
         if self._steps is None:
             return self._pencil.best_runs(column, self._sign(column))
         return runs(self._steps, column, *self.bounds)
+
+    def _changing_runs(self, column: int) -> Runs:
+        """Return `runs`; warn the caller's caller if there is only one."""
+        found = self.runs(column)
+        if len(found[0]) == 1:
+            low, high = self.bounds
+            warnings.warn(
+                f"{self.measures[column]} is the same for every t from {low:g} to {high:g}", UserWarning, stacklevel=3
+            )
+        return found
 
     def _sign(self, column: int) -> float:
         return -1.0 if self.measures[column].definition.less_is_better else 1.0

@@ -16,6 +16,8 @@ from tieaware.errors import InputError
 from tieaware.lines.crossings import Pencil
 from tieaware.lines.line import Line
 from tieaware.measures import Measure
+from tieaware.precision import Bands, Coarsening, Gap, parse_precision
+from tieaware.precision.coarsening import coarsened
 
 # Larger scores would overflow when crossings are computed exactly.
 _LARGEST = 2.0**400
@@ -81,13 +83,17 @@ class ListsWithLines:
         low, high = self._checked_bounds(bounds)
         return self._line(self._finite(scores, "scores"), self._finite(direction, "direction"), low, high)
 
-    def between(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Line:
+    def between(self, a: npt.ArrayLike, b: npt.ArrayLike, *, precision: str | Coarsening | None = None) -> Line:
         """Compute all means as exact functions of t, at the scores ``(1 - t) * a + t * b`` for t from 0 to 1.
 
         Parameters
         ----------
         a, b : real numbers, shape (n_docs,) or the labels' shape
             The scores of two systems, as for `along`. Scores on different scales should be normalised first.
+        precision : str or Coarsening, optional
+            The precision to which the scores of both systems are rounded before they are combined, e.g. "decimals:2".
+            Their weighted sums are not rounded, so the line is exact. "gap" and "bands" do not round single scores,
+            and are refused.
 
         Returns
         -------
@@ -96,7 +102,7 @@ class ListsWithLines:
         Raises
         ------
         InputError
-            As for `along`.
+            As for `along`; also if the precision does not round single scores.
 
         Examples
         --------
@@ -104,8 +110,18 @@ class ListsWithLines:
         >>> evaluator = tieaware.Evaluator([1, 0, 0], ["RR"])
         >>> evaluator.between([0.5, 0.9, 0.1], [0.8, 0.4, 0.2]).best()
         Best(t=0.75, value=1.0, interval=(0.5, 1.0))
+
+        In whole numbers, the first system ties the first two documents:
+
+        >>> evaluator.between([0.6, 0.9, 0.1], [0.8, 0.4, 0.2], precision="decimals:0").values.ravel()
+        array([1.])
         """
         first, last = self._finite(a, "a"), self._finite(b, "b")
+        if precision is not None:
+            coarsening = parse_precision(precision)
+            if isinstance(coarsening, (Gap, Bands)):
+                raise InputError("precision", f"{coarsening} does not round single scores, so lines cannot take it")
+            first, last = self._coarse(first, coarsening, "a"), self._coarse(last, coarsening, "b")
         return self._line(first, last - first, 0.0, 1.0)
 
     def combinations(self, features: npt.ArrayLike, weights: npt.ArrayLike) -> Values:
@@ -157,15 +173,21 @@ class ListsWithLines:
     def _line(self, a: Values, d: Values, low: float, high: float) -> Line:
         prepared = self._prepared
         if self._view.precision is not None:
-            raise InputError("precision", "rounds scores, so they form no lines; use an evaluator without one")
+            raise InputError(
+                "precision", "rounds the scores of every t, so they form no lines; use an evaluator without one"
+            )
         if not self._view.rule.by_score_alone:
             raise InputError(
                 "ties",
                 f"{self._view.rule.name!r} orders tied documents one by one; lines need 'average', 'optimistic' or "
                 "'pessimistic'",
             )  # fmt: skip
-        if prepared.excluded is not None or prepared.extremes is not None:
-            raise InputError("evaluator", "has excluded items or measures without a fixed best order, which lines lack")
+        if prepared.excluded is not None:
+            raise InputError("exclude", "lines cannot leave out items; drop them from the lists")
+        if prepared.extremes is not None:
+            raise InputError(
+                "ties", f"{self._view.rule.name!r} needs measures whose best order is by label; use 'average' for lines"
+            )
         for measure in self.measures:
             if measure.definition.is_geometric:
                 raise InputError(f"{measure}", "has a geometric mean, which lines lack")
@@ -178,11 +200,13 @@ class ListsWithLines:
 
     def _finite(self, values: npt.ArrayLike, name: str) -> Values:
         """Return scores as float64, one for each document."""
-        flat = np.ascontiguousarray(self._flat(values, name), dtype=np.float64)
-        if not (np.abs(flat) <= _LARGEST).all():
-            at = int(np.argmax(~(np.abs(flat) <= _LARGEST)))
-            raise unexpected(f"{name}[{at}]", "a finite number up to 2^400", shown(float(flat[at])))
+        flat = _within_range(np.ascontiguousarray(self._flat(values, name), dtype=np.float64), name)
         return flat if len(flat) == self.n_docs else np.tile(flat, self.n_queries)
+
+    def _coarse(self, scores: Values, coarsening: Coarsening, name: str) -> Values:
+        """Return the rounded scores as float64."""
+        rounded = coarsened(coarsening, scores, self._prepared.offsets)
+        return _within_range(np.ascontiguousarray(rounded, dtype=np.float64), f"{name} as {coarsening}")
 
     @staticmethod
     def _checked_bounds(bounds: Any) -> tuple[float, float]:
@@ -195,6 +219,14 @@ class ListsWithLines:
         if not low < high:
             raise InputError("bounds", f"must be a smaller and a larger number; found {low:g} and {high:g}")
         return low, high
+
+
+def _within_range(scores: Values, name: str) -> Values:
+    """Return finite scores; raise an error if one is too large."""
+    if not (np.abs(scores) <= _LARGEST).all():
+        at = int(np.argmax(~(np.abs(scores) <= _LARGEST)))
+        raise unexpected(f"{name}[{at}]", "a finite number up to 2^400", shown(float(scores[at])))
+    return scores
 
 
 def _matrix(values: Any, name: str, size: tuple[str, int], *, last: bool = False) -> Values:
