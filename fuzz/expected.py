@@ -76,25 +76,34 @@ def label(text: bytes) -> float | None:
     return float(int(text))
 
 
+def has_second_row(fields: list[bytes]) -> bool:
+    """Return whether a line of a run has a second row, which begins in its tag or after it."""
+    rows = fields[5:], fields[6:]
+    return any(len(row) > 5 and row[1] == fields[1] and number_or_rounded(row[4]) for row in rows)
+
+
+def number_or_rounded(text: bytes) -> bool:
+    """Return whether a text is a number, even one that float64 does not represent."""
+    return NUMBER.fullmatch(text) is not None or number(text) is not None
+
+
 def rows_of(content: bytes, judgments: bool) -> tuple[list[Row], bytes | None]:
     """Return all rows, and the tag of the first row; raise Refused if a line is malformed, or if there are no rows."""
     if content.startswith(b"\xef\xbb\xbf"):
         content = content[3:]
     rows = []
     tag = None
-    for n, line in enumerate(content.split(b"\n"), 1):
+    for n, line in enumerate(content.splitlines(), 1):
         fields = line.split()
         if not fields or fields[0].startswith(b"#"):
             continue
         if judgments:
-            value = label(fields[3]) if len(fields) >= 4 else None
-            is_run = len(fields) >= 6 and (NUMBER.fullmatch(fields[4]) or number(fields[4]) is not None)
-            if value is None or is_run:
-                raise Refused(n)
+            value = label(fields[3]) if len(fields) == 4 else None
         else:
-            value = number(fields[4]) if len(fields) >= 6 else None
-            if value is None:
-                raise Refused(n)
+            value = number(fields[4]) if len(fields) >= 6 and not has_second_row(fields) else None
+        if value is None:
+            raise Refused(n)
+        if not judgments:
             tag = fields[5] if tag is None else tag
         rows.append(Row(n, fields[0], fields[2], value))
     if not rows:

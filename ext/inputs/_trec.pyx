@@ -1,15 +1,16 @@
 """A parser of TREC runs and judgments, which converts text to columns of queries, documents and scores or labels.
 
 A line of a run is `query Q0 document rank score tag`, and a line of judgments is `query iteration document label`.
-Fields are separated by blanks. Lines without a field and lines whose first field begins with `#` are skipped.
+Fields are separated by blanks. A newline, a carriage return, or a carriage return and a newline end a line. Lines
+without a field and lines whose first field begins with `#` are skipped.
 
 A text is read in two passes. The first pass writes the positions at which fields begin and end to the array `marks`,
-and the positions of newlines to the array `newlines`. The second pass goes through the lines by these positions, and
+and the positions at which lines end to the array `ends`. The second pass goes through the lines by these positions, and
 appends each line to the columns.
 
 The positions in `marks` ascend. Fields begin at the even elements of `marks` and end at the odd elements. So if the
 first field of a line begins at marks[j], field k of the line, counted from 0, consists of the bytes marks[j + 2 k] …
-marks[j + 2 k + 1] - 1. The line has a field k if marks[j + 2 k] is less than the position of its newline.
+marks[j + 2 k + 1] - 1. The line has a field k if marks[j + 2 k] is less than the position of its end.
 """
 
 cimport numpy as cnp
@@ -18,14 +19,11 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 from tieaware.kernels._decimal cimport BAD, DONE, LATER, ROUNDED, Text, read_label, read_score
+from tieaware.kernels._line_ends cimport LONGEST, RETURN, byte_masks, count_line_ends, ends_line, second_halves
 
 import numpy as np
 
 cnp.import_array()
-
-cdef extern from "inputs/blanks.h" nogil:
-    void byte_masks(const uint8_t *text, uint64_t *blanks, uint64_t *newlines)
-    void portable_masks(const uint8_t *text, uint64_t *blanks, uint64_t *newlines)
 
 cdef extern from "inputs/identifier.h" nogil:
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
@@ -45,8 +43,6 @@ cdef enum:
     STEP = 1 << 18
     # The largest number of bytes of a buffer, because positions in it are stored in 32 bits.
     LONGEST_BUFFER = 0x7fffffff
-    # The largest allowed number of bytes of a line. A line longer than STEP bytes is parsed alone.
-    LONGEST = 1 << 20
     # The largest label that is not written as a whole number.
     LARGEST_LABEL = 0x7fffffff
 
@@ -72,25 +68,27 @@ cdef struct Columns:
     # has four elements: its row, the positions where its text begins and ends, and its line number.
     int64_t *later
     uint32_t *marks
-    uint32_t *newlines
+    uint32_t *ends
     # The number of lines read so far, and the line number of the last row.
     Py_ssize_t line, row_line
     # The positions where the tag of the first row and the first malformed line begin and end.
     Py_ssize_t tag_begin, tag_end, bad_begin, bad_end
     # Whether the labels may be missing (nan), and whether one of them is not written as a whole number.
     bint missing, has_reals
+    # Whether all further fields of a line are ignored, and whether the last byte read was a carriage return.
+    bint surplus, returned
 
 
-cdef Py_ssize_t find_marks(
-    const uint8_t *text, Py_ssize_t stop, uint32_t *marks, uint32_t *newlines
-) noexcept nogil:
-    """Fill `marks` and `newlines` (see the module docstring) for text[:stop]; return the number of newlines.
+cdef Py_ssize_t find_marks(Columns *columns, const uint8_t *text, Py_ssize_t stop) noexcept nogil:
+    """Fill `marks` and `ends` (see the module docstring) for text[:stop]; return the number of ends.
 
     A mark is a position where a blank follows another byte, or another byte follows a blank. The text is read as if a
     blank preceded it. If b is the bit mask of the blanks, the marks are the bits of b xor (b shifted by one).
     """
-    cdef uint64_t blanks, lines, changes, before = 1
-    cdef Py_ssize_t base = 0, n_marks = 0, n_newlines = 0
+    cdef uint64_t blanks, lines, changes, pairs, before = 1, ended = columns.returned
+    cdef Py_ssize_t base = 0, n_marks = 0, n_ends = 0
+    cdef uint32_t *marks = columns.marks
+    cdef uint32_t *ends = columns.ends
     while base < stop:
         byte_masks(text + base, &blanks, &lines)
         changes = blanks ^ (blanks << 1 | before)
@@ -99,19 +97,25 @@ cdef Py_ssize_t find_marks(
             marks[n_marks] = <uint32_t>(base + lowest_bit(changes))
             n_marks += 1
             changes &= changes - 1
+        pairs = lines & (lines << 1 | ended)
+        ended = lines >> 63
+        if pairs:
+            # The newline of a carriage return and a newline does not end a second line.
+            lines ^= second_halves(text + base, pairs, columns.returned if base == 0 else text[base - 1] == RETURN)
         while lines:
-            newlines[n_newlines] = <uint32_t>(base + lowest_bit(lines))
-            n_newlines += 1
+            ends[n_ends] = <uint32_t>(base + lowest_bit(lines))
+            n_ends += 1
             lines &= lines - 1
         base += 64
-    # The last 64 bytes may extend beyond the end of the text, so newlines may have been found there.
-    while n_newlines and newlines[n_newlines - 1] >= stop:
-        n_newlines -= 1
+    # The last 64 bytes may extend beyond the end of the text, so ends of lines may have been found there.
+    while n_ends and ends[n_ends - 1] >= stop:
+        n_ends -= 1
     # The second pass reads twelve marks of a line without checking that the line has twelve. After the last mark, it
-    # must find positions beyond every newline.
+    # must find positions beyond every line.
     for base in range(12):
         marks[n_marks + base] = 0xffffffff
-    return n_newlines
+    columns.returned = text[stop - 1] == RETURN
+    return n_ends
 
 
 cdef inline bint is_in_range(double label) noexcept nogil:
@@ -131,8 +135,30 @@ cdef Text read_real_label(const uint8_t *p, const uint8_t *end, double *label, b
     return outcome
 
 
+cdef bint holds_second_row(const uint8_t *text, const uint32_t *marks, uint32_t end) noexcept nogil:
+    """Return whether a line of a run contains a second row, because the end of the first is missing or is a blank.
+
+    The first field of the line begins at marks[0]. The second row begins in the sixth field, with whose tag its query is
+    then merged, or in the seventh. Its second field (usually Q0) is that of the first row, and its fifth is a number.
+    """
+    cdef Py_ssize_t n = 6, first, size = <Py_ssize_t>marks[3] - marks[2]
+    cdef const uint32_t *row
+    cdef double score
+    while marks[2 * n] < end:
+        n += 1
+    for first in range(5, 7):
+        row = marks + 2 * first
+        if (
+            n >= first + 6 and <Py_ssize_t>row[3] - row[2] == size
+            and identifier_equal(text + row[2], text + marks[2], size)
+            and read_score(text + row[8], text + row[9], &score) != BAD
+        ):
+            return True
+    return False
+
+
 cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bint judgments) noexcept nogil:
-    """Append the lines of text[:stop] to the columns. The text must end with a newline.
+    """Append the lines of text[:stop] to the columns. The text must not be empty, and must end where a line ends.
 
     Stop at the first malformed line, and return False if there is one.
     """
@@ -146,31 +172,30 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
     cdef Py_ssize_t number = 6 if judgments else 8
     cdef Py_ssize_t n_documents = columns.n_documents, n_rows = columns.n_rows
     cdef Py_ssize_t line = columns.line, row_line = columns.row_line
-    cdef Py_ssize_t n_newlines, i, j = 0, k, n, begin
+    cdef Py_ssize_t n_ends, i, j = 0, k, n, begin
     # The address and length of the query of the current section.
     cdef const uint8_t *query = columns.queries
     cdef Py_ssize_t n_query = -1
-    cdef uint32_t newline
+    cdef uint32_t end
     cdef Text outcome
-    cdef double other
-    n_newlines = find_marks(text, stop, columns.marks, columns.newlines)
+    n_ends = find_marks(columns, text, stop)
     if columns.n_sections:
         query = columns.queries + columns.query_offsets[columns.n_sections - 1]
         n_query = columns.query_offsets[columns.n_sections] - columns.query_offsets[columns.n_sections - 1]
     columns.n_later = 0
-    for i in range(n_newlines):
-        newline = columns.newlines[i]
+    for i in range(n_ends):
+        end = columns.ends[i]
         line += 1
         begin = marks[j]
-        if begin >= newline:
+        if begin >= end:
             continue
         if text[begin] == c"#":
-            while marks[j] < newline:
+            while marks[j] < end:
                 j += 2
             continue
 
         outcome = BAD
-        if marks[j + last] < newline:
+        if marks[j + last] < end:
             if judgments:
                 outcome = read_label(text + marks[j + 6], text + marks[j + 7], &values[n_rows])
                 if outcome == BAD:
@@ -178,16 +203,15 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
                         text + marks[j + 6], text + marks[j + 7], &values[n_rows], columns.missing
                     )
                     columns.has_reals = True
-                # A line that is also a valid line of a run is not accepted as a judgment, because the file is then
-                # probably a run.
-                if marks[j + 10] < newline:
-                    if read_score(text + marks[j + 8], text + marks[j + 9], &other) != BAD:
-                        outcome = BAD
             else:
                 outcome = read_score(text + marks[j + 8], text + marks[j + 9], &values[n_rows])
+            if marks[j + last + 2] < end and not columns.surplus:
+                # trec_eval ignores what follows the tag of a run, but refuses further fields of a judgment.
+                if judgments or holds_second_row(text, marks + j, end):
+                    outcome = BAD
         if outcome == BAD or outcome == ROUNDED:
             columns.bad_begin = begin
-            columns.bad_end = newline
+            columns.bad_end = end
             break
         if outcome == LATER:
             columns.later[4 * columns.n_later] = n_rows
@@ -225,7 +249,7 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
         document_offsets[n_rows] = n_documents
 
         j += last + 2
-        while marks[j] < newline:
+        while marks[j] < end:
             j += 2
     columns.n_documents = n_documents
     columns.n_rows = n_rows
@@ -237,39 +261,20 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
 
 # ---- the parser ----------------------------------------------------------------------------------
 
-cdef Py_ssize_t line_end(const uint8_t *text, Py_ssize_t begin, Py_ssize_t stop) noexcept nogil:
-    """Return where to end a step that begins at `begin`: after the last newline in the next STEP bytes.
+cdef Py_ssize_t step_end(const uint8_t *text, Py_ssize_t begin, Py_ssize_t stop) noexcept nogil:
+    """Return where to end a step that begins at `begin`: after the last line that ends in the next STEP bytes.
 
-    If these bytes contain no newline, the step ends after the next newline, or at `stop`.
+    If no line ends in these bytes, the step ends after the next line, or at `stop`.
     """
     cdef Py_ssize_t end = min(begin + STEP, stop)
-    while end > begin and text[end - 1] != c"\n":
+    while end > begin and not ends_line(text[end - 1]):
         end -= 1
     if end > begin:
         return end
     end = min(begin + STEP, stop)
-    while end < stop and text[end - 1] != c"\n":
+    while end < stop and not ends_line(text[end - 1]):
         end += 1
     return end
-
-
-cdef Py_ssize_t count_newlines(const uint8_t *text, Py_ssize_t size) noexcept nogil:
-    # Newlines are counted in 64 counters of one byte each, so that the compiler can use vector instructions. The
-    # counters are added to the result before they can overflow.
-    cdef uint8_t counts[64]
-    cdef Py_ssize_t i = 0, _step, lane, n = 0
-    while i + 64 <= size:
-        memset(counts, 0, sizeof(counts))
-        for _step in range(min(255, (size - i) // 64)):
-            for lane in range(64):
-                counts[lane] += text[i + lane] == c"\n"
-            i += 64
-        for lane in range(64):
-            n += counts[lane]
-    while i < size:
-        n += text[i] == c"\n"
-        i += 1
-    return n
 
 
 cdef object roomy(object column, Py_ssize_t size):
@@ -317,22 +322,26 @@ cdef class Parser:
         Whether the text begins in the middle of a file, so that a byte order mark is not removed from its beginning.
     missing : bool
         Whether the label "nan" is allowed, which means that a document has no label.
+    surplus : bool
+        Whether a line may have any further fields, which are ignored. Otherwise a line of judgments with further fields
+        is malformed, and so is a line of a run whose further fields contain a second row.
     """
 
     cdef bint judgments, continued, busy
     cdef Columns columns
     cdef Py_ssize_t n_text
-    cdef object text, marks, newlines, later
+    cdef object text, marks, ends, later
     cdef object documents, document_offsets, values, queries, query_offsets, list_offsets, jump_rows, jump_lines
     cdef readonly bytes bad_line, tag
 
-    def __cinit__(self, bint judgments=False, bint continued=False, bint missing=False):
+    def __cinit__(self, bint judgments=False, bint continued=False, bint missing=False, bint surplus=False):
         self.judgments = judgments
         self.columns.missing = missing
+        self.columns.surplus = surplus
         self.continued = continued
         self.text = np.empty(SLACK, np.uint8)
         self.marks = np.empty(0, np.uint32)
-        self.newlines = np.empty(0, np.uint32)
+        self.ends = np.empty(0, np.uint32)
         self.later = np.empty(0, np.int64)
         self.columns.tag_begin = -1
         self.start()
@@ -412,8 +421,8 @@ cdef class Parser:
                 text[written] = c"\n"
                 written += 1
             stop = written
-            # The first n_text bytes, which were kept by the previous call, contain no newline.
-            while stop > self.n_text and text[stop - 1] != c"\n":
+            # No line ends in the first n_text bytes, which were kept by the previous call.
+            while stop > self.n_text and not ends_line(text[stop - 1]):
                 stop -= 1
             if stop == self.n_text:
                 stop = 0
@@ -425,7 +434,7 @@ cdef class Parser:
                 self.reserve(text, stop)
             begin = 0
             while begin < stop:
-                end = line_end(text, begin, stop)
+                end = step_end(text, begin, stop)
                 if end - begin - 1 > LONGEST:
                     return self.too_long(text + begin)
                 if not self.read_step(text + begin, end - begin):
@@ -451,9 +460,9 @@ cdef class Parser:
             # New arrays are allocated instead of enlarging the old arrays, whose contents are not needed. Usually only
             # a small part of the new memory is ever written.
             self.marks = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
-            self.newlines = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
+            self.ends = np.empty(size + size // 2 + 2 * SLACK, np.uint32)
         self.columns.marks = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.marks)
-        self.columns.newlines = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.newlines)
+        self.columns.ends = <uint32_t *>cnp.PyArray_DATA(<cnp.ndarray>self.ends)
         with nogil:
             good = read_lines(&self.columns, text, size, self.judgments)
         if not self.convert_later(text, size):
@@ -471,7 +480,7 @@ cdef class Parser:
         cdef Py_ssize_t n_lines = size // 8 + 1      # the shortest line that makes a row is "q 0 d 1\n"
         if size > STEP:
             # Lines are counted, because most lines are several times as long as the shortest possible line.
-            n_lines = min(n_lines, count_newlines(text, size))
+            n_lines = min(n_lines, count_line_ends(text, size))
         self.later = roomy(self.later, 4 * n_lines)
         self.documents = roomy(self.documents, columns.n_documents + size + SLACK)
         self.document_offsets = roomy(self.document_offsets, columns.n_rows + n_lines + 1)
@@ -506,9 +515,9 @@ cdef class Parser:
             number = text[begin:end]
             value = PyOS_string_to_double(number, NULL, NULL)
             if rounded(number, value) or (self.judgments and not is_in_range(value)):
-                while begin and text[begin - 1] != c"\n":
+                while begin and not ends_line(text[begin - 1]):
                     begin -= 1
-                while end < size and text[end] != c"\n":
+                while end < size and not ends_line(text[end]):
                     end += 1
                 self.bad_line = text[begin:end]
                 self.columns.line = later[4 * i + 3]
@@ -591,65 +600,3 @@ cdef class Parser:
         columns.n_documents -= document
         columns.n_jumps = kept + 1
         return taken
-
-
-cdef inline bint is_blank(uint8_t byte) noexcept nogil:
-    return byte == c" " or 9 <= byte <= 13
-
-
-cdef Py_ssize_t find_last_query(const uint8_t *text, Py_ssize_t size) noexcept nogil:
-    cdef Py_ssize_t start, begin, end, found = 0, n = 0, stop = size
-    cdef const uint8_t *query = NULL
-    while stop and text[stop - 1] != c"\n":
-        stop -= 1
-    if size - stop > LONGEST:
-        return -1
-    # The loop goes from the last line to the first: text[start:stop] is a line, and text[begin:end] is its first field.
-    while stop:
-        start = stop - 1
-        while start and text[start - 1] != c"\n":
-            start -= 1
-        begin = start
-        while begin < stop and is_blank(text[begin]):
-            begin += 1
-        end = begin
-        while end < stop and not is_blank(text[end]):
-            end += 1
-        stop = start
-        if begin == end or text[begin] == c"#":
-            continue
-        if query == NULL:
-            query = text + begin
-            n = end - begin
-        elif end - begin != n or not identifier_equal(text + begin, query, n):
-            return found
-        found = start
-    return 0 if query != NULL or size <= LONGEST else -1
-
-
-def last_query(const uint8_t[::1] text not None):
-    """Return the position at which the lines of the last query begin; 0 if all complete lines have the same query.
-
-    A line at the end of the text that is not complete is ignored. Return -1 if this line is longer than LONGEST_LINE
-    bytes, or if a text longer than LONGEST_LINE bytes has no query at all. More text would not help in these cases.
-    """
-    cdef Py_ssize_t found
-    with nogil:
-        found = find_last_query(&text[0] if text.shape[0] else NULL, text.shape[0])
-    return found
-
-
-def blank_masks(bytes text not None, bint portable=False):
-    """Return two masks of the first 64 bytes of a text: one of the blanks and one of the newlines.
-
-    Bit i of a mask belongs to byte i. The blanks are space, tab, newline, vertical tab, form feed and carriage return,
-    so a newline is in both masks. If `portable`, use the implementation without vector instructions.
-    """
-    cdef uint64_t blanks, newlines
-    if len(text) < 64:
-        raise ValueError("the text must have at least 64 bytes")
-    if portable:
-        portable_masks(text, &blanks, &newlines)
-    else:
-        byte_masks(text, &blanks, &newlines)
-    return blanks, newlines

@@ -19,7 +19,7 @@ from tieaware.errors import InputError
 from tieaware.inputs import RunFile, run_file
 from tieaware.inputs.file_chunks import FileChunks, Malformed, NotParallel
 from tieaware.inputs.files import ByteStream
-from tieaware.kernels import _trec
+from tieaware.kernels import _line_ends
 
 MEASURES = ("AP", "RR", "nDCG@10", "P@5")
 
@@ -81,7 +81,7 @@ def assert_alike(path, **options):
 def plain_last_query(text: bytes) -> int:
     """Find the last query line by line, in plain Python."""
     position, starts = 0, []
-    for line in text[: text.rfind(b"\n") + 1].splitlines(keepends=True) if text else []:
+    for line in text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1].splitlines(keepends=True) if text else []:
         starts.append((line.split(), position))
         position += len(line)
     named = [(fields[0], start) for fields, start in starts if fields and not fields[0].startswith(b"#")]
@@ -90,7 +90,10 @@ def plain_last_query(text: bytes) -> int:
 
 
 fragments = st.sampled_from(
-    [b"q", b"qq", b"r", b"#", b"# q", b" ", b"\t", b"\n", b"\n\n", b"q a b\n", b"r a b\n", b" q x\n", b"other one\n"]
+    [
+        b"q", b"qq", b"r", b"#", b"# q", b" ", b"\t", b"\n", b"\n\n", b"q a b\n", b"r a b\n", b" q x\n", b"other one\n",
+        b"\r", b"\r\n", b"r a\r",
+    ]  # fmt: skip
 )
 
 
@@ -101,7 +104,7 @@ fragments = st.sampled_from(
 @example(b"q\nr")
 @example(b"q\n#\nr\n")
 def test_the_last_query_begins_where_plain_python_finds_it(text):
-    assert _trec.last_query(memoryview(text)) == plain_last_query(text)
+    assert _line_ends.last_query(memoryview(text)) == plain_last_query(text)
 
 
 def test_chunks_contain_whole_queries_and_all_rows(tmp_path):

@@ -387,3 +387,16 @@ def test_a_data_set_that_cannot_be_read(tmp_path):
 def test_other_values_are_not_taken_for_parts():
     for value in ("none", b"none", 1, None, {}, [1, 2], ([1],), {"q": {"d": 1}}):
         assert parts_at(value, "runs") is value
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_lines_of_parts_end_in_any_way(end, tmp_path):
+    """The parts are read alike, and the line of an error is counted within its part."""
+    (tmp_path / "part-0").write_bytes(f"# first{end}q1 Q0 d1 1 2 t{end}{end}q1 Q0 d2 1 1 t".encode())
+    (tmp_path / "part-1").write_bytes(f"{end}q2 Q0 d1 1 2 t{end}q2 Q0 d2 1 1 t{end}".encode())
+    (tmp_path / "part-2").write_bytes(f"{end}{end}q3 Q0 d1 1 2 t{end}".encode())
+    parts = [tmp_path / f"part-{i}" for i in range(3)]
+    assert read_run(parts).to_dict() == {"q1": {"d1": 2, "d2": 1}, "q2": {"d1": 2, "d2": 1}, "q3": {"d1": 2}}
+    parts[2].write_bytes(f"{end}{end}q3 Q0 d1 1 2 t{end}q3 Q0 d2{end}".encode())
+    with pytest.raises(InputError, match=r"part-2:4: a line of a run has 6 fields"):
+        read_run(parts)

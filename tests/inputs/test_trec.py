@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tieaware.errors import InputError
 from tieaware.inputs import read_qrels, read_run, trec
 from tieaware.inputs.trec import stream_run
-from tieaware.kernels import _trec
+from tieaware.kernels import _line_ends, _trec
 from tieaware.lists.query_lists import NotContiguous
 
 BLANKS = b" \t\r\v\f"
@@ -43,7 +43,7 @@ def rows_of(run):
 def plain_rows(content: bytes):
     """Read rows (query, document, score) in plain Python, grouped by query, in the order of the queries' first rows."""
     lists: dict[bytes, list[tuple[bytes, bytes, float]]] = {}
-    for line in content.split(b"\n"):
+    for line in content.splitlines():
         fields = line.split()
         if fields and not fields[0].startswith(b"#"):
             lists.setdefault(fields[0], []).append((fields[0], fields[2], float(fields[4])))
@@ -67,6 +67,7 @@ def bits(value: float) -> bytes:
         b"q Q0 d 1 2.5 t\r\n",
         b"\n\r\n \t\nq Q0 d 1 2.5 t\n\n\n",
         b"# q Q0 e 1 1 t\nq Q0 d 1 2.5 t\n  #\n#\n",
+        b"# q Q0 e 1 1 t\rq Q0 d 1 2.5 t\r\r\r\n#",
         b"q Q0 d 1 2.5 t and more columns 1 2 3\n",
         b"q Q0 d rank 2.5 t",
     ],
@@ -87,7 +88,7 @@ def test_the_tag_is_that_of_the_first_line():
 
 
 def test_judgments():
-    qrels = read_qrels(io.BytesIO(b"q2 0 d -1\nq1 0.5  d +2 x\r\nq2 0 e 2147483647\nq1 0 e -2147483648 5.0"))
+    qrels = read_qrels(io.BytesIO(b"q2 0 d -1\nq1 0.5  d +2\r\nq2 0 e 2147483647\rq1 0 e -2147483648"))
     assert list(qrels.queries) == [b"q2", b"q1"]
     assert qrels.offsets.tolist() == [0, 2, 4]
     assert list(qrels.documents) == [b"d", b"e", b"d", b"e"]
@@ -112,7 +113,7 @@ def test_a_query_that_is_a_prefix_of_another_is_different():
 identifiers = st.binary(min_size=1, max_size=24).map(
     lambda data: bytes(byte for byte in data if byte not in b" \t\n\r\v\f") or b"x"
 )
-blanks = st.lists(st.sampled_from(BLANKS), min_size=1, max_size=3).map(bytes)
+blanks = st.lists(st.sampled_from(BLANKS.replace(b"\r", b"")), min_size=1, max_size=3).map(bytes)
 
 
 @st.composite
@@ -129,7 +130,8 @@ def run_lines(draw):
         lines.append(line + fields[-1] + draw(st.sampled_from([b"", b"\r", b" more fields", b"  "])))
         if draw(st.booleans()):
             lines.append(draw(st.sampled_from([b"", b"  ", b"# comment", b"\r"])))
-    return b"\n".join(lines) + draw(st.sampled_from([b"", b"\n"]))
+    ends = st.sampled_from([b"\n", b"\r", b"\r\n"])
+    return b"".join(line + draw(ends) for line in lines[:-1]) + lines[-1] + draw(st.sampled_from([b"", b"\n", b"\r"]))
 
 
 @settings(deadline=None, max_examples=80)
@@ -151,6 +153,43 @@ def test_blocks_may_end_anywhere(monkeypatch):
         assert rows_of(run_of(content)) == expected
 
 
+LINES = [b"# c", b"q1 Q0 d1 1 3 t", b"", b"q1 Q0 d2 2 1e-300 t", b"q2 Q0 d1 1 7 t", b"q2 Q0 d3 1 7"]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+def test_each_end_of_a_line_counts_once_wherever_blocks_end(end, monkeypatch):
+    """The rows and the line of an error do not depend on the ends of lines, nor on where a block ends."""
+    good, bad = end.join(LINES[:-1]), end.join(LINES)
+    expected = [(b"q1", b"d1", 3.0), (b"q1", b"d2", 1e-300), (b"q2", b"d1", 7.0)]
+    for size in range(1, len(bad) + 1):
+        monkeypatch.setattr(trec, "BUFFER", size)
+        assert rows_of(run_of(good)) == rows_of(run_of(good + end)) == expected
+        with pytest.raises(InputError, match=r"^<file>:6: a line of a run has 6 fields, .*, but this line has 5$"):
+            run_of(bad)
+
+
+@pytest.mark.parametrize("end", [b"\r", b"\r\n"])
+def test_long_texts_of_any_line_end(end):
+    """Steps of the parser may end between a carriage return and a newline."""
+    lines = [b"q%d Q0 d%d 1 %d %s" % (i // 99, i, i, b"t" * (i % 70)) if i % 5 else b"" for i in range(1, 20_000)]
+    lines = [line + b"t" if line.endswith(b" ") else line for line in lines]
+    expected = rows_of(run_of(b"\n".join(lines)))
+    assert rows_of(run_of(end.join(lines))) == expected
+    assert len(expected) == sum(map(bool, lines))
+    with pytest.raises(InputError, match=rf"^<file>:{len(lines) + 1}: "):
+        run_of(end.join([*lines, b"x"]))
+
+
+def test_a_second_row_on_a_line_is_an_error():
+    """Its newline was replaced by a blank, or was lost. Words after the tag are ignored, as in trec_eval."""
+    problem = r'^<file>:2: a line of a run has 6 fields, ".*", but this line has two rows$'
+    for text in (b"t q Q0 e 2 1 t\n", b"tq Q0 e 2 1 t", b"t q Q0 e 2 99999999999999999 t"):
+        with pytest.raises(InputError, match=problem):
+            run_of(b"q Q0 c 1 3 t\nq Q0 d 1 2 " + text)
+    for text in (b"t of 6 Q0 words 2 1", b"t q Q0 e 2 x t", b"t q Q1 e 2 1 t", b"t q Q0 e 2 1"):
+        assert rows_of(run_of(b"q Q0 d 1 2 " + text)) == [(b"q", b"d", 2.0)]
+
+
 def test_a_very_long_line(monkeypatch):
     monkeypatch.setattr(trec, "BUFFER", 1 << 16)
     long = b"d" * 1_048_000
@@ -167,9 +206,9 @@ def test_masks_of_blanks_and_newlines_are_right_on_every_processor():
     texts += [bytes(random_.choices(BLANKS + b"\n\x08\x0e\x1f!\x89\x8a\xa0\x00a", k=64)) for _ in range(200)]
     for text in texts:
         blank = sum(1 << i for i, byte in enumerate(text) if byte in BLANKS + b"\n")
-        newline = sum(1 << i for i, byte in enumerate(text) if byte == 10)
-        assert _trec.blank_masks(text) == (blank, newline)
-        assert _trec.blank_masks(text, portable=True) == (blank, newline)
+        ends = sum(1 << i for i, byte in enumerate(text) if byte in b"\n\r")
+        assert _line_ends.blank_masks(text) == (blank, ends)
+        assert _line_ends.blank_masks(text, portable=True) == (blank, ends)
 
 
 # ---- numbers --------------------------------------------------------------------------------------

@@ -88,6 +88,8 @@ def test_bad_runs(directory, content, message):
     [
         (b"", f"a: the file has no lines of the form {QRELS}"),
         (b"q 0 d\n", f"a:1: a line of judgments has 4 fields, {QRELS}, but this line has 3"),
+        (b"q 0 d 1\nq 0 e 1 x\n", f"a:2: a line of judgments has 4 fields, {QRELS}, but this line has more"),
+        (b"q 0 d 1\rq 0 e 1 2.5\r", f"a:2: a line of judgments has 4 fields, {QRELS}, but this line has more"),
         (GOOD, f"a:1: this is a line of a run, {RUN}, not of judgments, {QRELS}"),
         (b"q 0 d 1\n" + GOOD, f"a:2: this is a line of a run, {RUN}, not of judgments, {QRELS}"),
         (b"q 0 d 1.0x\n", "a:1: the label, field 4, must be a number from -2147483648 to 2147483647, not '1.0x'"),

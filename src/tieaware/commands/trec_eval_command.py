@@ -7,7 +7,8 @@ import argparse
 from tieaware.checks.arguments import one_of, shown
 from tieaware.commands import options
 from tieaware.errors import InputError
-from tieaware.inputs import read_qrels, read_run
+from tieaware.inputs import read_qrels
+from tieaware.inputs.trec import read_run_of_trec_eval
 from tieaware.trec_eval import MEASURES, NICKNAMES, Evaluated, Line, evaluate_lines, lines, requests
 
 
@@ -76,7 +77,7 @@ def _run(arguments: argparse.Namespace) -> str:
     if qrels.grades is not None:
         problem = "has labels that are not whole numbers, which trec_eval does not read; use tieaware eval"
         raise InputError(qrels.name, problem)
-    run = read_run(arguments.run_file, arguments.score_dtype, duplicates=arguments.duplicates)
+    run = read_run_of_trec_eval(arguments.run_file, arguments.score_dtype, arguments.duplicates)
     evaluated = evaluate_lines(
         qrels, run, wanted, ties=arguments.ties, level=level, complete=arguments.complete_rel_info_wanted,
         judged_only=arguments.Judged_docs_only, deepest=arguments.Max_retrieved_per_topic,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Place
-from tieaware.errors import InputError, printable
+from tieaware.errors import InputError, warn
 from tieaware.lists.identifiers import quoted
 from tieaware.lists.query_lists import Lists
 
@@ -80,6 +79,4 @@ def warn_of(ignored: Ignored, name: str) -> None:
     """Raise a single warning about all duplicate rows that were ignored in the run called `name`."""
     if ignored.n:
         rows = "row is" if ignored.n == 1 else "rows are"
-        warnings.warn(
-            f"{printable(name)}: {ignored.n} duplicate {rows} ignored; {ignored.first}", UserWarning, stacklevel=3
-        )
+        warn(f"{name}: {ignored.n} duplicate {rows} ignored; {ignored.first}")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tieaware.inputs.part_streams import TextStream
 from tieaware.inputs.run import Run
 from tieaware.inputs.score_types import ScoreDtype, rounded
-from tieaware.kernels import _trec
+from tieaware.kernels import _line_ends, _trec
 from tieaware.kernels._seen import Seen
 from tieaware.lists.identifiers import Identifiers
 from tieaware.lists.query_lists import grouped
@@ -76,7 +76,7 @@ class FileChunks:
                 # The buffer is not full because the file has ended.
                 yield FileChunk(parser, filled)
                 return
-            cut = _trec.last_query(buffer)
+            cut = _line_ends.last_query(buffer)
             if cut < 0:
                 raise Malformed
             if cut:

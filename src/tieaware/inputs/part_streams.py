@@ -6,6 +6,7 @@ from bisect import bisect_left
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tieaware.errors import InputError
 from tieaware.inputs.arrow_files import check_by_path
@@ -14,7 +15,7 @@ from tieaware.inputs.part_files import Parts
 from tieaware.inputs.table_files import table_in
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_NEWLINE = 10
+_NEWLINE, _RETURN = 10, 13
 
 
 class PartsStream:
@@ -44,6 +45,8 @@ class PartsStream:
         self._waiting = iter(parts.files)
         self._part: ByteStream | None = None
         self._ends_line = True
+        # Whether the last byte was a carriage return, so that a newline now does not end another line.
+        self._returned = False
         # The names of the parts opened so far, and the number of lines before each of them.
         self._names: list[str] = []
         self._lines_before: list[int] = []
@@ -66,10 +69,18 @@ class PartsStream:
                     continue
                 buffer[0], size = _NEWLINE, 1
             text = np.frombuffer(buffer[:size], np.uint8)
-            self._lines += int(np.count_nonzero(text == _NEWLINE))
+            self._lines += self._lines_in(text)
             self._ends_line = bool(text[-1] == _NEWLINE)
+            self._returned = bool(text[-1] == _RETURN)
             return size
         return 0
+
+    def _lines_in(self, text: NDArray[np.uint8]) -> int:
+        """Return how many lines end in a text, each with a newline, a carriage return, or both."""
+        newlines = text == _NEWLINE
+        n = int(np.count_nonzero(newlines)) - int(self._returned and newlines[0])
+        returns = np.flatnonzero(text[:-1] == _RETURN)
+        return n + len(returns) + int(text[-1] == _RETURN) - int(np.count_nonzero(newlines[returns + 1]))
 
     def _open_next(self) -> bool:
         """Open the next part that is not empty; return False if there is none."""

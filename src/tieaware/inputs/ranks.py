@@ -105,7 +105,9 @@ def _batches_of_lines(stream: TextStream) -> Iterator[list[bytes]]:
     # Some editors write a byte order mark at the beginning of a UTF-8 file. It is not part of the first query.
     mark = b"\xef\xbb\xbf"
     while size := stream.read_into(memoryview(buffer)):
-        *lines, rest = (rest + bytes(buffer[:size]).removeprefix(mark)).split(b"\n")
+        text = rest + bytes(buffer[:size]).removeprefix(mark)
+        lines = text.splitlines()
+        rest = b"" if text.endswith((b"\n", b"\r")) or not lines else lines.pop()
         mark = b""
         yield lines
     yield [rest]

@@ -1,8 +1,9 @@
 """The functions `read_run` and `read_qrels`, which read runs and judgments from TREC files and tables.
 
 In a TREC file, a line of a run is ``query Q0 document rank score tag``, and a line of judgments is
-``query iteration document label``. Fields are separated by whitespace. Further fields are ignored. Empty lines and
-lines that begin with ``#`` are ignored too.
+``query iteration document label``. Fields are separated by whitespace. Lines end with a newline, a carriage return, or
+both. Empty lines and lines that begin with ``#`` are ignored. As in trec_eval, fields after the tag of a run are
+ignored, and fields after the label of a judgment are an error. A second row on a line of a run is an error, too.
 """
 
 from __future__ import annotations
@@ -83,8 +84,8 @@ def read_qrels(
     Raises
     ------
     InputError
-        The file cannot be read, is empty or contains a run; a line has fewer than four fields, more than 1 MB or a
-        label that is not a number of at most 2^31 - 1; or a document has two different labels for the same query.
+        The file cannot be read, is empty or contains a run; a line has fewer or more than four fields, more than 1 MB
+        or a label that is not a number of at most 2^31 - 1; or a document has two different labels for the same query.
 
     Examples
     --------
@@ -144,8 +145,8 @@ def read_run(
     Raises
     ------
     InputError
-        The file cannot be read, is empty or contains judgments; a line has fewer than six fields, more than 1 MB or a
-        score that is not a number or is NaN; or a document appears twice for a query.
+        The file cannot be read, is empty or contains judgments; a line has fewer than six fields, two rows, more than
+        1 MB or a score that is not a number or is NaN; or a document appears twice for a query.
 
     Examples
     --------
@@ -156,6 +157,17 @@ def read_run(
     >>> run.documents.to_list(), run.scores.tolist(), run.tag
     (['d1', 'd2'], [2.5, 2.5], 'bm25')
     """
+    return _read_run(path, score_dtype, duplicates, lenient=False)
+
+
+def read_run_of_trec_eval(path: Path, score_dtype: ScoreDtype, duplicates: Duplicates) -> Run:
+    """Read a run as `read_run` does, but ignore all fields after the sixth of a line, as trec_eval does."""
+    return _read_run(path, score_dtype, duplicates, lenient=True)
+
+
+def _read_run(
+    path: Path | Sequence[str | os.PathLike[str]], score_dtype: ScoreDtype, duplicates: Duplicates, lenient: bool
+) -> Run:
     check_duplicates(duplicates)
     check_dtype(score_dtype)
     if is_frame(path):
@@ -168,7 +180,7 @@ def read_run(
         table = table_in(stream) if isinstance(stream, ByteStream) else None
         if table is not None:
             return run_in(table, stream.source_name, stream.run_name, duplicates, score_dtype)
-        run, ignored = _whole_run(stream, score_dtype, duplicates)
+        run, ignored = _whole_run(stream, score_dtype, duplicates, lenient)
     warn_of(ignored, stream.source_name)
     return run
 
@@ -231,8 +243,10 @@ def grouped_run(path: Path | Parts, score_dtype: ScoreDtype, duplicates: Duplica
         yield from grouping.runs(make, lambda ignored: warn_of(ignored, stream.source_name))
 
 
-def _whole_run(stream: TextStream, score_dtype: ScoreDtype, duplicates: Duplicates) -> tuple[Run, Ignored]:
-    reader = _Reader(stream, judgments=False)
+def _whole_run(
+    stream: TextStream, score_dtype: ScoreDtype, duplicates: Duplicates, lenient: bool = False
+) -> tuple[Run, Ignored]:
+    reader = _Reader(stream, judgments=False, lenient=lenient)
     for _ in reader.batches():
         pass
     lists = reader.lists(reader.parser.n_sections)
@@ -253,10 +267,12 @@ def _made_run(
 class _Reader:
     """A parser of a TREC file, which reads a byte stream and raises InputError for the first malformed line."""
 
-    def __init__(self, stream: TextStream, judgments: bool, missing: Missing | None = None) -> None:
+    def __init__(
+        self, stream: TextStream, judgments: bool, missing: Missing | None = None, lenient: bool = False
+    ) -> None:
         self.stream = stream
         self.judgments = judgments
-        self.parser = _trec.Parser(judgments, missing=missing is not None)
+        self.parser = _trec.Parser(judgments, missing=missing is not None, surplus=lenient)
         self._jump_rows: NDArray[np.int64] = np.zeros(0, np.int64)
         self._jump_lines: NDArray[np.int64] = np.zeros(0, np.int64)
 
@@ -322,8 +338,8 @@ def _problem(line: bytes, judgments: bool, first: bool) -> str:
     """
     if len(line) > _trec.LONGEST_LINE:
         return f"the line is longer than {_trec.LONGEST_LINE:,} bytes"
-    # Only the first six fields matter, and a line may be very long.
-    fields = line.split(None, 6)
+    # Twelve fields are two rows of a run, and a line may be very long.
+    fields = line.split(None, 12)
     n = len(fields)
     if first and line.lstrip()[:1] in (b"{", b"["):
         return "this line is JSON: pass json.load(file) instead of the path, or call a file of JSON Lines .jsonl"
@@ -336,11 +352,15 @@ def _problem(line: bytes, judgments: bool, first: bool) -> str:
             return f'a line of judgments has 4 fields, "{_JUDGMENT_LINE}", but this line has {n}'
         if _NAN.fullmatch(fields[3]):
             return "the label, field 4, is NaN; read_qrels(path, missing='unjudged') reads it as unjudged"
+        if n > 4 and _NUMBER.fullmatch(fields[3]) and -(2.0**31) <= float(fields[3]) < 2.0**31:
+            return f'a line of judgments has 4 fields, "{_JUDGMENT_LINE}", but this line has more'
         return f"the label, field 4, must be a number from -2147483648 to 2147483647, not {quoted(fields[3])}"
     if n < 6:
         if first and n in (4, 5) and _NUMBER.fullmatch(fields[3]):
             return f'this is a line of judgments, "{_JUDGMENT_LINE}", not of a run, "{_RUN_LINE}"'
         return f'a line of a run has 6 fields, "{_RUN_LINE}", but this line has {n}'
+    if _NUMBER.fullmatch(fields[4]) and n > 10:
+        return f'a line of a run has 6 fields, "{_RUN_LINE}", but this line has two rows'
     found = "NaN" if _NAN.fullmatch(fields[4]) else quoted(fields[4])
     if _INTEGER.fullmatch(fields[4]):
         return f"the score, field 5, is a whole number that float64 cannot represent: {found}"

@@ -30,7 +30,7 @@ def diversity_judgments(
     ----------
     stream : TextStream
     problem : callable
-        Takes a line without four fields, or a line of a run, and whether it is the first one that is not empty; says
+        Takes a line that does not have four fields, and whether it is the first one that is not empty; says
         what is wrong.
     missing : "unjudged", optional
         Whether the label "nan" means that a document is unjudged.
@@ -46,7 +46,7 @@ def diversity_judgments(
     documents: list[bytes] = []
     labels: list[int] = []
     lines: list[int] = []
-    for number, line in enumerate(_text(stream).split(b"\n"), 1):
+    for number, line in enumerate(_text(stream).splitlines(), 1):
         fields = line.split(None, 6)
         if not fields or fields[0].startswith(b"#"):
             continue
@@ -54,7 +54,7 @@ def diversity_judgments(
         if label is None:
             stream.check_rest()
             what = problem(line, not lines)
-            if len(fields) >= 4 and not _is_of_run(fields):
+            if len(fields) == 4:
                 what = f"the label, field 4, must be an integer of 32 bits, not {quoted(fields[3])}"
             raise InputError(stream.place(number), what)
         queries.append(fields[0])
@@ -85,23 +85,12 @@ def _text(stream: TextStream) -> bytes:
 
 
 def _label(fields: list[bytes]) -> int | None:
-    """Return the label of a line of judgments; None if the line is malformed or a line of a run."""
-    if len(fields) < 4 or _is_of_run(fields) or not _INTEGER.fullmatch(fields[3]):
+    """Return the label of a line of judgments; None if the line is malformed."""
+    if len(fields) != 4 or not _INTEGER.fullmatch(fields[3]):
         return None
     label = int(fields[3])
     return label if abs(label) <= _LARGEST else None
 
 
-def _is_of_run(fields: list[bytes]) -> bool:
-    """Return whether a line is one of a run: query, Q0, document, rank, score and tag."""
-    if len(fields) < 6:
-        return False
-    try:
-        float(fields[4])
-    except ValueError:
-        return False
-    return True
-
-
 def _is_nan(fields: list[bytes]) -> bool:
-    return len(fields) >= 4 and fields[3].lower() == b"nan"
+    return len(fields) == 4 and fields[3].lower() == b"nan"
