@@ -106,6 +106,30 @@ def test_options(files, capfd):
     assert out == "relstring_3           \tq1\t'-21'\n"
 
 
+def test_set_f_is_rounded_as_in_trec_eval(tmp_path, capfd):
+    """Precision and recall are multiplied in trec_eval's order: 2 * 22 / 128 in one step would give 0.3438."""
+    (tmp_path / "qrels").write_text("".join(f"q 0 d{i} 1\n" for i in range(78, 106)))
+    (tmp_path / "run").write_text("".join(f"q Q0 d{i} 1 {i} t\n" for i in range(100)))
+    _, out, _ = printed(capfd, "-m", "set_F", "-m", "num_rel_ret", tmp_path / "qrels", tmp_path / "run")
+    assert out == "num_rel_ret           \tall\t22\nset_F                 \tall\t0.3437\n"
+    _, out, _ = printed(capfd, "-m", "set_F.2.0", tmp_path / "qrels", tmp_path / "run")
+    assert float(out.split()[-1]) == pytest.approx(3 * 0.22 * 22 / 28 / (2 * 0.22 + 22 / 28), abs=5.1e-5)
+
+
+def test_the_rest_of_a_line_of_a_run_is_ignored(files, capfd):
+    """Even a second row, which the other readers refuse. As in trec_eval, judgments have exactly four fields."""
+    qrels, run = files
+    lines = run.read_text().splitlines()
+    run.write_text("\n".join([f"{lines[0]} {lines[1]}", *lines[1:]]))
+    assert printed(capfd, "-m", "num_ret", *files) == (0, "num_ret               \tall\t5\n", "")
+    with pytest.raises(InputError, match="this line has two rows"):
+        read_run(run)
+    qrels.write_text("q1 0 a 2 x\n")
+    status, out, err = printed(capfd, *files)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "a line of judgments has 4 fields" in err
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [

@@ -186,7 +186,16 @@ def _nonrelevant_retrieved(wanted: _Wanted) -> Line:
 
 
 def _set_f(wanted: _Wanted) -> Line:
-    return wanted.of(SetF(beta=wanted.parameter[0]))
+    x = float(SetF(beta=wanted.parameter[0])["beta"])
+
+    def combine(hits: Values, retrieved: Values, relevant: Values) -> Values:
+        # trec_eval's order of operations: another order can round the fourth digit differently.
+        some = hits > 0.0
+        precision, recall = hits / np.where(some, retrieved, 1.0), hits / np.where(some, relevant, 1.0)
+        found: Values = (x + 1.0) * precision * recall / np.where(some, x * precision + recall, 1.0)
+        return np.where(some, found, 0.0)
+
+    return wanted.of(NumRelRet, NumRet, NumRel, combine=combine)
 
 
 def _geometric_bpref(wanted: _Wanted) -> Line:
