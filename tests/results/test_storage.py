@@ -5,6 +5,8 @@ import json
 import os
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from test_results import same
 
@@ -159,3 +161,51 @@ def test_a_failed_save_leaves_the_existing_file(tmp_path, monkeypatch):
         results().save(path)
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_text() == "before"
+
+
+FORGED = {
+    "measures": [["AP", 7, "IPrec@0.1"], [], "AP", {"a": 1}],
+    "names": [["map"], "map", [1, 2, 3], None],
+    "unanswered": [["bm25"], {"bm25": "all"}, 7],
+    "provenance": [
+        [1, 2, 3, 4], {"ties": 7, "precision": None, "queries": "both", "version": "1"}, {"ties": "average"}, 5,
+    ],
+    "key": [5],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("suffix", "field", "value"),
+    [
+        (suffix, field, value)
+        for suffix in (".npz", ".parquet") for field, values in FORGED.items() for value in values
+        # A Parquet file has a column for each name.
+        if suffix == ".npz" or field != "names" or value == [1, 2, 3]
+    ],
+)  # fmt: skip
+def test_forged_fields_are_refused_although_the_checksum_matches(tmp_path, monkeypatch, suffix, field, value):
+    """They would otherwise raise TypeError or AttributeError later, far from the file."""
+    digest = storage.Stored.digest
+
+    def forged(stored):
+        stored.header[field] = value
+        return digest(stored)
+
+    path = tmp_path / f"results{suffix}"
+    monkeypatch.setattr(storage.Stored, "digest", forged)
+    results().save(path)
+    monkeypatch.undo()
+    with pytest.raises(InputError, match=r"^.*results\.\w+: ") as caught:
+        Results.load(path)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_a_column_of_nulls_may_not_claim_rows(tmp_path):
+    """Such a column takes no bytes, however many rows it has."""
+    results().save(tmp_path / "a.parquet")
+    table = pyarrow.parquet.read_table(tmp_path / "a.parquet")
+    forged = table.set_column(2, table.column_names[2], pa.nulls(len(table)))
+    pyarrow.parquet.write_table(forged, tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"b.parquet: the file is damaged, .*a column has no values"):
+        Results.load(tmp_path / "b.parquet")

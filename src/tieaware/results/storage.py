@@ -128,7 +128,39 @@ def _check(name: str, stored: Stored) -> None:
         raise InputError(name, f"{_DAMAGED} (its checksum does not match)")
 
 
+def _check_types(stored: Stored) -> None:
+    """Raise ValueError if a field has another type or size than `write` gives it, although the checksum matches."""
+    header, arrays = stored.header, stored.arrays
+    shape = len(stored.runs), len(stored.queries), len(header["measures"])
+    made, unanswered = header["provenance"], header.get("unanswered", {})
+    sound = {
+        "runs": _all_of(stored.runs, str),
+        "queries": _all_of(stored.queries, str) or all(map(is_integer, stored.queries)),
+        "measures": _all_of(header["measures"], str),
+        "names": _all_of(header["names"], str) and len(header["names"]) == shape[2],
+        "unanswered": isinstance(unanswered, dict) and all(map(is_integer, unanswered.values())),
+        "provenance": made is None or _is_provenance(made),
+        "key": isinstance(header.get("key", {}), dict),
+        "arrays": all(array.dtype == np.float64 and array.shape == shape for array in arrays.values())
+        and "values" in arrays
+        and all(len(arrays.keys() & set(some)) in (0, len(some)) for some in (SPREAD, CHANCE)),
+    }
+    for name, good in sound.items():
+        if not good:
+            raise ValueError(f"{name} have another type or size")
+
+
+def _all_of(values: Any, kind: type) -> bool:
+    return isinstance(values, list | tuple) and all(isinstance(value, kind) for value in values)
+
+
+def _is_provenance(made: Any) -> bool:
+    kinds = {"ties": str, "precision": str | None, "queries": str, "version": str, "complete_lists": bool}
+    return isinstance(made, dict) and all(name in kinds and isinstance(made[name], kinds[name]) for name in made)
+
+
 def _fields(stored: Stored) -> dict[str, Any]:
+    _check_types(stored)
     header, made = stored.header, stored.header["provenance"]
     return {
         "runs": tuple(stored.runs),
@@ -192,12 +224,16 @@ def _write_parquet(stored: Stored, path: str | os.PathLike[str]) -> None:
 
 
 def _read_parquet(file: IO[bytes]) -> Stored:
-    parquet = load("pyarrow.parquet", "arrow")
-    table = parquet.ParquetFile(file, page_checksum_verification=True).read()
-    metadata = table.schema.metadata or {}
+    pyarrow, parquet = load("pyarrow", "arrow"), load("pyarrow.parquet", "arrow")
+    opened = parquet.ParquetFile(file, page_checksum_verification=True)
+    metadata = opened.schema_arrow.metadata or {}
     if b"tieaware" not in metadata:
         raise InputError(str(file.name), "not a file that Results.save wrote")
     header = json.loads(metadata[b"tieaware"])
+    # A column of nulls takes no bytes, so a forged file could claim any number of rows.
+    if any(pyarrow.types.is_null(field.type) for field in opened.schema_arrow) and opened.metadata.num_rows:
+        raise ValueError("a column has no values")
+    table = opened.read()
     kinds = header.pop("cubes")
     axes = header.pop("runs", None), header.pop("queries", None)
     n_runs, n_queries, n_measures = header["shape"]
