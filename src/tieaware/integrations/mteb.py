@@ -47,9 +47,14 @@ def install(ties: TieRuleName = "average") -> None:
     """
     tie_rule(ties)
     metrics = load(_METRICS, "mteb")
-    uninstall()
+    # All functions of mteb are found before anything is replaced, so a failure leaves an earlier installation in place.
+    originals = {id(installed): own for own, installed in _installed}
+    found = []
     for function in (calculate_retrieval_scores, mrr, recall_cap, hole, top_k_accuracy):
-        _installed.append((getattr(metrics, function.__name__), partial(function, ties=ties)))
+        current = getattr(metrics, function.__name__)
+        found.append((originals.get(id(current), current), partial(function, ties=ties)))
+    uninstall()
+    _installed.extend(found)
     _replace({id(own): installed for own, installed in _installed})
 
 
