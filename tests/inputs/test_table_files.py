@@ -147,6 +147,11 @@ def test_folders_and_patterns(expected, tmp_path, monkeypatch):
         ("a.csv", "qid,docno,score\nq,d,1\nq,e,\n", "a.csv: score[1]: expected a number, found an empty field"),
         ("a.csv", f"qid,docno,score\nq,d,{2**53}\nq,e,{2**53 + 1}\n", "a.csv: score[1]: expected a number, found "
          f"{2**53 + 1}, which float64 cannot represent"),
+        ("a.csv", "qid,docno,score\nq,d,1\nq,e,1_0\n", "a.csv: score[1]: expected a number, found '1_0'"),
+        ("a.csv", "qid,docno,score\nq,d,1e400\nq,e,1e401\n", "a.csv: score[0]: expected a number, found 1e400, which "
+         "float64 cannot represent"),
+        ("a.csv", "qid,docno,score\nq,d,-inf\nq,e,9007199254740993.0\n", "a.csv: score[1]: expected a number, found "
+         "9007199254740993.0, which float64 cannot represent"),
         ("a.csv", "qid,docno,score\nq,d,1\nq,e,nan\n", "a.csv: score[1]: expected a number, found NaN"),
         ("a.csv", "qid,docno,score\nq,d,1\nq,,1\n", "a.csv: docno[1]: expected text, bytes or an integer, found an "
          "empty field"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Sequence
 from itertools import islice
@@ -118,20 +119,34 @@ class _Cells(Objects):
         cells = super().numbers(start, stop)
         if nulls_as_nan:
             cells[cells == ""] = "nan"
+        texts = cells.tolist()
+        # Python's float() takes underscores between digits, which no other reader of numbers does.
+        row = next((row for row, cell in enumerate(texts) if "_" in cell), None) if "_" in "".join(texts) else None
         try:
-            numbers = cells.astype(np.float64)
+            numbers = cells[:row].astype(np.float64)
         except ValueError:
-            for row, cell in enumerate(cells.tolist(), start):
+            for at, cell in enumerate(texts, start):
                 try:
                     float(cell)
                 except ValueError:
-                    raise BadCell(row, shown(cell) if cell else "an empty field") from None
+                    raise BadCell(at, shown(cell) if cell else "an empty field") from None
             raise
-        # Two different integers from 2^53 on could be rounded to the same float64, which would create a tie.
+        if row is not None:
+            raise BadCell(start + row, shown(texts[row]))
+        # Two different integers from 2^53 on could be rounded to the same float64, and two different numbers beyond its
+        # range to infinity, which would create a tie.
         for i in np.flatnonzero(np.abs(numbers) >= 2.0**53):
-            if cells[i].strip().lstrip("+-").isdecimal() and int(cells[i]) != int(numbers[i]):
-                raise BadCell(start + int(i), f"{cells[i]}, which float64 cannot represent")
+            if _is_rounded(texts[i], float(numbers[i])):
+                raise BadCell(start + int(i), f"{texts[i]}, which float64 cannot represent")
         return numbers
+
+
+def _is_rounded(text: str, number: float) -> bool:
+    """Return whether a text is an integer that differs from its float64, or a finite number beyond its range."""
+    if math.isinf(number):
+        return any(character.isdecimal() for character in text)
+    whole, _, decimals = text.strip().partition(".")
+    return whole.lstrip("+-").isdecimal() and not decimals.strip("0") and int(whole) != int(number)
 
 
 class _Records:
