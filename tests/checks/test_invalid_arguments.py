@@ -135,6 +135,9 @@ def test_sizes_may_be_integers_in_an_object_array():
 def test_query_ids_may_be_of_mixed_types_but_not_missing():
     for qid in (["a", "b", "b"], [b"a", "a", "a"], [7, "a", "a"], np.array(["a", 7, 7], object)):
         assert Evaluator([0, 1, 0], ["AP"], qid=qid).n_queries == 2
+    # NumPy makes float64 of the first two lists, which rounds neighbours to one number.
+    for qid in ([2**53, 2**53 + 1, 2.0**53 + 2], [1, 2**63, 2**63 + 1], [2**70, 2**70 + 1, 2**70 + 2]):
+        assert Evaluator([0, 1, 0], ["AP"], qid=qid).n_queries == 3
     for qid, found in (([1, None, 2], "None"), (np.array([1, nan, nan]), "nan"), (["a", [], "b"], "[]")):
         assert message_of(Evaluator, [0, 1, 0], ["AP"], qid=qid) == f"qid[1]: expected a query id, found {found}"
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -137,6 +139,22 @@ def test_err_keeps_its_digits_if_users_seldom_stop(n, graded, max_rel):
             exact = mpmath.fsum((goes_on[x - 1] - goes_on[x]) / x for x in range(1, n + 1))
         found = tieaware.Evaluator(labels, [f"ERR(max_rel={max_rel})"])(np.zeros(n))[0, 0]
         assert float(abs(found - exact) / exact) < 2e-13
+
+
+@pytest.mark.parametrize("max_rel", range(1, 51))
+def test_err_keeps_its_digits_for_every_highest_label(max_rel):
+    """Few and many relevant documents tie, or none does."""
+    for n, graded in ((60, [1] * 7), (60, [max_rel]), (25, [max_rel, max(1, max_rel // 2), 1]), (1, [max_rel])):
+        stops = [Fraction(2**label - 1, 2**max_rel) for label in graded] + [Fraction(0)] * (n - len(graded))
+        # The coefficient of x^m is the sum over all sets of m documents of the products of their 1 - stops.
+        sums = [Fraction(1)]
+        for stop in stops:
+            sums = [a + (1 - stop) * b for a, b in zip([*sums, 0], [0, *sums], strict=True)]
+        goes_on = [each / math.comb(n, m) for m, each in enumerate(sums)]
+        exact = sum((goes_on[m] - goes_on[m + 1]) / (m + 1) for m in range(n))
+        labels = graded + [0] * (n - len(graded))
+        found = tieaware.Evaluator(labels, [f"ERR(max_rel={max_rel})"])(np.zeros(n))[0, 0]
+        assert abs(Fraction(found) - exact) <= exact * Fraction(1, 10**12)
 
 
 def test_a_large_group_is_cut_off_where_almost_no_user_is_left():
