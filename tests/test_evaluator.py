@@ -13,6 +13,7 @@ from support import queries
 
 import tieaware
 from tieaware import Evaluator, InputError
+from tieaware.engine.prepared import Prepared
 from tieaware.ties import RULES
 
 LABELS = np.array([0, 1, 0, 1, 2, -1, 0])
@@ -327,6 +328,21 @@ def test_scores_that_change_meanwhile_never_crash(ties):
     finally:
         done.set()
         changing.join()
+
+
+def test_a_nan_that_disappears_while_scores_are_read_is_an_error(monkeypatch):
+    """The kernel finds the NaN, and another thread replaces it before the error is made."""
+    scores = np.array([1.0, np.nan, 0.0])
+    evaluate = Prepared.evaluate
+
+    def changed_meanwhile(*arguments):
+        failed = evaluate(*arguments)
+        scores[1] = 0.5
+        return failed
+
+    monkeypatch.setattr(Prepared, "evaluate", changed_meanwhile)
+    with pytest.raises(InputError, match=r"^scores: a NaN of query 0 is now a number: the scores changed while .* read$"):
+        Evaluator([1, 0, 0], ["AP"])(scores)
 
 
 def test_the_score_of_one_measure_is_a_float():

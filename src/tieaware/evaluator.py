@@ -595,5 +595,6 @@ class Evaluator(ListsWithChance, ListsWithLines, Hinted):
         missing = np.isnan(scores[first:last])
         if self._prepared.excluded is not None:
             missing[self._prepared.excluded.of(query)] = False
-        position = int(np.flatnonzero(missing)[0])
-        return unexpected(name, "numbers", f"NaN for document {position} of query {query}")
+        if not missing.any():
+            return InputError(name, f"a NaN of query {query} is now a number: the scores changed while they were read")
+        return unexpected(name, "numbers", f"NaN for document {int(missing.argmax())} of query {query}")

@@ -93,8 +93,8 @@ fragments = st.sampled_from(
     [
         b"q", b"qq", b"r", b"#", b"# q", b" ", b"\t", b"\n", b"\n\n", b"q a b\n", b"r a b\n", b" q x\n", b"other one\n",
         b"\r", b"\r\n", b"r a\r",
-    ]  # fmt: skip
-)
+    ]
+)  # fmt: skip
 
 
 @settings(deadline=None, max_examples=400)

@@ -1,7 +1,9 @@
 """Weightings: SMART notation, BM25 and impacts against the textbook's formulas and other libraries."""
 
 import math
+import tracemalloc
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import bm25s
@@ -29,6 +31,21 @@ def matrix(index, weighting):
     for t, (a, b) in enumerate(pairwise(index.postings.starts)):
         dense[index.postings.documents[a:b], t] = weights[a:b]
     return dense
+
+
+@pytest.mark.parametrize("weighting", ["ltc.ltc", "Lnn.nnn", "ann.nnn"])
+def test_postings_that_change_in_place_cost_no_memory(weighting):
+    """The memory depends on the number of documents, not on the largest number in the postings."""
+    index = Index.build(enumerate(TEXTS), analyzer=str.split)
+    documents = index.postings.documents.copy()
+    documents[0] = 2**31 - 1
+    changed = replace(index.postings, documents=documents)
+    tracemalloc.start()
+    try:
+        weighting_of(weighting).of_postings(changed)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def query_weights(index, weighting):

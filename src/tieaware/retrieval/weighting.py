@@ -70,7 +70,9 @@ class TfIdf(Weighting):
     def of_postings(self, postings: Postings) -> Weights:
         """Return tf times idf times the normalisation for every posting."""
         tf, idf, normalisation = tuple(self._documents)
-        documents, n = postings.documents, len(postings.lengths)
+        n = len(postings.lengths)
+        # A copy below n: bincount would allocate an array for the largest number, and a caller can change the postings.
+        documents = np.minimum(postings.documents, n - 1)
         frequencies = postings.frequencies.astype(np.float64)
         largest = mean = np.ones(1)
         if tf == "a":
