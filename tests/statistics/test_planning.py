@@ -26,6 +26,30 @@ def test_published_sizes_for_the_analysis_of_variance(n_systems, size, needed):
     assert topics_needed(size * np.sqrt(2 * n_systems), 1.0, n_systems=n_systems) == needed
 
 
+@pytest.mark.parametrize(
+    ("alpha", "beta", "constant", "slope"),
+    [
+        (0.01, 0.1, 10.439, 5.213), (0.01, 0.2, 7.736, 4.551), (0.01, 0.3, 6.030, 4.077), (0.01, 0.5, 3.653, 3.302),
+        (0.05, 0.1, 7.049, 4.244), (0.05, 0.2, 4.860, 3.584), (0.05, 0.3, 3.522, 3.112), (0.05, 0.5, 1.765, 2.341),
+    ],
+)  # fmt: skip
+def test_the_table_of_topic_set_size_design(alpha, beta, constant, slope):
+    """Table 6.4 of Sakai (2018): n δ²/(2σ²) is nearly constant + slope √(m - 1) for many topics and m systems."""
+    for m in (10, 20, 50, 100):
+        needed = topics_needed(0.01, 1.0, n_systems=m, alpha=alpha, power=1 - beta)
+        assert needed * 0.01**2 / 2 == pytest.approx(constant + slope * np.sqrt(m - 1), rel=0.006)
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05])
+@pytest.mark.parametrize("target", [0.5, 0.8, 0.95])
+def test_the_approximation_of_topic_set_size_design(alpha, target):
+    """Sakai's first guess for the paired t-test, from normal quantiles; he then looks for n near it."""
+    for size in (0.1, 0.25, 0.5, 1.0):
+        quantiles = stats.norm.ppf([1 - alpha / 2, target])
+        guess = (quantiles.sum() / size) ** 2 + quantiles[0] ** 2 / 2
+        assert topics_needed(size, 1.0, alpha=alpha, power=target) == pytest.approx(guess, abs=1.6)
+
+
 @settings(deadline=None, max_examples=50)
 @given(st.integers(3, 3000), st.floats(0.01, 5.0), st.sampled_from([0.001, 0.05, 0.2]))
 def test_the_noncentral_t_distribution(n, shift, alpha):

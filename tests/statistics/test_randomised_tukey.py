@@ -96,6 +96,23 @@ def test_chunks_and_constant_topics_do_not_matter(monkeypatch):
     assert (randomised_tukey_hsd(SAKAI, repeats=500, seed=5).p != expected.p).any()
 
 
+@pytest.mark.parametrize("chunk", [2**22, 200])
+def test_changed_values_are_tested_with_the_same_permutations(chunk, monkeypatch):
+    """Many changed copies at once have the p values of each copy alone; one topic is constant but for the changes."""
+    monkeypatch.setattr(randomised_tukey, "_CHANGES", chunk)
+    rng = np.random.default_rng(11)
+    values = rng.integers(0, 9, (5, 7)) / 8 + np.arange(5)[:, None] / 8
+    values[:, 3] = 0.5
+    ends = np.stack([values - rng.integers(0, 3, (5, 7)) / 16, values + rng.integers(0, 3, (5, 7)) / 16])
+    pairs, kinds = np.array([[0, 1, 2, 2], [3, 4, 4, 0]]), np.array([[0, 1, 1, 0], [1, 0, 1, 1]])
+    found = randomised_tukey.p_of_changes(values, ends, pairs, kinds, repeats=300, seed=2)
+    for p, (a, b), (x, y) in zip(found, pairs.T, kinds.T, strict=True):
+        changed = values.copy()
+        changed[a], changed[b] = ends[x, a], ends[y, b]
+        assert p == randomised_tukey_hsd(changed, repeats=300, seed=2).p[a, b]
+    assert len(set(found.tolist())) > 2
+
+
 def test_the_bits_are_fixed():
     """These ranges are those of the first machine that computed them."""
     ranges = randomised_tukey.permuted_ranges(SAKAI, 3, 0)

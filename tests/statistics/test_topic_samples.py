@@ -86,7 +86,10 @@ def test_the_share_of_decisions_is_the_power():
         ({"sizes": [31]}, "sizes[0]: expected a whole number from 2 to 30, found 31"),
         ({"sizes": 5}, "sizes: expected a sequence of whole numbers, found 5"),
         ({"repeats": 0}, "repeats: expected a whole number from 1 to 1,000,000, found 0"),
-        ({"correction": "fdr"}, "correction: expected one of none, holm, bh, bonferroni, found 'fdr'; did you mean bh?"),
+        (
+            {"correction": "fdr"},
+            "correction: expected one of none, holm, bh, bonferroni, found 'fdr'; did you mean bh?",
+        ),
         ({"weight": 0.5}, "prior, weight: must be given together: a prior needs a weight of the values below 1"),
         (
             {"prior": [0.5] * 5},

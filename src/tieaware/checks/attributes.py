@@ -12,7 +12,7 @@ _READ_QRELS = "tieaware.read_qrels(path)"
 _READ_RUN = "tieaware.read_run(path)"
 _STATISTICS = (
     "kendall_tau", "rbo", "tau_ap", "paired_test", "holm", "bonferroni", "benjamini_hochberg", "tukey_hsd",
-    "randomised_tukey_hsd",
+    "randomised_tukey_hsd", "anova",
 )  # fmt: skip
 _READERS = ("from_csv", "from_file", "from_path", "from_trec", "from_parquet", "from_jsonl", "from_tsv", "load", "read")
 _FRAMES = ("from_df", "from_pandas", "from_polars", "from_dataframe")

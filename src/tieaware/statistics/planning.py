@@ -53,7 +53,8 @@ def topic_variance(*values: npt.ArrayLike) -> TopicVariance:
     -------
     TopicVariance
         `differences` is twice the residual variance of `anova`. `systems` is the variance within systems of a one-way
-        analysis of variance.
+        analysis of variance. Twice `systems` would be the variance of the differences if the values of two systems on
+        a topic were independent; they rarely are, so it is larger than `differences`.
 
     Raises
     ------

@@ -11,8 +11,8 @@ from tieaware.statistics.paired_tests import PairedTest, paired_test
 from tieaware.statistics.tukey import all_pairs_of, systems_by_topics
 from tieaware.statistics.values import ROUNDING
 
-# The most permuted values that are held in memory at a time.
-_CHUNK = 2**18
+# The most permuted values that are held in memory at a time, and the most changes of them.
+_CHUNK, _CHANGES = 2**18, 2**22
 
 
 def randomised_tukey_hsd(values: npt.ArrayLike, *, repeats: int = 10_000, seed: int = 0) -> PairedTest:
@@ -138,6 +138,54 @@ def critical_range(values: Values, alpha: float, repeats: int = 10_000, seed: in
     p = np.arange(1, repeats + 2) / (repeats + 1)
     most = int(np.searchsorted(p, alpha, side="right")) - 1
     return np.inf if most < 0 else float(permuted_ranges(values, repeats, seed)[repeats - 1 - most])
+
+
+def p_of_changes(
+    values: Values, ends: Values, pairs: Integers, kinds: Integers, repeats: int = 10_000, seed: int = 0
+) -> Values:
+    """Return p of some pairs of systems, each after the values of its two systems have been replaced by others.
+
+    This is `randomised_tukey_pairs` for many changed copies of `values`, with the same permutations. These are drawn
+    once, and the changes of a system are added up once for all pairs.
+
+    Parameters
+    ----------
+    values : float64[n_systems, n_topics]
+        At least three systems and two topics.
+    ends : float64[n_kinds, n_systems, n_topics]
+        The values that replace those of a system.
+    pairs, kinds : int64[2, n_pairs]
+        The two systems of each pair, and the kind of the values that replace those of each.
+    repeats, seed : int
+
+    Returns
+    -------
+    float64[n_pairs]
+    """
+    m, n = values.shape
+    centred, changes = (values - values[0]).T, np.moveaxis(ends - values, 2, 0)
+    systems, places = np.unique(pairs, return_inverse=True)
+    places = places.reshape(pairs.shape)
+    changes = np.ascontiguousarray(changes[:, :, systems])
+    used = np.flatnonzero(centred.any(axis=1) | changes.any(axis=(1, 2)))
+    generators = [np.random.default_rng([seed, i]) for i in used.tolist()]
+    means = ends.mean(axis=2)[kinds, pairs]
+    least = np.abs(means[0] - means[1]) - max(rounding_of(values), *(rounding_of(each) for each in ends))
+    counts = np.zeros(pairs.shape[1], np.int64)
+    size = max(1, min(_CHUNK // m, _CHANGES // (len(ends) * len(systems) * m)))
+    for start in range(0, repeats, size):
+        n_rows = min(size, repeats - start)
+        sums, moved = np.zeros((n_rows, m)), np.zeros((len(ends), len(systems), n_rows, m))
+        kind, system, row = np.ogrid[: len(ends), : len(systems), :n_rows]
+        for topic, generator in zip(used, generators, strict=True):
+            order = generator.permuted(np.broadcast_to(np.arange(m), sums.shape), axis=1)
+            sums += centred[topic][order]
+            position = np.argsort(order, axis=1)[:, systems].T
+            moved[kind, system, row, position] += changes[topic][:, :, None]
+        for i in range(pairs.shape[1]):
+            changed = sums + moved[kinds[0, i], places[0, i]] + moved[kinds[1, i], places[1, i]]
+            counts[i] += np.count_nonzero((changed.max(axis=1) - changed.min(axis=1)) / n >= least[i])
+    return (counts + 1) / (repeats + 1)
 
 
 def rounding_of(values: Values) -> float:

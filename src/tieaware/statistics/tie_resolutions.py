@@ -7,7 +7,7 @@ import numpy as np
 from tieaware.checks.arrays import Integers, Values
 from tieaware.statistics.multiple_comparisons import levels
 from tieaware.statistics.procedures import Procedure, Verdicts
-from tieaware.statistics.randomised_tukey import critical_range, randomised_tukey_pairs
+from tieaware.statistics.randomised_tukey import critical_range, p_of_changes
 from tieaware.statistics.studentized_range import critical_value
 from tieaware.statistics.tukey import residuals_of
 from tieaware.statistics.values import ROUNDING
@@ -145,21 +145,21 @@ def _of_randomised_tukey(
     """
     critical = critical_range(values, alpha)
     furthest = np.maximum(greatest - values, values - least).mean(axis=1)
-    flips = np.zeros(len(signs), dtype=np.int8)
-    for i, (a, b, sign) in enumerate(zip(first, second, signs, strict=True)):
-        ends = [float((low[a] - high[b]).mean()) for low, high in ((least, greatest), (greatest, least))]
-        reach = furthest[a] + furthest[b] + ROUNDING
-        if min(sign * end for end in ends) > critical + reach if sign else max(map(abs, ends)) < critical - reach:
-            continue
-        flips[i] = -1
-        for end, low, high in zip(ends, (least, greatest), (greatest, least), strict=True):
-            # A test with the changed values takes long, so it is only done where it is likely to find a flip.
-            if sign == (np.sign(end) if abs(end) > critical else 0.0):
-                continue
-            changed = values.copy()
-            changed[a], changed[b] = low[a], high[b]
-            p = randomised_tukey_pairs(changed, np.array([a]), np.array([b])).p.item()
-            if sign != (np.sign(end) if p <= alpha else 0.0):
-                flips[i] = 1
-                break
+    # The difference is least with the least values of the first run and the greatest of the second.
+    ends, means = np.stack((least, greatest)), np.stack((least.mean(axis=1), greatest.mean(axis=1)))
+    extremes = np.stack((means[0, first] - means[1, second], means[1, first] - means[0, second]))
+    reach = furthest[first] + furthest[second] + ROUNDING
+    is_certain = np.where(
+        signs != 0.0,
+        (signs * extremes).min(axis=0) > critical + reach,
+        np.abs(extremes).max(axis=0) < critical - reach,
+    )
+    flips = np.where(is_certain, 0, -1).astype(np.int8)
+    # The tests with changed values take long, so they are only done where they are likely to find a flip.
+    likely = np.where(np.abs(extremes) > critical, np.sign(extremes), 0.0) != signs
+    extreme, pair = np.nonzero(likely & ~is_certain)
+    if pair.size:
+        p = p_of_changes(values, ends, np.stack((first[pair], second[pair])), np.stack((extreme, 1 - extreme)))
+        found = np.where(p <= alpha, np.sign(extremes[extreme, pair]), 0.0) != signs[pair]
+        flips[pair[found]] = 1
     return flips
