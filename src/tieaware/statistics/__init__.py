@@ -11,6 +11,7 @@ from tieaware.checks.attributes import hinted_module
 from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
 from tieaware.statistics.bayesian import BayesianComparison, bayesian_comparison
 from tieaware.statistics.chance_test import ChanceTest, better_than_chance
+from tieaware.statistics.label_uncertainty import UncertainValues, with_uncertain_labels
 from tieaware.statistics.multiple_comparisons import benjamini_hochberg, bonferroni, holm
 from tieaware.statistics.paired_tests import PairedTest, paired_test
 from tieaware.statistics.planning import (
@@ -58,6 +59,7 @@ __all__ = [
     "RunOverlap",
     "Ties",
     "TopicVariance",
+    "UncertainValues",
     "all_pairs",
     "anova",
     "bayesian_comparison",
@@ -89,6 +91,7 @@ __all__ = [
     "topic_variance",
     "topics_needed",
     "tukey_hsd",
+    "with_uncertain_labels",
 ]
 
 
