@@ -84,3 +84,40 @@ def test_bad_input(arguments, message):
     labels, features = data(1)
     with pytest.raises(InputError, match=message):
         coordinate_ascent(Evaluator(labels, ["AP"]), **{"features": features, **arguments})
+
+
+def test_weights_can_be_kept_from_being_negative():
+    """The second feature is the greater the less relevant a document is, so a negative weight helps."""
+    labels, features = data(7, n_features=2)
+    features[:, 1] *= -1.0
+    evaluator = Evaluator(labels, ["AP"])
+    assert coordinate_ascent(evaluator, features).weights[1] < 0.0
+    found = coordinate_ascent(evaluator, features, nonnegative=True, restarts=3)
+    assert (found.weights >= 0.0).all()
+    grid = np.linspace(0.0, 1.0, 101)
+    tried = evaluator.combinations(features, np.stack([1.0 - grid, grid], axis=1))
+    assert found.value >= tried[1:-1].max() - 1e-12
+    with pytest.raises(InputError, match=r"^start: must not have negative weights if nonnegative is True$"):
+        coordinate_ascent(evaluator, features, start=[1.0, -1.0], nonnegative=True)
+    with pytest.raises(InputError, match=r"^nonnegative: expected True or False, found 1$"):
+        coordinate_ascent(evaluator, features, nonnegative=1)
+
+
+def test_documents_that_differ_in_one_feature_alone_cross_only_where_it_has_no_weight(monkeypatch):
+    """A line from the present weight would have many crossings near 0, to which it would round the one at 0."""
+    rng = np.random.default_rng(8)
+    features = np.zeros((200, 2))
+    features[:100, 0], features[100:, 1] = rng.random(100), rng.random(100)
+    evaluator = Evaluator((rng.random((1, 200)) < 0.1).astype(int), ["AP"])
+    along, breaks = evaluator.along, []
+
+    def recorded(*arguments):
+        line = along(*arguments)
+        breaks.extend(line.breaks.tolist())
+        return line
+
+    monkeypatch.setattr(evaluator, "along", recorded)
+    found = coordinate_ascent(evaluator, features, start=[0.3, 0.7])
+    assert found.value == evaluator.combinations(features, found.weights[None]).item()
+    assert len(breaks) > 10
+    assert not [at for at in breaks if 0.0 < abs(at) < 1e-9]

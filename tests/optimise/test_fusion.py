@@ -268,7 +268,8 @@ MISTAKES = [
     ),
     (
         lambda: fuse(RUNS, normalise="minmax"),
-        "normalise: expected one of min-max, theoretical-min-max, z, sum, rank, none, found 'minmax'; did you mean min-max?",
+        "normalise: expected one of min-max, theoretical-min-max, z, sum, rank, none, found 'minmax'; did you mean "
+        "min-max?",
     ),
     (lambda: fuse(RUNS, weights=[0.5, 0.5]), "weights: must have one weight for each of the 3 runs; found 2"),
     (lambda: fuse(RUNS, weights={"a": 1, "d": 1}), "weights: must have one weight for each run, a, b, c; found a, d"),

@@ -143,6 +143,33 @@ def test_weights_by_name_and_as_an_array():
         fusion([1, 2, 3])
 
 
+@pytest.mark.parametrize("kept", [[0, 1, 1, 0], [1, 0, 0, 1], [0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 1, 0]])
+def test_a_part_has_the_values_of_its_queries(kept):
+    """Its first query has no document in any run."""
+    fusion = WeightedFusion(QRELS, RUNS, MEASURES)
+    mask = np.array(kept, bool)
+    evaluator, features = fusion.part(mask)
+    assert (evaluator.n_queries, len(features)) == (mask.sum(), evaluator.n_docs)
+    for weights in WEIGHTS:
+        scores = sum(features[:, run] * weight for run, weight in enumerate(weights))
+        np.testing.assert_array_equal(evaluator(scores), fusion(weights)[mask])
+
+
+def test_parts_are_checked():
+    fusion = WeightedFusion(QRELS, TWO, "AP")
+    with pytest.raises(InputError, match=r"^queries: expected 4 truth values, one for each query, found bool of shape"):
+        fusion.part([True, False])
+    with pytest.raises(
+        InputError, match=r"^queries: expected 4 truth values, one for each query, found int64 of shape"
+    ):
+        fusion.part([1, 0, 1, 0])
+    ordered = WeightedFusion(QRELS, TWO, "AP", ties="trec_eval")
+    with pytest.raises(
+        InputError, match=r"^ties: this rule orders documents by identifier, which a part of the queries cannot$"
+    ):
+        ordered.part([True] * 4)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import unexpected, whole_number
+from tieaware.checks.arguments import flag, unexpected, whole_number
 from tieaware.checks.arrays import Values, as_array
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
@@ -22,6 +22,8 @@ _MOST_SWEEPS = 50
 _RANDOM = 3
 # How many of the best intervals of a line are tried: scores are added in another order there, so values may differ.
 _MOST_TRIES = 3
+# How far from the ends of a line without negative weights the search stays, relative to the ends.
+_MARGIN = 1e-9
 
 
 class Ascent(NamedTuple):
@@ -57,6 +59,7 @@ def coordinate_ascent(
     restarts: int = 0,
     seed: int = 0,
     held_out: tuple[Evaluator, npt.ArrayLike] | None = None,
+    nonnegative: bool = False,
 ) -> Ascent:
     """Find weights of features whose weighted sum ranks well: the mean of a measure over the queries is maximised.
 
@@ -83,6 +86,8 @@ def coordinate_ascent(
     held_out : (Evaluator, features), optional
         Queries that are not searched. After each sweep, their mean is computed, and the weights of the sweep with the
         best held-out mean are returned, so that the search stops before it fits noise.
+    nonnegative : bool
+        Whether no weight may be below 0.
 
     Returns
     -------
@@ -92,7 +97,7 @@ def coordinate_ascent(
     ------
     InputError
         If a shape is wrong or a number not finite; if the evaluator lacks the measure or has no lines; or if all
-        weights of `start` are 0.
+        weights of `start` are 0, or one is negative although none may be.
 
     References
     ----------
@@ -111,13 +116,13 @@ def coordinate_ascent(
     >>> bool(found.weights[0] > found.weights[1] > 0), found.value
     (True, 1.0)
     """
-    search = _Search(evaluator, features, measure, held_out)
+    search = _Search(evaluator, features, measure, held_out, flag("nonnegative", nonnegative))
     restarts, seed = whole_number("restarts", restarts, 0, 10**6), whole_number("seed", seed, 0)
     rng = np.random.default_rng(seed)
-    first = np.ones(search.n_features) if start is None else _checked_start(start, search.n_features)
+    first = np.ones(search.n_features) if start is None else _checked_start(start, search.n_features, nonnegative)
     best: Ascent | None = None
     for i in range(restarts + 1):
-        found = search.climb(first if i == 0 else rng.normal(size=search.n_features), i, rng)
+        found = search.climb(first if i == 0 else search.random(rng), i, rng)
         if best is None or search.is_better(found, best):
             best = found
     assert best is not None
@@ -129,9 +134,10 @@ class _Search:
 
     def __init__(
         self, evaluator: Evaluator, features: npt.ArrayLike, measure: str | Measure | None,
-        held_out: tuple[Evaluator, npt.ArrayLike] | None,
+        held_out: tuple[Evaluator, npt.ArrayLike] | None, nonnegative: bool,
     ) -> None:  # fmt: skip
         self.evaluator = evaluator
+        self.least = 0.0 if nonnegative else -np.inf
         self.features = as_array(features, "features")
         if self.features.ndim != 2 or len(self.features) != evaluator.n_docs or not self.features.shape[1]:
             expected = f"shape ({evaluator.n_docs}, n_features)"
@@ -142,6 +148,11 @@ class _Search:
         self.held_out = held_out
         if held_out is not None:
             self.held_out_column = column_of(held_out[0].measures, evaluator.measures[self.column])
+
+    def random(self, rng: np.random.Generator) -> Values:
+        """Return random weights to start from."""
+        weights = rng.normal(size=self.n_features)
+        return np.abs(weights) if self.least == 0.0 else weights
 
     def climb(self, weights: Values, start: int, rng: np.random.Generator) -> Ascent:
         """Climb from these weights; return the best weights of all sweeps by the held-out queries, or the last."""
@@ -167,12 +178,21 @@ class _Search:
 
     def step(self, weights: Values, value: float, direction: Values) -> tuple[Values, float]:
         """Return the best weights along a direction, and their value; the same weights if none is better."""
-        line: Line = self.evaluator.along(self.sums(weights), self.sums(direction))
+        features = np.flatnonzero(direction)
+        rest, bounds = weights, self.bounds(weights, direction)
+        if len(features) == 1:
+            # The line begins without the feature, not at its weight. So documents that differ only in this feature
+            # cross at 0 exactly, and not at many weights that rounding makes of it.
+            rest, bounds = np.where(direction, 0.0, weights), (self.least, np.inf)
+            direction = np.abs(np.sign(direction))
+        if not bounds[0] < bounds[1]:
+            return weights, value
+        line: Line = self.evaluator.along(self.sums(rest), self.sums(direction), bounds)
         low, high, values = found = line.runs(self.column)
         for i in best_first(found, self.sign, _MOST_TRIES).tolist():
             if not self.sign * values[i] > self.sign * value:
                 break
-            changed = weights + inside(float(low[i]), float(high[i])) * direction
+            changed = np.maximum(rest + inside(float(low[i]), float(high[i])) * direction, self.least)
             if not changed.any():
                 continue
             changed /= np.abs(changed).sum()
@@ -180,6 +200,18 @@ class _Search:
             if self.sign * attained > self.sign * value:
                 return changed, attained
         return weights, value
+
+    def bounds(self, weights: Values, direction: Values) -> tuple[float, float]:
+        """Return the bounds of t within which no weight plus t times the direction is below the least one."""
+        if self.least == -np.inf:
+            return -np.inf, np.inf
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = -weights / direction
+        low = float(ends[direction > 0.0].max(initial=-np.inf))
+        high = float(ends[direction < 0.0].min(initial=np.inf))
+        # Documents that differ in one feature alone cross at an end, or where rounding puts it: stay away from there.
+        low = low if np.isinf(low) else low + _MARGIN * max(1.0, abs(low))
+        return low, high if np.isinf(high) else high - _MARGIN * max(1.0, abs(high))
 
     def sums(self, weights: Values) -> Values:
         """Return the weighted sums of the features, added in their order."""
@@ -205,10 +237,12 @@ class _Search:
         return self.sign * found.value > self.sign * known.value
 
 
-def _checked_start(start: npt.ArrayLike, n_features: int) -> Values:
+def _checked_start(start: npt.ArrayLike, n_features: int, nonnegative: bool) -> Values:
     weights = as_array(start, "start")
     if weights.shape != (n_features,) or weights.dtype.kind not in "biuf":
         raise unexpected("start", f"{n_features} numbers, one for each feature", f"shape {weights.shape}")
     if not np.isfinite(weights).all() or not weights.any():
         raise InputError("start", "must be finite weights that are not all 0")
+    if nonnegative and (weights < 0).any():
+        raise InputError("start", "must not have negative weights if nonnegative is True")
     return weights.astype(np.float64)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
-from tieaware.checks.arrays import Integers, Offsets, Values
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Integers, Offsets, Values, as_array
 from tieaware.checks.attributes import Hinted
 from tieaware.checks.keywords import keywords_elsewhere
 from tieaware.engine.misplaced_arguments import check_judgments, measures_first
@@ -145,14 +148,18 @@ class WeightedFusion(Hinted):
         rows, offsets = _rows_by_judgments(matched.rows, aligned.offsets, len(judged))
         self.queries: tuple[str | int, ...] = tuple(judged.queries.to_list())
         self.documents: Identifiers = aligned.documents.take(rows)
-        docids = list(self.documents) if View(ties, precision).rule.by_document else None
+        self._by_document: bool = View(ties, precision).rule.by_document is not None
+        docids = list(self.documents) if self._by_document else None
         # One run after the other, because `scores` adds whole runs.
         self._by_run: Values = frozen(normalised_scores(aligned, normalise, missing, minima)[:, rows])
         self.features: Values = self._by_run.T
-        self.evaluator: Evaluator = Evaluator(
-            _labels(matched, aligned)[rows], measures, offsets=offsets, judgments=(judged.labels, judged.offsets),
-            ties=ties, docids=docids, precision=precision, threads=threads, undefined=undefined,
-        )  # fmt: skip
+        self._labels, self._offsets, self._judged = _labels(matched, aligned)[rows], offsets, judged
+        self._evaluator: Callable[..., Evaluator] = partial(
+            Evaluator, measures=measures, ties=ties, precision=precision, threads=threads, undefined=undefined
+        )
+        self.evaluator: Evaluator = self._evaluator(
+            self._labels, offsets=offsets, judgments=(judged.labels, judged.offsets), docids=docids
+        )
 
     def scores(self, weights: Mapping[str, float] | Sequence[float] | Values) -> Values:
         """Return the fused score of each document.
@@ -190,6 +197,51 @@ class WeightedFusion(Hinted):
             Rows in the order of `queries`, columns in the order of the measures.
         """
         return self.evaluator(self.scores(weights))
+
+    def part(self, queries: npt.ArrayLike) -> tuple[Evaluator, Values]:
+        """Return an evaluator of some of the queries, and the features of their documents.
+
+        `tieaware.optimise.coordinate_ascent` takes such a pair for the queries on which it searches, and another as
+        `held_out`.
+
+        Parameters
+        ----------
+        queries : bool[n_queries]
+            True for the queries to keep, in the order of `queries`.
+
+        Returns
+        -------
+        evaluator : Evaluator
+        features : float64[n_docs, n_runs]
+            The rows of `features` for these queries.
+
+        Raises
+        ------
+        InputError
+            If `queries` is not a mask of this length, or the tie rule orders tied documents by their identifiers.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> runs = {"a": {"q1": {"d1": 1.0}, "q2": {"d2": 2.0, "d3": 1.0}}, "b": {"q1": {"d1": 0.5}}}
+        >>> fusion = tieaware.WeightedFusion({"q1": {"d1": 1}, "q2": {"d3": 1}}, runs, "RR")
+        >>> evaluator, features = fusion.part([False, True])
+        >>> evaluator(features[:, 0]), features.tolist()
+        (array([[0.5]]), [[1.0, 0.0], [0.0, 0.0]])
+        """
+        mask = as_array(queries, "queries")
+        if mask.dtype != bool or mask.shape != (len(self.queries),):
+            found = f"{mask.dtype} of shape {mask.shape}"
+            raise unexpected("queries", f"{len(self.queries)} truth values, one for each query", found)
+        if self._by_document:
+            raise InputError("ties", "this rule orders documents by identifier, which a part of the queries cannot")
+        chosen = np.flatnonzero(mask)
+        rows, offsets = _rows_of(self._offsets, chosen)
+        judged, judged_offsets = _rows_of(self._judged.offsets, chosen)
+        evaluator = self._evaluator(
+            self._labels[rows], offsets=offsets, judgments=(self._judged.labels[judged], judged_offsets)
+        )
+        return evaluator, self.features[rows]
 
     def __repr__(self) -> str:
         n_docs = counted(len(self.documents), "document")
@@ -232,10 +284,15 @@ def _rows_by_judgments(judged: Integers, offsets: Offsets, n_judged: int) -> tup
     n_judged : int
         The number of judged queries.
     """
-    answered = np.flatnonzero(judged >= 0)
-    starts, sizes = np.zeros(n_judged, np.int64), np.zeros(n_judged, np.int64)
-    starts[judged[answered]] = offsets[answered]
-    sizes[judged[answered]] = np.diff(offsets)[answered]
+    lists = np.full(n_judged, -1)
+    lists[judged[judged >= 0]] = np.flatnonzero(judged >= 0)
+    return _rows_of(offsets, lists)
+
+
+def _rows_of(offsets: Offsets, lists: Integers) -> tuple[Integers, Offsets]:
+    """Return the rows of some lists, one list after the other, and the offsets of the result; -1 is an empty list."""
+    # The size at the end, which -1 takes, is 0.
+    sizes = np.diff(offsets, append=offsets[-1])[lists]
     ends = np.cumsum(sizes)
-    rows = np.repeat(starts - (ends - sizes), sizes) + np.arange(sizes.sum())
+    rows = np.repeat(offsets[lists] - (ends - sizes), sizes) + np.arange(sizes.sum())
     return rows, np.concatenate((np.zeros(1, np.int64), ends))
