@@ -18,6 +18,7 @@ from tieaware.commands import (
     curve_command,
     demo_command,
     eval_command,
+    fuse_command,
     inexact_command,
     overhead_command,
     precision_command,
@@ -35,7 +36,8 @@ from tieaware.runtime.progress import stage
 
 _COMMANDS = (
     eval_command, trec_eval_command, ties_command, precision_command, compare_command, worst_case_command,
-    coarsen_command, curve_command, smooth_command, overhead_command, inexact_command, demo_command, completion_command,
+    fuse_command, coarsen_command, curve_command, smooth_command, overhead_command, inexact_command, demo_command,
+    completion_command,
 )  # fmt: skip
 
 

@@ -12,6 +12,9 @@ TIE_CUTOFFS = (10, 100, 1000)
 
 COMPARISON_MEASURES = ("AP",)
 
+FUSION_MEASURES = ("nDCG@10",)
+FUSION_FOLDS = 10
+
 INEXACT_MEASURES = ("AP", "nDCG@10")
 INEXACT_METHODS = (
     "MaxScore()", "HighIdf(share=0.5)", "AtLeast(m=2)", "Champions(r=10)", "Champions(r=100)",

@@ -169,14 +169,16 @@ def add_threads(command: argparse.ArgumentParser) -> None:
     command.add_argument("--threads", type=int, metavar="N", help="number of threads (default: one per core)")
 
 
-def add_output(command: argparse.ArgumentParser) -> None:
-    """Add the options for the output of an experiment."""
+def add_output(command: argparse.ArgumentParser, report: str = "--out") -> None:
+    """Add the options for the output of an experiment; `report` is the option for the folder of the report."""
     command.add_argument("--format", choices=FORMATS, default="text", help="output format (%(default)s)")
     command.add_argument("--all", action="store_true", help="print all tables in full, not only the main ones")
-    command.add_argument("--plot", metavar="FILE", type=_path, help="draw the main figure, as .png, .svg, .pdf …")
+    command.add_argument("--plot", metavar="FILE", type=local_file, help="draw the main figure, as .png, .svg, .pdf …")
     command.add_argument(
-        "--out", metavar="FOLDER", type=checked_folder, help="write report.html, all tables and all figures to a folder"
-    )
+        report, metavar="FOLDER", dest="folder", type=checked_folder,
+        help="write report.html, all tables and all figures to a folder",
+    )  # fmt: skip
+    command.set_defaults(report_option=report)
 
 
 def label(text: str) -> float:
@@ -191,7 +193,8 @@ def label(text: str) -> float:
         raise argparse.ArgumentTypeError(f"expected a number, found {text!r}") from None
 
 
-def _path(text: str) -> str:
+def local_file(text: str) -> str:
+    """Check that a path of an output is not empty and not remote, and return it."""
     if not text:
         raise argparse.ArgumentTypeError("expected a file name, found ''")
     return _checked(check_local, text)
@@ -199,7 +202,7 @@ def _path(text: str) -> str:
 
 def checked_folder(text: str) -> str:
     """Check that a path is not a file, and return it: an output folder is checked before the work begins."""
-    return _checked(check_folder, _path(text))
+    return _checked(check_folder, local_file(text))
 
 
 def _checked(check: Callable[[str], None], path: str) -> str:
@@ -301,10 +304,10 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
     """
     with stage("tables"):
         tables, drawings = experiment.tables(), experiment.drawings()
-    if arguments.out is not None:
+    if arguments.folder is not None:
         with stage("writing the report"):
-            experiment.write(arguments.out, shlex.join(["tieaware", *sys.argv[1:]]))
-        report = os.path.join(arguments.out, "report.html")
+            experiment.write(arguments.folder, shlex.join(["tieaware", *sys.argv[1:]]))
+        report = os.path.join(arguments.folder, "report.html")
         counts = f"{counted(len(tables), 'table')} (.csv) and {counted(len(drawings), 'figure')} (.svg, .png)"
         streams.say(f"wrote {report}, and in the same folder {counts}")
     if arguments.plot is not None:
@@ -321,7 +324,8 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
     others = [f"{name} ({counted(len(tables[name].rows), 'row')})" for name in tables if name not in shown]
     width = streams.width()
     if others and width is not None and arguments.format == "text":
-        rest = f"More tables, printed with --all, and written with --out FOLDER: {', '.join(others)}."
+        rest = f"More tables, printed with --all, and written with {arguments.report_option} FOLDER: "
+        rest = f"{rest}{', '.join(others)}."
         texts.append(f"{textwrap.fill(rest, width)}\n")
     return "\n".join(texts)
 

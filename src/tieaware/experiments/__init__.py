@@ -10,6 +10,7 @@ from tieaware.checks.attributes import hinted_module
 from tieaware.experiments._assessors import assessors
 from tieaware.experiments._comparison import compare, comparison
 from tieaware.experiments._curves import curves
+from tieaware.experiments._fusion import fusion
 from tieaware.experiments._inexact import inexact
 from tieaware.experiments._overhead import overhead
 from tieaware.experiments._pooling import pooling
@@ -18,7 +19,7 @@ from tieaware.experiments._smoothing import smoothing
 from tieaware.experiments._tie_prevalence import tie_prevalence
 
 __all__ = [
-    "assessors", "banding", "compare", "comparison", "curves", "inexact", "overhead", "pooling", "precision",
+    "assessors", "banding", "compare", "comparison", "curves", "fusion", "inexact", "overhead", "pooling", "precision",
     "smoothing", "tie_prevalence",
 ]  # fmt: skip
 

@@ -156,7 +156,7 @@ class RunExports(HintedColumns):
         if os.fsdecode(path).endswith(".parquet"):
             data_frames.write_parquet(self._columns(), path)
             return
-        _check_ending(os.fsdecode(path))
+        check_ending(os.fsdecode(path))
         self._check_trec()
         with whole_file(path) as raw, _compressed(raw, path) as file:
             for lines in self._trec_chunks():
@@ -203,7 +203,7 @@ class RunExports(HintedColumns):
         return np.lexsort((np.negative(self.scores), lists))
 
 
-def _check_ending(path: str) -> None:
+def check_ending(path: str) -> None:
     """Raise InputError if a file of this name would be expected to have another format than TREC."""
     if path.endswith(".zst"):
         raise InputError(path, "cannot be compressed with zstd; write a .gz, .bz2 or .xz file")

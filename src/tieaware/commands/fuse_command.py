@@ -1,0 +1,99 @@
+"""The command ``tieaware fuse``: the best weights of several runs, and the fused run."""
+
+from __future__ import annotations
+
+import argparse
+
+from tieaware.checks.arguments import whole_number
+from tieaware.commands import options, streams
+from tieaware.defaults import FUSION_FOLDS, FUSION_MEASURES
+from tieaware.errors import InputError
+from tieaware.inputs.run_exports import check_ending
+from tieaware.optimise.normalisation import NORMALISATIONS
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "fuse",
+        help="find the best weights of several runs, test whether they matter, and write the fused run",
+        description="Find the weights with which the weighted sum of runs ranks best. Prints the weights, what weights "
+        "earn on queries that did not choose them, and what reciprocal rank fusion and each run alone earn, with "
+        "paired t-tests. Says so if the best weights are noise. The weights of two runs are exact; those of more are "
+        "found by coordinate ascent.",
+    )
+    options.add_qrels(command)
+    options.add_runs(command)
+    options.add_measures(command, FUSION_MEASURES, "the measure that chooses the weights")
+    command.add_argument(
+        "--normalise", choices=tuple(NORMALISATIONS), default="min-max",
+        help="how the scores of each run are normalised, for each query (%(default)s)",
+    )  # fmt: skip
+    command.add_argument(
+        "--minimum", type=float, action="append", metavar="S",
+        help="for theoretical-min-max: the least score that a run could have, such as 0 for BM25; once for all runs, "
+        "or once for each",
+    )  # fmt: skip
+    command.add_argument(
+        "--missing", type=_missing, default="least", metavar="S",
+        help="normalised score of a document that a run lacks: least (that of the run's list with z and none, "
+        "otherwise 0), zero, or a number (%(default)s)",
+    )  # fmt: skip
+    command.add_argument(
+        "--folds", type=int, default=FUSION_FOLDS, metavar="N",
+        help="number of folds of the queries, all but one of which choose weights for that one, in turn (%(default)s)",
+    )  # fmt: skip
+    command.add_argument(
+        "--level", type=float, default=0.95, metavar="C",
+        help="confidence level of the tests and of the intervals (%(default)s)",
+    )  # fmt: skip
+    command.add_argument(
+        "--restarts", type=int, default=0, metavar="N",
+        help="further starts of the search, from random weights, with three or more runs (%(default)s)",
+    )  # fmt: skip
+    command.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="random seed of the folds and weights (%(default)s)"
+    )
+    command.add_argument(
+        "--out", metavar="FILE", type=options.local_file,
+        help="write the fused run with the best weights: Parquet if its name ends in .parquet, compressed if in .gz, "
+        ".bz2 or .xz",
+    )  # fmt: skip
+    command.add_argument(
+        "--depth", type=int, metavar="N",
+        help="write the first N documents of each query, and those that tie with the last of these (default: all)",
+    )  # fmt: skip
+    options.add_threads(command)
+    options.add_output(command, report="--report")
+    command.set_defaults(run=_run)
+
+
+def _missing(text: str) -> str | float:
+    """Convert the value of --missing: a number, or a word that `fuse` checks."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _run(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments import fusion
+
+    measure = options.one_measure(arguments, FUSION_MEASURES, "because it chooses the weights")
+    depth = None if arguments.depth is None else whole_number("depth", arguments.depth, 1)
+    if depth is not None and arguments.out is None:
+        raise InputError("", "--depth requires --out", argument="depth")
+    if arguments.out is not None and not arguments.out.endswith(".parquet"):
+        check_ending(arguments.out)
+    minimum = arguments.minimum[0] if arguments.minimum and len(arguments.minimum) == 1 else arguments.minimum
+    outcome = fusion(
+        arguments.qrels, options.run_files(arguments, arguments.qrels), measure,
+        normalise=arguments.normalise, missing=arguments.missing, minimum=minimum,
+        folds=arguments.folds, level=arguments.level, restarts=arguments.restarts, seed=arguments.seed,
+        threads=arguments.threads,
+    )  # fmt: skip
+    text = options.output(outcome, arguments)
+    if arguments.out is not None:
+        outcome.run(depth=depth).write(arguments.out)
+        streams.say(f"wrote {arguments.out}")
+    return text

@@ -1,0 +1,451 @@
+"""The experiment on fused runs: which weights are best, and whether this is more than noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tieaware._evaluate import evaluate
+from tieaware.checks.arguments import number, whole_number
+from tieaware.checks.arrays import Values
+from tieaware.defaults import FUSION_FOLDS, FUSION_MEASURES
+from tieaware.engine.misplaced_arguments import check_judgments
+from tieaware.errors import InputError
+from tieaware.evaluator import Evaluator
+from tieaware.experiments._fusion_figures import Curve, WeightFigure, interval_at
+from tieaware.experiments.evaluating import progress
+from tieaware.experiments.experiment import Experiment
+from tieaware.inputs import Qrels, QrelsLike, Run, RunLike, as_qrels
+from tieaware.measures import Measure, parse_measures
+from tieaware.optimise import WeightedFusion, fuse
+from tieaware.optimise.fusion import Minimum, Missing, sources_to_fuse
+from tieaware.optimise.normalisation import NormalisationName
+from tieaware.optimise.weight_search import HeldOut, WeightSearch, is_flat
+from tieaware.output.plots import Drawing, display_name, file_name
+from tieaware.output.tables import Cell, Table, counted, significant
+from tieaware.runtime.progress import stage
+from tieaware.statistics import PairedTest, holm, paired_test
+
+_CHOSEN, _BEST, _RRF = "fused, weights from other queries", "fused, weights from all queries", "RRF"
+
+
+def fusion(
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike] | Sequence[RunLike],
+    measure: str | Measure | Sequence[str | Measure] = FUSION_MEASURES,
+    *,
+    normalise: NormalisationName = "min-max",
+    missing: Missing = "least",
+    minimum: Minimum | None = None,
+    folds: int = FUSION_FOLDS,
+    level: float = 0.95,
+    restarts: int = 0,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Fusion:
+    """Find the best weights of a weighted sum of runs, and test whether they are worth more than no weights at all.
+
+    The mean of the measure is an exact step function of a weight, so that no weight is missed. For two runs, the best
+    weights are known; for more, they are found by coordinate ascent. The best weights earn more on the queries that
+    chose them than on others. Therefore, all folds of the queries but one choose weights, which are evaluated on that
+    one, for each fold. These values are compared with those of reciprocal rank fusion and of each run alone.
+
+    Parameters
+    ----------
+    qrels, runs, threads
+        As for `tieaware.evaluate`; at least two runs.
+    measure : str or Measure
+        One measure.
+    normalise, missing, minimum
+        As for `tieaware.fuse`.
+    folds : int
+        The number of folds, from 2 to the number of queries.
+    level : float
+        The confidence level of the plateau and of the intervals, between 0 and 1.
+    restarts : int
+        With three or more runs, the number of further starts of the search, from random weights.
+    seed : int
+        The seed of the folds, and of the random weights.
+
+    Returns
+    -------
+    Fusion
+        Its `run` method returns the fused run.
+
+    Raises
+    ------
+    InputError
+        As for `tieaware.fuse`; or if there are several measures, no query has a relevant document, there are fewer
+        queries than folds, or an argument is out of range.
+
+    References
+    ----------
+    Bruch, S., Gai, S. and Ingber, A. (2023). An analysis of fusion functions for hybrid retrieval. ACM Transactions on
+    Information Systems 42(1).
+
+    Examples
+    --------
+    >>> from tieaware import samples
+    >>> sample = samples.load()
+    >>> runs = {"int8": sample.runs["int8-dot"], "grader": sample.runs["grader-0-10"]}
+    >>> outcome = fusion(sample.qrels, runs, "nDCG@10")
+    >>> outcome.weights.round(2), round(outcome.value, 4)
+    (array([0.38, 0.62]), 0.3542)
+    >>> outcome.is_noise, round(outcome.held_out.values.mean().item(), 4)
+    (True, 0.3402)
+    """
+    parsed = parse_measures(measure)
+    if len(parsed) != 1:
+        raise InputError("measure", f"must be one measure, because it chooses the weights; found {len(parsed)}")
+    folds, seed = whole_number("folds", folds, 2, 2**31), whole_number("seed", seed, 0)
+    restarts, level = whole_number("restarts", restarts, 0, 10**6), number("level", level, 0, 1, ends=False)
+    check_judgments(qrels)
+    judged = as_qrels(qrels)
+    _check_judged(judged, parsed[0], folds)
+    # The runs are read once, although they are fused twice and also evaluated alone.
+    whole = {name: source.whole() for name, source in sources_to_fuse(runs).items()}
+    scale = {"normalise": normalise, "missing": missing, "minimum": minimum}
+    fused = WeightedFusion(judged, whole, parsed, **scale, threads=threads)  # type: ignore[arg-type]
+    with stage("searching"):
+        search = WeightSearch(fused, restarts, seed)
+    held_out = search.held_out(folds, lambda numbers: progress(numbers, "folds"))
+    with stage("evaluating"):
+        alone = evaluate(judged, whole, parsed, threads=threads).values[:, :, 0]
+        rrf = evaluate(judged, fuse(whole, "rrf"), parsed, threads=threads).values[:, :, 0]
+    others = np.concatenate((rrf, alone))
+    value = float(fused.evaluator.mean(fused.scores(search.weights))[0])
+    return Fusion(
+        parsed[0], fused.runs, fused.queries, search.weights, value,
+        _curves(search, fused.runs, level), held_out, others,
+        paired_test(held_out.values, others, confidence=level), level, whole, scale,
+    )  # fmt: skip
+
+
+def _check_judged(judged: Qrels, measure: Measure, folds: int) -> None:
+    """Raise InputError if there are fewer queries than folds, or if no judged document is relevant."""
+    if len(judged.queries) < folds:
+        raise InputError("folds", f"must be at most the number of queries, {len(judged.queries)}; found {folds}")
+    # All judged documents tie. If even then no query has a value, no order of any documents has one.
+    labels = judged.labels
+    values = Evaluator(labels, [measure], offsets=judged.offsets, undefined=float("nan"))(np.zeros(len(labels)))
+    if (np.isnan(values) | (not measure.definition.less_is_better) & (values == 0.0)).all():
+        raise InputError(judged.name, "has no query with a relevant document, so no weight is better than another")
+
+
+def _curves(search: WeightSearch, runs: tuple[str, ...], level: float) -> tuple[Curve, ...]:
+    """Return the curve of each line of the search."""
+    named = [len(runs) - len(search.lines) + i for i in range(len(search.lines))]
+    curves = []
+    for run, line in zip(named, search.lines, strict=True):
+        edges = np.concatenate(([0.0], line.breaks, [1.0]))
+        means, errors = line.values[:, 0], line.standard_errors()[:, 0]
+        weight = float(search.weights[run])
+        low, high = (0.0, 1.0) if is_flat(line) else line.plateau(level=level)[:2]
+        value = float(means[np.clip(np.searchsorted(line.breaks, weight), 0, len(means) - 1)])
+        interval = interval_at(edges, means, weight)
+        curves.append(Curve(runs[run], edges, means, errors, weight, value, interval, (low, high)))
+    return tuple(curves)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fusion(Experiment):
+    """The best weights of runs, and what they are worth on other queries.
+
+    Attributes
+    ----------
+    measure : Measure
+    runs : tuple of str
+        The names of the runs, in the order of the weights.
+    queries : tuple of str or of int
+        The judged queries.
+    weights : float64[n_runs]
+        The best weights on all queries; not negative, with the sum 1.
+    value : float
+        The mean of the measure with these weights: that of the run that `run` returns.
+    curves : tuple of Curve
+        The mean as a function of the weight of a run, while the others keep their proportions: for two runs, that of
+        the second; otherwise one for each run.
+    held_out : HeldOut
+        The weights that were chosen on all folds but one, float64[folds, n_runs], and the value of each query with the
+        weights that were chosen without it, float64[n_queries].
+    others : float64[n_runs + 1, n_queries]
+        The values of reciprocal rank fusion, and of each run alone.
+    test : PairedTest
+        The paired t-tests of `held_out` against each of the others, float64[n_runs + 1].
+    level : float
+        The confidence level of the plateau and of the intervals.
+    given : dict of str to Run
+        The runs.
+    scale : dict
+        The arguments `normalise`, `missing` and `minimum`.
+    """
+
+    measure: Measure
+    runs: tuple[str, ...]
+    queries: tuple[str | int, ...]
+    weights: Values
+    value: float
+    curves: tuple[Curve, ...]
+    held_out: HeldOut
+    others: Values
+    test: PairedTest
+    level: float
+    given: dict[str, Run]
+    scale: dict[str, Any]
+
+    def run(self, name: str | None = None, depth: int | None = None) -> Run:
+        """Return the fused run with the best weights.
+
+        Parameters
+        ----------
+        name, depth
+            As for `tieaware.fuse`.
+
+        Returns
+        -------
+        Run
+
+        Examples
+        --------
+        >>> a, b = {"q1": {"d1": 1.0}, "q2": {"d2": 2.0}}, {"q1": {"d2": 0.5}, "q2": {"d1": 1.0, "d2": 1.0}}
+        >>> outcome = fusion({"q1": {"d1": 1}, "q2": {"d2": 1}}, {"a": a, "b": b}, "RR", folds=2)
+        >>> outcome.run().to_dict()
+        {'q1': {'d1': 0.75, 'd2': 0.25}, 'q2': {'d2': 1.0, 'd1': 0.25}}
+        """
+        return fuse(self.given, weights=self.weights.tolist(), **self.scale, name=name, depth=depth)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """The title, which names the measure and the runs."""
+        return f"{self.measure} of {' + '.join(self.runs)}, by weight; {self._n_queries}, {self.scale['normalise']}"
+
+    @property
+    def heading(self) -> str:
+        """The heading of the report: the question that the experiment answers."""
+        return "Which weights should the runs have?"
+
+    @property
+    def _n_queries(self) -> str:
+        return counted(len(self.queries), "query", "queries")
+
+    @cached_property
+    def p(self) -> Values:
+        """The p values of `test` after Holm's correction."""
+        return holm(self.test.p)
+
+    @property
+    def gains(self) -> Values:
+        """How much better the mean of `held_out` is than those of the others; negative if it is worse."""
+        sign = -1.0 if self.measure.definition.less_is_better else 1.0
+        gains: Values = sign * (self._chosen - self.others.mean(axis=1))
+        return gains
+
+    @property
+    def _chosen(self) -> float:
+        return float(self.held_out.values.mean())
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all weights have the same mean."""
+        return all(bool((curve.means == curve.means[0]).all()) for curve in self.curves)
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether the best weights may be due to chance: see `verdict`."""
+        return bool(self._doubts())
+
+    def _doubts(self) -> list[str]:
+        """Return the reasons to take the best weights for noise."""
+        names = self._names()
+        doubts = [f"chosen weights earn no more than {names[i]}" for i in self._compared() if not self.gains[i] > 0.0]
+        if all(curve.plateau == (0.0, 1.0) for curve in self.curves):
+            doubts.append("no paired t-test separates any weight from the best one")
+        return doubts
+
+    def _names(self) -> list[str]:
+        return [_RRF, *(f"{run} alone" for run in self.runs)]
+
+    def _compared(self) -> tuple[int, int]:
+        """Return the positions of reciprocal rank fusion and of the best single run among the others."""
+        return 0, 1 + int(np.argmin(self.gains[1:]))
+
+    def verdict(self) -> str:
+        r"""Return the best weights, what weights earn on other queries, and whether the optimum is noise.
+
+        It is called noise if chosen weights earn no more than reciprocal rank fusion or than the best run alone, or if
+        no weight is separated from the best one.
+
+        Examples
+        --------
+        >>> from tieaware import samples
+        >>> sample = samples.load()
+        >>> runs = {"int8": sample.runs["int8-dot"], "grader": sample.runs["grader-0-10"]}
+        >>> print(fusion(sample.qrels, runs, "nDCG@10").verdict().replace(". ", ".\n"))
+        nDCG@10 is best, 0.354, if grader has 0.6242 to 0.6250 of the weight, and int8 the rest.
+        With weights chosen on other queries, the fused run earns 0.340; RRF earns 0.346, and int8 alone 0.334.
+        The optimum is noise: chosen weights earn no more than RRF.
+        No paired t-test separates weights of grader from 0.00 to 0.65 from the best one.
+        """
+        if self.is_flat:
+            runs = " and ".join(self.runs)
+            return f"{self.measure} is {significant(self.value)} for all weights of {runs}: they do not matter."
+        rrf, best = self._compared()
+        means = self.others.mean(axis=1)
+        alone = f"{self._names()[best]} {significant(means[best])}"
+        earns = (
+            f"With weights chosen on other queries, the fused run earns {significant(self._chosen)}; "
+            f"{_RRF} earns {significant(means[rrf])}, and {alone}."
+        )
+        doubts = self._doubts()
+        noise = f"The optimum is noise: {', and '.join(doubts)}."
+        judgment = noise if doubts else self._significance(rrf, best)
+        return " ".join((self._optimum(), earns, judgment, *self._plateaus()))
+
+    def _optimum(self) -> str:
+        best = f"{self.measure} is best, {significant(self.value)}, "
+        if len(self.runs) > 2:
+            shares = ", ".join(f"{run} {weight:.2f}" for run, weight in zip(self.runs, self.weights, strict=True))
+            return f"{best}with the weights {shares}."
+        first, second = self.runs
+        return f"{best}if {second} has {_range(*self.curves[0].interval)} of the weight, and {first} the rest."
+
+    def _significance(self, *compared: int) -> str:
+        """Return a sentence that says than which of the others the chosen weights are significantly better."""
+        names = self._names()
+        known = {i: f"{names[i]} (Holm's p = {significant(float(self.p[i]))})" for i in compared}
+        better = [known[i] for i in compared if self.p[i] <= 1.0 - self.level]
+        others = [known[i] for i in compared if known[i] not in better]
+        if not better:
+            return f"That is not significantly better than {' or '.join(others)}."
+        but = f", but not than {others[0]}" if others else ""
+        return f"That is significantly better than {' and '.join(better)}{but}."
+
+    def _plateaus(self) -> list[str]:
+        """Return a sentence on the weights that are as good as the best, unless all are or there are several curves."""
+        if len(self.curves) > 1 or self.curves[0].plateau == (0.0, 1.0):
+            return []
+        curve = self.curves[0]
+        return [f"No paired t-test separates weights of {curve.run} from {_range(*curve.plateau)} from the best one."]
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables that a command prints by default."""
+        return ("fusion", "weights")
+
+    def tables(self) -> dict[str, Table]:
+        """Return the tables: means and tests, weights, the curves, the weights of each fold, and the queries.
+
+        Returns
+        -------
+        dict of str to Table
+            "fusion", "weights", "curves", "folds" and "queries".
+        """
+        return {
+            "fusion": self._means(), "weights": self._weights(), "curves": self._points(), "folds": self._folds(),
+            "queries": self._by_query(),
+        }  # fmt: skip
+
+    def _means(self) -> Table:
+        low, high = self.test.low, self.test.high
+        assert low is not None
+        assert high is not None
+        rows: list[tuple[Cell, ...]] = [(_CHOSEN, self._chosen, *[None] * 4), (_BEST, self.value, *[None] * 4)]
+        for name, *numbers in zip(
+            self._names(), self.others.mean(axis=1).tolist(), self.test.difference.tolist(), low.tolist(),
+            high.tolist(), self.p.tolist(), strict=True,
+        ):  # fmt: skip
+            rows.append((name, *numbers))
+        n_folds = len(self.held_out.weights)
+        notes = (
+            f"weights from other queries: chosen on {n_folds - 1} of {n_folds} folds of the queries, and evaluated on "
+            "the other one, in turn. weights from all queries: these look better than they are on other queries.",
+            f"difference: of weights from other queries, from this run; with its {100 * self.level:g} % confidence "
+            f"interval, and Holm's p of {counted(len(self.others), 'paired t-test')}. The p values are approximate, "
+            "because the folds share the queries that choose.",
+        )
+        return Table(self.title, ("run", str(self.measure), "difference", "low", "high", "p"), rows, notes)
+
+    def _weights(self) -> Table:
+        rows: list[tuple[Cell, ...]] = []
+        curves = {curve.run: curve for curve in self.curves}
+        for run, weight in zip(self.runs, self.weights.tolist(), strict=True):
+            curve = curves.get(run)
+            ends = (*curve.interval, *curve.plateau) if curve else self._mirrored()
+            rows.append((run, weight, *ends))
+        columns = ("run", "weight", "best from", "best to", "plateau from", "plateau to")
+        notes = (
+            "best: where the mean is that of the best weight. plateau: where no paired t-test at "
+            f"{100 * self.level:g} % separates it from the best; not corrected for the number of tests."
+            f"{self._proportions}",
+        )
+        return Table("Weights chosen on all queries", columns, rows, notes)
+
+    @property
+    def _proportions(self) -> str:
+        """A sentence on the weights of the other runs, if there are several."""
+        return " The other runs keep their proportions." if len(self.runs) > 2 else ""
+
+    def _mirrored(self) -> tuple[float, ...]:
+        """Return the intervals of the first of two runs, which has the rest of the weight."""
+        curve = self.curves[0]
+        return tuple(1.0 - end for end in (*curve.interval[::-1], *curve.plateau[::-1]))
+
+    def _points(self) -> Table:
+        rows: list[tuple[Cell, ...]] = [
+            (curve.run, *row)
+            for curve in self.curves
+            for row in zip(curve.edges[:-1].tolist(), curve.edges[1:].tolist(), curve.means.tolist(),
+                           curve.errors.tolist(), strict=True)
+        ]  # fmt: skip
+        columns = ("run", "from", "to", str(self.measure), "standard error")
+        return Table(f"Mean {self.measure} by the weight of a run", columns, rows)
+
+    def _folds(self) -> Table:
+        rows: list[tuple[Cell, ...]] = [(i + 1, *row) for i, row in enumerate(self.held_out.weights.tolist())]
+        return Table("Weights chosen without each fold", ("fold", *self.runs), rows)
+
+    def _by_query(self) -> Table:
+        rows: list[tuple[Cell, ...]] = [
+            (str(query), *values)
+            for query, *values in zip(self.queries, self.held_out.values.tolist(), *self.others.tolist(), strict=True)
+        ]
+        return Table(f"{self.measure} of each query", ("query", _CHOSEN, *self._names()), rows)
+
+    def drawings(self) -> dict[str, Drawing]:
+        """Return a figure of all curves; with three or more runs, also one of each.
+
+        Returns
+        -------
+        dict of str to Drawing
+            "curve"; and "curve-…" with the number and name of each run.
+        """
+        means = self.others.mean(axis=1).tolist()
+        levels = {"weights from other queries": self._chosen} | dict(zip(self._names(), means, strict=True))
+        shaded = (
+            f"Shaded: the weights that no paired t-test at {100 * self.level:g} % separates from the best, and the "
+            "standard error of the mean over the queries."
+        )
+
+        def drawing(curves: tuple[Curve, ...]) -> Drawing:
+            caption = f"{self.title}.{self._proportions}"
+            caption = f"{caption} {shaded}" if len(curves) == 1 else caption
+            measure = display_name(str(self.measure))
+            return Drawing(caption, WeightFigure(curves, measure, levels), (6.8, 4.8), "The mean by weight")
+
+        figures = {"curve": drawing(self.curves)}
+        if len(self.curves) > 1:
+            for i, curve in enumerate(self.curves):
+                figures[f"curve-{i + 1}-{file_name(curve.run)}"] = drawing((curve,))
+        return figures
+
+
+def _range(low: float, high: float) -> str:
+    """Return the ends of an interval of weights, with as many decimals as it takes to tell them apart."""
+    width = max(high - low, 1e-15)
+    decimals = max(2, math.ceil(-math.log10(width)))
+    return f"{low:.{decimals}f} to {high:.{decimals}f}"

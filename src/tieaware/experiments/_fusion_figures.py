@@ -1,0 +1,89 @@
+"""The figures of the experiment on fused runs: a mean as a function of the weight of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tieaware.checks.arrays import Values
+from tieaware.output.plots import COLOURS, DASHES, display_name, legend_above
+from tieaware.output.tables import significant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A mean as a step function of the weight of a run, and the chosen weight.
+
+    Attributes
+    ----------
+    run : str
+    edges : float64[n + 1]
+        The weights at which the mean changes, from 0 to 1.
+    means, errors : float64[n]
+        The means between the edges, and their standard errors over the queries.
+    weight, value : float
+        The chosen weight of the run, and the mean there.
+    interval, plateau : tuple of float
+        The weights around the chosen one with the same mean, and those that no paired t-test separates from it.
+    """
+
+    run: str
+    edges: Values
+    means: Values
+    errors: Values
+    weight: float
+    value: float
+    interval: tuple[float, float]
+    plateau: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class WeightFigure:
+    """Draw one or several curves, and the levels of other runs for comparison.
+
+    With one curve, its standard error and the plateau are shaded.
+    """
+
+    curves: tuple[Curve, ...]
+    measure: str
+    levels: dict[str, float]
+
+    def __call__(self, ax: Axes) -> None:
+        """Draw into axes."""
+        alone = len(self.curves) == 1
+        for i, curve in enumerate(self.curves):
+            if alone:
+                self._shade(ax, curve)
+            name = "fused, by weight" if alone else display_name(curve.run)
+            ax.stairs(curve.means, curve.edges, baseline=None, color=COLOURS[i % len(COLOURS)], linewidth=1.4,
+                      linestyle=DASHES[i % len(DASHES)], label=name, zorder=3)  # fmt: skip
+            best = f"best on all queries, {significant(curve.value)}" if i == 0 else "_"
+            ax.plot([curve.weight], [curve.value], "o", color=COLOURS[i % len(COLOURS)], markeredgecolor="#ffffff",
+                    markersize=7.0, label=best, zorder=4)  # fmt: skip
+        for i, (name, value) in enumerate(self.levels.items()):
+            ax.axhline(value, color=("#000000", "#555555", "#999999")[min(i, 2)], linestyle=DASHES[(i + 1) % 5],
+                       linewidth=1.2, label=f"{display_name(name)}, {significant(value)}")  # fmt: skip
+        run = display_name(self.curves[0].run)
+        ax.set(xlim=(0.0, 1.0), xlabel=f"weight of {run}" if alone else "weight of the run", ylabel=self.measure)
+        legend_above(ax)
+
+    @staticmethod
+    def _shade(ax: Axes, curve: Curve) -> None:
+        ax.axvspan(*curve.plateau, color=COLOURS[4], alpha=0.18, linewidth=0, label="not separated from the best")
+        ax.stairs(curve.means + curve.errors, curve.edges, baseline=curve.means - curve.errors, fill=True,
+                  color=COLOURS[0], alpha=0.2, linewidth=0, label="± one standard error")  # fmt: skip
+
+
+def interval_at(edges: Values, means: Values, weight: float) -> tuple[float, float]:
+    """Return the ends of the longest interval around a weight on which the mean does not change."""
+    at = int(np.clip(np.searchsorted(edges, weight) - 1, 0, len(means) - 1))
+    changed = np.flatnonzero(means != means[at])
+    below, above = changed[changed < at], changed[changed > at]
+    low = edges[below[-1] + 1] if len(below) else edges[0]
+    high = edges[above[0]] if len(above) else edges[-1]
+    return float(low), float(high)

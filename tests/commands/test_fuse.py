@@ -1,0 +1,137 @@
+"""The command ``tieaware fuse``: what it prints and writes, and its errors."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware.cli import main
+
+pytest.importorskip("scipy")
+
+QRELS = {f"q{q}": {"d0": 1, "d3": 0} for q in range(12)}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Write judgments and three runs without ties."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    lines = [f"{query} 0 {d} {label}\n" for query, judged in QRELS.items() for d, label in judged.items()]
+    (tmp_path / "qrels.txt").write_text("".join(lines))
+    for i, name in enumerate(("bm25", "dense", "rerank")):
+        run = {
+            query: {f"d{d}": float(0.4 * (d == 0) * (q % 3 != i) + rng.random()) for d in range(8)}
+            for q, query in enumerate(QRELS)
+        }
+        tieaware.Run.from_dict(run, name=name).write(f"{name}.run")
+    return tmp_path
+
+
+def run(capfd, *arguments):
+    status = main(["fuse", *arguments])
+    captured = capfd.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_it_prints_a_sentence_the_means_and_the_weights(files, capfd):
+    status, out, err = run(capfd, "qrels.txt", "bm25.run", "dense.run", "-m", "RR", "--folds", "4")
+    assert (status, err) == (0, "")
+    outcome = tieaware.experiments.fusion("qrels.txt", ["bm25.run", "dense.run"], "RR", folds=4)
+    printed = " ".join(out.split())
+    assert printed.startswith(f"{outcome.verdict()} RR of bm25 + dense, by weight; 12 queries, min-max run RR diff")
+    low, high = outcome.curves[0].interval
+    assert f"RR is best, {outcome.value:.3f}, if dense has {low:.2f} to {high:.2f} of the weight" in printed
+    lines = [line.split() for line in out.splitlines()]
+    assert ["fused,", "weights", "from", "all", "queries", f"{outcome.value:.4f}", *"––––"] in lines
+    assert any(line[:2] == ["RRF", f"{outcome.others[0].mean():.4f}"] for line in lines)
+    assert any(line[:3] == ["dense", "alone", f"{outcome.others[2].mean():.4f}"] for line in lines)
+    assert any(line[:2] == ["dense", f"{outcome.weights[1]:.4f}"] for line in lines)
+
+
+@pytest.mark.parametrize("runs", [["bm25.run", "dense.run"], ["bm25.run", "dense.run", "rerank.run"]])
+@pytest.mark.parametrize("options", [[], ["--normalise", "theoretical-min-max", "--minimum", "0"]])
+def test_the_written_run_has_the_printed_value(files, capfd, runs, options):
+    assert run(capfd, "qrels.txt", *runs, "-m", "AP", "--format", "csv", *options, "--out", "fused.run")[0] == 0
+    assert main(["fuse", "qrels.txt", *runs, "-m", "AP", "--format", "csv", *options]) == 0
+    rows = [line.split(",") for line in capfd.readouterr().out.splitlines()]
+    (best,) = [float(row[-5]) for row in rows if "weights from all queries" in ",".join(row)]
+    assert float(tieaware.evaluate("qrels.txt", "fused.run", "AP")) == best
+    assert tieaware.read_run("fused.run").to_dict()["q0"].keys() == {f"d{d}" for d in range(8)}
+
+
+def test_depth_cuts_the_written_run(files, capfd):
+    status, _, err = run(capfd, "qrels.txt", "bm25.run", "dense.run", "--out", "fused.run.gz", "--depth", "3")
+    assert (status, err) == (0, "wrote fused.run.gz\n")
+    assert {len(documents) for documents in tieaware.read_run("fused.run.gz").to_dict().values()} == {3}
+
+
+def test_a_figure_and_a_report_are_written(files, capfd):
+    pytest.importorskip("matplotlib")
+    status, _, err = run(capfd, "qrels.txt", "bm25.run", "dense.run", "--plot", "curve.png", "--report", "report")
+    assert (status, err.splitlines()) == (
+        0, ["wrote report/report.html, and in the same folder 5 tables (.csv) and 1 figure (.svg, .png)",
+            "wrote curve.png"],
+    )  # fmt: skip
+    assert (files / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert "tieaware " in (files / "report" / "report.html").read_text()
+    assert sorted(path.stem for path in (files / "report").glob("*.csv")) == [
+        "curves", "folds", "fusion", "queries", "weights",
+    ]  # fmt: skip
+
+
+def test_json_has_full_precision(files, capfd):
+    status, out, _ = run(capfd, "qrels.txt", "bm25.run", "dense.run", "-m", "AP", "--format", "json")
+    assert status == 0
+    outcome = tieaware.experiments.fusion("qrels.txt", ["bm25.run", "dense.run"], "AP")
+    assert json.loads(out)["rows"][0]["AP"] == outcome.held_out.values.mean()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bm25.run"], "RUN: must be at least two runs to fuse; see tieaware fuse --help"),
+        (["bm25.run", "dense.run", "-m", "AP", "-m", "RR"],
+         "-m: expected a single measure, because it chooses the weights, found AP, RR; see tieaware fuse --help"),
+        (["bm25.run", "dense.run", "--folds", "13"],
+         "--folds: must be at most the number of queries, 12; found 13; see tieaware fuse --help"),
+        (["bm25.run", "dense.run", "--missing", "lowest"],
+         "--missing: expected 'least', 'zero' or a number, found 'lowest'; see tieaware fuse --help"),
+        (["bm25.run", "dense.run", "--minimum", "0"],
+         "--minimum: is for normalise=\"theoretical-min-max\", not for 'min-max'; see tieaware fuse --help"),
+        (["bm25.run", "dense.run", "--normalise", "theoretical-min-max", *(["--minimum", "0"] * 3)],
+         "--minimum: must have one number for each of the 2 runs; found 3; see tieaware fuse --help"),
+        (["bm25.run", "dense.run", "--normalise", "theoretical-min-max", "--minimum", "2"],
+         "which is below its minimum, 2"),
+        (["bm25.run", "other.run"],
+         "have no query in common: bm25 has 'q0' and other has 'x'; see tieaware fuse --help"),
+        (["bm25.run", "dense.run", "--depth", "5"], "--depth requires --out; see tieaware fuse --help"),
+        (["bm25.run", "dense.run", "--out", "f.run", "--depth", "0"],
+         "--depth: expected a whole number of at least 1, found 0; see tieaware fuse --help"),
+        (["bm25.run", "dense.run", "--out", "f.json"],
+         "f.json: a run cannot be written as a .json file; use .run, .txt or .trec for a TREC file, or .parquet"),
+        (["bm25.run", "dense.run", "--out", "missing/f.run"], "missing/f.run: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_errors_have_one_line_and_write_nothing(files, capfd, arguments, message):
+    (files / "other.run").write_text("x Q0 d1 1 1.0 other\n")
+    before = sorted(files.iterdir())
+    status, out, err = run(capfd, "qrels.txt", *arguments)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert err.rstrip("\n").endswith(message)
+    assert sorted(files.iterdir()) == before
+
+
+def test_judgments_without_a_relevant_document_are_refused(files, capfd):
+    (files / "none.txt").write_text("".join(f"{query} 0 d0 0\n" for query in QRELS))
+    status, out, err = run(capfd, "none.txt", "bm25.run", "dense.run")
+    assert (status, out) == (2, "")
+    assert err == "none.txt: has no query with a relevant document, so no weight is better than another\n"
+
+
+def test_unknown_normalisations_are_refused(files, capfd):
+    with pytest.raises(SystemExit, match="2"):
+        run(capfd, "qrels.txt", "bm25.run", "dense.run", "--normalise", "minmax")
+    assert "expected one of min-max, theoretical-min-max, z, sum, rank, none, found 'minmax'" in capfd.readouterr().err
