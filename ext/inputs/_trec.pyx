@@ -417,7 +417,8 @@ cdef class Parser:
                 raise ValueError("more bytes were written than the buffer has")
             text = <uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>self.text)
             written += self.n_text
-            if final and written and text[written - 1] != c"\n":
+            # A byte after a complete line may be the first of the next chunk, so nothing is written there.
+            if final and written and not ends_line(text[written - 1]):
                 text[written] = c"\n"
                 written += 1
             stop = written

@@ -19,7 +19,7 @@ from tieaware.errors import InputError
 from tieaware.inputs import RunFile, run_file
 from tieaware.inputs.file_chunks import FileChunks, Malformed, NotParallel
 from tieaware.inputs.files import ByteStream
-from tieaware.kernels import _line_ends
+from tieaware.kernels import _line_ends, _trec
 
 MEASURES = ("AP", "RR", "nDCG@10", "P@5")
 
@@ -105,6 +105,17 @@ fragments = st.sampled_from(
 @example(b"q\n#\nr\n")
 def test_the_last_query_begins_where_plain_python_finds_it(text):
     assert _line_ends.last_query(memoryview(text)) == plain_last_query(text)
+
+
+def test_parsing_a_chunk_leaves_the_next_chunk_unchanged():
+    """A chunk that ends with a carriage return is complete. The bytes after it belong to the next chunk."""
+    text = b"q1 Q0 d1 1 1 t\rq2 Q0 d1 1 1 t\r"
+    parser = _trec.Parser(False)
+    buffer = parser.room(len(text))
+    buffer[:] = text
+    cut = _line_ends.last_query(buffer)
+    assert parser.parse(cut, final=True)
+    assert buffer.tobytes() == text
 
 
 def test_chunks_contain_whole_queries_and_all_rows(tmp_path):
