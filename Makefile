@@ -18,7 +18,7 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo docs test test-slow test-tools test-spark checked fuzz browser faults concurrency scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-spark clean
+.PHONY: demo docs test test-slow test-tools test-spark checked fuzz fuzz-compiled browser faults concurrency scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-spark clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -54,14 +54,17 @@ checked: .venv-checked/installed
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONMALLOC=malloc \
 	  .venv-checked/bin/python -m pytest $(TESTS)
 
-# Each fuzzer runs for SECONDS: libFuzzer on the parser and on the interface, then the engines and entry points against
-# each other. Finds are printed and kept in build/fuzz. See fuzz/README.md.
+# Each fuzzer runs for SECONDS: table files, then the engines and entry points against each other, and with clang
+# libFuzzer on the parser and on the interface. Finds are printed and kept in build/fuzz. See fuzz/README.md.
 SECONDS ?= 60
 CLANG ?= clang
-fuzz: build/fuzz/driver $(VENV)/installed-test
+fuzz: $(VENV)/installed-test
+	$(BIN)/python fuzz/tables.py --seconds $(SECONDS)
+	$(BIN)/python fuzz/differential.py --seconds $(SECONDS)
+	if command -v $(CLANG) > /dev/null; then $(MAKE) fuzz-compiled; else echo "no $(CLANG): make fuzz-compiled is left out"; fi
+fuzz-compiled: build/fuzz/driver
 	fuzz/run parser $(SECONDS)
 	fuzz/run interface $(SECONDS)
-	$(BIN)/python fuzz/differential.py --seconds $(SECONDS)
 
 # Pages with hostile names, and the pages of the site, in a browser. The suite skips these tests if no browser is installed.
 browser: $(VENV)/installed-test docs
