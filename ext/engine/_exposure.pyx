@@ -21,29 +21,12 @@ from tieaware.kernels._exact cimport double_double
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._measure cimport between
 from tieaware.kernels._sorting cimport (
-    TIEAWARE_LONGEST_SORTED, sort, sort_doubles, tieaware_chunks_of, tieaware_close, tieaware_place_bits,
+    TIEAWARE_LONGEST_SORTED, argsort_doubles, sort, sort_doubles, stable_argsort_doubles, tieaware_chunks_of,
+    tieaware_close, tieaware_place_bits,
     tieaware_repeats, tieaware_same, tieaware_sort, tieaware_words_double, tieaware_words_float,
 )
 
 cnp.import_array()
-
-# NumPy's sort of places by double; returns a negative number if there is no memory.
-ctypedef int (*ArgSort)(void*, cnp.npy_intp*, cnp.npy_intp, void*) noexcept nogil
-
-cdef extern from *:
-    """
-    static PyArray_ArgSortFunc *tieaware_argsort_of_doubles(NPY_SORTKIND kind) {
-        PyArray_Descr *descr = PyArray_DescrFromType(NPY_DOUBLE);
-        PyArray_ArgSortFunc *argsort = PyDataType_GetArrFuncs(descr)->argsort[kind];
-        Py_DECREF(descr);
-        return argsort;
-    }
-    """
-    ArgSort tieaware_argsort_of_doubles(cnp.NPY_SORTKIND)
-
-# Looked up once, because the lookup needs the GIL.
-cdef ArgSort argsort_doubles = tieaware_argsort_of_doubles(cnp.NPY_QUICKSORT)
-cdef ArgSort stable_argsort_doubles = tieaware_argsort_of_doubles(cnp.NPY_MERGESORT)
 
 cdef enum:
     # The size of the hash table, as a number of bits, and the most distinct scores that it holds: a quarter of it.

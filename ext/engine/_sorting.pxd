@@ -5,6 +5,11 @@ from libc.stdint cimport int32_t, int64_t, uint16_t
 ctypedef int (*Sort)(void*, cnp.npy_intp, void*) noexcept nogil
 cdef Sort sort_doubles
 
+# NumPy's sorts of places by double; they return a negative number if there is no memory.
+ctypedef int (*ArgSort)(void*, cnp.npy_intp*, cnp.npy_intp, void*) noexcept nogil
+cdef ArgSort argsort_doubles
+cdef ArgSort stable_argsort_doubles
+
 # Functions that sort the scores of a list together with their places in the list: see sorting.h.
 cdef extern from "engine/sorting.h" nogil:
     enum:

@@ -12,6 +12,12 @@ cdef extern from *:
         Py_DECREF(descr);
         return sort;
     }
+    static PyArray_ArgSortFunc *tieaware_argsort_of_doubles(NPY_SORTKIND kind) {
+        PyArray_Descr *descr = PyArray_DescrFromType(NPY_DOUBLE);
+        PyArray_ArgSortFunc *argsort = PyDataType_GetArrFuncs(descr)->argsort[kind];
+        Py_DECREF(descr);
+        return argsort;
+    }
     static int tieaware_wide(void) {
     #if defined(__x86_64__) && defined(__GNUC__)
         return __builtin_cpu_supports("avx512dq") != 0;
@@ -21,14 +27,17 @@ cdef extern from *:
     }
     """
     Sort tieaware_sort_of_doubles()
+    ArgSort tieaware_argsort_of_doubles(cnp.NPY_SORTKIND)
     bint tieaware_wide()
 
 # True if NumPy's sort uses vectors of 512 bits.
 WIDE = tieaware_wide()
 
-# NumPy's sort is looked up once, when this module is imported, because the lookup needs the GIL. Calling the sort does
-# not need the GIL.
+# NumPy's sorts are looked up once, when this module is imported, because the lookup needs the GIL. Calling them does not
+# need the GIL.
 sort_doubles = tieaware_sort_of_doubles()
+argsort_doubles = tieaware_argsort_of_doubles(cnp.NPY_QUICKSORT)
+stable_argsort_doubles = tieaware_argsort_of_doubles(cnp.NPY_MERGESORT)
 
 cdef enum:
     # Up to this many numbers, insertion is cheaper than calling NumPy's sort.

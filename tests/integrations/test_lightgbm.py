@@ -117,8 +117,8 @@ def test_train_rankers_and_cv_call_the_metric_and_train_can_stop_by_it():
 def test_labels_are_prepared_once_and_again_after_a_change(monkeypatch):
     labels, scores = lists(3)
     measured, made = metric("AP"), []
-    prepare = type(measured)._prepare
-    monkeypatch.setattr(type(measured), "_prepare", lambda *each: made.append(1) or prepare(*each))
+    make = measured._evaluators._make
+    monkeypatch.setattr(measured._evaluators, "_make", lambda *each: made.append(1) or make(*each))
 
     def value(rows):
         ((_, found, _),) = measured(scores.ravel(), rows)
@@ -136,7 +136,7 @@ def test_labels_are_prepared_once_and_again_after_a_change(monkeypatch):
     # The cached evaluator of a deleted data set is deleted too, before another data set can get the same id.
     del rows, others
     gc.collect()
-    assert not measured._prepared
+    assert not measured._evaluators
     for turn in range(20):
         labels = np.roll(labels, turn)
         assert value(data(labels).construct()) == Evaluator(labels, "AP").mean(scores)[0]
@@ -148,7 +148,7 @@ def test_a_pickled_metric_has_the_options_only():
     rows = data(labels).construct()
     values = measured(scores.ravel(), rows)
     copied = pickle.loads(pickle.dumps(measured))
-    assert not copied._prepared
+    assert not copied._evaluators
     assert copied(scores.ravel(), rows) == values
 
 

@@ -124,8 +124,8 @@ def test_the_callback_refuses_other_measures():
 def test_labels_are_prepared_once_and_again_after_a_change(monkeypatch):
     labels, scores = lists(3)
     measured, made = metric("AP"), []
-    prepare = type(measured)._prepare
-    monkeypatch.setattr(type(measured), "_prepare", lambda *each: made.append(1) or prepare(*each))
+    make = measured._evaluators._make
+    monkeypatch.setattr(measured._evaluators, "_make", lambda *each: made.append(1) or make(*each))
     rows = data(labels)
 
     def value(rows):
@@ -140,8 +140,8 @@ def test_labels_are_prepared_once_and_again_after_a_change(monkeypatch):
     assert value(rows) == Evaluator(labels[::-1].ravel(), "AP").mean(scores.ravel())[0]
     del rows
     gc.collect()
-    assert not measured._prepared
-    assert not pickle.loads(pickle.dumps(measured))._prepared
+    assert not measured._evaluators
+    assert not pickle.loads(pickle.dumps(measured))._evaluators
 
 
 def test_wrong_data_is_an_error():

@@ -1,7 +1,7 @@
-"""The base class of the metrics for LightGBM and XGBoost.
+"""The base classes of the metrics and objectives for LightGBM and XGBoost.
 
-A booster computes its metrics after every round, on the same data sets. So an
-evaluator is made from the labels of a data set once, and kept as long as the data set exists.
+A booster computes them in every round, on the same data sets. So an evaluator, or the gradients' preparation, is made
+from the labels of a data set once, and kept as long as the data set exists.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, ClassVar, NamedTuple, ParamSpec
+from typing import Any, ClassVar, Generic, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,16 @@ from tieaware.engine.means import means
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.measures import Measure
+from tieaware.optimise import Lambdas
 from tieaware.precision import Coarsening
 from tieaware.runtime.extras import load
 from tieaware.ties import TieRuleName
 
 _Arguments = ParamSpec("_Arguments")
+_Made = TypeVar("_Made")
+
+# A sum of numbers is exact in double precision if all are multiples of a unit, and it is less than 2^53 units.
+_EXACT_BITS = 52
 
 
 def _explained(create: Callable[_Arguments, None]) -> Callable[_Arguments, None]:
@@ -43,14 +48,36 @@ def _explained(create: Callable[_Arguments, None]) -> Callable[_Arguments, None]
     return explained
 
 
-class _Prepared(NamedTuple):
-    """The evaluator of a data set, with the labels and list sizes that it was made from."""
+class _Prepared(NamedTuple, Generic[_Made]):
+    """What was made from a data set, with the labels and list sizes that it was made from."""
 
-    # A weak reference to the data set. When the data set is deleted, its callback deletes the evaluator.
+    # A weak reference to the data set. When the data set is deleted, its callback deletes what was made from it.
     data: weakref.ref[Any]
     labels: npt.NDArray[Any]
     sizes: npt.NDArray[Any]
-    evaluator: Evaluator
+    made: _Made
+
+
+class _PerDataSet(Generic[_Made]):
+    """What was made from each data set that exists; it is made again if the labels or lists change."""
+
+    def __init__(self, make: Callable[[npt.NDArray[Any], npt.NDArray[Any]], _Made]) -> None:
+        self._make = make
+        # By the id of the data set.
+        self._prepared: dict[int, _Prepared[_Made]] = {}
+
+    def __len__(self) -> int:
+        return len(self._prepared)
+
+    def of(self, data: Any, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> _Made:
+        """Return what was made from this data set; make it if there is none, or it is out of date."""
+        known = self._prepared.get(id(data))
+        if known is None or not (np.array_equal(known.labels, labels) and np.array_equal(known.sizes, sizes)):
+            key, prepared = id(data), self._prepared
+            # The callback deletes it with the data set, before a new object can get its id.
+            reference = weakref.ref(data, lambda _: prepared.pop(key, None))
+            known = prepared[key] = _Prepared(reference, labels.copy(), sizes.copy(), self._make(labels, sizes))
+        return known.made
 
 
 class BoostingMetric:
@@ -109,8 +136,7 @@ class BoostingMetric:
             "ties": ties, "precision": precision, "threads": threads, "undefined": undefined,
         }  # fmt: skip
         self.measures: tuple[Measure, ...] = Evaluator([], measures, **self._options).measures
-        # The evaluators, by the id of the data set.
-        self._prepared: dict[int, _Prepared] = {}
+        self._evaluators = _PerDataSet(self._evaluator)
 
     def __repr__(self) -> str:
         ties, precision = self._options["ties"], self._options["precision"]
@@ -153,7 +179,7 @@ class BoostingMetric:
         InputError
             If labels or scores are invalid, or weights are given for a measure with a geometric mean.
         """
-        evaluator = self._evaluator(data, labels, sizes)
+        evaluator = self._evaluators.of(data, labels, sizes)
         averages = evaluator.mean(scores) if weights is None else self._weighted_means(evaluator(scores), weights)
         return [float(each) for each in averages]
 
@@ -165,20 +191,118 @@ class BoostingMetric:
         counted = np.where(np.isnan(values), np.nan, np.asarray(weights, np.float64)[:, None])
         return means(values * counted, self.measures) / means(counted, self.measures)
 
-    def _evaluator(self, data: Any, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Evaluator:
-        prepared = self._prepared.get(id(data))
-        if prepared is None or not (np.array_equal(prepared.labels, labels) and np.array_equal(prepared.sizes, sizes)):
-            prepared = self._prepared[id(data)] = self._prepare(data, labels, sizes)
-        return prepared.evaluator
-
-    def _prepare(self, data: Any, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> _Prepared:
-        """Make the evaluator of a data set. It is deleted with the data set, before a new object can get its id."""
-        key, all_prepared = id(data), self._prepared
-        reference = weakref.ref(data, lambda _: all_prepared.pop(key, None))
-        evaluator = Evaluator(labels, self.measures, group=sizes, **self._options)
-        return _Prepared(reference, labels.copy(), sizes.copy(), evaluator)
+    def _evaluator(self, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Evaluator:
+        return Evaluator(labels, self.measures, group=sizes, **self._options)
 
 
 def _restored(cls: type[BoostingMetric], measures: tuple[Measure, ...], options: dict[str, Any]) -> BoostingMetric:
     """Create a metric from the measures and options in its pickle."""
     return cls(measures, **options)
+
+
+class BoostingObjective:
+    """An objective for boosters: LambdaMART's gradients of a measure, averaged over the orders of tied documents.
+
+    The gradients are those of `tieaware.optimise.Lambdas`, rounded to single precision, the boosters' own. Boosters add
+    them up in double precision in the order of the rows; to make these sums exact, and so the same for every order, the
+    gradients are also rounded to multiples of 2^-52 times a bound of their sum. Copies and pickles of the objective
+    start without data sets.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        The measure to train: nDCG or DCG with any gains, RBP, RR, AP, or P, R, F1 with a cut-off.
+    truncation, sigma, normalise, threads
+        As for `Lambdas`.
+
+    Raises
+    ------
+    MissingExtraError
+        If the booster's package is not installed. It is a subclass of ImportError.
+    InputError
+        If the measure cannot be trained, or a parameter is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> objective = BoostingObjective("RR", normalise=False)
+    >>> labels = np.array([1, 0])
+    >>> objective.gradients(labels, labels, np.array([2]), np.zeros(2))
+    (array([-0.25,  0.25], dtype=float32), array([0.125, 0.125], dtype=float32))
+    """
+
+    # As for `BoostingMetric`.
+    tool: ClassVar[str] = ""
+    package: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        measure: str | Measure,
+        *,
+        truncation: int | None = None,
+        sigma: float = 1.0,
+        normalise: bool = True,
+        threads: int | None = 1,
+    ) -> None:
+        if self.tool:
+            load(self.tool, self.package)
+        self._options: dict[str, Any] = {
+            "truncation": truncation, "sigma": sigma, "normalise": normalise, "threads": threads,
+        }  # fmt: skip
+        self.measure: Measure = Lambdas([], measure, **self._options).measure
+        self._lambdas = _PerDataSet(self._of_lists)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.measure})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _objective, (type(self), self.measure, self._options)
+
+    def gradients(
+        self,
+        data: Any,
+        labels: npt.NDArray[Any],
+        sizes: npt.NDArray[Any],
+        scores: npt.NDArray[Any],
+        weights: npt.NDArray[Any] | None = None,
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Compute the gradients and hessians of a data set.
+
+        Parameters
+        ----------
+        data, labels, sizes, scores
+            As for `BoostingMetric.means`.
+        weights : shape (n_docs,), optional
+            The weight of each document, by which its gradient and hessian are multiplied.
+
+        Returns
+        -------
+        float32[n_docs], float32[n_docs]
+
+        Raises
+        ------
+        InputError
+            If labels are invalid, or a score is NaN or infinite.
+        """
+        gradient, hessian = self._lambdas.of(data, labels, sizes)(scores)
+        if weights is not None:
+            gradient *= weights
+            hessian *= weights
+        return _summable(gradient), _summable(hessian)
+
+    def _of_lists(self, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Lambdas:
+        return Lambdas(labels, self.measure, group=sizes, **self._options)
+
+
+def _summable(values: Values) -> npt.NDArray[np.float32]:
+    """Round numbers to single precision and to multiples of a unit, so that sums of them are exact in any order."""
+    single = values.astype(np.float32)
+    most = float(np.abs(single).max(initial=0.0)) * len(values)
+    unit = np.ldexp(1.0, int(np.frexp(most)[1]) - _EXACT_BITS)
+    rounded: npt.NDArray[np.float32] = (np.rint(single / unit) * unit).astype(np.float32) if most else single
+    return rounded
+
+
+def _objective(cls: type[BoostingObjective], measure: Measure, options: dict[str, Any]) -> BoostingObjective:
+    """Create an objective from the measure and options in its pickle."""
+    return cls(measure, **options)

@@ -1,13 +1,13 @@
-"""Tie-aware metrics for LightGBM: pass a `metric` as ``feval`` or ``eval_metric``."""
+"""Tie-aware metrics and objectives for LightGBM: a `metric` is a ``feval`` or ``eval_metric``."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieaware.errors import InputError
-from tieaware.integrations.boosting import BoostingMetric
+from tieaware.integrations.boosting import BoostingMetric, BoostingObjective
 from tieaware.runtime.extras import load
 
 
@@ -56,23 +56,91 @@ class Metric(BoostingMetric):
         InputError
             If there are no groups, or labels or scores are invalid.
         """
-        if isinstance(second, load(self.tool, self.package).Dataset):
+        rows = _Rows.of(first, second, weight, group, "metric")
+        weights = None if rows.weights is None else _mean_weights(rows.weights, rows.sizes)
+        means = self.means(rows.data, rows.labels, rows.sizes, rows.scores, weights)
+        return [
+            (str(measure), mean, not measure.definition.less_is_better)
+            for measure, mean in zip(self.measures, means, strict=True)
+        ]
+
+
+class Objective(BoostingObjective):
+    """The objective that trains a model for a measure: LambdaMART's gradients, averaged over the orders of ties.
+
+    Pass an instance as ``params["objective"]`` to ``lightgbm.train`` or ``lightgbm.cv``, or as ``objective`` to
+    ``LGBMRanker``. In contrast to LightGBM's ``lambdarank``, the model does not depend on the order of the rows, and
+    the measure may be another than nDCG.
+
+    The parameters are as for `BoostingObjective`. LightGBM ignores its own parameters of ``lambdarank``
+    (``lambdarank_truncation_level``, ``lambdarank_norm``, ``sigmoid``, ``label_gain``): `truncation`, `normalise`,
+    `sigma`, and the gains of the measure replace them.
+
+    Examples
+    --------
+    >>> import lightgbm, numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> labels = rng.integers(0, 3, 1000)
+    >>> features = labels[:, None] + rng.normal(size=(1000, 3))
+    >>> rows = lightgbm.Dataset(features, labels, group=[20] * 50)
+    >>> params = {"objective": objective("AP"), "verbosity": -1, "num_leaves": 7}
+    >>> model = lightgbm.train(params, rows, 20)
+    >>> round(metric("AP")(model.predict(features), rows)[0][1], 2)
+    0.98
+    """
+
+    tool = "lightgbm"
+    package = "lightgbm"
+
+    def __call__(self, first: Any, second: Any, weight: Any = None, group: Any = None) -> tuple[Any, Any]:
+        """Compute the gradients and hessians of a data set.
+
+        Parameters
+        ----------
+        first, second : array, and Dataset or array
+            The scores and the data set, or labels and scores, as for `Metric`.
+        weight : array, optional
+            The weight of each row, if `second` is an array. It multiplies the gradient of the row, as in LightGBM's
+            ``lambdarank``.
+        group : array, optional
+            The number of documents of each query, if `second` is an array.
+
+        Returns
+        -------
+        float32[n_docs], float32[n_docs]
+
+        Raises
+        ------
+        InputError
+            If there are no groups, labels are invalid, or a score is NaN or infinite.
+        """
+        rows = _Rows.of(first, second, weight, group, "objective")
+        return self.gradients(rows.data, rows.labels, rows.sizes, rows.scores, rows.weights)
+
+
+class _Rows(NamedTuple):
+    """What LightGBM passes to a metric or an objective, in either of its two forms."""
+
+    data: Any
+    labels: Any
+    scores: Any
+    sizes: Any
+    weights: Any
+
+    @classmethod
+    def of(cls, first: Any, second: Any, weight: Any, group: Any, name: str) -> _Rows:
+        """Read scores and a data set, or labels and scores; `name` is that of the function, for messages."""
+        if isinstance(second, load(Metric.tool, Metric.package).Dataset):
             data, labels, scores = second.construct(), np.asarray(second.get_label()), first
             weight, group = data.get_weight(), data.get_group()
         elif type(second).__module__.partition(".")[0] == "xgboost":
-            remedy = "this metric is LightGBM's; XGBoost needs tieaware.integrations.xgboost.metric"
+            remedy = f"this {name} is LightGBM's; XGBoost needs tieaware.integrations.xgboost.{name}"
             raise InputError("data", f"must be a Dataset, not {type(second).__name__}; {remedy}")
         else:
             data, labels, scores = first, first, second
         if group is None:
             raise InputError("group", "the data has no groups, so there are no queries; give group= with the data")
-        sizes = np.asarray(group)
-        weights = None if weight is None else _mean_weights(np.asarray(weight), sizes)
-        means = self.means(data, labels, sizes, scores, weights)
-        return [
-            (str(measure), mean, not measure.definition.less_is_better)
-            for measure, mean in zip(self.measures, means, strict=True)
-        ]
+        return cls(data, labels, scores, np.asarray(group), None if weight is None else np.asarray(weight))
 
 
 def _mean_weights(weights: Any, sizes: Any) -> Any:
@@ -82,3 +150,4 @@ def _mean_weights(weights: Any, sizes: Any) -> Any:
 
 
 metric = Metric
+objective = Objective

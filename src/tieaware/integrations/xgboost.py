@@ -1,14 +1,14 @@
-"""Tie-aware metrics for XGBoost: pass a `metric` as ``custom_metric`` to ``xgboost.train``."""
+"""Tie-aware metrics and objectives for XGBoost: ``custom_metric`` and ``obj`` of ``xgboost.train``."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieaware.checks.arguments import number, unexpected, whole_number
 from tieaware.errors import InputError
-from tieaware.integrations.boosting import BoostingMetric
+from tieaware.integrations.boosting import BoostingMetric, BoostingObjective
 from tieaware.measures import Measure, parse_measure
 from tieaware.runtime.extras import load
 
@@ -58,20 +58,9 @@ class Metric(BoostingMetric):
             If `data` is not a DMatrix (``XGBRanker`` passes the arrays of one query), it has no queries, or labels or
             scores are invalid.
         """
-        if not isinstance(data, load(self.tool, self.package).DMatrix):
-            found = type(data).__name__
-            remedy = "use xgboost.train instead of XGBRanker"
-            if type(data).__module__.partition(".")[0] == "lightgbm":
-                remedy = "this metric is XGBoost's; LightGBM needs tieaware.integrations.lightgbm.metric"
-            raise InputError("data", f"must be a DMatrix, not {found}; {remedy}")
-        edges = data.get_uint_info("group_ptr")
-        if len(edges) == 0:
-            raise InputError("data", "the DMatrix has no queries; give it qid= or group=")
-        weights = data.get_weight()
-        sizes = np.diff(edges.astype(np.int64))
-        means = self.means(data, data.get_label(), sizes, scores, weights if len(weights) else None)
+        rows = _Rows.of(data, "metric")
+        means = self.means(data, rows.labels, rows.sizes, scores, rows.weights)
         return [(str(measure), mean) for measure, mean in zip(self.measures, means, strict=True)]
-
 
     def early_stopping(
         self,
@@ -132,4 +121,76 @@ class Metric(BoostingMetric):
         )
 
 
+class Objective(BoostingObjective):
+    """The objective that trains a model for a measure: LambdaMART's gradients, averaged over the orders of ties.
+
+    Pass an instance as ``obj`` to ``xgboost.train`` or ``xgboost.cv``. In contrast to XGBoost's ``rank:ndcg``, the
+    gradients do not depend on the order of the rows, and the measure may be another than nDCG and AP. XGBoost ignores
+    its own parameters ``lambdarank_*``.
+
+    The parameters are as for `BoostingObjective`.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> rng = np.random.default_rng(1)
+    >>> labels = rng.integers(0, 3, 1000)
+    >>> features = labels[:, None] + rng.normal(size=(1000, 3))
+    >>> rows = xgboost.DMatrix(features, labels, qid=np.repeat(np.arange(50), 20))
+    >>> model = xgboost.train({"max_depth": 3}, rows, 20, obj=objective("RR"))
+    >>> round(metric("RR")(model.predict(rows), rows)[0][1], 2)
+    1.0
+    """
+
+    tool = "xgboost"
+    package = Metric.package
+
+    def __call__(self, scores: Any, data: Any) -> tuple[Any, Any]:
+        """Compute the gradients and hessians of a data set.
+
+        Parameters
+        ----------
+        scores : array
+            The scores that the booster predicts.
+        data : DMatrix
+            The data set. It must have queries; if they have weights, these multiply the gradients of their documents.
+
+        Returns
+        -------
+        float32[n_docs], float32[n_docs]
+
+        Raises
+        ------
+        InputError
+            If `data` is not a DMatrix, it has no queries, labels are invalid, or a score is NaN or infinite.
+        """
+        rows = _Rows.of(data, "objective")
+        weights = None if rows.weights is None else np.repeat(rows.weights, rows.sizes)
+        return self.gradients(data, rows.labels, rows.sizes, scores, weights)
+
+
+class _Rows(NamedTuple):
+    """What a metric or an objective reads from a DMatrix; the weights are those of the queries."""
+
+    labels: Any
+    sizes: Any
+    weights: Any
+
+    @classmethod
+    def of(cls, data: Any, name: str) -> _Rows:
+        """Read a DMatrix; `name` is that of the function, for messages."""
+        if not isinstance(data, load(Metric.tool, Metric.package).DMatrix):
+            found = type(data).__name__
+            remedy = "use xgboost.train instead of XGBRanker"
+            if type(data).__module__.partition(".")[0] == "lightgbm":
+                remedy = f"this {name} is XGBoost's; LightGBM needs tieaware.integrations.lightgbm.{name}"
+            raise InputError("data", f"must be a DMatrix, not {found}; {remedy}")
+        edges = data.get_uint_info("group_ptr")
+        if len(edges) == 0:
+            raise InputError("data", "the DMatrix has no queries; give it qid= or group=")
+        weights = data.get_weight()
+        return cls(data.get_label(), np.diff(edges.astype(np.int64)), weights if len(weights) else None)
+
+
 metric = Metric
+objective = Objective
