@@ -1,14 +1,16 @@
-"""Measures along a line of scores, compared with evaluations, and weighted sums, compared with a loop."""
+"""Measures along a line of scores, compared with evaluations and grids, and weighted sums, compared with a loop."""
 
 from functools import partial
+from operator import itemgetter
 
 import numpy as np
 import pytest
+import pytrec_eval
 
 from benchmarks.workloads import labels
 from tieaware import Evaluator
 
-SECTION = "Measures along a line of scores, one thread: nDCG@10 + AP + RR"
+SECTION = "Measures along a line of scores: nDCG@10 + AP + RR"
 MEASURES = ("nDCG@10", "AP", "RR")
 
 
@@ -33,6 +35,51 @@ def test_line(compare, small, n, m, relevant, at_most):
         SECTION, f"{n:,} × {m:,}, {relevant} relevant, between two systems", check=check,
         contender=partial(evaluator.between, a, b), baseline=partial(evaluator, a), to="one evaluation",
         at_most=at_most,
+    )  # fmt: skip
+
+
+def test_two_threads(compare, small):
+    n, m = (20, 100) if small else (200, 1000)
+    rng = np.random.default_rng(33)
+    a, b = rng.random((n, m)), rng.random((n, m))
+    one, two = (Evaluator(labels(n, m, 10), MEASURES, threads=threads) for threads in (1, 2))
+
+    def check():
+        np.testing.assert_array_equal(one.between(a, b).values, two.between(a, b).values)
+
+    compare(
+        SECTION, f"{n:,} × {m:,}, 10 relevant, between two systems", check=check, of="2 threads",
+        contender=partial(two.between, a, b), baseline=partial(one.between, a, b), to="1 thread", at_most=0.6,
+    )  # fmt: skip
+
+
+def test_grid(compare, small):
+    """The whole function, compared with 101 evaluations by pytrec_eval, without the time to make their dicts."""
+    n, m = (10, 20) if small else (100, 100)
+    rng = np.random.default_rng(34)
+    judged, a, b = labels(n, m, 10), rng.random((n, m)), rng.random((n, m))
+    evaluator = Evaluator(judged, ["nDCG@10", "AP", "RR"])
+
+    def dicts(values):
+        return {str(q): {str(i): value for i, value in enumerate(row.tolist())} for q, row in enumerate(values)}
+
+    peer = pytrec_eval.RelevanceEvaluator(dicts(judged), {"ndcg_cut.10", "map", "recip_rank"})
+    run = dicts(a + 0.37 * (b - a))
+
+    def grid():
+        for _ in range(101):
+            found = peer.evaluate(run)
+        return found
+
+    def check():
+        line = evaluator.between(a, b)
+        means = line.values[np.searchsorted(line.breaks, 0.37)]
+        theirs = [list(map(itemgetter(name), grid().values())) for name in ("ndcg_cut_10", "map", "recip_rank")]
+        np.testing.assert_allclose(means, np.mean(theirs, axis=1), rtol=1e-6)
+
+    compare(
+        SECTION, f"{n:,} × {m:,}, 10 relevant, between two systems", check=check,
+        contender=partial(evaluator.between, a, b), baseline=grid, to="101 evaluations by pytrec_eval", at_most=0.05,
     )  # fmt: skip
 
 
