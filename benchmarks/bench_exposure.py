@@ -28,7 +28,7 @@ def test_exposure(compare, small, relevant):
 
 
 @pytest.mark.parametrize("relevant", [10, 20, 100])
-@pytest.mark.parametrize("measure", ["nDCG", "AP"])
+@pytest.mark.parametrize("measure", ["nDCG", "AP", "RR"])
 def test_chance(compare, small, measure, relevant):
     n, m = (20, 50) if small else (1000, 1000)
     scores = np.random.default_rng(2018).random((n, m)).round(1)

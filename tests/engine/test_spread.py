@@ -153,6 +153,25 @@ def test_the_first_relevant_document_of_deep_groups(t, n, r):
         assert spread.std[0, 0] ** 2 == pytest.approx(float(variance), rel=1e-9, abs=0)
 
 
+@pytest.mark.parametrize(
+    ("t", "n", "r", "k"),
+    [
+        (0, 100, 2, None), (0, 1000, 2, None), (0, 1000, 10, None), (0, 1000, 110, None), (0, 900, 240, None),
+        (3, 1000, 10, 500), (20, 1000, 20, None), (100, 2000, 5, 1500), (5, 1500, 120, 90), (0, 500, 3, 90),
+    ],
+)  # fmt: skip
+def test_the_first_relevant_document_of_large_groups(t, n, r, k):
+    """The variance of RR in a large group has a recurrence over the relevant documents."""
+    scores, labels = deep(t, n, r)
+    labels[:t] = 0
+    chance, mean, second = Fraction(r, n), Fraction(0), Fraction(0)
+    for x in range(1, min(n - r + 1, (k or t + n) - t) + 1):
+        mean, second = mean + chance / (t + x), second + chance / (t + x) ** 2
+        chance *= Fraction(n - x - r + 1, n - x)
+    spread = Evaluator(labels, ["RR" if k is None else f"RR@{k}"]).spread(scores)
+    assert spread.std[0, 0] ** 2 == pytest.approx(float(second - mean * mean), rel=1e-12)
+
+
 @pytest.mark.parametrize(("t", "k"), [(0, None), (3, 7), (1000, None), (1000, 1004), (10**5, None), (10**6, None)])
 @pytest.mark.parametrize("grades", [(1,), (1, 1, 1), (3, 1, 2)])
 def test_the_q_measure_of_deep_groups(t, k, grades):

@@ -1,4 +1,4 @@
-"""FallOut, compared with torchmetrics on lists without ties, and with the mean of its values over the orders of ties."""
+"""FallOut, compared with torchmetrics: its values of lists without ties, and their mean over all orders of ties."""
 
 from __future__ import annotations
 
