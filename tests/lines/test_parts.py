@@ -77,6 +77,19 @@ def test_an_interval_that_spans_parts_is_one(many_parts, monkeypatch):
     assert (found.interval, found.value) == ((0.0, 3.0), 1.0)
 
 
+def test_a_measure_that_no_query_defines_is_flat_in_parts(many_parts, monkeypatch):
+    """The judged documents are crossed, but none is relevant."""
+    monkeypatch.setattr(line, "_SHORT", 0)
+    rng = np.random.default_rng(5)
+    labels, a, b = np.zeros((40, 60), int), rng.random((40, 60)), rng.random((40, 60))
+    labels[:, :30] = -1
+    found = Evaluator(labels, ["AP", "Judged@5"], undefined=np.nan).between(a, b)
+    assert len(found._pencil._edges()) > 20
+    with pytest.warns(UserWarning, match=r"^AP is the same for every t from 0 to 1$"):
+        best = found.best("AP")
+    assert (best.interval, np.isnan(best.value)) == ((0.0, 1.0), True)
+
+
 def test_crossings_are_sorted_however_close_they_are():
     """Crossings that differ in the last bits only, others that coincide, and some that are far away."""
     rng = np.random.default_rng(3)

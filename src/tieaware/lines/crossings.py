@@ -71,8 +71,9 @@ class Pencil(NamedTuple):
 
     def steps(self, included: Mask | None = None, centre: Values | None = None) -> Steps:
         """Return the means along the line over some queries, or over all; with a centre, also the sums."""
-        parts = over_items(partial(self._part, included, centre), pairwise(self._edges()), self.prepared.threads)
-        return parts[0] if len(parts) == 1 else _joined(parts, self._edges()[1:-1])
+        edges = self._edges()
+        parts = over_items(partial(self._part, included, centre), pairwise(edges), self.prepared.threads)
+        return parts[0] if len(parts) == 1 else _joined(parts, edges[1:-1])
 
     def best_runs(self, column: int, sign: float, included: Mask | None = None) -> Runs:
         """Return the best of the longest intervals on which a measure does not change, in their order along the line.
@@ -86,7 +87,8 @@ class Pencil(NamedTuple):
         parts = over_items(best, pairwise(self._edges()), self.prepared.threads)
         low, high, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         # A run that ends where a part ends may continue in the next part.
-        begins = np.flatnonzero(np.concatenate(([True], (low[1:] != high[:-1]) | (values[1:] != values[:-1]))))
+        changes = (values[1:] != values[:-1]) & ~np.isnan(values[1:])
+        begins = np.flatnonzero(np.concatenate(([True], (low[1:] != high[:-1]) | changes)))
         return low[begins], high[np.concatenate((begins[1:] - 1, [len(high) - 1]))], values[begins]
 
     def _part(self, included: Mask | None, centre: Values | None, edges: tuple[float, float]) -> Steps:

@@ -101,8 +101,9 @@ class Line:
     """The means of an evaluator's measures at the scores a + t d, as exact functions of t.
 
     `Evaluator.along` and `Evaluator.between` return lines. Between two breaks, no documents of different worth cross,
-    so all means are constant. At a break, documents tie; `at` evaluates it. If more than four million pairs of documents
-    may cross, `breaks` and `values` are computed when they are first read, and `best` does without them in less memory.
+    so all means are constant. At a break, documents tie; `at` evaluates it. If more than four million pairs of
+    documents may cross, `breaks` and `values` are computed when they are first read, and `best` does without them in
+    less memory.
 
     Parameters
     ----------
