@@ -67,13 +67,9 @@ def number(text: bytes) -> float | None:
 
 
 def label(text: bytes) -> float | None:
-    """Return the value of a label; None if the text is not a label."""
-    if not INTEGER.fullmatch(text):
-        return None
-    digits = text.lstrip(b"+-").lstrip(b"0")
-    if len(digits) > 10 or not -(2**31) <= int(text) < 2**31:
-        return None
-    return float(int(text))
+    """Return the value of a label, a number from -2^31 to 2^31 - 1; None if the text is not a label."""
+    value = number(text)
+    return value if value is not None and -(2.0**31) <= value <= 2.0**31 - 1 else None
 
 
 def has_second_row(fields: list[bytes]) -> bool:

@@ -107,6 +107,27 @@ def test_the_last_query_begins_where_plain_python_finds_it(text):
     assert _line_ends.last_query(memoryview(text)) == plain_last_query(text)
 
 
+@pytest.mark.parametrize("end", [b"\r", b"\r\n"])
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_lines_end_in_any_way_for_any_number_of_threads(end, suffix, tmp_path, monkeypatch):
+    """The values, and the line of an error, are those of the same file with newlines."""
+    monkeypatch.setattr(run_file, "SMALLEST", 1)
+    monkeypatch.setattr(run_file, "CHUNK", 400)
+    rows = lines_of(30, 3) + lines_of(1, 50, 30) + lines_of(20, 1, 31)
+    path = tmp_path / f"a.run{suffix}"
+
+    def write(content):
+        path.write_bytes(gzip.compress(content) if suffix else content)
+
+    write(rows)
+    expected = assert_alike(path)
+    write(rows.replace(b"\n", end))
+    assert assert_alike(path) == expected
+    write((rows + b"q 0\n" + rows).replace(b"\n", end))
+    line = rows.count(b"\n") + 1
+    assert assert_alike(path)[0].startswith(f"{path}:{line}: ")
+
+
 def test_parsing_a_chunk_leaves_the_next_chunk_unchanged():
     """A chunk that ends with a carriage return is complete. The bytes after it belong to the next chunk."""
     text = b"q1 Q0 d1 1 1 t\rq2 Q0 d1 1 1 t\r"

@@ -153,3 +153,11 @@ def test_a_table_that_lacks_a_label_is_refused():
     positions, labels = np.array([0, 1]), np.array([1, 3], np.int32)
     with pytest.raises(ValueError, match="beyond the last column"):
         _labels.weighted(np.array([0, 2]), positions, labels, -2, np.ones((1, 5)))
+
+
+def test_a_signalling_nan_is_an_error_without_a_warning():
+    """NumPy warns when it converts such a NaN of float32. A damaged file may contain one."""
+    labels = np.array([0x7F80_0001, 0x3F80_0000], np.uint32).view(np.float32)
+    with pytest.raises(InputError, match=r"^labels\[0\]: is NaN; pass missing='unjudged'"):
+        tieaware.Evaluator(labels, ["AP"])
+    assert tieaware.Evaluator(labels, ["NumRel"], missing="unjudged")([1.0, 2.0]).tolist() == [[1.0]]

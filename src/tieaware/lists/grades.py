@@ -149,7 +149,8 @@ def whole_or_real(
         # What the conversion makes of NaN, or of a number that is too large, depends on the processor, but differs.
         with np.errstate(invalid="ignore"):
             whole = array.astype(np.int32, order="C")
-        if (whole == array).all():
+            is_whole = bool((whole == array).all())
+        if is_whole:
             return whole
     reals = None if array.dtype.kind in "biu" else _as_reals(array)
     if reals is None:
@@ -195,7 +196,8 @@ def _as_reals(array: npt.NDArray[Any]) -> Values | None:
             return None
     if array.dtype.kind != "f":
         return None
-    with np.errstate(over="ignore"):
+    # The conversion of a signalling NaN of float32 is invalid, too.
+    with np.errstate(over="ignore", invalid="ignore"):
         reals: Values = array.astype(np.float64)
     # Whole numbers take the path of integers, which also words the error about labels that are too large.
     return reals if (np.isnan(reals) | (reals != np.floor(reals))).any() else None
