@@ -241,7 +241,7 @@ def test_the_frames_of_the_table_hold_the_numbers(results):
         ({"correction": "x"}, "correction: expected one of holm, bh, bonferroni, none, found 'x'"),
         ({"alpha": 1}, "alpha: expected a number between 0 and 1, found 1"),
         ({"digits": -1}, "digits: expected a whole number from 0 to 17, found -1"),
-        ({"spread": "min"}, "spread: expected one of std, range, found 'min'"),
+        ({"spread": "min"}, "spread: expected one of std, range, interval, found 'min'"),
         ({"best": 1}, "best: expected True or False, found 1"),
     ],
 )

@@ -34,6 +34,7 @@ from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Table, counted
 from tieaware.results import Results
 from tieaware.statistics import PairedTest, Resolutions
+from tieaware.statistics.intervals import mean_interval
 from tieaware.statistics.multiple_comparisons import Correction, adjusted
 from tieaware.statistics.procedures import CORRECTIONS, TESTS, PairTest, Procedure, checked, pairs_of
 from tieaware.statistics.tie_resolutions import resolve
@@ -286,7 +287,7 @@ class Comparison(Experiment):
         >>> values = np.array([[0.5, 0.6, 0.7], [0.1, 0.21, 0.3]])
         >>> verdict = compare(Results(values[..., None], ("a", "b"), ("q1", "q2", "q3"), (AP,))).verdict()
         >>> print(verdict.replace(" run. ", " run.\n"))
-        a has the highest mean AP, 0.600, and is significantly better than the other run.
+        a has the highest mean AP, 0.600 (95% interval 0.352 to 0.848), and is significantly better than the other run.
         The difference of 0.397 has Holm's p = 7.06e-05; the effect of ties is unknown: the results have no spread.
         """
         return verdict([self._tested(m) for m in range(len(self.tests))])
@@ -373,8 +374,10 @@ class Comparison(Experiment):
     def _tested(self, m: int) -> TestedPairs:
         results, measure = self.results, self.results.measures[m]
         resolutions = self.resolutions[m] if self.resolutions else None
+        values = results.values[:, :, m]
+        mean = mean_interval(values, level=self.confidence)
         return TestedPairs(
-            results.runs, len(results.queries), results.values[:, :, m].mean(axis=1), results.names[m], self.first,
+            results.runs, len(results.queries), values.mean(axis=1), (mean.low, mean.high), results.names[m], self.first,
             self.second, self.tests[m], self.adjusted[m], self.signs[m], resolutions, self.procedure, self.baseline,
             self.alpha, self.confidence, measure.definition.less_is_better,
             None if self.cuts is None else any(reaches_cut(measure, cut) for cut in self.cuts), self.identical,

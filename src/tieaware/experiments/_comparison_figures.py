@@ -45,6 +45,8 @@ class TestedPairs:
     runs : tuple of str
     n_queries : int
     means : float64[n_runs]
+    ends : (float64[n_runs], float64[n_runs])
+        The ends of the intervals of the means over the queries.
     measure : str
     first, second : int64[n_pairs]
         The two runs of each pair, by position; with a baseline, `second` is the baseline.
@@ -67,6 +69,7 @@ class TestedPairs:
     runs: Sequence[str]
     n_queries: int
     means: Values
+    ends: tuple[Values, Values]
     measure: str
     first: Integers
     second: Integers

@@ -36,16 +36,28 @@ def verdict(measures: Sequence[TestedPairs]) -> str:
 
 
 def _best_run(tested: TestedPairs) -> str:
-    """Say which run is best, and how many runs it beats."""
+    """Say which run is best, how sure its mean is, how many runs it beats, and which it does not beat."""
     means, best, others = tested.means, int(tested.order[0]), len(tested.runs) - 1
     n_best = int((np.abs(means - means[best]) < ROUNDING).sum())
     if n_best > 1:
         who = "Both runs" if n_best == 2 and others == 1 else f"{n_best} of {others + 1} runs"
         return f"{who} share the {_extreme(tested)}, {significant(means[best])}."
-    beats = int(tested.beaten()[best].sum())
+    beaten = tested.beaten()[best]
+    beats = int(beaten.sum())
     which = "the other run" if others == 1 else f"{beats or 'any'} of the other {others} runs"
     better = "is significantly better than" if beats else "is not significantly better than"
-    return f"{tested.runs[best]} has the {_extreme(tested)}, {significant(means[best])}, and {better} {which}."
+    equal = [run for i, run in enumerate(tested.runs) if i != best and not beaten[i]] if beats else []
+    but = f", but not than {_listed(equal)}" if equal else ""
+    low, high = (significant(float(end[best])) for end in tested.ends)
+    mean = f"{significant(means[best])} ({tested.confidence:.0%} interval {low} to {high})"
+    return f"{tested.runs[best]} has the {_extreme(tested)}, {mean}, and {better} {which}{but}."
+
+
+def _listed(runs: Sequence[str]) -> str:
+    """Return a few names with commas and "or", or the number of many."""
+    if len(runs) > _NAMED:
+        return f"{len(runs)} of them"
+    return f"{', '.join(runs[:-1])} or {runs[-1]}" if len(runs) > 1 else runs[0]
 
 
 def _extreme(tested: TestedPairs) -> str:

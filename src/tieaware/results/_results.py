@@ -17,10 +17,9 @@ from tieaware.measures import Measure
 from tieaware.output import data_frames, tables
 from tieaware.output.tables import Table, counted
 from tieaware.results import captions, exports, formats, summaries
-from tieaware.results.against_chance import AgainstChance
+from tieaware.results.certainty import Certainty
 from tieaware.results.exports import Column, Export
 from tieaware.results.lookup import position_of_measure, shown_name
-from tieaware.results.provenance import title_of
 from tieaware.ties import tie_rule
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ _SHOWN_ROWS = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results(AgainstChance):
+class Results(Certainty):
     """A value for each run, query and measure, as `evaluate` returns.
 
     ``len(result)`` is the number of runs. Iteration yields the names of the runs. For results of one run and one
@@ -145,11 +144,6 @@ class Results(AgainstChance):
             table, other_name=partial(shown_name, self.names, self.measures), caption=captions.caption_of(export),
             label=captions.label_of(export, "means"),
         )  # fmt: skip
-
-    @property
-    def title(self) -> str:
-        """One line that states the number of queries that the means are over, and the options of the evaluation."""
-        return title_of(len(self.queries), self.provenance, self.unanswered)
 
     def bias(self, expectation: Results) -> Self:
         """Return the bias of a tie rule: its values minus the averages over all orders of tied documents.
@@ -276,6 +270,7 @@ class Results(AgainstChance):
         spread: Beside | None = None,
         *,
         sort: str | Measure | None = None,
+        groups: bool = False,
     ) -> Table:
         """Return a table for a paper: runs × measures, with marks for significant differences.
 
@@ -305,10 +300,14 @@ class Results(AgainstChance):
         digits : int
             The number of decimals of a mean, 0 … 17. Counts are summed, not tested, and shown as whole numbers.
         spread : str, optional
-            The spread of each mean over the orders of tied documents, shown beside it: "std", the standard deviation,
-            or "range", the minimum and the maximum. Needs ``evaluate(..., spread=True)``.
+            What is beside each mean. The spread over the orders of tied documents, which needs
+            ``evaluate(..., spread=True)``: "std", the standard deviation, or "range", the minimum and the maximum. Or
+            "interval", the confidence interval of the mean over the queries, as `intervals` has it.
         sort : str or Measure, optional
             As for `means`.
+        groups : bool
+            Whether the letters after a mean denote groups (a compact letter display): runs that share a letter are not
+            significantly different. Then runs of any number are compared with each other, and the runs have no letters.
 
         Returns
         -------
@@ -344,7 +343,7 @@ class Results(AgainstChance):
         # Import only here: the statistics take time to import, and no other method needs them.
         from tieaware.results.paper_table import Design, paper_table
 
-        design = Design(baseline, test, correction, alpha, best, digits, spread)
+        design = Design(baseline, test, correction, alpha, best, digits, spread, groups)
         return paper_table(export_of(self._sorted(sort)), design)
 
     def to_dict(self) -> dict[str, dict[str | int, dict[str, float]]]:

@@ -30,7 +30,7 @@ from tieaware.results.lookup import (
     shown_name,
     unknown_run,
 )
-from tieaware.results.provenance import Provenance, warning_of_unanswered
+from tieaware.results.provenance import Provenance, title_of, warning_of_unanswered
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,6 +96,11 @@ class NamedValues(Hinted):
         return replace(
             self, values=values, names=names, measures=self.measures if measures is None else measures, **nothing
         )
+
+    @property
+    def title(self) -> str:
+        """One line that states the number of queries that the means are over, and the options of the evaluation."""
+        return title_of(len(self.queries), self.provenance, self.unanswered)
 
     def __len__(self) -> int:
         return len(self.runs)

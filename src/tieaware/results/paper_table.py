@@ -1,7 +1,8 @@
 """The table of results for a paper: runs × measures, with the best means in bold and significant differences marked.
 
 Up to ten runs are compared with each other: letters after a mean name the runs that the run of this row beats. With a
-baseline, and with more runs, each run is compared with one: daggers after a mean, the difference, and the p value.
+baseline, and with more runs, each run is compared with one: daggers after a mean, the difference, and the p value. With
+`groups`, runs of any number are compared with each other, and runs that share a letter are not separated.
 """
 
 from __future__ import annotations
@@ -19,16 +20,19 @@ from tieaware.measures import Measure
 from tieaware.output.tables import Cell, Marked, Note, Table, counted
 from tieaware.results.captions import caption_of, label_of
 from tieaware.results.exports import Column, Export
+from tieaware.statistics.intervals import mean_interval
+from tieaware.statistics.letter_display import groups, letters
 from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.procedures import CORRECTIONS, TESTS, Procedure, Test, Verdicts, checked, pairs_of
 from tieaware.statistics.values import ROUNDING
 
-Beside: TypeAlias = Literal["std", "range"]
+Beside: TypeAlias = Literal["std", "range", "interval"]
 
-# For each choice of spread: the kinds of columns shown beside a mean, the format of their numbers, and the note.
-SPREADS = {
+# For each choice of what is beside a mean: the kinds of columns, the format of their numbers, and the note.
+BESIDE = {
     "std": (("std",), "± {}", "±: the standard deviation of the mean over the orders of tied documents."),
     "range": (("min", "max"), "[{}, {}]", "In brackets: the range of the mean over the orders of tied documents."),
+    "interval": ((), "", "In brackets: the interval of the mean over queries (Student's t, level 0.95)."),
 }
 # More runs are compared with a baseline: letters for all of them would be hard to read.
 _MOST_LETTERS = 10
@@ -46,6 +50,7 @@ class Design(NamedTuple):
     best: bool = True
     digits: int = 3
     spread: Beside | None = None
+    groups: bool = False
 
     def checked(self) -> Design:
         """Return the design in plain Python types; raise InputError if an argument is not valid."""
@@ -55,10 +60,13 @@ class Design(NamedTuple):
         if self.test != "none":
             checked(self.test, self.correction)
         if self.spread is not None:
-            one_of("spread", self.spread, SPREADS)
+            one_of("spread", self.spread, BESIDE)
         alpha = number("alpha", self.alpha, 0, 1, ends=False)
         digits = whole_number("digits", self.digits, 0, 17)
-        return self._replace(alpha=alpha, best=flag("best", self.best), digits=digits)
+        groups = flag("groups", self.groups)
+        if groups and (self.baseline is not None or self.test == "none"):
+            raise InputError("groups", "needs a test of all pairs of runs: leave out the baseline, and choose a test")
+        return self._replace(alpha=alpha, best=flag("best", self.best), digits=digits, groups=groups)
 
     @property
     def procedure(self) -> Procedure | None:
@@ -109,17 +117,20 @@ def paper_table(export: Export, design: Design) -> Table:
     design = design.checked()
     # An unknown baseline is an error even if nothing is tested.
     first, second = pairs_of(export.runs, design.baseline)
-    if design.spread is not None and not export.has_spread:
+    if design.spread in ("std", "range") and not export.has_spread:
         raise InputError("spread", "the results have no spread; evaluate with spread=True")
     measured = _by_measure(export.columns)
     values = [columns["value"] for columns in measured]
+    if design.spread == "interval" and (len(export.queries) < 2 or any(np.isnan(each.values).any() for each in values)):
+        raise InputError("spread", "intervals need at least two queries, and a value of each run on each query")
     plan = _planned(export, values, design, first, second)
     n = len(export.runs)
-    letters = list(ascii_lowercase[:n]) if plan is not None and plan.baseline is None else [""] * n
+    has_letters = plan is not None and plan.baseline is None and not design.groups
+    names_of_runs = list(ascii_lowercase[:n]) if has_letters else [""] * n
     names = ["run"]
-    named = zip(export.runs, letters, strict=True)
+    named = zip(export.runs, names_of_runs, strict=True)
     columns: list[Sequence[Cell]] = [[Marked(run, run, raised=letter) for run, letter in named]]
-    found = [_tested(column, plan, letters, design) for column in values]
+    found = [_tested(column, plan, names_of_runs, design) for column in values]
     for column, by_kind, tested in zip(values, measured, found, strict=True):
         names.append(column.name)
         columns.append(_cells(column, tested.marks, _beside(by_kind, design), design))
@@ -159,7 +170,7 @@ def _planned(
         return None
     if design.baseline is not None:
         return _Plan(first, second, export.runs.index(design.baseline))
-    if n <= _MOST_LETTERS:
+    if n <= _MOST_LETTERS or design.groups:
         return _Plan(first, second)
     # The results determine the baseline, so the correction is for all pairs.
     column, less_is_better = tested[0], tested[0].measure.definition.less_is_better
@@ -182,7 +193,7 @@ def _is_tested(measure: Measure) -> bool:
     return measure.definition.summary == "mean"
 
 
-def _tested(column: Column, plan: _Plan | None, letters: Sequence[str], design: Design) -> _Tested:
+def _tested(column: Column, plan: _Plan | None, names: Sequence[str], design: Design) -> _Tested:
     """Test the pairs of runs by one measure, and return the marks and numbers for the table."""
     n = len(column.summary)
     if plan is None or not _is_tested(column.measure):
@@ -193,8 +204,10 @@ def _tested(column: Column, plan: _Plan | None, letters: Sequence[str], design: 
     found = procedure.verdicts(column.values, plan.first, plan.second, design.alpha)
     better = -found.signs if column.measure.definition.less_is_better else found.signs
     disagrees = bool(((found.adjusted <= design.alpha) & (found.signs == 0.0) & (found.test.difference != 0.0)).any())
+    if design.groups:
+        return _Tested(_letters_of_groups(column, plan, better), disagrees=disagrees)
     if plan.baseline is None:
-        return _Tested(_beaten(plan, better, letters), disagrees=disagrees)
+        return _Tested(_beaten(plan, better, names), disagrees=disagrees)
     return _marked(plan, found, better, n, disagrees)
 
 
@@ -217,14 +230,23 @@ def _from_baseline(plan: _Plan, of_pairs: Values, n: int) -> Values:
     return of_runs
 
 
-def _beaten(plan: _Plan, better: Values, letters: Sequence[str]) -> list[str]:
+def _beaten(plan: _Plan, better: Values, names: Sequence[str]) -> list[str]:
     """Return for each run the letters of the runs that it beats significantly."""
-    raised = [""] * len(letters)
+    raised = [""] * len(names)
     for i, other, sign in sorted(zip(plan.first.tolist(), plan.second.tolist(), better.tolist(), strict=True)):
         if sign:
             winner, loser = (i, other) if sign > 0.0 else (other, i)
-            raised[winner] += letters[loser]
+            raised[winner] += names[loser]
     return ["".join(sorted(each)) for each in raised]
+
+
+def _letters_of_groups(column: Column, plan: _Plan, better: Values) -> list[str]:
+    """Return the letters of each run's groups, whose runs no test separates; a is the group with the best run."""
+    n = len(column.summary)
+    separated = np.zeros((n, n), dtype=np.bool_)
+    separated[plan.first, plan.second] = better != 0.0
+    larger_is_better = -column.summary if column.measure.definition.less_is_better else column.summary
+    return letters(groups(separated, larger_is_better), n)
 
 
 def _cells(column: Column, raised: Sequence[str], beside: Sequence[str], design: Design) -> list[Cell]:
@@ -242,21 +264,16 @@ def _cells(column: Column, raised: Sequence[str], beside: Sequence[str], design:
 
 
 def _beside(columns: dict[str, Column], design: Design) -> list[str]:
-    """Return the text beside the mean of each run: the spread of the mean, or nothing where that is not known."""
-    kinds, form, _ = SPREADS.get(design.spread or "", ((), "", ""))
+    """Return the text beside the mean of each run: its spread or interval, or nothing where that is not known."""
+    if design.spread == "interval" and _is_tested(columns["value"].measure):
+        found = mean_interval(columns["value"].values)
+        ends = zip(found.low.tolist(), found.high.tolist(), strict=True)
+        return [f"[{low:.{design.digits}f}, {high:.{design.digits}f}]" for low, high in ends]
+    kinds, form, _ = BESIDE.get(design.spread or "", ((), "", ""))
     if not kinds or not all(kind in columns for kind in kinds):
         return [""] * len(columns["value"].summary)
     numbers = ([f"{x:.{design.digits}f}" for x in columns[kind].summary] for kind in kinds)
     return [form.format(*each) for each in zip(*numbers, strict=True)]
-
-
-def _letter(i: int) -> str:
-    """Return the letter that marks run i: a … z, then aa, ab and so on."""
-    return (_letter(i // 26 - 1) if i >= 26 else "") + ascii_lowercase[i % 26]
-
-
-def _separator(letters: Sequence[str]) -> str:
-    return "," if len(letters) > 26 else ""
 
 
 def _differences(differences: Values, design: Design) -> list[Cell]:
@@ -313,7 +330,7 @@ def _notes(
         notes.append(f"Not {'tested' if design.procedure else 'compared'}: {', '.join(untested)}.")
     if design.best and len(export.runs) > 1:
         notes.append(Note("Bold: the best mean of each measure.", plain="Star: the best mean of each measure."))
-    return (*notes, *([] if design.spread is None else [SPREADS[design.spread][2]]))
+    return (*notes, *([] if design.spread is None else [BESIDE[design.spread][2]]))
 
 
 def _of_comparisons(export: Export, design: Design, plan: _Plan) -> list[str]:
@@ -321,6 +338,9 @@ def _of_comparisons(export: Export, design: Design, plan: _Plan) -> list[str]:
     how = _described(export, design.procedure, design.alpha, plan) if design.procedure else ""
     limit = design.procedure.limit(design.alpha, len(export.queries), len(plan.first)) if design.procedure else ""
     limits = [limit] if limit else []
+    if design.groups:
+        meaning = "Raised letters after a mean: runs that share a letter are not significantly different"
+        return [_without_test(meaning, how), *limits]
     if plan.baseline is None:
         return [_without_test("Raised letters after a mean: the runs that are significantly worse", how), *limits]
     baseline = f"Baseline: {export.runs[plan.baseline]}{plan.reason and f', {plan.reason}'}."

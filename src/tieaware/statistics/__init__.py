@@ -11,7 +11,9 @@ from tieaware.checks.attributes import hinted_module
 from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
 from tieaware.statistics.bayesian import BayesianComparison, bayesian_comparison
 from tieaware.statistics.chance_test import ChanceTest, better_than_chance
+from tieaware.statistics.intervals import Interval, mean_interval, ratio_interval
 from tieaware.statistics.label_uncertainty import UncertainValues, with_uncertain_labels
+from tieaware.statistics.letter_display import groups, letters
 from tieaware.statistics.multiple_comparisons import benjamini_hochberg, bonferroni, holm
 from tieaware.statistics.paired_tests import PairedTest, paired_test
 from tieaware.statistics.planning import (
@@ -33,6 +35,7 @@ from tieaware.statistics.rank_correlation import (
     rbo_spread,
     tau_ap,
 )
+from tieaware.statistics.rank_intervals import RankIntervals, rank_intervals
 from tieaware.statistics.replications import Replication, replication
 from tieaware.statistics.run_overlap import RunOverlap, rbo_by_query
 from tieaware.statistics.scores import smooth, standardize
@@ -48,12 +51,14 @@ __all__ = [
     "ChanceTest",
     "Decisions",
     "Effect",
+    "Interval",
     "Kappa",
     "OverlapBounds",
     "OverlapSpread",
     "PairTests",
     "PairedTest",
     "RankChange",
+    "RankIntervals",
     "Replication",
     "Resolutions",
     "RunOverlap",
@@ -69,15 +74,20 @@ __all__ = [
     "count_ties",
     "decisions_by_topics",
     "detectable_difference",
+    "groups",
     "holm",
     "kappa",
     "kappa_of_table",
     "kendall_tau",
     "kendall_taus",
+    "letters",
+    "mean_interval",
     "p_mrr",
     "paired_test",
     "power",
     "randomised_tukey_hsd",
+    "rank_intervals",
+    "ratio_interval",
     "rbo",
     "rbo_bounds",
     "rbo_by_query",
