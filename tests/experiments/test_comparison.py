@@ -185,8 +185,9 @@ def test_the_verdict_in_special_cases():
 
     good, bad = [0.5, 0.61, 0.7], [0.1, 0.2, 0.3]
     assert verdict(good, bad, ties=None) == (
-        "a has the highest mean AP, 0.603 (95% interval 0.355 to 0.852), and is significantly better than the other "
-        "run. The difference of 0.403 has Holm's p = 6.83e-05; the effect of ties is unknown: the results have no spread."
+        "a has the highest mean AP, 0.603 (95% interval 0.355 to 0.852), and is significantly better than the "
+        "other run. The difference of 0.403 has Holm's p = 6.83e-05; "
+        "the effect of ties is unknown: the results have no spread."
     )
     assert verdict(good, bad, measure=tieaware.ESL).startswith("b has the lowest mean ESL, 0.200 (95% interval")
     no_effect = "; no order of the tied documents changes its sign or the verdict, as far as the lists reach."

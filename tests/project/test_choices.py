@@ -35,7 +35,7 @@ from tieaware.statistics import multiple_comparisons, paired_tests, procedures
         (procedures.PairTest, procedures.TESTS),
         (procedures.Test, [*procedures.TESTS, "none"]),
         (multiple_comparisons.Correction, procedures.CORRECTIONS),
-        (paper_table.Beside, paper_table.SPREADS),
+        (paper_table.Beside, paper_table.BESIDE),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )

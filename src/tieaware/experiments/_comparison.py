@@ -375,10 +375,11 @@ class Comparison(Experiment):
         results, measure = self.results, self.results.measures[m]
         resolutions = self.resolutions[m] if self.resolutions else None
         values = results.values[:, :, m]
-        mean = mean_interval(values, level=self.confidence)
+        interval = mean_interval(values, level=self.confidence)
+        ends = interval.low, interval.high
         return TestedPairs(
-            results.runs, len(results.queries), values.mean(axis=1), (mean.low, mean.high), results.names[m], self.first,
-            self.second, self.tests[m], self.adjusted[m], self.signs[m], resolutions, self.procedure, self.baseline,
+            results.runs, len(results.queries), values.mean(axis=1), ends, results.names[m], self.first, self.second,
+            self.tests[m], self.adjusted[m], self.signs[m], resolutions, self.procedure, self.baseline,
             self.alpha, self.confidence, measure.definition.less_is_better,
             None if self.cuts is None else any(reaches_cut(measure, cut) for cut in self.cuts), self.identical,
         )  # fmt: skip

@@ -126,7 +126,7 @@ class Certainty(AgainstChance):
         <BLANKLINE>
         With probability 0.95, all intervals of a measure contain the true ranks.
         """
-        from tieaware.statistics.rank_intervals import rank_intervals
+        from tieaware.statistics.ranks_of_systems import rank_intervals
 
         self._check_testable("ranks")
         columns: list[list[Cell]] = [list(self.runs)]

@@ -83,7 +83,24 @@ class Intervals(Hinted):
         return np.where(np.isnan(of_ties), np.nan, share)
 
     def __getitem__(self, key: tuple[str, str]) -> tuple[float, float]:
-        """Return the ends of the interval of a run and a measure: ``intervals["bm25", "AP"]``."""
+        """Return the ends of the interval of a run and a measure.
+
+        Parameters
+        ----------
+        key : (str, str)
+            The names of the run and the measure: ``intervals["bm25", "AP"]``.
+
+        Returns
+        -------
+        (float, float)
+
+        Raises
+        ------
+        KeyError
+            If there is no such run or measure.
+        TypeError
+            If the key is not a pair.
+        """
         if not isinstance(key, tuple) or len(key) != 2:
             raise TypeError(f"write intervals[run, measure] for the ends of an interval, not intervals[{key!r}]")
         run, measure = (_place(*each) for each in zip(key, (self.runs, self.measures), ("run", "measure"), strict=True))
@@ -102,6 +119,11 @@ class Intervals(Hinted):
         Table
             With a spread, a column "ties AP" has the share of the variance that is due to ties. Data frames and files
             have the estimates and shares only; use `low` and `high` for the numbers in brackets.
+
+        Raises
+        ------
+        InputError
+            If `digits` is out of range.
         """
         digits = whole_number("digits", digits, 0, 17)
         names, columns = ["run"], [list[Cell](self.runs)]
@@ -158,16 +180,9 @@ class Intervals(Hinted):
         KeyError
             If there is no such measure.
         """
-        return self.drawing(measure).plot(ax)
+        return self._drawing(measure).plot(ax)
 
-    def drawing(self, measure: str | None = None) -> Drawing:
-        """Return the figure that `plot` draws.
-
-        Parameters
-        ----------
-        measure : str, optional
-            By default the first.
-        """
+    def _drawing(self, measure: str | None) -> Drawing:
         place = 0 if measure is None else _place(measure, self.measures, "measure")
         name = display_name(self.measures[place])
         label = name if self.baseline is None else (

@@ -35,7 +35,7 @@ from tieaware.statistics.rank_correlation import (
     rbo_spread,
     tau_ap,
 )
-from tieaware.statistics.rank_intervals import RankIntervals, rank_intervals
+from tieaware.statistics.ranks_of_systems import RankIntervals, rank_intervals
 from tieaware.statistics.replications import Replication, replication
 from tieaware.statistics.run_overlap import RunOverlap, rbo_by_query
 from tieaware.statistics.scores import smooth, standardize
