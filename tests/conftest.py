@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from support.queries import Query, random_query
 from support.trec_files import Collection, ranked
 
@@ -18,7 +19,13 @@ from tieaware import samples
 
 
 def pytest_configure() -> None:
-    """Handle SIGINT, which background jobs of a script ignore; the children of the tests would inherit this."""
+    """Set no time limit for examples, and handle SIGINT.
+
+    On a busy machine, or with sanitizers, an example can take any time. Background jobs of a script ignore SIGINT, and
+    the children of the tests would inherit this.
+    """
+    settings.register_profile("tieaware", deadline=None)
+    settings.load_profile("tieaware")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
