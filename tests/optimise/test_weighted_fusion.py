@@ -125,6 +125,17 @@ def test_scores_are_those_of_the_fused_run_to_the_bit():
     assert fusion.documents.to_list() == documents
 
 
+def test_the_sum_of_many_runs_has_the_same_bits_for_one_document_as_for_several():
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        scores, weights = rng.random(20).tolist(), rng.random(20).tolist()
+        runs = [{"q1": {"d1": score}} for score in scores]
+        (one,) = fuse(dict(zip("abcdefghijklmnopqrst", runs, strict=True)), "sum", weights, "none").scores
+        several = [{"q1": {"d1": score, "d2": 0.0}} for score in scores]
+        two = fuse(dict(zip("abcdefghijklmnopqrst", several, strict=True)), "sum", weights, "none").scores
+        assert one == two[0]
+
+
 def test_features_are_normalised_scores_by_document_and_run():
     fusion = WeightedFusion(QRELS, TWO, "AP")
     assert fusion.features.shape == (fusion.evaluator.n_docs, 2) == (11, 2)

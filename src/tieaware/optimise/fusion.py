@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -324,9 +324,10 @@ def _inverse_square(_: float, ranks: Values) -> Values:
     return 1.0 / (ranks * ranks)
 
 
-# Methods by score reduce float64[n_runs, n_rows] to float64[n_rows]; methods by rank give the weight of a rank.
+# Methods by score reduce float64[n_runs, n_rows] to float64[n_rows]; methods by rank give the weight of a rank. np.sum
+# would add the runs in another order if there is a single row.
 _METHODS: dict[str, Callable[..., Values]] = {
-    "sum": partial(np.sum, axis=0), "mnz": partial(np.sum, axis=0), "max": partial(np.max, axis=0),
+    "sum": partial(reduce, np.add), "mnz": partial(reduce, np.add), "max": partial(np.max, axis=0),
     "min": partial(np.min, axis=0), "med": partial(np.median, axis=0), "rrf": _reciprocal, "isr": _inverse_square,
     "borda": _reciprocal,
 }  # fmt: skip
