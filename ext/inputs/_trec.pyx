@@ -19,7 +19,9 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 from tieaware.kernels._decimal cimport BAD, DONE, LATER, ROUNDED, Text, read_label, read_score
-from tieaware.kernels._line_ends cimport LONGEST, RETURN, byte_masks, count_line_ends, ends_line, second_halves
+from tieaware.kernels._line_ends cimport (
+    LONGEST, RETURN, STEP, byte_masks, count_line_ends, ends_line, second_halves, step_end,
+)
 
 import numpy as np
 
@@ -38,9 +40,6 @@ cdef enum:
     # The number of bytes after the used part of a buffer that may be read or written, because the first pass reads 64
     # bytes at a time and identifiers are copied in units of 16 bytes.
     SLACK = 64
-    # The number of bytes that both passes read at a time. They and the columns made from them fit in a second-level
-    # cache.
-    STEP = 1 << 18
     # The largest number of bytes of a buffer, because positions in it are stored in 32 bits.
     LONGEST_BUFFER = 0x7fffffff
     # The largest label that is not written as a whole number.
@@ -260,22 +259,6 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
 
 
 # ---- the parser ----------------------------------------------------------------------------------
-
-cdef Py_ssize_t step_end(const uint8_t *text, Py_ssize_t begin, Py_ssize_t stop) noexcept nogil:
-    """Return where to end a step that begins at `begin`: after the last line that ends in the next STEP bytes.
-
-    If no line ends in these bytes, the step ends after the next line, or at `stop`.
-    """
-    cdef Py_ssize_t end = min(begin + STEP, stop)
-    while end > begin and not ends_line(text[end - 1]):
-        end -= 1
-    if end > begin:
-        return end
-    end = min(begin + STEP, stop)
-    while end < stop and not ends_line(text[end - 1]):
-        end += 1
-    return end
-
 
 cdef object roomy(object column, Py_ssize_t size):
     """Return the column if it has at least `size` elements; otherwise enlarge it, or copy it to a larger array."""
