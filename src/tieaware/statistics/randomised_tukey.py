@@ -21,8 +21,8 @@ def randomised_tukey_hsd(values: npt.ArrayLike, *, repeats: int = 10_000, seed: 
     If all systems were equal, the values of a topic could belong to any of its systems. The test permutes the values of
     each topic at random, and compares each difference of means with the greatest difference between two means of the
     permuted values. The chance that it finds any difference between equal systems is limited, as with `tukey_hsd`; but
-    the values need not be normally distributed, and systems and topics need not have equal variances. It assumes that
-    topics are independent, and that under the null hypothesis the values of a topic are exchangeable among all systems.
+    the values need not be normally distributed, and topics need not have equal variances. It assumes that topics are
+    independent, and that under the null hypothesis the values of a topic are exchangeable among all systems.
     A system that is far from the others makes the permuted means vary more, so differences between the others are
     harder to find: leave it out if it is of no interest.
 
@@ -31,7 +31,7 @@ def randomised_tukey_hsd(values: npt.ArrayLike, *, repeats: int = 10_000, seed: 
     values : float[n_systems, n_topics]
         At least two of each. For two systems, the test is the permutation test of `paired_test`.
     repeats : int
-        The number of random permutations, at least 1. The test takes time in proportion to the size of `values` ×
+        The number of random permutations, from 1 to 10,000,000. The test takes time in proportion to the size of `values` ×
         `repeats`: for example 0.3 seconds for 42 systems, 50 topics and 10,000 repeats.
     seed : int
         The seed of the generator, at least 0.
@@ -63,7 +63,7 @@ def randomised_tukey_hsd(values: npt.ArrayLike, *, repeats: int = 10_000, seed: 
     (array([0.  , 0.25, 0.3 ]), array([1.  , 0.17, 0.05]))
     """
     matrix = systems_by_topics(values)
-    repeats, seed = whole_number("repeats", repeats, 1, 10**9), whole_number("seed", seed, 0)
+    repeats, seed = whole_number("repeats", repeats, 1, 10**7), whole_number("seed", seed, 0)
     return all_pairs_of(
         len(matrix), lambda first, second: randomised_tukey_pairs(matrix, first, second, repeats, seed)
     )
