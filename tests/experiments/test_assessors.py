@@ -1,5 +1,7 @@
 """The effect of another assessor's labels on measures and verdicts."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.stats import kendalltau
@@ -180,3 +182,32 @@ def test_wrong_arguments_are_refused(options, problem):
     with pytest.raises(InputError) as error:
         assessors(**given)
     assert str(error.value).startswith(problem)
+
+
+def test_swaps_are_those_of_all_mixtures():
+    first, second, runs = judgments(3, n_queries=4, flipped=0.5)
+    outcome = assessors(first, second, runs, ["AP", "P@5"])
+    mixtures = []
+    for chosen in product((first, second), repeat=4):
+        mixed = {query: qrels[query] for query, qrels in zip(first, chosen, strict=True)}
+        mixtures.append(evaluate(mixed, runs, ["AP", "P@5"]).mean())
+    found = outcome.swaps()
+    np.testing.assert_allclose(found.mean, np.mean(mixtures, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.std, np.std(mixtures, axis=0), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(found.min, np.min(mixtures, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.max, np.max(mixtures, axis=0), rtol=1e-12)
+    a, b = np.triu_indices(5, 1)
+    signs = np.sign(np.round(np.array(mixtures)[:, a] - np.array(mixtures)[:, b], 12))
+    expected = (signs == signs[0]).all(axis=0) & (signs[0] != 0)
+    np.testing.assert_array_equal(found.kept, expected)
+    assert 0 < expected.sum() < expected.size
+    table = outcome.tables()["swaps"]
+    assert len(table.rows) == 10
+    assert f"of 10: {expected[:, 0].sum()} by AP, {expected[:, 1].sum()} by P@5" in table.notes[1]
+
+
+def test_one_run_has_no_pairs_in_the_table_of_swaps():
+    outcome = assessors({"q": {"d": 1}}, {"q": {"d": 0}}, {"q": {"d": 1.0, "e": 2.0}}, "RR")
+    table = outcome.tables()["swaps"]
+    assert table.rows == [("RR", "run", 0.25, 0.25, 0.0, 0.5)]
+    assert len(table.notes) == 1

@@ -14,6 +14,7 @@ from tieaware.defaults import ASSESSOR_MEASURES
 from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.experiments._assessor_agreement import Agreement, agreement, common_queries
+from tieaware.experiments._assessor_swaps import Swaps
 from tieaware.experiments._assessors_figures import Means
 from tieaware.experiments.evaluating import evaluate_with_progress, repeatable_runs
 from tieaware.experiments.experiment import Experiment
@@ -220,6 +221,26 @@ class Assessors(Experiment):
         """For each measure, the pairs of runs whose verdict changes, as positions in `first` and `second`."""
         return tuple(self._moved(m).changed for m in range(len(self.measures)))
 
+    def swaps(self) -> Swaps:
+        """Return what the means would be if, for each query, the labels of either assessor were taken.
+
+        Returns
+        -------
+        Swaps
+            The mean, std, min and max of the mean of each run over all mixtures of the two assessors, and the pairs of
+            runs whose order no mixture changes.
+
+        Examples
+        --------
+        >>> first = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 0, "d2": 1}}
+        >>> second = {"q1": {"d1": 1, "d2": 1}, "q2": {"d1": 0, "d2": 1}}
+        >>> run = {"q1": {"d1": 1.0, "d2": 1.0}, "q2": {"d1": 1.0, "d2": 1.0}}
+        >>> found = assessors(first, second, run, "RR").swaps()
+        >>> found.mean, found.std, found.min, found.max
+        (array([[0.8125]]), array([[0.0625]]), array([[0.75]]), array([[0.875]]))
+        """
+        return Swaps.of(self.values)
+
     def _moved(self, m: int) -> _Moved:
         means = self.values[..., m].mean(axis=2)
         tau = kendall_tau(*means.round(12)) if len(self.runs) > 1 else np.nan
@@ -274,17 +295,18 @@ class Assessors(Experiment):
         return ("measures", "agreement")
 
     def tables(self) -> dict[str, Table]:
-        """Return the tables of measures, runs, changed verdicts, and of the agreement: in all, by label and by query.
+        """Return the tables of measures, runs, changed verdicts, mixtures of both assessors, and of the agreement.
 
         Returns
         -------
         dict of str to Table
-            "measures", "runs", "changed-verdicts", "agreement", "labels" and "queries".
+            "measures", "runs", "changed-verdicts", "swaps", "agreement", "labels" and "queries".
         """
         return {
             "measures": self._measures(),
             "runs": self._runs(),
             "changed-verdicts": self._changed_verdicts(),
+            "swaps": self.swaps().table(self.runs, self.measures),
             "agreement": self.agreement.table(self.names),
             "labels": self.agreement.by_label(self.names),
             "queries": self.agreement.by_query(self.names, self.queries),

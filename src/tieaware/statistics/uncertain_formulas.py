@@ -22,8 +22,9 @@ _SUMS = ("discounted", "patience", "inverse_squares")
 _OF_RELEVANCE = ("hits", "average_precision", "reciprocal_rank", "success")
 # The divisors of hits that depend on no label.
 _OF_LENGTH = (one, by_depth, by_depth_reached)
-# A formula that takes more steps than this is not used. The steps of ERR compete with samples that take longer.
-_MOST_STEPS = 2e8
+# A formula that takes more steps than this, and as much memory, is not used. The steps of ERR need less memory, and
+# compete with samples that take longer.
+_MOST_STEPS = 2e7
 _MOST_STEPS_OF_ERR = 1e9
 
 
@@ -101,7 +102,7 @@ def _normalised(listed: UncertainList, measure: Measure) -> Moments | None:
         return _of_relevance(listed, measure, (gains > 0.0).astype(np.float64))
     n = listed.n + len(listed.unretrieved)
     depth = n if measure.cutoff is None else min(measure.cutoff, n)
-    if uncertain_ideals.cost(listed, gains, depth) > _MOST_STEPS / 10.0:
+    if uncertain_ideals.cost(listed, gains, depth) > _MOST_STEPS:
         return None
     return uncertain_ideals.normalised_sum(listed, gains, _slots_of(measure, n), depth)
 
