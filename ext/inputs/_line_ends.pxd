@@ -12,7 +12,8 @@ cdef extern from "engine/portable.h" nogil:
 cdef enum:
     NEWLINE = 10
     RETURN = 13
-    # The number of bytes that a parser reads at a time. They and the columns made from them fit in a second-level cache.
+    # The number of bytes that a parser reads at a time. They and the columns made from them fit in a second-level
+    # cache.
     STEP = 1 << 18
     # The largest allowed number of bytes of a line. A line longer than STEP bytes is parsed alone.
     LONGEST = 1 << 20
@@ -29,8 +30,8 @@ cdef inline bint is_blank(uint8_t byte) noexcept nogil:
 cdef inline uint64_t second_halves(const uint8_t *text, uint64_t pairs, bint returned) noexcept nogil:
     """Return which of the bits in `pairs` are newlines after a carriage return.
 
-    Bit i of `pairs` belongs to text[i]. Such a byte and the byte before it end lines. `returned` says whether a carriage
-    return precedes text[0].
+    Bit i of `pairs` belongs to text[i]. Such a byte and the byte before it end lines. `returned` says whether a
+    carriage return precedes text[0].
     """
     cdef uint64_t found = 0
     cdef int i
