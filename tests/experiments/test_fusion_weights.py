@@ -9,6 +9,7 @@ import pytest
 import tieaware
 from tieaware import InputError, evaluate, fuse, samples
 from tieaware.experiments import fusion
+from tieaware.experiments._fusion_figures import Curve, thinned
 
 pytest.importorskip("scipy")
 
@@ -143,6 +144,19 @@ def test_equal_runs_have_a_flat_curve_and_no_warning(names):
     assert outcome.verdict().endswith(f" for all weights of {' and '.join(names)}: they do not matter.")
     assert outcome.weights == pytest.approx(np.full(len(names), 1 / len(names)))
     assert str(outcome)
+
+
+def test_figures_of_long_curves_show_averages_over_equal_intervals():
+    rng = np.random.default_rng(9)
+    edges = np.concatenate(([0.0], np.sort(rng.random(19_999)), [1.0]))
+    curve = Curve("b", edges, rng.random(20_000), rng.random(20_000), 0.5, 1.0, (0.4, 0.6), (0.0, 1.0))
+    drawn = thinned(curve)
+    assert len(drawn.means) == len(drawn.edges) - 1 == 4_000
+    assert thinned(drawn) is drawn
+    low, high = drawn.edges[100:102]
+    widths = np.clip(edges[1:], low, high) - np.clip(edges[:-1], low, high)
+    assert drawn.means[100] == pytest.approx((widths * curve.means).sum() / (high - low))
+    assert drawn.errors[100] == pytest.approx((widths * curve.errors).sum() / (high - low))
 
 
 def test_tables_and_figures(tmp_path):

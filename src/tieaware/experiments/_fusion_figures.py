@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,9 @@ from tieaware.output.tables import significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+_MOST_STEPS = 4_000
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class WeightFigure:
     def __call__(self, ax: Axes) -> None:
         """Draw into axes."""
         alone = len(self.curves) == 1
-        for i, curve in enumerate(self.curves):
+        for i, curve in enumerate(map(thinned, self.curves)):
             if alone:
                 self._shade(ax, curve)
             name = "fused, by weight" if alone else display_name(curve.run)
@@ -77,6 +80,23 @@ class WeightFigure:
         ax.axvspan(*curve.plateau, color=COLOURS[4], alpha=0.18, linewidth=0, label="not separated from the best")
         ax.stairs(curve.means + curve.errors, curve.edges, baseline=curve.means - curve.errors, fill=True,
                   color=COLOURS[0], alpha=0.2, linewidth=0, label="± one standard error")  # fmt: skip
+
+
+def thinned(curve: Curve) -> Curve:
+    """Return a curve with at most _MOST_STEPS steps, finer than the pixels of a figure: averages over equal intervals.
+
+    matplotlib takes a minute for hundreds of thousands of steps.
+    """
+    if len(curve.means) <= _MOST_STEPS:
+        return curve
+    edges = np.linspace(0.0, 1.0, _MOST_STEPS + 1)
+    widths = np.diff(curve.edges)
+
+    def averaged(values: Values) -> Values:
+        integral = np.interp(edges, curve.edges, np.concatenate(([0.0], np.cumsum(values * widths))))
+        return np.diff(integral) * _MOST_STEPS
+
+    return replace(curve, edges=edges, means=averaged(curve.means), errors=averaged(curve.errors))
 
 
 def interval_at(edges: Values, means: Values, weight: float) -> tuple[float, float]:
