@@ -138,7 +138,8 @@ cdef bint holds_second_row(const uint8_t *text, const uint32_t *marks, uint32_t 
     """Return whether a line of a run contains a second row, because the end of the first is missing or is a blank.
 
     The first field of the line begins at marks[0]. The second row begins in the sixth field, with whose tag its query
-    is then merged, or in the seventh. Its second field (usually Q0) is that of the first row, and its fifth is a number.
+    is then merged, or in the seventh. Its second field (usually Q0) is that of the first row, and its fifth is a
+    number.
     """
     cdef Py_ssize_t n = 6, first, size = <Py_ssize_t>marks[3] - marks[2]
     cdef const uint32_t *row
