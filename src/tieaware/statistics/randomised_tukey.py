@@ -31,8 +31,8 @@ def randomised_tukey_hsd(values: npt.ArrayLike, *, repeats: int = 10_000, seed: 
     values : float[n_systems, n_topics]
         At least two of each. For two systems, the test is the permutation test of `paired_test`.
     repeats : int
-        The number of random permutations, from 1 to 10,000,000. The test takes time in proportion to the size of `values` ×
-        `repeats`: for example 0.3 seconds for 42 systems, 50 topics and 10,000 repeats.
+        The number of random permutations, from 1 to 10,000,000. The test takes time in proportion to the size of
+        `values` × `repeats`: for example 0.3 seconds for 42 systems, 50 topics and 10,000 repeats.
     seed : int
         The seed of the generator, at least 0.
 
