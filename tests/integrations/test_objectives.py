@@ -119,6 +119,34 @@ def test_gradients_without_ties_are_those_of_lambdarank(norm, truncation):
         np.testing.assert_allclose(np.array([gradient, hessian])[:, known], mine, rtol=1e-3)
 
 
+def noisy_lists(n_queries, seed):
+    """Return features with much noise, half of them rounded, and labels from 0 to 4."""
+    rng = np.random.default_rng(seed)
+    worth = rng.normal(size=(n_queries, 60))
+    labels = np.searchsorted([0.5, 1.2, 1.8, 2.3], worth + 0.3 * rng.normal(size=worth.shape))
+    features = worth[..., None] * (np.arange(20) % 4 == 0) + 1.5 * rng.normal(size=(n_queries, 60, 20))
+    features[..., ::2] = np.rint(features[..., ::2])
+    return features, labels
+
+
+@pytest.mark.slow
+def test_models_are_as_good_as_those_of_lambdarank():
+    """Held-out queries of five seeds. By default, lambdarank trains nDCG to rank 30, its truncation level."""
+    measure = "nDCG(dcg='exp-log2')"
+    differences = []
+    for seed in range(10, 15):
+        features, labels = noisy_lists(300, seed)
+        others, judged = noisy_lists(1000, seed + 100)
+        values = []
+        for trained in (objective(f"{measure}@30"), "lambdarank"):
+            params = {"objective": trained, "num_threads": 1, "verbosity": -1}
+            model = lightgbm.train(params, dataset(features, labels), 60)
+            values.append(Evaluator(judged, f"{measure}@10").score(model.predict(others.reshape(judged.size, -1))))
+        differences.append(values[0] - values[1])
+    assert np.mean(differences) >= 0
+    assert np.min(differences) > -0.005
+
+
 def test_weights_of_rows():
     features, labels = lists(5)
     weights = np.random.default_rng(1).integers(1, 4, labels.size).astype(np.float32)

@@ -183,3 +183,14 @@ def test_run_order_of_a_catalogue_is_a_stable_sort():
     order = np.argsort(np.where(seen, np.inf, -scores), axis=1, kind="stable")
     ranked = np.take_along_axis(np.where(seen, -1, relevant), order, axis=1)
     np.testing.assert_array_equal(evaluator(scores), Evaluator(ranked, "AP")(-np.arange(3000.0).reshape(50, 60)))
+
+
+def test_lambdas_train_linear_models(capsys):
+    """PyTorch's models, where it is installed, have the same values as NumPy's."""
+    results = runpy.run_path(str(EXAMPLES / "train_with_lambdas.py"))["main"](["--small"])
+    assert capsys.readouterr().err == ""
+    values = {(each.learner, each.measure): each.after for each in results}
+    assert {learner for learner, _ in values} >= {"NumPy"}
+    for each in results:
+        assert each.after > each.before + 0.2
+        assert each.after == pytest.approx(values["NumPy", each.measure], abs=1e-6)
