@@ -234,3 +234,13 @@ def test_empty_lists_and_no_queries():
     judged = np.ones((1, 3), int), [0, 1]
     unanswered = Evaluator(np.zeros((0, 3), int), "alpha_nDCG", offsets=[0, 0], subtopics=True, judgments=judged)
     np.testing.assert_array_equal(unanswered([]), [[0.0]])
+
+
+def test_documents_in_the_pool_for_some_subtopics():
+    """A document that is in the pool for one subtopic, and judged for none, is in the pool: infAP distinguishes it."""
+    scores = [5.0, 4.0, 3.0, 2.0]
+    expected = Evaluator([-2, 0, 1, -1], "infAP")(scores)
+    assert expected != Evaluator([-1, 0, 1, -1], "infAP")(scores)
+    labels = [[-1, -2], [-1, 0], [1, -3], [-1, -1]]
+    assert Evaluator(labels, "infAP", subtopics=True)(scores) == expected
+    assert Evaluator(labels, "infAP", subtopics=True, judgments=(labels, [0, 4]))(scores) == expected

@@ -13,7 +13,7 @@ from tieaware.engine.list_arguments import lacking_judgments, offsets_of_judgmen
 from tieaware.errors import InputError
 from tieaware.lists.grades import Missing
 from tieaware.lists.identifiers import Identifiers
-from tieaware.lists.judgments import JudgedLists, Judgments
+from tieaware.lists.judgments import POOLED, JudgedLists, Judgments
 from tieaware.lists.subtopics import MOST_SUBTOPICS, SubtopicGrades, Subtopics, combined, whole_labels
 
 
@@ -39,7 +39,7 @@ class SubtopicLabels(NamedTuple):
         if not 1 <= labels.shape[-1] <= MOST_SUBTOPICS:
             raise unexpected("labels", f"1 to {MOST_SUBTOPICS} subtopics in the last dimension", f"{labels.shape[-1]}")
         whole = whole_labels(labels, "labels", missing=missing)
-        return cls(whole.reshape(-1, whole.shape[-1]), missing)
+        return cls(_with_pool(whole.reshape(-1, whole.shape[-1])), missing)
 
     def judged(
         self, offsets: Offsets, intents: npt.ArrayLike | None, judgments: tuple[Any, Any] | None, *, pool: bool
@@ -74,7 +74,7 @@ class SubtopicLabels(NamedTuple):
         if array.ndim != 2 or array.shape[1] != self.labels.shape[1]:
             raise unexpected(name, f"shape (n_judged, {self.labels.shape[1]})", f"shape {array.shape}")
         whole = whole_labels(array, name, missing=self.missing)
-        return whole, offsets_of_judgments(offsets, len(whole), n_queries)
+        return _with_pool(whole), offsets_of_judgments(offsets, len(whole), n_queries)
 
     def _subtopics(self, n_queries: int, intents: npt.ArrayLike | None) -> Subtopics:
         """Number the subtopics of each query by their columns."""
@@ -82,6 +82,12 @@ class SubtopicLabels(NamedTuple):
         names = Identifiers.from_sequence(range(n)).take(np.tile(np.arange(n), n_queries))
         weights = None if intents is None else _weights(intents, n_queries, n)
         return Subtopics(names, np.arange(n_queries + 1) * n, weights)
+
+
+def _with_pool(labels: Labels) -> Labels:
+    """Return labels in which a document that is judged for no subtopic is in the pool for all of them, or for none."""
+    in_pool = (labels.max(axis=1) < 0) & (labels.min(axis=1) <= POOLED)
+    return np.where(in_pool[:, None], np.int32(POOLED), labels)
 
 
 def _weights(intents: npt.ArrayLike, n_queries: int, n_subtopics: int) -> Values:
