@@ -6,11 +6,12 @@ import os
 from types import SimpleNamespace
 
 import numpy as np
+import pandas
 import pytest
 
 import tieaware
 from tieaware import Evaluator, InputError, Qrels, Results, Run
-from tieaware.inputs import Identifiers
+from tieaware.inputs import Identifiers, run_frame, trec
 from tieaware.inputs.matrix import read_matrix
 from tieaware.integrations import link_prediction
 from tieaware.statistics import paired_test, rbo, tau_ap
@@ -144,3 +145,23 @@ def test_results_are_saved_to_a_path_of_bytes(tmp_path):
     results = tieaware.evaluate(QRELS, RUN, "AP")
     results.save(path)
     assert np.array_equal(Results.load(path).values, results.values)
+
+
+@pytest.mark.parametrize("form", ["file", "frame"])
+def test_an_error_about_a_part_of_a_list_whose_rows_are_scattered_is_none(form, tmp_path, monkeypatch):
+    """Levels refuse a list without finite scores; the finite score of q0 comes after the lists of other queries."""
+    monkeypatch.setattr(trec, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(run_frame, "CHUNK_ROWS", 2)
+    rows = [("q0", "d1", np.inf), *((f"q{i}", "d1", 1.0) for i in range(1, 20)), ("q0", "d2", 1.0)]
+    run = pandas.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    qrels = {f"q{i}": {"d1": 1} for i in range(20)}
+    refused = run.iloc[:-1]
+    if form == "file":
+        for name, some in (("run", run), ("refused", refused)):
+            lines = (f"{row.query_id} Q0 {row.doc_id} 1 {row.score} t\n" for row in some.itertuples())
+            (tmp_path / name).write_text("".join(lines))
+        run, refused = tmp_path / "run", tmp_path / "refused"
+    for threads in (1, 3):
+        options = {"precision": "levels:2", "threads": threads}
+        assert tieaware.evaluate(qrels, run, "RR", **options).mean() == 1.0
+        assert "one score, which is infinite" in message_of(tieaware.evaluate, qrels, refused, "RR", **options)

@@ -73,7 +73,14 @@ class RunFile(RunSource):
                 # The error may not be the first in the file, and its line number is unknown. Reading in order, which
                 # follows, raises the first error with its line number, for any number of threads.
                 pass
-        super().over_chunks(work, threads)
+        try:
+            super().over_chunks(work, threads)
+        except InputError:
+            # The error may be about a part of a list whose other lines come later.
+            if self._is_contiguous():
+                raise
+            for run in grouped_run(self.path, self.score_dtype, self.duplicates):
+                work(run)
 
     def over_parallel_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
         """Call a function with each chunk of a regular file, in several threads.
@@ -90,6 +97,17 @@ class RunFile(RunSource):
         with opened(self.path) as stream:
             chunks = FileChunks(stream, size, self.score_dtype)
             over_items(lambda chunk: work(chunks.parse(chunk)), chunks, threads)
+
+    def _is_contiguous(self) -> bool:
+        """Return False if the lines of a query are not contiguous; True if they are, or cannot be read to the end."""
+        try:
+            for _ in stream_run(self.path, self.score_dtype, self.duplicates):
+                pass
+        except NotContiguous:
+            return False
+        except InputError:
+            pass
+        return True
 
     def _stored_size(self) -> int:
         return self.path.size if isinstance(self.path, Parts) else stored_size(self.path)

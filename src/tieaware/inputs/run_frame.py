@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from tieaware.errors import InputError
 from tieaware.inputs.column_names import run_columns
 from tieaware.inputs.duplicate_rows import Duplicates, Ignored, warn_of
 from tieaware.inputs.external_grouping import BATCH_ROWS, ExternalGrouping
@@ -115,11 +116,25 @@ class RunFrame(RunSource):
 
         try:
             ignored = over_items(read_and_work, self.rows.chunks(CHUNK_ROWS), threads)
-        except NotContiguous:
+        except (NotContiguous, InputError) as error:
+            # An InputError may be about a part of a list whose other rows come later.
+            if isinstance(error, InputError) and self._is_contiguous():
+                raise
             for run in self._grouped():
                 work(run)
         else:
             warn_of(sum(ignored, Ignored()), self.rows.source_name)
+
+    def _is_contiguous(self) -> bool:
+        """Return False if the rows of a query are not contiguous; True if they are, or cannot be read to the end."""
+        try:
+            for _ in self.rows.chunks(CHUNK_ROWS):
+                pass
+        except NotContiguous:
+            return False
+        except InputError:
+            pass
+        return True
 
     def _grouped(self) -> Iterator[Run]:
         """Group the rows of the table by query in a temporary file, and yield chunks of whole queries from it."""
