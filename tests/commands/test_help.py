@@ -13,7 +13,7 @@ from tieaware.measures import DEFINITIONS
 from tieaware.precision.coarsening import parse_precision, precisions
 from tieaware.precision.worst_cases import measures_with_worst_cases
 from tieaware.results.formats import FORMATS
-from tieaware.results.paper_table import SPREADS
+from tieaware.results.paper_table import BESIDE
 from tieaware.statistics.procedures import CORRECTIONS, TESTS
 from tieaware.ties import RULES
 
@@ -76,7 +76,7 @@ def test_the_help_lists_every_test_and_correction(command, option, registry):
     ("command", "option", "registry"),
     [
         ("eval", "--format", FORMATS),
-        ("eval", "--beside", SPREADS),
+        ("eval", "--beside", BESIDE),
         ("curve", "--kind", KINDS),
         ("inexact", "--collection-format", retrieval.collections.FORMATS),
     ],

@@ -88,8 +88,13 @@ def _add_table_options(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     of_table.add_argument("--alpha", type=float, metavar="A", help="significance level (default: 0.05)")
     of_table.add_argument(
-        "--beside", choices=("std", "range"),
-        help="show the effect of ties beside each mean: ± standard deviation, or [minimum, maximum]",
+        "--beside", choices=("std", "range", "interval"),
+        help="show beside each mean the effect of ties, ± standard deviation or [minimum, maximum]; or its interval "
+        "over queries",
+    )  # fmt: skip
+    of_table.add_argument(
+        "--groups", action="store_const", const=True,
+        help="compare all runs with each other, with letters for groups: runs that share a letter are not separated",
     )  # fmt: skip
     of_table.add_argument(
         "--sort", metavar="MEASURE", help="sort the runs by this measure, the best first (default: as they are given)"
@@ -127,7 +132,7 @@ def _run(arguments: argparse.Namespace) -> str:
     results = evaluate(
         arguments.qrels, options.run_files(arguments, arguments.qrels), measures,
         ties=arguments.ties, precision=arguments.precision, threads=arguments.threads,
-        queries=arguments.queries or "judged", spread=arguments.spread or table_arguments.get("spread") is not None,
+        queries=arguments.queries or "judged", spread=_has_spread(arguments, table_arguments),
         out=arguments.out, undefined=arguments.undefined, order=arguments.order,
         consistent_only=arguments.consistent_only, chance=arguments.chance,
     )  # fmt: skip
@@ -163,9 +168,15 @@ def _weights(arguments: argparse.Namespace) -> Measure | None:
     return measure
 
 
+def _has_spread(arguments: argparse.Namespace, table_arguments: dict[str, Any]) -> bool:
+    """Return whether the output shows the spread over the orders of ties."""
+    return arguments.spread or table_arguments.get("spread") in ("std", "range")
+
+
 def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     """Check the options of --table before any file is read, and return the arguments of `Results.table`."""
-    given = {name: getattr(arguments, name) for name in ("baseline", "test", "correction", "alpha", "beside", "sort")}
+    names_of_options = ("baseline", "test", "correction", "alpha", "beside", "groups", "sort")
+    given = {name: getattr(arguments, name) for name in names_of_options}
     given = {name: value for name, value in given.items() if value is not None}
     for option in ("caption", "label"):
         if getattr(arguments, option) is not None and arguments.table != "latex":
