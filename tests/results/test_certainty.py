@@ -160,4 +160,4 @@ def test_the_command_shows_groups_and_intervals(tmp_path, capfd):
     assert row.endswith(f"[{low:.3f}, {high:.3f}]")
     assert " a " in row
     assert main(["eval", str(tmp_path / "qrels"), *runs, "--groups"]) == 2
-    assert capfd.readouterr().err == "--groups requires --table\n"
+    assert capfd.readouterr().err == "--groups requires --table; see tieaware eval --help\n"
