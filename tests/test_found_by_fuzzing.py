@@ -165,3 +165,11 @@ def test_an_error_about_a_part_of_a_list_whose_rows_are_scattered_is_none(form, 
         options = {"precision": "levels:2", "threads": threads}
         assert tieaware.evaluate(qrels, run, "RR", **options).mean() == 1.0
         assert "one score, which is infinite" in message_of(tieaware.evaluate, qrels, refused, "RR", **options)
+
+
+def test_labels_among_objects_that_float64_cannot_represent():
+    """A long double beyond float64 is out of range, and its conversion does not warn of an overflow."""
+    message = message_of(Evaluator, [0.5, np.longdouble("1e4000")], "AP")
+    assert message.startswith("labels[1]: expected a number from -2147483648 to 2147483647, found ")
+    objects = np.array([0.5, np.longdouble("1e4000")], object)
+    assert message_of(Evaluator, objects, "AP").startswith("labels[1]: expected a number from -2147483648")

@@ -191,7 +191,8 @@ def _as_reals(array: npt.NDArray[Any]) -> Values | None:
         if not all(isinstance(value, _NUMBERS) for value in array.reshape(-1).tolist()):
             return None
         try:
-            array = array.astype(np.float64)
+            with np.errstate(over="ignore"):
+                array = array.astype(np.float64)
         except OverflowError:
             return None
     if array.dtype.kind != "f":
