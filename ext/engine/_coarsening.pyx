@@ -17,7 +17,7 @@ from tieaware.kernels._interruption cimport (
 )
 from tieaware.kernels._sorting cimport Sort, sort_doubles
 
-from tieaware.errors import InputError
+from tieaware.errors import NoRangeError
 
 cnp.import_array()
 
@@ -337,7 +337,7 @@ cdef void refuse_infinities(const Rounding* rounding, Py_ssize_t n, Interruption
     try:
         what = "one score, which is infinite" if n == 1 else f"{n:,} scores, which are all infinite"
         problem = f"divides the range of the finite scores of each list, but a list has {what}"
-        raise InputError(f"precision=levels:{<int64_t>rounding.n_levels}", problem)
+        raise NoRangeError(f"precision=levels:{<int64_t>rounding.n_levels}", problem)
     except BaseException as error:
         fail(interruption, error)
 

@@ -83,7 +83,14 @@ class InputError(ValueError):
         >>> error.argument
         'cutoffs'
         """
-        return InputError(where, self.problem, self.expected, self.found, argument or self.argument)
+        return type(self)(where, self.problem, self.expected, self.found, argument or self.argument)
+
+
+class NoRangeError(InputError):
+    """The error about a list without a finite score, which `levels` cannot divide.
+
+    A reader catches it where the list may have more rows.
+    """
 
 
 def printable(text: str, keep: str = "") -> str:

@@ -155,7 +155,7 @@ def test_the_command_prints_who_beats_whom(covid, capfd):
     command = ["compare", str(covid.qrels), *map(str, covid.runs)]
     assert main(command) == 0
     printed = capfd.readouterr().out
-    assert len(printed.splitlines()) < 65
+    assert len(printed.splitlines()) < 68
     assert main([*command, "--format", "csv"]) == 0
     assert len(capfd.readouterr().out.splitlines()) == 862
     outcome = comparison(covid.qrels, list(covid.runs))
@@ -170,7 +170,10 @@ def test_the_command_prints_who_beats_whom(covid, capfd):
     assert {row[1] for row in table.rows} == set(names)
     means = [row[2] for row in table.rows]
     assert means == sorted(means, reverse=True)
-    for _, run, _, beats, lost, p_at_most, _, whom in table.rows:
+    for _, run, mean, low, high, groups, beats, lost, p_at_most, _, whom in table.rows:
+        assert low <= mean <= high
+        others = [row for row in table.rows if row[1] != run and not set(row[5]) & set(groups)]
+        assert len(others) == beats + lost
         assert (beats, lost) == (len(list(filter(None, whom.split(", ")))), sum(loser == run for _, loser in won))
         assert (p_at_most is None) == (beats == 0)
         assert not beats or p_at_most < 0.05
@@ -213,7 +216,7 @@ def test_figures_show_the_most_contested_pairs_with_their_corrected_p():
     names = tuple(f"_run {i} $x_1$" for i in range(12))
     outcome = compare(tieaware.Results(values, names, tuple("stuvwxyz"), (tieaware.AP,)), values - 0.02, values + 0.02)
     figures = outcome.drawings()
-    assert list(figures) == ["verdicts-AP", "differences-AP"]
+    assert list(figures) == ["verdicts-AP", "differences-AP", "means-AP"]
     flips, adjusted = outcome.resolutions[0].verdict_flips == 1, outcome.adjusted[0]
     ax = figures["differences-AP"].plot()
     named = [tick.get_text() for tick in ax.get_yticklabels()]
@@ -241,7 +244,7 @@ def test_the_lesser_mean_wins_where_less_is_better():
     values = np.array([[1.0, 2.0, 3.0], [11.0, 12.5, 13.0]])[..., None]
     for measure, expected in ((tieaware.ESL, "a"), (tieaware.DCG, "b")):
         outcome = compare(tieaware.Results(values, ("a", "b"), ("x", "y", "z"), (measure,)))
-        assert [row[1] for row in outcome.tables()["wins"].rows if row[3]] == [expected]
+        assert [row[1] for row in outcome.tables()["wins"].rows if row[6]] == [expected]
     same = compare(tieaware.Results(0 * values, ("a", "b"), ("x", "y", "z"), (measure,)))
     assert "No run beats another significantly" in str(same)
     assert "1 pair of 2 runs, 3 queries, paired t-test, Holm-corrected" in str(same)
@@ -326,7 +329,8 @@ def test_verdicts_follow_the_correction(correction, correct):
     for table in (counts, wins):
         assert phrase in table.notes[0]
     assert outcome.title.endswith(f"paired permutation test, {how.get(correction, 'not corrected')}")
-    assert all(phrase in drawing.caption for drawing in outcome.drawings().values())
+    drawings = outcome.drawings()
+    assert all(phrase in drawings[name].caption for name in drawings if not name.startswith("means"))
 
 
 def test_the_randomised_tukey_corrects_for_all_runs():
@@ -345,7 +349,7 @@ def test_every_run_is_in_the_table_with_its_mean():
     outcome = compare(_results(4, 2))
     rows = outcome.tables()["wins"].rows
     assert [row[1] for row in rows] == ["r3", "r2", "r1", "r0", "r0", "r1", "r2", "r3"]
-    assert rows[3][3:] == (0, int(outcome.beaten(0)[:, 0].sum()), None, None, "")
+    assert rows[3][6:] == (0, int(outcome.beaten(0)[:, 0].sum()), None, None, "")
     np.testing.assert_allclose([row[2] for row in rows[:4]], outcome.results.mean()[::-1, 0])
 
 
@@ -387,7 +391,9 @@ def test_with_a_baseline_each_run_is_compared_with_it(test):
     assert " By ESL, " in outcome.verdict()
     assert outcome.heading == "Which runs are better than r2?"
     drawings = outcome.drawings()
-    assert list(drawings) == ["differences-AP", "differences-ESL"]
+    assert list(drawings) == ["differences-AP", "means-AP", "differences-ESL", "means-ESL"]
+    means = drawings["means-AP"].plot()
+    assert [tick.get_text() for tick in means.get_yticklabels()] == ["r4", "r3", "r2", "r1", "r0"]
     ax = drawings["differences-AP"].plot()
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["r0", "r1", "r3", "r4"]
     assert ax.get_xlabel() == "difference of mean AP from r2"
@@ -420,7 +426,7 @@ def test_ties_flip_the_verdicts_that_the_page_shows():
         assert flips[correction][flipped & (outcome.signs[0] != 0)].all()
         affected = resolved.verdict_flips != 0
         by_run = [int(affected[(outcome.first == i) | (outcome.second == i)].sum()) for i in range(6)]
-        assert {row[1]: row[6] for row in outcome.tables()["wins"].rows} == {f"r{i}": n for i, n in enumerate(by_run)}
+        assert {row[1]: row[9] for row in outcome.tables()["wins"].rows} == {f"r{i}": n for i, n in enumerate(by_run)}
     assert flips["bonferroni"].tolist() != flips["none"].tolist()
 
 
@@ -511,9 +517,10 @@ def test_lists_that_end_inside_a_tie_limit_what_is_said_about_ties(tmp_path, cap
             outcome = comparison(qrels, {"cut": cut, "whole": whole}, [measure])
         assert [bool(re.search(message, str(each.message))) for each in caught] == [True] * reaches
         assert outcome.verdict().endswith("verdict, as far as the lists reach.") == reaches
-        noted = [any("If they were cut there" in note for note in table.notes) for table in outcome.tables().values()]
-        assert noted == [reaches] * 3
-        assert ("as far as the lists reach" in list(outcome.drawings().values())[-1].caption) == reaches
+        tables = [table for name, table in outcome.tables().items() if name != "ranks"]
+        assert [any("If they were cut there" in note for note in table.notes) for table in tables] == [reaches] * 3
+        caption = next(drawing.caption for name, drawing in outcome.drawings().items() if "differences" in name)
+        assert ("as far as the lists reach" in caption) == reaches
     # A query that reappears in a later chunk counts once.
     lines = [f"{query} Q0 {document} 1 {score} t" for query, run in cut.items() for document, score in run.items()]
     (tmp_path / "cut").write_text("\n".join(lines[1:] + lines[:1]) + "\n")
@@ -570,7 +577,7 @@ def test_ties_flip_nothing_between_runs_with_the_same_documents_and_scores():
     note = "Runs with the same documents and scores: a and b. Their pairs do not count as changed by ties."
     assert "change the verdict of 2 pairs" in outcome.verdict()
     assert outcome.verdict().endswith(note)
-    assert all(note in table.notes for table in outcome.tables().values())
+    assert all(note in table.notes for name, table in outcome.tables().items() if name != "ranks")
     pair = comparison(qrels, {"a": one, "b": one}, ["RR"]).verdict()
     assert pair.startswith("Both runs share the highest mean RR, 0.750.")
     assert "the two runs have the same documents and scores." in pair

@@ -33,6 +33,7 @@ from tieaware.measures import Measure, named_measures
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Table, counted
 from tieaware.results import Results
+from tieaware.results.mean_intervals import interval_figure
 from tieaware.statistics import PairedTest, Resolutions
 from tieaware.statistics.intervals import mean_interval
 from tieaware.statistics.multiple_comparisons import Correction, adjusted
@@ -41,6 +42,8 @@ from tieaware.statistics.tie_resolutions import resolve
 
 # If there are at most _FEW pairs, their table is printed by default.
 _FEW = 12
+# The resamples of the intervals of ranks. Their time grows with the number of pairs of runs.
+_RESAMPLES = 2000
 
 
 def comparison(
@@ -314,14 +317,15 @@ class Comparison(Experiment):
         return ("wins", "verdicts", *(["pairs"] if few else []))
 
     def tables(self) -> dict[str, Table]:
-        """Return three tables: the tests of all pairs, the counts of verdicts, and all runs with those that they beat.
+        """Return four tables: all runs with those that they beat, the ranks that they may have, and two of the tests.
 
-        With a baseline, the last table has the difference of each run from it, and the verdict.
+        The table of wins has the intervals of the means, and letters for the groups of runs that no test separates.
+        With a baseline, it has the difference of each run from it, and the verdict, and there is no table of ranks.
 
         Returns
         -------
         dict of str to Table
-            "pairs", "verdicts" and "wins".
+            "pairs", "verdicts", "wins" and "ranks".
         """
         measures = [self._tested(m) for m in range(len(self.tests))]
         if self.baseline is None:
@@ -330,7 +334,8 @@ class Comparison(Experiment):
             wins = runs_and_baseline(f"Means and verdicts: {self.title}", measures)
         start = "All " * (len(self.first) > 1) if self.baseline is None else "Intervals and ties: "
         pairs = tested_pairs(f"{start}{self.title}", measures)
-        return {"pairs": pairs, "verdicts": verdict_counts(measures), "wins": wins}
+        ranks = {"ranks": self.results.ranks(self.confidence, resamples=_RESAMPLES)} if self.baseline is None else {}
+        return {"pairs": pairs, "verdicts": verdict_counts(measures), "wins": wins, **ranks}
 
     def beaten(self, m: int) -> npt.NDArray[np.bool_]:
         """Return all significant differences between runs, after the correction, as a matrix.
@@ -356,19 +361,21 @@ class Comparison(Experiment):
         return self._tested(m).beaten()
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return two figures per measure: the verdicts between all runs, and the differences of pairs.
+        """Return three figures per measure: means with intervals, the verdicts between all runs, differences of pairs.
 
         Returns
         -------
         dict of str to Drawing
-            "verdicts-…", unless there is a baseline, and "differences-…", with the names of the measures.
+            "verdicts-…", unless there is a baseline, "differences-…" and "means-…", with the names of the measures.
         """
         figures = {}
+        intervals = self.results.intervals(self.confidence)
         for m, measure in enumerate(self.results.measures):
             tested, name = self._tested(m), file_name(measure)
             if self.baseline is None:
                 figures[f"verdicts-{name}"] = square(tested)
             figures[f"differences-{name}"] = differences(tested)
+            figures[f"means-{name}"] = interval_figure(intervals, m)
         return figures
 
     def _tested(self, m: int) -> TestedPairs:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tieaware.experiments._comparison_figures import TestedPairs
 from tieaware.output.tables import Cell, Table, counted
+from tieaware.statistics.letter_display import groups, letters
 
 _UNKNOWN = "–: unknown."
 
@@ -15,16 +16,21 @@ _UNKNOWN = "–: unknown."
 def runs_and_wins(title: str, measures: Sequence[TestedPairs]) -> Table:
     """Return a row for each run and measure: its mean, and the runs that it beats."""
     rows = [row for tested in measures for row in _wins_of(tested)]
-    columns = ("measure", "run", "mean", "beats", "lost to", "p at most", "ties flip", "whom it beats")
     tested = measures[0]
-    notes = (
+    ends = f"{tested.confidence:.0%} from", f"{tested.confidence:.0%} to"
+    columns = ("measure", "run", "mean", *ends, "groups", "beats", "lost to", "p at most", "ties flip", "whom it beats")
+    of_means = (
+        f"{ends[0]}, {ends[1]}: the interval of the mean over queries (Student's t). groups: the tests separate no two "
+        "runs that share a letter."
+    )
+    of_tests = (
         f"beats, lost to: the number of other runs that are significantly worse, or better ({tested.described}). p at "
         f"most: the largest p among the beaten runs ({tested.p_name}). ties flip: for how many of the other runs an "
-        "order of the tied documents changes the verdict, or may; –: unknown.",
+        "order of the tied documents changes the verdict, or may; –: unknown."
     )
-    if not any(row[3] for row in rows):
-        notes = (f"No run beats another significantly ({tested.described}).",)
-    return Table(title, columns, rows, (*notes, *_notes_on_ties(measures)))
+    if not any(row[6] for row in rows):
+        of_tests = f"No run beats another significantly ({tested.described})."
+    return Table(title, columns, rows, (of_tests, of_means, *_notes_on_ties(measures)))
 
 
 def _notes_on_ties(measures: Sequence[TestedPairs]) -> tuple[str, ...]:
@@ -39,11 +45,14 @@ def _wins_of(tested: TestedPairs) -> list[tuple[Cell, ...]]:
         by_pair = tested.resolutions.verdict_flips != 0
         flips[tested.first, tested.second] = flips[tested.second, tested.first] = by_pair
     rows: list[tuple[Cell, ...]] = []
+    shared = letters(groups(beaten, -tested.means if tested.less_is_better else tested.means), n)
+    low, high = tested.ends
     for run in tested.order:
         whom = tested.order[beaten[run, tested.order]]
         rows.append(
             (
-                tested.measure, tested.runs[run], float(tested.means[run]), len(whom), int(beaten[:, run].sum()),
+                tested.measure, tested.runs[run], float(tested.means[run]), float(low[run]), float(high[run]),
+                shared[run], len(whom), int(beaten[:, run].sum()),
                 float(p[run, whom].max()) if whom.size else None,
                 int(flips[run].sum()) if tested.resolutions is not None else None,
                 ", ".join(tested.runs[i] for i in whom),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -95,7 +95,7 @@ class Rows:
         """Return the end of an error about duplicate rows, which names columns that may tell runs apart."""
         return unread_columns(self.frame, self.columns) if self.run_column is None else ""
 
-    def chunks(self, least: int) -> Iterator[RowChunk]:
+    def chunks(self, least: int) -> Generator[RowChunk, None, None]:
         """Yield chunks of whole queries. A chunk has about `least` rows, or more if a single query has more.
 
         Raises

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
-from tieaware.errors import InputError
+from tieaware.errors import InputError, NoRangeError
 from tieaware.inputs.duplicate_rows import Duplicates
 from tieaware.inputs.file_chunks import FileChunks, Malformed, NotParallel
 from tieaware.inputs.files import Path, is_file_object, run_name, source_name, stored_size
@@ -75,8 +75,8 @@ class RunFile(RunSource):
                 pass
         try:
             super().over_chunks(work, threads)
-        except InputError:
-            # The error may be about a part of a list whose other lines come later.
+        except NoRangeError:
+            # Other lines of the list may come later.
             if self._is_contiguous():
                 raise
             for run in grouped_run(self.path, self.score_dtype, self.duplicates):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any
 
-from tieaware.errors import InputError
+from tieaware.errors import InputError, NoRangeError
 from tieaware.inputs.column_names import run_columns
 from tieaware.inputs.duplicate_rows import Duplicates, Ignored, warn_of
 from tieaware.inputs.external_grouping import BATCH_ROWS, ExternalGrouping
@@ -115,10 +116,12 @@ class RunFrame(RunSource):
             return ignored
 
         try:
-            ignored = over_items(read_and_work, self.rows.chunks(CHUNK_ROWS), threads)
-        except (NotContiguous, InputError) as error:
-            # An InputError may be about a part of a list whose other rows come later.
-            if isinstance(error, InputError) and self._is_contiguous():
+            # Close the table before it is read again: a database connection has only one open result.
+            with closing(self.rows.chunks(CHUNK_ROWS)) as chunks:
+                ignored = over_items(read_and_work, chunks, threads)
+        except (NotContiguous, NoRangeError) as error:
+            # Other rows of the list without a range may come later.
+            if isinstance(error, NoRangeError) and self._is_contiguous():
                 raise
             for run in self._grouped():
                 work(run)

@@ -180,30 +180,32 @@ class Intervals(Hinted):
         KeyError
             If there is no such measure.
         """
-        return self._drawing(measure).plot(ax)
-
-    def _drawing(self, measure: str | None) -> Drawing:
         place = 0 if measure is None else _place(measure, self.measures, "measure")
-        name = display_name(self.measures[place])
-        label = name if self.baseline is None else (
-            f"{name} ÷ that of {display_name(self.baseline)}" if self.ratio
-            else f"{name} minus that of {display_name(self.baseline)}"
-        )  # fmt: skip
+        return interval_figure(self, place).plot(ax)
 
-        def draw(ax: Axes) -> None:
-            order = np.argsort(-self.estimate[:, place], kind="stable")
-            rows = np.arange(len(order))
-            ax.hlines(rows, self.low[order, place], self.high[order, place], color=COLOURS[0], linewidth=1.5)
-            ax.plot(self.estimate[order, place], rows, "o", color=COLOURS[0])
-            if self.baseline is not None:
-                ax.axvline(float(self.ratio), color=COLOURS[-1], linewidth=0.8)
-            ax.set_yticks(rows, [display_name(self.runs[i]) for i in order])
-            ax.set_ylim(len(order) - 0.5, -0.5)
-            ax.grid(axis="y", visible=False)
-            ax.set_xlabel(f"{label}\nlines: the interval over queries, level {self.level:g}")
-            ax.set_title(self.title, loc="left", fontsize=10.0)
 
-        return Drawing(self._notes()[0], draw, (6.2, _ROW * len(self.runs) + _REST))
+def interval_figure(intervals: Intervals, place: int) -> Drawing:
+    """Return the figure of the intervals of the measure at a position, with the highest estimate at the top."""
+    name = display_name(intervals.measures[place])
+    baseline = "" if intervals.baseline is None else display_name(intervals.baseline)
+    label = f"{name} {'÷' if intervals.ratio else 'minus'} that of {baseline}" if baseline else name
+
+    def draw(ax: Axes) -> None:
+        order = np.argsort(-intervals.estimate[:, place], kind="stable")
+        rows = np.arange(len(order))
+        ends = intervals.low[order, place], intervals.high[order, place]
+        ax.hlines(rows, *ends, color=COLOURS[0], linewidth=1.5)
+        ax.plot(intervals.estimate[order, place], rows, "o", color=COLOURS[0])
+        if baseline:
+            ax.axvline(float(intervals.ratio), color=COLOURS[-1], linewidth=0.8)
+        ax.set_yticks(rows, [display_name(intervals.runs[i]) for i in order])
+        ax.set_ylim(len(order) - 0.5, -0.5)
+        ax.grid(axis="y", visible=False)
+        ax.set_xlabel(f"{label}\nlines: the interval over queries, level {intervals.level:g}")
+        ax.set_title(intervals.title, loc="left", fontsize=10.0)
+
+    caption = f"The mean {name} of each run, with its interval over queries (level {intervals.level:g})"
+    return Drawing(caption, draw, (6.2, _ROW * len(intervals.runs) + _REST))
 
 
 def _place(name: Any, names: Sequence[str], kind: str) -> int:
