@@ -52,14 +52,14 @@ static void print_ranks(void)
 static void print_masks(void)
 {
     uint8_t bytes[64];
-    uint64_t blanks, newlines;
+    uint64_t blanks, ends;
     for (int i = 0; i < 64; i++)
         bytes[i] = (uint8_t)(any_word() % (i % 2 ? 256 : 40));
-    byte_masks(bytes, &blanks, &newlines);
+    byte_masks(bytes, &blanks, &ends);
     printf("masks ");
     for (int i = 0; i < 64; i++)
         printf("%02x", bytes[i]);
-    printf(" %" PRIu64 " %" PRIu64 "\n", blanks, newlines);
+    printf(" %" PRIu64 " %" PRIu64 "\n", blanks, ends);
 }
 
 int main(void)

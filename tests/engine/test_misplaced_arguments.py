@@ -70,7 +70,7 @@ FROM_DICT = "path: must be a path, not a dict; write Qrels.from_dict or Run.from
             "results: must be Results, not dict; for judgments and runs call comparison(qrels, runs, measures)",
         ),
         (lambda: RESULT.table(spread="std"), "spread: the results have no spread; evaluate with spread=True"),
-        (lambda: RESULT.table(spread=True), "spread: expected one of std, range, found True"),
+        (lambda: RESULT.table(spread=True), "spread: expected one of std, range, interval, found True"),
         (lambda: RESULT.plot("map"), "plot: the first argument is matplotlib axes; type plot(measure='map')"),
         (
             lambda: RESULT.plot("means.png"),

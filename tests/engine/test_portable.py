@@ -29,9 +29,9 @@ def check_rank(*pairs: str) -> None:
     assert [int(pair.split(":")[1]) for pair in pairs] == [sum(other > score for other in scores) for score in scores]
 
 
-def check_masks(text: str, blanks: str, newlines: str) -> None:
+def check_masks(text: str, blanks: str, ends: str) -> None:
     found = bytes.fromhex(text)
-    for mask, of in ((blanks, BLANKS), (newlines, b"\n")):
+    for mask, of in ((blanks, BLANKS), (ends, b"\n\r")):
         assert int(mask) == sum((byte in of) << i for i, byte in enumerate(found))
 
 
