@@ -29,7 +29,7 @@ cdef inline bint is_odd(double t) noexcept nogil:
 
 
 cdef inline int shift_of(double n, double t) noexcept nogil:
-    """Return a power of two for n and t whose products then neither underflow, where digits would be lost, nor overflow."""
+    """Return a power of two for n and t: products of the shifted numbers lose no digits to underflow or overflow."""
     cdef int of_n, of_t
     frexp(n, &of_n)
     frexp(t, &of_t)
@@ -56,10 +56,10 @@ cdef inline double beyond_middle(double_double n, double_double d, double t, dou
 
 
 cdef inline double decided(double_double n, double_double d, double t) noexcept nogil:
-    """Return the double nearest to n / d, the even one of two that are equally near; t is a few doubles away at most."""
-    cdef int shift = shift_of(n.high, t), steps, i
+    """Return the double nearest to n / d, the even one of two equally near ones; t is a few doubles away at most."""
+    cdef int shift = shift_of(n.high, t), _step, i
     cdef double other, side
-    for steps in range(8):
+    for _step in range(8):
         for i in range(2):
             other = nextafter(t, -INFINITY if i == 0 else INFINITY)
             side = beyond_middle(n, d, t, other, shift)

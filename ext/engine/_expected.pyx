@@ -331,8 +331,8 @@ cdef double precisions_of_some(int64_t t, int64_t n, int64_t v, double c, double
 
         (t + q) (v - q) h_q + q (n + t - v + q + 1) h_{q+1} = v.
 
-    Where the first factor is smaller than the second, h_{q+1} from h_q has no larger error than h_q; elsewhere, h_q from
-    h_{q+1} has none. So the recurrence goes in both directions from the document where the factors are equal.
+    Where the first factor is smaller than the second, h_{q+1} from h_q has no larger error than h_q; elsewhere, h_q
+    from h_{q+1} has none. So the recurrence goes in both directions from the document where the factors are equal.
     """
     cdef double free = <double>(n - v), b = n + 2.0 * t - 2.0 * v + 1.0
     cdef double balance = (sqrt(b * b + 8.0 * <double>t * v) - b) / 4.0

@@ -90,7 +90,7 @@ cdef void sort(uint64_t* key, uint32_t* change, uint64_t* spare_key, uint32_t* s
     One pass distributes the crossings by the highest bits in which their keys differ from the least key; then each
     bucket is sorted in the same way. So each level uses up at least six bits.
     """
-    cdef uint32_t end[BUCKETS]
+    cdef uint32_t stop_of[BUCKETS]
     cdef uint64_t least, most, k
     cdef uint32_t c
     cdef Py_ssize_t i, j, digit, buckets
@@ -120,25 +120,25 @@ cdef void sort(uint64_t* key, uint32_t* change, uint64_t* spare_key, uint32_t* s
         buckets *= 2
     while (most - least) >> shift >= <uint64_t>buckets:
         shift += 1
-    memset(end, 0, buckets * sizeof(uint32_t))
+    memset(stop_of, 0, buckets * sizeof(uint32_t))
     for i in range(n):
-        end[(key[i] - least) >> shift] += 1
+        stop_of[(key[i] - least) >> shift] += 1
     before = 0
     for digit in range(buckets):
-        here = end[digit]
-        end[digit] = before
+        here = stop_of[digit]
+        stop_of[digit] = before
         before += here
     for i in range(n):
         digit = (key[i] - least) >> shift
-        j = end[digit]
-        end[digit] += 1
+        j = stop_of[digit]
+        stop_of[digit] += 1
         spare_key[j], spare_change[j] = key[i], change[i]
-    # Now end[digit] is the end of each bucket.
+    # Now stop_of[digit] is the end of each bucket.
     i = 0
     for digit in range(buckets):
-        if end[digit] > <uint32_t>i:
-            sort(spare_key + i, spare_change + i, key + i, change + i, end[digit] - i, not into_spare)
-            i = end[digit]
+        if stop_of[digit] > <uint32_t>i:
+            sort(spare_key + i, spare_change + i, key + i, change + i, stop_of[digit] - i, not into_spare)
+            i = stop_of[digit]
 
 
 cdef Py_ssize_t write_units(PreparedLists lists, Py_ssize_t query, const double* a, const double* d, int placement,

@@ -26,5 +26,6 @@ cdef struct Model:
     Family family
 
 
-# Fill in `inside`, `head`, `share` and `tail` of all groups; return how many groups can hold the upper document of a pair.
+# Fill in `inside`, `head`, `share` and `tail` of all groups; return how many groups can hold the upper document of a
+# pair.
 cdef Py_ssize_t fill_in(Model* model, Group* group, Py_ssize_t n_groups) noexcept nogil

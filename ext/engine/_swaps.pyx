@@ -1,8 +1,8 @@
 """Swaps: the expected change of a measure if two documents swap their ranks, over the orders of tied documents.
 
 If documents i and j are in different tie groups, the group A of the upper one before the group B of the lower one,
-E|ΔM| is |g_i - g_j| (head + share · tail). The first two depend on A only, the third on B only, so all groups take one pass, and
-a pair takes constant time. Inside a group, E|ΔM| is |g_i - g_j| · inside. The functions below have the formulas.
+E|ΔM| is |g_i - g_j| (head + share · tail). The first two depend on A only, the third on B only, so all groups take one
+pass, and a pair takes constant time. Inside a group, E|ΔM| is |g_i - g_j| · inside. The functions below have the formulas.
 With a truncation level T, an order counts only if the upper of the two documents is among the first T.
 """
 from libc.stdint cimport int64_t
