@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Integers
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels
+from tieaware.lists.grades import Missing
 from tieaware.output.tables import Cell, Table
 from tieaware.statistics import Kappa, kappa
 
@@ -103,9 +104,14 @@ class Agreement(NamedTuple):
         return Table("The agreement on each query", columns, list(zip(queries, *counts, strict=True)))
 
 
-def agreement(qrels: tuple[Qrels, Qrels], common: Sequence[bytes], rel: float) -> Agreement:
-    """Compare the labels of two assessors for the queries that both judged."""
-    labels: list[list[dict[bytes, float]]] = [_labels(each, common) for each in qrels]
+def agreement(
+    qrels: tuple[Qrels, Qrels], common: Sequence[bytes], rel: float, missing: Missing | None = None
+) -> Agreement:
+    """Compare the labels of two assessors for the queries that both judged.
+
+    With `missing`, documents of the label -1 are unjudged.
+    """
+    labels: list[list[dict[bytes, float]]] = [_labels(each, common, missing) for each in qrels]
     shared = [
         (q, label, second[document])
         for q, (first, second) in enumerate(zip(*labels, strict=True))
@@ -129,12 +135,15 @@ def common_queries(first: Qrels, second: Qrels, names: tuple[str, str]) -> list[
     return common
 
 
-def _labels(qrels: Qrels, queries: Sequence[bytes]) -> list[dict[bytes, float]]:
-    """Return the labels of the documents of some queries."""
+def _labels(qrels: Qrels, queries: Sequence[bytes], missing: Missing | None) -> list[dict[bytes, float]]:
+    """Return the labels of the documents of some queries; with `missing`, without the unjudged documents."""
     documents, labels, offsets = list(qrels.documents), qrels.labels.tolist(), qrels.offsets.tolist()
     place = {query: i for i, query in enumerate(qrels.queries)}
     lists = [slice(offsets[place[query]], offsets[place[query] + 1]) for query in queries]
-    return [dict(zip(documents[each], labels[each], strict=True)) for each in lists]
+    listed = [dict(zip(documents[each], labels[each], strict=True)) for each in lists]
+    if missing is None:
+        return listed
+    return [{document: label for document, label in each.items() if label != -1} for each in listed]
 
 
 def _kappa(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> Kappa:

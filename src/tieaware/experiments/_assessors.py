@@ -19,6 +19,7 @@ from tieaware.experiments._assessors_figures import Means
 from tieaware.experiments.evaluating import evaluate_with_progress, repeatable_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import Qrels, QrelsLike, as_qrels
+from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
@@ -42,6 +43,7 @@ def assessors(
     correction: Correction | None = None,
     threads: int | None = None,
     consistent_only: bool = False,
+    missing: Missing | None = None,
 ) -> Assessors:
     """Evaluate runs with the judgments of two assessors, and compare the means, the orders of runs and the verdicts.
 
@@ -51,7 +53,7 @@ def assessors(
     ----------
     qrels_a, qrels_b : Qrels, path, or {query: {document: label}}
         The judgments of each assessor.
-    runs, measures, ties, threads, consistent_only
+    runs, measures, ties, threads, consistent_only, missing
         As in `tieaware.evaluate`.
     names : sequence of two str
         The names of the assessors in tables and figures.
@@ -99,7 +101,7 @@ def assessors(
     rel = threshold("rel", rel)
     alpha = number("alpha", alpha, 0, 1, ends=False)
     procedure = checked(test, correction)
-    judged = as_qrels(qrels_a), as_qrels(qrels_b)
+    judged = as_qrels(qrels_a, missing), as_qrels(qrels_b, missing)
     common = common_queries(*judged, both)
     values, runs = [], repeatable_runs(runs, consistent_only)
     for qrels in judged:
@@ -108,7 +110,7 @@ def assessors(
     queries = tuple(judged[0].queries.take(_places(judged[0], common)).to_list())
     by_either = np.stack(values)
     compared = _compared(by_either, procedure, alpha)
-    agreed = agreement(judged, common, rel)
+    agreed = agreement(judged, common, rel, missing)
     return Assessors(both, result.runs, queries, parsed, by_either, agreed, *compared, procedure, alpha)
 
 

@@ -29,6 +29,7 @@ from tieaware.experiments._identical_runs import Fingerprints, between_identical
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike, Run
+from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, named_measures
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Table, counted
@@ -58,12 +59,13 @@ def comparison(
     test: PairTest = "t",
     correction: Correction | None = None,
     consistent_only: bool = False,
+    missing: Missing | None = None,
 ) -> Comparison:
     """Test the differences of pairs of runs, averaged over ties, and find verdicts that depend on tie orders.
 
     Parameters
     ----------
-    qrels, runs, measures, threads
+    qrels, runs, measures, threads, missing
         As in `tieaware.evaluate`; at least two runs and two queries. infAP is refused, because its best and worst
         orders are unknown.
     alpha : float
@@ -116,7 +118,9 @@ def comparison(
         ends.add(name, chunk)
         fingerprints.add(name, chunk)
 
-    average, worst, best = evaluate_with_progress(qrels, runs, parsed, views, threads, consistent_only, observe)
+    average, worst, best = evaluate_with_progress(
+        qrels, runs, parsed, views, threads, consistent_only, observe, missing
+    )
     average = replace(average, names=asked)
     # If less is better, the pessimistic order gives the greatest value instead of the least.
     least, greatest = np.minimum(worst.values, best.values), np.maximum(worst.values, best.values)

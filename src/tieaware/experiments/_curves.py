@@ -19,6 +19,7 @@ from tieaware.experiments._roc import Counts, average_of, from_corner_to_corner,
 from tieaware.experiments.evaluating import evaluate_with_progress, repeatable_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike
+from tieaware.lists.grades import Missing
 from tieaware.measures import Measure
 from tieaware.measures.definitions import AUC, IPrec, NumRel, NumRelRet, NumRet, P, R
 from tieaware.output.plots import COLOURS, Drawing, display_name, file_name, legend_above, style
@@ -63,12 +64,13 @@ def curves(
     threads: int | None = None,
     collection_size: int | None = None,
     consistent_only: bool = False,
+    missing: Missing | None = None,
 ) -> Curves:
     """Trace the expected precision–recall, interpolated or ROC curve of each run and query.
 
     Parameters
     ----------
-    qrels, runs, ties, threads, consistent_only
+    qrels, runs, ties, threads, consistent_only, missing
         As in `tieaware.evaluate`.
     kind : str
         "precision-recall": recall and precision within the first k ranks, for every k up to 20 and some greater k.
@@ -113,12 +115,12 @@ def curves(
     if kind == "interpolated":
         recalls = [i / 10 for i in range(11)]
         (result,) = evaluate_with_progress(
-            qrels, runs, [IPrec(rel=rel) @ recall for recall in recalls], [view], threads
+            qrels, runs, [IPrec(rel=rel) @ recall for recall in recalls], [view], threads, missing=missing
         )
         x = np.broadcast_to(np.array(recalls), result.values.shape)
         return Curves(kind, result.runs, result.queries, x, result.values, np.arange(11))
     of_lists = [NumRet, *(measure(rel=rel) for measure in (NumRelRet, NumRel, AUC))]
-    (sizes,) = evaluate_with_progress(qrels, runs, of_lists, [view], threads)
+    (sizes,) = evaluate_with_progress(qrels, runs, of_lists, [view], threads, missing=missing)
     *counted_documents, auc = np.moveaxis(sizes.values, 2, 0)
     counts = Counts(*counted_documents)
     if collection_size is not None:
@@ -130,7 +132,7 @@ def curves(
         with warnings.catch_warnings():
             # The first evaluation has issued the warnings.
             warnings.simplefilter("ignore")
-            (result,) = evaluate_with_progress(qrels, runs, measures, [view], threads)
+            (result,) = evaluate_with_progress(qrels, runs, measures, [view], threads, missing=missing)
         precision, recall = np.split(result.values, 2, axis=2)
         return precision, recall
 

@@ -105,6 +105,9 @@ def fusion(
     folds, seed = whole_number("folds", folds, 2, 2**31), whole_number("seed", seed, 0)
     restarts, level = whole_number("restarts", restarts, 0, 10**6), number("level", level, 0, 1, ends=False)
     check_judgments(qrels)
+    if isinstance(missing, str) and missing == "unjudged":  # type: ignore[comparison-overlap]
+        instead = "pass Qrels, e.g. of read_qrels(path, missing='unjudged'), if labels are missing"
+        raise InputError("missing", f"is about the scores of documents that a run lacks; {instead}")
     judged = as_qrels(qrels)
     _check_judged(judged, parsed[0], folds)
     # The runs are read once, although they are fused twice and also evaluated alone.

@@ -21,6 +21,7 @@ from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.inputs.run import Run
+from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
@@ -49,6 +50,7 @@ def inexact(
     k: int = 1000,
     confidence: float = 0.95,
     threads: int | None = None,
+    missing: Missing | None = None,
 ) -> Inexact:
     """Compare the cost and the quality of inexact retrieval methods with exact search.
 
@@ -72,6 +74,8 @@ def inexact(
         The confidence level of the intervals, between 0 and 1.
     threads : int or None
         The threads for searching and evaluating; None for one per core. Times are measured with one thread.
+    missing : "unjudged", optional
+        As for `tieaware.evaluate`.
 
     Returns
     -------
@@ -105,7 +109,7 @@ def inexact(
     k = whole_number("k", k, 1)
     confidence = number("confidence", confidence, 0, 1, ends=False)
     all_methods = _checked(index, methods, baseline)
-    judged = as_qrels(qrels)
+    judged = as_qrels(qrels, missing)
     runs: dict[str, Run] = {}
     costs: list[Costs] = []
     for method in progress(all_methods, "searching"):

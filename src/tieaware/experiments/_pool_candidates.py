@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Integers, Offsets, Scores, Values
 from tieaware.experiments.evaluating import progress
 from tieaware.inputs import Qrels, Run, RunSource
+from tieaware.lists.grades import Missing
 
 
 class Contribution(NamedTuple):
@@ -82,8 +83,8 @@ class Candidates:
                 self.queries.append(query)
         return np.array([self._place_of_query[key] for key in run.queries], dtype=np.int64)
 
-    def labels(self, qrels: Qrels) -> Values:
-        """Return the label of each document; NaN if it is not judged."""
+    def labels(self, qrels: Qrels, missing: Missing | None = None) -> Values:
+        """Return the label of each document; NaN if it is not judged. With `missing`, the label -1 means unjudged."""
         if self._first is not None:
             qrels.queries.check_kind(self._first[1].queries, qrels.name, self._first[0])
             qrels.documents.check_kind(self._first[1].documents, qrels.name, self._first[0])
@@ -92,7 +93,7 @@ class Candidates:
         of_row = np.repeat(places, np.diff(qrels.offsets)).tolist()
         for q, document, label in zip(of_row, qrels.documents, qrels.labels.tolist(), strict=True):
             place = self._place.get((q, document))
-            if place is not None:
+            if place is not None and (missing is None or label != -1):
                 labels[place] = label
         return labels
 

@@ -17,12 +17,19 @@ from tieaware.experiments._pooling_figures import DRAWN, PoolSizes, UniqueDocume
 from tieaware.experiments.evaluating import repeatable_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike, as_qrels
+from tieaware.lists.grades import Missing
 from tieaware.output.plots import Drawing
 from tieaware.output.tables import Cell, Table, counted, percent, significant
 
 
 def pooling(
-    runs: Any, depth: int = POOL_DEPTH, *, qrels: QrelsLike | None = None, rel: float = 1, consistent_only: bool = False
+    runs: Any,
+    depth: int = POOL_DEPTH,
+    *,
+    qrels: QrelsLike | None = None,
+    rel: float = 1,
+    consistent_only: bool = False,
+    missing: Missing | None = None,
 ) -> Pooling:
     """Pool the first documents of each run for assessment, and find the documents whose pooling depends on ties.
 
@@ -32,7 +39,7 @@ def pooling(
 
     Parameters
     ----------
-    runs, consistent_only
+    runs, consistent_only, missing
         As in `tieaware.evaluate`.
     depth : int
         The number of documents that a run contributes for each query, at least 1.
@@ -79,15 +86,15 @@ def pooling(
     """
     depth = whole_number("depth", depth, 1, 2**31)
     rel = threshold("rel", rel)
-    judged = None if qrels is None else as_qrels(qrels)
+    judged = None if qrels is None else as_qrels(qrels, missing)
     sources = repeatable_runs(runs, consistent_only)
     candidates, contributions = collect(sources, depth)
     query_of = np.array(candidates.query_of, dtype=np.int64)
     pools = Pools(contributions, query_of, len(candidates.queries))
-    missing, n_sure, n_runs = pools.missed()
-    probability = np.where(n_sure > 0, 1.0, 1.0 - missing)
+    missed, n_sure, n_runs = pools.missed()
+    probability = np.where(n_sure > 0, 1.0, 1.0 - missed)
     order = candidates.order(probability)
-    labels = None if judged is None else candidates.labels(judged)
+    labels = None if judged is None else candidates.labels(judged, missing)
     return Pooling(
         tuple(sources), tuple(candidates.queries), depth, query_of[order],
         tuple(candidates.documents[i] for i in order.tolist()), probability[order], n_runs[order],

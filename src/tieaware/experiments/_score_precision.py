@@ -29,6 +29,7 @@ from tieaware.experiments._score_precision_verdict import Changes
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike
+from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.measures.definitions import NumRet
 from tieaware.output.plots import Drawing
@@ -55,12 +56,13 @@ def banding(
     correction: Correction = "none",
     baseline: str | None = None,
     consistent_only: bool = False,
+    missing: Missing | None = None,
 ) -> Precision:
     """Treat ranks within the same geometric band as tied, and compare the averages with the run's own order.
 
     Parameters
     ----------
-    qrels, runs, measures, threads
+    qrels, runs, measures, threads, missing
         As in `tieaware.evaluate`.
     rhos : sequence of str, Fraction, int or float
         The growth factors of the bands, each at least 1; see `tieaware.bands`.
@@ -102,7 +104,7 @@ def banding(
     growths = [Bands(rho) for rho in sequence("rhos", rhos, "numbers")]
     return precision(
         qrels, runs, growths, measures, alpha=alpha, kept=kept, threads=threads, correction=correction,
-        baseline=baseline, consistent_only=consistent_only,
+        baseline=baseline, consistent_only=consistent_only, missing=missing,
     )  # fmt: skip
 
 
@@ -118,6 +120,7 @@ def precision(
     correction: Correction = "none",
     baseline: str | None = None,
     consistent_only: bool = False,
+    missing: Missing | None = None,
 ) -> Precision:
     """Coarsen the scores of each run, and compare its values, averaged over ties, before and after.
 
@@ -125,7 +128,7 @@ def precision(
 
     Parameters
     ----------
-    qrels, runs, measures, alpha, kept, threads, correction, baseline, consistent_only
+    qrels, runs, measures, alpha, kept, threads, correction, baseline, consistent_only, missing
         As in `banding`.
     precisions : sequence of str or Coarsening
         Such as "decimals:2" or "bfloat16"; see `tieaware.precision`.
@@ -164,7 +167,9 @@ def precision(
     parsed = parse_measures(measures)
     chains = Chains(coarsenings)
     observe = chains.add if chains else None
-    results = evaluate_with_progress(qrels, runs, [*parsed, NumRet], views, threads, consistent_only, observe)
+    results = evaluate_with_progress(
+        qrels, runs, [*parsed, NumRet], views, threads, consistent_only, observe, missing
+    )
     first = results[0]
     pairs_of(first.runs, baseline)
     if len(first.queries) < 2:

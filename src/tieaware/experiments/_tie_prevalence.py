@@ -23,6 +23,7 @@ from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.ties_by_tool import tools_by_rule
 from tieaware.inputs import Qrels, QrelsLike, as_qrels, as_sources, look_like_labels
 from tieaware.inputs.file_order import none_left
+from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
@@ -48,12 +49,13 @@ def tie_prevalence(
     *,
     consistent_only: bool = False,
     threads: int | None = None,
+    missing: Missing | None = None,
 ) -> TiePrevalence:
     """Count the ties of runs; with judgments, evaluate the runs under every tie rule.
 
     Parameters
     ----------
-    runs, threads
+    runs, threads, missing
         As in `tieaware.evaluate`.
     qrels : Qrels, path, or {query: {document: label}}, optional
         The judgments.
@@ -100,7 +102,7 @@ def tie_prevalence(
     parsed = parse_measures(measures)
     cutoffs = whole_numbers("cutoffs", cutoffs, 1)
     consistent_only = flag("consistent_only", consistent_only)
-    judged = None if qrels is None else _judgments(qrels, runs)
+    judged = None if qrels is None else _judgments(qrels, runs, missing)
     names, ties, values, deviations, left_out = [], [], [], [], []
     queries: tuple[str | int, ...] = ()
     fingerprints = Fingerprints()
@@ -135,11 +137,11 @@ def tie_prevalence(
     )
 
 
-def _judgments(qrels: QrelsLike, runs: Any) -> Qrels:
+def _judgments(qrels: QrelsLike, runs: Any, missing: Missing | None) -> Qrels:
     """Read the judgments. If the runs look like judgments, an error or a warning asks whether the two are swapped."""
     swapped = "are judgments and runs swapped? write tie_prevalence(runs, qrels)"
     try:
-        judged = as_qrels(qrels)
+        judged = as_qrels(qrels, missing)
     except InputError as error:
         if not _look_like_judgments(runs):
             raise

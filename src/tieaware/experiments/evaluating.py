@@ -9,6 +9,7 @@ from tieaware._evaluate import evaluate_views
 from tieaware.checks.arguments import flag
 from tieaware.engine.views import View
 from tieaware.inputs import QrelsLike, Run, RunSource, as_sources, consistent, repeatable
+from tieaware.lists.grades import Missing
 from tieaware.measures import Measure
 from tieaware.results import Results
 from tieaware.runtime.progress import stage
@@ -32,10 +33,11 @@ def repeatable_runs(runs: Any, consistent_only: bool = False) -> dict[str, RunSo
 
 def evaluate_with_progress(
     qrels: QrelsLike, runs: Any, measures: Sequence[Measure], views: Sequence[View], threads: int | None,
-    consistent_only: bool = False, observe: Callable[[str, Run], None] | None = None,
+    consistent_only: bool = False, observe: Callable[[str, Run], None] | None = None, missing: Missing | None = None,
 ) -> list[Results]:  # fmt: skip
     """Call `evaluate_views`, with a progress display on a terminal or in a notebook."""
     with stage("evaluating"):
         return evaluate_views(
-            qrels, runs, measures, views, threads=threads, consistent_only=consistent_only, observe=observe
-        )
+            qrels, runs, measures, views, threads=threads, consistent_only=consistent_only, missing=missing,
+            observe=observe,
+        )  # fmt: skip
