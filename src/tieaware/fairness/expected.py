@@ -13,6 +13,7 @@ from tieaware.checks.arrays import Offsets, Values, as_scores, check_no_nan
 from tieaware.errors import InputError
 from tieaware.fairness.exposures import exposure, lists_of
 from tieaware.fairness.group_sums import group_exposure
+from tieaware.fairness.unlisted import with_unlisted
 from tieaware.measures import Measure
 from tieaware.precision import Coarsening
 from tieaware.ties import TieRuleName
@@ -96,6 +97,7 @@ def expected_exposure(
     docids: Sequence[str | bytes] | None = None,
     precision: str | Coarsening | None = None,
     threads: int | None = 1,
+    judgments: tuple[npt.ArrayLike, ...] | None = None,
 ) -> ExpectedExposure:
     """Compute the expected exposure metrics EE-D, EE-R and EE-L of each query.
 
@@ -106,8 +108,8 @@ def expected_exposure(
     Parameters
     ----------
     scores, labels : real numbers, shape (n_docs,) or (n_queries, depth)
-        The score and the label of each document, in the same shape. Documents that a list does not hold have neither
-        exposure nor target.
+        The score and the label of each document, in the same shape. Without `judgments`, documents that a list does
+        not hold have neither exposure nor target.
     offsets, weights, docids, precision, threads
         As for `tieaware.exposure`.
     groups : str or integers, the same shape, optional
@@ -117,6 +119,10 @@ def expected_exposure(
         the identifiers of documents as groups, this amortises repeated rankings of the same documents.
     ties : str
         The tie rule, as for `tieaware.exposure`.
+    judgments : tuple (labels, offsets), optional
+        The labels of all judged documents of each query, listed or not, and the index at which each query starts, as
+        for `tieaware.Evaluator`. Judged documents that the list does not hold then have a target, but no exposure.
+        Negative labels mean unjudged. With `groups`, a tuple (labels, offsets, groups).
 
     Returns
     -------
@@ -126,7 +132,8 @@ def expected_exposure(
     Raises
     ------
     InputError
-        If the shapes differ, `amortised` is given without groups, or another argument cannot be used.
+        If the shapes differ, `amortised` is given without groups, `judgments` lack a judged document of a list, or
+        another argument cannot be used.
 
     References
     ----------
@@ -147,12 +154,23 @@ def expected_exposure(
     >>> scores, ids = [[2.0, 1.0], [1.0, 2.0]], [["a", "b"], ["a", "b"]]
     >>> fairness.expected_exposure(scores, [[1, 1], [1, 1]], weights="RR", groups=ids, amortised=True).EEL
     array([0.])
+
+    A second relevant document that the system does not retrieve deserves the same exposure:
+
+    >>> fairness.expected_exposure([2.0], [1], weights="RR", judgments=([1, 1], [0, 2])).EEL
+    array([0.625])
     """
     given, deserved = as_scores(scores, "scores"), as_scores(labels, "labels")
     if given.shape != deserved.shape:
         raise InputError("labels", f"must have the shape of the scores, {given.shape}, not {deserved.shape}")
     bounds = lists_of(given, offsets)
     own = exposure(scores, offsets, weights, ties=ties, docids=docids, precision=precision, threads=threads)
+    if judgments is not None:
+        check_no_nan(deserved, "labels")
+        labels, groups, bounds, listed = with_unlisted(deserved, bounds, groups, judgments)
+        offsets, exposures = bounds, own
+        own = np.zeros(len(labels))
+        own[listed] = exposures.reshape(-1)
     target = target_exposure(labels, offsets, weights, threads=threads)
     if groups is None:
         if flag("amortised", amortised):
