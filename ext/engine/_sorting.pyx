@@ -33,7 +33,7 @@ cdef extern from *:
 # True if NumPy's sort uses vectors of 512 bits.
 WIDE = tieaware_wide()
 
-# NumPy's sorts are looked up once, when this module is imported, because the lookup needs the GIL. Calls do not need it.
+# NumPy's sorts are looked up once, when this module is imported, because the lookup needs the GIL. Calls do not.
 sort_doubles = tieaware_sort_of_doubles()
 argsort_doubles = tieaware_argsort_of_doubles(cnp.NPY_QUICKSORT)
 stable_argsort_doubles = tieaware_argsort_of_doubles(cnp.NPY_MERGESORT)

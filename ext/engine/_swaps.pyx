@@ -2,8 +2,8 @@
 
 If documents i and j are in different tie groups, the group A of the upper one before the group B of the lower one,
 E|ΔM| is |g_i - g_j| (head + share · tail). The first two depend on A only, the third on B only, so all groups take one
-pass, and a pair takes constant time. Inside a group, E|ΔM| is |g_i - g_j| · inside. The functions below have the formulas.
-With a truncation level T, an order counts only if the upper of the two documents is among the first T.
+pass, and a pair takes constant time. Inside a group, E|ΔM| is |g_i - g_j| · inside. The functions below have the
+formulas. With a truncation level T, an order counts only if the upper of the two documents is among the first T.
 """
 from libc.stdint cimport int64_t
 
