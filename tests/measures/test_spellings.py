@@ -529,6 +529,7 @@ def test_the_page_says_which_names_have_another_definition():
      "dcg_burges@3", "ndcg@3", "ndcg_burges@2", "bpref"],
 )  # fmt: skip
 @pytest.mark.slow  # ranx compiles for half a minute
+@pytest.mark.filterwarnings("ignore:unsafe cast")  # of numba
 def test_values_are_those_of_ranx(name):
     ranx = pytest.importorskip("ranx")
     qrels = {"q1": {"d1": 2, "d3": 1, "d4": 0}, "q2": {"d2": 2, "d1": 0}}
