@@ -11,10 +11,10 @@ from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Labels, Offsets, Values, as_array, as_scores, element
 from tieaware.engine.list_arguments import lacking_judgments, offsets_of_judgments
 from tieaware.errors import InputError
-from tieaware.lists.grades import Missing
+from tieaware.lists.grades import Missing, whole_or_real
 from tieaware.lists.identifiers import Identifiers
 from tieaware.lists.judgments import POOLED, JudgedLists, Judgments
-from tieaware.lists.subtopics import MOST_SUBTOPICS, SubtopicGrades, Subtopics, combined, whole_labels
+from tieaware.lists.subtopics import MOST_SUBTOPICS, SubtopicGrades, Subtopics, combined
 
 
 class SubtopicLabels(NamedTuple):
@@ -22,12 +22,12 @@ class SubtopicLabels(NamedTuple):
 
     Parameters
     ----------
-    labels : int32[n_docs, n_subtopics]
+    labels : int32[n_docs, n_subtopics] or float64[n_docs, n_subtopics]
     missing : "unjudged" or None
         Whether NaN among further labels means that a document is unjudged.
     """
 
-    labels: Labels
+    labels: Labels | Values
     missing: Missing | None
 
     @classmethod
@@ -38,8 +38,8 @@ class SubtopicLabels(NamedTuple):
             raise unexpected("labels", f"{shape} with subtopics=True", f"shape {labels.shape}")
         if not 1 <= labels.shape[-1] <= MOST_SUBTOPICS:
             raise unexpected("labels", f"1 to {MOST_SUBTOPICS} subtopics in the last dimension", f"{labels.shape[-1]}")
-        whole = whole_labels(labels, "labels", missing=missing)
-        return cls(_with_pool(whole.reshape(-1, whole.shape[-1])), missing)
+        numbers = whole_or_real(labels, "labels", missing=missing)
+        return cls(_with_pool(numbers.reshape(-1, numbers.shape[-1])), missing)
 
     def judged(
         self, offsets: Offsets, intents: npt.ArrayLike | None, judgments: tuple[Any, Any] | None, *, pool: bool
@@ -68,13 +68,15 @@ class SubtopicLabels(NamedTuple):
         _check_includes(Judgments(judged, all_offsets), lists.judgments)
         return lists, Judgments(judged, all_offsets, grades=grades, subtopics=subtopics)
 
-    def _all_judged(self, labels: npt.ArrayLike, offsets: npt.ArrayLike, n_queries: int) -> tuple[Labels, Offsets]:
+    def _all_judged(
+        self, labels: npt.ArrayLike, offsets: npt.ArrayLike, n_queries: int
+    ) -> tuple[Labels | Values, Offsets]:
         name = "labels of judgments"
         array = as_array(labels, name)
         if array.ndim != 2 or array.shape[1] != self.labels.shape[1]:
             raise unexpected(name, f"shape (n_judged, {self.labels.shape[1]})", f"shape {array.shape}")
-        whole = whole_labels(array, name, missing=self.missing)
-        return _with_pool(whole), offsets_of_judgments(offsets, len(whole), n_queries)
+        numbers = whole_or_real(array, name, missing=self.missing)
+        return _with_pool(numbers), offsets_of_judgments(offsets, len(numbers), n_queries)
 
     def _subtopics(self, n_queries: int, intents: npt.ArrayLike | None) -> Subtopics:
         """Number the subtopics of each query by their columns."""
@@ -84,7 +86,7 @@ class SubtopicLabels(NamedTuple):
         return Subtopics(names, np.arange(n_queries + 1) * n, weights)
 
 
-def _with_pool(labels: Labels) -> Labels:
+def _with_pool(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return labels in which a document that is judged for no subtopic is in the pool for all of them, or for none."""
     in_pool = (labels.max(axis=1) < 0) & (labels.min(axis=1) <= POOLED)
     return np.where(in_pool[:, None], np.int32(POOLED), labels)
@@ -106,7 +108,7 @@ def _weights(intents: npt.ArrayLike, n_queries: int, n_subtopics: int) -> Values
 
 
 def _combined_alike(
-    listed: Labels, offsets: Offsets, judged: Labels, judged_offsets: Offsets
+    listed: Labels | Values, offsets: Offsets, judged: Labels | Values, judged_offsets: Offsets
 ) -> tuple[Labels, Labels, SubtopicGrades]:
     """Return the codes of listed and of judged documents, which have the same combinations."""
     queries = np.arange(len(offsets) - 1)

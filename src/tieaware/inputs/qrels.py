@@ -29,7 +29,6 @@ from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.query_lists import Lists, by_query, from_columns, grouped
 from tieaware.lists.sparse import Relevance
-from tieaware.lists.subtopics import whole_labels
 from tieaware.output.tables import counted
 
 # One lock serves all Qrels: each index is built only once, so threads rarely wait for each other.
@@ -496,7 +495,7 @@ def judgments_of(
     if of_subtopics is not None:
         rows = Rows(frame, (*needed, of_subtopics), name, nulls_as_nan=missing is not None)
         chunk = rows.whole()
-        lists = rows.lists(chunk, partial(whole_labels, missing=missing))
+        lists = rows.lists(chunk, partial(whole_or_real, missing=missing))
         return Qrels.of_subtopics(SubtopicLists.of_rows(lists, rows.subtopics(chunk), name, rows.place(chunk)), name)
     rows = Rows(frame, needed, name, nulls_as_nan=missing is not None)
     chunk = rows.whole()

@@ -12,7 +12,7 @@ from tieaware.checks.arguments import shown
 from tieaware.checks.arrays import Integers, Labels, Place, Values, as_flat, as_numpy
 from tieaware.errors import InputError
 from tieaware.kernels import _identifiers
-from tieaware.lists.grades import Missing
+from tieaware.lists.grades import Missing, whole_or_real
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists, grouped
 from tieaware.lists.subtopics import (
@@ -21,7 +21,6 @@ from tieaware.lists.subtopics import (
     Subtopics,
     check_number_of_subtopics,
     combined,
-    whole_labels,
 )
 
 # A label below all that a document may have for a subtopic: the document has none.
@@ -77,7 +76,7 @@ class SubtopicLists(NamedTuple):
         repeated = lists.duplicates()
         first[repeated[:, 0]] = repeated[:, 1]
         documents, of_document = np.unique(first, return_inverse=True)
-        labels = np.full((len(documents), int(np.diff(of_query.offsets).max(initial=0))), _NONE, np.int32)
+        labels = np.full((len(documents), int(np.diff(of_query.offsets).max(initial=0))), _NONE, lists.values.dtype)
         _, first = np.unique(of_document * np.int64(labels.shape[1]) + number, return_index=True)
         labels[of_document[first], number[first]] = lists.values[first]
         conflicts = labels[of_document, number] != lists.values
@@ -87,17 +86,17 @@ class SubtopicLists(NamedTuple):
         codes, grades = combined(labels, once.offsets)
         return cls(replace(once, values=labels.max(axis=1, initial=_NONE)), codes, grades, of_query)
 
-    def to_dict(self) -> dict[str | int, dict[str | int, dict[str | int, int]]]:
+    def to_dict(self) -> dict[str | int, dict[str | int, dict[str | int, Any]]]:
         """Return the judgments as ``{query: {subtopic: {document: label}}}``."""
         names, subtopics = self.lists.documents.to_list(), self.subtopics.names.to_list()
         labels = self.grades.subtopics[:, np.maximum(self.codes, 0)]
-        nested: dict[str | int, dict[str | int, dict[str | int, int]]] = {}
+        nested: dict[str | int, dict[str | int, dict[str | int, Any]]] = {}
         for q, query in enumerate(self.lists.queries.to_list()):
             rows = range(self.lists.offsets[q], self.lists.offsets[q + 1])
             first, last = self.subtopics.offsets[q : q + 2].tolist()
             nested[query] = {
                 subtopics[i]: {
-                    names[row]: int(labels[i - first, row]) for row in rows if labels[i - first, row] != UNJUDGED
+                    names[row]: labels[i - first, row].item() for row in rows if labels[i - first, row] != UNJUDGED
                 }
                 for i in range(first, last)
             }
@@ -147,7 +146,7 @@ def from_nested(qrels: Mapping[Any, Any], name: str, missing: Missing | None = N
         Identifiers.from_sequence(sections, "queries of qrels").matching_any(),
         np.array(ends, np.int64),
         Identifiers.from_sequence(documents, "documents of qrels").matching_any(),
-        whole_labels(values, "qrels", place, missing),
+        whole_or_real(values, "qrels", place, missing),
     )
     return SubtopicLists.of_rows(lists, Identifiers.from_sequence(subtopics, "subtopics of qrels"), name, place)
 

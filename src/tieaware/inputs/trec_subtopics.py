@@ -10,14 +10,13 @@ import numpy as np
 from tieaware.errors import InputError
 from tieaware.inputs.part_streams import TextStream
 from tieaware.inputs.subtopic_rows import SubtopicLists
-from tieaware.lists.grades import Missing
+from tieaware.lists.grades import Missing, whole_or_real
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import grouped
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BUFFER = 1 << 18
-# No label has more digits.
-_INTEGER = re.compile(rb"[+-]?[0-9]{1,10}")
+_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _LARGEST = 2**31 - 1
 
 
@@ -44,7 +43,7 @@ def diversity_judgments(
     queries: list[bytes] = []
     subtopics: list[bytes] = []
     documents: list[bytes] = []
-    labels: list[int] = []
+    labels: list[float] = []
     lines: list[int] = []
     for number, line in enumerate(_text(stream).splitlines(), 1):
         fields = line.split(None, 6)
@@ -55,7 +54,7 @@ def diversity_judgments(
             stream.check_rest()
             what = problem(line, not lines)
             if len(fields) == 4:
-                what = f"the label, field 4, must be an integer of 32 bits, not {quoted(fields[3])}"
+                what = f"the label, field 4, must be a number from -2147483648 to 2147483647, not {quoted(fields[3])}"
             raise InputError(stream.place(number), what)
         queries.append(fields[0])
         subtopics.append(fields[1])
@@ -69,7 +68,7 @@ def diversity_judgments(
         Identifiers.from_sequence(queries),
         np.arange(len(lines) + 1),
         Identifiers.from_sequence(documents),
-        np.array(labels, np.int32),
+        whole_or_real(np.array(labels, np.float64), "label"),
     )
     return SubtopicLists.of_rows(
         lists, Identifiers.from_sequence(subtopics), stream.source_name, lambda row: stream.place(lines[row])
@@ -84,12 +83,12 @@ def _text(stream: TextStream) -> bytes:
     return bytes(text).removeprefix(_BYTE_ORDER_MARK)
 
 
-def _label(fields: list[bytes]) -> int | None:
+def _label(fields: list[bytes]) -> float | None:
     """Return the label of a line of judgments; None if the line is malformed."""
-    if len(fields) != 4 or not _INTEGER.fullmatch(fields[3]):
+    if len(fields) != 4 or not _NUMBER.fullmatch(fields[3]):
         return None
-    label = int(fields[3])
-    return label if abs(label) <= _LARGEST else None
+    label = float(fields[3])
+    return label if -_LARGEST - 1 <= label <= _LARGEST else None
 
 
 def _is_nan(fields: list[bytes]) -> bool:

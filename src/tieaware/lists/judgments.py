@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Labels, Offsets, Values, label_error
+from tieaware.errors import InputError
 from tieaware.kernels import _labels
 from tieaware.lists.exact_sums import cumulative_sums
 from tieaware.lists.grades import Grades
@@ -95,7 +96,10 @@ class Judgments:
         """The same judgments, with the highest label of each document instead of labels for subtopics."""
         if self.subtopics is None:
             return self
-        return Judgments(self.values.astype(np.int32), self.offsets, self.left_out, is_part=self.is_part)
+        if self.values.dtype != np.int32:
+            problem = "are not whole numbers for all subtopics, which only measures of diversity take"
+            raise InputError("labels", f"{problem}; pass judgments without subtopics for other measures")
+        return Judgments(self.values, self.offsets, self.left_out, is_part=self.is_part)
 
     def count(self, least: float) -> Values:
         """Return how many documents of each query have label `least` or a higher label: float64[n_queries]."""

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import shown, unexpected
-from tieaware.checks.arrays import Integers, Labels, Offsets, Place, Values, element
+from tieaware.checks.arrays import Integers, Labels, Offsets, Values
 from tieaware.errors import InputError
-from tieaware.lists.grades import Grades, Missing, whole_or_real
+from tieaware.lists.grades import Grades
 from tieaware.lists.identifiers import Identifiers
 
 # The most subtopics of a query: the kernels hold a set of subtopics in 64 bits.
@@ -33,9 +32,9 @@ class SubtopicGrades(Grades):
 
     Parameters
     ----------
-    values : int32[n_codes]
-        The highest label of each combination, ascending from 0.
-    subtopics : int32[n_subtopics, n_codes]
+    values : int32[n_codes] or float64[n_codes]
+        The highest label of each combination, ascending from 0. int32 if all labels are whole numbers.
+    subtopics : int32[n_subtopics, n_codes] or float64[n_subtopics, n_codes]
         The label of each combination for the i-th subtopic of a query; -1 if a document is not judged for it.
     number : int64[n_codes]
         Combinations that occur in one query have different numbers, from 0. Code 0 has the number -1.
@@ -44,9 +43,9 @@ class SubtopicGrades(Grades):
     __slots__ = ("number", "subtopics")
 
     number: Integers
-    subtopics: Labels
+    subtopics: npt.NDArray[Any]
 
-    def __init__(self, values: npt.NDArray[Any], subtopics: Labels, number: Integers) -> None:
+    def __init__(self, values: npt.NDArray[Any], subtopics: npt.NDArray[Any], number: Integers) -> None:
         super().__init__(values)
         self.subtopics = subtopics
         self.number = number
@@ -65,6 +64,11 @@ class SubtopicGrades(Grades):
 
     def __reduce__(self) -> tuple[type[SubtopicGrades], tuple[Any, ...]]:
         return SubtopicGrades, (np.asarray(self.values), np.asarray(self.subtopics), np.asarray(self.number))
+
+    @property
+    def are_real(self) -> bool:
+        """Whether some label is not a whole number."""
+        return self.values.dtype == np.float64
 
     def relevant(self, rel: float) -> npt.NDArray[np.bool_]:
         """Return whether documents of each code are relevant to the i-th subtopic: bool[n_subtopics, n_codes]."""
@@ -89,24 +93,12 @@ class Subtopics(NamedTuple):
     weights: Values | None = None
 
 
-def whole_labels(
-    values: npt.NDArray[Any], where: str, place: Place | None = None, missing: Missing | None = None
-) -> Labels:
-    """Convert labels for subtopics to int32; raise InputError if they are not whole numbers."""
-    labels = whole_or_real(values, where, place, missing)
-    if labels.dtype != np.int32:
-        row = int((labels != np.floor(labels)).argmax())
-        at = place(row) if place else element(where, labels.shape, row)
-        raise unexpected(at, "a whole number", shown(labels.reshape(-1)[row].item()))
-    return labels
-
-
-def combined(labels: Labels, offsets: Offsets) -> tuple[Labels, SubtopicGrades]:
+def combined(labels: npt.NDArray[Any], offsets: Offsets) -> tuple[Labels, SubtopicGrades]:
     """Return the code of each document, and the combinations.
 
     Parameters
     ----------
-    labels : int32[n_documents, n_subtopics]
+    labels : int32[n_documents, n_subtopics] or float64[n_documents, n_subtopics]
         The label of each document for the i-th subtopic of its query; UNJUDGED if it has none.
     offsets : int64[n_queries + 1]
         The documents of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
@@ -117,7 +109,7 @@ def combined(labels: Labels, offsets: Offsets) -> tuple[Labels, SubtopicGrades]:
     query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[judged]
     # Sorting by the highest label first, then by the others, gives codes that ascend with the highest label.
     keyed = np.column_stack([highest[judged], labels[judged]])
-    keyed[:, 1:] = np.maximum(keyed[:, 1:], UNJUDGED)
+    keyed[keyed < 0] = UNJUDGED
     combinations, of_document = _distinct_rows(keyed)
     # Combinations are numbered within each query; a code is a combination together with this number.
     pairs, of_pair = np.unique(query * np.int64(max(len(combinations), 1)) + of_document, return_inverse=True)
@@ -127,15 +119,15 @@ def combined(labels: Labels, offsets: Offsets) -> tuple[Labels, SubtopicGrades]:
     codes[judged] = 1 + code_of_pair[of_pair]
     of_code, number = np.divmod(numbered, max(len(pairs), 1))
     table = combinations[of_code].T
-    nothing = np.full((table.shape[0] - 1, 1), UNJUDGED, np.int32)
+    nothing = np.full((table.shape[0] - 1, 1), UNJUDGED, labels.dtype)
     return codes, SubtopicGrades(
-        np.concatenate(([0], table[0])).astype(np.int32),
-        np.ascontiguousarray(np.concatenate((nothing, table[1:]), axis=1), np.int32),
+        np.concatenate(([0], table[0])).astype(labels.dtype),
+        np.ascontiguousarray(np.concatenate((nothing, table[1:]), axis=1), labels.dtype),
         np.concatenate(([-1], number)).astype(np.int64),
     )
 
 
-def _distinct_rows(rows: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], Integers]:
+def _distinct_rows(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Integers]:
     """Return the distinct rows in ascending order, and the index of each row among them."""
     order = np.lexsort(rows.T[::-1])
     ordered = rows[order]

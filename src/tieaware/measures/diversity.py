@@ -22,6 +22,7 @@ from tieaware.measures.formulas import (
     always,
     by_depth,
     by_total,
+    check_some_relevant,
     logarithmic_slots,
     one,
     reciprocal_slots,
@@ -79,6 +80,8 @@ def _judged(measure: Measure, judgments: Judgments) -> tuple[SubtopicGrades, Sub
             "have no subtopics; pass {query: {subtopic: {document: label}}}, read_qrels(path, subtopics=True), or "
             "Evaluator(labels, ..., subtopics=True)",
         )
+    if judgments.grades.are_real:
+        check_some_relevant(measure, judgments)
     return judgments.grades, judgments.subtopics
 
 

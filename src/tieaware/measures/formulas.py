@@ -113,7 +113,7 @@ def _grades(labels: Labels | Values, max_rel: int) -> Values:
     """
     if labels.max(initial=0) > max_rel:
         raise unexpected("labels", f"at most max_rel={max_rel}", f"{labels.max():g}")
-    grades = np.arange(1, max_rel + 1) if labels.dtype == np.int32 else labels[labels > 0.0]
+    grades = np.arange(1, max_rel + 1) if labels.dtype == np.int32 else np.unique(labels[labels > 0.0])
     if len(grades) > MOST_GRADES:
         raise too_many_grades(len(grades))
     rows: Values = (labels == grades[:, None]).astype(np.float64)
@@ -148,12 +148,17 @@ NOTHING = Weighting(_nothing)
 
 def relevant_documents(measure: Measure, judgments: Judgments) -> Values:
     """Return N for each query: the number of relevant documents, retrieved or not."""
-    least, grades = float(measure["rel"]), judgments.grades
-    if grades is not None and grades.highest < least and not judgments.is_part:
+    check_some_relevant(measure, judgments)
+    return judgments.count(float(measure["rel"]))
+
+
+def check_some_relevant(measure: Measure, judgments: Judgments) -> None:
+    """Raise InputError if labels are real numbers, and all of them are below `rel`."""
+    grades = judgments.grades
+    if grades is not None and grades.highest < float(measure["rel"]) and not judgments.is_part:
         problem = f"are all below rel={measure['rel']}, so no document is relevant (the highest is {grades.highest:g})"
         instead = f"; write for example {measure(rel=_example_of(grades.highest))}" if grades.highest else ""
         raise InputError(f"{measure}: labels", f"{problem}{instead}")
-    return judgments.count(least)
 
 
 def _example_of(highest: float) -> float:
