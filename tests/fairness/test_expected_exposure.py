@@ -155,3 +155,14 @@ def test_bad_input_is_refused(call, message):
         call()
     assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
+
+
+def test_gini_of_exposure_is_that_of_lenskit():
+    """ExposureGini of LensKit 2025.8.1, in single precision: 12 items, geometric weights with the patience 0.85."""
+    lists = [
+        [0, 10, 2, 5, 1, 9], [8, 2, 4, 11, 3, 1], [6, 11, 3, 7, 9, 4], [5, 10, 6, 1, 7, 2], [0, 10, 2, 6, 1, 3],
+    ]  # fmt: skip
+    exposures = np.zeros(12)
+    for items in lists:
+        exposures[items] += exposure(np.arange(6, 0, -1.0), weights="RBP(p=0.85)")
+    assert fairness.gini(exposures) == pytest.approx(0.19353074526798503, rel=1e-6)
