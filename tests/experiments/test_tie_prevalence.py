@@ -5,6 +5,7 @@ import json
 import os
 import re
 import threading
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -326,8 +327,10 @@ def test_judgments_before_runs_are_noticed(runs, tmp_path):
     """The other experiments take the judgments first."""
     runs = json.loads(json.dumps(runs).replace("0.5", "0.25"))
     hint = r"are judgments and runs swapped\? write tie_prevalence\(runs, qrels\)$"
-    notice = pytest.raises(InputError, match=hint) if "a" in runs else pytest.warns(UserWarning, match=hint)
-    with notice:
+    # Named runs look like judgments of subtopics, which AP refuses if labels are real numbers.
+    refused = pytest.raises(InputError, match="are not whole numbers for all subtopics")
+    refusal = refused if "a" in runs else nullcontext()
+    with pytest.warns(UserWarning, match=hint), refusal:
         tie_prevalence(QRELS, runs, ["AP"])
     qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
     qrels.write_text("q1 0 d1 1\n")
