@@ -143,7 +143,7 @@ class Objective(BoostingObjective):
     """
 
     tool = "xgboost"
-    package = Metric.package
+    package = "xgboost (or xgboost-cpu, which is smaller)"
 
     def __call__(self, scores: Any, data: Any) -> tuple[Any, Any]:
         """Compute the gradients and hessians of a data set.
