@@ -15,7 +15,7 @@ SECTION = "Exposure and chance, one thread: scores of one decimal"
 def test_exposure(compare, small, relevant):
     n, m = (20, 50) if small else (1000, 1000)
     scores = np.random.default_rng(2018).random((n, m)).round(1)
-    evaluator = Evaluator(labels(n, m, min(relevant, m)), "nDCG")
+    evaluator = Evaluator(labels(n, m, min(relevant, m - 1)), "nDCG")
 
     def check():
         weights = [1 / np.log2(1 + rank) for rank in range(1, m + 1)]
@@ -32,7 +32,7 @@ def test_exposure(compare, small, relevant):
 def test_chance(compare, small, measure, relevant):
     n, m = (20, 50) if small else (1000, 1000)
     scores = np.random.default_rng(2018).random((n, m)).round(1)
-    relevance = labels(n, m, min(relevant, m))
+    relevance = labels(n, m, min(relevant, m - 1))
     evaluator, of_measure = Evaluator(relevance, "nDCG"), Evaluator(relevance, measure)
 
     def check():
