@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieaware.checks.arrays import Values
+from tieaware.kernels import _resamples
 
 # The most numbers that are drawn at a time, and the most that are kept for other samples; more are drawn anew.
 _DRAWN, _KEPT = 2**21, 2**24
@@ -58,19 +59,19 @@ def resampled_sums(numbers: Values, resamples: int, seed: int) -> Iterator[tuple
     slice
         Some samples.
     float64[n_some, resamples]
-        Their sums.
+        Their sums, until the next ones are yielded.
     """
     n = numbers.shape[1]
     kept = list(draws(n, resamples, seed)) if n * resamples <= _KEPT else None
-    step = max(1, (_SUMS if kept else _KEPT) // resamples)
+    step = min(len(numbers), max(1, (_SUMS if kept else _KEPT) // resamples))
+    sums = np.empty((step, resamples))
     for start in range(0, len(numbers), step):
         some = slice(start, min(start + step, len(numbers)))
-        sums = np.empty((some.stop - some.start, resamples))
         at = 0
         for counts in kept or draws(n, resamples, seed):
-            np.matmul(numbers[some], counts.T, out=sums[:, at : at + len(counts)])
+            np.matmul(numbers[some], counts.T, out=sums[: some.stop - start, at : at + len(counts)])
             at += len(counts)
-        yield some, sums
+        yield some, sums[: some.stop - start]
 
 
 def draws(n: int, resamples: int, seed: int) -> Iterator[Values]:
@@ -79,6 +80,6 @@ def draws(n: int, resamples: int, seed: int) -> Iterator[Values]:
     step = max(1, _DRAWN // n)
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
-        drawn = rng.integers(0, n, (size, n))
-        drawn += np.arange(size)[:, None] * n
-        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+        counts = np.zeros((size, n))
+        _resamples.count_draws(rng.integers(0, n, (size, n)), counts)
+        yield counts

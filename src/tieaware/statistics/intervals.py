@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tieaware.checks.arguments import is_integer, number, one_of, shown, unexpected, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
+from tieaware.kernels import _resamples
 from tieaware.runtime.extras import load
 from tieaware.statistics.bootstrap import resampled_sums, whole_numbers
 from tieaware.statistics.values import finite
@@ -265,40 +266,17 @@ def _quantiles(resampled: Values, observed: Values, acceleration: Values | None,
 
 def _quantile(samples: Values, shares: Values) -> Values:
     """Return a quantile of each row, interpolated linearly."""
-    places = shares * (samples.shape[1] - 1)
-    quantiles = np.empty(len(samples))
-    for i, (row, place) in enumerate(zip(samples, places.tolist(), strict=True)):
-        below = math.floor(place)
-        low, high = _neighbours(row, below)
-        if place == below or low == high:
-            quantiles[i] = low
-        elif math.isinf(low) or math.isinf(high):
-            quantiles[i] = low if math.isinf(low) else high
-        else:
-            quantiles[i] = low + (place - below) * (high - low)
-    return quantiles
-
-
-def _neighbours(sample: Values, below: int) -> Values:
-    """Return the numbers at places `below` and `below` + 1 in ascending order; at the last place, the number twice.
-
-    A small part of the sample gives a bound of the tail that has them, which leaves less to partition than the sample.
-    """
-    n = len(sample)
-    above = min(below + 1, n - 1)
-    part = sample[::16]
-    is_lower = 2 * below < n
-    share = min(above / n, 1.0 - below / n)
-    # Three standard errors beyond the share in the part.
-    most = math.ceil(len(part) * share + 3.0 * math.sqrt(len(part) * share) + 1.0)
-    if 2 * most < len(part):
-        place = most if is_lower else len(part) - 1 - most
-        bound = np.partition(part, place)[place]
-        tail = sample[sample <= bound] if is_lower else sample[sample >= bound]
-        before = 0 if is_lower else n - len(tail)
-        if before <= below and above - before < len(tail):
-            return np.partition(tail, (below - before, above - before))[[below - before, above - before]]
-    return np.partition(sample, (below, above))[[below, above]]
+    n = samples.shape[1]
+    places = shares * (n - 1)
+    found = np.empty((len(samples), 2))
+    _resamples.neighbours(samples, places.astype(np.int64), np.empty(n), found)
+    low, high = found.T
+    with np.errstate(invalid="ignore"):
+        between = low + (places - np.floor(places)) * (high - low)
+    # Between a number and an infinity lies the infinity.
+    between = np.where(np.isinf(high), high, between)
+    between = np.where(np.isinf(low), low, between)
+    return np.where((places == np.floor(places)) | (low == high), low, between)
 
 
 def _ratios(a: Values, b: Values, choices: _Bootstrap) -> Interval:
