@@ -12,9 +12,9 @@ from support.queries import MEASURES as ALL_MEASURES
 import tieaware
 from tieaware import InputError, statistics
 from tieaware.measures import parse_measure
-from tieaware.statistics import uncertain_samples
-from tieaware.statistics.uncertain_formulas import by_formula
-from tieaware.statistics.uncertain_lists import UncertainList, count_distribution
+from tieaware.statistics.uncertain_labels import uncertain_samples
+from tieaware.statistics.uncertain_labels.uncertain_formulas import by_formula
+from tieaware.statistics.uncertain_labels.uncertain_lists import UncertainList, count_distribution
 
 MEASURES = [each for each in ALL_MEASURES if "GMAP" not in each and "max_rel=7" not in each]
 # The measures that always have a formula for short lists.

@@ -12,7 +12,7 @@ from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Integers, Offsets, Values, as_array, as_offsets, as_scores, check_no_nan, element
 from tieaware.errors import InputError
 from tieaware.inputs import Matched, Qrels, as_sources, check_numbers, match
-from tieaware.statistics.uncertain_lists import UncertainList
+from tieaware.statistics.uncertain_labels.uncertain_lists import UncertainList
 
 # Probabilities in single precision add up to 1 only nearly.
 _TOLERANCE = 1e-5

@@ -14,10 +14,10 @@ from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.measures import Measure, named_measures
 from tieaware.output.tables import Table, counted, significant
-from tieaware.statistics.grade_probabilities import UncertainLists, of_arrays, of_dicts
-from tieaware.statistics.uncertain_formulas import by_formula, check_grades
-from tieaware.statistics.uncertain_lists import Moments, UncertainList
-from tieaware.statistics.uncertain_samples import enumerated, sampled
+from tieaware.statistics.uncertain_labels.grade_probabilities import UncertainLists, of_arrays, of_dicts
+from tieaware.statistics.uncertain_labels.uncertain_formulas import by_formula, check_grades
+from tieaware.statistics.uncertain_labels.uncertain_lists import Moments, UncertainList
+from tieaware.statistics.uncertain_labels.uncertain_samples import enumerated, sampled
 
 # The most assignments of labels to a list that are enumerated.
 _MOST_ENUMERATED = 4096

@@ -14,7 +14,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from tieaware.checks.arrays import Values
-from tieaware.statistics.uncertain_lists import Moments, UncertainList, count_distribution, mixed, sums_at
+from tieaware.statistics.uncertain_labels.uncertain_lists import (
+    Moments,
+    UncertainList,
+    count_distribution,
+    mixed,
+    sums_at,
+)
 
 # Takes the weights of a group's slots, R = 0, 1, … in a column, and r = 0, 1, … in a row; returns the mean and the
 # variance of the group's part of the sum over the orders, for each R and r.

@@ -12,9 +12,9 @@ from tieaware.lists.grades import GradedLabels
 from tieaware.lists.judgments import Judgments
 from tieaware.measures import Measure
 from tieaware.measures.formulas import by_depth, by_depth_reached, one, stops
-from tieaware.statistics import uncertain_counts, uncertain_ideals, uncertain_stops
-from tieaware.statistics.uncertain_lists import Moments, UncertainList
-from tieaware.statistics.uncertain_sums import weighted_sum
+from tieaware.statistics.uncertain_labels import uncertain_counts, uncertain_ideals, uncertain_stops
+from tieaware.statistics.uncertain_labels.uncertain_lists import Moments, UncertainList
+from tieaware.statistics.uncertain_labels.uncertain_sums import weighted_sum
 
 # The kernels of sums of gains times slot weights, whose divisor depends on no label.
 _SUMS = ("discounted", "patience", "inverse_squares")

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.statistics.uncertain_lists import Moments, UncertainList, mixed, sums_at
-from tieaware.statistics.uncertain_sums import slot_moments
+from tieaware.statistics.uncertain_labels.uncertain_lists import Moments, UncertainList, mixed, sums_at
+from tieaware.statistics.uncertain_labels.uncertain_sums import slot_moments
 
 
 class _Gains:

@@ -17,7 +17,7 @@ from tieaware.engine.weights import also_weighted
 from tieaware.lists.grades import GradedLabels, Grades
 from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.measures import Measure
-from tieaware.statistics.uncertain_lists import Moments, UncertainList
+from tieaware.statistics.uncertain_labels.uncertain_lists import Moments, UncertainList
 
 (_SPREAD,) = passes([View("average", spread=True)])
 # The number of labels that are evaluated at a time.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieaware.checks.arrays import Values
-from tieaware.statistics.uncertain_lists import Moments, UncertainList
+from tieaware.statistics.uncertain_labels.uncertain_lists import Moments, UncertainList
 
 # A user reaches later slots of a group so rarely that they change no value.
 _NEVER = 1e-16

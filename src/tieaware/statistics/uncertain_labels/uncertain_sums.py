@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tieaware.checks.arrays import Values
-from tieaware.statistics.uncertain_lists import Moments, UncertainList, sums_at
+from tieaware.statistics.uncertain_labels.uncertain_lists import Moments, UncertainList, sums_at
 
 
 def weighted_sum(listed: UncertainList, gains: Values, slots: Values) -> Moments:
