@@ -1,6 +1,6 @@
 """Bootstrap resamples: how often each topic was drawn, and the quantiles of the sums of the resamples.
 
-The number at a place in order needs no sort, but only numbers less than it before it, and greater ones after it (Hoare's
+The number at a place in order needs no sort, but only smaller numbers before it, and greater ones after it (Hoare's
 FIND). A sixteenth of the sample gives a bound of the tail that has the place, almost surely, so most numbers are only
 compared with the bound.
 """
@@ -102,7 +102,7 @@ def neighbours(
 
 
 def count_draws(const int64_t[:, ::1] drawn not None, double[:, ::1] counts not None):
-    """Add to counts, float64[n_resamples, n], how often each of n topics is among those drawn, int64[n_resamples, k]."""
+    """Add to counts, float64[n_resamples, n], how often each topic is among those drawn, int64[n_resamples, k]."""
     cdef int64_t i, j, topic
     if counts.shape[0] != drawn.shape[0]:
         raise ValueError("counts must have a row for each resample")

@@ -283,7 +283,7 @@ class Comparison(Experiment):
         return "Which runs are better?" if self.baseline is None else f"Which runs are better than {self.baseline}?"
 
     def verdict(self) -> str:
-        r"""Return the best run by the first measure, how many runs it beats, and how many verdicts ties can change.
+        r"""Return the best run by the first measure, how sure that is, and what the orders of ties can change.
 
         With a baseline, the numbers of runs that are better and worse come first. Each further measure has a sentence,
         which also says what ties can change.
@@ -293,9 +293,10 @@ class Comparison(Experiment):
         >>> from tieaware import AP, Results
         >>> values = np.array([[0.5, 0.6, 0.7], [0.1, 0.21, 0.3]])
         >>> verdict = compare(Results(values[..., None], ("a", "b"), ("q1", "q2", "q3"), (AP,))).verdict()
-        >>> print(verdict.replace(" run. ", " run.\n"))
-        a has the highest mean AP, 0.600 (95% interval 0.352 to 0.848), and is significantly better than the other run.
-        The difference of 0.397 has Holm's p = 7.06e-05; the effect of ties is unknown: the results have no spread.
+        >>> print(verdict.replace(" and is", "\nand is").replace(". The", ".\nThe"))
+        a has the highest mean AP, 0.600 (95% interval 0.352 to 0.848),
+        and is significantly better than the other run; the effect of ties is unknown: the results have no spread.
+        The difference of 0.397 has Holm's p = 7.06e-05.
         """
         return verdict([self._tested(m) for m in range(len(self.tests))])
 

@@ -19,14 +19,15 @@ _NAMED = 3
 
 
 def verdict(measures: Sequence[TestedPairs]) -> str:
-    """Return the best run by the first measure, and how ties affect the verdicts; and a sentence for each measure."""
+    """Return who is best by the first measure, how sure that is, and what ties can change; then the other measures."""
     tested = measures[0]
     if tested.baseline is None or len(tested.first) == 1:
-        start = [_best_run(tested), f"{_number_of_verdicts(tested)}; {_effect_of_ties(tested)}."]
+        effect, rest_of_effect = _effect_on_the_best(tested)
+        start = [f"{_best_run(tested)}; {effect}.", f"{_number_of_verdicts(tested)}{rest_of_effect}."]
     else:
         start = [
-            f"By {tested.measure}, {_against_baseline(tested)}.",
-            f"{_best_mean(tested)}; {_effect_of_ties(tested)}.",
+            f"By {tested.measure}, {_against_baseline(tested)}; {_effect_of_ties(tested)}.",
+            f"{_best_mean(tested)}.",
         ]
     # The sentence about a single pair already says that its runs are identical.
     known = tested.resolutions is not None and len(tested.first) > 1
@@ -38,19 +39,26 @@ def verdict(measures: Sequence[TestedPairs]) -> str:
 def _best_run(tested: TestedPairs) -> str:
     """Say which run is best, how sure its mean is, how many runs it beats, and which it does not beat."""
     means, best, others = tested.means, int(tested.order[0]), len(tested.runs) - 1
-    n_best = int((np.abs(means - means[best]) < ROUNDING).sum())
-    if n_best > 1:
+    if (n_best := _number_of_best(tested)) > 1:
         who = "Both runs" if n_best == 2 and others == 1 else f"{n_best} of {others + 1} runs"
-        return f"{who} share the {_extreme(tested)}, {significant(means[best])}."
+        return f"{who} share the {_extreme(tested)}, {significant(means[best])}"
     beaten = tested.beaten()[best]
     beats = int(beaten.sum())
-    which = "the other run" if others == 1 else f"{beats or 'any'} of the other {others} runs"
+    if beats == others:
+        which = "the other run" if others == 1 else "both other runs" if others == 2 else f"all other {others} runs"
+    else:
+        which = "the other run" if others == 1 else f"{beats or 'any'} of the other {others} runs"
     better = "is significantly better than" if beats else "is not significantly better than"
     equal = [run for i, run in enumerate(tested.runs) if i != best and not beaten[i]] if beats else []
     but = f", but not than {_listed(equal)}" if equal else ""
     low, high = (significant(float(end[best])) for end in tested.ends)
     mean = f"{significant(means[best])} ({tested.confidence:.0%} interval {low} to {high})"
-    return f"{tested.runs[best]} has the {_extreme(tested)}, {mean}, and {better} {which}{but}."
+    return f"{tested.runs[best]} has the {_extreme(tested)}, {mean}, and {better} {which}{but}"
+
+
+def _number_of_best(tested: TestedPairs) -> int:
+    """Return how many runs have the best mean."""
+    return int((np.abs(tested.means - tested.means[tested.order[0]]) < ROUNDING).sum())
 
 
 def _listed(runs: Sequence[str]) -> str:
@@ -112,14 +120,33 @@ def _level(tested: TestedPairs) -> str:
 def _by_another_measure(tested: TestedPairs) -> str:
     if tested.baseline is not None:
         return f"By {tested.measure}, {_against_baseline(tested)}; {_effect_of_ties(tested)}."
-    means, best = tested.means, int(tested.order[0])
-    n, n_best = int((tested.signs != 0.0).sum()), int((np.abs(means - means[best]) < ROUNDING).sum())
+    best = int(tested.order[0])
+    n, n_best = int((tested.signs != 0.0).sum()), _number_of_best(tested)
     who = f"{tested.runs[best]} is the best" if n_best == 1 else f"{n_best} runs share the best mean"
     if len(tested.first) == 1:
         found = f"with {tested.p_name} = {significant(float(tested.adjusted[0]))}"
     else:
         found = f"and {n} of {len(tested.first)} pairs differ significantly"
     return f"By {tested.measure}, {who}, {found}; {_effect_of_ties(tested)}."
+
+
+def _effect_on_the_best(tested: TestedPairs) -> tuple[str, str]:
+    """Say what ties can change for the best run, and, in a further clause, what they can change for all pairs."""
+    effect, best = tested.resolutions, tested.order[0]
+    all_pairs = _effect_of_ties(tested)
+    if effect is None or len(tested.first) == 1 or _number_of_best(tested) > 1:
+        return all_pairs, ""
+    if not (effect.sign_flips.any() or effect.verdict_flips.any()):
+        return all_pairs, ""
+    flips = effect.verdict_flips[(tested.first == best) | (tested.second == best)]
+    changed, n_open = int((flips == 1).sum()), int((flips == -1).sum())
+    if changed:
+        clause = f"orders of the tied documents can change {changed} of its {len(flips)} verdicts"
+    elif n_open:
+        clause = f"for {n_open} of its {len(flips)} verdicts, it is not known whether ties can change them"
+    else:
+        clause = "no order of the tied documents changes its verdicts"
+    return clause, f"; among all pairs, {all_pairs}"
 
 
 def _effect_of_ties(tested: TestedPairs) -> str:
@@ -154,7 +181,7 @@ def _effect_on_the_pair(tested: TestedPairs, effect: Resolutions) -> str:
         return f"{start}it is not known whether {'one' if reverses else f'an {order}'} can change the verdict"
     if not changes:
         return f"an {order} can {reversal}, but none changes the verdict" if reverses else (
-            f"no {order} changes its sign or the verdict"
+            f"no {order} reverses the difference or changes the verdict"
         )  # fmt: skip
     becomes = "significant" if not tested.signs[0] else "not significant"
     # A significant difference with a sign that can change may also become significant in the other direction.
