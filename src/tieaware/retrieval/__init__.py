@@ -19,12 +19,15 @@ from tieaware.retrieval.names import parse_method
 from tieaware.retrieval.proximity import Proximity, learn_alpha, smallest_windows
 from tieaware.retrieval.static_quality import GlobalChampions, HighLow, NetScore
 from tieaware.retrieval.tiers import Tiers
+from tieaware.retrieval.wand import WAND, BlockMaxWAND
 from tieaware.retrieval.zones import WeightedZones, ZoneWeight, learn_zone_weight, zone_matches, zone_scores
 
 __all__ = [
+    "WAND",
     "Analyzer",
     "AtLeast",
     "BlindFeedback",
+    "BlockMaxWAND",
     "Champions",
     "ClusterPruning",
     "Costs",

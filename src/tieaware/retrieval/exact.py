@@ -59,11 +59,11 @@ class Exact(Method):
         lists, n = weighted(index, self.weighting), len(index)
         if self.heap == "all":
             return lambda query: accumulate(lists(query), n, k, whole_ties=whole_ties, heap_of_all=True)
-        kth_largest = _nth_largest(index, self.weighting, k)
+        kth_largest = nth_largest(index, self.weighting, k)
 
         def find(query: Query) -> Found:
             term_lists = lists(query)
-            floor = _floor(term_lists.query_weights, kth_largest[query.terms])
+            floor = score_of_k(term_lists.query_weights, kth_largest[query.terms])
             return accumulate(term_lists, n, k, floor=floor, whole_ties=whole_ties)
 
         return find
@@ -99,7 +99,7 @@ class MaxScore(Method):
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Find the largest weight of each term, and return the search function."""
         lists, n = weighted(index, self.weighting), len(index)
-        largest, kth_largest = (_nth_largest(index, self.weighting, rank) for rank in (1, k))
+        largest, kth_largest = (nth_largest(index, self.weighting, rank) for rank in (1, k))
 
         def find(query: Query) -> Found:
             term_lists = lists(query)
@@ -107,13 +107,13 @@ class MaxScore(Method):
             # The largest weight of a term gives no upper bound of a score if the query's own weight of the term is
             # negative.
             bounds = weights * largest[query.terms] if (weights >= 0).all() else None
-            floor = _floor(weights, kth_largest[query.terms])
+            floor = score_of_k(weights, kth_largest[query.terms])
             return accumulate(term_lists, n, k, bounds=bounds, floor=floor, whole_ties=whole_ties)
 
         return find
 
 
-def _nth_largest(index: Index, weighting: str, rank: int) -> Values:
+def nth_largest(index: Index, weighting: str, rank: int) -> Values:
     """Return, for each term, a weight that at least `rank` of its postings reach; 0 if the term has fewer postings.
 
     The rank is rounded up to a power of two, so that the index caches few such arrays.
@@ -135,6 +135,6 @@ def _nth_largest(index: Index, weighting: str, rank: int) -> Values:
     return index.prepared(("largest weights", weighting, rank), find)
 
 
-def _floor(query_weights: Values, kth_largest: Values) -> float:
+def score_of_k(query_weights: Values, kth_largest: Values) -> float:
     """Return a score that at least k documents reach by a single term; 0 if the query has a negative weight."""
     return float((query_weights * kth_largest).max(initial=0)) if (query_weights >= 0).all() else 0.0
