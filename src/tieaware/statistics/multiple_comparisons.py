@@ -18,6 +18,8 @@ Correction: TypeAlias = Literal["holm", "bh", "bonferroni", "none"]
 def holm(p: npt.ArrayLike) -> Values:
     """Adjust the p values of several tests by Holm's method, which limits the chance of any false positive.
 
+    The limit holds for all tests, however they depend on each other.
+
     Parameters
     ----------
     p : float[...]
@@ -89,8 +91,8 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Values:
 def bonferroni(p: npt.ArrayLike) -> Values:
     """Adjust p values by Bonferroni's method: multiply each by the number of tests.
 
-    The method limits the chance of any false positive, as `holm` does, but finds fewer differences. Use it if the level
-    must be the same for all tests.
+    The method limits the chance of any false positive, as `holm` does, however the tests depend on each other, but finds
+    fewer differences. Use it if the level must be the same for all tests.
 
     Parameters
     ----------

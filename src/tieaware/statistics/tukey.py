@@ -45,7 +45,9 @@ def tukey_hsd(values: npt.ArrayLike, *, confidence: float = 0.95) -> PairedTest:
 
     The values of a topic belong together, so the variance is that of the residuals after the effects of systems and
     topics (two-way analysis of variance without replication). The chance that the test finds any difference between
-    equal systems is limited, as with `holm`. For two systems, the test is the paired t-test.
+    equal systems is limited, as with `holm`. For two systems, the test is the paired t-test. It assumes that topics are
+    independent, and that the residuals are normally distributed with the same variance for all systems;
+    `randomised_tukey_hsd` does not.
 
     Parameters
     ----------
