@@ -91,8 +91,8 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Values:
 def bonferroni(p: npt.ArrayLike) -> Values:
     """Adjust p values by Bonferroni's method: multiply each by the number of tests.
 
-    The method limits the chance of any false positive, as `holm` does, however the tests depend on each other, but finds
-    fewer differences. Use it if the level must be the same for all tests.
+    The method limits the chance of any false positive, however the tests depend on each other, as `holm` does, but it
+    finds fewer differences. Use it if the level must be the same for all tests.
 
     Parameters
     ----------
