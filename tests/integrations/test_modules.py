@@ -31,6 +31,7 @@ NEEDS = {
     "xgboost": (lambda module: module.metric("AP"), "xgboost", "xgboost (or xgboost-cpu, which is smaller)"),
     "sklearn": (lambda module: module.scorer("AP"), "sklearn", "scikit-learn"),
     "spark": (lambda module: module.evaluate(None, None, "AP"), "pyspark", "'tieaware[spark]'"),
+    "nearest_neighbours": (lambda module: module.read_neighbours("truth.hdf5"), "h5py", "h5py"),
     "pytrec_eval": None,
     "link_prediction": None,
 }  # fmt: skip
@@ -78,7 +79,7 @@ def test_the_tool_is_a_package_that_the_tests_install():
     """A misspelled name in a message would install another package."""
     packages = set(recorded())
     for needed in filter(None, NEEDS.values()):
-        names = re.findall(r"[a-z][a-z-]+[a-z]", needed[2].replace("'tieaware[spark]'", "pyspark").partition(",")[0])
+        names = re.findall(r"[a-z][a-z0-9-]+[a-z]", needed[2].replace("'tieaware[spark]'", "pyspark").partition(",")[0])
         assert names
         assert any(canonicalize_name(name) in packages for name in names), needed[2]
 

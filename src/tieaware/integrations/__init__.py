@@ -10,6 +10,7 @@
 ``xgboost``                ``metric`` for the parameter ``custom_metric``
 ``sklearn``                ``scorer`` for the parameter ``scoring``: each query is a list
 ``link_prediction``        ``Evaluator`` replaces ``ogb.linkproppred.Evaluator``
+``nearest_neighbours``     ``recall`` of nearest-neighbour search, from arrays and the files of its benchmarks
 ``spark``                  ``evaluate`` and ``means`` for data frames of Spark
 =========================  ===========================================================================================
 

@@ -1,0 +1,267 @@
+"""Recall at k of nearest-neighbour search: the formulas of two benchmarks, ties in truth and answers, and files."""
+
+from itertools import permutations
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tieaware import InputError
+from tieaware.integrations.nearest_neighbours import (
+    Neighbours, hits, read_neighbours, read_vectors, recall, truth_ties,
+)  # fmt: skip
+
+h5py = pytest.importorskip("h5py")
+
+
+def by_big_ann(ids, distances, answers, k):
+    """Return the recall of one query as big-ann-benchmarks describes it: the k-th neighbour's ties count as well."""
+    last = k
+    while last < len(ids) and abs(distances[last] - distances[k - 1]) < 1e-6:
+        last += 1
+    return len(set(ids[:last].tolist()) & set(answers.tolist())) / k
+
+
+def by_ann_benchmarks(truth, answers, k, epsilon):
+    """Return the recall of one query as ann-benchmarks describes it: by the distances of the answers alone."""
+    return sum(distance <= truth[k - 1] + epsilon for distance in answers[:k].tolist()) / k
+
+
+@pytest.fixture
+def searched():
+    """Ids and rounded distances of the true neighbours of 300 queries, and answers of which three in four are wrong."""
+    rng = np.random.default_rng(519)
+    points = rng.permuted(np.tile(np.arange(500, dtype=np.int32), (300, 1)), axis=1)
+    distances = np.sort(rng.random((300, 40)).round(2), axis=1).astype(np.float32)
+    chosen = np.argsort(rng.random((300, 80)), axis=1)[:, :10]
+    answers = np.take_along_axis(points, chosen // 4, axis=1)
+    answers = np.where(chosen % 4 == 0, answers, 1000 + chosen).astype(np.int32)
+    return SimpleNamespace(ids=points[:, :40], distances=distances, answers=answers)
+
+
+@pytest.mark.parametrize("k", [1, 5, 10])
+@pytest.mark.parametrize("similarity", [False, True])
+def test_recall_by_id_is_that_of_big_ann(searched, k, similarity):
+    distances = -searched.distances if similarity else searched.distances
+    rows = zip(searched.ids, distances, searched.answers[:, :k], strict=True)
+    expected = np.array([by_big_ann(*row, k) for row in rows])
+    found = recall((searched.ids, distances), searched.answers[:, :k], k, atol=1e-6, similarity=similarity)
+    np.testing.assert_array_equal(found, expected)
+    assert 0 < found.mean() < 1
+    assert (truth_ties((searched.ids, distances), k, similarity=similarity).counts > k).any()
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-3, 0.205])
+def test_recall_by_distance_is_that_of_ann_benchmarks(searched, epsilon):
+    answered = np.random.default_rng(2).random((300, 10)).round(2).astype(np.float32)
+    expected = [by_ann_benchmarks(*row, 10, epsilon) for row in zip(searched.distances, answered, strict=True)]
+    answers = Neighbours(np.tile(np.arange(10), (300, 1)), answered)
+    found = recall((searched.ids, searched.distances), answers, 10, by="distance", atol=epsilon)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_relative_slack_widens_with_the_distance():
+    truth = Neighbours([[1, 2, 3], [1, 2, 3]], [[1.0, 10.0, 10.5], [1.0, 10.0, 11.5]])
+    assert recall(truth, [[2, 3], [2, 3]], 2, rtol=0.1).tolist() == [1.0, 0.5]
+    negative = Neighbours(truth.ids, -np.asarray(truth.distances))
+    assert recall(negative, [[2, 3], [2, 3]], 2, rtol=0.1, similarity=True).tolist() == [1.0, 0.5]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_tied_answers_are_averaged_over_their_orders(k):
+    """The three answers in the middle tie, so every order of them is equally likely."""
+    truth = [[1, 2, 3, 4, 5]], [[0.0, 1.0, 2.0, 3.0, 4.0]]
+    ids, distances = np.array([1, 9, 3, 8, 4]), np.array([0.0, 5.0, 5.0, 5.0, 6.0])
+    orders = [recall(truth, ids[None, [0, *order, 4]][:, :k], k)[0] for order in permutations((1, 2, 3))]
+    of = {ties: recall(truth, (ids[None], distances[None]), k, ties=ties)[0] for ties in ("optimistic", "pessimistic")}
+    assert recall(truth, (ids[None], distances[None]), k)[0] == pytest.approx(np.mean(orders), rel=1e-15)
+    assert (of["pessimistic"], of["optimistic"]) == (min(orders), max(orders))
+    similar = truth[0], -np.asarray(truth[1])
+    assert recall(similar, (ids[None], -distances[None]), k, similarity=True, ties="run_order")[0] == orders[0]
+
+
+def test_missing_answers_count_as_misses_and_missing_points_do_not():
+    """A data set of two points, padded with -1 as faiss pads it, has only two right answers for k = 3."""
+    truth = [[7, 8, -1], [7, 8, 9]], [[1.0, 2.0, np.inf], [1.0, 2.0, 3.0]]
+    assert recall(truth, ([[8, -1, -1], [8, -1, -1]], [[1.0, np.nan, np.inf]] * 2), 3).tolist() == [1 / 2, 1 / 3]
+    assert recall(truth[0], [[8, -1], [8, -1]], 3).tolist() == [1 / 2, 1 / 3]
+    assert recall(truth, ([[8, -1, -1, -1]] * 2, [[1.0, 0.0, 0.0, 0.0]] * 2), 3).tolist() == [1 / 2, 1 / 3]
+    assert recall([[-1, -1]], [[3, 4]], 2).tolist() == [0.0]
+
+
+def test_truth_that_ends_among_ties_says_so():
+    found = truth_ties(([[1, 2, 3], [1, 2, 3], [1, 2, 3]], [[0, 1, 1], [0, 1, 2], [0, 0, 0]]), 2)
+    assert found.counts.tolist() == [3, 2, 3]
+    assert found.cut.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
+def test_ids_of_any_size(searched, dtype):
+    """Ids that leave no bits for the positions are numbered; the answers stay the same."""
+    largest = np.iinfo(dtype).max if dtype != np.uint64 else 2**63 - 1
+    truth = (largest - searched.ids.astype(dtype)).astype(dtype), searched.distances
+    expected = hits((searched.ids, searched.distances), searched.answers, 10)
+    np.testing.assert_array_equal(hits(truth, (largest - searched.answers.astype(dtype)).astype(dtype), 10), expected)
+
+
+def test_padding_may_be_any_negative_number():
+    assert hits([[3, 4]], [[np.iinfo(np.int64).min, 4, -7]], 2).tolist() == [[False, True, False]]
+
+
+@pytest.mark.parametrize(
+    ("truth", "answers", "options", "message"),
+    [
+        ([[1, 2]], [[7, 7, 5]], {}, "answers[0]: lists the point 7 more than once"),
+        ([[1, 2]], [[2, 2, 5]], {}, "answers[0]: lists the point 2 more than once"),
+        ([[1, 1]], [[1, 5]], {}, "truth[0]: lists the point 1 more than once"),
+        (([[1, 2]], [[1.0, 2.0]]), ([[7, 7]], [[1.0, 1.0]]), {"by": "distance"},
+         "answers[0]: lists the point 7 more than once"),
+        ([[1, 2]], [[1, 2]], {"k": 3}, "truth: lists 2 neighbours of each query, fewer than k = 3"),
+        (([[1, 2]], [[2.0, 1.0]]), [[1, 2]], {},
+         "truth[0, 1]: is nearer than the neighbour before it; sort by distance"),
+        (([[1, 2]], [[1.0, 2.0]]), [[1, 2]], {"similarity": True},
+         "truth[0, 1]: is nearer than the neighbour before it; sort by distance"),
+        (([[1, 2]], [[1.0, np.nan]]), [[1, 2]], {},
+         "truth.distances[0, 1]: expected a finite number, found nan"),
+        (([[1, 2]], [[1.0, 2.0]]), [[1, 2]], {"by": "distance"},
+         "by: 'distance' needs the distances of the truth and of the answers"),
+        (([[1, 2]], [[1.0]]), [[1, 2]], {}, "truth.distances: expected the ids' shape (1, 2), found shape (1, 1)"),
+        ([1, 2], [[1, 2]], {},
+         "truth.ids: expected integers of shape (n_queries, depth), found int64 of shape (2,)"),
+        ([[1.5, 2]], [[1, 2]], {},
+         "truth.ids: expected integers of shape (n_queries, depth), found float64 of shape (1, 2)"),
+        ([[1, 2]], [[1, 2], [1, 2]], {}, "answers: must have a row for each of the 1 queries; found 2"),
+        (np.array([[2**63, 1]], np.uint64), [[1, 2]], {}, "truth.ids: the ids must be less than 2^63"),
+        ([[1, 2]], [[1, 2]], {"k": 0}, "k: expected a whole number of at least 1, found 0"),
+        ([[1, 2]], [[1, 2]], {"atol": np.inf}, "atol: expected a number from 0 to 1e+100, found inf"),
+    ],
+)  # fmt: skip
+def test_unusable_neighbours_are_refused(truth, answers, options, message):
+    with pytest.raises(InputError) as error:
+        recall(truth, answers, **{"k": 2, **options})
+    assert str(error.value) == message
+
+
+def test_an_error_far_down_names_its_row(searched):
+    searched.answers[271, 3] = searched.answers[271, 8]
+    with pytest.raises(InputError, match=r"^answers\[271\]: lists the point \d+ more than once$"):
+        recall((searched.ids, searched.distances), searched.answers, 10)
+
+
+def vecs(rows):
+    """Return the bytes of a TEXMEX file."""
+    return b"".join(np.int32(len(row)).tobytes() + row.tobytes() for row in rows)
+
+
+def test_files_of_texmex(tmp_path, searched):
+    (tmp_path / "ids.ivecs").write_bytes(vecs(searched.ids))
+    (tmp_path / "distances.fvecs").write_bytes(vecs(searched.distances))
+    (tmp_path / "points.bvecs").write_bytes(vecs(searched.ids.astype(np.uint8)[:, :7]))
+    ids, distances = read_vectors(tmp_path / "ids.ivecs"), read_vectors(tmp_path / "distances.fvecs")
+    np.testing.assert_array_equal(ids, searched.ids)
+    np.testing.assert_array_equal(distances, searched.distances)
+    np.testing.assert_array_equal(read_vectors(tmp_path / "points.bvecs"), searched.ids.astype(np.uint8)[:, :7])
+    assert read_neighbours(str(tmp_path / "ids.ivecs")).distances is None
+    expected = recall((searched.ids, searched.distances), searched.answers, 10)
+    np.testing.assert_array_equal(recall((ids, distances), searched.answers, 10), expected)
+
+
+@pytest.mark.parametrize("name", ["truth.bin", "truth.ibin", "truth.fbin"])
+def test_files_of_big_ann(tmp_path, searched, name):
+    header = np.uint32(searched.ids.shape).tobytes()
+    (tmp_path / name).write_bytes(header + searched.ids.tobytes() + searched.distances.tobytes())
+    found = read_neighbours(tmp_path / name)
+    np.testing.assert_array_equal(found.ids, searched.ids)
+    np.testing.assert_array_equal(found.distances, searched.distances)
+    np.testing.assert_array_equal(
+        recall(found, searched.answers, 10), recall((searched.ids, searched.distances), searched.answers, 10)
+    )
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("a.fbin", "f4"), ("a.ibin", "i4"), ("a.u8bin", "u1"), ("a.i8bin", "i1")])
+def test_vectors_of_big_ann(tmp_path, name, dtype):
+    vectors = np.arange(12).reshape(4, 3).astype(dtype)
+    (tmp_path / name).write_bytes(np.uint32([4, 3]).tobytes() + vectors.tobytes())
+    found = read_vectors(tmp_path / name)
+    assert found.dtype == vectors.dtype
+    np.testing.assert_array_equal(found, vectors)
+    if name == "a.ibin":
+        assert read_neighbours(tmp_path / name).distances is None
+
+
+def test_files_of_ann_benchmarks(tmp_path, searched):
+    with h5py.File(tmp_path / "truth.hdf5", "w") as file:
+        file["neighbors"], file["distances"] = searched.ids, searched.distances
+    with h5py.File(tmp_path / "answers.h5", "w") as file:
+        file["neighbors"] = searched.answers
+    truth, answers = read_neighbours(tmp_path / "truth.hdf5"), read_neighbours(tmp_path / "answers.h5")
+    assert answers.distances is None
+    expected = recall((searched.ids, searched.distances), searched.answers, 10)
+    np.testing.assert_array_equal(recall(truth, answers, 10), expected)
+
+
+BIN = np.uint32([2, 3]).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "message"),
+    [
+        ("truth.txt", b"", "the name must end in one of .bin, .ibin, .fbin, .ivecs, .hdf5, .h5"),
+        ("truth.bin", b"", "the file is empty"),
+        ("truth.bin", b"1234567", "the file has 7 bytes, fewer than its header of 8"),
+        ("truth.bin", BIN + bytes(23), "2 queries with 3 ids and distances need 56 bytes; the file has 31"),
+        ("truth.fbin", BIN + bytes(24), "2 queries with 3 ids and distances need 56 bytes; the file has 32"),
+        ("truth.bin", b"\xff" * 8 + bytes(48),
+         "4,294,967,295 queries with 4,294,967,295 ids and distances need 147,573,952,520,956,936,208 bytes; "
+         "the file has 56"),
+        ("truth.ivecs", b"\x02\0", "the file does not begin with the dimension of a vector"),
+        ("truth.ivecs", np.int32([-3, 1, 1]).tobytes(), "the file does not begin with the dimension of a vector"),
+        ("truth.ivecs", np.int32([2, 1, 1, 2]).tobytes(),
+         "vectors of dimension 2 take 12 bytes each; the file has 16"),
+        ("truth.ivecs", np.int32([2, 1, 1, 3, 1, 1]).tobytes(), "vector 1 has the dimension 3, and vector 0 2"),
+        ("truth.hdf5", b"\x89HDF but no more", "the file cannot be read as HDF5: "),
+    ],
+)  # fmt: skip
+def test_unusable_files_are_refused(tmp_path, name, contents, message):
+    path = tmp_path / name
+    path.write_bytes(contents)
+    with pytest.raises(InputError) as error:
+        read_neighbours(path)
+    assert str(error.value).startswith(f"{path}: {message}")
+    assert "\n" not in str(error.value)
+
+
+def test_files_that_are_not_there(tmp_path):
+    (tmp_path / "folder.bin").mkdir()
+    for name in ("missing.bin", "missing.hdf5", "folder.bin"):
+        with pytest.raises(InputError) as error:
+            read_neighbours(tmp_path / name)
+        assert str(error.value).startswith(f"{tmp_path / name}: the file cannot be read")
+    (tmp_path / "points.u8bin").write_bytes(BIN + bytes(5))
+    with pytest.raises(InputError, match=r"2 vectors of dimension 3 need 14 bytes; the file has 13$"):
+        read_vectors(tmp_path / "points.u8bin")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"other": [[1]]}, "there is no array 'neighbors'"),
+        ({"neighbors": [1, 2]}, "'neighbors' is not a two-dimensional array of numbers"),
+        ({"neighbors": [[b"a"]]}, "'neighbors' is not a two-dimensional array of numbers"),
+        ({"neighbors": [[1]], "distances": 3.0}, "'distances' is not a two-dimensional array of numbers"),
+    ],
+)
+def test_unusable_arrays_in_hdf5(tmp_path, values, message):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        for name, value in values.items():
+            file[name] = value
+    with pytest.raises(InputError) as error:
+        read_neighbours(tmp_path / "a.h5")
+    assert str(error.value) == f"{tmp_path / 'a.h5'}: {message}"
+
+
+def test_a_group_is_no_array(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_group("neighbors")
+    with pytest.raises(InputError, match="'neighbors' is not a two-dimensional array of numbers"):
+        read_neighbours(tmp_path / "a.h5")
