@@ -18,7 +18,7 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo docs test test-slow test-tools test-spark checked fuzz fuzz-compiled browser faults concurrency scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-spark clean
+.PHONY: demo docs test test-slow test-tools test-spark checked fuzz fuzz-compiled browser faults concurrency mutations scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-spark clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -54,12 +54,14 @@ checked: .venv-checked/installed
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONMALLOC=malloc \
 	  .venv-checked/bin/python -m pytest $(TESTS)
 
-# Each fuzzer runs for SECONDS: table files, then the engines and entry points against each other, and with clang
-# libFuzzer on the parser and on the interface. Finds are printed and kept in build/fuzz. See fuzz/README.md.
+# Each fuzzer runs for SECONDS: table files, producers of Arrow tables, then the engines and entry points against each
+# other, and with clang libFuzzer on the parser and on the interface. Finds are printed and kept in build/fuzz. See
+# fuzz/README.md.
 SECONDS ?= 60
 CLANG ?= clang
 fuzz: $(VENV)/installed-test
 	$(BIN)/python fuzz/tables.py --seconds $(SECONDS)
+	$(BIN)/python fuzz/producers.py --seconds $(SECONDS)
 	$(BIN)/python fuzz/differential.py --seconds $(SECONDS)
 	if command -v $(CLANG) > /dev/null; then $(MAKE) fuzz-compiled; else echo "no $(CLANG): make fuzz-compiled is left out"; fi
 fuzz-compiled: build/fuzz/driver
@@ -89,6 +91,11 @@ concurrency: $(VENV)/installed-test .venv-watched/installed
 	$(RACES)
 	! $(RACES) on purpose 2> build/race
 	grep --quiet 'WARNING: ThreadSanitizer: data race' build/race
+
+# The suite is tested too: it must find each of some thirty faults that are planted in a copy of the sources, in less than
+# 20 minutes for all.
+mutations: $(VENV)/installed-test
+	$(BIN)/python -m pytest tests/mutations
 
 # At most 20 GiB of memory for each program, and half an hour in total.
 scale: $(VENV)/installed-test

@@ -7,16 +7,11 @@ the search. Needs no compiler: .venv/bin/python fuzz/tables.py --seconds 60
 
 from __future__ import annotations
 
-import argparse
 import io
-import json
 import os
 import random
-import resource
 import struct
 import sys
-import tempfile
-import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -26,17 +21,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
+from forked import outcome, search
 
 import tieaware
-from tieaware import InputError
 from tieaware.inputs import read_qrels, read_run
 
 # A run with changed identifiers has no judged document, of which tieaware warns.
 warnings.simplefilter("ignore", UserWarning)
 
 ROWS = 40
-# The number of cases that a forked process reads.
-CASES = 200
 # Rewritten words become one of these numbers, or one near the number that stands there.
 NUMBERS = (
     0, 1, -1, 7, ROWS - 1, ROWS, ROWS + 1, 64, 10**6, 2**31 - 1, -(2**31), 2**40, 2**60, 2**62, 2**63 - 1, -(2**63),
@@ -55,7 +48,6 @@ SCORES = (
     pa.array([bool(i % 2) for i in range(ROWS)]), pa.array([i % 7 for i in range(ROWS)], pa.float32()),
     pa.array([None if i == 5 else float(i) for i in range(ROWS)]),
 )  # fmt: skip
-EXPECTED = (InputError, MemoryError)
 
 
 def table(draw: random.Random) -> Any:
@@ -106,24 +98,13 @@ def tables_of(kind: str, content: bytes) -> Any:
     return (pa.ipc.open_stream if kind == "stream" else pa.ipc.open_file)(content).read_all()
 
 
-def outcome(call: Callable[[], Any]) -> str:
-    """Return "read" or "refused"; raise AssertionError for an error of several lines, and any other exception."""
-    try:
-        call()
-    except EXPECTED as error:
-        assert "\n" not in str(error), f"the error has several lines: {error}"
-        return "refused"
-    return "read"
-
-
 def evaluate(path: str) -> None:
     """Evaluate the run in a file, which is then read in batches."""
     tieaware.evaluate({"q1": {"d12": 1}}, {"run": path}, "AP")
 
 
-def check(seed: int, number: int, folder: str) -> Counter[str]:
+def check(draw: random.Random, folder: str) -> Counter[str]:
     """Read one case in every way."""
-    draw = random.Random(f"{seed}-{number}")
     kind, content = written(draw)
     rewrite(content, draw)
     path = os.path.join(folder, "table")
@@ -141,63 +122,5 @@ def check(seed: int, number: int, folder: str) -> Counter[str]:
     return counts
 
 
-def read_cases(seed: int, numbers: range, folder: str, write: int) -> None:
-    """Read several cases, and write the number of each case and then their counts to a pipe."""
-    # A forged length may ask for any memory: the process gets MemoryError instead.
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-    counts: Counter[str] = Counter()
-    for number in numbers:
-        os.write(write, b"%d\n" % number)
-        counts += check(seed, number, folder)
-    os.write(write, json.dumps(counts).encode() + b"\n")
-
-
-def in_a_process(seed: int, numbers: range, folder: str) -> tuple[int, int, Counter[str]]:
-    """Read several cases in a forked process: return its status, the number of the last case, and the counts."""
-    read, write = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(read)
-        status = 1
-        try:
-            read_cases(seed, numbers, folder, write)
-            status = 0
-        except BaseException as error:
-            print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        finally:
-            os._exit(status)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        lines = pipe.read().splitlines()
-    _, status = os.waitpid(process, 0)
-    if status:
-        return status, int(lines[-1]) if lines else numbers[0], Counter()
-    return 0, numbers[-1], Counter(json.loads(lines[-1]))
-
-
-def main() -> int:
-    """Search until the time is over, or for a single case; return 1 if a case crashed or raised another error."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--case", type=int, help="read only the case with this number")
-    options = parser.parse_args()
-    counts: Counter[str] = Counter()
-    start, first = time.monotonic(), 0
-    with tempfile.TemporaryDirectory() as folder:
-        while True:
-            numbers = range(first, first + CASES) if options.case is None else range(options.case, options.case + 1)
-            status, last, found = in_a_process(options.seed, numbers, folder)
-            if status:
-                print(f"--seed {options.seed} --case {last}: the process ended with status {status}", file=sys.stderr)
-                return 1
-            counts += found + Counter(cases=len(numbers))
-            first += CASES
-            if options.case is not None or time.monotonic() - start > options.seconds:
-                break
-    print(json.dumps({"target": "tables", "seed": options.seed, **counts}), flush=True)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(search("tables", check, __doc__.splitlines()[0]))

@@ -85,7 +85,7 @@ cdef Type type_of(const ArrowSchema *schema):
     self.is_signed = form in (b"c", b"s", b"i", b"l")
     if INT8 <= self.kind <= FLOAT64:
         self.width = dtype_of(self.kind).itemsize
-    if form.startswith(b"w:") and form[2:].isdigit() and int(form[2:]) < 1 << 31:
+    if form.startswith(b"w:") and form[2:].isdigit() and len(form) < 13 and int(form[2:]) < 1 << 31:
         self.kind = FIXED
         self.width = int(form[2:])
         self.name = f"fixed_size_binary[{self.width}]"
@@ -132,6 +132,7 @@ cdef Column column_of(Batch owner, Type kind, const ArrowArray *array, int64_t s
         raise BadStream(f"a column has {array.length} rows in a table of {skipped + n} rows")
     layout.n = n
     layout.first = array.offset + skipped
+    layout.last = array.offset + array.length
     layout.width = kind.width
     layout.is_signed = kind.is_signed
     if kind.kind == OTHER or kind.kind == NULLS or n == 0:
@@ -149,6 +150,8 @@ cdef Column column_of(Batch owner, Type kind, const ArrowArray *array, int64_t s
         layout.buffers = array.buffers
         layout.n_data = array.n_buffers - 3
         layout.sizes = <const int64_t *>array.buffers[array.n_buffers - 1]
+        if layout.sizes == NULL and layout.n_data > 0:
+            raise BadStream(f"a column of {kind.name} has no sizes of its data buffers")
     elif wanted == 3:
         layout.data = <const uint8_t *>array.buffers[2]
     if kind.kind == DICTIONARY:

@@ -17,6 +17,8 @@ cdef enum Kind:
 cdef struct Layout:
     Kind kind
     int64_t n, first, width
+    # For TEXT32 and TEXT64: the index of the last offset, beyond which no text ends.
+    int64_t last
     # Bit masks of the rows that have a value: `valid` of the column, `outer` of the table that contains it. A row has a
     # value if its bit is set in both. A mask that is NULL stands for a mask whose bits are all set.
     const uint8_t *valid

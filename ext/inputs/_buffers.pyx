@@ -124,7 +124,7 @@ cdef inline void write_digits(Cell *cell, uint64_t number, bint negative) noexce
 cdef inline Found read_offsets(const Layout *layout, int64_t i, int64_t size, Cell *cell) noexcept nogil:
     cdef int64_t begin = load_signed(layout.values + size * i, size)
     cdef int64_t end = load_signed(layout.values + size * (i + 1), size)
-    cdef int64_t last = load_signed(layout.values + size * (layout.first + layout.n), size)
+    cdef int64_t last = load_signed(layout.values + size * layout.last, size)
     if not 0 <= begin <= end <= last or (layout.data == NULL and end > begin):
         return BROKEN
     cell.bytes = layout.data + begin
@@ -321,7 +321,7 @@ cdef class Column:
         offsets = np.ascontiguousarray(offsets, np.int64)
         memset(&self.layout, 0, sizeof(Layout))
         self.layout.kind = TEXT64
-        self.layout.n = offsets.size - 1
+        self.layout.n = self.layout.last = offsets.size - 1
         self.layout.values = <const uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>offsets)
         self.layout.data = <const uint8_t *>cnp.PyArray_DATA(<cnp.ndarray>data)
         self.owner = data, offsets
@@ -384,7 +384,7 @@ cdef class Column:
         # The identifiers of these rows are contiguous in the buffer, so all of them are copied at once.
         least = load_signed(values + size * (self.layout.first + start), size)
         most = load_signed(values + size * (self.layout.first + stop), size)
-        if not 0 <= least <= most <= load_signed(values + size * (self.layout.first + self.layout.n), size):
+        if not 0 <= least <= most <= load_signed(values + size * self.layout.last, size):
             return self.gathered(start, NULL, n)
         if self.layout.data == NULL and most > least:
             raise bad_cell(start, BROKEN)

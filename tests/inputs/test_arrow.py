@@ -182,6 +182,8 @@ GET = ctypes.CFUNCTYPE(ctypes.c_int, pointer, pointer)
 ERROR = ctypes.CFUNCTYPE(pointer, pointer)
 capsule_of = ctypes.pythonapi.PyCapsule_New
 capsule_of.restype, capsule_of.argtypes = ctypes.py_object, [pointer, ctypes.c_char_p, pointer]
+pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_in.restype, pointer_in.argtypes = pointer, [ctypes.py_object, ctypes.c_char_p]
 
 
 class Producer:
@@ -341,6 +343,45 @@ def test_bad_views_and_indices():
     with pytest.raises(_buffers.BadCell) as caught:
         column_of(array).identifiers(0, 2)
     assert caught.value.args == (1, "a value outside its buffer")
+
+
+def exported(array):
+    """Export a pyarrow array or batch; return the capsules, and the C structure of the array, which may be changed."""
+    capsules = array.__arrow_c_array__()
+    return capsules, CArray.from_address(pointer_in(capsules[1], b"arrow_array"))
+
+
+def test_offsets_beyond_the_rows_of_a_table_do_not_count():
+    """A table may be shorter than its columns. The last offset is that of the column, and not that of the table."""
+    offsets = pa.py_buffer(np.array([0, 100, 2, 3], np.int32))
+    array = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"abc")])
+    capsules, table = exported(pa.record_batch({"d": array}))
+    table.length = 1
+    (column,) = _arrow.Stream(*capsules).read([0])
+    for read in (column.identifiers, column.sections):
+        with pytest.raises(_buffers.BadCell) as caught:
+            read(0, 1)
+        assert caught.value.args == (0, "a value outside its buffer")
+
+
+def test_views_need_the_sizes_of_their_buffers():
+    capsules, array = exported(pa.array(["x" * 20], pa.string_view()))
+    (pointer * array.n_buffers).from_address(array.buffers)[array.n_buffers - 1] = None
+    with pytest.raises(_arrow.BadStream, match="a column of utf8_view has no sizes of its data buffers"):
+        _arrow.Stream(*capsules).read([0])
+
+
+def test_a_table_whose_columns_change_is_an_error():
+    tables = [pa.table({name: ["q"], "doc_id": ["d"], "score": [1.0]}) for name in ("query_id", "query")]
+
+    class Changing:
+        num_rows = 1
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return tables.pop(0).__arrow_c_stream__()
+
+    with pytest.raises(InputError, match=r"^run: the columns of the table have changed while it was read$"):
+        Run.from_arrow(Changing())
 
 
 def test_a_producer_that_fails_is_named():

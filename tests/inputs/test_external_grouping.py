@@ -98,6 +98,25 @@ def test_values_equal_those_of_the_whole_run(tmp_path, spilling, door):
     assert {0, 1} <= set(spilling)
 
 
+@pytest.mark.parametrize("door", ["run", "parquet"])
+def test_small_queries_of_one_bucket_are_read_together(tmp_path, spilling, monkeypatch, door):
+    """Each batch has a few rows of every query, and a bucket has several queries."""
+    monkeypatch.setattr(external_grouping, "HELD", 1 << 20)
+    monkeypatch.setattr(external_grouping, "SMALL", 1 << 14)
+    rows = {
+        "query_id": [f"q{i % 100}" for i in range(1000)], "doc_id": [f"d{i}" for i in range(1000)],
+        "score": [float(i % 7) for i in range(1000)],
+    }  # fmt: skip
+    judged = {f"q{q}": {f"d{i}": i % 3 for i in range(q, 1000, 300)} for q in range(100)}
+    given = write(tmp_path, door, rows)
+    whole = next(iter(as_sources(given).values())).whole()
+    for ties in ("average", "run_order"):
+        right = tieaware.evaluate(judged, whole, MEASURES, ties=ties)
+        found = tieaware.evaluate(judged, given, MEASURES, ties=ties, threads=2)
+        assert found.values.tobytes() == right.values.tobytes()
+    assert set(spilling) == {0}
+
+
 def test_integers_and_single_precision_are_kept(tmp_path, spilling):
     table = pa.table({
         "query_id": [int(q[1:]) for q in ROWS["query_id"]], "doc_id": range(N),

@@ -76,6 +76,7 @@ def test_a_run_does_not_share_memory_with_its_input():
     ("run", "message"),
     [
         ({"q": {"c": 1, "d": nan}}, "run['q']['d']: expected a number, found NaN"),
+        ({"q": {"c": 1, "d": np.float32(nan)}}, "run['q']['d']: expected a number, found NaN"),
         ({"q": {"d": "1.5"}}, "run['q']['d']: expected a number, found '1.5'"),
         ({"q": {"d": np.str_("1.5")}}, "run['q']['d']: expected a number, found np.str_('1.5')"),
         ({"q": {"d": np.bytes_(b"1")}}, "run['q']['d']: expected a number, found np.bytes_(b'1')"),

@@ -43,7 +43,7 @@ MOST_FLOORS = 12
 MOST_MODULES = 10
 
 # The folders of tests that mirror no package: tests of the whole project, of all packages, or with other tools.
-OTHER_TESTS = {"concurrency", "faults", "project", "scale", "spark", "support", "tools", "typing"}
+OTHER_TESTS = {"concurrency", "faults", "mutations", "project", "scale", "spark", "support", "tools", "typing"}
 KERNEL_FOLDERS = {"engine", "inputs", "retrieval"}
 
 

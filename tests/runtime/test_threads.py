@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tieaware.runtime import threads
-from tieaware.runtime.threads import over_chunks, over_items
+from tieaware.runtime.threads import even_chunks, over_chunks, over_items
 
 EDGES = np.arange(41)
 
@@ -103,6 +103,15 @@ def test_items_are_taken_one_at_a_time_and_only_when_a_thread_is_free():
 
     counting = threading.Lock()
     assert len(over_items(work, items(), 4)) == 200
+
+
+@pytest.mark.parametrize("sizes", [[], [0], [0, 0], [5], [0, 3, 0, 0], [1] * 50, [0, 0, 9, 1, 0, 7, 0]])
+@pytest.mark.parametrize("n", [1, 2, 8])
+def test_chunks_of_lists_contain_every_list(sizes, n):
+    """Lists may be empty, also the first and the last ones."""
+    edges = even_chunks(np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]), n).tolist()
+    assert (edges[0], edges[-1]) == (0, len(sizes))
+    assert edges == sorted(edges)
 
 
 def test_a_call_within_a_call_stays_in_its_thread():

@@ -348,6 +348,8 @@ class ArrowFrame(Frame):
             stream, self._stream = self._opened() if self.rereadable else self._stream, None
             if stream is None:
                 raise InputError(self._source_name, "this stream was already read: pass a table to read it again")
+            if stream.names != self.names:
+                raise InputError(self._source_name, "the columns of the table have changed while it was read")
             first = 0
             while True:
                 try:

@@ -1,0 +1,193 @@
+"""Planted faults: small mistakes that a developer could make, and the tests that must find each of them.
+
+A fault replaces a text that occurs once in a file. None of them is ever in a build of the package: `planting` makes
+each in a copy of the sources.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+GROUPING = "ext/engine/_grouping.pyx"
+EXPECTED = "ext/engine/_expected.pyx"
+SPREAD = "tests/engine/test_spread.py"
+VALUES = "tests/engine/test_values.py"
+ENGINES = "tests/engine/test_engines.py"
+TREC = "tests/inputs/test_trec.py"
+
+
+class Fault(NamedTuple):
+    """A planted fault.
+
+    Parameters
+    ----------
+    name : str
+        What is wrong.
+    path : str
+        The file, from the root of the repository.
+    old, new : str
+        The text that occurs once in the file, and the text that replaces it.
+    tests : tuple of str
+        Arguments of pytest. At least one of these tests must fail, without a crash.
+    kernels : tuple of str
+        The kernels to build again; by default the one with the name of the file, if it is a kernel.
+    """
+
+    name: str
+    path: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    kernels: tuple[str, ...] = ()
+
+    @property
+    def built(self) -> tuple[str, ...]:
+        """The kernels that contain the fault."""
+        if self.path.endswith(".pyx"):
+            return (self.path.rpartition("/")[2].removesuffix(".pyx"),)
+        return self.kernels
+
+
+FAULTS = (
+    Fault(
+        "a group starts one document later", GROUPING, "groups.start[i] = scratch.greater[n_values - 1 - i]",
+        "groups.start[i] = scratch.greater[n_values - 1 - i] + 1", (VALUES,),
+    ),
+    Fault(
+        "a cut-off inside a tie takes the whole tie", EXPECTED, "total += (k - t) * weight[g] / n",
+        "total += weight[g]", (VALUES,),
+    ),
+    Fault(
+        "average precision divides by n instead of n - 1", EXPECTED, "part += (r - 1.0) / (n - 1) *",
+        "part += (r - 1.0) / n *", (VALUES,),
+    ),
+    Fault(
+        "excluded documents count", GROUPING, "    if n == 0:\n        return 0\n    nan = tally",
+        "    if n >= 0:\n        return 0\n    nan = tally", ("tests/lists/test_sparse.py", ENGINES),
+    ),
+    Fault(
+        "in long lists, excluded documents use up the cut-off", GROUPING,
+        "return self.depth + n_excluded(self, query) if n > SHORT", "return self.depth if n > SHORT",
+        ("tests/lists/test_sparse.py", ENGINES),
+    ),
+    Fault(
+        "zeros of either sign differ when sorted", "ext/engine/sorting.h", "const double x = 0.0 - score;",
+        "const double x = -score;", (ENGINES,), ("_grouping",),
+    ),
+    Fault(
+        "zeros of either sign differ in the hash table", "ext/engine/tabulating.h", "(double)scores[i] + 0.0;",
+        "(double)scores[i];      ", ("tests/engine/test_tabulating.py",), ("_grouping",),
+    ),
+    Fault(
+        "a single NaN is accepted", GROUPING, "    if nan:\n        return UNORDERED",
+        "    if nan > 1:\n        return UNORDERED", (ENGINES, "tests/checks"),
+    ),
+    Fault(
+        "doubles that are equal as floats tie", "ext/engine/_counting.pyx", "while end < n_values and equal[end] > 1",
+        "while end < n_values and equal[end] > 2", (ENGINES,),
+    ),
+    Fault(
+        "half precision and bfloat16 round toward zero", "ext/engine/coarsening.h",
+        "rounded = (size + shift) - shift;",
+        "rounded = (size + shift) - shift; rounded -= rounded > size ? shift * 0x1p-52 : 0.0;",
+        ("tests/precision/test_floats.py",), ("_coarsening",),
+    ),
+    Fault(
+        "the first rank of a band belongs to the band above", "ext/engine/banding.h",
+        "while (start[band + 1] <= i) band++;", "while (start[band + 1] < i) band++; ",
+        ("tests/precision/test_rank_bands.py", "tests/engine/test_bands_by_kernel.py"), ("_coarsening",),
+    ),
+    Fault(
+        "in long lists, the first rank of a band belongs to the band above", "ext/engine/banding.h",
+        "while (start[band + 1] <= rank) band++;", "while (start[band + 1] < rank) band++; ",
+        ("tests/precision/test_rank_bands.py", "tests/engine/test_bands_by_kernel.py"), ("_coarsening",),
+    ),
+    Fault(
+        "minimum and maximum are swapped where less is better", "ext/engine/_engine.pyx",
+        "            if q.measure.less_is_better:\n                least[i], most[i] = most[i], least[i]\n", "",
+        (SPREAD,),
+    ),
+    Fault(
+        "the mean of logarithms has no floor", "ext/engine/_means.pxd", "log2_exact(max(value, 0.00001))",
+        "log2_exact(max(value, 1e-300))", ("tests/engine/test_means.py",), ("_means", "_engine"),
+    ),
+    Fault(
+        "the first place of a sliced column is ignored", "ext/inputs/_arrow.pyx",
+        "layout.first = array.offset + skipped", "layout.first = skipped",
+        ("tests/inputs/test_arrow.py", "tests/inputs/test_frames.py"),
+    ),
+    Fault(
+        "the last digit of a score is truncated", "ext/inputs/_decimal.pxd",
+        "    if mantissa << m_shift << 62 != q * d:\n        q |= 1\n", "", (TREC,), ("_trec",),
+    ),
+    Fault(
+        "a whole number beyond 32 bits is a label", "ext/inputs/_decimal.pxd",
+        " or value > <uint64_t>0x7fffffff + negative:", ":", ("tests/inputs/test_trec_errors.py",), ("_trec",),
+    ),
+    Fault(
+        "a NaN in a dict is accepted", "ext/inputs/_join.pyx", "    return score[0] == score[0]\n",
+        "    return True\n", ("tests/inputs/test_runs.py", "tests/inputs/test_matching.py"),
+    ),
+    Fault(
+        "a judged document may be missed", "ext/inputs/_join.pyx",
+        "if not self.filters[self.filter_word(q, hashed)] >> (hashed >> 58) & 1:",
+        "if not self.filters[self.filter_word(q, hashed)] >> (hashed >> 59) & 1:", ("tests/inputs/test_matching.py",),
+    ),
+    Fault(
+        "a document with the k-th score is left out, if it comes earlier", "ext/retrieval/_top.pxd",
+        "(a.document < b.document)", "(a.document > b.document)",
+        ("tests/retrieval/test_exact_search.py",), ("_top", "_accumulators"),
+    ),
+    Fault(
+        "padding is counted in numbers instead of bytes", "src/tieaware/inputs/external_grouping.py",
+        "at += found.nbytes + -found.nbytes % 8", "at += found.nbytes + -n % 8",
+        ("tests/inputs/test_external_grouping.py",),
+    ),
+    Fault(
+        "rows after a spill keep the numbers of their batch", "src/tieaware/inputs/external_grouping.py",
+        "starts.append(batch.offsets[:-1] + n)", "starts.append(batch.offsets[:-1])",
+        ("tests/inputs/test_external_grouping.py",),
+    ),
+    Fault(
+        "the last chunk of a file is dropped", "src/tieaware/inputs/file_chunks.py",
+        "                yield FileChunk(parser, filled)\n",
+        "                if not continued:\n                    yield FileChunk(parser, filled)\n",
+        ("tests/inputs/test_file_chunks.py",),
+    ),
+    Fault(
+        "the last lists are left out when threads divide the lists", "src/tieaware/runtime/threads.py",
+        "edges[0], edges[-1] = 0, n_lists", "edges[0] = 0", ("tests/runtime/test_threads.py",),
+    ),
+    Fault(
+        "the last chunk of work is dropped", "src/tieaware/runtime/threads.py",
+        "for a, b in pairwise(edges.tolist()) if a < b]", "for a, b in pairwise(edges.tolist()[:-1]) if a < b]",
+        ("tests/runtime/test_threads.py",),
+    ),
+    Fault(
+        "trec_eval's order is ascending", "src/tieaware/ties.py", 'by_document="descending",',
+        'by_document="ascending",', (VALUES,),
+    ),
+    Fault(
+        "label 0 is relevant", "src/tieaware/measures/formulas.py", "return (labels >= rel).astype(np.float64)",
+        "return (labels >= rel - 1).astype(np.float64)", (VALUES,),
+    ),
+    Fault(
+        "one repeated document of a list is accepted", "src/tieaware/inputs/topk.py", "if len(again):",
+        "if len(again) > 1:", ("tests/inputs/test_run_topk.py",),
+    ),
+    Fault(
+        "a repeated document is accepted if two are to be kept", "src/tieaware/inputs/duplicate_rows.py",
+        'if duplicates == "error":\n        raise', 'if duplicates == "error" and len(found) > 1:\n        raise',
+        ("tests/inputs/test_runs.py", TREC),
+    ),
+    Fault(
+        "excluded items are forgotten", "src/tieaware/lists/sparse.py",
+        "if self.excluded is not None and len(self.excluded.columns):",
+        "if self.excluded is not None and len(self.excluded.columns) > 4:", ("tests/lists/test_sparse.py",),
+    ),
+    Fault(
+        "a changed run does not replace its checkpoint", "src/tieaware/results/checkpoints.py",
+        'if found["state"] == self._runs[run]["state"] else None', "",
+        ("tests/results/test_checkpoints.py",),
+    ),
+)  # fmt: skip
