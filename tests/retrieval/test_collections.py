@@ -8,7 +8,7 @@ import tarfile
 import pytest
 
 from tieaware.errors import InputError
-from tieaware.retrieval import read_documents, read_judgments, read_topics
+from tieaware.retrieval import read_documents, read_judgments, read_quality, read_topics
 
 
 def documents(text, format=None):
@@ -33,13 +33,6 @@ def test_trec(format):
     assert documents(text, format) == [("d1", "tied & done"), ("d2", "")]
 
 
-def test_trec_topics_with_and_without_closing_tags():
-    old = b"<top>\n<num> Number: 301\n<title> Topic: tied\nscores\n<desc> Description:\nnone\n</top>\n"
-    new = b"<top><num>7</num><title>\nTIES\n</title></top>"
-    assert read_topics(io.BytesIO(old + new)) == {"301": "tied scores", "7": "TIES"}
-    assert read_topics(io.BytesIO(b"<DOC>\n<DOCNO>3</DOCNO>\nties\n</DOC>")) == {"3": "ties"}
-
-
 def test_jsonl():
     text = '{"id": "d1", "contents": "tie"}\n\n{"_id": 2, "text": "tied"}\n'
     assert documents(text) == [("d1", "tie"), ("2", "tied")]
@@ -57,8 +50,6 @@ def test_smart_with_a_title_repeated_in_the_text():
         ("1", {"title": "tied scores", "body": "are frequent"}),
         ("2", {"title": "", "body": "no title"}),
     ]
-    topics = b".I 001\n.W\nfirst\n.I 004\n.W\nsecond\n"
-    assert read_topics(io.BytesIO(topics), "cranfield") == {"1": "first", "2": "second"}
 
 
 def test_npl():
@@ -126,9 +117,38 @@ def test_malformed_judgments_are_refused(text, format, message):
         read_judgments(io.BytesIO(text), format)
 
 
-def test_a_repeated_topic_is_refused():
-    with pytest.raises(InputError, match="<file>:2: the topic '1' appears twice"):
-        read_topics(io.BytesIO(b"1\ta\n1\tb\n"), "tsv")
+def test_a_folder_is_read_with_its_subfolders(tmp_path):
+    """Files are read in the order of their paths; each has its own format. Hidden files and folders are left out."""
+    (tmp_path / "b" / "c").mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "b" / "c" / "1.gz").write_bytes(gzip.compress(b"d2\tranks\n"))
+    (tmp_path / "a.jsonl").write_text('{"id": "d1", "contents": "tie"}\n')
+    (tmp_path / "z.tsv").write_text("d3\tscores\n")
+    for hidden in (tmp_path / ".git" / "x", tmp_path / "b" / ".x"):
+        hidden.write_text("no document")
+    assert list(read_documents(tmp_path)) == [("d1", "tie"), ("d2", "ranks"), ("d3", "scores")]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"empty: there are no files in this folder"):
+        list(read_documents(tmp_path / "empty"))
+
+
+def test_quality():
+    assert read_quality(io.BytesIO(b"d1\t0.5\n\na b 1e-3\r\nd3 1")) == {"d1": 0.5, "a b": 0.001, "d3": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "<file>: the file has no qualities"),
+        (b"d1\n", "<file>:1: expected an id and a number from 0 to 1, found 'd1'"),
+        (b"d1 0.5\nd2 nan\n", "<file>:2: expected an id and a number from 0 to 1, found 'd2 nan'"),
+        (b"d1 -0.5\n", "<file>:1: expected an id and a number from 0 to 1, found 'd1 -0.5'"),
+        (b"d1 0.5\n d1\t0.5\n", "<file>:2: the document 'd1' appears twice"),
+    ],
+)
+def test_malformed_qualities_are_refused(text, message):
+    with pytest.raises(InputError, match=message):
+        read_quality(io.BytesIO(text))
 
 
 @pytest.mark.parametrize(

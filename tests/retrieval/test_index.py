@@ -9,6 +9,7 @@ from collections_of_words import documents, named, words
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csc_array, csr_array
+from support.forged_index import save_forged
 
 from tieaware.errors import InputError
 from tieaware.retrieval import Analyzer, Index
@@ -148,20 +149,6 @@ def test_a_truncated_or_changed_file_is_refused(tmp_path):
         assert same(index, read)
         n_padding += 1
     assert n_padding < 0.2 * len(intact)
-
-
-def save_forged(path, change):
-    """Write an index file with changed arrays and a correct checksum."""
-    from tieaware.retrieval import index_file
-
-    index = Index.build([("d1", "a b a"), ("d2", "b")], analyzer=str.split)
-    arrays = {name: np.array(array) for name, array in index_file._arrays(index).items()}
-    change(arrays)
-    original, index_file._arrays = index_file._arrays, lambda _: arrays
-    try:
-        index.save(path)
-    finally:
-        index_file._arrays = original
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ method makes them. `tieaware.experiments.inexact` measures what each method save
 from tieaware.retrieval.analysis import Analyzer
 from tieaware.retrieval.champions import Champions
 from tieaware.retrieval.clusters import ClusterPruning
-from tieaware.retrieval.collections import read_documents, read_judgments, read_topics
+from tieaware.retrieval.collections import read_documents, read_judgments, read_quality
 from tieaware.retrieval.elimination import AtLeast, HighIdf
 from tieaware.retrieval.exact import Exact, MaxScore
 from tieaware.retrieval.feedback import BlindFeedback, rocchio
@@ -19,6 +19,7 @@ from tieaware.retrieval.names import parse_method
 from tieaware.retrieval.proximity import Proximity, learn_alpha, smallest_windows
 from tieaware.retrieval.static_quality import GlobalChampions, HighLow, NetScore
 from tieaware.retrieval.tiers import Tiers
+from tieaware.retrieval.topics import read_topics
 from tieaware.retrieval.wand import WAND, BlockMaxWAND
 from tieaware.retrieval.zones import WeightedZones, ZoneWeight, learn_zone_weight, zone_matches, zone_scores
 
@@ -51,6 +52,7 @@ __all__ = [
     "parse_method",
     "read_documents",
     "read_judgments",
+    "read_quality",
     "read_topics",
     "rocchio",
     "smallest_windows",

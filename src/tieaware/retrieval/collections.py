@@ -1,7 +1,7 @@
-"""Readers of the documents, topics and judgments of test collections, in the common file formats.
+"""Readers of the documents and judgments of test collections, in the common file formats.
 
 =============  =========================================================================================================
-``trec``       ``<DOC>`` with ``<DOCNO>``; topics as ``<top>`` with ``<num>`` and ``<title>``, or in the documents' form
+``trec``       ``<DOC>`` with ``<DOCNO>``; topics as in `tieaware.retrieval.topics`, or in the documents' form
 ``jsonl``      an object on each line, with ``id`` (or ``_id``, ``docid``, ``qid``) and ``contents`` (or ``text``)
 ``tsv``        an id, a tab and text on each line
 ``smart``      records with the fields ``.I``, ``.T``, ``.W``, as in MEDLINE; judgments are lines of query and document
@@ -14,32 +14,22 @@
 from __future__ import annotations
 
 import html
-import io
 import json
 import os
 import re
 import tarfile
-from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, Literal, TypeAlias, get_args
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
 
-from tieaware.checks.arguments import one_of, shown, unexpected
+from tieaware.checks.arguments import one_of, shown
 from tieaware.errors import InputError
-from tieaware.inputs.files import COMPRESSED_BUFFER, ByteStream, reason
+from tieaware.inputs.files import reason, source_name
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.trec import read_qrels
+from tieaware.retrieval.collection_files import FORMATS, LONGEST, Format, Path, TextFile, decoded, format_of
 
-__all__ = ["FORMATS", "read_documents", "read_judgments", "read_topics"]
-
-Path: TypeAlias = str | os.PathLike[str] | BinaryIO
 Document: TypeAlias = tuple[str, str | dict[str, str]]
 
-Format: TypeAlias = Literal["trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm"]
-FORMATS: tuple[Format, ...] = get_args(Format)
-# The first characters of a file by which a format is detected.
-_BEGINNINGS: dict[bytes, Format] = {b"<": "trec", b"{": "jsonl", b".I": "smart"}
-
-# The largest size of a line or a document in bytes. A malicious file could have a line that never ends.
-_LONGEST = 1 << 26
 # Cranfield's labels, 1 for the best, converted to labels where higher is better.
 _CRANFIELD = {"1": 4, "2": 3, "3": 2, "4": 1, "5": 0, "-1": 0}
 _IDS = ("id", "_id", "docid", "doc_id", "docno", "qid", "query_id")
@@ -55,10 +45,11 @@ def read_documents(path: Path, format: Format | None = None) -> Iterator[Documen
     Parameters
     ----------
     path : str, os.PathLike or binary file object
-        The file. Compression by gzip, bzip2, xz or zstd is detected by content.
+        The file, or a folder: its files and those of its subfolders are read in the order of their paths, without those
+        whose names begin with a dot. Compression by gzip, bzip2, xz or zstd is detected by content.
     format : str, optional
         "trec", "jsonl", "tsv", "smart", "cranfield", "npl" or "cacm". By default, the format is detected from the
-        beginning of the file.
+        beginning of each file.
 
     Yields
     ------
@@ -77,33 +68,111 @@ def read_documents(path: Path, format: Format | None = None) -> Iterator[Documen
     >>> list(read_documents(io.BytesIO(b"d1\tboundary layers\nd2\tlayers tie\n"), "tsv"))
     [('d1', 'boundary layers'), ('d2', 'layers tie')]
     """
-    with _Text(path) as text:
-        yield from _DOCUMENTS[_format(text, format)](text)
+    for file in _files_of(path):
+        with TextFile(file) as text:
+            yield from READERS[format_of(text, format)](text)
 
 
-def read_topics(path: Path, format: Format | None = None) -> dict[str, str]:
-    r"""Read topics as queries. The query of a TREC topic is its title.
+def read_collection(paths: Iterable[Path], format: Format | None = None, *, zones: bool = True) -> Iterator[Document]:
+    """Read the documents of several files and folders as one collection.
 
-    Parameters and errors as for `read_documents`; an id that appears twice is an error.
+    Paths, format and errors as for `read_documents`. Here it is also an error if a file has no documents, if an id
+    appears twice, or if only some documents have zones; the message names file and line.
+
+    Parameters
+    ----------
+    zones : bool
+        Whether documents keep their zones; if not, the zones become one text.
+    """
+    names = set[str]()
+    is_zoned: bool | None = None
+    for path in (file for each in paths for file in _files_of(each)):
+        with TextFile(path) as text:
+            before = len(names)
+            for name, content in READERS[format_of(text, format)](text):
+                if name in names:
+                    raise text.error(f"the document {name!r} appears twice")
+                names.add(name)
+                given: str | dict[str, str] = content if zones or isinstance(content, str) else joined(content)
+                if is_zoned is None:
+                    is_zoned = isinstance(given, dict)
+                if is_zoned != isinstance(given, dict):
+                    has = "no title, unlike the documents" if is_zoned else "a title, unlike the documents"
+                    raise text.error(f"the document {name!r} has {has} before it; index them without zones")
+                yield name, given
+            if len(names) == before:
+                raise InputError(text.name, "the file has no documents")
+
+
+def _files_of(path: Path) -> list[Path]:
+    """Return the files in a folder and its subfolders, in the order of their paths; or [path] if it is no folder."""
+    if not isinstance(path, str | os.PathLike) or not os.path.isdir(path):
+        return [path]
+
+    def fail(error: OSError) -> None:
+        raise InputError(source_name(os.fsdecode(error.filename)), reason(error)) from None
+
+    files = list[str]()
+    for folder, folders, names in os.walk(os.fsdecode(path), onerror=fail):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        files += [os.path.join(folder, each) for each in names if not each.startswith(".")]
+    if not files:
+        raise InputError(source_name(path), "there are no files in this folder")
+    return sorted(files)  # type: ignore[return-value]
+
+
+def read_quality(path: Path) -> dict[str, float]:
+    r"""Read the static quality of documents: an id and a number from 0 to 1 on each line.
+
+    Parameters
+    ----------
+    path : str, os.PathLike or binary file object
+        As for `read_documents`, but not a folder. White space or a tab separates the id from the number.
 
     Returns
     -------
-    dict of str to str
-        The text of each query by id, in the order of the file.
+    dict of str to float
+        The quality by id, as `Index.build` takes it.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, a line has another form, or an id appears twice; the message names the line.
 
     Examples
     --------
     >>> import io
-    >>> read_topics(io.BytesIO(b"<top>\n<num> Number: 301\n<title> tied scores\n</top>\n"))
-    {'301': 'tied scores'}
+    >>> read_quality(io.BytesIO(b"d1 0.5\nd2 1\n"))
+    {'d1': 0.5, 'd2': 1.0}
     """
-    topics: dict[str, str] = {}
-    with _Text(path) as text:
-        for name, query in _TOPICS[_format(text, format)](text):
-            if name in topics:
-                raise InputError(text.here(), f"the topic {name!r} appears twice")
-            topics[name] = query if isinstance(query, str) else " ".join(filter(None, query.values()))
-    return topics
+    quality = dict[str, float]()
+    with TextFile(path) as text:
+        for line in text:
+            if not line.strip():
+                continue
+            name, *rest = line.rsplit(maxsplit=1)
+            number = _as_number(rest[0] if rest else "")
+            if number is None or not 0 <= number <= 1:
+                raise text.unexpected("an id and a number from 0 to 1", shown(line))
+            if name.strip() in quality:
+                raise text.error(f"the document {name.strip()!r} appears twice")
+            quality[name.strip()] = number
+        if not quality:
+            raise InputError(text.name, "the file has no qualities")
+    return quality
+
+
+def _as_number(text: str) -> float | None:
+    """Convert text to a number; None if it is not written as one."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def joined(zones: dict[str, str]) -> str:
+    """Return the zones of a document as one text."""
+    return " ".join(filter(None, zones.values()))
 
 
 def read_judgments(path: Path, format: Format = "trec") -> Qrels:
@@ -133,7 +202,7 @@ def read_judgments(path: Path, format: Format = "trec") -> Qrels:
     if format not in _JUDGMENTS:
         return read_qrels(path)
     rows: dict[tuple[str, str], int] = {}
-    with _Text(path) as text:
+    with TextFile(path) as text:
         for query, document, label in _JUDGMENTS[format](text):
             rows[query, document] = max(label, rows.get((query, document), 0))
         if not rows:
@@ -142,83 +211,7 @@ def read_judgments(path: Path, format: Format = "trec") -> Qrels:
     return Qrels.from_columns(queries, documents, list(rows.values()))
 
 
-class _Raw(io.RawIOBase):
-    """An adapter from a `ByteStream` to the raw stream that io.BufferedReader needs."""
-
-    def __init__(self, stream: ByteStream) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: Any) -> int:
-        # Fill the buffer completely: the detection of the format looks at the first buffer only.
-        view, n = memoryview(room), 0
-        while n < len(view) and (more := self._stream.read_into(view[n:])):
-            n += more
-        return n
-
-
-class _Text:
-    """The lines of a text file, with the number of the line read last. A context manager."""
-
-    def __init__(self, path: Path) -> None:
-        self._stream = ByteStream(path)
-        self.file = io.BufferedReader(_Raw(self._stream), COMPRESSED_BUFFER)
-        self.name, self.number = self._stream.source_name, 0
-
-    def __enter__(self) -> _Text:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stream.close()
-
-    def here(self) -> str:
-        """Return the place ``path:line`` of the line read last."""
-        return f"{self.name}:{self.number}"
-
-    def unexpected(self, expected: str, found: str) -> InputError:
-        """Return an "expected X, found Y" error at the line read last."""
-        return unexpected(self.here(), expected, found)
-
-    def error(self, problem: str) -> InputError:
-        """Return an error at the line read last."""
-        return InputError(self.here(), problem)
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield the lines without their line ends."""
-        while line := self.file.readline(_LONGEST + 1):
-            self.number += 1
-            if len(line) > _LONGEST:
-                raise self.error(f"the line is longer than {_LONGEST >> 20} MB")
-            yield _decoded(line).rstrip("\r\n")
-
-
-def _decoded(text: bytes) -> str:
-    """Decode text as UTF-8 or, if it is not valid UTF-8, as Latin-1, which the oldest collections use."""
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        return text.decode("latin-1")
-
-
-def _format(text: _Text, given: Format | None) -> Format:
-    """Check the given format; if there is none, detect the format from the beginning of the file."""
-    if given is not None:
-        return one_of("format", given, FORMATS)
-    start = text.file.peek()[:COMPRESSED_BUFFER]
-    if start[257:262] == b"ustar":
-        return "cacm"
-    first = start.lstrip()[:5]
-    for beginning, format in _BEGINNINGS.items():
-        if first.startswith(beginning):
-            return format
-    if b"\t" in start.partition(b"\n")[0]:
-        return "tsv"
-    raise InputError(text.name, f"the format cannot be detected; it must be given as one of {', '.join(FORMATS)}")
-
-
-def _elements(text: _Text, names: str) -> Iterator[str]:
+def _elements(text: TextFile, names: str) -> Iterator[str]:
     """Yield the text between the tags of each element; `names` is a regular expression for the element's name."""
     start, stop = re.compile(rf"<(?:{names})>", re.IGNORECASE), re.compile(rf"</(?:{names})>", re.IGNORECASE)
     inside: list[str] | None = None
@@ -229,8 +222,8 @@ def _elements(text: _Text, names: str) -> Iterator[str]:
         if inside is None:
             continue
         size += len(line)
-        if size > _LONGEST:
-            raise text.error(f"the document is longer than {_LONGEST >> 20} MB")
+        if size > LONGEST:
+            raise text.error(f"the document is longer than {LONGEST >> 20} MB")
         if found := stop.search(line):
             yield "\n".join([*inside, line[: found.start()]])
             inside = None
@@ -240,39 +233,22 @@ def _elements(text: _Text, names: str) -> Iterator[str]:
         raise text.error("the file ends inside a document: a closing tag is missing")
 
 
-def _without_tags(markup: str) -> str:
+def without_tags(markup: str) -> str:
+    """Return the text of markup, with single spaces between its words."""
     return " ".join(html.unescape(_TAG.sub(" ", markup)).split())
 
 
-def _trec_documents(text: _Text) -> Iterator[Document]:
+def _trec_documents(text: TextFile) -> Iterator[Document]:
     name = re.compile(r"<DOCNO>\s*([^<]*?)\s*</DOCNO>", re.IGNORECASE)
     for element in _elements(text, "DOC"):
         found = name.search(element)
         if found is None or not found[1]:
             raise text.error("the document that ends here has no <DOCNO>")
-        yield found[1], _without_tags(element[: found.start()] + " " + element[found.end() :])
+        yield found[1], without_tags(element[: found.start()] + " " + element[found.end() :])
 
 
-def _trec_topics(text: _Text) -> Iterator[Document]:
-    """Yield TREC topics, whose inner tags need not be closed. Topics that have a <DOCNO> are read as documents."""
-    if re.search(rb"<DOCNO>", text.file.peek(), re.IGNORECASE):
-        yield from _trec_documents(text)
-        return
-    for element in _elements(text, "top"):
-        number = _field(element, "num").removeprefix("Number:").strip()
-        title = _field(element, "title").removeprefix("Topic:").strip()
-        if not number:
-            raise text.error("the topic that ends here has no <num>")
-        yield number, title
-
-
-def _field(element: str, name: str) -> str:
-    found = re.search(rf"<{name}>([^<]*)", element, re.IGNORECASE)
-    return "" if found is None else _without_tags(found[1])
-
-
-def _jsonl(text: _Text) -> Iterator[Document]:
-    titled: bool | None = None
+def json_objects(text: TextFile) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each line of a file, and the JSON object in it."""
     for line in text:
         if not line.strip():
             continue
@@ -282,16 +258,28 @@ def _jsonl(text: _Text) -> Iterator[Document]:
             record = None
         if not isinstance(record, dict):
             raise text.unexpected("a JSON object", shown(line))
-        name = next((record[field] for field in _IDS if field in record), None)
+        yield line, record
+
+
+def id_of(record: dict[str, Any]) -> str | None:
+    """Return the id of a document or topic, under one of its usual names; None if there is none."""
+    name = next((record[field] for field in _IDS if field in record), None)
+    return str(name) if isinstance(name, str | int) else None
+
+
+def _jsonl(text: TextFile) -> Iterator[Document]:
+    titled: bool | None = None
+    for line, record in json_objects(text):
+        name = id_of(record)
         body = next((record[field] for field in _TEXTS if field in record), None)
-        if not isinstance(name, str | int) or not isinstance(body, str):
+        if name is None or not isinstance(body, str):
             raise text.error(f"the object must have an id and a text, named id and contents; found {shown(line)}")
         titled = "title" in record if titled is None else titled
         title = record.get("title")
-        yield str(name), {"title": title if isinstance(title, str) else "", "body": body} if titled else body
+        yield name, {"title": title if isinstance(title, str) else "", "body": body} if titled else body
 
 
-def _tsv(text: _Text) -> Iterator[Document]:
+def _tsv(text: TextFile) -> Iterator[Document]:
     for line in text:
         name, tab, body = line.partition("\t")
         if tab:
@@ -300,7 +288,7 @@ def _tsv(text: _Text) -> Iterator[Document]:
             raise text.unexpected("an id, a tab and a text", shown(line))
 
 
-def _smart_documents(text: _Text) -> Iterator[Document]:
+def _smart_documents(text: TextFile) -> Iterator[Document]:
     """Yield the records. Each field of a record begins with a line of a dot and a letter: ".T" for the title."""
     name, fields, letter = "", dict[str, list[str]](), ""
     for line in text:
@@ -328,18 +316,12 @@ def _zones(fields: dict[str, list[str]]) -> dict[str, str]:
     return {"title": title, "body": body.removeprefix(title).strip() if title else body}
 
 
-def _cranfield_topics(text: _Text) -> Iterator[Document]:
-    """Yield Cranfield's topics by position, because the judgments do not use the numbers in the file."""
-    for number, (_, topic) in enumerate(_smart_documents(text), 1):
-        yield str(number), topic
-
-
-def _npl(text: _Text) -> Iterator[Document]:
+def _npl(text: TextFile) -> Iterator[Document]:
     for name, lines in _npl_records(text):
         yield name, " ".join(lines)
 
 
-def _npl_records(text: _Text) -> Iterator[tuple[str, list[str]]]:
+def _npl_records(text: TextFile) -> Iterator[tuple[str, list[str]]]:
     """Yield the number and the lines of each record."""
     name, lines = "", list[str]()
     for line in map(str.strip, text):
@@ -355,7 +337,7 @@ def _npl_records(text: _Text) -> Iterator[tuple[str, list[str]]]:
             raise text.unexpected("a line with a number, which begins a record", shown(line))
 
 
-def _pages(text: _Text) -> Iterator[Document]:
+def _pages(text: TextFile) -> Iterator[Document]:
     """Yield the HTML pages in a tar file; the text before the first empty line is the title."""
     try:
         with tarfile.open(fileobj=text.file, mode="r|") as archive:
@@ -363,9 +345,9 @@ def _pages(text: _Text) -> Iterator[Document]:
                 file = archive.extractfile(member) if member.isfile() else None
                 if file is None or not member.name.endswith((".html", ".htm")):
                     continue
-                if member.size > _LONGEST:
-                    raise InputError(text.name, f"the page {member.name!r} is longer than {_LONGEST >> 20} MB")
-                page = html.unescape(_TAG.sub(" ", _decoded(file.read())))
+                if member.size > LONGEST:
+                    raise InputError(text.name, f"the page {member.name!r} is longer than {LONGEST >> 20} MB")
+                page = html.unescape(_TAG.sub(" ", decoded(file.read())))
                 title, _, body = page.strip().partition("\n\n")
                 name = os.path.splitext(os.path.basename(member.name))[0]
                 yield name, {"title": " ".join(title.split()), "body": " ".join(body.split())}
@@ -373,19 +355,19 @@ def _pages(text: _Text) -> Iterator[Document]:
         raise InputError(text.name, f"not a complete tar file: {reason(error)}") from None
 
 
-def _smart_judgments(text: _Text) -> Iterator[tuple[str, str, int]]:
+def _smart_judgments(text: TextFile) -> Iterator[tuple[str, str, int]]:
     for query, document, *_ in _columns(text):
         yield query, document, 1
 
 
-def _cranfield_judgments(text: _Text) -> Iterator[tuple[str, str, int]]:
+def _cranfield_judgments(text: TextFile) -> Iterator[tuple[str, str, int]]:
     for query, document, *rest in _columns(text):
         if not rest or rest[0] not in _CRANFIELD:
             raise text.unexpected(f"a label, one of {', '.join(_CRANFIELD)}", shown(" ".join(rest)))
         yield query, document, _CRANFIELD[rest[0]]
 
 
-def _columns(text: _Text) -> Iterator[list[str]]:
+def _columns(text: TextFile) -> Iterator[list[str]]:
     for line in text:
         columns = line.split()
         if len(columns) >= 2:
@@ -394,7 +376,7 @@ def _columns(text: _Text) -> Iterator[list[str]]:
             raise text.unexpected("a query and a document", shown(line))
 
 
-def _cacm_judgments(text: _Text) -> Iterator[tuple[str, str, int]]:
+def _cacm_judgments(text: TextFile) -> Iterator[tuple[str, str, int]]:
     """Yield CACM's judgments, which write CACM-756 for the document CACM-0756."""
     for columns in _columns(text):
         name = re.fullmatch(r"CACM-(\d+)", columns[2]) if len(columns) > 3 else None
@@ -403,19 +385,18 @@ def _cacm_judgments(text: _Text) -> Iterator[tuple[str, str, int]]:
         yield columns[0], f"CACM-{int(name[1]):04}", int(columns[3])
 
 
-def _npl_judgments(text: _Text) -> Iterator[tuple[str, str, int]]:
+def _npl_judgments(text: TextFile) -> Iterator[tuple[str, str, int]]:
     for query, lines in _npl_records(text):
         for document in " ".join(lines).split():
             yield query, document, 1
 
 
-_Reader: TypeAlias = Callable[[_Text], Iterator[Document]]
-_DOCUMENTS: dict[str, _Reader] = {
+_Reader: TypeAlias = Callable[[TextFile], Iterator[Document]]
+READERS: dict[str, _Reader] = {
     "trec": _trec_documents, "jsonl": _jsonl, "tsv": _tsv, "smart": _smart_documents, "cranfield": _smart_documents,
     "npl": _npl, "cacm": _pages,
 }  # fmt: skip
-_TOPICS: dict[str, _Reader] = _DOCUMENTS | {"trec": _trec_topics, "cacm": _trec_topics, "cranfield": _cranfield_topics}
-_JUDGMENTS: dict[str, Callable[[_Text], Iterator[tuple[str, str, int]]]] = {
+_JUDGMENTS: dict[str, Callable[[TextFile], Iterator[tuple[str, str, int]]]] = {
     "smart": _smart_judgments, "cranfield": _cranfield_judgments, "npl": _npl_judgments,
     "cacm": _cacm_judgments,
 }  # fmt: skip

@@ -10,6 +10,12 @@ from tieaware.checks.arguments import did_you_mean, shown, unexpected
 from tieaware.errors import InputError
 from tieaware.retrieval.method import Method
 
+# Functions that users may take for methods, and what to do instead.
+_FUNCTIONS = {
+    "rocchio": "it makes queries from judgments, in Python, with which any method can search; "
+    "BlindFeedback() needs no judgments",
+}
+
 
 def parse_method(text: str, **usual: Any) -> Method:
     """Return the retrieval method with this name; ``str(method)`` gives the name of a method.
@@ -47,7 +53,9 @@ def parse_method(text: str, **usual: Any) -> Method:
         call = ast.Call(call, [], [])
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
         raise unexpected("method", "a name such as Champions(r=100)", shown(text))
-    known = _known(Method)  # type: ignore[type-abstract]
+    known = known_methods()
+    if call.func.id in _FUNCTIONS:
+        raise InputError("method", f"{call.func.id} is not a method: {_FUNCTIONS[call.func.id]}")
     if call.func.id not in known:
         hint = did_you_mean(call.func.id, known) or f"; the methods are {', '.join(sorted(known))}"
         raise InputError("method", f"unknown method {shown(call.func.id)}{hint}")
@@ -69,11 +77,15 @@ def parse_method(text: str, **usual: Any) -> Method:
         raise error.at(f"{error.where} of {text.strip()}", "method") from None
 
 
-def _known(base: type[Method]) -> dict[str, type[Method]]:
-    """Return all concrete methods derived from a base class, by name."""
+def known_methods() -> dict[str, type[Method]]:
+    """Return all methods by name: all concrete classes that are derived from `Method`."""
+    return _derived(Method)  # type: ignore[type-abstract]
+
+
+def _derived(base: type[Method]) -> dict[str, type[Method]]:
     found: dict[str, type[Method]] = {}
     for each in base.__subclasses__():
-        found |= _known(each)
+        found |= _derived(each)
         if not inspect.isabstract(each):
             found[each.__name__] = each
     return found

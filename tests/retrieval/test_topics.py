@@ -1,0 +1,238 @@
+"""Topics: their title, description and narrative, in the forms in which TREC and others publish them."""
+
+import io
+
+import pytest
+
+from tieaware.errors import InputError
+from tieaware.retrieval import read_topics
+from tieaware.retrieval.topics import PARTS
+
+
+def topics(text, *parts, format=None):
+    content = io.BytesIO(text if isinstance(text, bytes) else text.encode())
+    return read_topics(content, format, parts=parts) if parts else read_topics(content, format)
+
+
+def parts_of(text):
+    """Return each part of each topic."""
+    each = {part: topics(text, part) for part in PARTS}
+    return {name: tuple(each[part][name] for part in PARTS) for name in each["title"]}
+
+
+# As in TREC-6 to TREC-8 and Robust04: labels, no closing tags.
+ADHOC = """
+<top>
+
+<num> Number: 301
+<title> International Organized Crime
+
+<desc> Description:
+Identify organizations that participate in international criminal
+activity, the activity, and, if possible, collaborating organizations.
+
+<narr> Narrative:
+A relevant document must as a minimum identify the organization;
+at < 5 percent, "rings" &amp; gangs are not relevant.
+
+</top>
+
+
+<top>
+<num> Number: 302 \n<title> Poliomyelitis\n<desc> Description: \nIs the disease of Polio under control?
+<narr> Narrative: \nRelevant.
+</top>
+"""
+
+# As in TREC-1 and TREC-2: further elements, and a label before the title.
+TIPSTER = """<top>
+<head> Tipster Topic Description
+<num> Number:  051
+<dom> Domain:  International Economics
+<title> Topic:  Airbus Subsidies
+
+<desc> Description:
+
+Document will discuss government assistance to Airbus Industrie.
+
+<smry> Summary:
+none of this
+
+<narr> Narrative:
+
+A relevant document will cite trade policies.
+
+<con> Concept(s):
+
+1. Airbus Industrie
+
+<fac> Factor(s):
+<nat> Nationality: U.S.
+</fac>
+
+<def> Definition(s):
+none
+</top>
+"""
+
+# As in the web tracks.
+WEB = """<?xml version="1.0" encoding="UTF-8"?>
+<webtrack2012>
+  <topic number="151" type="faceted">
+    <query>403b</query>
+    <description>
+      What is a 403b plan &lt;in the U.S.&gt;?
+    </description>
+    <subtopic number="1" type="inf">What is it?</subtopic>
+  </topic>
+  <topic type='single' number='152'><query><![CDATA[angular <b> cheilitis]]></query>
+    <description>What is the <em>best</em> treatment?</description></topic>
+</webtrack2012>
+"""
+
+# As in TREC-COVID.
+COVID = """<topics task="COVIDSEARCH" batch="1">
+  <topic number="1">
+    <query>coronavirus origin</query>
+    <question>what is the origin of COVID-19</question>
+    <narrative>seeking range of information about the virus</narrative>
+  </topic>
+</topics>
+"""
+
+
+def test_adhoc_topics():
+    assert parts_of(ADHOC) == {
+        "301": (
+            "International Organized Crime",
+            "Identify organizations that participate in international criminal activity, the activity, and, if "
+            "possible, collaborating organizations.",
+            'A relevant document must as a minimum identify the organization; at < 5 percent, "rings" & gangs are not '
+            "relevant.",
+        ),
+        "302": ("Poliomyelitis", "Is the disease of Polio under control?", "Relevant."),
+    }
+
+
+def test_the_default_is_the_title():
+    assert topics(ADHOC) == topics(ADHOC, "title") == {"301": "International Organized Crime", "302": "Poliomyelitis"}
+
+
+def test_parts_are_joined_in_the_order_given():
+    assert topics(ADHOC, "narrative", "title")["302"] == "Relevant. Poliomyelitis"
+    assert topics(ADHOC, *PARTS)["302"] == "Poliomyelitis Is the disease of Polio under control? Relevant."
+
+
+def test_tipster_topics():
+    assert parts_of(TIPSTER) == {
+        "051": (
+            "Airbus Subsidies", "Document will discuss government assistance to Airbus Industrie.",
+            "A relevant document will cite trade policies.",
+        )
+    }  # fmt: skip
+
+
+def test_web_topics():
+    assert topics(WEB) == {"151": "403b", "152": "angular <b> cheilitis"}
+    assert topics(WEB, "description") == {
+        "151": "What is a 403b plan <in the U.S.>?",
+        "152": "What is the best treatment?",
+    }
+
+
+def test_covid_topics():
+    narrative = "seeking range of information about the virus"
+    assert parts_of(COVID) == {"1": ("coronavirus origin", "what is the origin of COVID-19", narrative)}
+
+
+def test_old_new_and_lower_case_topics_in_one_file():
+    old = "<top>\n<num> Number: 301\n<title> Topic: tied\nscores\n<desc> Description:\nnone\n</top>\n"
+    new = "<TOP><NUM>7</NUM><TITLE>\nTIES\n</TITLE></TOP>"
+    assert topics(old + new) == {"301": "tied scores", "7": "TIES"}
+    assert topics("<DOC>\n<DOCNO>3</DOCNO>\nties\n</DOC>") == {"3": "ties"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Elements without closing tags on one line.
+        ("<top><num> 7 <title> ties <desc> Description: of <narr> Narrative: all</top>", ("ties", "of", "all")),
+        # Labels in other spellings: without a colon on a line of their own, in capitals, and after white space.
+        ("<top><num>7\n<title> ties\n<desc> Description\nof\n<narr>\n NARRATIVE :\nall\n</top>", ("ties", "of", "all")),
+        # A word that is no label, because it is part of the text.
+        ("<top><num>7<title>topic models<desc>Description logics<narr>Narratives</top>",
+         ("topic models", "Description logics", "Narratives")),
+        # Attributes of elements, and markup in their text.
+        ("<top lang='en'><num>7</num><title x=''>a <i>b</i> c</title><desc>\n<p>d</p>\n</desc><narr>e</narr></top>",
+         ("a b c", "d", "e")),
+        # A number in an element of XML.
+        ("<topic><number>7</number><title>a</title><desc>b</desc><narr>c</narr></topic>", ("a", "b", "c")),
+    ],
+)  # fmt: skip
+def test_quirks(text, expected):
+    assert parts_of(text) == {"7": expected}
+
+
+def test_a_topic_without_closing_tag_ends_where_the_next_begins():
+    assert topics("<top>\n<num>1\n<title>a\n<top>\n<num>2\n<title>b\n</top>\n") == {"1": "a", "2": "b"}
+
+
+def test_an_xml_topic_without_elements_is_its_query():
+    assert topics('<topics><topic number="1">\nA 19-year-old\nmale &amp; more\n</topic></topics>') == {
+        "1": "A 19-year-old male & more"
+    }
+
+
+def test_a_topic_may_lack_a_part():
+    text = "<top><num>1<title>a<desc>b</top><top><num>2<title>c</top>"
+    assert topics(text, "title", "description") == {"1": "a b", "2": "c"}
+    assert topics(text, "description") == {"1": "b", "2": ""}
+
+
+def test_cranfield_topics_are_numbered_by_position():
+    text = b".I 001\n.W\nfirst\n.I 004\n.W\nsecond\n"
+    assert topics(text, format="cranfield") == {"1": "first", "2": "second"}
+
+
+def test_json_topics():
+    text = (
+        '{"qid": 1, "title": "tie", "description": "do scores tie?", "narrative": "all"}\n{"qid": 2, "title": "rank"}\n'
+    )
+    assert topics(text, "title", "description") == {"1": "tie do scores tie?", "2": "rank"}
+    assert topics(text, "narrative") == {"1": "all", "2": ""}
+    assert topics('{"_id": "1", "text": "tie", "desc": "of scores"}\n', "title", "description") == {
+        "1": "tie of scores"
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "message"),
+    [
+        ("1\ta\n1\tb\n", (), "<file>:2: the topic '1' appears twice"),
+        ("<top><num>1<title>a</top>\n<top><num>1<title>b</top>", (), "<file>:2: the topic '1' appears twice"),
+        ("<top><num>1<title>a", (), "<file>:1: the file ends inside a topic: a closing tag is missing"),
+        ("<top><title>a</top>", (), "<file>:1: the topic that ends here has no <num>"),
+        ("<top><num>1<desc>a</top>", (), "<file>: no topic has a title; other parts of topics are description"),
+        ("<top><num>1<title>a</top>", ("narrative",), "<file>: no topic has a narrative; other parts of topics are"),
+        ("<top><num>1<title>a</top>", PARTS, "<file>: no topic has a description$"),
+        ("1\ta\n", ("title", "description"), "<file>: topics in this format have no parts besides the title"),
+        ('{"id": 1, "title": 5}\n', ("title", "narrative"), "<file>:1: the object must have an id, and parts"),
+        ("1\ta\n", ("titel",), r"parts\[0\]: expected one of title, description, narrative, found 'titel'"),
+        ("1\ta\n", ("title", "title"), "parts: must name at least one part, and each only once"),
+    ],
+)  # fmt: skip
+def test_unusable_topics_are_refused(text, parts, message):
+    with pytest.raises(InputError, match=message):
+        topics(text, *parts)
+
+
+@pytest.mark.parametrize("content", ["\n" * 10**6, "<![CDATA[" * 10**5, "<title " * 10**5, "<title>\n  " * 10**5])
+def test_hostile_topics_are_read_in_linear_time(content):
+    """A quadratic search would take hours."""
+    assert list(topics(f"<top><num>1<title>a<desc>{content}</top>", "title")) == ["1"]
+
+
+@pytest.mark.parametrize("parts", [(), "title", None])
+def test_parts_is_a_sequence_of_names(parts):
+    with pytest.raises(InputError, match=r"^parts"):
+        read_topics(io.BytesIO(b"1\ta\n"), parts=parts)
