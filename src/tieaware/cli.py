@@ -19,9 +19,11 @@ from tieaware.commands import (
     demo_command,
     eval_command,
     fuse_command,
+    index_command,
     inexact_command,
     overhead_command,
     precision_command,
+    search_command,
     smooth_command,
     ties_command,
     trec_eval_command,
@@ -36,8 +38,8 @@ from tieaware.runtime.progress import stage
 
 _COMMANDS = (
     eval_command, trec_eval_command, ties_command, precision_command, compare_command, worst_case_command,
-    fuse_command, coarsen_command, curve_command, smooth_command, overhead_command, inexact_command, demo_command,
-    completion_command,
+    fuse_command, coarsen_command, curve_command, smooth_command, overhead_command, inexact_command, index_command,
+    search_command, demo_command, completion_command,
 )  # fmt: skip
 
 
@@ -76,6 +78,13 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(**{"formatter_class": _Help, **options})
         self.register("type", int, _number(int, "a whole number"))
         self.register("type", float, _number(float, "a number"))
+
+    def format_help(self) -> str:
+        """Return the help text. If its end takes long to make, a command sets `epilog_of`, which returns it."""
+        epilog_of = self.get_default("epilog_of")
+        if epilog_of is not None:
+            self.epilog = epilog_of()
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, with_pointer(f"{self.prog}: {message}", self) + "\n")

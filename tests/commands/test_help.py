@@ -78,7 +78,8 @@ def test_the_help_lists_every_test_and_correction(command, option, registry):
         ("eval", "--format", FORMATS),
         ("eval", "--beside", BESIDE),
         ("curve", "--kind", KINDS),
-        ("inexact", "--collection-format", retrieval.collections.FORMATS),
+        *((name, "--collection-format", retrieval.collection_files.FORMATS) for name in ("inexact", "index", "search")),
+        *((name, "--topic-part", retrieval.topics.PARTS) for name in ("inexact", "search")),
     ],
 )
 def test_the_choices_are_those_of_the_library(command, option, registry):

@@ -113,13 +113,14 @@ def test_no_module_imports_the_integrations():
 
 
 def test_retrieval_is_independent_of_evaluation():
-    """Retrieval makes runs and does not evaluate them. Only its experiment and its command import it."""
+    """Retrieval makes runs and does not evaluate them. Only its experiment and its commands import it."""
     inside = {name for name in MODULES if name.startswith("tieaware.retrieval")}
     assert inside
     evaluation = {f"tieaware.{name}" for name in ("_evaluate", "evaluator", "results", "engine", "measures")}
     assert not [name for name in inside if IMPORTS[name] & evaluation]
     users = {name for name in set(MODULES) - inside - {"tieaware"} if IMPORTS[name] & inside}
-    assert users == {"tieaware.experiments._inexact", "tieaware.commands.inexact_command"}
+    commands = {f"tieaware.commands.{name}" for name in ("inexact_command", "search_command", "retrieval_options")}
+    assert users == {"tieaware.experiments._inexact", *commands}
 
 
 def test_imports_are_found_everywhere_in_a_module(tmp_path):

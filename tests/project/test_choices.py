@@ -9,14 +9,14 @@ import pytest
 
 from tieaware import InputError, Run, _evaluate, ties
 from tieaware.checks.arguments import one_of
-from tieaware.commands import inexact_command
+from tieaware.commands import retrieval_options
 from tieaware.experiments import _curves
 from tieaware.inputs import duplicate_rows, run
 from tieaware.integrations import link_prediction
 from tieaware.measures import DEFINITIONS
 from tieaware.reference import gains, rankings
 from tieaware.results import paper_table
-from tieaware.retrieval import collections
+from tieaware.retrieval import collection_files, topics
 from tieaware.statistics import multiple_comparisons, paired_tests, procedures
 
 
@@ -30,7 +30,8 @@ from tieaware.statistics import multiple_comparisons, paired_tests, procedures
         (gains.Dcg, DEFINITIONS["nDCG"].parameters["dcg"].choices),
         (_curves.CurveKind, _curves.KINDS),
         (_evaluate.QueryChoice, _evaluate.QUERIES),
-        (collections.Format, inexact_command.FORMATS),
+        (collection_files.Format, retrieval_options.FORMATS),
+        (topics.Part, retrieval_options.PARTS),
         (paired_tests.PairedMethod, paired_tests._METHODS),
         (procedures.PairTest, procedures.TESTS),
         (procedures.Test, [*procedures.TESTS, "none"]),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from tieaware.commands.retrieval_options import method_names
 from tieaware.measures import DEFINITIONS
 
 
@@ -40,8 +41,10 @@ class _Option(NamedTuple):
         return self.takes_value and not self.values and self.metavar in _FILES
 
 
+# The values of options with placeholders that stand for a name in a registry.
+_VALUES: dict[str, Callable[[], Iterable[str]]] = {"MEASURE": lambda: DEFINITIONS, "METHOD": method_names}
 # The placeholders that stand for files and folders in help texts.
-_FILES = ("QRELS", "RUN", "FILE", "FOLDER", "COLLECTION", "TOPICS")
+_FILES = ("QRELS", "RUN", "FILE", "FOLDER", "COLLECTION", "TOPICS", "DOCUMENTS", "INDEX", "QUERIES")
 
 
 def _options(parser: argparse.ArgumentParser) -> list[_Option]:
@@ -51,7 +54,7 @@ def _options(parser: argparse.ArgumentParser) -> list[_Option]:
         metavar = str(action.metavar or "")
         # The RUN of --baseline is the name of a run; elsewhere RUN is a file.
         is_run_name = action.dest == "baseline"
-        values = DEFINITIONS if metavar == "MEASURE" else action.choices or ()
+        values = _VALUES[metavar]() if metavar in _VALUES else action.choices or ()
         options.append(
             _Option(
                 tuple(action.option_strings),

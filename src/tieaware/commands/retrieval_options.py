@@ -1,0 +1,180 @@
+"""Options of the commands that index and search texts, and the functions that apply them.
+
+They import `tieaware.retrieval` only when they run: its import would slow down the start of every command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from tieaware.errors import InputError
+from tieaware.inputs.files import source_name
+from tieaware.runtime.progress import stage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tieaware.retrieval import Index, Method
+    from tieaware.retrieval.collection_files import Format
+    from tieaware.retrieval.topics import Part
+
+# The file formats and the parts of topics of tieaware.retrieval, repeated here because of its import.
+FORMATS: tuple[Format, ...] = ("trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm")
+PARTS: tuple[Part, ...] = ("title", "description", "narrative")
+
+_STEMMER, _STOP_WORDS = "english", "lucene"
+
+
+def add_format(command: argparse.ArgumentParser, what: str) -> None:
+    """Add the option for the format of the files that `what` names."""
+    command.add_argument(
+        "--collection-format", choices=FORMATS, metavar="F",
+        help=f"format of {what}: {', '.join(FORMATS)} (default: recognised from their content)",
+    )  # fmt: skip
+
+
+def add_building(command: argparse.ArgumentParser) -> None:
+    """Add the options for building an index from documents. They default to None, so that an index can refuse them."""
+    command.add_argument("--stemmer", metavar="S", help=f"name of a PyStemmer stemmer, or none (default: {_STEMMER})")
+    command.add_argument(
+        "--stop-words", choices=("lucene", "scikit-learn", "none"),
+        help=f"list of words to leave out (default: {_STOP_WORDS})",
+    )  # fmt: skip
+    command.add_argument(
+        "--quality", metavar="FILE",
+        help="file with the static quality of each document: an id and a number from 0 to 1 on each line",
+    )  # fmt: skip
+
+
+def add_topic_parts(command: argparse.ArgumentParser) -> None:
+    """Add the option for the parts of topics."""
+    command.add_argument(
+        "--topic-part", choices=PARTS, action="append", metavar="PART", dest="parts",
+        help=f"part of each topic to use as query: {', '.join(PARTS)}; repeatable (default: title)",
+    )  # fmt: skip
+
+
+def add_weighting(command: argparse.ArgumentParser) -> None:
+    """Add the option for the weights of terms, the number of documents to find, and the option that lists methods."""
+    command.add_argument(
+        "--weighting", default="lnc.ltc", metavar="W",
+        help="weights of terms: SMART notation such as lnc.ltc, bm25, or impact:BITS (%(default)s)",
+    )  # fmt: skip
+    command.add_argument("-k", type=int, default=1000, help="number of documents to find (%(default)s)")
+    command.add_argument(
+        "--list-methods", action=_ListMethods, nargs=0, help="list all search methods with their parameters, and exit"
+    )
+
+
+class _ListMethods(argparse.Action):
+    """Print all methods and weightings, and exit, as ``--help`` does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        parser._print_message(method_list(), sys.stdout)
+        parser.exit()
+
+
+def method_list() -> str:
+    """Return the names of all methods with their parameters and what they do, and the weightings."""
+    from tieaware.retrieval.weighting import EXPECTED
+
+    lines = []
+    for method in _sorted_methods():
+        summary = (inspect.getdoc(method) or "").partition("\n\n")[0]
+        lines.append(f"{_signature(method)}\n    {' '.join(summary.replace('`', '').split())}\n")
+    return "".join(lines) + f"\nEach method also takes weighting=, for example weighting='bm25': {EXPECTED}.\n"
+
+
+def method_epilog() -> str:
+    """Return the end of a command's help: the methods with their parameters, and the weightings."""
+    from tieaware.retrieval.weighting import EXPECTED
+
+    return f"Methods: {', '.join(map(_signature, _sorted_methods()))}. Weightings: {EXPECTED}."
+
+
+def method_names() -> list[str]:
+    """Return the names of all methods."""
+    return [method.__name__ for method in _sorted_methods()]
+
+
+def _sorted_methods() -> list[type[Method]]:
+    from tieaware.retrieval.names import known_methods
+
+    return [method for _, method in sorted(known_methods().items())]
+
+
+def _signature(method: type[Method]) -> str:
+    """Return a method's name with its own parameters and their defaults, such as "Champions(r=100)"."""
+    parameters = inspect.signature(method).parameters.values()
+    own = [f"{each.name}={each.default!r}" for each in parameters if each.name != "weighting"]
+    return f"{method.__name__}({', '.join(own)})"
+
+
+def methods(texts: Sequence[str], arguments: argparse.Namespace) -> list[Method]:
+    """Return the methods with some names, with the weighting of the command where the name does not give one."""
+    from tieaware.retrieval import parse_method
+
+    return [parse_method(text, weighting=arguments.weighting) for text in texts]
+
+
+def topics_at(path: str, arguments: argparse.Namespace) -> dict[str, str]:
+    """Read the topics as queries; raise InputError if there are none."""
+    from tieaware.retrieval import read_topics
+
+    topics = read_topics(path, arguments.collection_format, parts=arguments.parts or ("title",))
+    if not topics:
+        raise InputError(source_name(path), "the file has no topics")
+    return topics
+
+
+def loaded_index(path: str) -> Index:
+    """Load an index; raise InputError if the file is no index, or if its index cannot split queries into terms."""
+    from tieaware.retrieval import Index, is_index_file
+
+    if os.path.exists(path) and not is_index_file(path):
+        problem = f"not an index; tieaware index {path} --out INDEX makes one of documents"
+        raise InputError(source_name(path), problem)
+    index = Index.load(path)
+    if index.analyzer is None:
+        problem = "the index was built with an analyzer that it cannot store: it can be searched in Python only"
+        raise InputError(source_name(path), problem)
+    return index
+
+
+def built_index(
+    paths: Sequence[str], arguments: argparse.Namespace, *, zones: bool = True, positions: bool = True
+) -> Index:
+    """Build an index from files and folders of documents, with the options that `add_building` added."""
+    from tieaware.retrieval import Analyzer, Index, read_quality
+    from tieaware.retrieval.collections import read_collection
+
+    stemmer, stop_words = arguments.stemmer or _STEMMER, arguments.stop_words or _STOP_WORDS
+    analyzer = Analyzer(
+        stemmer=None if stemmer == "none" else stemmer, stop_words=None if stop_words == "none" else stop_words
+    )
+    quality = None if arguments.quality is None else read_quality(arguments.quality)
+    with stage("documents") as advance:
+
+        def counted() -> Any:
+            for document in read_collection(paths, arguments.collection_format, zones=zones):
+                yield document
+                advance(1)
+
+        return Index.build(counted(), analyzer=analyzer, quality=quality, positions=positions)
+
+
+def index_of(path: str, arguments: argparse.Namespace) -> Index:
+    """Load an index, or build one from a file or folder of documents."""
+    from tieaware.retrieval import is_index_file
+
+    if not is_index_file(path):
+        return built_index([path], arguments)
+    for option in ("stemmer", "stop_words", "quality"):
+        if getattr(arguments, option) is not None:
+            problem = f"--{option.replace('_', '-')} cannot be combined with an index, which has its own: {path}"
+            raise InputError("", problem, argument=option)
+    return loaded_index(path)

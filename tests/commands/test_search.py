@@ -1,0 +1,306 @@
+"""The commands ``tieaware index`` and ``tieaware search``: runs that are those of Python, and errors in one line."""
+
+import gzip
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from support.forged_index import save_forged
+
+import tieaware
+from tieaware import retrieval, samples
+from tieaware.cli import main
+from tieaware.retrieval.names import known_methods
+
+NAMES = sorted(name for name, method in known_methods().items() if method.__module__.startswith("tieaware."))
+PARAMETERS = ("Champions(r=20)", "Tiers(quantiles=(0.9,))", "ImpactOrdered(postings=0.2)", "AtLeast(m=2)")
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return samples.generate_texts(n_documents=300, n_topics=12)
+
+
+@pytest.fixture(scope="module")
+def folder(collection, tmp_path_factory):
+    """Write the collection as two files of documents in a folder, topics, judgments and qualities; index it."""
+    folder = tmp_path_factory.mktemp("collection")
+    lines = [
+        json.dumps({"id": name, "title": zones["title"], "text": zones["body"]})
+        for name, zones in documents(collection)
+    ]
+    (folder / "documents" / "more").mkdir(parents=True)
+    (folder / "documents" / "1.jsonl").write_text("\n".join(lines[:200]))
+    (folder / "documents" / "more" / "2.jsonl.gz").write_bytes(gzip.compress("\n".join(lines[200:]).encode()))
+    (folder / "documents" / ".hidden").write_text("no document")
+    (folder / "topics.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in collection.topics.items()))
+    (folder / "quality.tsv").write_text("".join(f"{name}\t{value!r}\n" for name, value in collection.quality.items()))
+    judged = [(q, d, label) for q, labels in collection.qrels.items() for d, label in labels.items()]
+    (folder / "qrels.txt").write_text("".join(f"{q} 0 {d} {label}\n" for q, d, label in judged))
+    assert main(["index", f"{folder}/documents", "--quality", f"{folder}/quality.tsv", "--out", f"{folder}/index"]) == 0
+    return folder
+
+
+def documents(collection):
+    return collection.documents.items()
+
+
+def search(capfd, *arguments):
+    status = main(["search", *map(str, arguments)])
+    captured = capfd.readouterr()
+    return status, captured.out, captured.err
+
+
+def same_bits(run, path):
+    """Return whether a file has the queries with documents, the documents and the scores of a run."""
+    read = tieaware.read_run(path)
+    kept = [query for query, n in zip(run.queries, np.diff(run.offsets), strict=True) if n]
+    assert run.scores.dtype == read.scores.dtype
+    return (
+        list(read.queries) == kept
+        and list(read.documents) == list(run.documents)
+        and read.scores.tobytes() == run.scores.tobytes()
+    )
+
+
+def test_the_index_is_that_of_python(folder, collection):
+    built = retrieval.Index.build(documents(collection), quality=collection.quality)
+    built.save(folder / "python.index")
+    assert (folder / "index").read_bytes() == (folder / "python.index").read_bytes()
+
+
+@pytest.mark.parametrize("weighting", ["lnc.ltc", "bm25"])
+@pytest.mark.parametrize("name", [*NAMES, *PARAMETERS])
+def test_every_method_finds_what_it_finds_in_python(folder, collection, capfd, name, weighting):
+    options = ["--method", name, "--weighting", weighting, "-k", 30, "--out", folder / "found.run"]
+    assert search(capfd, folder / "index", folder / "topics.tsv", *options)[0] == 0
+    index = retrieval.Index.build(documents(collection), quality=collection.quality)
+    method = retrieval.parse_method(name, weighting=weighting)
+    assert same_bits(method.search(index, collection.topics, 30), folder / "found.run")
+
+
+def test_the_tag_is_the_method_and_the_run_goes_to_standard_output(folder, capfd):
+    status, out, err = search(capfd, folder / "index", "--query", "dudu", "--query", "leke sudi", "-k", "2")
+    assert (status, err) == (0, "")
+    rows = [line.split() for line in out.splitlines()]
+    assert [(row[0], row[3], row[5]) for row in rows] == [(q, rank, "Exact()") for q in "12" for rank in "12"]
+
+
+def test_whole_ties_and_threads(folder, capfd):
+    options = ["--weighting", "bnn.bnn", "-k", "1"]
+    few = search(capfd, folder / "index", folder / "topics.tsv", *options, "--threads", "1")[1]
+    assert few == search(capfd, folder / "index", folder / "topics.tsv", *options, "--threads", "3")[1]
+    more = search(capfd, folder / "index", folder / "topics.tsv", *options, "--whole-ties")[1]
+    assert set(few.splitlines()) < set(more.splitlines())
+
+
+@pytest.mark.parametrize("name", ["a.run.gz", "a.run.xz", "a.parquet"])
+def test_the_ending_is_the_format(folder, collection, capfd, name):
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    status, out, err = search(capfd, folder / "index", folder / "topics.tsv", "--out", folder / name)
+    assert (status, out, err) == (0, "", f"wrote {folder}/{name}\n")
+    index = retrieval.Index.load(folder / "index")
+    assert same_bits(retrieval.Exact().search(index, collection.topics), folder / name)
+
+
+def test_counts(folder, collection, capfd):
+    status, out, err = search(capfd, folder / "index", folder / "topics.tsv", "--method", "AtLeast(m=2)", "--counts")
+    assert status == 0
+    assert len(out.splitlines()) > 20
+    index = retrieval.Index.load(folder / "index")
+    costs = retrieval.AtLeast(m=2).counted(index, collection.topics)[1]
+    columns = costs.postings, costs.documents, costs.comparisons
+    expected = [[name, *map(str, row)] for name, *row in zip(collection.topics, *columns, strict=True)]
+    expected.append(["all", *(str(each.sum()) for each in columns)])
+    assert [line.replace(",", "").split() for line in err.splitlines()[-13:]] == expected
+
+
+def test_the_run_can_be_evaluated(folder, collection, capfd):
+    options = ["--method", "Champions(r=20)", "--weighting", "bm25"]
+    (folder / "champions.run").write_text(search(capfd, folder / "index", folder / "topics.tsv", *options)[1])
+    assert main(["eval", f"{folder}/qrels.txt", f"{folder}/champions.run", "-m", "AP", "--digits", "12"]) == 0
+    printed = float(capfd.readouterr().out.split()[-1])
+    index = retrieval.Index.load(folder / "index")
+    run = retrieval.Champions(r=20, weighting="bm25").search(index, collection.topics)
+    assert printed == pytest.approx(float(tieaware.evaluate(collection.qrels, run, "AP")), abs=1e-12)
+    assert printed > 0.3
+
+
+def test_cranfield_from_its_files_to_its_value(data, tmp_path, capfd):
+    """Judgments of Cranfield have a format of their own; they are written as TREC's for ``tieaware eval``."""
+    source = data / "cranfield_raw"
+    given = ["--collection-format", "cranfield"]
+    assert main(["index", f"{source}/cran.all.1400", *given, "--out", f"{tmp_path}/index"]) == 0
+    assert capfd.readouterr().err == f"wrote {tmp_path}/index: 1,400 documents, 4,726 terms, 95,278 postings\n"
+    options = ["--weighting", "bm25", "--out", tmp_path / "bm25.run"]
+    assert search(capfd, tmp_path / "index", source / "cran.qry", *given, *options)[0] == 0
+    qrels = retrieval.read_judgments(source / "cranqrel", "cranfield")
+    rows = zip(
+        np.repeat(qrels.queries.to_list(), np.diff(qrels.offsets)), qrels.documents.to_list(), qrels.labels, strict=True
+    )
+    (tmp_path / "qrels.txt").write_text("".join(f"{q} 0 {d} {label}\n" for q, d, label in rows))
+    assert main(["eval", f"{tmp_path}/qrels.txt", f"{tmp_path}/bm25.run", "-m", "AP"]) == 0
+    # The value in the table of docs/retrieval.md.
+    assert capfd.readouterr().out.split()[-1][:5] == "0.298"
+
+
+def test_a_smaller_index_without_zones_and_positions(folder, capfd):
+    small = folder / "small.index"
+    assert main(["index", f"{folder}/documents", "--no-zones", "--no-positions", "--out", str(small)]) == 0
+    whole, part = retrieval.Index.load(folder / "index"), retrieval.Index.load(small)
+    assert part.terms == whole.terms
+    for name in ("starts", "documents", "frequencies", "lengths"):
+        assert np.array_equal(getattr(part.postings, name), getattr(whole.postings, name))
+    assert (part.zones, part.postings.positions, part.quality) == ({}, None, None)
+    capfd.readouterr()
+    for method, lacks in (("Proximity()", "positions"), ("WeightedZones()", "zones"), ("NetScore()", "static quality")):
+        status, out, err = search(capfd, small, "--query", "dudu", "--method", method)
+        assert (status, out) == (2, "")
+        assert err.startswith(f"{small}: has no {lacks}; build it ")
+        assert err.endswith(" (see tieaware index --help)\n")
+
+
+def test_the_analyzer_of_the_documents_is_that_of_the_queries(tmp_path, capfd):
+    (tmp_path / "d.tsv").write_text("d1\tthe layers\nd2\tlayer\n")
+    for options, found in ((["--stemmer", "none", "--stop-words", "none"], ["d1"]), ([], ["d1", "d2"])):
+        assert main(["index", f"{tmp_path}/d.tsv", *options, "--out", f"{tmp_path}/index"]) == 0
+        capfd.readouterr()
+        out = search(capfd, tmp_path / "index", "--query", "the layers", "--weighting", "nnn.nnn")[1]
+        assert [line.split()[2] for line in out.splitlines()] == found
+
+
+def test_documents_and_topics_from_standard_input(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"d1\ttie\nd2\trank\n")))
+    assert main(["index", "-", "--out", f"{tmp_path}/index"]) == 0
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"<top><num>7<title> ties<desc> rank</top>")))
+    capfd.readouterr()
+    options = ["--topic-part", "description", "--topic-part", "title", "--weighting", "nnn.nnn"]
+    out = search(capfd, tmp_path / "index", "-", *options)[1]
+    assert [line.split()[0:3:2] for line in out.splitlines()] == [["7", "d1"], ["7", "d2"]]
+
+
+def test_inexact_takes_the_index_of_the_command(folder, capfd):
+    options = ["--method", "NetScore()", "--method", "Champions(r=5)", "-k", "10", "-m", "AP", "--format", "csv"]
+    printed = []
+    for given in ([f"{folder}/documents", "--quality", f"{folder}/quality.tsv"], [f"{folder}/index"]):
+        files = [given[0], f"{folder}/topics.tsv", f"{folder}/qrels.txt"]
+        assert main(["inexact", *files, *given[1:], *options]) == 0
+        # The column of times differs from call to call.
+        lines = [line.split(",") for line in capfd.readouterr().out.splitlines()]
+        time = lines[0].index("time")
+        printed.append([line[:time] + line[time + 1 :] for line in lines])
+    assert printed[0] == printed[1]
+    assert [line[0] for line in printed[0]] == ["method", "Exact()", "NetScore(share=1.0)", "Champions(r=5)"]
+
+
+def test_list_methods_names_all_methods(capfd):
+    for command in ("search", "inexact"):
+        with pytest.raises(SystemExit, match="0"):
+            main([command, "--list-methods"])
+        out = capfd.readouterr().out
+        assert set(re.findall(r"^(\w+)\(", out, re.MULTILINE)) >= set(NAMES)
+        assert "Champions(r=100, " in out
+        with pytest.raises(SystemExit, match="0"):
+            main([command, "--help"])
+        printed = " ".join(capfd.readouterr().out.split()).partition("Methods: ")[2]
+        assert all(f"{name}(" in printed for name in NAMES)
+        assert printed.endswith(f"Weightings: {retrieval.weighting.EXPECTED}.")
+
+
+@pytest.fixture
+def files(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "index").write_bytes((folder / "index").read_bytes())
+    (tmp_path / "d.tsv").write_text("d1\ttie\nd2\trank\n")
+    (tmp_path / "again.tsv").write_text("d3\ttie\nd1\trank\n")
+    (tmp_path / "titled.jsonl").write_text('{"id": "d4", "title": "tie", "text": "rank"}\n')
+    (tmp_path / "empty.trec").write_text("<p>no document</p>\n")
+    (tmp_path / "q.tsv").write_text("d1 0.5\n")
+    (tmp_path / "bad.tsv").write_text("d1 0.5\nd2 high\n")
+    (tmp_path / "large.tsv").write_text("d1 0.5\nd2 1.5\n")
+    (tmp_path / "twice.tsv").write_text("d1 0.5\nd1 0.5\n")
+    (tmp_path / "t.tsv").write_text("1\ttie\n")
+    (tmp_path / "t.trec").write_text("<top><num>1</num><title>tie</title></top>")
+    (tmp_path / "none").mkdir()
+    return tmp_path
+
+
+def status_of(arguments):
+    """Run a command and return its exit status; argparse itself exits."""
+    try:
+        return main(arguments)
+    except SystemExit as done:
+        return done.code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("index d.tsv again.tsv --out x", "again.tsv:2: the document 'd1' appears twice"),
+        ("index d.tsv titled.jsonl --out x", "titled.jsonl:1: the document 'd4' has a title, unlike the"),
+        ("index titled.jsonl d.tsv --out x", "d.tsv:1: the document 'd1' has no title, unlike the documents before it"),
+        ("index empty.trec --out x", "empty.trec: the file has no documents"),
+        ("index none --out x", "none: there are no files in this folder"),
+        ("index nowhere --out x", "nowhere: there is no such file"),
+        ("index index --out x", "index: the format cannot be detected; it must be given as one of trec, jsonl"),
+        ("index d.tsv --out none", "none: this is a folder; the index needs the name of a file"),
+        ("index d.tsv --out no/where", "no/where: its folder does not exist"),
+        ("index d.tsv --out d.tsv", "--out would replace the input d.tsv; see tieaware index --help"),
+        ("index d.tsv --out s3://b/x", "argument --out: "),
+        ("index - - --out x", "-: standard input can be read only once, but is given 2 times"),
+        ("index d.tsv --out x --quality q.tsv", "--quality: must have a number for each document; 'd2' has none"),
+        ("index d.tsv --out x --quality bad.tsv", "bad.tsv:2: expected an id and a number from 0 to 1, found 'd2 h"),
+        ("index d.tsv --out x --quality large.tsv", "large.tsv:2: expected an id and a number from 0 to 1, found"),
+        ("index d.tsv --out x --quality twice.tsv", "twice.tsv:2: the document 'd1' appears twice"),
+        ("index d.tsv --out x --stemmer klingon", "--stemmer: expected one of "),
+        ("search index", "either QUERIES or --query WORDS is required; see tieaware search --help"),
+        ("search index t.tsv --query tie", "either QUERIES or --query WORDS is required"),
+        ("search index --query tie --topic-part title", "--query has words, not a file of topics"),
+        ("search index t.tsv --topic-part narrative", "t.tsv: topics in this format have no parts besides the title"),
+        ("search index t.trec --topic-part narrative", "t.trec: no topic has a narrative"),
+        ("search index empty.trec", "empty.trec: the file has no topics"),
+        ("search d.tsv t.tsv", "d.tsv: not an index; tieaware index d.tsv --out INDEX makes one of documents"),
+        ("search nowhere t.tsv", "nowhere: No such file or directory"),
+        ("search index t.tsv --method Champion", "--method: unknown method 'Champion'; did you mean Champions or"),
+        ("search index t.tsv --method Champions(r=0)", "--method: r of Champions(r=0): expected a whole number"),
+        ("search index t.tsv --method rocchio", "--method: rocchio is not a method: it makes queries from judgments"),
+        ("search index t.tsv --weighting bm52", "--weighting: expected letters such as lnc.ltc"),
+        ("search index t.tsv -k 0", "-k: expected a whole number of at least 1, found 0"),
+        ("search index t.tsv --threads 0", "--threads: expected a whole number"),
+        ("search index t.tsv --out x.csv", "x.csv: a run cannot be written as a .csv file"),
+        ("inexact index t.tsv q --stemmer none", "--stemmer cannot be combined with an index, which has its own: "),
+    ],
+)  # fmt: skip
+def test_errors_are_one_line_and_nothing_is_written(files, capfd, arguments, message):
+    if arguments.startswith("inexact"):
+        (files / "q").write_text("1 0 T-000001 1\n")
+    before = sorted(path.name for path in files.rglob("*"))
+    assert status_of(arguments.split()) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.removeprefix("tieaware index: ").startswith(message)
+    assert sorted(path.name for path in files.rglob("*")) == before
+
+
+def test_damaged_and_forged_indexes_are_refused(files, capfd):
+    intact = (files / "index").read_bytes()
+    (files / "truncated").write_bytes(intact[:-100])
+    (files / "changed").write_bytes(intact[:-7] + b"x" + intact[-6:])
+    (files / "later").write_bytes(intact.replace(b'"version": 1', b'"version": 7'))
+    save_forged(files / "forged", lambda arrays: arrays["/documents"].__setitem__(0, 2))
+    for name in ("truncated", "changed", "later", "forged"):
+        status, out, err = search(capfd, name, "t.tsv")
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"{name}: ")
+        assert "not a complete and undamaged file" in err or "version 7 of the format" in err
+
+
+def test_an_index_without_an_analyzer_is_refused(files, capfd):
+    retrieval.Index.build([("d1", "tie")], analyzer=str.split).save(files / "split.index")
+    status, out, err = search(capfd, "split.index", "t.tsv")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("split.index: the index was built with an analyzer that it cannot store: ")
