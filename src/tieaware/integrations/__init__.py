@@ -11,6 +11,7 @@
 ``sklearn``                ``scorer`` for the parameter ``scoring``: each query is a list
 ``link_prediction``        ``Evaluator`` replaces ``ogb.linkproppred.Evaluator``
 ``nearest_neighbours``     ``recall`` of nearest-neighbour search, from arrays and the files of its benchmarks
+``polars``                 ``install()`` adds ``frame.tieaware.evaluate(qrels, measures)`` to the frames of polars
 ``spark``                  ``evaluate`` and ``means`` for data frames of Spark
 =========================  ===========================================================================================
 
