@@ -29,6 +29,13 @@ class FrameNamespace:
     frame : polars.DataFrame or polars.LazyFrame
         Columns of queries, documents and scores, under any of the names that `tieaware.evaluate` takes; a column run,
         system or tag holds several runs.
+
+    Examples
+    --------
+    >>> import polars
+    >>> run = polars.DataFrame({"qid": ["q1", "q1"], "docno": ["a", "b"], "score": [0.5, 0.5]})
+    >>> FrameNamespace(run).evaluate({"q1": {"a": 1}}, "P@1")["P@1"].to_list()
+    [0.5]
     """
 
     def __init__(self, frame: polars.DataFrame | polars.LazyFrame) -> None:
