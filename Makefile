@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # pip is among them because the pip of a new environment may be too old for dependency groups.
 BUILD_REQUIREMENTS := 'pip>=25.1' 'scikit-build-core>=1.1' 'cython>=3.3' 'cython-cmake>=0.3' 'numpy>=2.0' 'cmake>=3.25' 'ninja>=1.11'
-KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*/*)
+KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*/*) $(wildcard src/tieaware/include/*)
 # Packages that the Spark tests need besides pyspark.
 BESIDE_SPARK := pytest hypothesis
 # Packages of which only some files are needed, and none of their requirements: beir's evaluation without torch, and the

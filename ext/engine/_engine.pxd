@@ -6,6 +6,7 @@ from tieaware.kernels._coarsening cimport KernelCoarsening, Rounding
 from tieaware.kernels._groups cimport Groups, GroupingScratch, PreparedLists
 from tieaware.kernels._interruption cimport Interruption
 from tieaware.kernels._kernel_measures cimport Measures
+from tieaware.kernels._means cimport Mean
 from tieaware.kernels._measure cimport Measure, Query
 from tieaware.kernels._regrouping cimport Bands
 
@@ -60,6 +61,13 @@ cdef class Engine:
                            double* values) noexcept nogil
     cdef void write_extremes(self, Py_ssize_t query, const Groups* tied, Groups* best, Groups* worst,
                              Workspace* workspace, double* mean, Py_ssize_t n_values) noexcept nogil
+    cdef Py_ssize_t write_values(self, const char* scores, bint single, Groups* groups, Workspace* workspace,
+                                 double* values, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+    cdef Py_ssize_t write_spreads(self, const char* scores, bint single, Groups* tied, Groups* best, Groups* worst,
+                                  Workspace* workspace, double* means, Py_ssize_t first,
+                                  Py_ssize_t last) noexcept nogil
+    cdef Py_ssize_t write_mean(self, const char* scores, bint single, Groups* groups, Workspace* workspace,
+                               double* values, Mean* sums, double* means) noexcept nogil
     cdef bint evaluate_query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
                              Workspace* workspace, double* values) noexcept nogil
     cdef bint write_groups(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
@@ -76,8 +84,9 @@ cdef class Engine:
     cdef Query view_of(self, Py_ssize_t query, Py_ssize_t i, const Groups* groups) noexcept nogil
     cdef int check(self, Workspace* workspace) except -1
     cdef Groups* begin(self, Workspace* workspace) except NULL
-    cdef Groups* new_groups(self) noexcept
+    cdef Groups* open(self, Workspace* workspace) noexcept nogil
+    cdef Groups* new_groups(self) noexcept nogil
 
 
-cdef void end(Workspace* workspace, Groups* groups) noexcept
-cdef void release(Groups* groups) noexcept
+cdef void end(Workspace* workspace, Groups* groups) noexcept nogil
+cdef void release(Groups* groups) noexcept nogil

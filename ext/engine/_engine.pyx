@@ -190,12 +190,9 @@ cdef class Engine:
         cdef double* values = <double*>cnp.PyArray_DATA(out)
         cdef Workspace workspace
         cdef Groups* groups = self.begin(&workspace)
-        cdef Py_ssize_t query, failed = -1
+        cdef Py_ssize_t failed
         with nogil:
-            for query in range(first, last):
-                if not self.evaluate_query(query, data, single, groups, &workspace, values + query * self.n_measures):
-                    failed = query
-                    break
+            failed = self.write_values(data, single, groups, &workspace, values, first, last)
         end(&workspace, groups)
         self.check(&workspace)
         return failed
@@ -283,24 +280,16 @@ cdef class Engine:
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores) if scores is not None else NULL
         cdef bint single = scores is not None and cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
         cdef double* means = <double*>cnp.PyArray_DATA(out)
-        cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures
         cdef Workspace workspace
         cdef Groups* tied = self.begin(&workspace)
         cdef Groups* best = self.new_groups()
         cdef Groups* worst = self.new_groups()
-        cdef Py_ssize_t query, at, failed = -1
+        cdef Py_ssize_t failed = -1
         try:
             if best == NULL or worst == NULL:
                 raise MemoryError("no memory for the best and the worst order")
             with nogil:
-                for query in range(first, last):
-                    at = query * self.n_measures
-                    if not self.evaluate_query(query, data, single, tied, &workspace, means + at):
-                        failed = query
-                        break
-                    self.write_extremes(query, tied, best, worst, &workspace, means + at, n_values)
-                    if workspace.failed:
-                        break
+                failed = self.write_spreads(data, single, tied, best, worst, &workspace, means, first, last)
         finally:
             release(best)
             release(worst)
@@ -335,7 +324,7 @@ cdef class Engine:
         cdef Mean* mean
         cdef Workspace workspace
         cdef Groups* groups = self.begin(&workspace)
-        cdef Py_ssize_t candidate, query, i, failed = -1
+        cdef Py_ssize_t candidate, failed = -1
         try:
             # Memory for the values of one query, and after them for the means over the queries so far.
             values = <double*>malloc(max(self.n_measures, 1) * (sizeof(Mean) + sizeof(double)))
@@ -344,23 +333,56 @@ cdef class Engine:
             mean = <Mean*>(values + self.n_measures)
             with nogil:
                 for candidate in range(first, last):
-                    for i in range(self.n_measures):
-                        mean[i] = mean_of_none(self.measure[i].geometric)
-                    for query in range(self.lists.n_queries):
-                        if not self.evaluate_query(query, data + candidate * size, single, groups, &workspace, values):
-                            failed = query
-                            break
-                        for i in range(self.n_measures):
-                            extend(&mean[i], values[i])
+                    failed = self.write_mean(data + candidate * size, single, groups, &workspace, values, mean,
+                                             means + candidate * self.n_measures)
                     if failed >= 0:
                         break
-                    for i in range(self.n_measures):
-                        means[candidate * self.n_measures + i] = rounded(&mean[i])
         finally:
             free(values)
             end(&workspace, groups)
         self.check(&workspace)
         return None if failed < 0 else (candidate, failed)
+
+    cdef Py_ssize_t write_values(self, const char* scores, bint single, Groups* groups, Workspace* workspace,
+                                 double* values, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Write the values of the queries first … last - 1; return the first query that failed, or -1."""
+        cdef Py_ssize_t query
+        for query in range(first, last):
+            if not self.evaluate_query(query, scores, single, groups, workspace, values + query * self.n_measures):
+                return query
+        return -1
+
+    cdef Py_ssize_t write_spreads(self, const char* scores, bint single, Groups* tied, Groups* best, Groups* worst,
+                                  Workspace* workspace, double* means, Py_ssize_t first,
+                                  Py_ssize_t last) noexcept nogil:
+        """Write the four outputs of the queries first … last - 1; return the first query with a NaN, or -1."""
+        cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures, query, at
+        for query in range(first, last):
+            at = query * self.n_measures
+            if not self.evaluate_query(query, scores, single, tied, workspace, means + at):
+                return query
+            self.write_extremes(query, tied, best, worst, workspace, means + at, n_values)
+            if workspace.failed:
+                break
+        return -1
+
+    cdef Py_ssize_t write_mean(self, const char* scores, bint single, Groups* groups, Workspace* workspace,
+                               double* values, Mean* sums, double* means) noexcept nogil:
+        """Write the means over all queries; return the first query that failed, or -1.
+
+        `values` and `sums` have room for the values of one query and for the means over the queries so far.
+        """
+        cdef Py_ssize_t query, i
+        for i in range(self.n_measures):
+            sums[i] = mean_of_none(self.measure[i].geometric)
+        for query in range(self.lists.n_queries):
+            if not self.evaluate_query(query, scores, single, groups, workspace, values):
+                return query
+            for i in range(self.n_measures):
+                extend(&sums[i], values[i])
+        for i in range(self.n_measures):
+            means[i] = rounded(&sums[i])
+        return -1
 
     cdef bint evaluate_query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
                              Workspace* workspace, double* values) noexcept nogil:
@@ -500,6 +522,13 @@ cdef class Engine:
 
     cdef Groups* begin(self, Workspace* workspace) except NULL:
         """Initialise the workspace of a call; return newly allocated groups. `end` frees both."""
+        cdef Groups* groups = self.open(workspace)
+        if groups == NULL:
+            raise MemoryError("no memory to group the scores")
+        return groups
+
+    cdef Groups* open(self, Workspace* workspace) noexcept nogil:
+        """Do the same as `begin`, but return NULL if there is no memory."""
         cdef Groups* groups = self.new_groups()
         workspace.numbers = NULL
         workspace.size = 0
@@ -515,10 +544,10 @@ cdef class Engine:
         workspace.grouping = self.lists.new_scratch(&workspace.interruption)
         if groups == NULL or workspace.grouping == NULL or (self.rounding != NULL and workspace.coarse == NULL):
             end(workspace, groups)
-            raise MemoryError("no memory to group the scores")
+            return NULL
         return groups
 
-    cdef Groups* new_groups(self) noexcept:
+    cdef Groups* new_groups(self) noexcept nogil:
         """Return newly allocated groups, which `release` frees; NULL on failure.
 
         If a measure has judged_only, also allocate the groups without unjudged documents.
@@ -532,7 +561,7 @@ cdef class Engine:
         return groups
 
 
-cdef void end(Workspace* workspace, Groups* groups) noexcept:
+cdef void end(Workspace* workspace, Groups* groups) noexcept nogil:
     """Free the groups and the workspace of a call."""
     release(groups)
     free(workspace.grouping)
@@ -540,7 +569,7 @@ cdef void end(Workspace* workspace, Groups* groups) noexcept:
     free(workspace.numbers)
 
 
-cdef void release(Groups* groups) noexcept:
+cdef void release(Groups* groups) noexcept nogil:
     """Free groups and their groups without unjudged documents. `groups` may be NULL."""
     if groups != NULL:
         free(groups.condensed)

@@ -85,8 +85,8 @@ cdef class PreparedLists:
     # For each list to sort, and each place in the order of tied documents: the index of the weighted document at this
     # place. If the document at this place has no weight, the array holds the number of weighted documents of the list.
     cdef uint16_t* weighted_at
-    cdef Groups* new_groups(self) noexcept
-    cdef GroupingScratch* new_scratch(self, Interruption* interruption) noexcept
+    cdef Groups* new_groups(self) noexcept nogil
+    cdef GroupingScratch* new_scratch(self, Interruption* interruption) noexcept nogil
 
 
 # Return the number of excluded documents of a list.

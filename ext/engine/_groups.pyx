@@ -112,7 +112,7 @@ cdef class PreparedLists:
             **self.options,
         )
 
-    cdef Groups* new_groups(self) noexcept:
+    cdef Groups* new_groups(self) noexcept nogil:
         """Return newly allocated groups, large enough for any query; the caller frees them. NULL if that fails."""
         cdef Py_ssize_t n = self.most_weighted + 1
         cdef Groups* groups = <Groups*>malloc(sizeof(Groups) + (2 + self.n_weightings) * n * 8)
@@ -125,7 +125,7 @@ cdef class PreparedLists:
         groups.condensed = NULL
         return groups
 
-    cdef GroupingScratch* new_scratch(self, Interruption* interruption) noexcept:
+    cdef GroupingScratch* new_scratch(self, Interruption* interruption) noexcept nogil:
         """Return newly allocated working memory to group any query; the caller frees it. NULL if that fails."""
         cdef Py_ssize_t n = self.most_weighted + 1
         cdef Py_ssize_t words = 11 * n + 2 + LANES + self.most_excluded + 2 * self.most_words

@@ -12,6 +12,7 @@ from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.fairness.exposures import exposure
 from tieaware.inputs import Qrels, Run, read_qrels, read_run
+from tieaware.kernels import get_include
 from tieaware.measures import Measure, parse_measure
 from tieaware.measures.definitions import (
     AP,
@@ -165,6 +166,7 @@ __all__ = [
     "exposure",
     "fairness",
     "fuse",
+    "get_include",
     "iRBU",
     "infAP",
     "integrations",

@@ -10,6 +10,8 @@ import numpy as np
 from tieaware.checks.arrays import Values
 from tieaware.engine.prepared import Prepared
 from tieaware.engine.views import Pass, View, passes
+from tieaware.errors import InputError
+from tieaware.kernels._engine import Engine
 from tieaware.measures import Measure
 from tieaware.ties import RULES
 
@@ -53,6 +55,7 @@ class ListsWithChance:
     n_queries: int
     _view: View
     _prepare: Callable[[Pass], Prepared]
+    _prepared: Prepared
     # (parent, first, last) if this evaluator was made by `rows` and is for a range of the parent's lists.
     _rows_of: tuple[ListsWithChance, int, int] | None
     # The lists, prepared with a spread (key False) and for chance (key True).
@@ -89,6 +92,14 @@ class ListsWithChance:
                 whole, first, last = self._rows_of
                 self._prepared_for[chance] = whole._prepared_also(chance=chance).rows(first, last)
         return self._prepared_for[chance]
+
+    def _engines(self, spread: bool) -> tuple[Engine, Engine | None]:
+        """Return what compiled code calls: the engine of the values and, if wanted, that of the spread."""
+        with_spread = self._prepared_also(chance=False) if spread else None
+        if not (self._prepared.in_kernel and (with_spread is None or with_spread.in_kernel)):
+            problem = "cannot be called from compiled code with this precision, or this tie rule and these measures"
+            raise InputError("Evaluator", f"{problem}: Python computes a part of the values")
+        return self._prepared.engine, None if with_spread is None else with_spread.engine
 
     def _pass_of_spread(self) -> Pass:
         """Return the pass with a spread; raise InputError if the tie rule is not "average"."""
