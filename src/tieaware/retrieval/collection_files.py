@@ -44,8 +44,9 @@ class TextFile:
 
     def __init__(self, path: Path) -> None:
         self._stream = ByteStream(path)
-        self.file = io.BufferedReader(_Raw(self._stream), COMPRESSED_BUFFER)
-        self.name, self.number = self._stream.source_name, 0
+        self.file: io.BufferedReader = io.BufferedReader(_Raw(self._stream), COMPRESSED_BUFFER)
+        self.name: str = self._stream.source_name
+        self.number: int = 0
 
     def __enter__(self) -> TextFile:
         return self
