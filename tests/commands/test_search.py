@@ -4,6 +4,9 @@ import gzip
 import io
 import json
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from tieaware import retrieval, samples
 from tieaware.cli import main
 from tieaware.retrieval.names import known_methods
 
+PAGE = Path(__file__).parents[2] / "docs" / "start" / "searching.md"
 NAMES = sorted(name for name, method in known_methods().items() if method.__module__.startswith("tieaware."))
 PARAMETERS = ("Champions(r=20)", "Tiers(quantiles=(0.9,))", "ImpactOrdered(postings=0.2)", "AtLeast(m=2)")
 
@@ -130,18 +134,23 @@ def test_the_run_can_be_evaluated(folder, collection, capfd):
 
 
 def test_cranfield_from_its_files_to_its_value(data, tmp_path, capfd):
-    """Judgments of Cranfield have a format of their own; they are written as TREC's for ``tieaware eval``."""
+    """The page for users has a command that converts the judgments, which are those that `read_judgments` reads."""
+    if shutil.which("awk") is None:
+        pytest.skip("there is no awk to convert the judgments")
     source = data / "cranfield_raw"
     given = ["--collection-format", "cranfield"]
     assert main(["index", f"{source}/cran.all.1400", *given, "--out", f"{tmp_path}/index"]) == 0
     assert capfd.readouterr().err == f"wrote {tmp_path}/index: 1,400 documents, 4,726 terms, 95,278 postings\n"
     options = ["--weighting", "bm25", "--out", tmp_path / "bm25.run"]
     assert search(capfd, tmp_path / "index", source / "cran.qry", *given, *options)[0] == 0
-    qrels = retrieval.read_judgments(source / "cranqrel", "cranfield")
-    rows = zip(
-        np.repeat(qrels.queries.to_list(), np.diff(qrels.offsets)), qrels.documents.to_list(), qrels.labels, strict=True
+    converter = re.search(r"^awk '(.*)' cranqrel > qrels\.txt$", PAGE.read_text("utf-8"), re.MULTILINE)[1]
+    with open(tmp_path / "qrels.txt", "wb") as file:
+        subprocess.run(["awk", converter, source / "cranqrel"], stdout=file, check=True)
+    converted, read = (
+        tieaware.read_qrels(tmp_path / "qrels.txt"),
+        retrieval.read_judgments(source / "cranqrel", "cranfield"),
     )
-    (tmp_path / "qrels.txt").write_text("".join(f"{q} 0 {d} {label}\n" for q, d, label in rows))
+    assert converted.to_dict() == read.to_dict()
     assert main(["eval", f"{tmp_path}/qrels.txt", f"{tmp_path}/bm25.run", "-m", "AP"]) == 0
     # The value in the table of docs/retrieval.md.
     assert capfd.readouterr().out.split()[-1][:5] == "0.298"

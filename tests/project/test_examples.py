@@ -1,14 +1,20 @@
 """The examples run on small inputs, and their output supports their claims."""
 
+import json
+import os
 import re
 import runpy
+import shutil
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tieaware import Evaluator
+import tieaware
+from tieaware import Evaluator, samples
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -194,3 +200,33 @@ def test_lambdas_train_linear_models(capsys):
     for each in results:
         assert each.after > each.before + 0.2
         assert each.after == pytest.approx(values["NumPy", each.measure], abs=1e-6)
+
+
+def test_the_script_searches_a_collection_without_python(tmp_path):
+    """It writes the runs of several methods, and prints the table of their values, which are those of `evaluate`."""
+    if shutil.which("sh") is None:
+        pytest.skip("there is no sh to run the script")
+    texts = samples.generate_texts(n_documents=300, n_topics=12)
+    documents = [{"id": name, "title": each["title"], "text": each["body"]} for name, each in texts.documents.items()]
+    judged = [(query, name, label) for query, labels in texts.qrels.items() for name, label in labels.items()]
+    (tmp_path / "documents.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in documents))
+    (tmp_path / "topics.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in texts.topics.items()))
+    (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 {name} {label}\n" for query, name, label in judged))
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    command = ["sh", str(EXAMPLES / "search_collection.sh"), "documents.jsonl", "topics.tsv", "qrels.txt", "out"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, encoding="utf-8", check=True
+    )
+    runs = {file.stem: tieaware.read_run(file) for file in (tmp_path / "out" / "runs").iterdir()}
+    assert runs["exact"].to_dict() == runs["maxscore"].to_dict()
+    means = tieaware.evaluate(texts.qrels, runs, ["AP", "nDCG@10"]).means()
+    rows = {line.split()[0]: re.findall(r"\d\.\d{3}", line) for line in done.stdout.splitlines() if line.strip()}
+    for name in runs:
+        assert rows[name][0] == f"{means[name, 'AP']:.3f}"
+        work = (tmp_path / "out" / f"{name}.counts").read_text("utf-8").splitlines()
+        assert work[-2].split()[0] == "all"
+        assert (int(work[-2].split()[1].replace(",", "")) > 0) == (len(runs[name].documents) > 0)
+    first_cells = [line.partition(",")[0] for line in (tmp_path / "out" / "ties.csv").read_text("utf-8").splitlines()]
+    assert first_cells[: len(runs) + 2] == ["run", *sorted(runs), "all"]
+    compared = (tmp_path / "out" / "compare.csv").read_text("utf-8").splitlines()
+    assert sorted(line.split(",")[1] for line in compared[1:]) == sorted(set(runs) - {"exact"})
