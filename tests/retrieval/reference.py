@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -69,6 +70,23 @@ def exact(c: Collection, documents: list[int] | None = None) -> Scores:
     """Score the given documents, by default all, and leave out those with score 0."""
     scores = {d: score(c.query, c.weights, d) for d in (matching(c) if documents is None else documents)}
     return {d: s for d, s in scores.items() if s > 0}
+
+
+def in_bands(scores: Scores, k: int, whole: bool, rho: Fraction) -> list[tuple[int, float]]:
+    """Give all documents of band g the score 1/g; with `whole`, include the whole band that contains rank k.
+
+    Band g begins with rank b_g: b_1 = 1, and b_{g+1} = rho b_g, rounded up. Documents with the same score are ranked by
+    number, as by `top`; inside a band, they are sorted by number.
+    """
+    ranked = [document for document, _ in top(scores, len(scores), False)]
+    result: list[tuple[int, float]] = []
+    first, band = 1, 1
+    while first <= min(k, len(ranked)):
+        after = math.ceil(rho * first)
+        members = ranked[first - 1 : after - 1 if whole else min(after - 1, k)]
+        result += [(document, 1 / band) for document in sorted(members)]
+        first, band = after, band + 1
+    return result
 
 
 def rounded_up(share: float, n: int) -> int:

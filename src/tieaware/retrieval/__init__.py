@@ -5,6 +5,7 @@ method makes them. `tieaware.experiments.inexact` measures what each method save
 """
 
 from tieaware.retrieval.analysis import Analyzer
+from tieaware.retrieval.band_safe import BandSafe
 from tieaware.retrieval.champions import Champions
 from tieaware.retrieval.clusters import ClusterPruning
 from tieaware.retrieval.collections import read_documents, read_judgments, read_quality
@@ -27,6 +28,7 @@ __all__ = [
     "WAND",
     "Analyzer",
     "AtLeast",
+    "BandSafe",
     "BlindFeedback",
     "BlockMaxWAND",
     "Champions",

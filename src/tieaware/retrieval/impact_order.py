@@ -31,7 +31,7 @@ _CHUNK = 1 << 16
 _ALL = 2**63 - 1
 
 
-class _Segments(NamedTuple):
+class Segments(NamedTuple):
     """The postings of each term in descending order of weight; documents ascend within a segment of equal weights."""
 
     documents: Numbers
@@ -42,7 +42,7 @@ class _Segments(NamedTuple):
     term_starts: Offsets
 
     @classmethod
-    def of(cls, postings: Postings, weights: Weights) -> _Segments:
+    def of(cls, postings: Postings, weights: Weights) -> Segments:
         """Sort the postings of each term by weight."""
         # NumPy sorts in ascending order, so reverse the order of the weights. Unsigned weights cannot be negated, but
         # inverting all their bits also reverses their order.
@@ -131,7 +131,7 @@ class ImpactOrdered(Method):
         if self.postings is None and self.floor == 0:
             return Exact(weighting=self.weighting).searcher(index, k, whole_ties)
         weights = posting_weights(index, self.weighting)
-        segments = index.prepared(("segments", self.weighting), lambda: _Segments.of(index.postings, weights))
+        segments = index.prepared(("segments", self.weighting), lambda: Segments.of(index.postings, weights))
         share, most = (self.postings, None) if isinstance(self.postings, float) else (1.0, self.postings)
         limits = share, _ALL if most is None else min(most, _ALL), self.floor, self.order == "idf"
         in_16_bits = self._in_16_bits(index, segments, k, whole_ties, limits) if weights.dtype == np.uint8 else None
@@ -155,7 +155,7 @@ class ImpactOrdered(Method):
         return find
 
     def _in_16_bits(
-        self, index: Index, segments: _Segments, k: int, whole_ties: bool, limits: tuple[float, int, float, bool]
+        self, index: Index, segments: Segments, k: int, whole_ties: bool, limits: tuple[float, int, float, bool]
     ) -> Callable[[Integers, Values], Found | None]:
         """Return a search function for impacts of 8 bits, which it sums in 16 bits.
 
