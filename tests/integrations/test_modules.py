@@ -33,6 +33,7 @@ NEEDS = {
     "polars": (lambda module: module.install(), "polars", "polars"),
     "spark": (lambda module: module.evaluate(None, None, "AP"), "pyspark", "'tieaware[spark]'"),
     "nearest_neighbours": (lambda module: module.read_neighbours("truth.hdf5"), "h5py", "h5py"),
+    "torchmetrics": (lambda module: module.RankingMetric, "torchmetrics", "torchmetrics"),
     "pytrec_eval": None,
     "link_prediction": None,
 }  # fmt: skip

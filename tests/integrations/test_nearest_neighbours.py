@@ -8,7 +8,12 @@ import pytest
 
 from tieaware import InputError
 from tieaware.integrations.nearest_neighbours import (
-    Neighbours, hits, read_neighbours, read_vectors, recall, truth_ties,
+    Neighbours,
+    hits,
+    read_neighbours,
+    read_vectors,
+    recall,
+    truth_ties,
 )  # fmt: skip
 
 h5py = pytest.importorskip("h5py")
