@@ -22,61 +22,30 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from unittest import mock
 
 import numpy as np
 import pandas
 import polars
 import pyarrow
+from batches import CATALOGUE, COARSE, FACES, LONG_CATALOGUE, Batch, draw_batch
+from doors import check_catalogue, check_coarse, check_faces
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from tieaware import Evaluator, InputError, Measure, Qrels, Run, evaluate, parse_measure, read_qrels, reference
+from tieaware import InputError, Measure, Qrels, Run, evaluate, parse_measure, read_qrels, reference
 from tieaware.engine import engine_choice
 from tieaware.engine.engine_choice import EngineChoice
 from tieaware.engine.means import means
 from tieaware.engine.views import View, passes
-from tieaware.inputs import run_file, trec
+from tieaware.inputs import external_grouping, run_file, run_frame, trec
 from tieaware.ties import RULES
 
-sys.path.append(str(Path(__file__).parent.parent / "tests"))
-from support.queries import MEASURES as MOST_MEASURES
-
-MEASURES = (
-    *MOST_MEASURES, "infAP", "infAP(rel=2)", "IPrec@0.0", "IPrec@0.4", "IAP11", "AUC@3", "NumRet(rel=2)",
-    "nDCG(discount='log',base=2.0)@3", "nDCG(discount='1/rank')", "DCG(discount='log',base=10.0)@10",
-    "nDCG(gains={0: 0, 0.1: 0.3, 0.25: 0.3, 0.7: 1.1, 1: 2, 1.5: 2.5, 3.3: 10, 4: 1e9})@3",
-    "DCG(gains={0: 0, 0.1: 1e-9, 0.25: 0.2, 0.7: 0.7, 1: 1, 1.5: 1, 3.3: 4, 4: 4})",
-    "nDCG(rel=0.5)@10", "AP(rel=0.7)", "ERR(max_rel=4.5)@4", "Q(rel=0.25)", "RBP(rel=1.5)",
-)  # fmt: skip
-OF_SUBTOPICS = (
-    "alpha_DCG@3", "alpha_DCG(alpha=0.3,rel=0)", "alpha_nDCG@5", "alpha_nDCG", "alpha_nDCG(judged_only=True)@2",
-    "ERR_IA@4", "nERR_IA(rel=2)", "NRBP", "nNRBP(alpha=0.2,beta=0.8)", "P_IA@3", "P_IA(judged_only=True)@2", "AP_IA",
-    "AP_IA(rel=2)", "StRecall@2", "StRecall", "nDCG@3", "Bpref", "Judged@2", "infAP", "Q",
-)  # fmt: skip
-REAL_LABELS = (0.1, 0.25, 0.7, 1.0, 1.5, 3.3, 4.0)
-PRECISIONS = (
-    "bands:1.5", "bands:2", "bands:1.1", "decimals:2", "significant:3", "float32", "float16", "bfloat16", "levels:7",
-    "levels:2", "gap:0.1", "gap:1e-300",
-)  # fmt: skip
 # Force counting, locating, or mixtures of both; force sorting, except for lists that cannot be sorted; or let the cost
 # model choose.
 ENGINES = (
     EngineChoice(10**9, False), EngineChoice(0, False), EngineChoice(3, False), EngineChoice(16, False),
     EngineChoice(sorting=True), EngineChoice(0, sorting=True), EngineChoice(),
-)  # fmt: skip
-# The number of lists in a batch, and the length of the longest list. Batches of long lists take time, so they are rare.
-KINDS = (*[(20_000, 12)] * 8, (2_000, 150), (60, 3_000))
-# The same for lists with subtopics, whose extremes are searched, and how many subtopics there are.
-KINDS_OF_SUBTOPICS = (*[(2_000, 8)] * 4, (300, 40))
-MOST_SUBTOPICS = 4
-NUMBERS = np.array(
-    [
-        -np.inf, -1.7976931348623157e308, -1e300, -3.5e38, -1.0, -2.2250738585072014e-308, -5e-324, -0.0, 0.0, 5e-324,
-        1e-310, 2.2250738585072014e-308, 2.0**-149, 2.0**-126, 1e-45, 0.1, 0.1 + 2.0**-40, 1.0, 2.5, 65504.0, 65520.0,
-        2.0**24, 2.0**53, 3.4028234663852886e38, 3.5e38, 1e300, 1.7976931348623157e308, np.inf,
-    ]
 )  # fmt: skip
 LONGEST_OF_ALL_VALUES = 16
 # The reference enumerates all orders of tied documents for the means of these measures, and for the variances of
@@ -85,192 +54,6 @@ ENUMERATED = {"INST", "BPM", "O", "PPlus"}
 LONGEST_OF_ALL_ORDERS = 6
 # The reference adds numbers in another order than the kernels, so the results differ by rounding.
 TOLERANCE = 1e-12
-
-
-class Lists(NamedTuple):
-    """Lists of documents, one after another, and the labels of judged documents that are in no list.
-
-    With subtopics, labels and others have a second dimension.
-    """
-
-    offsets: NDArray[np.int64]
-    scores: NDArray[np.floating[Any]]
-    labels: NDArray[Any]
-    others: NDArray[Any]
-    other_offsets: NDArray[np.int64]
-    documents: list[str]
-    other_documents: list[str]
-
-    @property
-    def query(self) -> NDArray[np.int64]:
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-
-    @property
-    def query_of_others(self) -> NDArray[np.int64]:
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.other_offsets))
-
-    @property
-    def judgments(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """The labels of all judged documents, and their offsets."""
-        query = np.concatenate([self.query, self.query_of_others])
-        order = np.argsort(query, kind="stable")
-        return np.concatenate([self.labels, self.others])[order], self.offsets + self.other_offsets
-
-
-class Batch(NamedTuple):
-    """Lists, and the options with which to evaluate them."""
-
-    lists: Lists
-    measures: list[str]
-    ties: str
-    precision: str | None
-    spread: bool
-    rectangular: bool
-    missing: bool = False
-
-    @property
-    def subtopics(self) -> bool:
-        return self.lists.labels.ndim == 2
-
-    def outputs(self, evaluator: Evaluator, scores: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate scores. Return one array of values, or the four arrays of a spread if the batch asks for it."""
-        return np.stack(evaluator.spread(scores)) if self.spread else evaluator(scores)[None]
-
-    def evaluator(self, threads: int = 1, in_rows: bool = False) -> Evaluator:
-        lists = self.lists
-        by_document = RULES[self.ties].by_document
-        n = len(lists.offsets) - 1
-        labels, (judged, judged_offsets) = lists.labels, lists.judgments
-        if self.missing:
-            labels, judged = (np.where(each == -1, np.nan, each) for each in (labels, judged))
-        return Evaluator(
-            labels.reshape(n, -1, *labels.shape[1:]) if in_rows else labels, self.measures,
-            offsets=None if in_rows else lists.offsets, judgments=(judged, judged_offsets), ties=self.ties,
-            docids=lists.documents if by_document else None, precision=self.precision, threads=threads,
-            missing="unjudged" if self.missing else None, subtopics=self.subtopics,
-        )  # fmt: skip
-
-
-# ---- Generating batches --------------------------------------------------------------------------
-
-
-def draw_batch(seed: int, number: int) -> Batch:
-    """Draw a batch of lists, with measures, a tie rule, a precision and scores."""
-    rng = np.random.default_rng([seed, number])
-    has_subtopics = rng.random() < 0.2
-    kinds = KINDS_OF_SUBTOPICS if has_subtopics else KINDS
-    n, longest = kinds[rng.integers(len(kinds))]
-    rectangular = rng.random() < 0.4
-    lengths = np.full(n, rng.integers(1, longest)) if rectangular else rng.integers(0, longest, n, endpoint=True)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    n_others = rng.integers(1, 4, n)
-    other_offsets = np.concatenate([[0], np.cumsum(n_others)]).astype(np.int64)
-    query = np.repeat(np.arange(n), lengths)
-    labels, others = draw_labels(rng, query, n, other_offsets, has_subtopics)
-    precision = str(rng.choice(PRECISIONS)) if rng.random() < 0.2 else None
-    scores = hard_to_tell_apart(rng, query, n)
-    if precision is not None and precision.startswith("levels"):
-        # Levels refuse a list whose scores are all infinite.
-        finite = np.bincount(query[np.isfinite(scores)], minlength=n)
-        scores[offsets[:-1][(finite == 0) & (lengths > 0)]] = 0.0
-    if precision is None and rng.random() < 0.5:
-        with np.errstate(over="ignore", under="ignore"):
-            scores = scores.astype(np.float32)
-    ties = str(rng.choice(list(RULES)))
-    names = descending(offsets, other_offsets) if has_subtopics else (
-        identifiers(rng, offsets), [f"other-{i}" for i in range(len(others))]
-    )  # fmt: skip
-    lists = Lists(offsets, scores, labels, others, other_offsets, *names)
-    measures = rng.choice(OF_SUBTOPICS if has_subtopics else MEASURES, 12, replace=False).tolist()
-    # The variance of ERR takes time quadratic in the size of a tie group, so it is computed for short lists only. The
-    # search for the extremes of measures of diversity takes longer.
-    short = longest < (20 if has_subtopics else 1000)
-    if has_subtopics and not short and RULES[ties].extreme:
-        ties = "average"
-    spread = ties == "average" and short and rng.random() < 0.5
-    batch = Batch(lists, measures, ties, precision, spread, rectangular, missing=rng.random() < 0.3)
-    return batch._replace(measures=usable(batch))
-
-
-def draw_labels(
-    rng: np.random.Generator, query: NDArray[np.int64], n: int, other_offsets: NDArray[np.int64], has_subtopics: bool
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Draw the labels of the documents in the lists, and of those in no list: whole or real, or of subtopics."""
-    shape = (rng.integers(1, MOST_SUBTOPICS + 1),) if has_subtopics else ()
-    others = rng.integers(-1, 5, (other_offsets[-1], *shape))
-    share = rng.choice([0.0, 0.02, 0.1, 0.5, 1.0], n)[query].reshape(-1, *(1 for _ in shape))
-    relevant = rng.random((len(query), *shape)) < share
-    labels = np.where(relevant, rng.integers(1, 5, relevant.shape), rng.integers(-2, 1, relevant.shape))
-    # Give every query a judged document outside its list: a query without judgments would not be in the judgments file.
-    # It is judged for all subtopics.
-    others[other_offsets[:-1]] = 0
-    if has_subtopics or rng.random() < 0.5:
-        return labels, others
-    real_labels, real_others = (
-        np.where(each > 0, rng.choice(REAL_LABELS, each.shape), each.astype(float)) for each in (labels, others)
-    )
-    # Thresholds such as rel=2 must not be above all labels.
-    real_others[-1] = 4.0
-    return real_labels, real_others
-
-
-def descending(offsets: NDArray[np.int64], other_offsets: NDArray[np.int64]) -> tuple[list[str], list[str]]:
-    """Name the documents so that the names of a query descend, first those of the list, then those of others.
-
-    Of equal gains, the ideal ranking takes the document with the highest name, and for arrays the first one.
-    """
-    listed = [f"d{offsets[-1] - i:08}" for i in range(offsets[-1])]
-    return listed, [f"a{other_offsets[-1] - i:08}" for i in range(other_offsets[-1])]
-
-
-def hard_to_tell_apart(rng: np.random.Generator, query: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """Draw up to eight different scores for each list: adjacent floats, zeros, infinities, and random bits."""
-    width = 8
-    bases = rng.choice(NUMBERS, (n, 1)).view(np.int64)
-    several = rng.choice(NUMBERS, (n, width)).view(np.int64)
-    any_bits = rng.integers(-(2**63), 2**63 - 1, (n, width))
-    # The scores differ by a few units in the last place of float64, in the last place of float32, or in a higher bit.
-    steps = rng.integers(-4, 5, (n, width)) << rng.choice([0, 0, 29, 45, 52], (n, 1))
-    kind = rng.integers(0, 5, (n, 1))
-    pool = np.select([kind <= 1, kind == 2, kind == 3], [bases + steps, several, any_bits], several + steps)
-    values = pool.view(np.float64)
-    values[np.isnan(values)] = 1.0
-    chosen = rng.integers(0, 2**31, len(query)) % rng.integers(1, width + 1, n)[query]
-    scores = values[query, chosen]
-    # In a fifth of the lists, all scores may differ: they are successive floats from 1 upwards, in random order.
-    ladder = (rng.random(n) < 0.2)[query]
-    rungs = rng.permutation(np.flatnonzero(ladder) % 997)
-    scores[ladder] = (np.ones(1).view(np.int64) + rungs).view(np.float64)
-    return scores
-
-
-def identifiers(rng: np.random.Generator, offsets: NDArray[np.int64]) -> list[str]:
-    """Name the documents so that the order of the names differs from the order of the list."""
-    numbers = rng.permutation(offsets[-1]).tolist()
-    styles = ("{}", "d{:06}", "a-prefix-of-more-than-sixteen-bytes-{}", "é{}")
-    style = styles[rng.integers(len(styles))]
-    return [style.format(number) for number in numbers]
-
-
-def usable(batch: Batch) -> list[str]:
-    """Return the measures that accept the labels and options, and have a spread if one is wanted; AP if none does."""
-    found = []
-    labels = np.unique(np.concatenate([batch.lists.labels, batch.lists.others]), axis=0)[-8:]
-    n = len(labels)
-    for measure in batch.measures:
-        try:
-            one = Evaluator(
-                labels, [measure], ties=batch.ties, precision=batch.precision, subtopics=batch.subtopics,
-                docids=[str(i) for i in range(n)],
-            )  # fmt: skip
-            if not (batch.spread and np.isnan(one.spread(np.ones(n)).std).any()):
-                found.append(measure)
-        except InputError:
-            continue
-    return found or ["AP"]
-
-
-# ---- Evaluating a batch in all ways --------------------------------------------------------------
 
 
 def by_engines(batch: Batch) -> Iterator[tuple[str, NDArray[np.float64]]]:
@@ -288,7 +71,8 @@ def by_engines(batch: Batch) -> Iterator[tuple[str, NDArray[np.float64]]]:
         yield str(choice), values
 
     yield "an evaluator", batch.outputs(evaluator, lists.scores)
-    yield "threads", batch.outputs(batch.evaluator(threads=3), lists.scores)
+    threads = 2 + n % 4
+    yield f"{threads} threads", batch.outputs(batch.evaluator(threads), lists.scores)
     middle = n // 3
     chunks = [
         batch.outputs(evaluator.rows(first, last), lists.scores[lists.offsets[first] : lists.offsets[last]])
@@ -300,38 +84,6 @@ def by_engines(batch: Batch) -> Iterator[tuple[str, NDArray[np.float64]]]:
         yield "two dimensions", batch.outputs(in_rows, lists.scores.reshape(n, -1))
         yield "two dimensions, column-major", batch.outputs(in_rows, np.asfortranarray(lists.scores.reshape(n, -1)))
         yield "two dimensions, given flat", batch.outputs(in_rows, lists.scores)
-
-
-def check_catalogue(batch: Batch, rng: random.Random) -> None:
-    """Compare an evaluator from sparse matrices with a dense one, with and without excluded items."""
-    lists = batch.lists
-    n = len(lists.offsets) - 1
-    labels, scores = lists.labels.reshape(n, -1), lists.scores.reshape(n, -1)
-    width = labels.shape[1]
-    by_document = RULES[batch.ties].by_document
-    options: dict[str, Any] = {"ties": batch.ties, "precision": batch.precision}
-    items = lists.documents[:width] if by_document else None
-    relevance = csr_array(np.where(labels == -1, 0, 1))
-    relevance.data = labels[labels != -1]
-    hidden = (labels == -1) & (np.random.default_rng(rng.randrange(2**32)).random((n, width)) < rng.random())
-    if (batch.precision or "").startswith("levels"):
-        # Levels refuse a list whose scores are all infinite, also if the finite ones are excluded.
-        hidden &= np.isinf(scores)
-    for excluded in (np.zeros_like(hidden), hidden):
-        left = ~excluded
-        flat = Evaluator(
-            labels[left], batch.measures, group=left.sum(axis=1), **options,
-            docids=np.broadcast_to(items, (n, width))[left].tolist() if by_document else None,
-        )  # fmt: skip
-        exclude = csr_array(excluded.astype(np.int8)) if excluded.any() else None
-        dense = Evaluator.from_sparse(relevance, batch.measures, exclude=exclude, docids=items, threads=2, **options)
-        expected, found = batch.outputs(flat, scores[left]), batch.outputs(dense, scores)
-        if expected.tobytes() != found.tobytes():
-            output, query, measure = np.argwhere(found.view(np.int64) != expected.view(np.int64))[0].tolist()
-            raise AssertionError(
-                f"a catalogue gives {found[output, query, measure]!r} instead of {expected[output, query, measure]!r}, "
-                f"excluded {np.flatnonzero(excluded[query]).tolist()}, {description(batch, query, measure)}"
-            )
 
 
 def check_means(batch: Batch) -> None:
@@ -373,10 +125,12 @@ def by_inputs(batch: Batch, rng: random.Random, folder: Path) -> Iterator[tuple[
         path.write_bytes(content)
         return path
 
-    def scattered() -> Path:
-        # Write the even lines first, so that the rows of a query are neither contiguous nor in the order of the list.
+    # The first rows of all queries, then the second ones, …: the rows of each query keep their order.
+    scattered = np.argsort(np.arange(len(of_row)) - lists.offsets[lists.query], kind="stable")
+
+    def scattered_file() -> Path:
         lines = text.splitlines(keepends=True)
-        return written(b"".join(lines[::2] + lines[1::2]))
+        return written(b"".join(lines[row] for row in scattered.tolist()))
 
     forms: dict[str, Callable[[], Any]] = {
         "a dict": in_dict,
@@ -388,11 +142,13 @@ def by_inputs(batch: Batch, rng: random.Random, folder: Path) -> Iterator[tuple[
         "a compressed file": lambda: written(gzip.compress(text, 1, mtime=0)),
         "a file object": lambda: io.BytesIO(text),
     }
-    if batch.ties != "run_order" and not (batch.precision or "").startswith("bands"):
-        forms["a scattered file"] = scattered
-    for name in rng.sample(list(forms), 4):
-        form = forms[name]()
-        for threads in (1, 3) if isinstance(form, Path) else (2,):
+    rows_apart: dict[str, Callable[[], Any]] = {
+        "a scattered file": scattered_file, "a scattered table": lambda: pyarrow.table(columns).take(scattered),
+        "a scattered frame": lambda: polars.DataFrame(columns)[scattered],
+    }  # fmt: skip
+    for name in (*rng.sample(list(forms), 3), rng.choice(list(rows_apart))):
+        form = (forms | rows_apart)[name]()
+        for threads in (1, rng.choice((2, 3, 5))) if isinstance(form, Path) else (2,):
             results = evaluate(
                 judged, form, batch.measures, ties=batch.ties, precision=batch.precision, spread=batch.spread,
                 threads=threads,
@@ -465,17 +221,41 @@ def of_reference(labels: NDArray[Any], measure: Measure) -> list[Any]:
     """Return labels as the reference takes them: tuples for subtopics, and the highest ones for other measures."""
     if measure.definition.needs_subtopics:
         return [tuple(each) for each in np.maximum(labels, -1).tolist()]
-    return (labels.max(axis=1) if labels.ndim == 2 else labels).tolist()
+    if labels.ndim == 2:
+        highest = labels.max(axis=1)
+        # A document is in the pool if it is so for one subtopic, although -2, which stands for that, is less than -1.
+        return np.where((highest == -1) & (labels < -1).any(axis=1), labels.min(axis=1), highest).tolist()
+    return labels.tolist()
+
+
+def draw_limits(rng: random.Random) -> None:
+    """Draw the limits of the readers. With low limits, several threads read even small files, and few rows spill."""
+    run_file.SMALLEST = rng.choice((1 << 10, 1 << 16, 1 << 20))
+    run_file.CHUNK = rng.choice((1 << 10, 1 << 16, 1 << 22))
+    trec.CHUNK_ROWS = rng.choice((100, 1 << 16))
+    trec.BATCH_ROWS = run_frame.BATCH_ROWS = rng.choice((300, 5_000, 1 << 18))
+    external_grouping.BUCKETS = rng.choice((4, 256))
+    external_grouping.HELD = rng.choice((1 << 12, 1 << 16, 1 << 26))
+    external_grouping.SMALL = rng.choice((1 << 10, 1 << 14, 1 << 21))
+
+
+def check_small(seed: int, number: int, rng: random.Random) -> Counter[str]:
+    """Compare small batches that differ from the batch with this number, in ways of their own."""
+    counts: Counter[str] = Counter()
+    for kind, compare in (
+        (CATALOGUE, check_catalogue), (LONG_CATALOGUE, check_catalogue), (COARSE, check_coarse), (FACES, check_faces),
+    ):  # fmt: skip
+        batch = draw_batch(seed, number, kind)
+        compare(batch, rng)
+        counts["lists"] += len(batch.lists.offsets) - 1
+    return counts
 
 
 def check(batch: Batch, rng: random.Random, folder: Path) -> Counter[str]:
     """Evaluate a batch in every way. If values differ, raise AssertionError that describes the first such list."""
     counts = Counter(batches=1, lists=len(batch.lists.offsets) - 1, documents=len(batch.lists.scores))
     first_name, first = None, np.empty(0)
-    # Draw the limits at random. With low limits, several threads read even small files, in small chunks.
-    run_file.SMALLEST = rng.choice((1 << 10, 1 << 16, 1 << 20))
-    run_file.CHUNK = rng.choice((1 << 10, 1 << 16, 1 << 22))
-    trec.CHUNK_ROWS = rng.choice((100, 1 << 16))
+    draw_limits(rng)
     ways = [*by_engines(batch), *by_inputs(batch, rng, folder)]
     for name, values in ways:
         if first_name is None:
@@ -485,27 +265,13 @@ def check(batch: Batch, rng: random.Random, folder: Path) -> Counter[str]:
             output, query, measure = np.argwhere(values.view(np.int64) != first.view(np.int64))[0].tolist()
             raise AssertionError(
                 f"{first_name} and {name} differ: {first[output, query, measure]!r} and "
-                f"{values[output, query, measure]!r}, output {output}, {description(batch, query, measure)}"
+                f"{values[output, query, measure]!r}, output {output}, {batch.description(query, measure)}"
             )
         counts["evaluations"] += len(values[0])
     if not batch.spread:
         check_means(batch)
-    if batch.rectangular and not batch.subtopics:
-        check_catalogue(batch, rng)
     counts["in the reference"] = check_reference(batch, first, rng)
     return counts
-
-
-def description(batch: Batch, query: int, measure: int) -> str:
-    """Describe one list and its options, for a message."""
-    lists = batch.lists
-    rows = slice(lists.offsets[query], lists.offsets[query + 1])
-    others = lists.others[lists.other_offsets[query] : lists.other_offsets[query + 1]]
-    return (
-        f"{batch.measures[measure]}, ties={batch.ties}, precision={batch.precision}, {lists.scores.dtype}, "
-        f"query {query}: scores {lists.scores[rows].tolist()}, labels {lists.labels[rows].tolist()}, "
-        f"others {others.tolist()}, missing={batch.missing}, documents {lists.documents[rows]}"
-    )
 
 
 def main() -> int:
@@ -522,6 +288,7 @@ def main() -> int:
         for number in numbers:
             batch = draw_batch(options.seed, number)
             try:
+                counts += check_small(options.seed, number, random.Random(number))
                 counts += check(batch, random.Random(number), Path(folder))
             except Exception as error:
                 # docs/measures.md says which measures refuse large tie groups.

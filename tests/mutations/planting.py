@@ -86,6 +86,15 @@ class Copy:
             (kernel,) = self._installed.glob(f"{name}.*.so")
             shutil.copy(kernel, self._kernels)
 
+    def differs(self, seconds: float) -> bool:
+        """Return whether the differential fuzzer finds a list for which two ways give different values in time."""
+        done = subprocess.run(
+            [sys.executable, RUNNER, self.folder / "src", ROOT / "fuzz" / "differential.py", "--seconds", str(seconds)],
+            cwd=ROOT, capture_output=True, text=True, timeout=LONGEST,
+        )  # fmt: skip
+        assert done.returncode in (0, 1), done.stderr[-2000:]
+        return done.returncode == 1
+
     def failed(self, *tests: str) -> list[str]:
         """Run tests with the copy until one fails; return the names of those that failed.
 
