@@ -53,6 +53,8 @@ def test_bash_completes_every_command_and_option(capfd):
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
+        ("search index topics --method Ch", {"Champions"}),
+        ("inexact c t q --topic-part d", {"description"}),
         ("wo", {"worst-case"}),
         ("eval q r -", options_of(parsers()["eval"])),
         ("eval q r --ties op", {"optimistic"}),

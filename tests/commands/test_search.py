@@ -255,8 +255,8 @@ def status_of(arguments):
         ("index none --out x", "none: there are no files in this folder"),
         ("index nowhere --out x", "nowhere: there is no such file"),
         ("index index --out x", "index: the format cannot be detected; it must be given as one of trec, jsonl"),
-        ("index d.tsv --out none", "none: this is a folder; the index needs the name of a file"),
-        ("index d.tsv --out no/where", "no/where: its folder does not exist"),
+        ("index d.tsv --out none", "none: this is a folder; the name of a file is required"),
+        ("index d.tsv --out no/where", "no/where: the folder of this file does not exist"),
         ("index d.tsv --out d.tsv", "--out would replace the input d.tsv; see tieaware index --help"),
         ("index d.tsv --out s3://b/x", "argument --out: "),
         ("index - - --out x", "-: standard input can be read only once, but is given 2 times"),
@@ -279,6 +279,9 @@ def status_of(arguments):
         ("search index t.tsv --weighting bm52", "--weighting: expected letters such as lnc.ltc"),
         ("search index t.tsv -k 0", "-k: expected a whole number of at least 1, found 0"),
         ("search index t.tsv --threads 0", "--threads: expected a whole number"),
+        ("search index t.tsv --out index", "--out would replace the input index; see tieaware search --help"),
+        ("search index t.tsv --out t.tsv", "--out would replace the input t.tsv; see tieaware search --help"),
+        ("search index t.tsv --out no/where.run", "no/where.run: the folder of this file does not exist"),
         ("search index t.tsv --out x.csv", "x.csv: a run cannot be written as a .csv file"),
         ("inexact index t.tsv q --stemmer none", "--stemmer cannot be combined with an index, which has its own: "),
     ],
@@ -293,6 +296,18 @@ def test_errors_are_one_line_and_nothing_is_written(files, capfd, arguments, mes
     assert err.count("\n") == 1
     assert err.removeprefix("tieaware index: ").startswith(message)
     assert sorted(path.name for path in files.rglob("*")) == before
+
+
+def test_an_interrupted_index_leaves_nothing(files, capfd, monkeypatch):
+    def documents(text):
+        yield "d1", "tie"
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(retrieval.collections.READERS, "tsv", documents)
+    before = sorted(files.rglob("*"))
+    assert main(["index", "d.tsv", "--out", "x"]) == 130
+    assert capfd.readouterr().err == "interrupted\n"
+    assert sorted(files.rglob("*")) == before
 
 
 def test_damaged_and_forged_indexes_are_refused(files, capfd):

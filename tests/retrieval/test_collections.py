@@ -44,6 +44,14 @@ def test_tsv_with_crlf_latin_1_and_no_final_line_end():
     assert documents(b"d1\ta\tb\r\nd2\tn\xe9\r\nd3\t\xc3\xa9") == [("d1", "a b"), ("d2", "né"), ("d3", "é")]
 
 
+@pytest.mark.parametrize(
+    ("text", "name"), [("d1\ttie\n", "tsv"), ('{"id": "d1", "text": "tie"}', "jsonl"), (".I d1\n.W\ntie\n", "smart")]
+)
+def test_a_byte_order_mark_is_no_part_of_the_text(text, name):
+    with_mark = b"\xef\xbb\xbf" + text.encode()
+    assert documents(with_mark) == documents(with_mark, name) == documents(text)
+
+
 def test_smart_with_a_title_repeated_in_the_text():
     text = ".I 1\n.T\ntied\nscores\n.A\nnobody\n.W\ntied scores are\nfrequent\n.I 2\n.W\nno title\n.X\n1 5 1\n"
     assert documents(text) == [

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from tieaware.commands import options, retrieval_options, streams
-from tieaware.errors import InputError
-from tieaware.inputs.files import source_name
 from tieaware.output.tables import counted
 from tieaware.runtime.progress import stage
 
@@ -44,7 +41,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _run(arguments: argparse.Namespace) -> str:
     options.check_one_stdin(*arguments.documents, arguments.quality or "")
-    _check_output(arguments)
+    retrieval_options.check_output(arguments.out, *arguments.documents, arguments.quality)
     index = retrieval_options.built_index(
         arguments.documents, arguments, zones=not arguments.no_zones, positions=not arguments.no_positions
     )
@@ -53,15 +50,3 @@ def _run(arguments: argparse.Namespace) -> str:
     numbers = {"document": len(index), "term": len(index.terms), "posting": len(index.postings)}
     streams.say(f"wrote {arguments.out}: {', '.join(counted(n, what) for what, n in numbers.items())}")
     return ""
-
-
-def _check_output(arguments: argparse.Namespace) -> None:
-    """Raise InputError before the work begins if the index cannot be written, or would replace an input."""
-    folder = os.path.dirname(os.path.realpath(arguments.out))
-    if os.path.isdir(arguments.out):
-        raise InputError(source_name(arguments.out), "this is a folder; the index needs the name of a file")
-    if not os.path.isdir(folder):
-        raise InputError(source_name(arguments.out), "its folder does not exist")
-    for given in (*arguments.documents, *filter(None, [arguments.quality])):
-        if os.path.exists(arguments.out) and os.path.exists(given) and os.path.samefile(arguments.out, given):
-            raise InputError("", f"--out would replace the input {given}", argument="out")

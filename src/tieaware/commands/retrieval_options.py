@@ -29,6 +29,18 @@ PARTS: tuple[Part, ...] = ("title", "description", "narrative")
 _STEMMER, _STOP_WORDS = "english", "lucene"
 
 
+def check_output(path: str, *inputs: str | None) -> None:
+    """Raise InputError before the work begins if a file cannot be written, or if it is one of the inputs."""
+    folder = os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise InputError(source_name(path), "this is a folder; the name of a file is required")
+    if not os.path.isdir(folder):
+        raise InputError(source_name(path), "the folder of this file does not exist")
+    for given in filter(None, inputs):
+        if os.path.exists(path) and os.path.exists(given) and os.path.samefile(path, given):
+            raise InputError("", f"--out would replace the input {given}", argument="out")
+
+
 def add_format(command: argparse.ArgumentParser, what: str) -> None:
     """Add the option for the format of the files that `what` names."""
     command.add_argument(
@@ -62,7 +74,7 @@ def add_weighting(command: argparse.ArgumentParser) -> None:
     """Add the option for the weights of terms, the number of documents to find, and the option that lists methods."""
     command.add_argument(
         "--weighting", default="lnc.ltc", metavar="W",
-        help="weights of terms: SMART notation such as lnc.ltc, bm25, or impact:BITS (%(default)s)",
+        help="weights of terms, such as bm25; the end of this help lists all (%(default)s)",
     )  # fmt: skip
     command.add_argument("-k", type=int, default=1000, help="number of documents to find (%(default)s)")
     command.add_argument(

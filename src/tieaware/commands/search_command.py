@@ -58,8 +58,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     if (arguments.queries is None) == (arguments.query is None):
         raise InputError("", "either QUERIES or --query WORDS is required", argument="queries")
-    if arguments.out is not None and not arguments.out.endswith(".parquet"):
-        check_ending(arguments.out)
+    if arguments.out is not None:
+        retrieval_options.check_output(arguments.out, arguments.index, arguments.queries)
+        if not arguments.out.endswith(".parquet"):
+            check_ending(arguments.out)
     (method,) = retrieval_options.methods([arguments.method], arguments)
     queries = _queries(arguments)
     index = retrieval_options.loaded_index(arguments.index)

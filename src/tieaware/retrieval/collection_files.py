@@ -20,6 +20,8 @@ _BEGINNINGS: dict[bytes, Format] = {b"<": "trec", b"{": "jsonl", b".I": "smart"}
 
 # The largest size of a line or a document in bytes. A malicious file could have a line that never ends.
 LONGEST = 1 << 26
+# Some editors begin a UTF-8 file with these bytes, which are no part of the text.
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class _Raw(io.RawIOBase):
@@ -72,6 +74,8 @@ class TextFile:
             self.number += 1
             if len(line) > LONGEST:
                 raise self.error(f"the line is longer than {LONGEST >> 20} MB")
+            if self.number == 1:
+                line = line.removeprefix(_BYTE_ORDER_MARK)
             yield decoded(line).rstrip("\r\n")
 
 
@@ -87,7 +91,7 @@ def format_of(text: TextFile, given: Format | None) -> Format:
     """Check the given format; if there is none, detect the format from the beginning of the file."""
     if given is not None:
         return one_of("format", given, FORMATS)
-    start = text.file.peek()[:COMPRESSED_BUFFER]
+    start = text.file.peek()[:COMPRESSED_BUFFER].removeprefix(_BYTE_ORDER_MARK)
     if start[257:262] == b"ustar":
         return "cacm"
     first = start.lstrip()[:5]
