@@ -30,6 +30,7 @@ NEEDS = {
     "lightgbm": (lambda module: module.metric("AP"), "lightgbm", "lightgbm"),
     "xgboost": (lambda module: module.metric("AP"), "xgboost", "xgboost (or xgboost-cpu, which is smaller)"),
     "sklearn": (lambda module: module.scorer("AP"), "sklearn", "scikit-learn"),
+    "cornac": (lambda module: module.metric("AP"), "cornac", "cornac"),
     "polars": (lambda module: module.install(), "polars", "polars"),
     "spark": (lambda module: module.evaluate(None, None, "AP"), "pyspark", "'tieaware[spark]'"),
     "nearest_neighbours": (lambda module: module.read_neighbours("truth.hdf5"), "h5py", "h5py"),

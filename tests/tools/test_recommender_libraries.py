@@ -1,0 +1,100 @@
+"""Lists of LensKit and metrics of Cornac, compared with the values of these libraries where nothing ties."""
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import InputError
+from tieaware.integrations.cornac import metric
+
+
+def _lenskit_lists(rng, scores):
+    data, frames = pytest.importorskip("lenskit.data"), pytest.importorskip("pandas")
+    lists, rows = data.ItemListCollection(["user_id"]), []
+    for user, each in enumerate(scores):
+        items = rng.permutation(40)[: len(each)]
+        lists.add(data.ItemList(item_ids=items, scores=each, ordered=True), user_id=user)
+        rows += [(user, item, 1.0) for item in rng.permutation(40)[:4]]
+    frame = frames.DataFrame(rows, columns=["user_id", "item_id", "rating"])
+    test = data.ItemListCollection.from_df(frame, ["user_id"])
+    return lists, test
+
+
+def test_lists_of_lenskit_have_its_values():
+    """R@10 of LensKit divides by the smaller of 10 and the number of test items; there are 4."""
+    metrics = pytest.importorskip("lenskit.metrics")
+    rng = np.random.default_rng(8)
+    lists, test = _lenskit_lists(rng, np.sort(rng.random((30, 20)))[:, ::-1])
+    names = {
+        "RR": metrics.RecipRank(), "R@10": metrics.Recall(10), "P@10": metrics.Precision(10),
+        "Success@10": metrics.Hit(10),
+    }  # fmt: skip
+    theirs = metrics.RunAnalysis(*names.values()).measure(lists, test).list_metrics()
+    ours = tieaware.evaluate(test.to_df().rename(columns={"rating": "label"}), lists.to_df(), list(names))
+    assert ours.queries == tuple(range(30))
+    np.testing.assert_allclose(ours.values[0], theirs.to_numpy(), rtol=1e-12)
+
+
+def test_ties_of_lenskit_are_averaged():
+    lists, test = _lenskit_lists(np.random.default_rng(9), np.full((30, 40), 0.5))
+    values = tieaware.evaluate(test.to_df().rename(columns={"rating": "label"}), lists.to_df(), ["P@10"]).values
+    np.testing.assert_allclose(values, 0.1, rtol=1e-14)
+
+
+@pytest.fixture
+def cornac():
+    return pytest.importorskip("cornac")
+
+
+def _ratings(cornac, seed):
+    rng = np.random.default_rng(seed)
+    data = [(f"u{u}", f"i{i}", float(rng.integers(1, 6))) for u in range(30) for i in rng.permutation(40)[:12]]
+    return cornac.eval_methods.RatioSplit(data, test_size=0.3, rating_threshold=3.0, seed=1, verbose=False)
+
+
+def _values(cornac, method, model, metrics):
+    experiment = cornac.Experiment(method, [model], metrics, verbose=False)
+    experiment.run()
+    return experiment.result[0].metric_avg_results, experiment.result[0].metric_user_results
+
+
+def test_metrics_have_the_values_of_cornac_where_nothing_ties(cornac):
+    theirs = {
+        "nDCG@10": cornac.metrics.NDCG(k=10), "RR": cornac.metrics.MRR(), "R@10": cornac.metrics.Recall(k=10),
+        "P@10": cornac.metrics.Precision(k=10), "Success@10": cornac.metrics.HitRatio(k=10), "AP": cornac.metrics.MAP(),
+        "AUC": cornac.metrics.AUC(),
+    }  # fmt: skip
+    model = cornac.models.BPR(k=8, max_iter=5, seed=2, verbose=False)
+    found, by_user = _values(cornac, _ratings(cornac, 0), model, [*theirs.values(), *map(metric, theirs)])
+    for name, each in theirs.items():
+        assert found[name] == pytest.approx(found[each.name], rel=1e-12)
+        assert by_user[name] == pytest.approx(by_user[each.name], rel=1e-12)
+
+
+def test_ties_are_averaged(cornac):
+    """Popularity ties; the values are those of the matrix of its scores."""
+
+    class Constant(cornac.models.Recommender):
+        """A recommender that gives all items the same score."""
+
+        def score(self, user_idx, item_idx=None):
+            return np.zeros(self.num_items)
+
+    method = _ratings(cornac, 3)
+    metrics = [metric("P@5"), metric("P@5", ties="pessimistic", precision="float32")]
+    found, by_user = _values(cornac, method, Constant(name="constant"), metrics)
+    assert found["P@5 (pessimistic, float32)"] == 0.0 < found["P@5"] < 1.0
+    test, train = method.test_set.csr_matrix, method.train_set.csr_matrix
+    for user, value in by_user["P@5"].items():
+        relevant = (test[[user]].toarray()[0] >= 3.0)[: train.shape[1]]
+        seen = train[[user]].toarray()[0] >= 3.0
+        assert value == pytest.approx(relevant.sum() / (~seen | relevant).sum(), rel=1e-12)
+
+
+def test_bad_options_are_refused_before_an_experiment(cornac):
+    with pytest.raises(InputError, match="nDGC"):
+        metric("nDGC@10")
+    with pytest.raises(InputError, match="ties"):
+        metric("nDCG@10", ties="avrage")
+    assert not metric("ESL").higher_better
+    assert metric("MRR").name == "MRR"
