@@ -58,6 +58,7 @@ def _modules():
 
 MODULES = _modules()
 PACKAGES = {name: path for name, path in MODULES.items() if path.stem == "__init__"}
+PUBLIC_PACKAGES = {name.removeprefix("tieaware.") for name in PACKAGES} & set(tieaware.__all__)
 KERNELS = {f"tieaware.kernels.{module.name}" for module in pkgutil.iter_modules(tieaware.kernels.__path__)}
 
 
@@ -165,7 +166,7 @@ def test_no_module_has_the_name_of_a_public_object_of_its_package(package):
     modules = [module.name for module in pkgutil.iter_modules(opened.__path__)]
     for name in modules:
         importlib.import_module(f"{package}.{name}")
-    public = set(tieaware._PACKAGES) | {"fairness", "precision"} if opened is tieaware else set()
+    public = PUBLIC_PACKAGES if opened is tieaware else set()
     assert set(modules) & set(getattr(opened, "__all__", ())) == public
     assert all(isinstance(getattr(opened, name), ModuleType) for name in modules)
 
@@ -202,22 +203,46 @@ def test_dir_lists_public_names_only():
     """In a notebook, completion shows what `dir` returns."""
     assert {name for name in dir(tieaware) if not name.startswith("__")} == set(tieaware.__all__)
     assert "__version__" in dir(tieaware)
-    for name in (*tieaware._PACKAGES, "fairness", "precision"):
+    for name in PUBLIC_PACKAGES:
         if name == "integrations":
             continue
         package = getattr(tieaware, name)
         assert dir(package) == sorted(package.__all__)
 
 
-def test_public_packages_need_no_import_of_their_own():
-    """They are imported on first use, because together they would double the time of the import."""
+def _loaded_by(code):
+    """Return the modules of tieaware that some lines of Python load in a new process."""
+    code += "\nimport sys; print(*[name for name in sys.modules if name.startswith('tieaware')])"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_the_import_of_the_package_loads_nothing_else():
+    """Public names and packages are imported on first use; completion and other spellings load no package."""
+    assert _loaded_by("import tieaware; dir(tieaware)") == {"tieaware", "tieaware._version"}
     code = """
-        import sys, tieaware
-        assert not {"tieaware.experiments", "tieaware.retrieval", "tieaware.statistics"} & set(sys.modules)
-        assert {"experiments", "integrations", "precision", "retrieval", "samples", "statistics"} <= set(dir(tieaware))
-        assert not {"tieaware.experiments", "tieaware.retrieval", "tieaware.statistics"} & set(sys.modules)
+        import tieaware
         print(tieaware.retrieval.Index.__name__, tieaware.statistics.holm.__name__, tieaware.integrations.__name__)
-        print(hasattr(tieaware, "experimints"))
+        print(hasattr(tieaware, "experimints"), "AP" in vars(tieaware), str(tieaware.AP), "AP" in vars(tieaware))
         """
     found = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
-    assert found.stdout == "Index holm tieaware.integrations\nFalse\n"
+    assert found.stdout == "Index holm tieaware.integrations\nFalse False AP True\n"
+
+
+def test_all_attributes_of_the_package_are_imported_on_first_use():
+    """The imports for type checkers, the modules of names, and the names of packages agree with each other."""
+    tree = ast.parse(PACKAGES["tieaware"].read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {alias.name: node.module for node in block.body for alias in node.names}
+    assert set(typed) == set(tieaware.__all__)
+    for name, module in typed.items():
+        assert getattr(tieaware, name) is getattr(importlib.import_module(module), name)
+    modules = {name.name for name in pkgutil.iter_modules(tieaware.__path__) if not name.name.startswith("_")}
+    assert modules == set(tieaware._ROOMS)
+    assert all(getattr(tieaware, name) is sys.modules[f"tieaware.{name}"] for name in modules)
+
+
+def test_evaluating_dicts_loads_no_readers_of_files_and_no_optimisers():
+    """A first call pays for the modules that it uses, not for those of other inputs and other results."""
+    code = "import tieaware; tieaware.evaluate({'q': {'a': 1}}, {'q': {'a': 1.0, 'b': 1.0}}, ['AP', 'nDCG@10']).mean()"
+    others = {"evaluator", "fairness", "lines", "optimise", "statistics", "experiments", "retrieval", "trec_eval"}
+    assert not {f"tieaware.{name}" for name in others} & _loaded_by(code)

@@ -34,7 +34,8 @@ MODULES = sorted(
 def test_the_examples_in_docstrings_run(name):
     """Every doctest of every module passes."""
     module = importlib.import_module(name)
-    assert doctest.testmod(module, globs={**vars(tieaware), **vars(module)}).failed == 0
+    public = {name: getattr(tieaware, name) for name in tieaware.__all__}
+    assert doctest.testmod(module, globs={"tieaware": tieaware, **public, **vars(module)}).failed == 0
 
 
 # Pages that need torch are run by tests/tools/test_pages.py.

@@ -163,7 +163,8 @@ def resolved(name: str, names: Mapping[str, Any], cls: type | None) -> Any:
     first, *rest = name.split(".")
     bases = reversed(cls.__mro__) if cls else ()
     attributes = {attribute: value for base in bases for attribute, value in vars(base).items()}
-    for scope in (attributes, {cls.__name__: cls} if cls else {}, names, vars(tieaware)):
+    exported_names = {name: getattr(tieaware, name) for name in tieaware.__all__}
+    for scope in (attributes, {cls.__name__: cls} if cls else {}, names, exported_names):
         found = scope.get(first)
         found = getattr(found, "__func__", found)
         for attribute in rest:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count, islice
 from typing import Any, NamedTuple
@@ -101,6 +100,8 @@ def _column(values: list[Any]) -> Column:
 
 def _rows_of(stream: ByteStream) -> Iterator[_Row]:
     """Yield the object on each line of a file. Blank lines are ignored."""
+    import json  # Here, because few calls read such files.
+
     file = io.BufferedReader(RawFile(stream))
     for number in count(1):
         line = file.readline(LONGEST_LINE + 1)

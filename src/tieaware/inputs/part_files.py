@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -56,6 +55,8 @@ class Parts:
 
         The folder of the parts is not part of the digest, so the parts may be moved.
         """
+        import hashlib  # Here, because it loads OpenSSL, which takes as long as many modules of this package.
+
         digest = hashlib.blake2b(digest_size=16)
         for path in self.files:
             state = state_of(path)

@@ -8,6 +8,9 @@ from tieaware.measures.parameters import Flag, Gains, Number, Parameter, Thresho
 # All families of measures, by name.
 DEFINITIONS: dict[str, Definition] = {}
 
+# The measure of each family without a cut-off and with the default of every parameter, by the name of the family.
+FAMILIES: dict[str, Measure] = {}
+
 Parameters = dict[str, Parameter]
 
 REL: Parameters = {"rel": Threshold(1, 0, 2**31, "the smallest relevant label")}
@@ -30,4 +33,5 @@ BINARY: Parameters = {**REL, **JUDGED_ONLY}
 def register(definition: Definition) -> Measure:
     """Register a family, and return its measure without a cut-off and with the default of every parameter."""
     DEFINITIONS[definition.name] = definition
-    return Measure(definition)
+    FAMILIES[definition.name] = Measure(definition)
+    return FAMILIES[definition.name]

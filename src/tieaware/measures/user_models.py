@@ -5,7 +5,6 @@ The weight of a rank is the share of this rank among all documents that the user
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import ceil
 from typing import Any
 
@@ -192,6 +191,8 @@ def _at_cutoff(measure: Measure) -> float:
 
 def _wanted_steps(measure: Measure, depth: int) -> Values:
     """Return the number of steps that reach the gain T, the decimal number as it is written; this is no prefix sum."""
+    from fractions import Fraction  # Here, because it also imports decimal; few measures need it.
+
     steps = Fraction(repr(measure["T"])) * (int(measure["max_rel"]) - int(measure["min_rel"]))
     return np.array([float(ceil(steps))])
 
