@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from tieaware.commands import options, retrieval_options, streams
@@ -13,7 +14,7 @@ from tieaware.output.tables import Cell, Table
 from tieaware.runtime.progress import stage
 
 if TYPE_CHECKING:
-    from tieaware.retrieval import Costs
+    from tieaware.retrieval import Costs, Method
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -71,10 +72,7 @@ def _run(arguments: argparse.Namespace) -> str:
                 index, queries, arguments.k, whole_ties=arguments.whole_ties, threads=arguments.threads
             )
     except InputError as error:
-        if error.where != "index":
-            raise
-        # The index lacks something that the method needs.
-        raise InputError(source_name(arguments.index), f"{error.problem} (see tieaware index --help)") from None
+        raise _reworded(error, method, arguments) from None
     if arguments.counts:
         for line in str(_table(costs, list(queries))).splitlines():
             streams.say(line)
@@ -83,6 +81,16 @@ def _run(arguments: argparse.Namespace) -> str:
     run.write(arguments.out)
     streams.say(f"wrote {arguments.out}")
     return ""
+
+
+def _reworded(error: InputError, method: Method, arguments: argparse.Namespace) -> InputError:
+    """Return an error of a search for users of the command: it names the file of the index, or the option."""
+    if error.where == "index":
+        # The index lacks something that the method needs.
+        return InputError(source_name(arguments.index), f"{error.problem} (see tieaware index --help)")
+    if error.where in {each.name for each in fields(method)}:
+        return error.at(f"{error.where} of {method}", "method")
+    return error
 
 
 def _queries(arguments: argparse.Namespace) -> dict[str, str]:

@@ -51,7 +51,8 @@ def parse_method(text: str, **usual: Any) -> Method:
         call = None
     if isinstance(call, ast.Name):
         call = ast.Call(call, [], [])
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+    is_call = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args
+    if not is_call or any(each.arg is None for each in call.keywords):
         raise unexpected("method", "a name such as Champions(r=100)", shown(text))
     known = known_methods()
     if call.func.id in _FUNCTIONS:
@@ -65,14 +66,17 @@ def parse_method(text: str, **usual: Any) -> Method:
     except ValueError:
         raise InputError("method", f"parameters must be numbers or text in quotes; found {shown(text)}") from None
     parameters = inspect.signature(method).parameters
-    for name in given:
+    names = [str(each.arg) for each in call.keywords]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError("method", f"{name} is given {names.count(name)} times in {shown(text.strip())}")
         if name not in parameters:
             problem = f"{method.__name__} has no parameter {shown(name)}; its parameters are {', '.join(parameters)}"
             raise InputError("method", problem)
     try:
         return method(**usual | given)
     except InputError as error:
-        if error.where not in given:
+        if error.where.partition("[")[0] not in given:
             raise
         raise error.at(f"{error.where} of {text.strip()}", "method") from None
 

@@ -98,7 +98,7 @@ def _checked_weights(weights: Any) -> tuple[tuple[str, float], ...]:
 def _zones_of(index: Index) -> dict[str, Postings]:
     """Return the zones of an index; raise InputError if it has none."""
     if not index.zones:
-        raise InputError("index", "has no zones; build it from documents of the form (id, {zone: text})")
+        raise InputError("index", "has no zones; build it from documents that have them, such as a title and a body")
     return index.zones
 
 
