@@ -156,6 +156,26 @@ def test_cranfield_from_its_files_to_its_value(data, tmp_path, capfd):
     assert capfd.readouterr().out.split()[-1][:5] == "0.298"
 
 
+@pytest.mark.parametrize(
+    ("folder_name", "documents", "topics", "form", "numbers"),
+    [
+        ("medline", "MED.ALL", "MED.QRY", "smart", "1,033 documents"),
+        ("cacm", "cacm.tar.gz", "topics.cacm.txt", "cacm", "3,204 documents"),
+        ("vaswani_npl", "doc-text.trec", "query-text.trec", "trec", "11,429 documents"),
+    ],
+)
+def test_public_collections_in_their_formats(data, tmp_path, capfd, folder_name, documents, topics, form, numbers):
+    source, options = data / folder_name, ["--collection-format", form]
+    assert main(["index", f"{source}/{documents}", *options, "--stemmer", "none", "--out", f"{tmp_path}/index"]) == 0
+    assert capfd.readouterr().err.startswith(f"wrote {tmp_path}/index: {numbers}, ")
+    found = ["-k", "20", "--weighting", "bm25", "--out", tmp_path / "bm25.run"]
+    assert search(capfd, tmp_path / "index", source / topics, *options, *found)[0] == 0
+    read = retrieval.read_documents(source / documents, form)
+    index = retrieval.Index.build(read, analyzer=retrieval.Analyzer(stemmer=None))
+    run = retrieval.Exact(weighting="bm25").search(index, retrieval.read_topics(source / topics, form), 20)
+    assert same_bits(run, tmp_path / "bm25.run")
+
+
 def test_a_smaller_index_without_zones_and_positions(folder, capfd):
     small = folder / "small.index"
     assert main(["index", f"{folder}/documents", "--no-zones", "--no-positions", "--out", str(small)]) == 0
