@@ -92,6 +92,12 @@ def test_the_tag_is_the_method_and_the_run_goes_to_standard_output(folder, capfd
     assert [(row[0], row[3], row[5]) for row in rows] == [(q, rank, "Exact()") for q in "12" for rank in "12"]
 
 
+def test_queries_that_find_nothing(folder, capfd):
+    status, out, err = search(capfd, folder / "index", "--query", "the", "--query", "dudu", "--query", "xyz", "-k", "1")
+    assert (status, err) == (0, "no document was found for 2 queries of 3\n")
+    assert [line.split()[0] for line in out.splitlines()] == ["2"]
+
+
 def test_whole_ties_and_threads(folder, capfd):
     options = ["--weighting", "bnn.bnn", "-k", "1"]
     few = search(capfd, folder / "index", folder / "topics.tsv", *options, "--threads", "1")[1]

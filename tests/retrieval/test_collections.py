@@ -135,6 +135,18 @@ def test_a_folder_is_read_with_its_subfolders(tmp_path):
     for hidden in (tmp_path / ".git" / "x", tmp_path / "b" / ".x"):
         hidden.write_text("no document")
     assert list(read_documents(tmp_path)) == [("d1", "tie"), ("d2", "ranks"), ("d3", "scores")]
+    # Links to folders are followed, but no folder is read twice, although a link leads to a folder above it.
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "4.tsv").write_text("d4\tlinked\n")
+    linking = tmp_path / "b" / "linking"
+    try:
+        linking.mkdir()
+        (linking / "up").symlink_to(tmp_path / "b")
+        (linking / "twice").symlink_to(tmp_path / "elsewhere")
+        (linking / "again").symlink_to(tmp_path / "elsewhere")
+    except OSError:
+        pytest.skip("this system does not allow links")
+    assert [name for name, _ in read_documents(tmp_path / "b")] == ["d2", "d4"]
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"empty: there are no files in this folder"):
         list(read_documents(tmp_path / "empty"))

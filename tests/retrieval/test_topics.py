@@ -195,10 +195,9 @@ def test_cranfield_topics_are_numbered_by_position():
 
 
 def test_json_topics():
-    text = (
-        '{"qid": 1, "title": "tie", "description": "do scores tie?", "narrative": "all"}\n{"qid": 2, "title": "rank"}\n'
-    )
-    assert topics(text, "title", "description") == {"1": "tie do scores tie?", "2": "rank"}
+    text = '{"qid": 1, "title": "tie", "description": "do they?", "narrative": "all"}\n{"qid": 2, "title": "rank"'
+    text += ', "desc": null}\n'
+    assert topics(text, "title", "description") == {"1": "tie do they?", "2": "rank"}
     assert topics(text, "narrative") == {"1": "all", "2": ""}
     assert topics('{"_id": "1", "text": "tie", "desc": "of scores"}\n', "title", "description") == {
         "1": "tie of scores"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import fields
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tieaware.commands import options, retrieval_options, streams
 from tieaware.errors import InputError
 from tieaware.inputs.files import source_name
 from tieaware.inputs.run_exports import check_ending
-from tieaware.output.tables import Cell, Table
+from tieaware.output.tables import Cell, Table, counted
 from tieaware.runtime.progress import stage
 
 if TYPE_CHECKING:
@@ -76,6 +77,9 @@ def _run(arguments: argparse.Namespace) -> str:
     if arguments.counts:
         for line in str(_table(costs, list(queries))).splitlines():
             streams.say(line)
+    n_without = sum(a == b for a, b in pairwise(run.offsets.tolist()))
+    if n_without:
+        streams.say(f"no document was found for {counted(n_without, 'query', 'queries')} of {len(queries)}")
     if arguments.out is None:
         return run.to_trec()
     run.write(arguments.out)

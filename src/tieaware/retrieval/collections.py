@@ -106,19 +106,25 @@ def read_collection(paths: Iterable[Path], format: Format | None = None, *, zone
 
 def _files_of(path: Path) -> list[Path]:
     """Return the files in a folder and its subfolders, in the order of their paths; or [path] if it is no folder."""
-    if not isinstance(path, str | os.PathLike) or not os.path.isdir(path):
+    if not isinstance(path, str | os.PathLike) or path == "-" or not os.path.isdir(path):
         return [path]
 
     def fail(error: OSError) -> None:
         raise InputError(source_name(os.fsdecode(error.filename)), reason(error)) from None
 
-    files = list[str]()
-    for folder, folders, names in os.walk(os.fsdecode(path), onerror=fail):
-        folders[:] = [each for each in folders if not each.startswith(".")]
+    files, visited = list[str](), {os.path.realpath(path)}
+    for folder, folders, names in os.walk(os.fsdecode(path), onerror=fail, followlinks=True):
+        # A link may lead to a folder above it, so no folder is visited twice.
+        below, folders[:] = sorted(each for each in folders if not each.startswith(".")), []
+        for each in below:
+            target = os.path.realpath(os.path.join(folder, each))
+            if target not in visited:
+                visited.add(target)
+                folders.append(each)
         files += [os.path.join(folder, each) for each in names if not each.startswith(".")]
     if not files:
         raise InputError(source_name(path), "there are no files in this folder")
-    return sorted(files)  # type: ignore[return-value]
+    return [*sorted(files)]
 
 
 def read_quality(path: Path) -> dict[str, float]:
@@ -150,13 +156,13 @@ def read_quality(path: Path) -> dict[str, float]:
         for line in text:
             if not line.strip():
                 continue
-            name, *rest = line.rsplit(maxsplit=1)
+            name, *rest = line.strip().rsplit(maxsplit=1)
             number = _as_number(rest[0] if rest else "")
             if number is None or not 0 <= number <= 1:
                 raise text.unexpected("an id and a number from 0 to 1", shown(line))
-            if name.strip() in quality:
-                raise text.error(f"the document {name.strip()!r} appears twice")
-            quality[name.strip()] = number
+            if name in quality:
+                raise text.error(f"the document {name!r} appears twice")
+            quality[name] = number
         if not quality:
             raise InputError(text.name, "the file has no qualities")
     return quality

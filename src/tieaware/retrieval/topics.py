@@ -178,7 +178,8 @@ def _json_topics(text: TextFile) -> Iterator[tuple[str, Mapping[str, str]]]:
     for line, record in json_objects(text):
         name = id_of(record)
         topic = {
-            part: next((record[name] for name in names if name in record), "") for part, names in _JSON_NAMES.items()
+            part: next((record[each] for each in names if record.get(each) is not None), "")
+            for part, names in _JSON_NAMES.items()
         }
         if name is None or not all(isinstance(each, str) for each in topic.values()):
             raise text.error(f"the object must have an id, and parts that are text; found {shown(line)}")
