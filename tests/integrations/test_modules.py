@@ -35,6 +35,7 @@ NEEDS = {
     "spark": (lambda module: module.evaluate(None, None, "AP"), "pyspark", "'tieaware[spark]'"),
     "nearest_neighbours": (lambda module: module.read_neighbours("truth.hdf5"), "h5py", "h5py"),
     "torchmetrics": (lambda module: module.RankingMetric, "torchmetrics", "torchmetrics"),
+    "search_engines": None,
     "pytrec_eval": None,
     "link_prediction": None,
 }  # fmt: skip
@@ -103,7 +104,11 @@ def test_the_documentation_lists_all_modules_and_the_tested_versions():
     modules = [re.search(r"tieaware\.integrations\.(\w+)|integrations import (\w+)", line) for _, line, _, _ in rows]
     assert {found[1] or found[2] for found in modules if found} == MODULES
     without = [tool for tool, _, tried, _ in rows if not named(tried)]
-    assert without == ["[trec_eval](trec_eval.md)", "[LLM graders and rerankers](graders.md)"]
+    assert without == [
+        "[trec_eval](trec_eval.md)",
+        "[search engines](search_engines.md): Elasticsearch, OpenSearch, Quepid, Vespa",
+        "[LLM graders and rerankers](graders.md)",
+    ]
     of_package = recorded()
     for tool, _, tried, agrees in rows:
         assert all({version} == of_package[package] for package, version in named(tried).items()), tool

@@ -13,6 +13,7 @@
 ``link_prediction``        ``Evaluator`` replaces ``ogb.linkproppred.Evaluator``
 ``nearest_neighbours``     ``recall`` of nearest-neighbour search, from arrays and the files of its benchmarks
 ``polars``                 ``install()`` adds ``frame.tieaware.evaluate(qrels, measures)`` to the frames of polars
+``search_engines``         judgments and results of Elasticsearch, OpenSearch, Quepid and Vespa
 ``torchmetrics``           ``RankingMetric``, a ``torchmetrics.Metric`` for training loops and Lightning
 ``spark``                  ``evaluate`` and ``means`` for data frames of Spark
 =========================  ===========================================================================================

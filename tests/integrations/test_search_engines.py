@@ -1,0 +1,284 @@
+"""Judgments and results of search engines: every form, Elasticsearch's own values, and errors with file and path."""
+
+import gzip
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import InputError
+from tieaware.integrations.search_engines import read_judgments, read_results
+
+
+def rated(**ratings):
+    return [{"_index": "shop", "_id": document, "rating": rating} for document, rating in ratings.items()]
+
+
+def hits(**scores):
+    return [{"_index": "shop", "_id": document, "_score": score} for document, score in scores.items()]
+
+
+LABELS = {"red dress": {"a": 3, "b": 0, "c": 2}, "jeans": {"a": 1}}
+REQUEST = {
+    "requests": [
+        {"id": query, "request": {"query": {"match": {"title": query}}}, "ratings": rated(**labels)}
+        for query, labels in LABELS.items()
+    ],
+    "metric": {"dcg": {"k": 3, "normalize": True}},
+}
+WORKBENCH = {
+    "name": "ours", "type": "IMPORT_JUDGMENT",
+    "judgmentRatings": [
+        {"query": query, "ratings": [{"docId": name, "rating": f"{label:.3f}"} for name, label in labels.items()]}
+        for query, labels in LABELS.items()
+    ],
+}  # fmt: skip
+SHOWN = {"took": 3, "hits": {"total": {"value": 1}, "hits": [{"_id": "7", "_score": 1, "_source": WORKBENCH}]}}
+FORMS = {
+    "_rank_eval": REQUEST,
+    "workbench": WORKBENCH,
+    "workbench, shown": SHOWN,
+    "workbench, first version": {"judgmentRatings": {
+        each["query"]: each["ratings"] for each in WORKBENCH["judgmentRatings"]
+    }},
+    "Quepid, ratings": {"queries": [{"query": query, "ratings": labels} for query, labels in LABELS.items()]},
+    "Quepid, case": {"case_name": "ours", "queries": [
+        {"query_text": query, "notes": None, "ratings": {**labels, "unrated": None}} for query, labels in LABELS.items()
+    ] + [{"query_text": "none", "ratings": []}, {"query_text": "empty"}]},
+    "Rated Ranking Evaluator": {"id_field": "id", "queries": [
+        {"placeholders": {"$query": "red dress"}, "relevant_documents": {"0": ["b"], "2": ["c"], "3": ["a"]}},
+        {"placeholders": {"$query": "jeans"}, "relevant_documents": {"1": ["a"]}},
+    ]},
+}  # fmt: skip
+
+
+def labels_of(qrels):
+    starts = qrels.offsets.tolist()
+    return {
+        query: dict(zip(qrels.documents.to_list()[first:last], qrels.labels.tolist()[first:last], strict=True))
+        for query, first, last in zip(qrels.queries.to_list(), starts, starts[1:], strict=False)
+    }
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_judgments(form, tmp_path):
+    path = tmp_path / "judgments.json.gz"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + json.dumps(FORMS[form]).encode()))
+    for source in (FORMS[form], path, str(path), io.BytesIO(json.dumps(FORMS[form]).encode())):
+        found = read_judgments(source)
+        assert labels_of(found) == LABELS
+        assert found.labels.dtype == np.int32
+
+
+def test_ratings_from_clicks_are_real_numbers():
+    ratings = [{"docId": "a", "rating": "1.625"}, {"docId": "b", "rating": 0.25}]
+    found = read_judgments({"judgmentRatings": [{"query": "jeans", "ratings": ratings}]})
+    assert labels_of(found) == {"jeans": {"a": 1.625, "b": 0.25}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'query,docid,rating\nred dress,a,3\nred dress,b,0\n"red dress",c,2.0\nnothing rated\njeans,a,1\njeans,x,\n',
+        "Team Name,Case Name,Case ID,Query Text,Doc ID,Doc Position,Title,Rating\r\n"
+        + "".join(
+            f't,c,1,{query},{name},1,"A ""title"", with\nmore",{label}\r\n'
+            for query, labels in LABELS.items() for name, label in labels.items()
+        ),
+    ],
+)  # fmt: skip
+def test_quepid_csv(text, tmp_path):
+    (tmp_path / "ratings.csv").write_text(text)
+    assert labels_of(read_judgments(tmp_path / "ratings.csv")) == LABELS
+
+
+def test_documents_of_two_indices():
+    ratings = [{"_index": index, "_id": "a", "rating": label} for index, label in (("shop", 1), ("blog", 2))]
+    request = {"requests": [{"id": "q", "ratings": ratings}]}
+    assert labels_of(read_judgments(request, with_index=True)) == {"q": {"shop/a": 1, "blog/a": 2}}
+    with pytest.raises(InputError) as error:
+        read_judgments(request)
+    assert str(error.value) == "source: requests[0].ratings[1]: the document 'a' has the ratings 1 and 2 for 'q'"
+    response = {"hits": {"hits": [{"_index": index, "_id": "a", "_score": 1.5} for index in ("shop", "blog")]}}
+    assert read_results(response, "q", with_index=True).to_dict() == {"q": {"shop/a": 1.5, "blog/a": 1.5}}
+    with pytest.raises(InputError) as error:
+        read_results(response, "q")
+    expected = "source: hits.hits[1]: the document 'a' occurs twice; with_index=True tells indices apart"
+    assert str(error.value) == expected
+
+
+RUN = {"red dress": {"b": 7.5, "a": 7.5, "d": 1.25}, "jeans": {"a": 2.0}}
+RANK_EVAL = {
+    "metric_score": 0.5,
+    "details": {
+        query: {"metric_score": 0.5, "unrated_docs": [],
+                "hits": [{"hit": hit, "rating": LABELS[query].get(hit["_id"])} for hit in hits(**scores)]}
+        for query, scores in RUN.items()
+    },
+    "failures": {},
+}  # fmt: skip
+SEARCHES = [{"took": 2, "hits": {"total": {"value": 9}, "hits": hits(**scores)}} for scores in RUN.values()]
+VESPA = [
+    {"root": {"id": "toplevel", "relevance": 1.0, "fields": {"totalCount": 9}, "children": [
+        {"id": "group:root:0", "relevance": 1.0, "children": []},
+        *({"id": name, "relevance": score, "source": "shop", "fields": {"sku": f"s-{name}"}}
+          for name, score in scores.items()),
+    ]}}
+    for scores in RUN.values()
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "queries"),
+    [
+        (RANK_EVAL, None),
+        ({"rank_eval": RANK_EVAL}, None),
+        (SEARCHES, list(RUN)),
+        ({"responses": SEARCHES}, tuple(RUN)),
+        ([{"responses": SEARCHES[:1]}, SEARCHES[1]], list(RUN)),
+        (VESPA, list(RUN)),
+    ],
+)
+def test_every_form_of_results(source, queries, tmp_path):
+    (tmp_path / "results.json").write_text(json.dumps(source))
+    for each in (source, tmp_path / "results.json"):
+        run = read_results(each, queries, name="bm25")
+        assert run.to_dict() == RUN
+        assert run.name == "bm25"
+
+
+def test_one_response_and_other_identifiers():
+    assert read_results(SEARCHES[0], "red dress").to_dict() == {"red dress": RUN["red dress"]}
+    assert read_results(VESPA[1], ["jeans"], document="fields.sku").to_dict() == {"jeans": {"s-a": 2.0}}
+    assert read_results({"root": {"id": "toplevel", "relevance": 1.0}}, "q").to_dict() == {"q": {}}
+
+
+def elastic_ndcg(labels, documents):
+    """Return nDCG as _rank_eval documents it: the ideal list is as long as the list of hits."""
+    def dcg(ratings):
+        return sum((2**rating - 1) / math.log2(rank + 1) for rank, rating in enumerate(ratings, 1))
+
+    ideal = sorted(labels.values(), reverse=True)[: len(documents)]
+    return dcg(labels.get(each, 0) for each in documents) / dcg(ideal)
+
+
+def test_ndcg_is_that_of_rank_eval_in_the_order_of_the_hits():
+    """The values agree if there are as many hits as the cut-off. With fewer, Elasticsearch's ideal list is shorter."""
+    result = tieaware.evaluate(
+        read_judgments(REQUEST), read_results(RANK_EVAL), ['nDCG(dcg="exp-log2")@3'], ties="run_order"
+    )
+    own = {query: elastic_ndcg(LABELS[query], list(scores)) for query, scores in RUN.items()}
+    for query in RUN:
+        assert float(result.values[0, result.queries.index(query), 0]) == pytest.approx(own[query], rel=1e-15)
+    short = read_results({"hits": {"hits": hits(c=2.0)}}, "red dress")
+    found = tieaware.evaluate(read_judgments(REQUEST), short, ['nDCG(dcg="exp-log2")@3'], queries="both")
+    assert float(found) < elastic_ndcg(LABELS["red dress"], ["c"])
+
+
+def test_ties_in_the_hits_are_averaged():
+    qrels, run = read_judgments(REQUEST), read_results(RANK_EVAL)
+    result = tieaware.evaluate(qrels, run, ['nDCG(dcg="exp-log2")@3'], spread=True)
+    orders = [elastic_ndcg(LABELS["red dress"], order) for order in (["b", "a", "d"], ["a", "b", "d"])]
+    row = result.queries.index("red dress")
+    assert result.values[0, row, 0] == pytest.approx(np.mean(orders), rel=1e-15)
+    assert (result.min[0, row, 0], result.max[0, row, 0]) == pytest.approx((min(orders), max(orders)), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("judgments", "message"),
+    [
+        ({"ratings": []}, "these are no judgments in a known form: there is none of the keys 'requests', "
+         "'judgmentRatings', 'hits', 'queries'"),
+        ([], "these are no judgments in a known form: there is none of the keys 'requests', 'judgmentRatings', 'hits', "
+         "'queries'"),
+        ({"requests": {}}, "requests: expected an array, found {}"),
+        ({"requests": [3]}, "requests[0]: expected an object with the key 'id', found 3"),
+        ({"requests": [{"id": "q"}]}, "requests[0]: the object has no key 'ratings'"),
+        ({"requests": [{"id": None, "ratings": []}]}, "requests[0].id: expected text or an integer, found None"),
+        ({"requests": [{"id": "q", "ratings": [{"_id": "a", "rating": "good"}]}]},
+         "requests[0].ratings[0].rating: expected a number, found 'good'"),
+        ({"requests": [{"id": "q", "ratings": [{"_id": "a", "rating": True}]}]},
+         "requests[0].ratings[0].rating: expected a number, found True"),
+        ({"requests": [{"id": "q", "ratings": [{"_id": ["a"], "rating": 1}]}]},
+         "requests[0].ratings[0]._id: expected text or an integer, found ['a']"),
+        ({"judgmentRatings": 1}, "judgmentRatings: expected an array, found 1"),
+        ({"judgmentRatings": {"a b": [{"docId": "a"}]}}, "judgmentRatings['a b'][0]: the object has no key 'rating'"),
+        ({"hits": {"hits": []}}, "hits.hits: must be one judgment list; there are 0"),
+        ({"queries": [{"query": "q", "ratings": {"a": "x"}}]},
+         "queries[0].ratings.a: expected a number, found 'x'"),
+        ({"queries": [{"placeholders": {"$query": "q"}, "relevant_documents": {"good": ["a"]}}]},
+         "queries[0].relevant_documents.good: expected a number, found 'good'"),
+        ({"queries": [{"query": "q", "ratings": [1]}]}, "queries[0].ratings: expected an object, found [1]"),
+    ],
+)  # fmt: skip
+def test_unusable_judgments_are_refused_with_file_and_path(judgments, message, tmp_path):
+    path = tmp_path / "judgments.json"
+    path.write_text(json.dumps(judgments))
+    for source, name in ((judgments, "source"), (path, str(path))):
+        with pytest.raises(InputError) as error:
+            read_judgments(source)
+        assert str(error.value) == f"{name}: {message}"
+
+
+@pytest.mark.parametrize(
+    ("results", "queries", "message"),
+    [
+        ({"took": 1}, "q", "source: these are no results in a known form: there is none of the keys 'details', "
+         "'responses', 'hits', 'root', 'error'"),
+        (RANK_EVAL, "q", "queries: must not be given: a response of _rank_eval names its queries"),
+        ({**RANK_EVAL, "failures": {"jeans": {"error": "x"}}}, None,
+         "source: failures.jeans: the search of 'jeans' failed, so its hits are missing"),
+        (SEARCHES, ["q"], "queries: must name the query of each response: there are 2 responses and 1 names"),
+        (SEARCHES, None, "queries: must name the query of each response: there are 2 responses and 0 names"),
+        (SEARCHES, ["q", "q"], "queries: names 'q' twice"),
+        ({"hits": {"hits": hits(a=None)}}, "q",
+         "source: hits.hits[0]._score: the hit has no score: hits that are sorted by a field have none"),
+        ({"hits": {"hits": [{"_id": "a"}]}}, "q", "source: hits.hits[0]: the object has no key '_score'"),
+        ({"error": {"reason": "no index"}, "status": 404}, "q",
+         "source: error: the search failed: {'reason': 'no index'}"),
+        ({"responses": [{"error": "no"}]}, "q", "source: responses[0].error: the search failed: 'no'"),
+        ({"root": {"errors": [{"code": 4}]}}, "q", "source: root.errors: the search failed: [{'code': 4}]"),
+        ({"root": {"children": [{"id": "a"}]}}, "q", "source: root.children[0]: the object has no key 'relevance'"),
+        ({"root": {"children": [{"relevance": 1.0}]}}, "q", "source: root.children[0]: the object has no key 'id'"),
+        ({"root": {"children": [{"id": "a", "relevance": "NaN"}]}}, "q",
+         "source: root.children[0].relevance: expected a number, found 'NaN'"),
+        ({"root": {"children": [{"id": "a", "relevance": 1}, {"id": "a", "relevance": 1}]}}, "q",
+         "source: root.children[1]: the document 'a' occurs twice"),
+    ],
+)  # fmt: skip
+def test_unusable_results_are_refused(results, queries, message):
+    with pytest.raises(InputError) as error:
+        read_results(results, queries)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "message"),
+    [
+        ("a.json", b"", ":1: this is not JSON: Expecting value at column 1"),
+        ("a.json", b'{"requests":\n [}', ":2: this is not JSON: Expecting value at column 3"),
+        ("a.json", b"[" * 100_000, ": the JSON is nested too deeply"),
+        ("a.json", b'{"requests": ["\xff"]}', ":1: the text is not UTF-8"),
+        ("a.json", b"9" * 5000, ": this is not usable JSON: "),
+        ("a.json", b'{"requests": [{"id": "q", "ratings": [{"_id": "a", "rating": 1e999}]}]}',
+         ": requests[0].ratings[0].rating: expected a number, found inf"),
+        ("a.csv", b"", ":1: this line must name the columns query, docid and rating"),
+        ("a.csv", b"query,rating\n", ":1: this line must name the columns query, docid and rating"),
+        ("a.csv", b"query,docid,rating\nq,a,good\n", ":2: expected a number, found 'good'"),
+        ("a.csv", b'query,docid,rating\nq,"a"b,1\n', ":2: this is not CSV: "),
+        ("a.csv", b"query,docid,rating\nq,\xff,1\n", ":2: the text is not UTF-8"),
+        ("a.csv", b"query,docid,rating\nq,a,1\nq,a,2\n", ":3: the document 'a' has the ratings 1 and 2 for 'q'"),
+        ("missing.json", None, ": "),
+    ],
+)  # fmt: skip
+def test_unusable_files_are_refused(name, contents, message, tmp_path):
+    path = tmp_path / name
+    if contents is not None:
+        path.write_bytes(contents)
+    with pytest.raises(InputError) as error:
+        read_judgments(path)
+    assert str(error.value).startswith(f"{path}{message}")
+    assert "\n" not in str(error.value)
