@@ -54,7 +54,7 @@ checked: .venv-checked/installed
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONMALLOC=malloc \
 	  .venv-checked/bin/python -m pytest $(TESTS)
 
-# Each fuzzer runs for SECONDS: table files, producers of Arrow tables, then the engines and entry points against each
+# Each fuzzer runs for SECONDS: table files, producers of Arrow tables, stored files, then the engines and entry points against each
 # other, and with clang libFuzzer on the parser and on the interface. Finds are printed and kept in build/fuzz. See
 # fuzz/README.md.
 SECONDS ?= 60
@@ -62,6 +62,7 @@ CLANG ?= clang
 fuzz: $(VENV)/installed-test
 	$(BIN)/python fuzz/tables.py --seconds $(SECONDS)
 	$(BIN)/python fuzz/producers.py --seconds $(SECONDS)
+	$(BIN)/python fuzz/stored.py --seconds $(SECONDS)
 	$(BIN)/python fuzz/differential.py --seconds $(SECONDS)
 	if command -v $(CLANG) > /dev/null; then $(MAKE) fuzz-compiled; else echo "no $(CLANG): make fuzz-compiled is left out"; fi
 fuzz-compiled: build/fuzz/driver

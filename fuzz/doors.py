@@ -26,8 +26,8 @@ OF_TREC_EVAL = {
     "num_ret": "NumRet", "num_rel_ret": "NumRelRet",
 }  # fmt: skip
 OF_IR_MEASURES = (
-    "AP", "P@5", "RR", "nDCG", "nDCG@3", "Bpref", "R@5", "Rprec", "Success@5", "infAP", "AP(rel=2)@3", "RBP(rel=1,p=0.8)",
-    "ERR@3", "NumRet", "SetP", "SetF", "Compat(p=0.8)", "INSQ(max_rel=4)@3", "P(judged_only=True)@5",
+    "AP", "P@5", "RR", "nDCG", "nDCG@3", "Bpref", "R@5", "Rprec", "Success@5", "infAP", "AP(rel=2)@3", "ERR@3",
+    "RBP(rel=1,p=0.8)", "NumRet", "SetP", "SetF", "Compat(p=0.8)", "INSQ(max_rel=4)@3", "P(judged_only=True)@5",
 )  # fmt: skip
 # Precisions as other libraries round to them.
 PLAINLY: dict[str, Callable[[NDArray[np.float64]], NDArray[Any]]] = {

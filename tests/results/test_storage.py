@@ -169,6 +169,8 @@ FORGED = {
     "unanswered": [["bm25"], {"bm25": "all"}, 7],
     "provenance": [
         [1, 2, 3, 4], {"ties": 7, "precision": None, "queries": "both", "version": "1"}, {"ties": "average"}, 5,
+        {"ties": "none", "precision": None, "queries": "both", "version": "1"},
+        {"ties": "average", "precision": None, "queries": "none", "version": "1"},
     ],
     "key": [5],
 }  # fmt: skip
@@ -184,7 +186,7 @@ FORGED = {
     ],
 )  # fmt: skip
 def test_forged_fields_are_refused_although_the_checksum_matches(tmp_path, monkeypatch, suffix, field, value):
-    """They would otherwise raise TypeError or AttributeError later, far from the file."""
+    """They would otherwise raise TypeError, AttributeError or KeyError later, far from the file."""
     digest = storage.Stored.digest
 
     def forged(stored):

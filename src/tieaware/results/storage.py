@@ -27,6 +27,7 @@ from tieaware.measures import parse_measure
 from tieaware.results.provenance import Provenance
 from tieaware.runtime.atomic_files import whole_file
 from tieaware.runtime.extras import MissingExtraError, load
+from tieaware.ties import RULES
 
 # The newest version of the file format. Files of a newer version are refused. Version 2 added the arrays of CHANCE; a
 # file without them has version 1, which earlier versions of tieaware read.
@@ -156,7 +157,8 @@ def _all_of(values: Any, kind: type) -> bool:
 
 def _is_provenance(made: Any) -> bool:
     kinds = {"ties": str, "precision": str | None, "queries": str, "version": str, "complete_lists": bool}
-    return isinstance(made, dict) and all(name in kinds and isinstance(made[name], kinds[name]) for name in made)
+    typed = isinstance(made, dict) and all(name in kinds and isinstance(made[name], kinds[name]) for name in made)
+    return typed and made.get("ties") in RULES and made.get("queries") in ("judged", "both")
 
 
 def _fields(stored: Stored) -> dict[str, Any]:
