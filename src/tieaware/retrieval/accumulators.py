@@ -61,7 +61,8 @@ class TermLists(NamedTuple):
 
     List ``i`` has the documents ``documents[starts[i]:stops[i]]``, ascending, with the weights
     ``weights[starts[i]:stops[i]]``. If `dense` has a row with the same start and stop, that row may be used instead of
-    the list.
+    the list. If there are document parts, the score of each document is its sum over the lists, plus the sum of the
+    query weights times the document's part.
     """
 
     starts: Integers
@@ -70,6 +71,14 @@ class TermLists(NamedTuple):
     documents: Numbers
     weights: Weights
     dense: DenseLists | None = None
+    document_parts: Values | None = None
+
+    def base(self, other: Values | None) -> Values | None:
+        """Return what is added to the sums of all documents: their parts, and another base if there is one."""
+        if self.document_parts is None:
+            return other
+        parts = float(np.cumsum(np.append(0.0, self.query_weights))[-1]) * self.document_parts
+        return parts if other is None else parts + other
 
 
 class Found(NamedTuple):
@@ -121,6 +130,10 @@ def accumulate(
         The top documents with three costs: the number of postings read, the number of documents with a score above 0
         (with a base: with any score), and the number of comparisons between two scores.
     """
+    base = lists.base(base)
+    if lists.document_parts is not None:
+        # A document part may be negative, so the weights of the lists give no bounds of scores.
+        bounds, floor = None, 0.0
     rows = dense_weights = None
     if lists.dense is not None:
         rows, dense_weights = lists.dense.rows(lists.starts, lists.stops), lists.dense.weights
@@ -143,6 +156,7 @@ def score(
     n_postings = _accumulators.score(
         candidates, lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, sums
     )
+    base = lists.base(base)
     if base is None:
         above = sums > 0
         return top(candidates[above], sums[above], n_postings, k, whole_ties=whole_ties)

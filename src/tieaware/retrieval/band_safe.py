@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -69,6 +70,8 @@ class BandSafe(Method):
 
     rho: str | float | Fraction = 1.5
     look_up: bool = True
+
+    _adds_document_parts: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -13,7 +13,7 @@ from tieaware.checks.arguments import flag, number, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, posting_weights, share_of, weighted
+from tieaware.retrieval.method import Method, share_of, single_term_scores, weighted
 from tieaware.retrieval.postings import Numbers, Postings
 
 
@@ -119,7 +119,7 @@ def champions_of(index: Index, weighting: str, r: int, share: float = 0.0) -> Te
 
     def prepare() -> TermDocuments:
         sizes = np.maximum(r, share_of(index.postings.document_frequencies, share))
-        return best_documents(index.postings, posting_weights(index, weighting), sizes)
+        return best_documents(index.postings, single_term_scores(index, weighting), sizes)
 
     return index.prepared(("champions", weighting, r, share), prepare)
 

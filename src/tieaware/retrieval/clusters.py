@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -131,6 +131,8 @@ class ClusterPruning(Method):
     b2: int = 1
     leaders: int | None = None
     seed: int = 0
+
+    _adds_document_parts: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

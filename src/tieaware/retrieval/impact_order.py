@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -116,6 +116,8 @@ class ImpactOrdered(Method):
     postings: int | float | None = None
     floor: float = 0.0
     order: Literal["impact", "idf"] = "impact"
+
+    _adds_document_parts: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from threading import RLock
 from typing import Any, NamedTuple, TypeVar
 
@@ -79,7 +80,7 @@ class Index:
     ) -> None:  # fmt: skip
         self.documents = documents
         self.terms = terms
-        self.postings = postings
+        self.postings = replace(postings, terms=terms)
         self.zones = zones
         self.quality = quality
         self.analyzer = analyzer

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,7 +58,8 @@ class Method(ABC):
     Parameters
     ----------
     weighting : str
-        How terms are weighted: SMART notation such as "lnc.ltc", "bm25", or "impact:8" for integers of 8 bits.
+        How terms are weighted: SMART notation such as "lnc.ltc" or "Lnu.ltu:slope=0.25", "bm25", the language models
+        "lm-dirichlet:2000" and "lm-jm:0.1", "inl2:c=1", or "impact:8" for integers of 8 bits.
 
     Raises
     ------
@@ -74,8 +75,13 @@ class Method(ABC):
 
     weighting: str = "lnc.ltc"
 
+    # Whether the method adds the document parts of a weighting that has them.
+    _adds_document_parts: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
-        weighting_of(self.weighting)
+        if weighting_of(self.weighting).has_document_parts and not self._adds_document_parts:
+            problem = f"{type(self).__name__} cannot use {self.weighting}, whose scores have a part for each document"
+            raise InputError("weighting", problem)
 
     def __str__(self) -> str:
         # The name shows the first parameter of the method itself, and all parameters whose values differ from their
@@ -205,6 +211,17 @@ def posting_weights(index: Index, name: str) -> Weights:
     return index.prepared(("weights", name), lambda: weighting_of(name).of_postings(index.postings))
 
 
+def document_parts(index: Index, name: str) -> Values | None:
+    """Return the part of the score that belongs to each document, or None if the weighting has no such parts."""
+    return index.prepared(("document parts", name), lambda: weighting_of(name).of_documents(index.postings))
+
+
+def single_term_scores(index: Index, name: str) -> NDArray[np.floating | np.integer]:
+    """Return, for each posting, the score of its document for a query of this term alone, with the weight 1."""
+    weights, parts = posting_weights(index, name), document_parts(index, name)
+    return weights if parts is None else weights + parts[index.postings.documents]
+
+
 def query_weights(index: Index, name: str, query: Query) -> Values:
     """Return the weights of a query's terms: the query's own weights if it has any, else those of the weighting."""
     return weighting_of(name).of_query(index.postings, query) if query.weights is None else query.weights
@@ -218,10 +235,11 @@ def dense_lists(index: Index, name: str) -> DenseLists:
 def weighted(index: Index, name: str) -> Callable[[Query], TermLists]:
     """Return a function that gives the weighted posting lists of a query's terms."""
     postings, weights, dense = index.postings, posting_weights(index, name), dense_lists(index, name)
+    parts = document_parts(index, name)
 
     def lists(query: Query) -> TermLists:
         starts, stops = postings.starts[query.terms], postings.starts[query.terms + 1]
-        return TermLists(starts, stops, query_weights(index, name, query), postings.documents, weights, dense)
+        return TermLists(starts, stops, query_weights(index, name, query), postings.documents, weights, dense, parts)
 
     return lists
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -37,6 +38,8 @@ class Postings:
         The positions of the term in the document, counted from 0, ascending. Each posting has as many positions as its
         frequency, and the positions of one posting follow those of the previous posting. None if the index was built
         without positions.
+    terms : sequence of str
+        The terms, for weightings that need their bytes. Empty for postings outside an index, and for those of zones.
     """
 
     starts: Offsets
@@ -44,6 +47,7 @@ class Postings:
     frequencies: Numbers
     lengths: Numbers
     positions: Numbers | None = None
+    terms: Sequence[str] = ()
 
     @property
     def n_terms(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from tieaware.errors import InputError
 from tieaware.retrieval.accumulators import Found, TermLists, score, top
 from tieaware.retrieval.champions import TermDocuments, among, best_documents, champions_of
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, posting_weights, query_weights, share_of, weighted
+from tieaware.retrieval.method import Method, posting_weights, query_weights, share_of, single_term_scores, weighted
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights
 
@@ -137,6 +137,8 @@ class NetScore(Method):
 
     share: float = 1.0
 
+    _adds_document_parts: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         super().__post_init__()
         number("share", self.share, 0, 1)
@@ -196,7 +198,7 @@ class GlobalChampions(Method):
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the global champion lists, and return the search function."""
-        postings, quality, weights = index.postings, quality_of(index), posting_weights(index, self.weighting)
+        postings, quality, weights = index.postings, quality_of(index), single_term_scores(index, self.weighting)
 
         def prepare() -> TermDocuments:
             sizes = np.full(len(postings.starts) - 1, self.r)

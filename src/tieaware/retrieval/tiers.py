@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,8 @@ class Tiers(Method):
     thresholds: tuple[float, ...] = ()
     quantiles: tuple[float, ...] = ()
     by: Literal["weight", "tf"] = "weight"
+
+    _adds_document_parts: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -128,8 +128,10 @@ def _searcher(
     def find(query: Query) -> Found:
         term_lists: TermLists = lists(query)
         own = term_lists.query_weights
-        # A largest weight is no upper bound of a score if the query's own weight of the term is negative.
-        if len(own) >= _MOST_TERMS or not ((own >= 0) & (own < np.inf)).all():
+        # A largest weight is no upper bound of a score if the query's own weight of the term is negative, or if the
+        # score also has a part that belongs to the document.
+        has_parts = term_lists.document_parts is not None
+        if has_parts or len(own) >= _MOST_TERMS or not ((own >= 0) & (own < np.inf)).all():
             return accumulate(term_lists, n, k, whole_ties=whole_ties)
         firsts = None if blocks is None else blocks.firsts[query.terms]
         documents, scores, n_scored, n_comparisons, n_postings = _wand.wand(

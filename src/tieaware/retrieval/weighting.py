@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -12,22 +13,31 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arguments import number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
+from tieaware.errors import InputError
 from tieaware.retrieval.index import Query
-from tieaware.retrieval.postings import Postings
+from tieaware.retrieval.postings import Numbers, Postings
 
 Weights: TypeAlias = NDArray[np.float32 | np.uint8 | np.uint16]
 
-EXPECTED = "letters such as lnc.ltc, bm25, bm25:k1=0.9,b=0.4, impact:8 or impact:8:lnc.ltc"
+EXPECTED = (
+    "letters such as lnc.ltc or Lnu.ltu:slope=0.25, bm25, bm25:k1=0.9,b=0.4, lm-dirichlet:2000, lm-jm:0.1, inl2:c=1, "
+    "impact:8 or impact:8:lnc.ltc"
+)
 
 
 class Weighting(ABC):
     """The base class of weightings.
 
     The score of a document is the sum, over the terms of the query, of the term's weight in the query times its weight
-    in the document.
+    in the document. If the weighting has document parts, the sum of all weights of the query, times the document's
+    part, is added.
     """
 
     name: str
+    # Whether `of_documents` returns an array.
+    has_document_parts: bool = False
+    # Whether a score is the logarithm of P(query | document), except for a number that is the same for all documents.
+    is_log_likelihood: bool = False
 
     @abstractmethod
     def of_postings(self, postings: Postings) -> Weights:
@@ -41,6 +51,10 @@ class Weighting(ABC):
     def of_terms(self, postings: Postings) -> Values:
         """Return the weight of each term of the index in a query that consists of this term alone."""
 
+    def of_documents(self, postings: Postings) -> Values | None:
+        """Return the part of the score that depends on the document alone, or None if there is none."""
+        return None
+
 
 class TfIdf(Weighting):
     """Weightings in SMART notation, such as "lnc.ltc": three letters for documents, then three for queries.
@@ -50,8 +64,8 @@ class TfIdf(Weighting):
     ===  ==============================  ===  =====================  ===  ===============
     n    tf                              n    1                      n    1
     l    1 + log tf                      t    log N/df               c    1/√Σw²: cosine
-    a    0.5 + 0.5 tf / max tf           p    max(0, log (N-df)/df)
-    b    1                               s    ln (N+1)/(df+1) + 1
+    a    0.5 + 0.5 tf / max tf           p    max(0, log (N-df)/df)  u    pivoted unique
+    b    1                               s    ln (N+1)/(df+1) + 1    b    pivoted bytes
     L    (1 + log tf)/(1 + log mean tf)
     d    1 + log(1 + log tf)
     ===  ==============================  ===  =====================  ===  ===============
@@ -60,12 +74,22 @@ class TfIdf(Weighting):
     number of documents that contain the term, N the number of all documents, and w a weight before normalisation.
     Logarithms are to the base 10, as in figure 6.15 of Introduction to Information Retrieval. The letter s, which uses
     a natural logarithm, is not part of SMART; with it, "nsc.nsc" computes the same weights as scikit-learn's
-    TfidfVectorizer. The normalisations u (by unique terms) and b (by bytes) of the book are not supported.
+    TfidfVectorizer.
+
+    The pivoted normalisations are 1/((1 - slope) pivot + slope · size). For the letter u, the size of a text is the
+    number of its distinct terms. For the letter b, it is the number of its bytes: the UTF-8 bytes of all its terms as
+    the index has them, and a space after each. The pivot is the mean size of the documents, unless it is given, as in
+    "Lnu.ltu:slope=0.25,pivot=80"; the slope is 0.2 by default. Documents and queries have the same slope and pivot. See
+    Singhal, Buckley and Mitra, Pivoted document length normalization, SIGIR 1996, and section 6.4.4 of the book.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._documents, self._queries = name[:3], name[4:]
+    def __init__(self, letters: str, slope: float = 0.2, pivot: float | None = None) -> None:
+        self.slope: float = number("weighting: slope", slope, 0, 1)
+        self.pivot = None if pivot is None else number("weighting: pivot", pivot, 1e-6, 1e12)
+        given = [f"slope={self.slope!r}"] if self.slope != 0.2 else []
+        given += [] if self.pivot is None else [f"pivot={self.pivot!r}"]
+        self.name = letters + (f":{','.join(given)}" if given else "")
+        self._documents, self._queries = letters[:3], letters[4:]
 
     def of_postings(self, postings: Postings) -> Weights:
         """Return tf times idf times the normalisation for every posting."""
@@ -89,7 +113,17 @@ class TfIdf(Weighting):
             # If all weights of a document are 0, divide by 1 instead of 0, so that the weights stay 0.
             norms[norms == 0] = 1
             weights /= norms[documents]
+        elif normalisation in "ub":
+            sizes = _sizes(normalisation, postings, documents)
+            weights /= self._pivoted(sizes, sizes)[documents]
         return weights.astype(np.float32)
+
+    def _pivoted(self, sizes: Values, of_documents: Values) -> Values:
+        """Return the pivoted norms of texts of these sizes."""
+        pivot = of_documents.mean() if self.pivot is None else self.pivot
+        norms: Values = (1 - self.slope) * pivot + self.slope * sizes
+        norms[norms == 0] = 1
+        return norms
 
     def of_query(self, postings: Postings, query: Query) -> Values:
         """Return tf times idf times the normalisation for every term of a query."""
@@ -101,6 +135,11 @@ class TfIdf(Weighting):
         weights = _term_frequency(tf, frequencies, frequencies.max(), frequencies.mean())
         weights *= _idf(idf, df, len(postings.lengths))
         norm = float(np.sqrt((weights * weights).sum())) if normalisation == "c" else 1.0
+        if normalisation in "ub":
+            n = len(postings.lengths)
+            of_documents = _sizes(normalisation, postings, np.minimum(postings.documents, n - 1))
+            size = len(query.terms) if normalisation == "u" else query.frequencies @ _bytes_of(postings)[query.terms]
+            norm = float(self._pivoted(np.array([size], np.float64), of_documents)[0])
         # If all weights are 0, divide by 1 instead of 0, so that the weights stay 0.
         weights /= norm or 1.0
         return weights
@@ -123,6 +162,20 @@ def _term_frequency(letter: str, tf: Values, largest: Values | np.float64, mean:
     return 1 + np.log10(log) if letter == "d" else log
 
 
+def _sizes(letter: str, postings: Postings, documents: Numbers) -> Values:
+    """Return the size of each document: its number of distinct terms for the letter u, of bytes for the letter b."""
+    n_bytes = None
+    if letter == "b":
+        n_bytes = postings.frequencies * np.repeat(_bytes_of(postings), postings.document_frequencies)
+    return np.bincount(documents, n_bytes, len(postings.lengths)).astype(np.float64)
+
+
+def _bytes_of(postings: Postings) -> Integers:
+    """Return the number of UTF-8 bytes of each term, and 1 more for a space."""
+    sizes = (len(term.encode("utf-8", "surrogatepass")) + 1 for term in postings.terms)
+    return np.fromiter(sizes, np.int64, len(postings.terms))
+
+
 def _idf(letter: str, df: Integers, n: int) -> Values:
     # Avoid division by 0: a term of the index may have no postings.
     df = np.maximum(df, 1)
@@ -136,7 +189,19 @@ def _idf(letter: str, df: Integers, n: int) -> Values:
     return idf
 
 
-class BM25(Weighting):
+class _CountsOfQuery(Weighting):
+    """The base class of weightings in which the weight of a term in a query is its frequency in the query."""
+
+    def of_query(self, postings: Postings, query: Query) -> Values:
+        """Return the frequency of each term in the query."""
+        return query.frequencies.astype(np.float64)
+
+    def of_terms(self, postings: Postings) -> Values:
+        """Return 1 for every term: its frequency in a query of this term alone."""
+        return np.ones(postings.n_terms)
+
+
+class BM25(_CountsOfQuery):
     """BM25 in Lucene's variant: ln(1 + (N - df + 0.5)/(df + 0.5)) · tf / (tf + k1 (1 - b + b · length / mean length)).
 
     N is the number of documents, df the number of documents that contain the term, and tf its frequency in the
@@ -160,16 +225,88 @@ class BM25(Weighting):
         weights: Weights = (tf * np.repeat(idf, df)).astype(np.float32)
         return weights
 
-    def of_query(self, postings: Postings, query: Query) -> Values:
-        """Return the frequency of each term in the query."""
-        return query.frequencies.astype(np.float64)
 
-    def of_terms(self, postings: Postings) -> Values:
-        """Return 1 for every term: its frequency in a query of this term alone."""
-        return np.ones(postings.n_terms)
+class Dirichlet(_CountsOfQuery):
+    """The language model with Dirichlet smoothing: P(t | d) = (tf + mu P(t | C)) / (length + mu).
+
+    tf is the frequency of the term in the document, and P(t | C) the term's share of all tokens of the collection. The
+    score of a document is log P(q | d) - log P(q | C), where P(q | d) is the product of P(t | d) over the tokens of the
+    query, so it has two parts:
+
+        Σ log(1 + tf / (mu P(t | C)))  +  (tokens of the query) · log(mu / (length + mu))
+
+    The second part is the same for all documents of one length, whichever terms of the query they contain, and never
+    positive. Scores may be negative: a document is found if it contains a term of the query, as for other weightings.
+    """
+
+    has_document_parts = True
+    is_log_likelihood = True
+
+    def __init__(self, mu: float = 2000.0) -> None:
+        self.mu: float = number("weighting: mu", mu, 1e-6, 1e12)
+        self.name: str = "lm-dirichlet" + ("" if self.mu == 2000 else f":{self.mu!r}")
+
+    def of_postings(self, postings: Postings) -> Weights:
+        """Return log(1 + tf / (mu P(t | C))) for every posting."""
+        expected = np.repeat(self.mu * _shares_of_tokens(postings), postings.document_frequencies)
+        return np.log1p(postings.frequencies / expected).astype(np.float32)
+
+    def of_documents(self, postings: Postings) -> Values:
+        """Return log(mu / (length + mu)) for every document."""
+        return -np.log1p(postings.lengths / self.mu)
 
 
-class Impacts(Weighting):
+class JelinekMercer(_CountsOfQuery):
+    """The language model with Jelinek–Mercer smoothing: P(t | d) = (1 - λ) tf / length + λ P(t | C).
+
+    The score of a document is the sum of log(P(t | d) / (λ P(t | C))) over the tokens of the query. It is positive if
+    the document contains a term of the query.
+    """
+
+    is_log_likelihood = True
+
+    def __init__(self, smoothing: float = 0.1) -> None:
+        self.smoothing: float = number("weighting: lambda", smoothing, 0, 1, ends=False)
+        self.name: str = "lm-jm" + ("" if self.smoothing == 0.1 else f":{self.smoothing!r}")
+
+    def of_postings(self, postings: Postings) -> Weights:
+        """Return log(1 + (1 - λ) tf / (λ length P(t | C))) for every posting."""
+        shares = np.repeat(_shares_of_tokens(postings), postings.document_frequencies)
+        ratios = postings.frequencies / np.maximum(postings.lengths, 1)[postings.documents] / shares
+        return np.log1p((1 - self.smoothing) / self.smoothing * ratios).astype(np.float32)
+
+
+class InL2(_CountsOfQuery):
+    """InL2, divergence from randomness: log2((N + 1) / (df + 0.5)) · f / (f + 1).
+
+    f is tf · log2(1 + c · mean length / length); the other symbols are those of `BM25`. The model is that of inverse
+    document frequency, with Laplace's aftereffect and normalisation 2. See Amati and van Rijsbergen, Probabilistic
+    models of information retrieval based on measuring the divergence from randomness, ACM Transactions on Information
+    Systems 20(4), 2002.
+    """
+
+    def __init__(self, c: float = 1.0) -> None:
+        self.c: float = number("weighting: c", c, 1e-6, 1e6)
+        self.name: str = "inl2" + ("" if self.c == 1 else f":c={self.c!r}")
+
+    def of_postings(self, postings: Postings) -> Weights:
+        """Return the InL2 weight of every posting."""
+        n, df = len(postings.lengths), postings.document_frequencies
+        mean = postings.lengths.sum() / max(n, 1)
+        factors = np.log2(1 + self.c * mean / np.maximum(postings.lengths, 1))
+        tf = postings.frequencies * factors[postings.documents]
+        weights: Weights = (np.repeat(np.log2((n + 1) / (df + 0.5)), df) * tf / (tf + 1)).astype(np.float32)
+        return weights
+
+
+def _shares_of_tokens(postings: Postings) -> Values:
+    """Return each term's share of all tokens of the collection."""
+    sums = np.concatenate(([0], np.cumsum(postings.frequencies, dtype=np.int64)))
+    shares: Values = np.diff(sums[postings.starts]) / max(int(sums[-1]), 1)
+    return shares
+
+
+class Impacts(_CountsOfQuery):
     """Impacts: the weights of another weighting, quantised to integers from 1 to 2^bits - 1.
 
     The formula is that of PISA's linear quantiser: round(w (2^bits - 2) / max) + 1 in float32, where w is the weight of
@@ -195,33 +332,52 @@ class Impacts(Weighting):
         # Add 0.5 in float64, because the sum could be rounded in float32.
         return (np.floor(weights.astype(np.float64) + 0.5) + 1).astype(dtype)
 
-    def of_query(self, postings: Postings, query: Query) -> Values:
-        """Return each term's frequency in the query."""
-        return query.frequencies.astype(np.float64)
-
-    def of_terms(self, postings: Postings) -> Values:
-        """Return 1 for all terms, as for BM25."""
-        return np.ones(postings.n_terms)
-
 
 @lru_cache(maxsize=64)
 def weighting_of(name: str) -> Weighting:
-    """Return the weighting with a name such as "lnc.ltc" (SMART notation), "bm25:k1=0.9" or "impact:8".
+    """Return the weighting with a name such as "lnc.ltc" (SMART notation), "bm25:k1=0.9", "lm-jm:0.1" or "impact:8".
 
     An unknown weighting, or a parameter out of its range, raises InputError.
     """
     kind, _, rest = name.partition(":") if isinstance(name, str) else ("", "", "")
-    if kind == "bm25":
-        given = dict(each.partition("=")[::2] for each in rest.split(",")) if rest else {}
-        if given.keys() <= {"k1", "b"} and all(map(_is_number, given.values())):
-            return BM25(**{parameter: float(value) for parameter, value in given.items()})
     if kind == "impact":
         bits, _, of = rest.partition(":")
         if bits.isdecimal() and not of.startswith("impact"):
-            return Impacts(whole_number("weighting: bits", int(bits), 1, 16), weighting_of(of or "bm25"))
-    if isinstance(name, str) and re.fullmatch(r"[nlabLd][ntps][nc]\.[nlabLd][ntps][nc]", name):
-        return TfIdf(name)
+            return _impacts(int(bits), weighting_of(of or "bm25"))
+    is_smart = re.fullmatch(r"[nlabLd][ntps][ncub]\.[nlabLd][ntps][ncub]", kind) is not None
+    if is_smart or kind in _FAMILIES:
+        make, names = _FAMILIES.get(kind, (partial(TfIdf, kind), ("slope", "pivot")))
+        given = _parameters(rest, names)
+        if given is not None and (not given or not is_smart or {kind[2], kind[6]} & {"u", "b"}):
+            return make(**given)
     raise unexpected("weighting", EXPECTED, shown(name))
+
+
+# The weightings with parameters, and the names of their parameters, as in "bm25:k1=0.9,b=0.4". The name may be left out
+# if there is only one parameter.
+_FAMILIES: dict[str, tuple[Callable[..., Weighting], tuple[str, ...]]] = {
+    "bm25": (BM25, ("k1", "b")),
+    "lm-dirichlet": (Dirichlet, ("mu",)),
+    "lm-jm": (lambda **given: JelinekMercer(*given.values()), ("lambda",)),
+    "inl2": (InL2, ("c",)),
+}
+
+
+def _parameters(text: str, names: tuple[str, ...]) -> dict[str, float] | None:
+    """Return parameters such as "k1=0.9,b=0.4" by name; None if a name is unknown or a value is not a number."""
+    if len(names) == 1 and _is_number(text):
+        return {names[0]: float(text)}
+    given = dict(each.partition("=")[::2] for each in text.split(",")) if text else {}
+    if given.keys() <= set(names) and all(map(_is_number, given.values())):
+        return {parameter: float(value) for parameter, value in given.items()}
+    return None
+
+
+def _impacts(bits: int, of: Weighting) -> Impacts:
+    if of.has_document_parts:
+        problem = f"{of.name} has no impacts: a part of its scores belongs to documents, not to postings"
+        raise InputError("weighting", problem)
+    return Impacts(whole_number("weighting: bits", bits, 1, 16), of)
 
 
 def _is_number(text: str) -> bool:
