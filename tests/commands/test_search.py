@@ -207,6 +207,16 @@ def test_the_analyzer_of_the_documents_is_that_of_the_queries(tmp_path, capfd):
         assert [line.split()[2] for line in out.splitlines()] == found
 
 
+def test_stop_words_from_a_file(tmp_path, capfd):
+    """The index stores the words; a text in capitals has them too."""
+    (tmp_path / "d.tsv").write_text("d1\tties are frequent\nd2\tTIES\n")
+    (tmp_path / "stop.txt").write_text("Ties are\n\nrare\n")
+    options = ["--stop-words", f"{tmp_path}/stop.txt", "--stemmer", "none", "--out", f"{tmp_path}/index"]
+    assert main(["index", f"{tmp_path}/d.tsv", *options]) == 0
+    index = retrieval.Index.load(tmp_path / "index")
+    assert (index.terms, index.analyzer.stop_words) == (["frequent"], ("ties", "are", "rare"))
+
+
 def test_documents_and_topics_from_standard_input(tmp_path, capfd, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"d1\ttie\nd2\trank\n")))
     assert main(["index", "-", "--out", f"{tmp_path}/index"]) == 0
@@ -290,6 +300,7 @@ def status_of(arguments):
         ("index d.tsv --out x --quality bad.tsv", "bad.tsv:2: expected an id and a number from 0 to 1, found 'd2 h"),
         ("index d.tsv --out x --quality large.tsv", "large.tsv:2: expected an id and a number from 0 to 1, found"),
         ("index d.tsv --out x --quality twice.tsv", "twice.tsv:2: the document 'd1' appears twice"),
+        ("index d.tsv --out x --stop-words many", "--stop-words: expected lucene, scikit-learn, none or the name of a"),
         ("index d.tsv --out x --stemmer klingon", "--stemmer: expected one of "),
         ("search index", "either QUERIES or --query WORDS is required; see tieaware search --help"),
         ("search index t.tsv --query tie", "either QUERIES or --query WORDS is required"),

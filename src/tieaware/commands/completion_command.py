@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from tieaware.commands.retrieval_options import method_names
+from tieaware.commands.retrieval_options import STOP_WORDS, method_names
 from tieaware.measures import DEFINITIONS
 
 
@@ -42,7 +42,9 @@ class _Option(NamedTuple):
 
 
 # The values of options with placeholders that stand for a name in a registry.
-_VALUES: dict[str, Callable[[], Iterable[str]]] = {"MEASURE": lambda: DEFINITIONS, "METHOD": method_names}
+_VALUES: dict[str, Callable[[], Iterable[str]]] = {
+    "MEASURE": lambda: DEFINITIONS, "METHOD": method_names, "LIST": lambda: STOP_WORDS
+}  # fmt: skip
 # The placeholders that stand for files and folders in help texts.
 _FILES = ("QRELS", "RUN", "FILE", "FOLDER", "COLLECTION", "TOPICS", "DOCUMENTS", "INDEX", "QUERIES")
 

@@ -11,6 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError
 from tieaware.inputs.files import source_name
 from tieaware.runtime.progress import stage
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 FORMATS: tuple[Format, ...] = ("trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm")
 PARTS: tuple[Part, ...] = ("title", "description", "narrative")
 
+# The lists of stop words that have names.
+STOP_WORDS = ("lucene", "scikit-learn", "none")
 _STEMMER, _STOP_WORDS = "english", "lucene"
 
 
@@ -53,8 +56,8 @@ def add_building(command: argparse.ArgumentParser) -> None:
     """Add the options for building an index from documents. They default to None, so that an index can refuse them."""
     command.add_argument("--stemmer", metavar="S", help=f"name of a PyStemmer stemmer, or none (default: {_STEMMER})")
     command.add_argument(
-        "--stop-words", choices=("lucene", "scikit-learn", "none"),
-        help=f"list of words to leave out (default: {_STOP_WORDS})",
+        "--stop-words", metavar="LIST",
+        help=f"words to leave out: {', '.join(STOP_WORDS)}, or a file of words (default: {_STOP_WORDS})",
     )  # fmt: skip
     command.add_argument(
         "--quality", metavar="FILE",
@@ -164,10 +167,9 @@ def built_index(
     from tieaware.retrieval import Analyzer, Index, read_quality
     from tieaware.retrieval.collections import read_collection
 
-    stemmer, stop_words = arguments.stemmer or _STEMMER, arguments.stop_words or _STOP_WORDS
-    analyzer = Analyzer(
-        stemmer=None if stemmer == "none" else stemmer, stop_words=None if stop_words == "none" else stop_words
-    )
+    stemmer = arguments.stemmer or _STEMMER
+    stop_words = _stop_words(arguments.stop_words or _STOP_WORDS)
+    analyzer = Analyzer(stemmer=None if stemmer == "none" else stemmer, stop_words=stop_words)
     quality = None if arguments.quality is None else read_quality(arguments.quality)
     with stage("documents") as advance:
 
@@ -177,6 +179,18 @@ def built_index(
                 advance(1)
 
         return Index.build(counted(), analyzer=analyzer, quality=quality, positions=positions)
+
+
+def _stop_words(given: str) -> str | list[str] | None:
+    """Return the value of --stop-words as `Analyzer` takes it: a name, the words of a file, or None."""
+    from tieaware.retrieval.collection_files import TextFile
+
+    if given in STOP_WORDS:
+        return None if given == "none" else given
+    if not os.path.exists(given):
+        raise unexpected("stop_words", f"{', '.join(STOP_WORDS)} or the name of a file", shown(given))
+    with TextFile(given) as text:
+        return list(dict.fromkeys(word.lower() for line in text for word in line.split()))
 
 
 def index_of(path: str, arguments: argparse.Namespace) -> Index:
