@@ -139,24 +139,34 @@ def test_the_run_can_be_evaluated(folder, collection, capfd):
     assert printed > 0.3
 
 
-def test_cranfield_from_its_files_to_its_value(data, tmp_path, capfd):
-    """The page for users has a command that converts the judgments, which are those that `read_judgments` reads."""
+def convert(name, folder, path):
+    """Run the command of the page for users that converts a file of judgments, and write its output."""
     if shutil.which("awk") is None:
         pytest.skip("there is no awk to convert the judgments")
+    (program,) = re.findall(rf"^awk '(.*)' {re.escape(name)} > qrels\.txt$", PAGE.read_text("utf-8"), re.MULTILINE)
+    with open(path, "wb") as file:
+        subprocess.run(["awk", program, folder / name], stdout=file, check=True)
+
+
+@pytest.mark.parametrize(
+    ("folder_name", "name", "form"),
+    [("cranfield_raw", "cranqrel", "cranfield"), ("medline", "MED.REL", "smart"), ("cacm", "qrels.cacm.txt", "cacm")],
+)
+def test_the_commands_of_the_page_convert_judgments(data, tmp_path, folder_name, name, form):
+    convert(name, data / folder_name, tmp_path / "qrels.txt")
+    read = retrieval.read_judgments(data / folder_name / name, form)
+    assert tieaware.read_qrels(tmp_path / "qrels.txt").to_dict() == read.to_dict()
+
+
+def test_cranfield_from_its_files_to_its_value(data, tmp_path, capfd):
+    """The judgments are converted by the command of the page for users."""
     source = data / "cranfield_raw"
     given = ["--collection-format", "cranfield"]
     assert main(["index", f"{source}/cran.all.1400", *given, "--out", f"{tmp_path}/index"]) == 0
     assert capfd.readouterr().err == f"wrote {tmp_path}/index: 1,400 documents, 4,726 terms, 95,278 postings\n"
     options = ["--weighting", "bm25", "--out", tmp_path / "bm25.run"]
     assert search(capfd, tmp_path / "index", source / "cran.qry", *given, *options)[0] == 0
-    converter = re.search(r"^awk '(.*)' cranqrel > qrels\.txt$", PAGE.read_text("utf-8"), re.MULTILINE)[1]
-    with open(tmp_path / "qrels.txt", "wb") as file:
-        subprocess.run(["awk", converter, source / "cranqrel"], stdout=file, check=True)
-    converted, read = (
-        tieaware.read_qrels(tmp_path / "qrels.txt"),
-        retrieval.read_judgments(source / "cranqrel", "cranfield"),
-    )
-    assert converted.to_dict() == read.to_dict()
+    convert("cranqrel", source, tmp_path / "qrels.txt")
     assert main(["eval", f"{tmp_path}/qrels.txt", f"{tmp_path}/bm25.run", "-m", "AP"]) == 0
     # The value in the table of docs/retrieval.md.
     assert capfd.readouterr().out.split()[-1][:5] == "0.298"
