@@ -3,9 +3,12 @@
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tieaware.errors import InputError
 from tieaware.retrieval import read_topics
+from tieaware.retrieval.collection_files import FORMATS
 from tieaware.retrieval.topics import PARTS
 
 
@@ -229,6 +232,24 @@ def test_unusable_topics_are_refused(text, parts, message):
 def test_hostile_topics_are_read_in_linear_time(content):
     """A quadratic search would take hours."""
     assert list(topics(f"<top><num>1<title>a<desc>{content}</top>", "title")) == ["1"]
+
+
+FRAGMENTS = st.sampled_from([
+    "<top>", "</top>", '<topic number="1">', "<topics>", "</topic>", "<num>", "Number:", "</num>", "<title", "<title>",
+    "</title>", "Topic:", "<desc>", "Description:", "<narr>", "<![CDATA[", "]]>", "&amp;", "&#0;", "<", ">", "\n", "1",
+    "2", "tie", "{", '{"id": 1, "title": "a"}', "\t", " ", "\0", "é", "\udcff", "<DOCNO>", ".I", "/",
+])  # fmt: skip
+
+
+@given(st.lists(FRAGMENTS, max_size=25), st.sampled_from([None, *FORMATS]), st.sampled_from([PARTS, ("title",)]))
+def test_any_file_gives_topics_or_an_error_in_one_line(fragments, format, parts):
+    content = io.BytesIO("".join(fragments).encode("utf-8", "surrogateescape"))
+    try:
+        answer = read_topics(content, format, parts=parts)
+    except InputError as error:
+        answer = {"error": f"{error}".replace("\n", "a second line")}
+    assert all(isinstance(each, str) for pair in answer.items() for each in pair)
+    assert "a second line" not in answer.get("error", "")
 
 
 @pytest.mark.parametrize("parts", [(), "title", None])
