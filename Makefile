@@ -39,7 +39,7 @@ test-slow: $(VENV)/installed-test
 # The integrations of tools that bring torch (7 GB), in their own environment, where almost no test of tests/integrations
 # is skipped.
 test-tools: .venv-tools/installed
-	.venv-tools/bin/python -m pytest tests/tools tests/integrations tests/conformance/test_tools.py tests/measures/test_measures_of_other_tools.py
+	.venv-tools/bin/python -m pytest tests/tools tests/integrations tests/conformance/test_tools.py tests/measures/test_measures_of_other_tools.py tests/engine/test_device_counts.py
 
 # The Spark integration, in its own environment, because pyspark needs an older pandas. Needs Java 17 or later.
 # WHEEL=dist/*.whl installs a built wheel instead of building the kernels again.

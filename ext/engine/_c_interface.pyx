@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from tieaware.kernels._engine cimport Engine, Workspace, end, release as release_groups
+from tieaware.kernels._engine cimport DOUBLES, FLOATS, Engine, Form, Workspace, end, release as release_groups
 from tieaware.kernels._groups cimport Groups
 from tieaware.kernels._means cimport Mean
 from tieaware.kernels.tieaware cimport (
@@ -160,7 +160,7 @@ cdef inline int32_t run(Engine engine, Output output, const tieaware_scores* sco
                         Memory* memory) noexcept nogil:
     """Compute one output; the arguments are checked."""
     cdef const char* data = <const char*>scores.data
-    cdef bint single = scores.type == TIEAWARE_FLOAT32
+    cdef Form form = FLOATS if scores.type == TIEAWARE_FLOAT32 else DOUBLES
     cdef Py_ssize_t n = engine.lists.n_queries, failed
     cdef int32_t code
     if not are_adjacent(scores):
@@ -173,11 +173,11 @@ cdef inline int32_t run(Engine engine, Output output, const tieaware_scores* sco
         data = <const char*>&memory.adjacent
     reset(&memory.workspace)
     if output == VALUES:
-        failed = engine.write_values(data, single, memory.groups, &memory.workspace, values, 0, n)
+        failed = engine.write_values(data, form, memory.groups, &memory.workspace, values, 0, n)
     elif output == MEANS:
-        failed = engine.write_mean(data, single, memory.groups, &memory.workspace, memory.values, memory.sums, values)
+        failed = engine.write_mean(data, form, memory.groups, &memory.workspace, memory.values, memory.sums, values)
     else:
-        failed = engine.write_spreads(data, single, memory.groups, memory.best, memory.worst, &memory.workspace, values,
+        failed = engine.write_spreads(data, form, memory.groups, memory.best, memory.worst, &memory.workspace, values,
                                       0, n)
     if failed < 0 and not memory.workspace.failed:
         return TIEAWARE_OK

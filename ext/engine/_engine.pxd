@@ -11,6 +11,13 @@ from tieaware.kernels._measure cimport Measure, Query
 from tieaware.kernels._regrouping cimport Bands
 
 
+# What stands in the array of scores: float64, float32, or the counts of the weighted documents.
+cdef enum Form:
+    DOUBLES
+    FLOATS
+    COUNTS
+
+
 # The working memory of one call, used for one query after another, and the reason why the call stops early, if any.
 cdef struct Workspace:
     GroupingScratch* grouping
@@ -61,16 +68,16 @@ cdef class Engine:
                            double* values) noexcept nogil
     cdef void write_extremes(self, Py_ssize_t query, const Groups* tied, Groups* best, Groups* worst,
                              Workspace* workspace, double* mean, Py_ssize_t n_values) noexcept nogil
-    cdef Py_ssize_t write_values(self, const char* scores, bint single, Groups* groups, Workspace* workspace,
+    cdef Py_ssize_t write_values(self, const char* scores, Form form, Groups* groups, Workspace* workspace,
                                  double* values, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-    cdef Py_ssize_t write_spreads(self, const char* scores, bint single, Groups* tied, Groups* best, Groups* worst,
+    cdef Py_ssize_t write_spreads(self, const char* scores, Form form, Groups* tied, Groups* best, Groups* worst,
                                   Workspace* workspace, double* means, Py_ssize_t first,
                                   Py_ssize_t last) noexcept nogil
-    cdef Py_ssize_t write_mean(self, const char* scores, bint single, Groups* groups, Workspace* workspace,
+    cdef Py_ssize_t write_mean(self, const char* scores, Form form, Groups* groups, Workspace* workspace,
                                double* values, Mean* sums, double* means) noexcept nogil
-    cdef bint evaluate_query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
+    cdef bint evaluate_query(self, Py_ssize_t query, const char* scores, Form form, Groups* groups,
                              Workspace* workspace, double* values) noexcept nogil
-    cdef bint write_groups(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
+    cdef bint write_groups(self, Py_ssize_t query, const char* scores, Form form, Groups* groups,
                            Workspace* workspace) noexcept nogil
     cdef bint write_coarse(self, Py_ssize_t query, const char* scores, bint single,
                            Workspace* workspace) noexcept nogil

@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
 from tieaware.kernels._coarsening cimport KernelCoarsening, coarsen, memory_size
-from tieaware.kernels._grouping cimport group, group_all
+from tieaware.kernels._grouping cimport group, group_all, group_counted, n_counted
 from tieaware.kernels._groups cimport AVERAGE, BEST_FIRST, Groups, PreparedLists, length
 from tieaware.kernels._interruption cimport check_interruption, interrupted, no_interruption
 from tieaware.kernels._kernel_measures cimport KernelMeasure, Measures
@@ -54,6 +54,12 @@ cdef inline double evaluated(Statistic statistic, Query* q, bint spread, Workspa
             workspace.refused = q.measure
         return INFINITY
     return value
+
+
+cdef Form form_of(cnp.ndarray scores):
+    """Return whether scores are float64 or float32, or int64[2, n_weighted]: counts in place of scores."""
+    cdef int dtype = cnp.PyArray_TYPE(scores)
+    return FLOATS if dtype == cnp.NPY_FLOAT else COUNTS if dtype == cnp.NPY_INT64 else DOUBLES
 
 
 cdef class Engine:
@@ -128,6 +134,11 @@ cdef class Engine:
         """Where the weighted documents of each list start: int64[n_queries + 1]."""
         return self.lists.arrays[1][0]
 
+    @property
+    def weighted_positions(self):
+        """The position of each weighted document in its list; see `weighted_offsets`."""
+        return self.lists.arrays[1][1]
+
     def __reduce__(self):
         norms, query_numbers, lookup_starts, judged_lengths = self.arrays
         return partial(
@@ -181,18 +192,19 @@ cdef class Engine:
     cpdef Py_ssize_t evaluate(self, cnp.ndarray scores, cnp.ndarray out, Py_ssize_t first, Py_ssize_t last) except -2:
         """Write the values of the queries first … last - 1 into their rows of `out`.
 
-        `scores` is float64[n_docs] or float32[n_docs], or those of one list if all lists share them; `out` is
-        float64[n_queries, n_measures]. Both are C-contiguous, aligned and in native byte order. Returns the first query
-        with a NaN among its scores, or -1.
+        `scores` is float64[n_docs] or float32[n_docs], or those of one list if all lists share them; or int64[2,
+        n_weighted]: for each weighted document, how many ranked documents of its list have a higher score, and how many
+        have its score. Counts need a placement other than IN_ORDER. `out` is float64[n_queries, n_measures]. All are
+        C-contiguous, aligned and in native byte order. Returns the first query with a NaN among its scores, or -1.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
-        cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
+        cdef Form form = form_of(scores)
         cdef double* values = <double*>cnp.PyArray_DATA(out)
         cdef Workspace workspace
         cdef Groups* groups = self.begin(&workspace)
         cdef Py_ssize_t failed
         with nogil:
-            failed = self.write_values(data, single, groups, &workspace, values, first, last)
+            failed = self.write_values(data, form, groups, &workspace, values, first, last)
         end(&workspace, groups)
         self.check(&workspace)
         return failed
@@ -208,7 +220,7 @@ cdef class Engine:
         Returns what `evaluate` returns.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
-        cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
+        cdef Form form = form_of(scores)
         cdef double* values = <double*>cnp.PyArray_DATA(out)
         cdef Py_ssize_t n_bands = len(bands), n_values = self.lists.n_queries * self.n_measures, b, query, failed = -1
         cdef Py_ssize_t n_outputs = 4 if spread else 1
@@ -228,7 +240,7 @@ cdef class Engine:
                 banding[b].start = <const int64_t*>cnp.PyArray_DATA(starts)
             with nogil:
                 for query in range(first, last):
-                    if not self.write_groups(query, data, single, ranked, &workspace):
+                    if not self.write_groups(query, data, form, ranked, &workspace):
                         failed = query
                         break
                     for b in range(n_bands):
@@ -278,7 +290,7 @@ cdef class Engine:
         weights. `out` is float64[4, n_queries, n_measures]. Returns what `evaluate` returns.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores) if scores is not None else NULL
-        cdef bint single = scores is not None and cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
+        cdef Form form = form_of(scores) if scores is not None else DOUBLES
         cdef double* means = <double*>cnp.PyArray_DATA(out)
         cdef Workspace workspace
         cdef Groups* tied = self.begin(&workspace)
@@ -289,7 +301,7 @@ cdef class Engine:
             if best == NULL or worst == NULL:
                 raise MemoryError("no memory for the best and the worst order")
             with nogil:
-                failed = self.write_spreads(data, single, tied, best, worst, &workspace, means, first, last)
+                failed = self.write_spreads(data, form, tied, best, worst, &workspace, means, first, last)
         finally:
             release(best)
             release(worst)
@@ -317,8 +329,9 @@ cdef class Engine:
         or None.
         """
         cdef const char* data = <const char*>cnp.PyArray_DATA(scores)
-        cdef bint single = cnp.PyArray_TYPE(scores) == cnp.NPY_FLOAT
-        cdef Py_ssize_t size = (4 if single else 8) * self.n_scores
+        cdef Form form = form_of(scores)
+        cdef Py_ssize_t size = (16 * n_counted(self.lists) if form == COUNTS
+                                else (4 if form == FLOATS else 8) * self.n_scores)
         cdef double* means = <double*>cnp.PyArray_DATA(out)
         cdef double* values
         cdef Mean* mean
@@ -333,7 +346,7 @@ cdef class Engine:
             mean = <Mean*>(values + self.n_measures)
             with nogil:
                 for candidate in range(first, last):
-                    failed = self.write_mean(data + candidate * size, single, groups, &workspace, values, mean,
+                    failed = self.write_mean(data + candidate * size, form, groups, &workspace, values, mean,
                                              means + candidate * self.n_measures)
                     if failed >= 0:
                         break
@@ -343,30 +356,30 @@ cdef class Engine:
         self.check(&workspace)
         return None if failed < 0 else (candidate, failed)
 
-    cdef Py_ssize_t write_values(self, const char* scores, bint single, Groups* groups, Workspace* workspace,
+    cdef Py_ssize_t write_values(self, const char* scores, Form form, Groups* groups, Workspace* workspace,
                                  double* values, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """Write the values of the queries first … last - 1; return the first query that failed, or -1."""
         cdef Py_ssize_t query
         for query in range(first, last):
-            if not self.evaluate_query(query, scores, single, groups, workspace, values + query * self.n_measures):
+            if not self.evaluate_query(query, scores, form, groups, workspace, values + query * self.n_measures):
                 return query
         return -1
 
-    cdef Py_ssize_t write_spreads(self, const char* scores, bint single, Groups* tied, Groups* best, Groups* worst,
+    cdef Py_ssize_t write_spreads(self, const char* scores, Form form, Groups* tied, Groups* best, Groups* worst,
                                   Workspace* workspace, double* means, Py_ssize_t first,
                                   Py_ssize_t last) noexcept nogil:
         """Write the four outputs of the queries first … last - 1; return the first query with a NaN, or -1."""
         cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures, query, at
         for query in range(first, last):
             at = query * self.n_measures
-            if not self.evaluate_query(query, scores, single, tied, workspace, means + at):
+            if not self.evaluate_query(query, scores, form, tied, workspace, means + at):
                 return query
             self.write_extremes(query, tied, best, worst, workspace, means + at, n_values)
             if workspace.failed:
                 break
         return -1
 
-    cdef Py_ssize_t write_mean(self, const char* scores, bint single, Groups* groups, Workspace* workspace,
+    cdef Py_ssize_t write_mean(self, const char* scores, Form form, Groups* groups, Workspace* workspace,
                                double* values, Mean* sums, double* means) noexcept nogil:
         """Write the means over all queries; return the first query that failed, or -1.
 
@@ -376,7 +389,7 @@ cdef class Engine:
         for i in range(self.n_measures):
             sums[i] = mean_of_none(self.measure[i].geometric)
         for query in range(self.lists.n_queries):
-            if not self.evaluate_query(query, scores, single, groups, workspace, values):
+            if not self.evaluate_query(query, scores, form, groups, workspace, values):
                 return query
             for i in range(self.n_measures):
                 extend(&sums[i], values[i])
@@ -384,7 +397,7 @@ cdef class Engine:
             means[i] = rounded(&sums[i])
         return -1
 
-    cdef bint evaluate_query(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
+    cdef bint evaluate_query(self, Py_ssize_t query, const char* scores, Form form, Groups* groups,
                              Workspace* workspace, double* values) noexcept nogil:
         """Write the groups and the values of one query; return False if a score is NaN or the call has to stop.
 
@@ -393,29 +406,32 @@ cdef class Engine:
         if scores == NULL:
             group_all(self.lists, query, groups, workspace.grouping)
             self.write_condensed(groups)
-        elif not self.write_groups(query, scores, single, groups, workspace):
+        elif not self.write_groups(query, scores, form, groups, workspace):
             return False
         self.carry_digits(groups)
         self.write_means(query, groups, workspace, values)
         return not workspace.failed
 
-    cdef bint write_groups(self, Py_ssize_t query, const char* scores, bint single, Groups* groups,
+    cdef bint write_groups(self, Py_ssize_t query, const char* scores, Form form, Groups* groups,
                            Workspace* workspace) noexcept nogil:
         """Write the groups of one query; return False if a score is NaN or the call was interrupted.
 
         If a measure has judged_only, also write the groups without unjudged documents.
         """
-        cdef bint good
-        if not self.shared_scores:
-            scores += (4 if single else 8) * self.lists.offsets[query]
-        if self.rounding != NULL:
-            if not self.write_coarse(query, scores, single, workspace):
-                return False
-            scores, single = <const char*>workspace.coarse, workspace.single
-        if single:
-            good = group(self.lists, query, <const float*>scores, groups, workspace.grouping)
+        cdef bint good, single = form == FLOATS
+        if form == COUNTS:
+            good = group_counted(self.lists, query, <const int64_t*>scores, groups, workspace.grouping)
         else:
-            good = group(self.lists, query, <const double*>scores, groups, workspace.grouping)
+            if not self.shared_scores:
+                scores += (4 if single else 8) * self.lists.offsets[query]
+            if self.rounding != NULL:
+                if not self.write_coarse(query, scores, single, workspace):
+                    return False
+                scores, single = <const char*>workspace.coarse, workspace.single
+            if single:
+                good = group(self.lists, query, <const float*>scores, groups, workspace.grouping)
+            else:
+                good = group(self.lists, query, <const double*>scores, groups, workspace.grouping)
         if good:
             self.write_condensed(groups)
         return good

@@ -145,14 +145,58 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     if nan or scratch.interruption.error != NULL:
         return False
     if self.placement == AVERAGE:
-        groups.count = n_values
-        for i in range(n_values):
-            groups.start[i] = scratch.greater[n_values - 1 - i]
-            groups.size[i] = scratch.equal[n_values - 1 - i]
-        add_weights(self, first, n_weighted, groups, scratch)
+        write_tied(self, first, n_weighted, groups, scratch)
     else:
         split(self, query, scores, n, first, n_weighted, groups, scratch)
     return scratch.interruption.error == NULL
+
+
+cdef bint group_counted(PreparedLists self, Py_ssize_t query, const int64_t* counts, Groups* groups,
+                        GroupingScratch* scratch) noexcept nogil:
+    """Group documents by the number of higher scores: they are in one group if these numbers are equal.
+
+    The numbers, negated, serve as scores, because they order and tie the documents as the scores do.
+    """
+    cdef Py_ssize_t first = self.weighted_offsets[query], base = first - self.weighted_offsets[0]
+    cdef Py_ssize_t n_weighted = self.weighted_offsets[query + 1] - first, i, v, n_values
+    cdef const int64_t* above = counts + base
+    cdef const int64_t* equal = counts + n_counted(self) + base
+    cdef int64_t n = length(self, query)
+    scratch.untied = False
+    for i in range(n_weighted):
+        # Clamp: if the scores changed while they were counted, no group may extend beyond the list.
+        scratch.score[i] = -<double>max(min(above[i], n - 1), 0)
+    if n_weighted <= LANES:
+        n_values = assign_few(scratch.score, n_weighted, scratch.value, scratch.group)
+    else:
+        n_values = distinct(scratch.value, highest(scratch.value, scratch.score, n_weighted, self.depth))
+        assign_many(scratch.score, n_weighted, scratch.value, n_values, scratch.group, scratch.interruption)
+    scratch.n_values = n_values
+    memset(scratch.equal, 0, n_values * sizeof(int64_t))
+    for i in range(n_weighted):
+        v = n_values - 1 - scratch.group[i]
+        if scratch.group[i] >= 0:
+            # Each document of a group has the same count. A group has room for all its weighted documents.
+            scratch.greater[v] = -<int64_t>scratch.value[v]
+            scratch.equal[v] = max(min(equal[i], n - scratch.greater[v]), 1)
+    write_tied(self, first, n_weighted, groups, scratch)
+    order_groups(self, query, groups, scratch)
+    return scratch.interruption.error == NULL
+
+
+cdef void write_tied(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weighted, Groups* groups,
+                     GroupingScratch* scratch) noexcept nogil:
+    """Write the tied groups from the counts of the distinct scores."""
+    cdef Py_ssize_t i, n_values = scratch.n_values
+    groups.count = n_values
+    for i in range(n_values):
+        groups.start[i] = scratch.greater[n_values - 1 - i]
+        groups.size[i] = scratch.equal[n_values - 1 - i]
+    add_weights(self, first, n_weighted, groups, scratch)
+
+
+cdef Py_ssize_t n_counted(PreparedLists self) noexcept nogil:
+    return self.weighted_offsets[self.n_queries] - self.weighted_offsets[0]
 
 
 cdef void group_all(PreparedLists self, Py_ssize_t query, Groups* groups, GroupingScratch* scratch) noexcept nogil:

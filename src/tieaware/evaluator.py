@@ -16,6 +16,7 @@ from tieaware.checks.attributes import Hinted
 from tieaware.checks.keywords import calls_elsewhere, keywords_elsewhere
 from tieaware.engine import misplaced_arguments as misplaced
 from tieaware.engine.chance import ListsWithChance
+from tieaware.engine.device_lists import ListsOnDevices
 from tieaware.engine.label_arguments import judged_lists
 from tieaware.engine.list_arguments import checked_undefined, document_order
 from tieaware.engine.prepared import Prepared, prepare
@@ -39,7 +40,7 @@ from tieaware.ties import TieRuleName
 _SHOWN_MEASURES = 6
 
 
-class Evaluator(ListsWithChance, ListsWithLines, Hinted):
+class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
     """Evaluator of fixed lists of labelled documents, for any number of scorings of these documents.
 
     The constructor computes everything that does not depend on the scores; a call then reads the scores without copying
@@ -301,8 +302,8 @@ class Evaluator(ListsWithChance, ListsWithLines, Hinted):
         ----------
         scores : real numbers, shape (n_docs,) or the labels' shape
             The score of each document; documents with higher scores rank higher. Arrays of float64 and float32 are read
-            in place. Everything else is converted: lists, arrays of other types (including ml_dtypes.bfloat16), and
-            tensors on any device.
+            in place, tensors on a device are counted there. Everything else is converted: lists, arrays of other types
+            (including ml_dtypes.bfloat16), and other tensors.
         out : float64[n_queries, n_measures], optional
             The array to which the values are written; C-contiguous.
 
@@ -341,7 +342,9 @@ class Evaluator(ListsWithChance, ListsWithLines, Hinted):
         >>> evaluator.mean([[2.0, 2.0], [2.0, 1.0]])
         array([0.875, 0.75 ])
         """
-        averages: Values = self._means(self._flat(scores)[None, :], lambda _: "scores")[0]
+        counts = self._counted(self._prepared, scores)
+        given = self._flat(scores) if counts is None else counts
+        averages: Values = self._means(given[None], lambda _: "scores")[0]
         return averages
 
     def score(self, scores: npt.ArrayLike) -> float:
@@ -484,6 +487,9 @@ class Evaluator(ListsWithChance, ListsWithLines, Hinted):
         array([[1.  , 1.  ],
                [0.75, 0.5 ]])
         """
+        counts = self._counted_candidates(candidates)
+        if counts is not None:
+            return self._means(counts, str)
         array = as_scores(candidates, "candidates")
         if array.shape[1:] not in ((self.n_docs,), self._shape) or array.ndim == 0:
             raise unexpected("candidates", self._shapes("n_candidates, "), f"shape {array.shape}")
@@ -536,24 +542,29 @@ class Evaluator(ListsWithChance, ListsWithLines, Hinted):
         over_chunks(evaluate, edges, self._prepared.threads)
         return averages
 
-    def _means(self, candidates: Scores, name: Callable[[int], str]) -> Values:
-        """Return the means of each candidate, float64[n_candidates, n_measures].
+    def _means(self, candidates: Any, name: Callable[[int], str]) -> Values:
+        """Return the means of each candidate, float64[n_candidates, n_measures]; counts may take the place of scores.
 
         `name` returns the name of the candidate with a given index for error messages.
         """
         if self.n_queries == 0:
             raise InputError("mean", "needs at least one query")
-        averages, failure = self._for(self._prepared, candidates.shape[1]).means(candidates)
+        prepared = self._prepared if candidates.ndim == 3 else self._for(self._prepared, candidates.shape[1])
+        averages, failure = prepared.means(candidates)
         if failure is not None:
-            raise self._nan(candidates[failure[0]], failure[1], name(failure[0]))
+            raise self._nan(self._list_of(candidates[failure[0]], failure[1]), failure[1], name(failure[0]))
         return averages
 
     def _evaluate(self, prepared: Prepared, scores: npt.ArrayLike, values: Values, name: str = "scores") -> None:
         """Write the values of all queries; raise InputError if a score is NaN."""
+        counts = self._counted(prepared, scores, name)
+        if counts is not None:
+            prepared.evaluate(counts, values)
+            return
         array = self._flat(scores, name)
         failed = self._for(prepared, len(array)).evaluate(array, values)
         if failed >= 0:
-            raise self._nan(array, failed, name)
+            raise self._nan(self._list_of(array, failed), failed, name)
 
     def _for(self, prepared: Prepared, n_scores: int) -> Prepared:
         """Return the prepared evaluation for an array of this length: of all documents, or of items for all queries."""
@@ -571,16 +582,6 @@ class Evaluator(ListsWithChance, ListsWithLines, Hinted):
         # A sum over the rows of a SciPy matrix has one row, the scores of all queries.
         return as_scores(array, name).reshape(-1)
 
-    def _shapes(self, before: str = "", after: str = "") -> str:
-        """Describe the accepted shapes of an array for a message: one-dimensional, or the shape of the labels.
-
-        `before` and `after` are the additional dimensions before and after those of the documents.
-        """
-        flat = f"({before}{self.n_docs}{after or ('' if before else ',')})"
-        if self._shape == (self.n_docs,):
-            return f"shape {flat}"
-        return f"shape {flat} or ({before}{', '.join(map(str, self._shape))}{after})"
-
     def _checked_out(self, out: Values) -> Values:
         shape = (self.n_queries, len(self.measures))
         if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
@@ -589,12 +590,7 @@ class Evaluator(ListsWithChance, ListsWithLines, Hinted):
             raise InputError("out", "must be C-contiguous, aligned and writeable")
         return out
 
-    def _nan(self, scores: Scores, query: int, name: str) -> InputError:
-        """Return the error for a NaN in the scores of this query; it names the first document with a NaN."""
+    def _list_of(self, scores: Scores, query: int) -> Scores:
+        """Return the scores of one list."""
         first, last = self._offsets[query : query + 2] if len(scores) == self.n_docs else (0, len(scores))
-        missing = np.isnan(scores[first:last])
-        if self._prepared.excluded is not None:
-            missing[self._prepared.excluded.of(query)] = False
-        if not missing.any():
-            return InputError(name, f"a NaN of query {query} is now a number: the scores changed while they were read")
-        return unexpected(name, "numbers", f"NaN for document {int(missing.argmax())} of query {query}")
+        return scores[first:last]

@@ -106,7 +106,8 @@ class Prepared:
         Parameters
         ----------
         scores : float64[n_docs] or float32[n_docs]
-            C-contiguous, aligned and in native byte order. If the lists share the scores, those of one list.
+            C-contiguous, aligned and in native byte order. If the lists share the scores, those of one list. Or
+            int64[2, n_weighted], the counts of `tieaware.engine.device_counts`.
         values : float64[n_outputs, n_queries, n_measures]
             C-contiguous, aligned and in native byte order. There is one output, or one for each division into bands.
             For a spread, each is replaced by four: mean, standard deviation, minimum and maximum. If there is one
@@ -147,6 +148,7 @@ class Prepared:
         ----------
         candidates : float64[n_candidates, n_docs] or float32[n_candidates, n_docs]
             C-contiguous, aligned and in native byte order. If the lists share the scores, n_docs is that of one list.
+            Or int64[n_candidates, 2, n_weighted], the counts of each candidate.
         """
         averages = np.empty((len(candidates), len(self.measures)))
         if not self.in_kernel:
