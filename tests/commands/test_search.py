@@ -275,7 +275,7 @@ def files(folder, tmp_path, monkeypatch):
     (tmp_path / "empty.trec").write_text("<p>no document</p>\n")
     (tmp_path / "q.tsv").write_text("d1 0.5\n")
     (tmp_path / "bad.tsv").write_text("d1 0.5\nd2 high\n")
-    (tmp_path / "large.tsv").write_text("d1 0.5\nd2 1.5\n")
+    (tmp_path / "large.tsv").write_text("d1 0.5\nd2 inf\n")
     (tmp_path / "twice.tsv").write_text("d1 0.5\nd1 0.5\n")
     (tmp_path / "t.tsv").write_text("1\ttie\n")
     (tmp_path / "t.trec").write_text("<top><num>1</num><title>tie</title></top>")
@@ -307,8 +307,8 @@ def status_of(arguments):
         ("index d.tsv --out s3://b/x", "argument --out: "),
         ("index - - --out x", "-: standard input can be read only once, but is given 2 times"),
         ("index d.tsv --out x --quality q.tsv", "--quality: must have a number for each document; 'd2' has none"),
-        ("index d.tsv --out x --quality bad.tsv", "bad.tsv:2: expected an id and a number from 0 to 1, found 'd2 h"),
-        ("index d.tsv --out x --quality large.tsv", "large.tsv:2: expected an id and a number from 0 to 1, found"),
+        ("index d.tsv --out x --quality bad.tsv", "bad.tsv:2: expected an id and a number of at least 0, found 'd2 h"),
+        ("index d.tsv --out x --quality large.tsv", "large.tsv:2: expected an id and a number of at least 0, found"),
         ("index d.tsv --out x --quality twice.tsv", "twice.tsv:2: the document 'd1' appears twice"),
         ("index d.tsv --out x --stop-words many", "--stop-words: expected lucene, scikit-learn, none or the name of a"),
         ("index d.tsv --out x --stemmer klingon", "--stemmer: expected one of "),

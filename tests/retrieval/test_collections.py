@@ -160,9 +160,9 @@ def test_quality():
     ("text", "message"),
     [
         (b"", "<file>: the file has no qualities"),
-        (b"d1\n", "<file>:1: expected an id and a number from 0 to 1, found 'd1'"),
-        (b"d1 0.5\nd2 nan\n", "<file>:2: expected an id and a number from 0 to 1, found 'd2 nan'"),
-        (b"d1 -0.5\n", "<file>:1: expected an id and a number from 0 to 1, found 'd1 -0.5'"),
+        (b"d1\n", "<file>:1: expected an id and a number of at least 0, found 'd1'"),
+        (b"d1 0.5\nd2 nan\n", "<file>:2: expected an id and a number of at least 0, found 'd2 nan'"),
+        (b"d1 -0.5\n", "<file>:1: expected an id and a number of at least 0, found 'd1 -0.5'"),
         (b"d1 0.5\n d1\t0.5\n", "<file>:2: the document 'd1' appears twice"),
     ],
 )

@@ -187,7 +187,7 @@ def test_a_later_version_is_refused(tmp_path):
         (lambda: Index.build([("d1", {"name": "a"})]), "unknown zone 'name'; the zones are title, body"),
         (lambda: Index.build([("d1", {"title": "a"}), ("d2", "a")]), r"documents\[1\]: must have zones"),
         (lambda: Index.build([("d1", "a"), ("d2", {"title": "a"})]), r"documents\[1\]: expected text"),
-        (lambda: Index.build([("d1", "a")], quality=[2]), r"quality\[0\]: expected a number from 0 to 1"),
+        (lambda: Index.build([("d1", "a")], quality=[-2]), r"quality\[0\]: expected a finite number of at least 0"),
         (lambda: Index.build([("d1", "a")], quality=[float("nan")]), r"quality\[0\]: expected a number"),
         (lambda: Index.build([("d1", "a")], quality={"d2": 1}), "quality: must have a number for each document"),
         (lambda: Index.build([("d1", "a")], zones="title"), "zones: expected a sequence of names"),

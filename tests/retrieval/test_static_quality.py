@@ -75,7 +75,7 @@ def test_whole_ties_are_found_in_all_chunks():
 
 @pytest.mark.parametrize("method", [NetScore(), GlobalChampions(), HighLow()], ids=str)
 def test_an_index_without_quality_is_refused(method):
-    message = "index: has no static quality; build it with a quality from 0 to 1 for each document"
+    message = "index: has no static quality; build it with a quality of at least 0 for each document"
     with pytest.raises(InputError, match=f"^{message}$"):
         method.search(Index.build([("d", "a")], analyzer=str.split), {"q": "a"})
 

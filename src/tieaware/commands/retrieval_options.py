@@ -61,7 +61,7 @@ def add_building(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     command.add_argument(
         "--quality", metavar="FILE",
-        help="file with the static quality of each document: an id and a number from 0 to 1 on each line",
+        help="file with the static quality of each document: an id and a number of at least 0 on each line",
     )  # fmt: skip
 
 

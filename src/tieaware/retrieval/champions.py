@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from tieaware.checks.arguments import flag, number, whole_number
+from tieaware.checks.arguments import flag, number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, share_of, single_term_scores, weighted
-from tieaware.retrieval.postings import Numbers, Postings
+from tieaware.retrieval.postings import LARGEST, Numbers, Postings
 
 
 class TermDocuments(NamedTuple):
@@ -79,8 +79,10 @@ class Champions(Method):
 
     Parameters
     ----------
-    r : int, default: 100
-        The length of a champion list; shorter if the term has fewer documents.
+    r : int or callable, default: 100
+        The length of a champion list; shorter if the term has fewer documents. A function takes the number of documents
+        that contain each term, at least 1, as an array, and returns the lengths, which are rounded up. The name of the
+        method then has the name of the function.
     share : float, default: 0
         The smallest share of a term's documents that its list contains, rounded up. A share gives frequent terms longer
         lists.
@@ -96,15 +98,23 @@ class Champions(Method):
     >>> run = Champions(r=1, weighting="nnn.nnn", fallback=True).search(index, {"q": "tie rank"}, k=2)
     >>> run.documents.to_list(), run.scores.tolist()
     (['d3', 'd1'], [4.0, 1.0])
+
+    Longer lists for rarer terms, as the book suggests:
+
+    >>> def for_rare_terms(df):
+    ...     return 2 / df
+    >>> Champions(r=for_rare_terms, weighting="nnn.nnn").search(index, {"q": "tie rank"}).documents.to_list()
+    ['d3']
     """
 
-    r: int = 100
+    r: int | Callable[[Integers], ArrayLike] = 100
     share: float = 0.0
     fallback: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole_number("r", self.r, 1)
+        if not callable(self.r):
+            whole_number("r", self.r, 1)
         number("share", self.share, 0, 1)
         flag("fallback", self.fallback)
 
@@ -114,14 +124,30 @@ class Champions(Method):
         return among(champions, weighted(index, self.weighting), len(index), k, whole_ties, fallback=self.fallback)
 
 
-def champions_of(index: Index, weighting: str, r: int, share: float = 0.0) -> TermDocuments:
+def champions_of(
+    index: Index, weighting: str, r: int | Callable[[Integers], ArrayLike], share: float = 0.0
+) -> TermDocuments:
     """Return the champion list of each term: at least `r` documents, and at least a share of the term's documents."""
 
     def prepare() -> TermDocuments:
-        sizes = np.maximum(r, share_of(index.postings.document_frequencies, share))
+        df = index.postings.document_frequencies
+        sizes = np.maximum(_lengths(r, df) if callable(r) else r, share_of(df, share))
         return best_documents(index.postings, single_term_scores(index, weighting), sizes)
 
     return index.prepared(("champions", weighting, r, share), prepare)
+
+
+def _lengths(r: Callable[[Integers], ArrayLike], df: Integers) -> Integers:
+    """Return the lengths of lists that a function computes from document frequencies, and check them."""
+    lengths = np.asarray(r(np.maximum(df, 1)))
+    if lengths.shape != df.shape or lengths.dtype.kind not in "iuf":
+        found = f"{lengths.dtype} of shape {lengths.shape}"
+        raise unexpected("r", f"a function that returns a length for each of {len(df)} terms", found)
+    wrong = ~(lengths >= 0)
+    if wrong.any():
+        raise unexpected("r", "a function that returns lengths of at least 0", shown(lengths[wrong][0].item()))
+    rounded: Integers = np.ceil(np.minimum(lengths, LARGEST)).astype(np.int64)
+    return rounded
 
 
 def among(

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import os
 import re
 import tarfile
@@ -128,7 +129,7 @@ def _files_of(path: Path) -> list[Path]:
 
 
 def read_quality(path: Path) -> dict[str, float]:
-    r"""Read the static quality of documents: an id and a number from 0 to 1 on each line.
+    r"""Read the static quality of documents: an id and a number of at least 0 on each line.
 
     Parameters
     ----------
@@ -158,8 +159,8 @@ def read_quality(path: Path) -> dict[str, float]:
                 continue
             name, *rest = line.strip().rsplit(maxsplit=1)
             number = _as_number(rest[0] if rest else "")
-            if number is None or not 0 <= number <= 1:
-                raise text.unexpected("an id and a number from 0 to 1", shown(line))
+            if number is None or not 0 <= number < math.inf:
+                raise text.unexpected("an id and a number of at least 0", shown(line))
             if name in quality:
                 raise text.error(f"the document {name!r} appears twice")
             quality[name] = number

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.checks.arguments import number, whole_number
+from tieaware.checks.arguments import number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Values
+from tieaware.errors import InputError
 from tieaware.retrieval.accumulators import Found, accumulate
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, share_of, weighted
+from tieaware.retrieval.method import Method, query_weights, share_of, weighted
+from tieaware.retrieval.names import parse_method
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,9 @@ class HighIdf(Method):
     share : float, default: 1
         The share of the query's terms to use, rounded up: the terms with the highest idf. Terms that tie with the last
         of these are also used. Terms that are not in the index do not count.
+    method : str or Method, optional
+        The method that searches with the terms that are used, such as "Champions(r=10)", with the same weighting. By
+        default, all postings of these terms are read.
 
     Examples
     --------
@@ -40,20 +45,49 @@ class HighIdf(Method):
     >>> run = HighIdf(min_idf=0.1, weighting="nnn.nnn").search(index, {"q": "the tie"})
     >>> run.documents.to_list(), run.scores.tolist()
     (['d1', 'd3'], [1.0, 1.0])
+
+    Champion lists of the rare terms only:
+
+    >>> method = HighIdf(min_idf=0.1, method="Champions(r=1)", weighting="nnn.nnn")
+    >>> method.search(index, {"q": "the tie"}).documents.to_list()
+    ['d1']
     """
 
     min_idf: float = 0.0
     share: float = 1.0
+    method: str | Method | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         number("min_idf", self.min_idf, 0, np.inf)
         number("share", self.share, 0, 1)
+        if self.method is not None:
+            self._searching(self.method)
+
+    def _searching(self, method: str | Method) -> Method:
+        """Return the method that searches with the terms that are used."""
+        if isinstance(method, str):
+            method = parse_method(method, weighting=self.weighting)
+        if not isinstance(method, Method):
+            raise unexpected("method", "a method or its name", shown(method))
+        if method.weighting != self.weighting:
+            problem = f"must have the weighting of HighIdf, {self.weighting}; found {method.weighting}"
+            raise InputError("method", problem)
+        return method
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Compute the idf and the weights of all terms, and return the search function."""
         lists = weighted(index, self.weighting)
         idf = np.log10(len(index) / np.maximum(index.postings.document_frequencies, 1))
+        if self.method is not None:
+            search = self._searching(self.method).searcher(index, k, whole_ties)
+
+            def find_with_method(query: Query) -> Found:
+                kept, own = self._kept(idf[query.terms]), query_weights(index, self.weighting, query)
+                terms, frequencies = query.terms[kept], query.frequencies[kept]
+                return search(query._replace(terms=terms, frequencies=frequencies, weights=own[kept]))
+
+            return find_with_method
 
         def find(query: Query) -> Found:
             kept, all_lists = self._kept(idf[query.terms]), lists(query)

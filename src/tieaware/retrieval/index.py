@@ -61,7 +61,7 @@ class Index:
     zones : dict of str to Postings
         The postings of each zone; empty if the documents have no zones.
     quality : float64[n_documents] or None
-        The static quality of each document, from 0 to 1.
+        The static quality of each document, at least 0.
     analyzer : callable or None
         The function that turns a text into terms.
 
@@ -105,7 +105,8 @@ class Index:
         zones : sequence of str
             The zones that documents may have, in the order in which they are concatenated. A document may lack zones.
         quality : float[n_documents] or mapping of ids to float, optional
-            The static quality of each document, from 0 to 1.
+            The static quality of each document, at least 0. `NetScore` adds it to the score, so the scale matters: the
+            book takes qualities from 0 to 1, like its cosine scores.
         positions : bool
             Whether to store the positions of the tokens, which `smallest_windows` needs: 4 bytes a token.
 
@@ -118,7 +119,7 @@ class Index:
         ------
         InputError
             A document has neither of the two forms, has an unknown zone, or has the id of an earlier document; or a
-            quality is missing or outside 0 to 1. The message names the document.
+            quality is missing, negative or infinite. The message names the document.
 
         Examples
         --------
@@ -525,8 +526,8 @@ def _quality(quality: Any, documents: Identifiers) -> Values | None:
     if len(numbers) != len(documents):
         raise unexpected("quality", f"{len(documents)} numbers, one for each document", f"{len(numbers)}")
     check_no_nan(numbers, "quality")
-    wrong = (numbers < 0) | (numbers > 1)
+    wrong = (numbers < 0) | np.isinf(numbers)
     if wrong.any():
         i = int(wrong.argmax())
-        raise unexpected(f"quality[{i}]", "a number from 0 to 1", shown(float(numbers[i])))
+        raise unexpected(f"quality[{i}]", "a finite number of at least 0", shown(float(numbers[i])))
     return numbers

@@ -206,8 +206,8 @@ def _quality_of(arrays: Mapping[str, NDArray[Any]], n_documents: int) -> Values 
     if "quality" not in arrays:
         return None
     quality = _typed(arrays, "quality", "float64", n_documents)
-    if not ((quality >= 0) & (quality <= 1)).all():
-        raise ValueError("a quality is outside 0 to 1")
+    if not ((quality >= 0) & (quality < np.inf)).all():
+        raise ValueError("a quality is negative or not finite")
     return quality
 
 

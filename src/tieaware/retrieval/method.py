@@ -89,7 +89,7 @@ class Method(ABC):
         weighting, *own = fields(self)
         named = [each for each in (*own, weighting) if getattr(self, each.name) != each.default or each in own[:1]]
         values = [(each.name, getattr(self, each.name)) for each in named]
-        parameters = [f"{name}={value!r}" for name, value in values if value not in (None, ())]
+        parameters = [f"{name}={_written(value)}" for name, value in values if value not in (None, ())]
         return f"{type(self).__name__}({', '.join(parameters)})"
 
     def search(
@@ -184,6 +184,13 @@ class Method(ABC):
         >>> Exact().searcher(index, 1, True)(index.query("tied")).documents
         array([0, 1], dtype=int32)
         """
+
+
+def _written(value: Any) -> str:
+    """Return a parameter as the name of a method shows it."""
+    if isinstance(value, Method):
+        return repr(str(value))
+    return value.__name__ if hasattr(value, "__name__") else repr(value)
 
 
 def share_of(n: int | Integers, share: float) -> Integers:

@@ -23,7 +23,7 @@ from tieaware.retrieval.weighting import Weights
 def quality_of(index: Index) -> Values:
     """Return the static quality of each document; raise InputError if the index was built without static quality."""
     if index.quality is None:
-        raise InputError("index", "has no static quality; build it with a quality from 0 to 1 for each document")
+        raise InputError("index", "has no static quality; build it with a quality of at least 0 for each document")
     return index.quality
 
 
@@ -113,8 +113,8 @@ class NetScore(Method):
 
     The search stops when no further document can be among the top K: when the K-th best net score so far exceeds the
     quality of the next document plus the sum of the query terms' largest weights. Stopping there does not change the
-    result. Quality is from 0 to 1. With weightings other than cosine, scores can be much larger, and quality then has
-    little influence on the ranking.
+    result. With qualities from 0 to 1 and a weighting other than cosine, scores can be much larger, and quality then
+    has little influence on the ranking. The weights of the two parts, or larger qualities, change that.
 
     See Introduction to Information Retrieval, section 7.1.4. If all documents have quality 0, the result is that of
     `Exact`, bit for bit, except that documents with score 0 are also found. Documents are processed in chunks, each
@@ -125,6 +125,8 @@ class NetScore(Method):
     ----------
     share : float, default: 1
         The largest share of all documents to read, rounded up: the search stops there at the latest.
+    quality_weight, score_weight : float, default: 1
+        The numbers by which quality and score are multiplied before they are added, at least 0.
 
     Examples
     --------
@@ -136,21 +138,26 @@ class NetScore(Method):
     """
 
     share: float = 1.0
+    quality_weight: float = 1.0
+    score_weight: float = 1.0
 
     _adds_document_parts: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         number("share", self.share, 0, 1)
+        number("quality_weight", self.quality_weight, 0, 1e12)
+        number("score_weight", self.score_weight, 0, 1e12)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Sort the postings by quality, and return the search function."""
         weights = posting_weights(index, self.weighting)
         by_quality = index.prepared(("by quality", self.weighting), lambda: _ByQuality.of(index, weights))
+        by_quality = by_quality._replace(quality=self.quality_weight * by_quality.quality)
         starts, edges = index.postings.starts, _edges(int(share_of(len(index), self.share)))
 
         def find(query: Query) -> Found:
-            own_weights = query_weights(index, self.weighting, query)
+            own_weights = self.score_weight * query_weights(index, self.weighting, query)
             lists = TermLists(
                 starts[query.terms], starts[query.terms + 1], own_weights, by_quality.documents, by_quality.weights
             )
