@@ -147,6 +147,8 @@ def test_a_page_stays_small_and_links_to_the_files_it_leaves_out(tmp_path):
     n_images = page.tags.count("img")
     assert 1 <= n_images < 4
     assert {f"lines-{i}.svg" for i in range(n_images, 4)} <= set(page.values("href"))
+    assert {path.name for path in tmp_path.glob("*.svg")} == {f"lines-{i}.svg" for i in range(4)}
+    assert {path.name for path in tmp_path.glob("*.png")} == {f"lines-{i}.png" for i in range(n_images)}
     assert page.tags.count("tr") == 2 + 1 + 100
     assert "The first 100 of 9,000 rows" in text.decode()
     assert len((tmp_path / "many.csv").read_text().splitlines()) == 9_001
@@ -255,7 +257,7 @@ def test_no_file_is_written_if_one_cannot_be_written(tmp_path):
 
 def test_an_interrupted_report_changes_nothing(tmp_path, monkeypatch):
     """An interrupt after the tables are written, but before they are moved to their folder, changes no file there."""
-    monkeypatch.setattr(Drawing, "save", _killed)
+    monkeypatch.setattr(Drawing, "images", _killed)
     (tmp_path / "lines.csv").write_text("old")
     with pytest.raises(KeyboardInterrupt):
         _Lines().write(tmp_path)

@@ -397,6 +397,10 @@ class Precision(Experiment):
         dict of str to Table
             "summary", "differences", "verdicts", "changed-verdicts" and "runs".
         """
+        return dict(self._tables)
+
+    @cached_property
+    def _tables(self) -> dict[str, Table]:
         return {
             "summary": self._summary(),
             "differences": self._differences(),

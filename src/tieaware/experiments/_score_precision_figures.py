@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
 from tieaware.measures import Measure
-from tieaware.output.plots import display_name, legend_above, style
+from tieaware.output.plots import display_name, label_powers_of_ten, legend_above, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,6 +87,7 @@ class Changes:
             )
         self.precisions.draw(ax)
         ax.set(yscale="log", ylim=(smallest / 2, 8.0), xlim=(0.4, len(p) + 0.6))
+        label_powers_of_ten(ax.yaxis)
         ax.set_ylabel(f"p value of a run (least {smallest:.0e})")
         legend_above(ax)
 
@@ -150,6 +151,7 @@ class Scatter:
             line(self.alpha, color="#D55E00", linestyle="--", linewidth=1.0)
         ax.plot([smallest, 1.0], [smallest, 1.0], color="#888888", linewidth=0.8)
         ax.set(xscale="log", yscale="log", xlim=(smallest, 1.2), ylim=(smallest, 1.2), aspect="equal")
+        label_powers_of_ten(ax.xaxis, ax.yaxis)
         ax.set_xlabel(f"{self.p_name}, original scores (least {smallest:.0e})")
         ax.set_ylabel(f"{self.p_name}, {self.precision}")
 

@@ -143,7 +143,9 @@ class Experiment(ABC):
         self.table().to_csv(path)
 
     def write(self, folder: str | os.PathLike[str], command: str = "") -> None:
-        """Write all tables as CSV, all figures as PNG and SVG, and ``report.html``, which begins with the verdict.
+        """Write all tables as CSV, all figures as SVG, and ``report.html``, which begins with the verdict.
+
+        The figures that the page shows are also written as PNG. If a report has many figures, it links to the others.
 
         Parameters
         ----------

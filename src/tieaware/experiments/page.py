@@ -147,7 +147,8 @@ class Report:
 
 def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
     """Return the HTML page of an experiment, with as many of its SVG figures as fit."""
-    shown, linked = _fitting(figures)
+    shown = on_page({name: len(svg) for name, svg in figures.items()})
+    linked = list(figures)[len(shown) :]
     main, *more = shown or [""]
     room = _ROOM_OF_ROWS
     tables: list[str] = []
@@ -183,16 +184,16 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
     )
 
 
-def _fitting(figures: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
-    """Return the names of the figures that fit on the page, including the main one, and of those to link to."""
+def on_page(sizes: Mapping[str, int]) -> list[str]:
+    """Return the names of the first figures, which fit on the page, given the bytes of all; the main one always does."""
     shown: list[str] = []
     room = _ROOM_OF_FIGURES
-    for name, svg in figures.items():
-        room -= len(svg) * 4 // 3
+    for name, size in sizes.items():
+        room -= size * 4 // 3
         if room < 0 and shown:
             break
         shown.append(name)
-    return shown, list(figures)[len(shown) :]
+    return shown
 
 
 def _heading(table: Table, report: Report) -> str:

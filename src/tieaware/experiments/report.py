@@ -1,4 +1,7 @@
-"""Writing the outcome of an experiment to files: CSV tables, PNG and SVG figures, and an HTML report."""
+"""Writing the outcome of an experiment to files: CSV tables, SVG figures, PNG figures, and an HTML report.
+
+Figures that the page only links to are SVG files alone: drawing them twice would take as long as everything else.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pathlib import Path
 from tieaware._version import __version__
 from tieaware.errors import InputError
 from tieaware.experiments.evaluating import progress
-from tieaware.experiments.page import Report, page
+from tieaware.experiments.page import Report, on_page, page
 from tieaware.runtime.atomic_files import unfinished_folder
 from tieaware.runtime.extras import load
 from tieaware.runtime.remote_paths import check_local
@@ -37,9 +40,13 @@ def write(report: Report, folder: str | os.PathLike[str]) -> None:
 def _write(report: Report, folder: Path) -> None:
     for name, table in progress(report.tables.items(), "writing tables"):
         table.to_csv(folder / f"{name}.csv")
+    figures: dict[str, bytes] = {}
     for name, drawing in progress(report.drawings.items(), "drawing figures"):
-        drawing.save(folder / f"{name}.svg", folder / f"{name}.png")
-    figures = {name: (folder / f"{name}.svg").read_bytes() for name in report.drawings}
+        images = drawing.images("svg", "png")
+        figures[name] = next(images)
+        (folder / f"{name}.svg").write_bytes(figures[name])
+        if name in on_page({each: len(svg) for each, svg in figures.items()}):
+            (folder / f"{name}.png").write_bytes(next(images))
     (folder / "report.html").write_bytes(page(report, figures, versions()).encode("utf-8", "replace"))
 
 

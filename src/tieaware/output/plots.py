@@ -6,9 +6,10 @@ matplotlib is imported when it is first used.
 from __future__ import annotations
 
 import io
+import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from tieaware.runtime.extras import load
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, which the colour-blind can distinguish. In print without colours, markers and dashes help.
@@ -25,8 +27,13 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
 
+# The pixels per inch of images.
+_DPI = 160.0
+
 # Names of more characters are shortened, to leave room for the plot.
 _LENGTH = 40
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 _PATH, _DIGITS = re.compile(rb' d="[^"]*"|<use [^>]*>'), re.compile(rb"(\.\d\d)\d+")
 
@@ -41,6 +48,8 @@ _STYLE = {
     "legend.frameon": False,
     "legend.fontsize": 9.0,
     "lines.markersize": 5.0,
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
     "svg.hashsalt": "tieaware",  # fixed, so that the same figure always has the same bytes
 }
 
@@ -82,7 +91,7 @@ class Drawing:
         InputError
             If the suffix of a path is unknown, or the file cannot be written.
         """
-        figure = self.figure()
+        figure = self._laid_out()
         known = sorted(figure.canvas.get_supported_filetypes())
         for path in (os.fsdecode(given) for given in paths):
             suffix = os.path.splitext(path)[1].lower()
@@ -91,9 +100,29 @@ class Drawing:
             with whole_file(path) as file:
                 file.write(_image(figure, suffix[1:]))
 
+    def images(self, *forms: str) -> Iterator[bytes]:
+        """Draw the figure, and yield an image of it in each format, such as "svg", made when it is asked for."""
+        figure = self._laid_out()
+        for form in forms:
+            yield _image(figure, form)
+
     def svg(self) -> bytes:
         """Return the figure as an SVG image."""
-        return _image(self.figure(), "svg")
+        return next(self.images("svg"))
+
+    def _laid_out(self) -> Figure:
+        """Return the figure with a fixed layout. Otherwise matplotlib would repeat the layout for each image."""
+        figure = self.figure()
+        # This canvas measures texts without drawing.
+        load("matplotlib.backends.backend_agg", "analysis").FigureCanvasAgg(figure)
+        with load("matplotlib", "analysis").rc_context(_STYLE):
+            figure.set_dpi(_DPI)
+            layout = figure.get_layout_engine()
+            assert layout is not None  # as in `figure`
+            layout.execute(figure)
+            # With "none" instead of None, matplotlib would draw each image twice, for a layout that may follow.
+            figure.set_layout_engine(None)
+        return figure
 
 
 def _image(figure: Figure, form: str) -> bytes:
@@ -102,7 +131,7 @@ def _image(figure: Figure, form: str) -> bytes:
     metadata: dict[str, Any] = {"Date": None} if form == "svg" else {}
     image = io.BytesIO()
     with load("matplotlib", "analysis").rc_context(_STYLE):
-        figure.savefig(image, format=form, dpi=160, metadata=metadata)
+        figure.savefig(image, format=form, dpi=_DPI, metadata=metadata)
     return _lean(image.getvalue()) if form == "svg" else image.getvalue()
 
 
@@ -123,6 +152,13 @@ def legend_above(ax: Axes) -> None:
     inches = ax.figure.bbox.width / ax.figure.dpi
     columns = int(12.5 * inches / (longest + 6))  # at least 12.5 characters fit into an inch
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=min(max(columns, 1), 4))
+
+
+def label_powers_of_ten(*axes: Axis) -> None:
+    """Label the powers of ten on logarithmic axes with plain text; matplotlib would parse each as a formula."""
+    for axis in axes:
+        axis.set_major_formatter(lambda value, _: f"10{str(round(math.log10(value))).translate(_SUPERSCRIPTS)}")
+        axis.set_minor_formatter("")
 
 
 def display_name(name: str) -> str:
