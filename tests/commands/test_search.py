@@ -279,6 +279,7 @@ def files(folder, tmp_path, monkeypatch):
     (tmp_path / "twice.tsv").write_text("d1 0.5\nd1 0.5\n")
     (tmp_path / "t.tsv").write_text("1\ttie\n")
     (tmp_path / "t.trec").write_text("<top><num>1</num><title>tie</title></top>")
+    (tmp_path / "t").write_text("no format\n")
     (tmp_path / "none").mkdir()
     return tmp_path
 
@@ -300,7 +301,8 @@ def status_of(arguments):
         ("index empty.trec --out x", "empty.trec: the file has no documents"),
         ("index none --out x", "none: there are no files in this folder"),
         ("index nowhere --out x", "nowhere: there is no such file"),
-        ("index index --out x", "index: the format cannot be detected; it must be given as one of trec, jsonl"),
+        ("index d.tsv index --out x", "index: this is an index already; tieaware search searches it"),
+        ("index t --out x", "t: the format cannot be detected; it must be given as one of trec, jsonl"),
         ("index d.tsv --out none", "none: this is a folder; the name of a file is required"),
         ("index d.tsv --out no/where", "no/where: the folder of this file does not exist"),
         ("index d.tsv --out d.tsv", "--out would replace the input d.tsv; see tieaware index --help"),

@@ -164,9 +164,11 @@ def built_index(
     paths: Sequence[str], arguments: argparse.Namespace, *, zones: bool = True, positions: bool = True
 ) -> Index:
     """Build an index from files and folders of documents, with the options that `add_building` added."""
-    from tieaware.retrieval import Analyzer, Index, read_quality
+    from tieaware.retrieval import Analyzer, Index, is_index_file, read_quality
     from tieaware.retrieval.collections import read_collection
 
+    for path in filter(is_index_file, paths):
+        raise InputError(source_name(path), "this is an index already; tieaware search searches it")
     stemmer = arguments.stemmer or _STEMMER
     stop_words = _stop_words(arguments.stop_words or _STOP_WORDS)
     analyzer = Analyzer(stemmer=None if stemmer == "none" else stemmer, stop_words=stop_words)
