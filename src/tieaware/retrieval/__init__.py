@@ -18,6 +18,7 @@ from tieaware.retrieval.index_file import is_index_file
 from tieaware.retrieval.method import Costs, Method
 from tieaware.retrieval.names import parse_method
 from tieaware.retrieval.proximity import Proximity, learn_alpha, smallest_windows
+from tieaware.retrieval.query_language import parse_query
 from tieaware.retrieval.static_quality import GlobalChampions, HighLow, NetScore
 from tieaware.retrieval.tiers import Tiers
 from tieaware.retrieval.topics import read_topics
@@ -52,6 +53,7 @@ __all__ = [
     "learn_alpha",
     "learn_zone_weight",
     "parse_method",
+    "parse_query",
     "read_documents",
     "read_judgments",
     "read_quality",

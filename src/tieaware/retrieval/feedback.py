@@ -15,7 +15,7 @@ from tieaware.lists.identifiers import encoded
 from tieaware.retrieval.accumulators import Found
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, posting_weights, query_weights
+from tieaware.retrieval.method import Method, filtered_searcher, posting_weights, query_weights
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights
 
@@ -103,7 +103,7 @@ class _Rocchio(NamedTuple):
         if self.n_terms is not None:
             added = np.flatnonzero(kept & (frequencies == 0))
             kept[added[np.argsort(-moved[added], kind="stable")[self.n_terms :]]] = False
-        return Query(all_terms[kept].astype(np.int64), frequencies[kept], moved[kept])
+        return Query(all_terms[kept].astype(np.int64), frequencies[kept], moved[kept], query.documents)
 
 
 def rocchio(
@@ -223,7 +223,8 @@ class BlindFeedback(Method):
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the documents' vectors, and return the search function."""
         vectors, exact = _Vectors.of(index, self.weighting), Exact(weighting=self.weighting)
-        search, search_again = exact.searcher(index, self.depth, True), exact.searcher(index, k, whole_ties)
+        search = filtered_searcher(exact, index, self.depth, True)
+        search_again = exact.searcher(index, k, whole_ties)
 
         def find(query: Query) -> Found:
             first = search(query)

@@ -22,7 +22,7 @@ from tieaware.lists.sparse import Entries
 from tieaware.output.tables import counted
 from tieaware.retrieval import index_file
 from tieaware.retrieval.analysis import Analysis, Analyzer
-from tieaware.retrieval.postings import LARGEST, Postings, postings_of
+from tieaware.retrieval.postings import LARGEST, Numbers, Postings, postings_of
 
 T = TypeVar("T")
 
@@ -40,11 +40,14 @@ class Query(NamedTuple):
         How often each term occurs in the query; 0 for a term that query expansion added.
     weights : float64[n] or None
         The weight of each term in an expanded query; None if the weighting determines the weights.
+    documents : int32[m] or None
+        The numbers of the documents that a method may find, ascending; None for all. `parse_query` makes such a filter.
     """
 
     terms: Integers
     frequencies: Integers
     weights: Values | None = None
+    documents: Numbers | None = None
 
 
 class Index:
@@ -305,7 +308,7 @@ class Index:
         --------
         >>> index = Index.build([("d1", "Boundary layers"), ("d2", "Layers tie")])
         >>> index.query("A layer upon the layers of a boundary, said twice")
-        Query(terms=array([0, 1]), frequencies=array([1, 2]), weights=None)
+        Query(terms=array([0, 1]), frequencies=array([1, 2]), weights=None, documents=None)
         """
         terms = self._analysed(text)
         try:

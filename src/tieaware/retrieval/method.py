@@ -156,7 +156,7 @@ class Method(ABC):
         n_threads = checked_threads(threads)
         names = _names(queries)
         analysed = [each if isinstance(each, Query) else index.query(each) for each in queries.values()]
-        find = self.searcher(index, k, whole_ties)
+        find = filtered_searcher(self, index, k, whole_ties)
         found = over_items(find, analysed, min(n_threads, max(1, len(analysed))))
         costs = np.array([each[2:] for each in found], np.int64).reshape(-1, 3)
         return run_of(str(self), index, names, found), Costs(*costs.T)
@@ -170,7 +170,8 @@ class Method(ABC):
         Returns
         -------
         callable
-            Takes a `Query`, and returns its top documents as `Found`. Several threads may call it at a time.
+            Takes a `Query`, and returns its top documents as `Found`. Several threads may call it at a time. It ignores
+            the filter of the query, which `search` applies.
 
         Raises
         ------
@@ -184,6 +185,40 @@ class Method(ABC):
         >>> Exact().searcher(index, 1, True)(index.query("tied")).documents
         array([0, 1], dtype=int32)
         """
+
+
+def filtered_searcher(method: Method, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
+    """Return a function that searches one query as `Method.searcher`, and applies the query's filter.
+
+    A query with a filter is searched for k documents, for 8 k, 64 k and so on, until k documents of the ranking pass
+    the filter or the ranking has no more documents.
+    """
+    search = method.searcher(index, k, whole_ties)
+    deeper: dict[int, Callable[[Query], Found]] = {}
+
+    def find(query: Query) -> Found:
+        if query.documents is None:
+            return search(query)
+        costs, depth = np.zeros(3, np.int64), min(k, max(len(index), 1))
+        while len(query.documents):
+            if depth not in deeper:
+                deeper[depth] = method.searcher(index, depth, True)
+            found = deeper[depth](query)
+            costs += found[2:]
+            passed = np.isin(found.documents, query.documents)
+            if passed.sum() >= k or len(found.documents) < depth or depth >= len(index):
+                return Found(*_first(found.documents[passed], found.scores[passed], k, whole_ties), *costs.tolist())
+            depth = min(8 * depth, len(index))
+        return Found(np.empty(0, np.int32), np.empty(0), 0, 0, 0)
+
+    return find
+
+
+def _first(documents: Numbers, scores: Values, k: int, whole_ties: bool) -> tuple[Numbers, Values]:
+    """Return the first k documents and scores of a ranking, with whole ties all those that tie with the k-th."""
+    if whole_ties and len(scores) > k:
+        k = int(np.searchsorted(-scores, -scores[k - 1], side="right"))
+    return documents[:k], scores[:k]
 
 
 def _written(value: Any) -> str:

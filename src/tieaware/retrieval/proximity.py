@@ -53,7 +53,7 @@ def smallest_windows(index: Index, query: str | Iterable[str] | Query, documents
     >>> smallest_windows(index, "strained mercy", [0, 1, 2]).tolist()
     [4, 0, 2]
     """
-    position_starts = _position_starts(index)
+    starts_of_positions = position_starts(index)
     query = query if isinstance(query, Query) else index.query(query)
     numbers = document_numbers(index, documents)
     postings, own = index.postings, query.frequencies > 0
@@ -61,11 +61,11 @@ def smallest_windows(index: Index, query: str | Iterable[str] | Query, documents
     assert postings.positions is not None
     return _windows.smallest_windows(
         postings.starts[terms], postings.starts[terms + 1], query.frequencies[own].astype(np.int32),
-        postings.documents, position_starts, postings.positions, numbers,
+        postings.documents, starts_of_positions, postings.positions, numbers,
     )  # fmt: skip
 
 
-def _position_starts(index: Index) -> Offsets:
+def position_starts(index: Index) -> Offsets:
     """Return the offset of the first position of each posting, and the total number of positions."""
     postings = index.postings
     if postings.positions is None:
@@ -173,7 +173,7 @@ class Proximity(Method):
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Find the positions of all postings, and return the search function."""
-        _position_starts(index)
+        position_starts(index)
         search = Exact(weighting=self.weighting).searcher(index, max(k, self.depth or 0), True)
 
         def find(query: Query) -> Found:
