@@ -35,6 +35,9 @@ NEEDS = {
     "spark": (lambda module: module.evaluate(None, None, "AP"), "pyspark", "'tieaware[spark]'"),
     "nearest_neighbours": (lambda module: module.read_neighbours("truth.hdf5"), "h5py", "h5py"),
     "torchmetrics": (lambda module: module.RankingMetric, "torchmetrics", "torchmetrics"),
+    "llama_index": (lambda module: module.metric("AP"), "llama_index", "llama-index-core"),
+    "haystack": (lambda module: module.RankingEvaluator, "haystack", "haystack-ai"),
+    "retrieved_contexts": None,
     "search_engines": None,
     "pytrec_eval": None,
     "link_prediction": None,
@@ -107,6 +110,7 @@ def test_the_documentation_lists_all_modules_and_the_tested_versions():
     assert without == [
         "[trec_eval](trec_eval.md)",
         "[search engines](search_engines.md): Elasticsearch, OpenSearch, Quepid, Vespa",
+        "[RAG evaluators](rag.md) such as ragas and deepeval",
         "[LLM graders and rerankers](graders.md)",
     ]
     of_package = recorded()

@@ -39,7 +39,7 @@ def test_the_examples_in_docstrings_run(name):
 
 
 # Pages that need torch are run by tests/tools/test_pages.py.
-TORCH = ("mteb.md", "pyterrier.md", "sentence_transformers.md", "torchmetrics.md")
+TORCH = ("mteb.md", "pyterrier.md", "rag.md", "sentence_transformers.md", "torchmetrics.md")
 TOOLS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/integrations/*.md") if path.name not in TORCH)
 # The page that needs Spark is run by tests/spark/test_spark.py.
 TOOLS.remove("docs/integrations/spark.md")

@@ -12,7 +12,7 @@ PAGES = Path(__file__).parents[2] / "docs"
     "name",
     [
         "integrations/mteb", "integrations/pyterrier", "integrations/sentence_transformers",
-        "integrations/torchmetrics", "coming_from/ranx",
+        "integrations/torchmetrics", "integrations/rag", "coming_from/ranx",
     ],
 )  # fmt: skip
 def test_the_examples_of_a_page_run(name):

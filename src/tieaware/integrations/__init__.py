@@ -13,6 +13,9 @@
 ``link_prediction``        ``Evaluator`` replaces ``ogb.linkproppred.Evaluator``
 ``nearest_neighbours``     ``recall`` of nearest-neighbour search, from arrays and the files of its benchmarks
 ``polars``                 ``install()`` adds ``frame.tieaware.evaluate(qrels, measures)`` to the frames of polars
+``llama_index``            ``metric`` for any measure, and the ``RetrieverEvaluator`` that tells it the scores
+``haystack``               ``RankingEvaluator``, a component for any measure
+``retrieved_contexts``     ``evaluate`` for the contexts of one question, in metrics of other RAG evaluators
 ``search_engines``         judgments and results of Elasticsearch, OpenSearch, Quepid and Vespa
 ``torchmetrics``           ``RankingMetric``, a ``torchmetrics.Metric`` for training loops and Lightning
 ``spark``                  ``evaluate`` and ``means`` for data frames of Spark
