@@ -1,7 +1,8 @@
 """Fuzzing of results and index files: headers, types, shapes, names and numbers are rewritten.
 
-Mostly the checksum is right. A file that is read must be usable: its results are tabulated, and its index is searched by every method. A value, or an
-error of one line, is expected. Needs no compiler: .venv/bin/python fuzz/stored.py --seconds 60
+Mostly the checksum is right. A file that is read must be usable: its results are tabulated, and its index is searched
+by every method. A value, or an error of one line, is expected. Needs no compiler:
+.venv/bin/python fuzz/stored.py --seconds 60
 """
 
 from __future__ import annotations
@@ -209,7 +210,8 @@ def contents() -> tuple[index_file.Content, ...]:
     build = retrieval.Index.build
     quality = {name: i % 5 / 5 for i, (name, _) in enumerate(texts)}
     made = (
-        build(texts), build(texts, quality=quality), build(texts, positions=True), build(zoned, zones=("title", "body")),
+        build(texts), build(texts, quality=quality), build(texts, positions=True),
+        build(zoned, zones=("title", "body")),
     )  # fmt: skip
     return tuple(index_file.Content(*index._content) for index in made)
 

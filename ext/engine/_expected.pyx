@@ -60,7 +60,35 @@ cdef double slots_of_ideal(const Query* q) noexcept nogil:
 
 
 cdef double residual(const Query* q) noexcept nogil:
-    return max(1.0 - sum_over_slots(q), 0.0)
+    """Return the weight of the ranks without a judged document: 1 minus that of the others, unless this is too small.
+
+    A small difference of numbers near 1 has few digits, but a sum of positive numbers has all.
+    """
+    cdef double rest = 1.0 - sum_over_slots(q)
+    return rest if rest > 1e-3 else sum_over_unjudged(q)
+
+
+cdef double sum_over_unjudged(const Query* q) noexcept nogil:
+    """Return p^N + Σ p^(j-1) (1-p) over the ranks j without a judged document; in a tie, the share of such ranks.
+
+    N is the length of the list. The lookup array has the prefix sums minus 1, which are -p^j.
+    """
+    cdef const Groups* groups = q.groups
+    cdef const double* lookup = q.measure.lookup
+    cdef int64_t t, n, end = 0
+    cdef Py_ssize_t g
+    cdef double_double d
+    cdef double total = -lookup[2 * q.n_docs]
+    for g in range(groups.count):
+        t = groups.start[g]
+        n = groups.size[g]
+        d = between(lookup, end, t - end)
+        total += d.high + d.low
+        d = between(lookup, t, n)
+        total += (n - q.weight[g]) * (d.high + d.low) / n
+        end = t + n
+    d = between(lookup, end, q.n_docs - end)
+    return total + (d.high + d.low)
 
 
 cdef double sum_over_slots(const Query* q) noexcept nogil:

@@ -98,7 +98,7 @@ def test_deep_groups_have_a_precise_spread():
         ("NERR11@1000001", "cut-off of NERR11@1000001: must be at most 1,000,000"),
         ("SDCG(dcg='exp-log2',max_rel=60)", "SDCG(dcg='exp-log2',max_rel=60): max_rel: expected at most 52"),
         ("SDCG(gains={1: 1, 4: 2},max_rel=5)", "SDCG(gains={1: 1, 4: 2},max_rel=5): gains: must not be given together"),
-        ("INSQ(T=0)", "T of INSQ: expected a number between 0 and 1e+09, found 0"),
+        ("INSQ(T=0)", "T of INSQ: expected a number from 1e-09 to 1e+09, found 0"),
     ],
 )
 def test_an_error_is_one_sentence(measure, message):

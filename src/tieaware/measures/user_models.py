@@ -231,7 +231,7 @@ INSQ: Measure = register(Definition(
     name="INSQ", title="gain per document of a user who stops less and less often",
     kernel="inverse_squares", weighting=STEPS, total=documents_with_gain, norm=_by_inverse_squares,
     slots=inverse_square_slots, measure_number="T",
-    parameters={"T": Number(1.0, 0.0, 1e9, _WANTED_GAIN, ends=False), **_SCALE, **JUDGED_ONLY},
+    parameters={"T": Number(1.0, 1e-9, 1e9, _WANTED_GAIN), **_SCALE, **JUDGED_ONLY},
 ))
 INST: Measure = register(Definition(
     name="INST", title="gain per document of a user who stops sooner once gain is found",
@@ -259,12 +259,12 @@ NERR10: Measure = register(Definition(
 NERR11: Measure = register(Definition(
     name="NERR11", title="NERR8 of a user who also stops less and less often",
     slots=inverse_square_slots, measure_number=_last_of_inverse_squares,
-    parameters={"T": Number(1.0, 0.0, 1e9, _WANTED_GAIN, ends=False), **_GRADES, **JUDGED_ONLY}, **_STOPPING,
+    parameters={"T": Number(1.0, 1e-9, 1e9, _WANTED_GAIN), **_GRADES, **JUDGED_ONLY}, **_STOPPING,
 ))
 BPM: Measure = register(Definition(
     name="BPM", title="gain per document of a user who stops as soon as enough gain is found",
     kernel="gain_reached", weighting=ROWS_OF_WHOLE_STEPS, total=documents_with_gain, norm=one, slots=_wanted_steps,
     own_extremes=always, limit=_LIMIT_OF_BPM,
-    parameters={"T": Number(1.0, 0.0, 1e9, _WANTED_GAIN, ends=False), **_GRADES, **JUDGED_ONLY},
+    parameters={"T": Number(1.0, 1e-9, 1e9, _WANTED_GAIN), **_GRADES, **JUDGED_ONLY},
 ))
 # fmt: on
