@@ -15,10 +15,23 @@ from support.forged_index import save_forged
 import tieaware
 from tieaware import retrieval, samples
 from tieaware.cli import main
+from tieaware.errors import InputError
 from tieaware.retrieval.names import known_methods
+from tieaware.retrieval.weighting import EXPECTED, weighting_of
+
+
+def is_weighting(name):
+    try:
+        return weighting_of(name) is not None
+    except InputError:
+        return False
+
 
 PAGE = Path(__file__).parents[2] / "docs" / "start" / "searching.md"
 NAMES = sorted(name for name, method in known_methods().items() if method.__module__.startswith("tieaware."))
+WEIGHTINGS = [
+    word for word in re.findall(r"\w+\.\w+(?::[\w=.]*\w)?|[\w-]+(?::[\w.=,]*\w)*", EXPECTED) if is_weighting(word)
+]
 PARAMETERS = ("Champions(r=20)", "Tiers(quantiles=(0.9,))", "ImpactOrdered(postings=0.2)", "AtLeast(m=2)")
 
 
@@ -45,6 +58,11 @@ def folder(collection, tmp_path_factory):
     (folder / "qrels.txt").write_text("".join(f"{q} 0 {d} {label}\n" for q, d, label in judged))
     assert main(["index", f"{folder}/documents", "--quality", f"{folder}/quality.tsv", "--out", f"{folder}/index"]) == 0
     return folder
+
+
+@pytest.fixture(scope="module")
+def index(collection):
+    return retrieval.Index.build(documents(collection), quality=collection.quality)
 
 
 def documents(collection):
@@ -75,14 +93,31 @@ def test_the_index_is_that_of_python(folder, collection):
     assert (folder / "index").read_bytes() == (folder / "python.index").read_bytes()
 
 
-@pytest.mark.parametrize("weighting", ["lnc.ltc", "bm25"])
+def test_there_are_several_weightings():
+    assert len(WEIGHTINGS) > 4
+    assert {"lnc.ltc", "bm25", "impact:8"} <= {*WEIGHTINGS}
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
 @pytest.mark.parametrize("name", [*NAMES, *PARAMETERS])
-def test_every_method_finds_what_it_finds_in_python(folder, collection, capfd, name, weighting):
+def test_every_method_finds_what_it_finds_in_python(folder, index, collection, capfd, name, weighting):
+    """A method that cannot use a weighting says so in one line."""
     options = ["--method", name, "--weighting", weighting, "-k", 30, "--out", folder / "found.run"]
-    assert search(capfd, folder / "index", folder / "topics.tsv", *options)[0] == 0
-    index = retrieval.Index.build(documents(collection), quality=collection.quality)
-    method = retrieval.parse_method(name, weighting=weighting)
-    assert same_bits(method.search(index, collection.topics, 30), folder / "found.run")
+    status, _, err = search(capfd, folder / "index", folder / "topics.tsv", *options)
+    found, refusal = searched(name, weighting, index, collection.topics)
+    if found is None:
+        assert (status, err) == (2, f"--{refusal}; see tieaware search --help\n")
+    else:
+        assert status == 0
+        assert same_bits(found, folder / "found.run")
+
+
+def searched(name, weighting, index, topics):
+    """Return the run of a method and no error, or no run and the message of the error."""
+    try:
+        return retrieval.parse_method(name, weighting=weighting).search(index, topics, 30), ""
+    except InputError as error:
+        return None, f"{error}"
 
 
 def test_the_tag_is_the_method_and_the_run_goes_to_standard_output(folder, capfd):
