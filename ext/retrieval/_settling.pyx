@@ -19,6 +19,9 @@ from tieaware.kernels._interruption cimport Interruption, check_interruption, in
 from tieaware.kernels._posting_impacts cimport impact, rounding_factor
 from tieaware.kernels._top cimport Entry, Heap, arrange, entry_of, rounds_of, score_of
 
+cdef extern from "engine/portable.h":
+    void tieaware_prefetch(const void* address) nogil
+
 cnp.import_array()
 
 cdef enum:
@@ -29,6 +32,8 @@ cdef enum:
     SMALLEST_BLOCK = 8
     LARGEST_BLOCK = 1024
     SPARE_ROOM = 64
+    # Slots are fetched into the cache this many documents ahead, because they are read in random order.
+    AHEAD = 16
 
 cdef uint64_t IN_POOL = <uint64_t>1 << 63
 
@@ -79,12 +84,13 @@ cdef struct Search:
     int64_t k
     double bound
     int64_t n_read
+    # The number of postings not read by descending impact.
+    int64_t n_unread
     # How often a finger moved to a posting.
     int64_t n_stops
-    # The number of documents whose scores became complete by look-ups.
-    int64_t n_complete
     Candidate* candidates
     int64_t m
+    double kth_least
     # For each of the first k ranks, counted from 0, how many ranks come before the next boundary.
     const int64_t* boundaries
     # The number of postings that are read at a time from a list.
@@ -179,6 +185,9 @@ cdef void read_block(Search* s, Py_ssize_t which, int64_t stop, int32_t n_docume
     cdef uint64_t bit = <uint64_t>1 << which
     cdef double q = s.query_weights[which]
     for j in range(s.at[which], stop):
+        d = s.sorted_documents[min(j + AHEAD, stop - 1)]
+        if 0 <= d < n_documents:
+            tieaware_prefetch(s.slots + d)
         d = s.sorted_documents[j]
         # Skip invalid documents: they would be outside the slots, or be touched twice.
         if not 0 <= d < n_documents or s.slots[d].seen & bit:
@@ -196,6 +205,7 @@ cdef void read_block(Search* s, Py_ssize_t which, int64_t stop, int32_t n_docume
             if s.pool_size == s.pool_room:
                 shrink_pool(s)
     s.n_read += stop - s.at[which]
+    s.n_unread -= stop - s.at[which]
     s.at[which] = stop
     s.following[which] = impact(s.sorted_weights, s.kind, stop, q) if stop < s.stops[which] else 0.0
 
@@ -254,6 +264,7 @@ cdef int64_t may_be_among(Search* s, int32_t* documents) noexcept nogil:
     cdef int64_t i, n = 0
     cdef Slot* slot
     for i in range(s.n_touched):
+        tieaware_prefetch(s.slots + s.touched[min(i + AHEAD, s.n_touched - 1)])
         slot = s.slots + s.touched[i]
         if (slot.sum + rest) * s.rounding >= least:
             most = (slot.sum + rest_of(s, slot.seen)) * s.rounding
@@ -267,7 +278,10 @@ cdef inline bint key_is_below(double a, int64_t i, double b, int64_t j) noexcept
 
 
 cdef void drop(Search* s) noexcept nogil:
-    """Drop the candidates whose greatest key is below the k-th least key, or, without bands, whose score is."""
+    """Drop the candidates whose greatest key is below the k-th least key, or, without bands, whose score is.
+
+    Store the k-th least score; at first, it is the bound.
+    """
     cdef int64_t i, last, m = 0
     cdef double least
     cdef Candidate* c
@@ -277,7 +291,7 @@ cdef void drop(Search* s) noexcept nogil:
         s.heap.entries[i] = entry_of(s.candidates[i].least, <int32_t>i)
     arrange(&s.heap, 0, s.m, s.k, False, rounds_of(s.m))
     last = s.heap.entries[s.k - 1].document
-    least = s.candidates[last].least
+    least = s.kth_least = s.candidates[last].least
     for i in range(s.m):
         c = s.candidates + i
         s.candidates[m] = c[0]
@@ -285,20 +299,19 @@ cdef void drop(Search* s) noexcept nogil:
     s.m = m
 
 
-cdef bint open_all(Search* s, double least) noexcept nogil:
-    """Mark the candidates whose scores are not complete and may reach `least`; return whether there are any."""
-    cdef int64_t i
+cdef int64_t open_all(Search* s, double least) noexcept nogil:
+    """Mark the candidates whose scores are not complete and may reach `least`; return how many there are."""
+    cdef int64_t i, n_open = 0
     cdef Candidate* c
-    cdef bint any_open = False
     for i in range(s.m):
         c = s.candidates + i
         c.is_open = not c.exact and c.most >= least
-        any_open |= c.is_open
-    return any_open
+        n_open += c.is_open
+    return n_open
 
 
-cdef bint open_some(Search* s) noexcept nogil:
-    """Mark the candidates that may change their band, and return whether any may.
+cdef int64_t open_some(Search* s) noexcept nogil:
+    """Mark the candidates that may change their band, and return how many may.
 
     Candidates are in ascending order of document, so their indices serve as documents in keys. The first k places are
     sorted by the least scores.
@@ -307,19 +320,20 @@ cdef bint open_some(Search* s) noexcept nogil:
     cdef int64_t n = min(s.k, s.m), place, i, low, high, middle, last, greatest = -1
     cdef Entry* entries = s.heap.entries
     cdef Candidate* c
-    cdef bint any_open = False, is_far = s.m > 2 * s.k
+    cdef int64_t n_open = 0
+    # As long as there are many more than k candidates, look only at the boundary after the k-th, which needs no order.
+    if s.m > 2 * s.k:
+        n_open = open_all(s, s.kth_least)
+        if n_open > 0:
+            return n_open
     for i in range(s.m):
         entries[i] = entry_of(s.candidates[i].least, <int32_t>i)
-    arrange(&s.heap, 0, s.m, n, not is_far, rounds_of(s.m))
+    arrange(&s.heap, 0, s.m, n, True, rounds_of(s.m))
     if n == 0:
-        return False
+        return 0
     last = entries[n - 1].document
-    # As long as there are many more than k candidates, look only at the boundary after the k-th, which needs no order.
-    if s.complete or is_far:
-        any_open = open_all(s, s.candidates[last].least)
-        if s.complete or any_open:
-            return any_open
-        arrange(&s.heap, 0, s.m, n, True, rounds_of(s.m))
+    if s.complete:
+        return open_all(s, s.candidates[last].least)
     for place in range(s.m - 1, -1, -1):
         i = entries[place].document
         if greatest < 0 or key_is_below(s.candidates[greatest].most, greatest, s.candidates[i].most, i):
@@ -348,8 +362,8 @@ cdef bint open_some(Search* s) noexcept nogil:
                 else:
                     low = middle + 1
             c.is_open = c.is_open or (low < place and s.boundaries[low] <= place)
-        any_open |= c.is_open
-    return any_open
+        n_open += c.is_open
+    return n_open
 
 
 cdef inline bint find(Search* s, Py_ssize_t i, int32_t document) noexcept nogil:
@@ -365,6 +379,7 @@ cdef void look_up(Search* s, Candidate* c) noexcept nogil:
     """Look a candidate up in the list that may add most to its score; if there is none, compute its score."""
     cdef Py_ssize_t i, which = -1
     cdef int64_t before
+    cdef Slot* slot
     for i in range(s.n):
         if not (c.seen >> i) & 1 and s.following[i] > 0.0 and (which < 0 or s.following[i] > s.following[which]):
             which = i
@@ -374,8 +389,11 @@ cdef void look_up(Search* s, Candidate* c) noexcept nogil:
         if find(s, which, c.document):
             c.sum += impact(s.weights, s.kind, s.fingers[which], s.query_weights[which])
         s.n_read += s.n_stops - before
+        # The posting is skipped if it is read later.
+        slot = s.slots + c.document
+        slot.seen |= c.seen
+        slot.sum = c.sum
         set_bounds(s, c)
-        s.n_complete += c.most == c.sum * s.rounding
         return
     c.sum = 0.0
     for i in range(s.n):
@@ -403,15 +421,20 @@ cdef void read_on(Search* s, int32_t n_documents, Interruption* interruption) no
         left -= read_next(s, n_documents)
     for i in range(s.m):
         c = s.candidates + i
-        c.seen, c.sum = s.slots[c.document].seen & ~IN_POOL, s.slots[c.document].sum
-        set_bounds(s, c)
+        if not c.exact:
+            c.seen, c.sum = s.slots[c.document].seen & ~IN_POOL, s.slots[c.document].sum
+            set_bounds(s, c)
 
 
 cdef void settle(Search* s, int32_t n_documents, Interruption* interruption) noexcept nogil:
-    """Look up candidates in further lists, or read on, until none can change its band."""
-    drop(s)
-    while open_some(s) and not interrupted(interruption, 40 * s.m):
-        if s.by_look_up or not rest_of(s, 0) > 0.0:
+    """Look up candidates in further lists, or read on if fewer postings are left, until none can change its band."""
+    cdef int64_t n_open
+    s.kth_least = s.bound / s.rounding
+    while not interrupted(interruption, 40 * s.m):
+        n_open = open_some(s)
+        if n_open == 0:
+            return
+        if (s.by_look_up and n_open < s.n_unread) or not rest_of(s, 0) > 0.0:
             look_up_all(s)
         else:
             read_on(s, n_documents, interruption)
@@ -427,6 +450,7 @@ cdef int64_t count_and_clear(Search* s) noexcept nogil:
         if s.following[i] > 0.0:
             unread |= <uint64_t>1 << i
     for i in range(s.n_touched):
+        tieaware_prefetch(s.slots + s.touched[min(i + AHEAD, s.n_touched - 1)])
         slot = s.slots + s.touched[i]
         n += not unread & ~slot.seen
         slot.sum, slot.seen = 0.0, 0
@@ -511,6 +535,7 @@ def search(
     s.at, s.fingers, s.following = &place_rows[0, 0], &place_rows[1, 0], &following_row[0]
     s.slots, s.k = accumulators.slots, min(k, most)
     s.pool_room = 2 * s.k + SPARE_ROOM
+    s.n_unread = total
     s.block = min(max(total // SHARE, SMALLEST_BLOCK), LARGEST_BLOCK)
     s.complete, s.by_look_up = boundaries is None, by_look_up
     s.boundaries = NULL if boundaries is None else &boundaries[0]
@@ -541,7 +566,7 @@ def search(
                 set_bounds(&s, c)
             settle(&s, <int32_t>n_documents, &interruption)
         check_interruption(&interruption)
-        n_complete = s.n_complete + count_and_clear(&s)
+        n_complete = count_and_clear(&s)
         found, sums = np.empty(s.m, np.int32), np.empty(s.m)
         n_found = write(&s, found, sums)
         return found[:n_found], sums[:n_found], n_complete, s.heap.comparisons, s.n_read

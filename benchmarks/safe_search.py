@@ -1,0 +1,140 @@
+"""Tables of docs/retrieval.md: what exact methods cost, and what bands save and cost. Run `python -m benchmarks.safe_search`.
+
+The test collections are looked for in ../shared/data, or where TIEAWARE_DATA points. The generated documents are those of
+bench_retrieval.py. Times are the least of several searches, in one thread, in which the methods take turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.bench_retrieval import Words
+from tieaware import Qrels, evaluate
+from tieaware.retrieval import (
+    WAND,
+    BandSafe,
+    BlockMaxWAND,
+    Exact,
+    Index,
+    MaxScore,
+    Method,
+    read_documents,
+    read_judgments,
+    read_topics,
+)
+
+COLLECTIONS = {
+    "Cranfield": ("cranfield_raw", ("cran.all.1400", "cran.qry", "cranqrel"), "cranfield"),
+    "MEDLINE": ("medline", ("MED.ALL", "MED.QRY", "MED.REL"), "smart"),
+    "CACM": ("cacm", ("cacm.tar.gz", "topics.cacm.txt", "qrels.cacm.txt"), "cacm"),
+    "Vaswani": ("vaswani_npl", ("doc-text.trec", "query-text.trec", "qrels"), "trec"),
+}
+# With the last rho, the only boundaries are those after the first rank and after rank K.
+RHOS = (1, 1.1, 1.25, 1.5, 2, 3, 1_000_000)
+KS = (10, 1000)
+MEASURES = ("AP", "nDCG@10")
+
+
+class Costs:
+    """Postings read, documents scored and seconds of each method, divided by those of the first."""
+
+    def __init__(self, index: Index, queries: Mapping[Any, Any], k: int, methods: list[Method], rounds: int) -> None:
+        counts = [method.counted(index, queries, k, threads=1)[1] for method in methods]
+        totals = np.array([[each.postings.sum(), each.documents.sum()] for each in counts], np.float64)
+        seconds = np.full(len(methods), np.inf)
+        for _ in range(rounds):
+            for i, method in enumerate(methods):
+                start = time.perf_counter()
+                method.search(index, queries, k, threads=1)
+                seconds[i] = min(seconds[i], time.perf_counter() - start)
+        self.shares = np.column_stack([totals, seconds])
+        self.shares /= self.shares[0]
+
+
+def collection(name: str) -> tuple[Index, dict[str, str], Qrels]:
+    """Return the index, the topics and the judgments of a test collection."""
+    folder, files, format = COLLECTIONS[name]
+    data = Path(os.environ.get("TIEAWARE_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    paths = [data / folder / file for file in files]
+    index = Index.build(read_documents(paths[0], format), positions=False)
+    return index, read_topics(paths[1], format), read_judgments(paths[2], format)
+
+
+def print_table(title: str, header: list[str], lines: list[list[str]]) -> None:
+    """Print a table in Markdown."""
+    print(f"\n{title}\n\n| {' | '.join(header)} |\n|---|{'--:|' * (len(header) - 1)}")
+    for line in lines:
+        print(f"| {' | '.join(line)} |")
+
+
+def span(values: np.ndarray) -> str:
+    """Return the least and the greatest of several shares, with two decimals."""
+    low, high = f"{values.min():.2f}", f"{values.max():.2f}"
+    return low if low == high else f"{low}–{high}"
+
+
+def written(rho: float) -> str:
+    return f"{rho:,}"
+
+
+def exact_methods(shares: np.ndarray, k: int) -> list[list[str]]:
+    """Return the lines of the exact methods for the top k, except the first."""
+    return [
+        [f"`{name}`", f"{k:,}", *(each for what in range(3) for each in (span(shares[:4, i, what]), span(shares[4, i, what])))]
+        for i, name in enumerate(("MaxScore", "WAND", "BlockMaxWAND"), 1)
+    ]
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=200_000, help="the number of generated documents")
+    parser.add_argument("--weighting", default="bm25")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each search is timed")
+    options = parser.parse_args()
+    own = {"weighting": options.weighting}
+    exact: list[Method] = [Exact(**own), MaxScore(**own), WAND(**own), BlockMaxWAND(**own)]
+    banded = [[BandSafe(rho=rho, look_up=look_up, **own) for rho in RHOS] for look_up in (True, False)]
+    methods = [*exact, *banded[0], *banded[1]]
+    shares: dict[int, list[np.ndarray]] = {k: [] for k in KS}
+    losses = []
+    for name in COLLECTIONS:
+        index, topics, qrels = collection(name)
+        for k in KS:
+            shares[k].append(Costs(index, topics, k, methods, options.rounds).shares)
+        runs = {"exact": exact[0].search(index, topics, 1000)}
+        runs |= {str(method): method.search(index, topics, 1000) for method in banded[0]}
+        means = evaluate(qrels, runs, MEASURES).mean()
+        losses.append(means[1:] - means[0])
+    words = Words(options.documents, max(500, options.documents // 5))
+    index = Index.from_tokens((words.tokens, words.offsets), map(str, range(words.n_terms)), positions=False)
+    for k in KS:
+        shares[k].append(Costs(index, words.queries, k, methods, options.rounds).shares)
+    all_shares = {k: np.array(each) for k, each in shares.items()}
+    header = ["method", "top", *(f"{what}, {where}" for what in ("postings", "documents", "time") for where in ("4", "generated"))]
+    print_table("Exact methods", header, [line for k in KS for line in exact_methods(all_shares[k], k)])
+    names = [*COLLECTIONS, "generated"]
+    for title, first, what in (
+        ("Postings", 4, 0), ("Documents", 4, 1), ("Time", 4, 2), ("Postings, without look-ups", 4 + len(RHOS), 0),
+    ):  # fmt: skip
+        lines = [
+            [written(rho), *(f"{all_shares[k][c, first + i, what]:.3f}" for k in KS for c in range(5))]
+            for i, rho in enumerate(RHOS)
+        ]
+        print_table(title, ["ρ", *(f"{name}, {k:,}" for k in KS for name in names)], lines)
+    lines = [
+        [written(rho), *(f"{losses[c][i, m]:+.4f}" for m in range(len(MEASURES)) for c in range(4))]
+        for i, rho in enumerate(RHOS)
+    ]
+    print_table("Differences", ["ρ", *(f"{measure}, {name}" for measure in MEASURES for name in COLLECTIONS)], lines)
+
+
+if __name__ == "__main__":
+    main()
