@@ -1,7 +1,8 @@
-"""Tables of docs/retrieval.md: what exact methods cost, and what bands save and cost. Run `python -m benchmarks.safe_search`.
+"""Tables of docs/retrieval.md: what exact methods cost, and what bands save and cost.
 
-The test collections are looked for in ../shared/data, or where TIEAWARE_DATA points. The generated documents are those of
-bench_retrieval.py. Times are the least of several searches, in one thread, in which the methods take turns.
+Run `python -m benchmarks.safe_search`; it takes one to three minutes. The test collections are looked for in
+../shared/data, or where TIEAWARE_DATA points. The generated documents are those of bench_retrieval.py. A time is that
+of one search, in one thread.
 """
 
 from __future__ import annotations
@@ -74,30 +75,26 @@ def print_table(title: str, header: list[str], lines: list[list[str]]) -> None:
         print(f"| {' | '.join(line)} |")
 
 
-def span(values: np.ndarray) -> str:
-    """Return the least and the greatest of several shares, with two decimals."""
-    low, high = f"{values.min():.2f}", f"{values.max():.2f}"
+def span(values: np.ndarray, digits: int = 2) -> str:
+    """Return the least and the greatest of several shares."""
+    low, high = f"{values.min():.{digits}f}", f"{values.max():.{digits}f}"
     return low if low == high else f"{low}–{high}"
-
-
-def written(rho: float) -> str:
-    return f"{rho:,}"
 
 
 def exact_methods(shares: np.ndarray, k: int) -> list[list[str]]:
     """Return the lines of the exact methods for the top k, except the first."""
     return [
-        [f"`{name}`", f"{k:,}", *(each for what in range(3) for each in (span(shares[:4, i, what]), span(shares[4, i, what])))]
-        for i, name in enumerate(("MaxScore", "WAND", "BlockMaxWAND"), 1)
+        [f"`{name}`", f"{k:,}", *(span(shares[of, i, what]) for what in range(3) for of in (slice(4), 4))]
+        for i, name in enumerate(("MaxScore", "WAND", "BlockMaxWAND", "BandSafe(rho=1)"), 1)
     ]
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=200_000, help="the number of generated documents")
+    parser.add_argument("--documents", type=int, default=1_000_000, help="the number of generated documents")
     parser.add_argument("--weighting", default="bm25")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each search is timed")
+    parser.add_argument("--rounds", type=int, default=1, help="how often each search is timed")
     options = parser.parse_args()
     own = {"weighting": options.weighting}
     exact: list[Method] = [Exact(**own), MaxScore(**own), WAND(**own), BlockMaxWAND(**own)]
@@ -118,19 +115,28 @@ def main() -> None:
     for k in KS:
         shares[k].append(Costs(index, words.queries, k, methods, options.rounds).shares)
     all_shares = {k: np.array(each) for k, each in shares.items()}
-    header = ["method", "top", *(f"{what}, {where}" for what in ("postings", "documents", "time") for where in ("4", "generated"))]
+    costs = (f"{what}, {where}" for what in ("postings", "documents", "time") for where in ("4", "generated"))
+    header = ["method", "top", *costs]
     print_table("Exact methods", header, [line for k in KS for line in exact_methods(all_shares[k], k)])
-    names = [*COLLECTIONS, "generated"]
-    for title, first, what in (
-        ("Postings", 4, 0), ("Documents", 4, 1), ("Time", 4, 2), ("Postings, without look-ups", 4 + len(RHOS), 0),
-    ):  # fmt: skip
-        lines = [
-            [written(rho), *(f"{all_shares[k][c, first + i, what]:.3f}" for k in KS for c in range(5))]
-            for i, rho in enumerate(RHOS)
-        ]
-        print_table(title, ["ρ", *(f"{name}, {k:,}" for k in KS for name in names)], lines)
+    places = [(k, of) for of in (slice(4), slice(4, 5)) for k in KS]
+    where = [f"{place}, {k:,}" for place in ("4", "generated") for k in KS]
+    bands, read_only = slice(4, 4 + len(RHOS)), slice(4 + len(RHOS), None)
+    saved = {k: 100 * (1 - each[:, bands] / each[:, 4:5]) for k, each in all_shares.items()}
     lines = [
-        [written(rho), *(f"{losses[c][i, m]:+.4f}" for m in range(len(MEASURES)) for c in range(4))]
+        [f"{rho:,}", *(span(saved[k][of, i, what]) for what in (0, 1) for k, of in places)]
+        for i, rho in enumerate(RHOS)
+    ]
+    header = ["ρ", *(f"{what}: {each}" for what in ("postings", "documents") for each in where)]
+    print_table("Saved, in per cent of what BandSafe(rho=1) reads and scores", header, lines)
+    lines = [
+        [f"{rho:,}", *(span(all_shares[k][of, read_only, 0][:, i]) for k, of in places),
+         *(span(all_shares[k][of, bands, 2][:, i]) for k, of in places)]
+        for i, rho in enumerate(RHOS)
+    ]  # fmt: skip
+    header = ["ρ", *(f"{what}: {each}" for what in ("reading only", "time") for each in where)]
+    print_table("Postings without look-ups, and time with them, as a share of Exact", header, lines)
+    lines = [
+        [f"{rho:,}", *(f"{losses[c][i, m]:+.4f}" for m in range(len(MEASURES)) for c in range(4))]
         for i, rho in enumerate(RHOS)
     ]
     print_table("Differences", ["ρ", *(f"{measure}, {name}" for measure in MEASURES for name in COLLECTIONS)], lines)
