@@ -8,14 +8,14 @@ from cpython.pycapsule cimport PyCapsule_New
 from cpython.pythread cimport (
     PyThread_acquire_lock, PyThread_allocate_lock, PyThread_release_lock, PyThread_type_lock, WAIT_LOCK,
 )
-from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XINCREF, PyObject
 from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from tieaware.kernels._engine cimport DOUBLES, FLOATS, Engine, Form, Workspace, end, release as release_groups
 from tieaware.kernels._groups cimport Groups
-from tieaware.kernels._means cimport Mean
+from tieaware.kernels._means cimport Mean, extend, mean_of_none, rounded
 from tieaware.kernels.tieaware cimport (
     TIEAWARE_ABI_VERSION, TIEAWARE_FLOAT32, TIEAWARE_FLOAT64, TIEAWARE_NAN, TIEAWARE_NO_EVALUATOR, TIEAWARE_NO_MEMORY,
     TIEAWARE_NO_QUERIES, TIEAWARE_NO_SPREAD, TIEAWARE_NULL_POINTER, TIEAWARE_OK, TIEAWARE_REFUSED, TIEAWARE_UNALIGNED,
@@ -29,10 +29,13 @@ cdef extern from "engine/handles.h" nogil:
     enum:
         TIEAWARE_SPARES
         TIEAWARE_KINDS
+        TIEAWARE_ENGINES
     ctypedef struct tieaware_slot:
         void** engine
         void** spare
-    uint64_t tieaware_fill_slot(void*, void*)
+        int64_t* columns
+        int64_t output
+    uint64_t tieaware_fill_slot(void*, void*, void*, int64_t*, int64_t)
     void tieaware_empty_slot(tieaware_slot*, uint64_t)
     tieaware_slot* tieaware_enter(uint64_t)
     bint tieaware_leave(tieaware_slot*)
@@ -45,6 +48,10 @@ cdef enum Output:
     VALUES
     SPREAD
     MEANS
+
+# The index of the engine of the measures whose extreme is taken from their spread.
+cdef enum:
+    EXTREMES = 2
 
 # The steps until a kernel polls for Ctrl-C: never, because polling takes the GIL.
 cdef int64_t NEVER = 0x7fffffffffffffff
@@ -60,6 +67,10 @@ cdef struct Memory:
     # For means: the values of one query, and the sums so far.
     double* values
     Mean* sums
+    # For measures whose extreme is taken from their spread: memory for their engine, its four outputs, and all values.
+    Memory* extremes
+    double* outputs
+    double* whole
     # Scores that were not adjacent or not aligned; allocated when they are first needed.
     void* adjacent
 
@@ -69,6 +80,8 @@ cdef void free_memory(Memory* memory) noexcept nogil:
         end(&memory.workspace, memory.groups)
         release_groups(memory.best)
         release_groups(memory.worst)
+        free_memory(memory.extremes)
+        free(memory.outputs)
         free(memory.values)
         free(memory.adjacent)
         free(memory)
@@ -88,11 +101,30 @@ cdef Memory* new_memory(void* engine, bint spread) noexcept nogil:
     memory.worst = (<Engine>engine).new_groups() if spread else NULL
     memory.values = <double*>malloc(n * (sizeof(double) + sizeof(Mean)))
     memory.sums = <Mean*>(memory.values + n)
-    memory.adjacent = NULL
+    memory.adjacent = memory.outputs = NULL
+    memory.extremes = NULL
     if memory.values == NULL or (spread and (memory.best == NULL or memory.worst == NULL)):
         free_memory(memory)
         return NULL
     return memory
+
+
+cdef Memory* memory_for(tieaware_slot* slot, int kind) noexcept nogil:
+    """Return newly allocated working memory for calls of one kind; NULL if that fails."""
+    cdef Memory* memory = new_memory(slot.engine[kind], kind == SPREAD)
+    if memory != NULL and slot.engine[EXTREMES] != NULL:
+        memory.extremes = new_memory(slot.engine[EXTREMES], True)
+        allocate_outputs(<Engine>slot.engine[EXTREMES], <Engine>slot.engine[kind], memory)
+        if memory.extremes == NULL or memory.outputs == NULL:
+            free_memory(memory)
+            return NULL
+    return memory
+
+
+cdef void allocate_outputs(Engine extremes, Engine engine, Memory* memory) noexcept nogil:
+    cdef Py_ssize_t n = 4 * extremes.n_measures * engine.lists.n_queries
+    memory.outputs = <double*>malloc((n + engine.n_measures * engine.lists.n_queries + 1) * sizeof(double))
+    memory.whole = memory.outputs + n
 
 
 cdef inline void reset(Workspace* workspace) noexcept nogil:
@@ -156,12 +188,38 @@ cdef int32_t code_of(Py_ssize_t failed, Workspace* workspace) noexcept nogil:
     return TIEAWARE_NAN if failed >= 0 else TIEAWARE_OK
 
 
-cdef inline int32_t run(Engine engine, Output output, const tieaware_scores* scores, double* values,
-                        Memory* memory) noexcept nogil:
+cdef int32_t write_extremes(Engine engine, Engine extremes, const tieaware_slot* slot, const char* data, Form form,
+                            Memory* memory, double* values) noexcept nogil:
+    """Write the values of the measures whose extreme is taken from their spread."""
+    cdef Py_ssize_t n = engine.lists.n_queries, n_columns = extremes.n_measures, query, i
+    cdef Memory* own = memory.extremes
+    cdef const double* taken = memory.outputs + slot.output * n * n_columns
+    reset(&own.workspace)
+    if (extremes.write_spreads(data, form, own.groups, own.best, own.worst, &own.workspace, memory.outputs, 0, n) >= 0
+            or own.workspace.failed):
+        return code_of(0, &own.workspace)
+    for query in range(n):
+        for i in range(n_columns):
+            values[query * engine.n_measures + slot.columns[i]] = taken[query * n_columns + i]
+    return TIEAWARE_OK
+
+
+cdef void write_means(Engine engine, const double* values, Mean* sums, double* means) noexcept nogil:
+    cdef Py_ssize_t query, i
+    for i in range(engine.n_measures):
+        sums[i] = mean_of_none(engine.measure[i].geometric)
+        for query in range(engine.lists.n_queries):
+            extend(&sums[i], values[query * engine.n_measures + i])
+        means[i] = rounded(&sums[i])
+
+
+cdef inline int32_t run(Engine engine, Output output, const tieaware_slot* slot, const tieaware_scores* scores,
+                        double* values, Memory* memory) noexcept nogil:
     """Compute one output; the arguments are checked."""
     cdef const char* data = <const char*>scores.data
     cdef Form form = FLOATS if scores.type == TIEAWARE_FLOAT32 else DOUBLES
     cdef Py_ssize_t n = engine.lists.n_queries, failed
+    cdef double* means = NULL
     cdef int32_t code
     if not are_adjacent(scores):
         code = copy_scores(scores, memory)
@@ -172,7 +230,17 @@ cdef inline int32_t run(Engine engine, Output output, const tieaware_scores* sco
         # There are no scores. A null pointer would mean that all documents are tied.
         data = <const char*>&memory.adjacent
     reset(&memory.workspace)
-    if output == VALUES:
+    if memory.extremes != NULL:
+        if output == MEANS:
+            means, values = values, memory.whole
+        failed = engine.write_values(data, form, memory.groups, &memory.workspace, values, 0, n)
+        if failed < 0:
+            code = write_extremes(engine, <Engine>slot.engine[EXTREMES], slot, data, form, memory, values)
+            if code != TIEAWARE_OK:
+                return code
+            if output == MEANS:
+                write_means(engine, values, memory.sums, means)
+    elif output == VALUES:
         failed = engine.write_values(data, form, memory.groups, &memory.workspace, values, 0, n)
     elif output == MEANS:
         failed = engine.write_mean(data, form, memory.groups, &memory.workspace, memory.values, memory.sums, values)
@@ -201,11 +269,11 @@ cdef inline int32_t call(uint64_t handle, Output output, const tieaware_scores* 
         place = tieaware_place(slot, kind)
         memory = <Memory*>tieaware_swap(place, NULL)
         if memory == NULL:
-            memory = new_memory(slot.engine[kind], kind == SPREAD)
+            memory = memory_for(slot, kind)
         if memory == NULL:
             code = TIEAWARE_NO_MEMORY
         else:
-            code = run(<Engine>slot.engine[kind], output, scores, values, memory)
+            code = run(<Engine>slot.engine[kind], output, slot, scores, values, memory)
             memory = <Memory*>tieaware_swap(place, memory)
             if memory != NULL:
                 free_memory(memory)
@@ -263,8 +331,10 @@ cdef void empty(tieaware_slot* slot, uint64_t handle) noexcept nogil:
     # After the interpreter's end, no reference can be given back. The slot is then left as it is.
     if not Py_IsInitialized():
         return
+    free(slot.columns)
+    slot.columns = NULL
     with gil:
-        for i in range(TIEAWARE_KINDS):
+        for i in range(TIEAWARE_ENGINES):
             if slot.engine[i] != NULL:
                 Py_DECREF(<object>slot.engine[i])
                 slot.engine[i] = NULL
@@ -301,24 +371,37 @@ cdef const char* message(int32_t code) noexcept nogil:
 
 cdef uint64_t prepare(PyObject* evaluator, int32_t options) except 0 with gil:
     """Prepare an evaluator for calls from compiled code; return its handle."""
-    cdef Engine values, spread
+    cdef Engine values, spread, extremes
     cdef uint64_t handle
+    cdef int64_t* columns
+    cdef Py_ssize_t i
     engines = getattr(<object>evaluator, "_engines", None) if evaluator != NULL else None
     if engines is None:
         raise TypeError(f"expected a tieaware.Evaluator, found {type(<object>evaluator).__name__}"
                         if evaluator != NULL else "expected a tieaware.Evaluator, found NULL")
     if options & ~TIEAWARE_WITH_SPREAD:
         raise ValueError(f"unknown options {options}; this version of tieaware knows TIEAWARE_WITH_SPREAD")
-    values, spread = engines(bool(options & TIEAWARE_WITH_SPREAD))
+    values, spread, extremes, places, output = engines(bool(options & TIEAWARE_WITH_SPREAD))
+    columns = <int64_t*>malloc((len(places) + 1) * sizeof(int64_t))
+    if columns == NULL:
+        PyErr_NoMemory()
+    for i in range(len(places)):
+        columns[i] = places[i]
     PyThread_acquire_lock(lock, WAIT_LOCK)
-    handle = tieaware_fill_slot(<void*>values, <void*>spread if spread is not None else NULL)
+    handle = tieaware_fill_slot(<void*>values, pointer_to(spread), pointer_to(extremes), columns, output)
     PyThread_release_lock(lock)
     if handle == 0:
+        free(columns)
         PyErr_NoMemory()
     Py_INCREF(values)
-    if spread is not None:
-        Py_INCREF(spread)
+    Py_XINCREF(<PyObject*>pointer_to(spread))
+    Py_XINCREF(<PyObject*>pointer_to(extremes))
     return handle
+
+
+cdef void* pointer_to(Engine engine) noexcept:
+    """Return a borrowed reference to an engine; NULL for None."""
+    return <void*>engine if engine is not None else NULL
 
 
 # Held while the list of empty slots changes.

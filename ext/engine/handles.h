@@ -40,13 +40,17 @@ static inline int tieaware_replace(volatile uint64_t *word, uint64_t *expected, 
 #endif
 
 /* A slot keeps the working memory of finished calls for the next ones: for each of two kinds, up to this many. */
-enum { TIEAWARE_KINDS = 2, TIEAWARE_SPARES = 8 };
+enum { TIEAWARE_KINDS = 2, TIEAWARE_ENGINES = 3, TIEAWARE_SPARES = 8 };
 enum { TIEAWARE_CHUNK_OF_SLOTS = 256, TIEAWARE_CHUNKS_OF_SLOTS = 1 << 14 };
 
 typedef struct {
     volatile uint64_t state;
-    /* For each kind, the engine: a reference that the slot owns, or NULL. */
-    void *engine[TIEAWARE_KINDS];
+    /* The engine of each kind, and that of the measures whose extreme is taken from a spread: references that the slot
+     * owns, or NULL. */
+    void *engine[TIEAWARE_ENGINES];
+    /* For these measures: an array of their columns, which the slot owns, and which output of the spread they take. */
+    int64_t *columns;
+    int64_t output;
     void *volatile spare[TIEAWARE_KINDS * TIEAWARE_SPARES];
     /* The index + 1 of the next slot in the list of empty ones, 0 at its end. */
     uint32_t next_empty;
@@ -62,7 +66,7 @@ static inline tieaware_slot *tieaware_slot_at(uint32_t index)
 }
 
 /* Puts engines into an empty slot and returns its handle; 0 if there is no memory. The caller holds the lock. */
-static uint64_t tieaware_fill_slot(void *first, void *second)
+static uint64_t tieaware_fill_slot(void *first, void *second, void *third, int64_t *columns, int64_t output)
 {
     uint32_t index = (uint32_t)tieaware_n_slots;
     if (tieaware_first_empty != 0) {
@@ -80,9 +84,12 @@ static uint64_t tieaware_fill_slot(void *first, void *second)
         tieaware_store(&tieaware_n_slots, (uint64_t)index + 1);
     }
     tieaware_slot *slot = tieaware_slot_at(index);
-    const uint64_t generation = (slot->state >> 32) + 1;
+    const uint64_t generation = (tieaware_load(&slot->state) >> 32) + 1;
     slot->engine[0] = first;
     slot->engine[1] = second;
+    slot->engine[2] = third;
+    slot->columns = columns;
+    slot->output = output;
     tieaware_store(&slot->state, generation << 32);
     return generation << 32 | index;
 }
@@ -90,7 +97,7 @@ static uint64_t tieaware_fill_slot(void *first, void *second)
 /* Puts a slot into the list of empty ones. The caller holds the lock. A slot whose generations are used up is lost. */
 static void tieaware_empty_slot(tieaware_slot *slot, uint64_t handle)
 {
-    if (slot->state >> 32 < UINT32_MAX - 1) {
+    if (tieaware_load(&slot->state) >> 32 < UINT32_MAX - 1) {
         slot->next_empty = tieaware_first_empty;
         tieaware_first_empty = (uint32_t)handle + 1;
     }

@@ -93,13 +93,19 @@ class ListsWithChance:
                 self._prepared_for[chance] = whole._prepared_also(chance=chance).rows(first, last)
         return self._prepared_for[chance]
 
-    def _engines(self, spread: bool) -> tuple[Engine, Engine | None]:
-        """Return what compiled code calls: the engine of the values and, if wanted, that of the spread."""
+    def _engines(self, spread: bool) -> tuple[Engine, Engine | None, Engine | None, list[int], int]:
+        """Return what compiled code calls: the engine of the values, and that of the spread, if wanted.
+
+        If the tie rule seeks extremes that sorting by label does not find, also an engine of the spread of some
+        measures, their columns, and which of its outputs they take.
+        """
         with_spread = self._prepared_also(chance=False) if spread else None
-        if not (self._prepared.in_kernel and (with_spread is None or with_spread.in_kernel)):
-            problem = "cannot be called from compiled code with this precision, or this tie rule and these measures"
-            raise InputError("Evaluator", f"{problem}: Python computes a part of the values")
-        return self._prepared.engine, None if with_spread is None else with_spread.engine
+        if not (self._prepared.in_engines and (with_spread is None or with_spread.in_engines)):
+            problem = f"with precision={self._view.precision}, Python computes a part of the values"
+            raise InputError("Evaluator", f"cannot be called from compiled code: {problem}")
+        found = self._prepared.extremes
+        some = (None, [], 0) if found is None else (found.engine, found.columns, found.output)
+        return self._prepared.engine, None if with_spread is None else with_spread.engine, *some
 
     def _pass_of_spread(self) -> Pass:
         """Return the pass with a spread; raise InputError if the tie rule is not "average"."""

@@ -166,7 +166,12 @@ class Prepared:
     @property
     def in_kernel(self) -> bool:
         """True if the engine alone computes the values, without bands and without a search for extremes."""
-        return not self._coarsens_first and not self.bands and self.extremes is None
+        return self.in_engines and self.extremes is None
+
+    @property
+    def in_engines(self) -> bool:
+        """True if the engine computes the values, or two engines if there is a search for extremes; without bands."""
+        return not self._coarsens_first and not self.bands
 
     @property
     def _coarsens_first(self) -> bool:
