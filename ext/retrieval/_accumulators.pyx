@@ -14,7 +14,8 @@ from libc.string cimport memset
 
 from tieaware.kernels._gallop cimport gallop
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
-from tieaware.kernels._top cimport Best, bound_by, close_best, found, leave_out, offer, open_best
+from tieaware.kernels._term_lists cimport Lists, lists_of, score_list, set_bitmaps, set_dense
+from tieaware.kernels._top cimport Best, bound_by, close_best, found, leave_out, offer, open_best, score_of
 
 cdef extern from "retrieval/accumulators.h":
     enum: TIEAWARE_WORD
@@ -23,6 +24,12 @@ cdef extern from "retrieval/accumulators.h":
     void tieaware_add_uint8(double *scores, const uint8_t *weights, ptrdiff_t n, double query_weight) nogil
     void tieaware_add_uint16(double *scores, const uint16_t *weights, ptrdiff_t n, double query_weight) nogil
     int64_t tieaware_survey(const double *scores, uint64_t *marks, ptrdiff_t n_words, double bound) nogil
+
+cdef extern from "retrieval/bitmaps.h":
+    void tieaware_count_bits(const uint64_t *list, ptrdiff_t n_words, uint64_t *planes, ptrdiff_t stride, int n_planes,
+                             uint64_t *reached) nogil
+    int64_t tieaware_survey_among(double *scores, const double *base, ptrdiff_t n, const uint64_t *reached,
+                                  uint64_t *marks, ptrdiff_t n_words, double bound) nogil
 
 cnp.import_array()
 
@@ -42,37 +49,21 @@ ctypedef fused Weight:
     uint16_t
 
 
-# The posting lists of a query. `next` has the index of the first unread posting of each list.
-cdef struct Lists:
-    Py_ssize_t n
-    int64_t* next
-    const int64_t* starts
-    const int64_t* stops
-    const double* query_weights
-    const int32_t* documents
-    const void* weights
-    # The size of a weight in bytes: 4 for float32, 1 for uint8, 2 for uint16.
-    int kind
-    # For each posting list, its row in dense_weights, or -1 if it has none. A row has a weight for each of the
-    # n_documents documents.
-    const int64_t* rows
-    const void* dense_weights
-    Py_ssize_t n_documents
-    # The number of postings in the lists, and the number read so far.
-    int64_t n_postings
-    int64_t n_read
-
-
 # The accumulators of a chunk of documents, from the document `first` on. Documents with a posting are marked, except in
-# a dense chunk. `occurrences` has the number of lists that contain each document; it is counted only if the array is
-# allocated.
+# a dense chunk. If `reached` is allocated, the lists that contain a document are counted, and `reached` marks the
+# documents in enough lists. `planes` has n_planes binary digits of each counter: a plane has one digit of all counters,
+# in n_words words. Counters begin at `initial`, so that those of documents in enough lists overflow.
 cdef struct Chunk:
     uint32_t first
     uint32_t size
     bint is_dense
     double* scores
     uint64_t* marks
-    uint32_t* occurrences
+    uint64_t* reached
+    uint64_t* planes
+    Py_ssize_t n_words
+    int n_planes
+    uint64_t initial
 
 
 cdef inline int64_t add(
@@ -116,7 +107,7 @@ cdef int64_t add_list(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
     if before < lists.stops[i] and lists.documents[before] < <int32_t>chunk.first:
         # The list was optional in earlier chunks, so some of its postings there were not read: skip these.
         before = lists.next[i] = gallop(lists.documents, before, lists.stops[i], <int32_t>chunk.first)
-    if lists.rows != NULL and lists.rows[i] >= 0 and chunk.occurrences == NULL and isfinite(q):
+    if lists.rows != NULL and lists.rows[i] >= 0 and isfinite(q):
         add_row(lists, i, chunk)
         j = before
         if j < lists.stops[i] and <uint32_t>lists.documents[j] - chunk.first < chunk.size:
@@ -145,45 +136,37 @@ cdef void add_row(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
 
 
 cdef void count_list(Lists* lists, Py_ssize_t i, int64_t end, Chunk* chunk) noexcept nogil:
-    """Count the postings of list i up to `end` as occurrences of their documents."""
+    """Add 1 to the counters of the chunk's documents in list i, whose postings before `end` were added."""
+    cdef Py_ssize_t word, plane
     cdef int64_t j
     cdef uint32_t at
+    cdef uint64_t carry, digits
+    if lists.bitmap_rows != NULL and lists.bitmap_rows[i] >= 0 and chunk.first % TIEAWARE_WORD == 0:
+        tieaware_count_bits(
+            lists.bitmaps + lists.bitmap_rows[i] * lists.n_words + chunk.first // TIEAWARE_WORD, words_of(chunk.size),
+            chunk.planes, chunk.n_words, chunk.n_planes, chunk.reached,
+        )
+        return
     for j in range(lists.next[i], end):
         at = <uint32_t>lists.documents[j] - chunk.first
-        if at < chunk.size:
-            chunk.occurrences[at] += 1
+        if at >= chunk.size:
+            continue
+        word = at // TIEAWARE_WORD
+        carry = <uint64_t>1 << (at % TIEAWARE_WORD)
+        for plane in range(chunk.n_planes):
+            digits = chunk.planes[plane * chunk.n_words + word]
+            chunk.planes[plane * chunk.n_words + word] = digits ^ carry
+            carry &= digits
+        chunk.reached[word] |= carry
 
 
-cdef int64_t score_list(
-    const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums
-) noexcept nogil:
-    """Add the weights of list i to the sums of the candidates; return the number of postings that were added."""
-    cdef double q = lists.query_weights[i]
-    if lists.kind == 4:
-        return gallop_through(candidates, size, lists, i, <const float*>lists.weights, q, sums)
-    if lists.kind == 1:
-        return gallop_through(candidates, size, lists, i, <const uint8_t*>lists.weights, q, sums)
-    return gallop_through(candidates, size, lists, i, <const uint16_t*>lists.weights, q, sums)
-
-
-cdef inline int64_t gallop_through(
-    const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t which, const Weight* weights, double query_weight,
-    double* sums
-) noexcept nogil:
-    cdef const int32_t* documents = lists.documents
-    cdef int64_t i = 0, j = lists.next[which], stop = lists.stops[which], n = 0
-    while i < size and j < stop:
-        if candidates[i] == documents[j]:
-            sums[i] += query_weight * <double>weights[j]
-            i += 1
-            j += 1
-            n += 1
-        elif candidates[i] < documents[j]:
-            i = gallop(candidates, i, size, documents[j])
-        else:
-            j = gallop(documents, j, stop, candidates[i])
-    lists.next[which] = j
-    return n
+cdef void begin_counting(Chunk* chunk) noexcept nogil:
+    """Reset the counters of a chunk."""
+    cdef int plane
+    memset(chunk.reached, 0, chunk.n_words * sizeof(uint64_t))
+    for plane in range(chunk.n_planes):
+        memset(chunk.planes + plane * chunk.n_words, 0xff if chunk.initial >> plane & 1 else 0,
+               chunk.n_words * sizeof(uint64_t))
 
 
 cdef void take(Chunk* chunk, Best* best) noexcept nogil:
@@ -213,30 +196,54 @@ cdef void take(Chunk* chunk, Best* best) noexcept nogil:
     chunk.is_dense = False
 
 
-cdef void take_counted(Chunk* chunk, Best* best, const double* base, uint32_t at_least) noexcept nogil:
-    """Offer the documents of a chunk that occur in at least `at_least` lists, and clear the accumulators.
+cdef void take_counted(Chunk* chunk, Best* best, const double* base, const int32_t* order) noexcept nogil:
+    """Offer the documents of a chunk that are in enough lists, and clear the accumulators.
 
-    Without a base, only documents with a score above 0 are offered.
+    Without a base, only documents with a score above 0 are offered. `order`, if there is one, has the number with which
+    each document is offered.
     """
-    cdef Py_ssize_t n_words = words_of(chunk.size), word, i
+    cdef Py_ssize_t n_words = words_of(chunk.size), word, start = 0, stop, i
     cdef uint64_t marks
+    cdef uint32_t document
     cdef double score
-    for word in range(n_words):
-        marks = ~<uint64_t>0 if chunk.is_dense else chunk.marks[word]
-        chunk.marks[word] = 0
-        while marks:
-            i = word * TIEAWARE_WORD + tieaware_lowest(marks)
-            marks &= marks - 1
-            score = chunk.scores[i]
-            if chunk.occurrences[i] >= at_least:
-                if base != NULL:
-                    score = score + base[chunk.first + i]
+    if chunk.size % TIEAWARE_WORD:
+        chunk.reached[n_words - 1] &= (<uint64_t>1 << (chunk.size % TIEAWARE_WORD)) - 1
+    while start < n_words:
+        stop = min(n_words, start + SURVEYED_WORDS)
+        if chunk.is_dense:
+            best.documents += tieaware_survey_among(
+                chunk.scores + start * TIEAWARE_WORD, NULL if base == NULL else base + start * TIEAWARE_WORD,
+                chunk.size - start * TIEAWARE_WORD, chunk.reached + start, chunk.marks + start, stop - start, best.bound,
+            )
+        for word in range(start, stop):
+            marks = chunk.marks[word]
+            chunk.marks[word] = 0
+            while marks:
+                i = word * TIEAWARE_WORD + tieaware_lowest(marks)
+                marks &= marks - 1
+                score = chunk.scores[i]
+                document = chunk.first + <uint32_t>i
+                if not chunk.is_dense:
+                    chunk.scores[i] = 0.0
+                    if not chunk.reached[word] >> (i % TIEAWARE_WORD) & 1:
+                        continue
+                    if base != NULL:
+                        score = score + base[i]
+                    best.documents += base != NULL or score > 0.0
                 if base != NULL or score > 0.0:
-                    best.documents += 1
-                    offer(best, <int32_t>(chunk.first + i), score)
-            chunk.scores[i] = 0.0
-            chunk.occurrences[i] = 0
+                    offer(best, <int32_t>document if order == NULL else order[document], score)
+        if chunk.is_dense:
+            memset(chunk.scores + start * TIEAWARE_WORD, 0, (stop - start) * TIEAWARE_WORD * sizeof(double))
+        start = stop
     chunk.is_dense = False
+
+
+cdef bint is_settled(Best* best, double highest) noexcept nogil:
+    """Return whether k documents have a score above the highest score that a further document can have."""
+    if best.heap.size < best.k:
+        return False
+    leave_out(best)
+    return score_of(best.heap.entries[best.k - 1]) > highest
 
 
 # The state of skipping, which avoids reading some lists. bounds[i] is an upper bound of what list i adds to a score;
@@ -371,63 +378,13 @@ cdef int64_t kept(Skipping* skipping, int64_t n, double least) noexcept nogil:
     return m
 
 
-cdef int lists_of(
-    Lists* lists, const int64_t[::1] starts, int64_t[::1] following, const int64_t[::1] stops,
-    const double[::1] query_weights, const int32_t[::1] documents, cnp.ndarray weights
-) except -1:
-    """Check that all lists are inside the postings, and fill the struct.
-
-    `following` must be a copy of the starts; it is changed to the first unread posting of each list.
-    """
-    cdef Py_ssize_t i
-    if stops.shape[0] != starts.shape[0] or query_weights.shape[0] != starts.shape[0]:
-        raise ValueError("each list must have a start, a stop and a query weight")
-    if weights.ndim != 1 or not weights.flags.c_contiguous or weights.shape[0] != documents.shape[0]:
-        raise ValueError("weights must have a weight for each posting")
-    if weights.dtype not in (np.float32, np.uint8, np.uint16):
-        raise ValueError("weights must be float32, uint8 or uint16")
-    lists.n_postings = lists.n_read = 0
-    for i in range(starts.shape[0]):
-        if not 0 <= starts[i] <= stops[i] <= documents.shape[0]:
-            raise ValueError("a list is outside the postings")
-        lists.n_postings += stops[i] - starts[i]
-    lists.n = starts.shape[0]
-    lists.starts = &starts[0] if lists.n else NULL
-    lists.next = &following[0] if lists.n else NULL
-    lists.stops = &stops[0] if lists.n else NULL
-    lists.query_weights = &query_weights[0] if lists.n else NULL
-    lists.documents = &documents[0] if documents.shape[0] else NULL
-    lists.weights = cnp.PyArray_DATA(weights)
-    lists.kind = weights.dtype.itemsize
-    lists.rows = NULL
-    return 0
-
-
-cdef int set_dense(
-    Lists* lists, const int64_t[::1] rows, cnp.ndarray dense_weights, dtype, Py_ssize_t n_documents
-) except -1:
-    """Check the rows of the lists in dense form, and store them."""
-    cdef Py_ssize_t i
-    if dense_weights.ndim != 2 or not dense_weights.flags.c_contiguous:
-        raise ValueError("dense_weights must be a contiguous matrix")
-    if dense_weights.dtype != dtype or dense_weights.shape[1] != n_documents:
-        raise ValueError("dense_weights must have the type of weights, and a column for each document")
-    if rows.shape[0] != lists.n:
-        raise ValueError("rows must have a row for each list")
-    for i in range(lists.n):
-        if not -1 <= rows[i] < dense_weights.shape[0]:
-            raise ValueError("rows: a row is outside dense_weights")
-    lists.rows = &rows[0] if lists.n else NULL
-    lists.dense_weights = cnp.PyArray_DATA(dense_weights)
-    lists.n_documents = n_documents
-    return 0
-
-
 def accumulate(
     const int64_t[::1] starts, const int64_t[::1] stops, const double[::1] query_weights,
     const int32_t[::1] documents, cnp.ndarray weights, Py_ssize_t n_documents, int64_t k, const double[::1] base,
     uint32_t at_least, bint whole_ties, bint all_in_heap, double floor, const double[::1] bounds,
-    const int64_t[::1] rows, cnp.ndarray dense_weights, Py_ssize_t chunk_size
+    const int64_t[::1] rows, cnp.ndarray dense_weights, Py_ssize_t chunk_size, const int64_t[::1] bitmap_rows,
+    const uint64_t[:, ::1] bitmaps, const uint32_t[:, ::1] ranks, const int32_t[::1] order, double rest,
+    Py_ssize_t until
 ):
     """Score the documents of the lists, chunk after chunk, and find the top k.
 
@@ -459,6 +416,15 @@ def accumulate(
         The row of each list in dense_weights, or -1. A row has a weight for each document, 0 for a missing posting.
     chunk_size : int
         The number of documents of a chunk, which are scored at a time.
+    bitmap_rows, bitmaps, ranks : int64[n_lists], uint64[n_rows, n_words] and uint32[n_rows, n_words], or None
+        The row of each list in bitmaps and ranks, or -1. They are used only to count the lists of a document.
+    order : int32[n_documents] or None
+        The number with which each document is found. With an order, the base must descend, and the search stops when k
+        documents have a score above `rest` plus the base of the next document.
+    rest : float
+        An upper bound of what all lists add to a score.
+    until : int
+        The number of documents to search: documents from this number on are left out.
 
     Returns
     -------
@@ -472,17 +438,24 @@ def accumulate(
     cdef Skipping skipping
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t first = 0, i
-    cdef int64_t read = 0, bounded = 0, end, most
+    cdef int64_t read = 0, bounded = 0, end, most, edge = 0
+    cdef const int32_t* numbers = NULL
     cdef const double* added = NULL
     cdef int64_t[::1] following = np.array(starts)
     lists_of(&lists, starts, following, stops, query_weights, documents, weights)
-    if not (0 <= n_documents <= 0x7fffffff and k >= 1 and at_least >= 1 and chunk_size >= 1):
-        raise ValueError("n_documents, k, at_least or chunk_size is out of its range")
+    if not (0 <= n_documents <= 0x7fffffff and k >= 1 and at_least >= 1 and chunk_size >= 1 and 0 <= until <= n_documents):
+        raise ValueError("n_documents, k, at_least, chunk_size or until is out of its range")
     most = min(n_documents, lists.n_postings)
     if rows is not None:
         set_dense(&lists, rows, dense_weights, weights.dtype, n_documents)
         # A row could contain weights of documents that its list lacks, so any document may have a score.
         most = n_documents
+    if bitmap_rows is not None:
+        set_bitmaps(&lists, bitmap_rows, bitmaps, ranks, n_documents)
+    if order is not None:
+        if base is None or order.shape[0] != n_documents:
+            raise ValueError("order must have a number for each document, and needs a base")
+        numbers = &order[0] if n_documents else NULL
     if base is not None:
         if base.shape[0] != n_documents:
             raise ValueError("base must have a number for each document")
@@ -497,17 +470,22 @@ def accumulate(
     memset(&skipping, 0, sizeof(skipping))
     try:
         open_best(&best, k, most, whole_ties, all_in_heap)
-        best.ascending = True
+        best.ascending = order is None
         best.bound = 0.0 if base is None else -INFINITY
         if floor > 0.0:
             bound_by(&best, floor)
-        open_chunk(&chunk, chunk_size, base is not None or at_least > 1)
+        open_chunk(&chunk, chunk_size, at_least if base is not None or at_least > 1 else 0)
         if bounds is not None and lists.n < 4096:
             open_skipping(&skipping, bounds, chunk_size)
         with nogil:
-            while first < n_documents:
+            while first < until:
+                if first >= edge:
+                    if numbers != NULL and is_settled(&best, rest + added[first]):
+                        break
+                    # Chunks begin at a multiple of 64, where a word of the bitmaps begins.
+                    edge = until if numbers == NULL else min(until, first + max(FIRST_CHUNK, first // 256 * 64))
                 chunk.first = first
-                chunk.size = min(chunk_size, n_documents - first)
+                chunk.size = min(chunk_size, edge - first)
                 if skipping.bounds != NULL:
                     # Begin with a small chunk, because nothing can be skipped in the first chunk. Double the size each
                     # time.
@@ -515,15 +493,17 @@ def accumulate(
                 if skipping.bounds != NULL and choose_optional(&lists, &chunk, &skipping, best.bound, n_documents):
                     take_candidates(&lists, &chunk, &best, &skipping)
                 else:
+                    if chunk.reached != NULL:
+                        begin_counting(&chunk)
                     for i in range(lists.n):
                         end = add_list(&lists, i, &chunk)
-                        if chunk.occurrences != NULL:
+                        if chunk.reached != NULL:
                             count_list(&lists, i, end, &chunk)
                         lists.next[i] = end
-                    if chunk.occurrences == NULL:
+                    if chunk.reached == NULL:
                         take(&chunk, &best)
                     else:
-                        take_counted(&chunk, &best, added, at_least)
+                        take_counted(&chunk, &best, NULL if added == NULL else added + first, numbers)
                 # Raise the bound, so that more can be skipped, unless few documents were added since it was last
                 # raised.
                 if skipping.bounds != NULL and best.heap.size >= max(best.k, bounded + 1 + best.k // 8):
@@ -576,13 +556,22 @@ cdef void close_skipping(Skipping* skipping) noexcept:
     free(skipping.sums)
 
 
-cdef int open_chunk(Chunk* chunk, Py_ssize_t size, bint counted) except -1:
-    """Allocate zeroed accumulators for `size` documents, rounded up to complete words of marks."""
+cdef int open_chunk(Chunk* chunk, Py_ssize_t size, uint32_t at_least) except -1:
+    """Allocate zeroed accumulators for `size` documents, rounded up to complete words of marks.
+
+    If `at_least` is above 0, the lists that contain a document are counted up to this number.
+    """
     cdef size_t n_words = words_of(size) + 1
     chunk.scores = <double*>calloc(n_words * TIEAWARE_WORD, sizeof(double))
     chunk.marks = <uint64_t*>calloc(n_words, sizeof(uint64_t))
-    chunk.occurrences = <uint32_t*>calloc(n_words * TIEAWARE_WORD, sizeof(uint32_t)) if counted else NULL
-    if chunk.scores == NULL or chunk.marks == NULL or (counted and chunk.occurrences == NULL):
+    chunk.n_words = n_words
+    if at_least:
+        while at_least - 1 >> chunk.n_planes:
+            chunk.n_planes += 1
+        chunk.initial = (<uint64_t>1 << chunk.n_planes) - at_least
+        chunk.reached = <uint64_t*>calloc(n_words, sizeof(uint64_t))
+        chunk.planes = <uint64_t*>calloc(n_words * (chunk.n_planes + 1), sizeof(uint64_t))
+    if not (chunk.scores and chunk.marks) or (at_least and not (chunk.reached and chunk.planes)):
         raise MemoryError
     return 0
 
@@ -590,33 +579,5 @@ cdef int open_chunk(Chunk* chunk, Py_ssize_t size, bint counted) except -1:
 cdef void close_chunk(Chunk* chunk) noexcept:
     free(chunk.scores)
     free(chunk.marks)
-    free(chunk.occurrences)
-
-
-def score(
-    const int32_t[::1] candidates, const int64_t[::1] starts, const int64_t[::1] stops,
-    const double[::1] query_weights, const int32_t[::1] documents, cnp.ndarray weights, double[::1] sums
-):
-    """Add the weights of all lists to the sums of the candidates; return the number of postings that were added.
-
-    The candidates and the documents of each list must ascend, because both are searched by galloping.
-    """
-    cdef Lists lists
-    cdef Py_ssize_t i
-    cdef int64_t n = 0, first
-    cdef Interruption interruption = no_interruption()
-    cdef int64_t[::1] following = np.array(starts)
-    cdef double* out = &sums[0] if sums.shape[0] else NULL
-    cdef const int32_t* c = &candidates[0] if candidates.shape[0] else NULL
-    cdef int64_t size = candidates.shape[0]
-    lists_of(&lists, starts, following, stops, query_weights, documents, weights)
-    if sums.shape[0] != size:
-        raise ValueError("sums must have a sum for each candidate")
-    with nogil:
-        for i in range(lists.n):
-            first = lists.next[i]
-            n += score_list(c, size, &lists, i, out)
-            if interrupted(&interruption, 4 * (size + lists.next[i] - first)):
-                break
-    check_interruption(&interruption)
-    return n
+    free(chunk.reached)
+    free(chunk.planes)

@@ -20,13 +20,10 @@ def accumulate(
     rows: NDArray[np.int64] | None,
     dense_weights: _Weights | None,
     chunk_size: int,
+    bitmap_rows: NDArray[np.int64] | None,
+    bitmaps: NDArray[np.uint64] | None,
+    ranks: NDArray[np.uint32] | None,
+    order: NDArray[np.int32] | None,
+    rest: float,
+    until: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int, int]: ...
-def score(
-    candidates: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    query_weights: NDArray[np.float64],
-    documents: NDArray[np.int32],
-    weights: _Weights,
-    sums: NDArray[np.float64],
-) -> int: ...

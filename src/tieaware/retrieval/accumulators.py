@@ -1,7 +1,7 @@
 """Term-at-a-time scoring of documents, and selection of the K documents with the highest scores.
 
-`accumulate` scores all documents in the posting lists of a query. `score` scores only given candidates. `top` selects
-the K best of documents that already have scores.
+`accumulate` scores all documents in the posting lists of a query. `score` scores only given candidates, and
+`score_union` those in several lists. `top` selects the K best of documents that already have scores.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.kernels import _accumulators, _top
-from tieaware.retrieval.postings import LARGEST, Numbers, Postings
+from tieaware.kernels import _accumulators, _candidates, _top
+from tieaware.retrieval.postings import LARGEST, LONG, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
+from tieaware.runtime.progress import stage
 
 # The number of documents that are scored at a time. Their accumulators take 128 KB, which fit in the second-level
 # cache.
@@ -24,6 +26,8 @@ _CHUNK = 1 << 14
 # collection has at least 4096 documents (_LEAST). Adding a whole row of weights is then faster than adding posting by
 # posting.
 _DENSE, _LEAST = 4, 1 << 12
+# A posting list gets a bitmap if it contains at least this share (1 / _BITMAP) of all documents.
+_BITMAP = 64
 
 
 class DenseLists(NamedTuple):
@@ -56,13 +60,46 @@ class DenseLists(NamedTuple):
         return np.where((self.starts[rows] == starts) & (self.stops[rows] == stops), rows, -1)
 
 
+class Bitmaps(NamedTuple):
+    """The longer posting lists as bitmaps, in which a document is looked up in constant time.
+
+    The bitmap of term ``t`` is row ``rows[t]`` of `words`, or the term has none if this is -1. A row has a bit for each
+    document of the collection, and ``ranks[row, i]`` is the number of bits in the words before word ``i``. The bits of a
+    document and before it thus give its posting.
+    """
+
+    rows: Integers
+    words: NDArray[np.uint64]
+    ranks: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, postings: Postings) -> Bitmaps:
+        """Make bitmaps of the posting lists that are long enough."""
+        n = len(postings.lengths)
+        terms = np.flatnonzero(postings.document_frequencies * _BITMAP >= max(n, _LEAST))
+        n_words = -(-n // 64)
+        rows = np.full(postings.n_terms, -1, np.int64)
+        rows[terms] = np.arange(len(terms))
+        words = np.empty((len(terms), n_words), np.uint64)
+        ranks = np.zeros((len(terms), n_words), np.uint32)
+        with stage("bitmaps", len(terms), shown=len(postings) > LONG) as advance:
+            for row, term in enumerate(terms):
+                documents = postings.documents[postings.starts[term] : postings.starts[term + 1]]
+                bits = np.zeros(64 * n_words, bool)
+                bits[documents] = True
+                words[row] = np.packbits(bits, bitorder="little").view("<u8")
+                np.cumsum(np.bincount(documents >> 6, minlength=n_words)[:-1], out=ranks[row, 1:], dtype=np.uint32)
+                advance(1)
+        return cls(rows, words, ranks)
+
+
 class TermLists(NamedTuple):
     """The posting lists of a query's terms.
 
     List ``i`` has the documents ``documents[starts[i]:stops[i]]``, ascending, with the weights
     ``weights[starts[i]:stops[i]]``. If `dense` has a row with the same start and stop, that row may be used instead of
-    the list. If there are document parts, the score of each document is its sum over the lists, plus the sum of the
-    query weights times the document's part.
+    the list. If there are `bitmaps`, ``bitmap_rows[i]`` is the row of list ``i``, or -1. If there are document parts, the
+    score of each document is its sum over the lists, plus the sum of the query weights times the document's part.
     """
 
     starts: Integers
@@ -72,6 +109,8 @@ class TermLists(NamedTuple):
     weights: Weights
     dense: DenseLists | None = None
     document_parts: Values | None = None
+    bitmap_rows: Integers | None = None
+    bitmaps: Bitmaps | None = None
 
     def base(self, other: Values | None) -> Values | None:
         """Return what is added to the sums of all documents: their parts, and another base if there is one."""
@@ -97,7 +136,7 @@ class Found(NamedTuple):
 def accumulate(
     lists: TermLists, n_documents: int, k: int, *, base: Values | None = None, at_least: int = 1,
     bounds: Values | None = None, floor: float = 0.0, whole_ties: bool = False, heap_of_all: bool = False,
-    chunk_size: int = _CHUNK,
+    chunk_size: int = _CHUNK, order: Numbers | None = None, rest: float = 0.0, until: int | None = None,
 ) -> Found:  # fmt: skip
     """Score every document of the lists, term at a time, and return the k documents with the highest scores above 0.
 
@@ -123,6 +162,13 @@ def accumulate(
     chunk_size : int
         The number of documents to score at a time; at least `n_documents` if the documents of a list are not in
         ascending order.
+    order : int32[n_documents], optional
+        The number with which each document is found. The base must then descend, and the search stops when k documents
+        have a score above `rest` plus the base of the next document. Chunks are small at first.
+    rest : float
+        With an order, an upper bound of what the lists add to a score.
+    until : int, optional
+        The number of documents to search; by default all.
 
     Returns
     -------
@@ -139,7 +185,8 @@ def accumulate(
         rows, dense_weights = lists.dense.rows(lists.starts, lists.stops), lists.dense.weights
     documents, scores, n_scored, n_comparisons, n_postings = _accumulators.accumulate(
         lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, n_documents, min(k, LARGEST),
-        base, at_least, whole_ties, heap_of_all, floor, bounds, rows, dense_weights, chunk_size,
+        base, at_least, whole_ties, heap_of_all, floor, bounds, rows, dense_weights, chunk_size, *_bitmaps(lists),
+        order, rest, n_documents if until is None else until,
     )  # fmt: skip
     return Found(documents, scores, n_postings, n_scored, n_comparisons)
 
@@ -153,7 +200,7 @@ def score(
     postings that the galloping search skips do not.
     """
     sums = np.zeros(len(candidates))
-    n_postings = _accumulators.score(
+    n_postings = _candidates.score(
         candidates, lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, sums
     )
     base = lists.base(base)
@@ -161,6 +208,43 @@ def score(
         above = sums > 0
         return top(candidates[above], sums[above], n_postings, k, whole_ties=whole_ties)
     return top(candidates, sums + base[candidates], n_postings, k, whole_ties=whole_ties)
+
+
+def score_union(
+    starts: Integers, stops: Integers, candidates: Numbers, lists: TermLists, n_documents: int, k: int, *,
+    at_least: int = 1, fewest: int = 0, base: Values | None = None, whole_ties: bool = False,
+) -> Found | None:  # fmt: skip
+    """Score the documents that are in some lists, and return the k of them with the highest scores above 0.
+
+    Parameters as for `accumulate`. With a base, scores need not be above 0. The entries of the lists count as postings
+    read, and also the postings of the candidates.
+
+    Parameters
+    ----------
+    starts, stops : int64[n]
+        The lists have the documents ``candidates[starts[i]:stops[i]]``, ascending.
+    at_least : int, default: 1
+        The number of these lists that a candidate must be in.
+    fewest : int
+        Return None if there are fewer candidates.
+    """
+    found = _candidates.search(
+        starts, stops, candidates, at_least, fewest, n_documents, lists.starts, lists.stops, lists.query_weights,
+        lists.documents, lists.weights, *_bitmaps(lists), lists.base(base), min(k, LARGEST),
+        whole_ties,
+    )  # fmt: skip
+    if found is None:
+        return None
+    documents, scores, n_scored, n_comparisons, n_postings = found
+    return Found(documents, scores, n_postings, n_scored, n_comparisons)
+
+
+def _bitmaps(
+    lists: TermLists,
+) -> tuple[Integers, NDArray[np.uint64], NDArray[np.uint32]] | tuple[None, None, None]:
+    if lists.bitmaps is None or lists.bitmap_rows is None:
+        return None, None, None
+    return lists.bitmap_rows, lists.bitmaps.words, lists.bitmaps.ranks
 
 
 def top(documents: Numbers, scores: Values, n_postings: int, k: int, *, whole_ties: bool) -> Found:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import flag, number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
-from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score
+from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score_union
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, share_of, single_term_scores, weighted
 from tieaware.retrieval.postings import LARGEST, Numbers, Postings
@@ -121,7 +121,7 @@ class Champions(Method):
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the champion lists, and return the search function."""
         champions = champions_of(index, self.weighting, self.r, self.share)
-        return among(champions, weighted(index, self.weighting), len(index), k, whole_ties, fallback=self.fallback)
+        return among(champions, weighted(index, self.weighting, bitmaps=True), len(index), k, whole_ties, fallback=self.fallback)
 
 
 def champions_of(
@@ -168,13 +168,15 @@ def among(
     """
 
     def find(query: Query) -> Found:
-        entries = champions.of(query.terms)
-        candidates, times = np.unique(entries, return_counts=True)
-        candidates = candidates[times >= min(at_least, len(query.terms))]
-        if fallback and len(candidates) < k:
-            found = accumulate(lists(query), n_documents, k, base=base, whole_ties=whole_ties)
-        else:
-            found = score(candidates, lists(query), k, base=base, whole_ties=whole_ties)
-        return found._replace(n_postings=found.n_postings + len(entries))
+        starts, stops = champions.starts[query.terms], champions.starts[query.terms + 1]
+        term_lists = lists(query)
+        found = score_union(
+            starts, stops, champions.documents, term_lists, n_documents, k, at_least=max(1, min(at_least, len(starts))),
+            fewest=k if fallback else 0, base=base, whole_ties=whole_ties,
+        )  # fmt: skip
+        if found is None:
+            found = accumulate(term_lists, n_documents, k, base=base, whole_ties=whole_ties)
+            found = found._replace(n_postings=found.n_postings + int((stops - starts).sum()))
+        return found
 
     return find

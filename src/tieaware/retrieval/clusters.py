@@ -11,7 +11,7 @@ import numpy as np
 
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
-from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score
+from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score_union
 from tieaware.retrieval.champions import TermDocuments
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, query_weights, weighted
@@ -145,7 +145,7 @@ class ClusterPruning(Method):
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Choose the leaders, find their followers, and return the search function."""
         n_leaders = math.isqrt(max(len(index) - 1, 0)) + 1 if self.leaders is None else self.leaders
-        weights, lists = posting_weights(index, self.weighting), weighted(index, self.weighting)
+        weights, lists = posting_weights(index, self.weighting), weighted(index, self.weighting, bitmaps=True)
 
         def prepare() -> tuple[_Leaders, TermDocuments]:
             leaders = _Leaders.of(index, weights, _chosen(len(index), n_leaders, self.seed))
@@ -166,8 +166,13 @@ class ClusterPruning(Method):
             # visited after the matching leaders.
             unmatched = np.setdiff1d(np.arange(len(leaders.documents)), nearest.documents)
             visited = np.append(nearest.documents, unmatched[: self.b2 - len(nearest.documents)])
-            found = score(np.unique(followers.of(visited)), lists(query), k, whole_ties=whole_ties)
-            costs = np.add(nearest[2:], found[2:]).tolist()
-            return Found(found.documents, found.scores, *costs)
+            starts, stops = followers.starts[visited], followers.starts[visited + 1]
+            found = score_union(
+                starts, stops, followers.documents, lists(query), len(index), k, whole_ties=whole_ties
+            )
+            assert found is not None
+            # The entries of the followers' lists are not postings.
+            costs = np.add(nearest[2:], found[2:]) - [int((stops - starts).sum()), 0, 0]
+            return Found(found.documents, found.scores, *costs.tolist())
 
         return find

@@ -142,7 +142,7 @@ class AtLeast(Method):
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the posting lists with their weights, and return the search function."""
-        lists = weighted(index, self.weighting)
+        lists = weighted(index, self.weighting, bitmaps=True)
 
         def find(query: Query) -> Found:
             n = len(query.terms)

@@ -21,7 +21,7 @@ from tieaware.errors import InputError
 from tieaware.inputs.run import Run
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists
-from tieaware.retrieval.accumulators import DenseLists, Found, TermLists
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermLists
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights, weighting_of
@@ -274,14 +274,21 @@ def dense_lists(index: Index, name: str) -> DenseLists:
     return index.prepared(("dense lists", name), lambda: DenseLists.of(index.postings, posting_weights(index, name)))
 
 
-def weighted(index: Index, name: str) -> Callable[[Query], TermLists]:
-    """Return a function that gives the weighted posting lists of a query's terms."""
+def bitmaps_of(index: Index) -> Bitmaps:
+    """Return the bitmaps of the longer posting lists of the index."""
+    return index.prepared("bitmaps", lambda: Bitmaps.of(index.postings))
+
+
+def weighted(index: Index, name: str, *, bitmaps: bool = False) -> Callable[[Query], TermLists]:
+    """Return a function that gives the weighted posting lists of a query's terms, with bitmaps if these are needed."""
     postings, weights, dense = index.postings, posting_weights(index, name), dense_lists(index, name)
-    parts = document_parts(index, name)
+    parts, all_bitmaps = document_parts(index, name), bitmaps_of(index) if bitmaps else None
 
     def lists(query: Query) -> TermLists:
         starts, stops = postings.starts[query.terms], postings.starts[query.terms + 1]
-        return TermLists(starts, stops, query_weights(index, name, query), postings.documents, weights, dense, parts)
+        rows = None if all_bitmaps is None else all_bitmaps.rows[query.terms]
+        own_weights = query_weights(index, name, query)
+        return TermLists(starts, stops, own_weights, postings.documents, weights, dense, parts, rows, all_bitmaps)
 
     return lists
 

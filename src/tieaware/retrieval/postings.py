@@ -18,6 +18,8 @@ Numbers: TypeAlias = NDArray[np.int32]
 
 # The largest number of a document, term or token: all of these numbers are stored as int32.
 LARGEST = 2**31 - 1
+# Preparing more postings than this can take seconds, so its progress is shown on a terminal.
+LONG = 10**7
 
 
 @dataclass(frozen=True, slots=True, eq=False)

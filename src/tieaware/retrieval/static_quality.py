@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -12,11 +11,11 @@ import numpy as np
 from tieaware.checks.arguments import flag, number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
-from tieaware.retrieval.accumulators import Found, TermLists, score, top
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermLists, accumulate
 from tieaware.retrieval.champions import TermDocuments, among, best_documents, champions_of
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, query_weights, share_of, single_term_scores, weighted
-from tieaware.retrieval.postings import Numbers
+from tieaware.retrieval.postings import Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 
 
@@ -56,55 +55,16 @@ class _ByQuality(NamedTuple):
             bounds[df > 0] = np.maximum.reduceat(weights, postings.starts[:-1][df > 0])
         return cls(order, quality[order], documents[rows], weights[rows], bounds)
 
+    def postings(self, index: Index) -> Postings:
+        """Return the renumbered postings."""
+        return Postings(index.postings.starts, self.documents, self.documents, index.postings.lengths)
+
     def bound(self, query: Query, weights: Values) -> float:
         """Return an upper bound of the scores of a query.
 
         The bound is summed in the same order as a score, so no score can exceed it because of rounding.
         """
         return float(np.cumsum(np.append(0.0, weights * self.bounds[query.terms]))[-1])
-
-
-def _edges(n: int) -> list[int]:
-    """Return the limits of chunks: each has 256 documents or, if more, a quarter as many as all chunks before it."""
-    edges = [0]
-    while edges[-1] < n:
-        edges.append(min(n, edges[-1] + max(256, edges[-1] // 4)))
-    return edges
-
-
-def _descend(by_quality: _ByQuality, lists: TermLists, edges: list[int], k: int, bound: float) -> Found:
-    """Score chunk after chunk until no further document can enter the top k.
-
-    The result is the top k, with all documents that tie with the k-th.
-    """
-    best = Found(np.empty(0, np.int32), np.empty(0), 0, 0, 0)
-    for first, last in pairwise(edges):
-        if len(best.documents) >= k and best.scores[k - 1] > bound + by_quality.quality[first]:
-            break
-        documents = _documents_by_list(lists)
-        stops = lists.starts + np.array([np.searchsorted(each, last) for each in documents], np.int64)
-        chunk = lists._replace(stops=stops)
-        candidates = np.unique(np.concatenate([np.empty(0, np.int32), *_documents_by_list(chunk)]))
-        found = score(candidates, chunk, k, base=by_quality.quality, whole_ties=True)
-        best = _merged(best, found._replace(documents=by_quality.order[found.documents]), k)
-        lists = lists._replace(starts=stops)
-    return best
-
-
-def _documents_by_list(lists: TermLists) -> list[Numbers]:
-    return [lists.documents[a:b] for a, b in zip(lists.starts, lists.stops, strict=True)]
-
-
-def _merged(best: Found, found: Found, k: int) -> Found:
-    """Return the top k of two results, with all documents that tie with the k-th, and the sum of both costs."""
-    documents = np.concatenate([best.documents, found.documents])
-    rows = np.argsort(documents)
-    merged = top(documents[rows], np.concatenate([best.scores, found.scores])[rows], 0, k, whole_ties=True)
-    n_comparisons = best.n_comparisons + found.n_comparisons + merged.n_comparisons
-    return Found(
-        merged.documents, merged.scores, best.n_postings + found.n_postings, best.n_documents + found.n_documents,
-        n_comparisons,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,16 +114,23 @@ class NetScore(Method):
         weights = posting_weights(index, self.weighting)
         by_quality = index.prepared(("by quality", self.weighting), lambda: _ByQuality.of(index, weights))
         by_quality = by_quality._replace(quality=self.quality_weight * by_quality.quality)
-        starts, edges = index.postings.starts, _edges(int(share_of(len(index), self.share)))
+        bitmaps = index.prepared("bitmaps by quality", lambda: Bitmaps.of(by_quality.postings(index)))
+        dense = index.prepared(
+            ("dense by quality", self.weighting),
+            lambda: DenseLists.of(by_quality.postings(index), by_quality.weights),
+        )
+        starts, until = index.postings.starts, int(share_of(len(index), self.share))
 
         def find(query: Query) -> Found:
             own_weights = self.score_weight * query_weights(index, self.weighting, query)
             lists = TermLists(
-                starts[query.terms], starts[query.terms + 1], own_weights, by_quality.documents, by_quality.weights
-            )
-            found = _descend(by_quality, lists, edges, k, by_quality.bound(query, own_weights))
-            n = len(found.documents) if whole_ties else k
-            return found._replace(documents=found.documents[:n], scores=found.scores[:n])
+                starts[query.terms], starts[query.terms + 1], own_weights, by_quality.documents, by_quality.weights,
+                dense, None, bitmaps.rows[query.terms], bitmaps,
+            )  # fmt: skip
+            return accumulate(
+                lists, len(index), k, base=by_quality.quality, whole_ties=whole_ties, order=by_quality.order,
+                rest=by_quality.bound(query, own_weights), until=until,
+            )  # fmt: skip
 
         return find
 
@@ -212,7 +179,7 @@ class GlobalChampions(Method):
             return best_documents(postings, quality[postings.documents] + weights, sizes)
 
         champions = index.prepared(("global champions", self.weighting, self.r), prepare)
-        lists = weighted(index, self.weighting)
+        lists = weighted(index, self.weighting, bitmaps=True)
         return among(champions, lists, len(index), k, whole_ties, base=quality, fallback=self.fallback)
 
 
@@ -259,5 +226,5 @@ class HighLow(Method):
         """Prepare the high lists, and return the search function."""
         quality = quality_of(index)
         high = champions_of(index, self.weighting, self.r)
-        lists = weighted(index, self.weighting)
+        lists = weighted(index, self.weighting, bitmaps=True)
         return among(high, lists, len(index), k, whole_ties, base=quality, fallback=True, at_least=self.m)

@@ -1,0 +1,296 @@
+"""Candidates: the union of some lists of documents, scored by all terms of a query, without an array of all scores.
+
+The score of a candidate is the sum, over the posting lists in their order, of query_weight · weight. For each list, the
+cheapest of three ways is taken: looking up the candidates in the bitmap of the list, looking up the postings in a
+bitmap of the candidates, or galloping through both. All of them add the same numbers in the same order.
+"""
+cimport numpy as cnp
+import numpy as np
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
+from tieaware.kernels._term_lists cimport Lists, lists_of, look_up, score_list, set_bitmaps
+from tieaware.kernels._top cimport Best, close_best, found, offer, open_best
+
+cdef extern from "retrieval/accumulators.h":
+    enum: TIEAWARE_WORD
+    int tieaware_lowest(uint64_t word) nogil
+
+cdef extern from "retrieval/bitmaps.h":
+    int64_t tieaware_probe_float(const int32_t *documents, const float *weights, ptrdiff_t length, const uint64_t *bits,
+                                 const uint32_t *ranks, uint32_t n_documents, int64_t n, double query_weight,
+                                 double *sums) nogil
+    int64_t tieaware_probe_uint8(const int32_t *documents, const uint8_t *weights, ptrdiff_t length,
+                                 const uint64_t *bits, const uint32_t *ranks, uint32_t n_documents, int64_t n,
+                                 double query_weight, double *sums) nogil
+    int64_t tieaware_probe_uint16(const int32_t *documents, const uint16_t *weights, ptrdiff_t length,
+                                  const uint64_t *bits, const uint32_t *ranks, uint32_t n_documents, int64_t n,
+                                  double query_weight, double *sums) nogil
+
+cnp.import_array()
+
+cdef enum:
+    # Candidates get a bitmap if they have at least one entry for this many words of the bitmap, or at least this many
+    # lists. Clearing and reading the bitmap then takes less time than merging the lists.
+    WORDS_PER_ENTRY = 4
+    MANY_LISTS = 16
+    # Postings are looked up among the candidates if there are at most this many for each candidate. For longer lists,
+    # galloping takes less time.
+    POSTINGS_PER_CANDIDATE = 16
+
+
+# The candidates, in ascending order, with the sums of their weights. `bits` is NULL, or a bitmap of the candidates with
+# the ranks of its words.
+cdef struct Candidates:
+    int64_t n
+    int32_t* documents
+    double* sums
+    uint64_t* bits
+    uint32_t* ranks
+    uint32_t n_documents
+
+
+cdef void merge(
+    Candidates* candidates, Py_ssize_t n_lists, int64_t* heads, const int64_t* stops, const int32_t* documents,
+    int64_t at_least
+) noexcept nogil:
+    """Merge lists of documents, and keep the documents that are in at least `at_least` of the lists.
+
+    Invariant: all documents before the heads of the lists are merged.
+    """
+    cdef Py_ssize_t i
+    cdef int32_t least
+    cdef int64_t times
+    while True:
+        least, times = 0x7fffffff, 0
+        for i in range(n_lists):
+            if heads[i] < stops[i]:
+                least = min(least, documents[heads[i]])
+        for i in range(n_lists):
+            if heads[i] < stops[i] and documents[heads[i]] == least:
+                heads[i] += 1
+                times += 1
+        if times == 0:
+            return
+        candidates.documents[candidates.n] = least
+        # Skip an invalid document number, so that it is not used as an index.
+        candidates.n += times >= at_least and 0 <= least and <uint32_t>least < candidates.n_documents
+
+
+cdef void unite(
+    Candidates* candidates, Py_ssize_t n_lists, const int64_t* starts, const int64_t* stops, const int32_t* documents,
+    uint64_t initial, int n_planes, uint64_t* planes, Py_ssize_t n_words
+) noexcept nogil:
+    """Mark the documents of lists in the bitmap if they are in enough lists, and store them as candidates.
+
+    Each document has a counter, whose binary digits are in the planes. It begins at `initial`, and overflows when the
+    document has been in enough lists.
+    """
+    cdef Py_ssize_t i, word, plane
+    cdef int64_t j
+    cdef uint32_t document
+    cdef uint64_t carry, digits
+    for plane in range(n_planes):
+        memset(planes + plane * n_words, 0xff if initial >> plane & 1 else 0, n_words * sizeof(uint64_t))
+    for i in range(n_lists):
+        for j in range(starts[i], stops[i]):
+            document = <uint32_t>documents[j]
+            if document >= candidates.n_documents:
+                continue
+            word = document // TIEAWARE_WORD
+            carry = <uint64_t>1 << (document % TIEAWARE_WORD)
+            for plane in range(n_planes):
+                digits = planes[plane * n_words + word]
+                planes[plane * n_words + word] = digits ^ carry
+                carry &= digits
+            candidates.bits[word] |= carry
+    for word in range(n_words):
+        candidates.ranks[word] = <uint32_t>candidates.n
+        carry = candidates.bits[word]
+        while carry:
+            candidates.documents[candidates.n] = <int32_t>(word * TIEAWARE_WORD + tieaware_lowest(carry))
+            candidates.n += 1
+            carry &= carry - 1
+
+
+cdef int64_t probe(Candidates* candidates, Lists* lists, Py_ssize_t i) noexcept nogil:
+    """Look up the postings of list i among the candidates; return the number of postings that were added."""
+    cdef int64_t a = lists.starts[i], length = lists.stops[i] - a
+    cdef double q = lists.query_weights[i]
+    cdef const int32_t* documents = lists.documents + a
+    if lists.kind == 4:
+        return tieaware_probe_float(documents, <const float*>lists.weights + a, length, candidates.bits,
+                                    candidates.ranks, candidates.n_documents, candidates.n, q, candidates.sums)
+    if lists.kind == 1:
+        return tieaware_probe_uint8(documents, <const uint8_t*>lists.weights + a, length, candidates.bits,
+                                    candidates.ranks, candidates.n_documents, candidates.n, q, candidates.sums)
+    return tieaware_probe_uint16(documents, <const uint16_t*>lists.weights + a, length, candidates.bits,
+                                 candidates.ranks, candidates.n_documents, candidates.n, q, candidates.sums)
+
+
+cdef int64_t add_weights(Candidates* candidates, Lists* lists, Interruption* interruption) noexcept nogil:
+    """Add the weights of all lists to the sums of the candidates; return the number of postings that were added."""
+    cdef Py_ssize_t i
+    cdef int64_t n = 0, first, length
+    for i in range(lists.n):
+        first, length = lists.next[i], lists.stops[i] - lists.starts[i]
+        if lists.bitmap_rows != NULL and lists.bitmap_rows[i] >= 0:
+            n += look_up(candidates.documents, candidates.n, lists, i, candidates.sums)
+        elif candidates.bits != NULL and length <= POSTINGS_PER_CANDIDATE * candidates.n:
+            n += probe(candidates, lists, i)
+            first -= length
+        else:
+            n += score_list(candidates.documents, candidates.n, lists, i, candidates.sums)
+        if interrupted(interruption, 4 * (candidates.n + lists.next[i] - first)):
+            break
+    return n
+
+
+cdef void offer_all(Candidates* candidates, const double* base, Best* best) noexcept nogil:
+    """Offer the candidates with their scores: without a base, only those with a score above 0."""
+    cdef int64_t i
+    cdef double score
+    for i in range(candidates.n):
+        score = candidates.sums[i]
+        if base != NULL:
+            score = score + base[candidates.documents[i]]
+        elif not score > 0.0:
+            continue
+        best.documents += 1
+        offer(best, candidates.documents[i], score)
+
+
+def search(
+    const int64_t[::1] candidate_starts, const int64_t[::1] candidate_stops, const int32_t[::1] candidates,
+    int64_t at_least, int64_t fewest, int64_t n_documents, const int64_t[::1] starts, const int64_t[::1] stops,
+    const double[::1] query_weights, const int32_t[::1] documents, cnp.ndarray weights,
+    const int64_t[::1] bitmap_rows, const uint64_t[:, ::1] bitmaps, const uint32_t[:, ::1] ranks,
+    const double[::1] base, int64_t k, bint whole_ties
+):
+    """Score the documents that are in some lists of candidates, and find the top k.
+
+    Parameters
+    ----------
+    candidate_starts, candidate_stops : int64[n]
+        The range of each list of candidates.
+    candidates : int32[n_candidates]
+        The documents of all lists of candidates, ascending within a list.
+    at_least : int
+        The number of lists in which a document must be, at least 1.
+    fewest : int
+        Return None if there are fewer candidates.
+    n_documents : int
+        The number of documents in the collection.
+    starts, stops, query_weights, documents, weights
+        The posting lists of the query's terms, as for `accumulate`. The documents of a list must ascend.
+    bitmap_rows, bitmaps, ranks : int64[n_lists], uint64[n_rows, n_words] and uint32[n_rows, n_words], or None
+        The row of each list in bitmaps and ranks, or -1.
+    base : float64[n_documents] or None
+        A number to add to the score of each candidate. With a base, scores need not be above 0.
+    k, whole_ties : int, bool
+        The number of documents to find, and whether to find all documents that tie with the k-th.
+
+    Returns
+    -------
+    (int32[n], float64[n], int, int, int) or None
+        The documents, best first; their scores; the number of candidates with a score; the number of comparisons
+        between scores; the number of entries and postings read.
+    """
+    cdef Lists lists
+    cdef Candidates all_candidates
+    cdef Best best
+    cdef Interruption interruption = no_interruption()
+    cdef int64_t[::1] following = np.array(starts), heads = np.array(candidate_starts)
+    cdef Py_ssize_t n_lists = candidate_starts.shape[0], n_words = (n_documents + TIEAWARE_WORD - 1) // TIEAWARE_WORD, i
+    cdef int64_t n_entries = 0, n_read = 0
+    cdef int n_planes = 0
+    cdef uint64_t* planes = NULL
+    cdef const double* added = NULL
+    cdef const int32_t* entries = &candidates[0] if candidates.shape[0] else NULL
+    lists_of(&lists, starts, following, stops, query_weights, documents, weights)
+    if not (0 <= n_documents <= 0x7fffffff and k >= 1 and 1 <= at_least <= 0x7fffffff):
+        raise ValueError("n_documents, k or at_least is out of its range")
+    if bitmap_rows is not None:
+        set_bitmaps(&lists, bitmap_rows, bitmaps, ranks, n_documents)
+    if base is not None:
+        if base.shape[0] != n_documents:
+            raise ValueError("base must have a number for each document")
+        added = &base[0] if n_documents else NULL
+    if candidate_stops.shape[0] != n_lists:
+        raise ValueError("each list of candidates must have a start and a stop")
+    for i in range(n_lists):
+        if not 0 <= candidate_starts[i] <= candidate_stops[i] <= candidates.shape[0]:
+            raise ValueError("a list of candidates is outside the array")
+        n_entries += candidate_stops[i] - candidate_starts[i]
+    memset(&all_candidates, 0, sizeof(all_candidates))
+    memset(&best, 0, sizeof(best))
+    all_candidates.n_documents = <uint32_t>n_documents
+    try:
+        all_candidates.documents = <int32_t*>malloc(<size_t>(n_entries + 1) * sizeof(int32_t))
+        all_candidates.sums = <double*>calloc(<size_t>(n_entries + 1), sizeof(double))
+        if all_candidates.documents == NULL or all_candidates.sums == NULL:
+            raise MemoryError
+        if n_entries * WORDS_PER_ENTRY >= n_words or n_lists >= MANY_LISTS:
+            while at_least - 1 >> n_planes:
+                n_planes += 1
+            all_candidates.bits = <uint64_t*>calloc(n_words + 1, sizeof(uint64_t))
+            all_candidates.ranks = <uint32_t*>malloc((n_words + 1) * sizeof(uint32_t))
+            planes = <uint64_t*>malloc((n_words * n_planes + 1) * sizeof(uint64_t))
+            if not (all_candidates.bits and all_candidates.ranks and planes):
+                raise MemoryError
+        if n_entries:
+            with nogil:
+                if all_candidates.bits != NULL:
+                    unite(&all_candidates, n_lists, &candidate_starts[0], &candidate_stops[0], entries,
+                          (<uint64_t>1 << n_planes) - <uint64_t>at_least, n_planes, planes, n_words)
+                else:
+                    merge(&all_candidates, n_lists, &heads[0], &candidate_stops[0], entries, at_least)
+        if all_candidates.n < fewest:
+            return None
+        open_best(&best, k, all_candidates.n, whole_ties, False)
+        best.ascending = True
+        best.bound = 0.0 if base is None else -INFINITY
+        with nogil:
+            n_read = n_entries + add_weights(&all_candidates, &lists, &interruption)
+            offer_all(&all_candidates, added, &best)
+        check_interruption(&interruption)
+        return *found(&best, whole_ties), n_read
+    finally:
+        free(all_candidates.documents)
+        free(all_candidates.sums)
+        free(all_candidates.bits)
+        free(all_candidates.ranks)
+        free(planes)
+        close_best(&best)
+
+
+def score(
+    const int32_t[::1] candidates, const int64_t[::1] starts, const int64_t[::1] stops,
+    const double[::1] query_weights, const int32_t[::1] documents, cnp.ndarray weights, double[::1] sums
+):
+    """Add the weights of all lists to the sums of some documents; return the number of postings that were added.
+
+    The candidates and the documents of each list must ascend, because both are searched by galloping.
+    """
+    cdef Lists lists
+    cdef Py_ssize_t i
+    cdef int64_t n = 0, first
+    cdef Interruption interruption = no_interruption()
+    cdef int64_t[::1] following = np.array(starts)
+    cdef double* out = &sums[0] if sums.shape[0] else NULL
+    cdef const int32_t* c = &candidates[0] if candidates.shape[0] else NULL
+    cdef int64_t size = candidates.shape[0]
+    lists_of(&lists, starts, following, stops, query_weights, documents, weights)
+    if sums.shape[0] != size:
+        raise ValueError("sums must have a sum for each candidate")
+    with nogil:
+        for i in range(lists.n):
+            first = lists.next[i]
+            n += score_list(c, size, &lists, i, out)
+            if interrupted(&interruption, 4 * (size + lists.next[i] - first)):
+                break
+    check_interruption(&interruption)
+    return n

@@ -1,0 +1,128 @@
+/* Bitmaps of posting lists: a bit for each document of the collection, in words of 64 bits.
+ *
+ * The loops are compiled for several instruction sets, and compute the same bits with each of them.
+ */
+#ifndef TIEAWARE_BITMAPS_H
+#define TIEAWARE_BITMAPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/counting.h"
+
+static inline int64_t tieaware_bits_set(uint64_t word) {
+#ifdef __GNUC__
+    return __builtin_popcountll(word);
+#else
+    word -= (word >> 1) & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + ((word >> 2) & 0x3333333333333333u);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (int64_t)((word * 0x0101010101010101u) >> 56);
+#endif
+}
+
+/* look_up: sums[i] += query_weight · the weight of candidate i, if its bit is set.
+ *
+ * The posting of a document is the one whose index is the number of bits before the document's bit; the rank of a word
+ * is the number of bits in the words before it. An index that is not below `length` is skipped, so no input can lead to
+ * an access outside the weights. Returns the number of candidates found.
+ */
+#define TIEAWARE_LOOK_UP(NAME, WEIGHT)                                                                           \
+    TIEAWARE_CLONES static int64_t NAME(const int32_t *candidates, ptrdiff_t n, const uint64_t *bits,            \
+                                        const uint32_t *ranks, const WEIGHT *weights, int64_t length,            \
+                                        double query_weight, double *sums) {                                     \
+        int64_t found = 0;                                                                                       \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                      \
+            const uint32_t document = (uint32_t)candidates[i];                                                   \
+            const uint64_t word = bits[document >> 6];                                                           \
+            if (word >> (document & 63) & 1) {                                                                   \
+                const uint64_t before = word & (((uint64_t)1 << (document & 63)) - 1);                           \
+                const int64_t at = (int64_t)ranks[document >> 6] + tieaware_bits_set(before);                    \
+                if (at < length) {                                                                               \
+                    sums[i] += query_weight * (double)weights[at];                                               \
+                    found++;                                                                                     \
+                }                                                                                                \
+            }                                                                                                    \
+        }                                                                                                        \
+        return found;                                                                                            \
+    }
+TIEAWARE_LOOK_UP(tieaware_look_up_float, float)
+TIEAWARE_LOOK_UP(tieaware_look_up_uint8, uint8_t)
+TIEAWARE_LOOK_UP(tieaware_look_up_uint16, uint16_t)
+
+/* probe: looks up each posting of a list among the candidates, whose bits and ranks are given, and adds its weight.
+ *
+ * A rank that is not below `n` is skipped. Returns the number of postings found.
+ */
+#define TIEAWARE_PROBE(NAME, WEIGHT)                                                                            \
+    TIEAWARE_CLONES static int64_t NAME(const int32_t *documents, const WEIGHT *weights, ptrdiff_t length,      \
+                                        const uint64_t *bits, const uint32_t *ranks, uint32_t n_documents,      \
+                                        int64_t n, double query_weight, double *sums) {                         \
+        int64_t found = 0;                                                                                      \
+        for (ptrdiff_t i = 0; i < length; i++) {                                                                \
+            const uint32_t document = (uint32_t)documents[i];                                                   \
+            const uint64_t word = document < n_documents ? bits[document >> 6] : 0;                             \
+            if (word >> (document & 63) & 1) {                                                                  \
+                const uint64_t before = word & (((uint64_t)1 << (document & 63)) - 1);                          \
+                const int64_t at = (int64_t)ranks[document >> 6] + tieaware_bits_set(before);                   \
+                if (at < n) {                                                                                   \
+                    sums[at] += query_weight * (double)weights[i];                                              \
+                    found++;                                                                                    \
+                }                                                                                               \
+            }                                                                                                   \
+        }                                                                                                       \
+        return found;                                                                                           \
+    }
+TIEAWARE_PROBE(tieaware_probe_float, float)
+TIEAWARE_PROBE(tieaware_probe_uint8, uint8_t)
+TIEAWARE_PROBE(tieaware_probe_uint16, uint16_t)
+
+/* count_bits: adds 1 to the counters of all documents of a list, and marks the documents whose counter overflows.
+ *
+ * Bit i of planes[p * stride + w] is binary digit p of the counter of document 64 w + i.
+ */
+static inline void tieaware_count_bits(const uint64_t *list, ptrdiff_t n_words, uint64_t *planes, ptrdiff_t stride,
+                                       int n_planes, uint64_t *reached) {
+    for (ptrdiff_t word = 0; word < n_words; word++) {
+        uint64_t carry = list[word];
+        for (int p = 0; p < n_planes; p++) {
+            const uint64_t plane = planes[p * stride + word];
+            planes[p * stride + word] = plane ^ carry;
+            carry &= plane;
+        }
+        reached[word] |= carry;
+    }
+}
+
+/* survey_among: marks the documents with a score above the bound among those in `reached`, after adding the base.
+ *
+ * Without a base (NULL), returns the number of documents in `reached` with a score above 0; with a base, the number of
+ * documents in `reached`. The base has `n` numbers; scores beyond it are left unchanged.
+ */
+TIEAWARE_CLONES static int64_t tieaware_survey_among(double *scores, const double *base, ptrdiff_t n,
+                                                     const uint64_t *reached, uint64_t *marks, ptrdiff_t n_words,
+                                                     double bound) {
+    int64_t counted = 0;
+    for (ptrdiff_t word = 0; word < n_words; word++, scores += 64) {
+        uint64_t above = 0, positive = 0;
+        marks[word] = 0;
+        if (!reached[word]) continue;
+        if (base) {
+            const ptrdiff_t last = n - 64 * word < 64 ? n - 64 * word : 64;
+            for (ptrdiff_t i = 0; i < last; i++) scores[i] += base[64 * word + i];
+        }
+        int64_t any = 0;
+        for (int i = 0; i < 64; i++) any += scores[i] > bound;
+        for (int i = 0; any && i < 64; i++) above |= (uint64_t)(scores[i] > bound) << i;
+        if (base) {
+            positive = reached[word];
+        } else {
+            for (int i = 0; i < 64; i++) positive |= (uint64_t)(scores[i] > 0.0) << i;
+        }
+        counted += tieaware_bits_set(positive & reached[word]);
+        marks[word] = above & reached[word];
+    }
+    return counted;
+}
+
+#endif
