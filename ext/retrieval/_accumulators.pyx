@@ -213,7 +213,8 @@ cdef void take_counted(Chunk* chunk, Best* best, const double* base, const int32
         if chunk.is_dense:
             best.documents += tieaware_survey_among(
                 chunk.scores + start * TIEAWARE_WORD, NULL if base == NULL else base + start * TIEAWARE_WORD,
-                chunk.size - start * TIEAWARE_WORD, chunk.reached + start, chunk.marks + start, stop - start, best.bound,
+                chunk.size - start * TIEAWARE_WORD, chunk.reached + start, chunk.marks + start, stop - start,
+                best.bound,
             )
         for word in range(start, stop):
             marks = chunk.marks[word]
@@ -443,7 +444,7 @@ def accumulate(
     cdef const double* added = NULL
     cdef int64_t[::1] following = np.array(starts)
     lists_of(&lists, starts, following, stops, query_weights, documents, weights)
-    if not (0 <= n_documents <= 0x7fffffff and k >= 1 and at_least >= 1 and chunk_size >= 1 and 0 <= until <= n_documents):
+    if not (0 <= until <= n_documents <= 0x7fffffff and k >= 1 and at_least >= 1 and chunk_size >= 1):
         raise ValueError("n_documents, k, at_least, chunk_size or until is out of its range")
     most = min(n_documents, lists.n_postings)
     if rows is not None:

@@ -48,7 +48,9 @@ cdef int set_bitmaps(
 ) except -1
 
 # Add the weights of list i to the sums of the candidates; return the number of postings that were added.
-cdef int64_t score_list(const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums) noexcept nogil
+cdef int64_t score_list(
+    const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums
+) noexcept nogil
 
 # The same, by looking up each candidate in the bitmap of the list.
 cdef int64_t look_up(const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums) noexcept nogil

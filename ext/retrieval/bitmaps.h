@@ -25,26 +25,41 @@ static inline int64_t tieaware_bits_set(uint64_t word) {
  *
  * The posting of a document is the one whose index is the number of bits before the document's bit; the rank of a word
  * is the number of bits in the words before it. An index that is not below `length` is skipped, so no input can lead to
- * an access outside the weights. Returns the number of candidates found.
+ * an access outside the weights. The candidates are processed in tiles: the first loop collects those that are found
+ * without a branch, so that in the second loop, the weights are fetched from memory in parallel. Returns the number of
+ * candidates found.
  */
+enum { TIEAWARE_LOOK_UP_TILE = 256 };
+
+TIEAWARE_CLONES static int tieaware_find_bits(const int32_t *candidates, int n, const uint64_t *bits,
+                                              const uint32_t *ranks, int64_t length, int32_t *which, int64_t *at) {
+    int found = 0;
+    for (int i = 0; i < n; i++) {
+        const uint32_t document = (uint32_t)candidates[i];
+        const uint64_t word = bits[document >> 6];
+        const uint64_t before = word & (((uint64_t)1 << (document & 63)) - 1);
+        which[found] = i;
+        at[found] = (int64_t)ranks[document >> 6] + tieaware_bits_set(before);
+        found += (int)(word >> (document & 63) & 1) & (at[found] < length);
+    }
+    return found;
+}
+
 #define TIEAWARE_LOOK_UP(NAME, WEIGHT)                                                                           \
-    TIEAWARE_CLONES static int64_t NAME(const int32_t *candidates, ptrdiff_t n, const uint64_t *bits,            \
-                                        const uint32_t *ranks, const WEIGHT *weights, int64_t length,            \
-                                        double query_weight, double *sums) {                                     \
-        int64_t found = 0;                                                                                       \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                                      \
-            const uint32_t document = (uint32_t)candidates[i];                                                   \
-            const uint64_t word = bits[document >> 6];                                                           \
-            if (word >> (document & 63) & 1) {                                                                   \
-                const uint64_t before = word & (((uint64_t)1 << (document & 63)) - 1);                           \
-                const int64_t at = (int64_t)ranks[document >> 6] + tieaware_bits_set(before);                    \
-                if (at < length) {                                                                               \
-                    sums[i] += query_weight * (double)weights[at];                                               \
-                    found++;                                                                                     \
-                }                                                                                                \
+    static int64_t NAME(const int32_t *candidates, ptrdiff_t n, const uint64_t *bits, const uint32_t *ranks,     \
+                        const WEIGHT *weights, int64_t length, double query_weight, double *sums) {              \
+        int32_t which[TIEAWARE_LOOK_UP_TILE];                                                                    \
+        int64_t at[TIEAWARE_LOOK_UP_TILE];                                                                       \
+        int64_t total = 0;                                                                                       \
+        for (ptrdiff_t first = 0; first < n; first += TIEAWARE_LOOK_UP_TILE) {                                   \
+            const int size = n - first < TIEAWARE_LOOK_UP_TILE ? (int)(n - first) : TIEAWARE_LOOK_UP_TILE;       \
+            const int found = tieaware_find_bits(candidates + first, size, bits, ranks, length, which, at);      \
+            for (int i = 0; i < found; i++) {                                                                    \
+                sums[first + which[i]] += query_weight * (double)weights[at[i]];                                 \
             }                                                                                                    \
+            total += found;                                                                                      \
         }                                                                                                        \
-        return found;                                                                                            \
+        return total;                                                                                            \
     }
 TIEAWARE_LOOK_UP(tieaware_look_up_float, float)
 TIEAWARE_LOOK_UP(tieaware_look_up_uint8, uint8_t)
@@ -97,30 +112,45 @@ static inline void tieaware_count_bits(const uint64_t *list, ptrdiff_t n_words, 
 /* survey_among: marks the documents with a score above the bound among those in `reached`, after adding the base.
  *
  * Without a base (NULL), returns the number of documents in `reached` with a score above 0; with a base, the number of
- * documents in `reached`. The base has `n` numbers; scores beyond it are left unchanged.
+ * documents in `reached`. The base has `n` numbers. If few documents of a word are in `reached`, the others are skipped.
  */
+enum { TIEAWARE_FEW_BITS = 16 };
+
 TIEAWARE_CLONES static int64_t tieaware_survey_among(double *scores, const double *base, ptrdiff_t n,
                                                      const uint64_t *reached, uint64_t *marks, ptrdiff_t n_words,
                                                      double bound) {
     int64_t counted = 0;
     for (ptrdiff_t word = 0; word < n_words; word++, scores += 64) {
-        uint64_t above = 0, positive = 0;
-        marks[word] = 0;
-        if (!reached[word]) continue;
-        if (base) {
-            const ptrdiff_t last = n - 64 * word < 64 ? n - 64 * word : 64;
-            for (ptrdiff_t i = 0; i < last; i++) scores[i] += base[64 * word + i];
-        }
-        int64_t any = 0;
-        for (int i = 0; i < 64; i++) any += scores[i] > bound;
-        for (int i = 0; any && i < 64; i++) above |= (uint64_t)(scores[i] > bound) << i;
-        if (base) {
-            positive = reached[word];
+        const ptrdiff_t last = n - 64 * word < 64 ? n - 64 * word : 64;
+        uint64_t above = 0, rest = reached[word];
+        int64_t any = 0, all = 0;
+        if (tieaware_bits_set(rest) > TIEAWARE_FEW_BITS) {
+            if (base) {
+                for (ptrdiff_t i = 0; i < last; i++) scores[i] += base[64 * word + i];
+            }
+            for (int i = 0; i < 64; i++) any += scores[i] > bound;
+            for (int i = 0; i < 64; i++) all += scores[i] > 0.0;
+            if (base || all == 64) {
+                counted += tieaware_bits_set(rest);
+                if (!any) rest = 0;
+                all = 1;
+            } else {
+                all = 0;
+            }
+            for (; rest; rest &= rest - 1) {
+                const int i = tieaware_lowest_bit(rest);
+                counted += !all && scores[i] > 0.0;
+                above |= (uint64_t)(scores[i] > bound) << i;
+            }
         } else {
-            for (int i = 0; i < 64; i++) positive |= (uint64_t)(scores[i] > 0.0) << i;
+            for (; rest; rest &= rest - 1) {
+                const int i = tieaware_lowest_bit(rest);
+                if (base && i < last) scores[i] += base[64 * word + i];
+                counted += base || scores[i] > 0.0;
+                above |= (uint64_t)(scores[i] > bound) << i;
+            }
         }
-        counted += tieaware_bits_set(positive & reached[word]);
-        marks[word] = above & reached[word];
+        marks[word] = above;
     }
     return counted;
 }

@@ -1,12 +1,13 @@
 """Accumulators and the selection of the top k against plain Python, for chunks of any size."""
 
 import math
+from collections import Counter
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
 
-from tieaware.retrieval.accumulators import DenseLists, TermLists, accumulate, score, top
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, TermLists, accumulate, score, score_union, top
 from tieaware.retrieval.postings import Postings
 
 CHUNK_SIZES = (1, 7, 200, 4096, 1 << 14)
@@ -36,6 +37,17 @@ def plain(lists, base=None, at_least=1):
     return kept if base is not None else {d: s for d, s in kept.items() if s > 0}
 
 
+def postings_of(lists, n):
+    """Return the lists as postings of terms, for n documents."""
+    return Postings(np.append(lists.starts, lists.stops[-1:]), lists.documents, lists.documents, np.zeros(n, np.int32))
+
+
+def with_bitmaps(lists, n):
+    """Return the lists with bitmaps of those that are long enough."""
+    bitmaps = Bitmaps.of(postings_of(lists, n)) if len(lists.starts) else None
+    return lists._replace(bitmaps=bitmaps, bitmap_rows=None if bitmaps is None else bitmaps.rows)
+
+
 def ranked(scores, k, whole_ties):
     order = sorted(scores.items(), key=lambda each: (-each[1], each[0]))
     return order[:k] + [each for each in order[k:] if whole_ties and each[1] == order[k - 1][1]]
@@ -57,10 +69,7 @@ def test_results_equal_plain_python_for_any_chunk_size(n, shares, k, dtype):
     lists = drawn(n + k, n, shares, dtype)
     base = np.random.default_rng(n).integers(-1, 3, n) / 3
     own = np.array([q * lists.weights[a:b].max(initial=0) for a, b, q in zip(*lists[:3], strict=True)], np.float64)
-    dense = DenseLists.of(
-        Postings(np.append(lists.starts, lists.stops[-1:]), lists.documents, lists.documents, np.zeros(n, np.int32)),
-        lists.weights,
-    )
+    dense, counted = DenseLists.of(postings_of(lists, n), lists.weights), with_bitmaps(lists, n)
     assert len(dense.weights) == (sum(4 * share > 1 for share in shares) if n == 5000 else 0)
     counts = set()
     for whole_ties in (False, True):
@@ -77,8 +86,11 @@ def test_results_equal_plain_python_for_any_chunk_size(n, shares, k, dtype):
                 assert pairs(bounded) == expected
                 assert bounded.n_postings <= found.n_postings
             for at_least, added in ((2, None), (1, base), (2, base)):
-                found_among = accumulate(each, n, k, **options, at_least=at_least, base=added)
-                assert pairs(found_among) == ranked(plain(lists, added, at_least), k, whole_ties)
+                expected_among = ranked(plain(lists, added, at_least), k, whole_ties)
+                for one in (each, counted):
+                    found_among = accumulate(one, n, k, **options, at_least=at_least, base=added)
+                    assert pairs(found_among) == expected_among
+                    assert found_among.n_documents == len(plain(lists, added, at_least))
     # The costs do not depend on the size of the chunks. Only the number of comparisons depends on `whole_ties`.
     assert {each[:2] for each in counts} == {(len(lists.documents), len(plain(lists)))}
     assert len(counts) <= 2
@@ -177,6 +189,55 @@ def test_candidates_have_the_same_scores_as_among_all_documents(seed):
         assert pairs(score(candidates, lists, 9, base=base, whole_ties=whole_ties)) == ranked(with_base, 9, whole_ties)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.uint16])
+@pytest.mark.parametrize("shares", [(0.001,), (0.003, 0.001, 0.01), (0.2, 0.1), (0.001,) * 20, (1.0, 0.3)])
+def test_unions_of_lists_are_scored_by_all_terms(shares, dtype):
+    """Short lists are merged, long or many lists united in a bitmap; terms are long, short or empty."""
+    n = 5000
+    lists = with_bitmaps(drawn(7, n, (0.9, 0.0, 0.1, 0.004, 0.02, 0.01), dtype), n)
+    assert 0 < (lists.bitmap_rows >= 0).sum() < len(lists.starts)
+    candidates = drawn(len(shares), n, shares, dtype)
+    base = np.random.default_rng(n).integers(-1, 3, n) / 3
+    times = Counter(candidates.documents.tolist())
+    for at_least, whole_ties, added, one in product((1, 2, 3), (False, True), (None, base), (lists, lists[:6])):
+        chosen = {d for d in times if times[d] >= at_least}
+        sums = plain(lists, np.zeros(n))
+        scores = {d: sums.get(d, 0.0) + (0.0 if added is None else base[d]) for d in chosen}
+        scores = {d: s for d, s in scores.items() if added is not None or s > 0}
+        given = candidates.starts, candidates.stops, candidates.documents, TermLists(*one), n, 9
+        options = {"at_least": at_least, "base": added, "whole_ties": whole_ties}
+        found = score_union(*given, **options, fewest=len(chosen))
+        assert pairs(found) == ranked(scores, 9, whole_ties)
+        assert found.n_documents == len(scores)
+        assert found.n_postings == len(candidates.documents) + np.isin(lists.documents, list(chosen)).sum()
+        assert score_union(*given, **options, fewest=len(chosen) + 1) is None
+
+
+def test_documents_are_read_in_descending_order_of_their_base():
+    """The search stops where no further document can enter the top, and ties go to the lowest number."""
+    rng = np.random.default_rng(4)
+    n, k = 5000, 10
+    lists = with_bitmaps(drawn(1, n, (0.5, 0.03, 0.2), np.float32), n)
+    base = np.sort(np.round(rng.random(n) * 3, 1))[::-1].copy()
+    order = rng.permutation(n).astype(np.int32)
+    rest = float(sum(q * lists.weights[a:b].max() for a, b, q in zip(*lists[:3], strict=True)))
+    for until, whole_ties, one in product((0, 100, 1000, n), (False, True), (lists, TermLists(*lists[:5]))):
+        scores = {int(order[d]): s for d, s in plain(lists, base).items() if d < until}
+        options = {"base": base, "order": order, "until": until, "whole_ties": whole_ties}
+        found = accumulate(one, n, k, **options, rest=rest)
+        assert pairs(found) == ranked(scores, k, whole_ties)
+        everything = accumulate(one, n, k, **options, rest=10.0)
+        assert pairs(everything) == pairs(found)
+        assert everything.n_documents == len(scores)
+        assert (found.n_postings < everything.n_postings) == (until >= 1000)
+    with pytest.raises(ValueError, match="order"):
+        accumulate(lists, n, k, order=order)
+    with pytest.raises(ValueError, match="order"):
+        accumulate(lists, n, k, order=order[1:], base=base)
+    with pytest.raises(ValueError, match="until"):
+        accumulate(lists, n, k, until=n + 1)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_top_of_documents_in_any_order(seed):
     rng = np.random.default_rng(seed)
@@ -202,6 +263,14 @@ def test_invalid_postings_do_not_access_memory_outside_the_arrays():
                 found = accumulate(lists, n, 50, chunk_size=chunk_size, whole_ties=True, **more).documents
                 assert ((found >= 0) & (found < n)).all()
         score(np.arange(n, dtype=np.int32), lists, 5)
+        rows = rng.integers(0, 2**63, (1, -(-n // 64)), np.uint64)
+        wrong = Bitmaps(np.zeros(2, np.int64), rows, rng.integers(0, 2**32, rows.shape, np.uint32))
+        for each in (lists, lists._replace(bitmap_rows=wrong.rows, bitmaps=wrong)):
+            accumulate(each, n, 50, at_least=2)
+            for stop in (10, 2000):
+                found = score_union(np.array([0]), np.array([stop]), documents, each, n, 50, base=np.zeros(n))
+                assert found is not None
+                assert ((found.documents >= 0) & (found.documents < n)).all()
 
 
 def test_dense_lists_are_found_by_their_range():
@@ -218,6 +287,29 @@ def test_dense_lists_are_found_by_their_range():
             accumulate(lists._replace(dense=DenseLists(np.array([0]), np.array([3]), wrong)), 3, 1)
     with pytest.raises(ValueError, match="row"):
         accumulate(lists._replace(dense=DenseLists(np.array([0]), np.array([3]), dense_weights[:0])), 3, 1)
+
+
+def test_bitmaps_and_candidates_are_checked():
+    documents, weights = np.array([0, 1, 2], np.int32), np.ones(3, np.float32)
+    lists = TermLists(np.array([0]), np.array([3]), np.ones(1), documents, weights)
+    words, ranks = np.ones((1, 1), np.uint64), np.zeros((1, 1), np.uint32)
+    good = lists._replace(bitmap_rows=np.array([0]), bitmaps=Bitmaps(np.array([0]), words, ranks))
+    start, stop = np.array([0]), np.array([3])
+    assert len(score_union(start, stop, documents, good, 3, 5).documents) == 1
+    for wrong in (
+        good._replace(bitmap_rows=np.array([1])), good._replace(bitmap_rows=np.array([0, 0])),
+        good._replace(bitmaps=Bitmaps(np.array([0]), words, ranks[:0])),
+        good._replace(bitmaps=Bitmaps(np.array([0]), words[:, :0], ranks[:, :0])),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"row|bitmaps"):
+            score_union(start, stop, documents, wrong, 3, 5)
+    for wrong_start, wrong_stop in (([-1], [3]), ([0], [4]), ([2], [1]), ([0], [1, 2])):
+        with pytest.raises(ValueError, match="candidates"):
+            score_union(np.array(wrong_start), np.array(wrong_stop), documents, lists, 3, 5)
+    with pytest.raises(ValueError, match="base"):
+        score_union(start, stop, documents, lists, 3, 5, base=np.ones(2))
+    with pytest.raises(ValueError, match="at_least"):
+        score_union(start, stop, documents, lists, 3, 5, at_least=0)
 
 
 @pytest.mark.parametrize(

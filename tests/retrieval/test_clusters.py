@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from searches import Search, searches
 
 from tieaware import InputError
+from tieaware.kernels import _leaders
 from tieaware.retrieval import ClusterPruning, Exact, Index
-from tieaware.retrieval.clusters import _insert
 
 
 @given(searches(), st.sampled_from((None, 1, 2, 4, 20)), st.integers(1, 3), st.integers(1, 3), st.integers(0, 2))
@@ -28,15 +28,24 @@ def test_visiting_all_leaders_equals_exact_search(search: Search, b1, seed):
     assert search.found(method) == search.found(Exact(weighting=search.weighting))
 
 
-def test_the_nearest_leaders_equal_a_stable_sort():
-    """Leaders that are inserted one by one must end in the order of a stable sort, also where their products tie."""
+@pytest.mark.parametrize("shares", [(0.1, 0.05), (0.9, 0.1, 0.3)])
+def test_the_nearest_leaders_equal_a_stable_sort(shares):
+    """Leaders whose products tie are in the order of their numbers; terms are frequent or rare among the leaders."""
     rng = np.random.default_rng(8)
-    products = rng.integers(0, 4, (9, 50)).astype(float)
-    nearest, cosines = np.full((3, 50), -1, np.int32), np.full((3, 50), -1.0)
-    for leader, row in enumerate(products):
-        _insert(leader, row.copy(), nearest, cosines)
-    np.testing.assert_array_equal(nearest, np.argsort(-products, axis=0, kind="stable")[:3])
-    np.testing.assert_array_equal(cosines, np.take_along_axis(products, nearest, axis=0))
+    documents, own = (rng.integers(1, 4, (n, len(shares))) * (rng.random((n, len(shares))) < shares) for n in (50, 40))
+    products = documents.astype(float) @ own.T
+
+    def listed(matrix):
+        rows, columns = np.nonzero(matrix)
+        starts = np.searchsorted(rows, np.arange(len(matrix) + 1))
+        return starts, columns.astype(np.int32), matrix[rows, columns].astype(np.float32)
+
+    frequent = (own > 0).sum(axis=0) >= 10
+    rows = np.where(frequent, np.cumsum(frequent) - 1, -1)
+    for b in (1, 3, 40):
+        found = np.empty((50, b), np.int32)
+        _leaders.nearest(*listed(documents), *listed(own.T), 40, rows, own.T[frequent].astype(np.float32), b, found)
+        np.testing.assert_array_equal(found, np.argsort(-products, axis=1, kind="stable")[:, :b])
 
 
 def test_leaders_may_have_vectors_of_zeros():

@@ -64,8 +64,8 @@ class Bitmaps(NamedTuple):
     """The longer posting lists as bitmaps, in which a document is looked up in constant time.
 
     The bitmap of term ``t`` is row ``rows[t]`` of `words`, or the term has none if this is -1. A row has a bit for each
-    document of the collection, and ``ranks[row, i]`` is the number of bits in the words before word ``i``. The bits of a
-    document and before it thus give its posting.
+    document of the collection, and ``ranks[row, i]`` is the number of bits in the words before word ``i``. The number
+    of bits before that of a document is the index of its posting.
     """
 
     rows: Integers
@@ -98,8 +98,8 @@ class TermLists(NamedTuple):
 
     List ``i`` has the documents ``documents[starts[i]:stops[i]]``, ascending, with the weights
     ``weights[starts[i]:stops[i]]``. If `dense` has a row with the same start and stop, that row may be used instead of
-    the list. If there are `bitmaps`, ``bitmap_rows[i]`` is the row of list ``i``, or -1. If there are document parts, the
-    score of each document is its sum over the lists, plus the sum of the query weights times the document's part.
+    the list. If there are document parts, the score of each document is its sum over the lists, plus the sum of the
+    query weights times the document's part. If there are bitmaps, ``bitmap_rows[i]`` is the row of list ``i``, or -1.
     """
 
     starts: Integers
@@ -241,7 +241,7 @@ def score_union(
 
 def _bitmaps(
     lists: TermLists,
-) -> tuple[Integers, NDArray[np.uint64], NDArray[np.uint32]] | tuple[None, None, None]:
+) -> tuple[Integers | None, NDArray[np.uint64] | None, NDArray[np.uint32] | None]:
     if lists.bitmaps is None or lists.bitmap_rows is None:
         return None, None, None
     return lists.bitmap_rows, lists.bitmaps.words, lists.bitmaps.ranks

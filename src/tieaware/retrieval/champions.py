@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import flag, number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
+from tieaware.kernels import _largest
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score_union
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, share_of, single_term_scores, weighted
@@ -41,27 +42,11 @@ def best_documents(postings: Postings, values: NDArray[np.floating | np.integer]
     sizes : int64[n_terms]
         The number of documents to return for each term.
     """
-    kept = np.ones(len(postings.documents), bool)
     sizes = np.minimum(sizes, postings.document_frequencies)
-    for term in np.flatnonzero(sizes < postings.document_frequencies):
-        a, b, size = postings.starts[term], postings.starts[term + 1], sizes[term]
-        kept[a:b] = _largest(values[a:b], size)
+    kept = _largest.largest(postings.starts, values, sizes).view(bool)
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
     return TermDocuments(starts, postings.documents[kept])
-
-
-def _largest(values: NDArray[np.floating | np.integer], size: int) -> NDArray[np.bool_]:
-    """Return a mask of the `size` largest values; of the values that tie for the last places, the first are marked.
-
-    `size` must be smaller than the number of values.
-    """
-    if size == 0:
-        return np.zeros(len(values), bool)
-    least = np.partition(values, len(values) - size)[len(values) - size]
-    marked: NDArray[np.bool_] = values > least
-    marked[np.flatnonzero(values == least)[: size - marked.sum()]] = True
-    return marked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +106,8 @@ class Champions(Method):
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the champion lists, and return the search function."""
         champions = champions_of(index, self.weighting, self.r, self.share)
-        return among(champions, weighted(index, self.weighting, bitmaps=True), len(index), k, whole_ties, fallback=self.fallback)
+        lists = weighted(index, self.weighting, bitmaps=True)
+        return among(champions, lists, len(index), k, whole_ties, fallback=self.fallback)
 
 
 def champions_of(

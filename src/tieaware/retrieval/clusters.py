@@ -8,15 +8,23 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tieaware.checks.arguments import whole_number
-from tieaware.checks.arrays import Integers, Offsets, Values
+from tieaware.checks.arrays import Integers, Offsets
+from tieaware.kernels import _leaders, _postings
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score_union
 from tieaware.retrieval.champions import TermDocuments
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, query_weights, weighted
-from tieaware.retrieval.postings import Numbers
+from tieaware.retrieval.postings import LONG, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
+from tieaware.runtime.progress import stage
+
+# A term gets a row with a weight for each leader if it occurs in at least a quarter (1 / _DENSE) of the leaders.
+_DENSE = 4
+# The number of documents whose nearest leaders are found between two advances of the progress line.
+_CHUNK = 1 << 14
 
 
 class _Leaders(NamedTuple):
@@ -29,7 +37,7 @@ class _Leaders(NamedTuple):
     documents: Integers
     starts: Offsets
     leaders: Numbers
-    weights: Weights
+    weights: NDArray[np.float32]
 
     @classmethod
     def of(cls, index: Index, weights: Weights, chosen: Integers) -> _Leaders:
@@ -52,46 +60,43 @@ def _chosen(n_documents: int, n_leaders: int, seed: int) -> Integers:
 
 def _followers(index: Index, weights: Weights, leaders: _Leaders, b1: int) -> TermDocuments:
     """Return the followers of each leader: the leader itself, and all documents that have it among their b1 nearest."""
-    n_documents, n_leaders = len(index), len(leaders.documents)
-    b1 = min(b1, n_leaders)
-    nearest, cosines = np.full((b1, n_documents), -1, np.int32), np.full((b1, n_documents), -1.0)
-    terms = np.repeat(np.arange(len(leaders.starts) - 1), np.diff(leaders.starts))
-    order = np.argsort(leaders.leaders, kind="stable")
-    edges = np.searchsorted(leaders.leaders[order], np.arange(n_leaders + 1))
-    for leader in range(n_leaders):
-        rows = order[edges[leader] : edges[leader + 1]]
-        products = _products(index, weights, terms[rows], leaders.weights[rows])
-        _insert(leader, products, nearest, cosines)
-    followers = np.setdiff1d(np.arange(n_documents), leaders.documents)
-    followed = np.concatenate([np.arange(n_leaders), nearest[:, followers].reshape(-1)])
-    documents = np.concatenate([leaders.documents, np.tile(followers, b1)]).astype(np.int32)
+    n_leaders = len(leaders.documents)
+    followers = np.setdiff1d(np.arange(len(index)), leaders.documents)
+    nearest = _nearest(index.postings, weights, leaders, min(b1, n_leaders))[followers]
+    followed = np.concatenate([np.arange(n_leaders), nearest.reshape(-1)])
+    documents = np.concatenate([leaders.documents, np.repeat(followers, nearest.shape[1])]).astype(np.int32)
     order = np.lexsort((documents, followed))
     return TermDocuments(np.searchsorted(followed[order], np.arange(n_leaders + 1)).astype(np.int64), documents[order])
 
 
-def _products(index: Index, weights: Weights, terms: Integers, own: Weights) -> Values:
-    """Return the dot product of a leader's vector with each document's vector, summed in the order of the terms."""
-    products = np.zeros(len(index))
-    for term, weight in zip(terms, own.astype(np.float64), strict=True):
-        a, b = index.postings.starts[term], index.postings.starts[term + 1]
-        products[index.postings.documents[a:b]] += weight * weights[a:b].astype(np.float64)
-    return products
+def _nearest(postings: Postings, weights: Weights, leaders: _Leaders, b: int) -> Numbers:
+    """Return the b leaders that are nearest to each document; if they are equally near, those with the lowest numbers.
 
-
-def _insert(leader: int, products: Values, nearest: Numbers, cosines: Values) -> None:
-    """Insert a leader into each document's list of nearest leaders, after leaders that are equally near.
-
-    Each column of `nearest` and `cosines` belongs to one document, and has its nearest leaders with their cosines, the
-    largest first. Dot products are compared instead of cosines. A cosine would also be divided by the length of the
-    document's vector; this length is the same for all leaders, so it does not change their order.
+    Dot products are compared instead of cosines. A cosine would also be divided by the length of the document's vector;
+    this length is the same for all leaders, so it does not change their order.
     """
-    inserted = np.zeros(len(products), bool)
-    moved = np.full(len(products), leader, np.int32)
-    for near, cosine in zip(nearest, cosines, strict=True):
-        # Below the row where the leader is inserted, each row takes the values of the row above it.
-        inserted |= products > cosine
-        near[inserted], moved[inserted] = moved[inserted], near[inserted]
-        cosine[inserted], products[inserted] = products[inserted], cosine[inserted]
+    n_documents, n_leaders = len(postings.lengths), len(leaders.documents)
+    # Transpose the postings, so that the terms of a document follow one another. The weights pass as integers.
+    passed = weights.astype(np.float32).view(np.int32)
+    offsets, terms, passed = _postings.transposed(postings.starts, postings.documents, passed, n_documents)
+    sizes = np.diff(leaders.starts)
+    frequent = np.flatnonzero(sizes * _DENSE >= n_leaders)
+    rows = np.full(postings.n_terms, -1)
+    rows[frequent] = np.arange(len(frequent))
+    dense = np.zeros((len(frequent), n_leaders), np.float32)
+    for row, term in enumerate(frequent):
+        a, stop = leaders.starts[term], leaders.starts[term + 1]
+        dense[row, leaders.leaders[a:stop]] = leaders.weights[a:stop]
+    nearest = np.empty((n_documents, b), np.int32)
+    with stage("clusters", n_documents, unit=" documents", shown=len(postings) > LONG) as advance:
+        for first in range(0, n_documents, _CHUNK):
+            last = min(n_documents, first + _CHUNK)
+            _leaders.nearest(
+                offsets[first : last + 1], terms, passed.view(np.float32), leaders.starts, leaders.leaders,
+                leaders.weights, n_leaders, rows, dense, b, nearest[first:last],
+            )  # fmt: skip
+            advance(last - first)
+    return nearest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,8 +108,8 @@ class ClusterPruning(Method):
     the query.
 
     See Introduction to Information Retrieval, section 7.1.6. With `b2` equal to the number of leaders, the result is
-    that of `Exact`, bit for bit. The costs include those of finding the nearest leaders. Preparing the clusters takes
-    as long as an exact search with each leader as the query.
+    that of `Exact`, bit for bit. The costs include those of finding the nearest leaders. Preparing the clusters
+    compares each document with each leader.
 
     Parameters
     ----------
