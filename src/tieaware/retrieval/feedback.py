@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from tieaware.retrieval.weighting import Weights
 _MOST = float(np.finfo(np.float64).max)
 
 
-class _Vectors(NamedTuple):
+class Vectors(NamedTuple):
     """The term vectors of documents: document ``d`` has the terms ``terms[starts[d]:starts[d + 1]]``, ascending."""
 
     starts: Offsets
@@ -30,10 +31,10 @@ class _Vectors(NamedTuple):
     weights: Weights
 
     @classmethod
-    def of(cls, index: Index, weighting: str) -> _Vectors:
+    def of(cls, index: Index, weighting: str) -> Vectors:
         """Transpose the postings of an index; the index caches the result."""
 
-        def prepare() -> _Vectors:
+        def prepare() -> Vectors:
             postings, weights = index.postings, posting_weights(index, weighting)
             order = np.argsort(postings.documents, kind="stable")
             df = postings.document_frequencies
@@ -81,19 +82,19 @@ class _Rocchio(NamedTuple):
             whole_number("n_terms", self.n_terms, 0)
 
     def expand(
-        self, query: Query, weights: Values, vectors: _Vectors, relevant: tuple[Integers | Numbers, Values],
-        nonrelevant: Integers,
+        self, query: Query, weights: Values, vectors: Vectors, relevant: tuple[Integers | Numbers, Values],
+        nonrelevant: Integers | Numbers, divisor: int | None = None,
     ) -> Query:  # fmt: skip
         """Return α q + β centroid(relevant) - γ centroid(nonrelevant), without the terms whose weight is not positive.
 
         q is the vector of the query's weights. `relevant` has document numbers, and the probability that each of these
         documents is relevant. The probabilities add up to the expected number of relevant documents, by which the
-        centroid is divided.
+        centroid is divided, unless another divisor is given.
         """
         documents, shares = relevant
         terms, sums = vectors.summed(documents, shares)
         other_terms, other_sums = vectors.summed(nonrelevant, np.ones(len(nonrelevant)))
-        n_relevant, n_others = max(1, round(shares.sum())), max(1, len(nonrelevant))
+        n_relevant, n_others = divisor or max(1, round(shares.sum())), max(1, len(nonrelevant))
         all_terms, places = np.unique(np.concatenate([query.terms, terms, other_terms]), return_inverse=True)
         summands = (self.alpha * weights, self.beta * (sums / n_relevant), -self.gamma * (other_sums / n_others))
         moved = _sums(places, np.concatenate(summands), len(all_terms))
@@ -159,11 +160,72 @@ def rocchio(
     """
     formula = _Rocchio(alpha, beta, gamma, n_terms)
     formula.check()
-    judged, vectors = as_qrels(qrels), _Vectors.of(index, weighting)
-    rel = threshold("rel", rel)
+    vectors, expanded = Vectors.of(index, weighting), {}
+    for name, query, relevant, nonrelevant in _judged(index, queries, qrels, rel):
+        weights = query_weights(index, weighting, query)
+        expanded[name] = formula.expand(query, weights, vectors, (relevant, np.ones(len(relevant))), nonrelevant)
+    return expanded
+
+
+def ide_dec_hi(
+    index: Index, queries: Mapping[Any, Any], qrels: QrelsLike, *, weighting: str = "lnc.ltc", alpha: float = 1.0,
+    beta: float = 1.0, gamma: float = 1.0, rel: float = 1, n_terms: int | None = None,
+) -> dict[Any, Query]:  # fmt: skip
+    """Move queries towards their relevant documents and away from the best nonrelevant one, by Ide's formula dec-hi.
+
+    The new query is alpha times the query, plus beta times the sum of the relevant documents' vectors, minus gamma
+    times the vector of the nonrelevant document that an exact search ranks highest. If several nonrelevant documents
+    tie for the highest rank, the mean of their vectors is subtracted, which is the expected vector over all orders of
+    the tie. If the search finds no nonrelevant document, none is subtracted.
+
+    See Introduction to Information Retrieval, section 9.1.1; Salton and Buckley, Improving retrieval performance by
+    relevance feedback, Journal of the American Society for Information Science 41(4), 1990.
+
+    Parameters
+    ----------
+    index, queries, qrels, weighting, rel, n_terms
+        As for `rocchio`.
+    alpha, beta, gamma : float
+        The weights of the query, of the sum of the relevant documents, and of the nonrelevant document; at least 0.
+
+    Returns
+    -------
+    dict of Query
+        As `rocchio` returns.
+
+    Raises
+    ------
+    InputError
+        As `rocchio` raises.
+
+    Examples
+    --------
+    >>> texts = [("d1", "tie rank"), ("d2", "tie rank list"), ("d3", "tie list"), ("d4", "tie band"), ("d5", "list")]
+    >>> index = Index.build(texts, analyzer=str.split)
+    >>> judgments = {"q": {"d1": 1, "d2": 1, "d3": 0, "d4": 0, "d5": 0}}
+    >>> expanded = ide_dec_hi(index, {"q": "tie tie"}, judgments, weighting="nnn.nnn")
+    >>> [index.terms[t] for t in expanded["q"].terms], expanded["q"].weights.tolist()
+    (['tie', 'rank', 'list'], [3.0, 2.0, 0.5])
+    """
+    formula = _Rocchio(alpha, beta, gamma, n_terms)
+    formula.check()
+    vectors, search = Vectors.of(index, weighting), filtered_searcher(Exact(weighting=weighting), index, 1, True)
+    expanded = {}
+    for name, query, relevant, nonrelevant in _judged(index, queries, qrels, rel):
+        among = nonrelevant if query.documents is None else np.intersect1d(nonrelevant, query.documents)
+        highest = search(query._replace(documents=among.astype(np.int32))).documents
+        weights = query_weights(index, weighting, query)
+        expanded[name] = formula.expand(query, weights, vectors, (relevant, np.ones(len(relevant))), highest, divisor=1)
+    return expanded
+
+
+def _judged(
+    index: Index, queries: Mapping[Any, Any], qrels: QrelsLike, rel: float
+) -> Iterator[tuple[Any, Query, Integers, Integers]]:
+    """Yield each query with its id and the numbers of its relevant and of its nonrelevant documents, ascending."""
+    judged, rel = as_qrels(qrels), threshold("rel", rel)
     rows = {query: (a, b) for query, a, b in zip(judged.queries, judged.offsets[:-1], judged.offsets[1:], strict=True)}
     numbers = index.prepared("numbers", lambda: {name: number for number, name in enumerate(index.documents)})
-    expanded = {}
     for name, text in queries.items():
         query = text if isinstance(text, Query) else index.query(text)
         a, b = rows.get(encoded(name), (0, 0))
@@ -171,14 +233,53 @@ def rocchio(
         known = sorted(each for each in found if each[0] >= 0)
         documents = np.array([document for document, _ in known], np.int64)
         labels = np.array([label for _, label in known], np.float64)
-        relevant, nonrelevant = documents[labels >= rel], documents[(labels >= 0) & (labels < rel)]
-        weights = query_weights(index, weighting, query)
-        expanded[name] = formula.expand(query, weights, vectors, (relevant, np.ones(len(relevant))), nonrelevant)
-    return expanded
+        yield name, query, documents[labels >= rel], documents[(labels >= 0) & (labels < rel)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlindFeedback(Method):
+class Feedback(Method):
+    """The base class of methods that search, expand the query by the top documents, and search again.
+
+    Parameters
+    ----------
+    depth : int, default: 10
+        The number of top documents.
+    """
+
+    depth: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole_number("depth", self.depth, 1)
+
+    @abstractmethod
+    def _expansion(self, index: Index) -> tuple[Vectors, Callable[[Query, Found, Values], Query]]:
+        """Return the vectors of the documents, and a function that expands a query.
+
+        The function takes the top documents, in ascending order of number, and the probability of each to be in the top
+        if tied documents are in random order.
+        """
+
+    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
+        """Prepare the documents' vectors, and return the search function."""
+        exact, (vectors, expand) = Exact(weighting=self.weighting), self._expansion(index)
+        search = filtered_searcher(exact, index, self.depth, True)
+        search_again = exact.searcher(index, k, whole_ties)
+
+        def find(query: Query) -> Found:
+            first = search(query)
+            order = np.argsort(first.documents)
+            top = first._replace(documents=first.documents[order], scores=first.scores[order])
+            again = search_again(expand(query, top, inclusion(first.scores, self.depth)[order]))
+            costs = np.add(first[2:], again[2:])
+            costs[0] += vectors.size(first.documents)
+            return Found(again.documents, again.scores, *costs.tolist())
+
+        return find
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlindFeedback(Feedback):
     """Search, move the query towards the top documents as if these were relevant, and search again.
 
     If the top ends inside a tie group, the centroid does not depend on which documents of the group come first. Each
@@ -206,40 +307,30 @@ class BlindFeedback(Method):
     (['d1', 'd2', 'd3', 'd4'], [2.125, 2.125, 0.375, 0.375])
     """
 
-    depth: int = 10
     alpha: float = 1.0
     beta: float = 0.75
     n_terms: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole_number("depth", self.depth, 1)
         self._formula.check()
 
     @property
     def _formula(self) -> _Rocchio:
         return _Rocchio(self.alpha, self.beta, 0.0, self.n_terms)
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the documents' vectors, and return the search function."""
-        vectors, exact = _Vectors.of(index, self.weighting), Exact(weighting=self.weighting)
-        search = filtered_searcher(exact, index, self.depth, True)
-        search_again = exact.searcher(index, k, whole_ties)
+    def _expansion(self, index: Index) -> tuple[Vectors, Callable[[Query, Found, Values], Query]]:
+        """Return the vectors of the documents, and the function that moves a query towards the top documents."""
+        vectors, nonrelevant = Vectors.of(index, self.weighting), np.empty(0, np.int64)
 
-        def find(query: Query) -> Found:
-            first = search(query)
-            order = np.argsort(first.documents)
-            top = first.documents[order], _inclusion(first.scores, self.depth)[order]
+        def expand(query: Query, top: Found, shares: Values) -> Query:
             weights = query_weights(index, self.weighting, query)
-            again = search_again(self._formula.expand(query, weights, vectors, top, np.empty(0, np.int64)))
-            costs = np.add(first[2:], again[2:])
-            costs[0] += vectors.size(first.documents)
-            return Found(again.documents, again.scores, *costs.tolist())
+            return self._formula.expand(query, weights, vectors, (top.documents, shares), nonrelevant)
 
-        return find
+        return vectors, expand
 
 
-def _inclusion(scores: Values, k: int) -> Values:
+def inclusion(scores: Values, k: int) -> Values:
     """Return the probability of each document to be in the top k if tied documents are in random order.
 
     `scores` are in descending order, and include all scores that tie with the k-th.

@@ -14,6 +14,9 @@ from tieaware.retrieval.method import Method
 _FUNCTIONS = {
     "rocchio": "it makes queries from judgments, in Python, with which any method can search; "
     "BlindFeedback() needs no judgments",
+    "ide_dec_hi": "it makes queries from judgments, in Python, with which any method can search; "
+    "BlindFeedback() needs no judgments",
+    "Thesaurus": "it expands queries, in Python, with which any method can search",
 }
 
 
