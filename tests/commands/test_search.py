@@ -363,6 +363,7 @@ def status_of(arguments):
         ("search index t.tsv --method Champions(**3)", "--method: expected a name such as Champions(r=100), found"),
         ("search index t.tsv --method WeightedZones(weights=[1])", "--method: weights[0] of WeightedZones("),
         ("search index t.tsv --method WeightedZones(weights={'tite':1})", "--method: weights of WeightedZones("),
+        ("search index t.tsv --method Exact --method MaxScore", "--method can be given only once: a run is made by"),
         ("search index t.tsv --method rocchio", "--method: rocchio is not a method: it makes queries from judgments"),
         ("search index t.tsv --weighting bm52", "--weighting: expected letters such as lnc.ltc"),
         ("search index t.tsv -k 0", "-k: expected a whole number of at least 1, found 0"),

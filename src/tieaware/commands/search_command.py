@@ -37,8 +37,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     retrieval_options.add_format(command, "the topics")
     retrieval_options.add_topic_parts(command)
     command.add_argument(
-        "--method", default="Exact()", metavar="METHOD", help="search method, such as 'Champions(r=100)' (%(default)s)"
-    )
+        "--method", action="append", metavar="METHOD",
+        help="search method, such as 'Champions(r=100)' (default: Exact())",
+    )  # fmt: skip
     retrieval_options.add_weighting(command)
     command.add_argument(
         "--whole-ties", action="store_true",
@@ -64,7 +65,10 @@ def _run(arguments: argparse.Namespace) -> str:
         retrieval_options.check_output(arguments.out, arguments.index, arguments.queries)
         if not arguments.out.endswith(".parquet"):
             check_ending(arguments.out)
-    (method,) = retrieval_options.methods([arguments.method], arguments)
+    method, *others = retrieval_options.methods(arguments.method or ["Exact()"], arguments)
+    if others:
+        problem = "--method can be given only once: a run is made by one method; tieaware inexact compares several"
+        raise InputError("", problem, argument="method")
     queries = _queries(arguments)
     index = retrieval_options.loaded_index(arguments.index)
     try:
