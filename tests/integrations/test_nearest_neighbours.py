@@ -5,6 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tieaware import InputError
 from tieaware.integrations.nearest_neighbours import (
@@ -263,6 +265,24 @@ def test_unusable_arrays_in_hdf5(tmp_path, values, message):
     with pytest.raises(InputError) as error:
         read_neighbours(tmp_path / "a.h5")
     assert str(error.value) == f"{tmp_path / 'a.h5'}: {message}"
+
+
+@given(
+    st.sampled_from([".bin", ".ibin", ".fbin", ".ivecs", ".hdf5"]), st.lists(st.integers(-2, 9), max_size=12),
+    st.binary(max_size=5),
+)  # fmt: skip
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes_are_read_or_refused_in_one_line(tmp_path, suffix, numbers, rest):
+    """A file of small numbers is often consistent, so that some are read, and `recall` takes what was read."""
+    path = tmp_path / f"truth{suffix}"
+    path.write_bytes(np.int32(numbers).tobytes() + rest)
+    message = ""
+    try:
+        found = read_neighbours(path)
+        recall(found, np.asarray(found.ids)[:, :1], 1)
+    except InputError as error:
+        message = str(error)
+    assert "\n" not in message
 
 
 def test_a_group_is_no_array(tmp_path):

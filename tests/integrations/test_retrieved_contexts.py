@@ -59,6 +59,10 @@ def test_labels_of_a_grader():
     [
         (lambda: evaluate({"a"}, ["a"], [1.0, 2.0], "RR"), "scores: must be one for each of 1 contexts; found 2"),
         (lambda: evaluate({"a"}, ["a"], [np.nan], "RR"), "scores[0]: expected a number, found NaN"),
+        (lambda: evaluate("ab", ["a"]), "relevant: expected a collection of identifiers or texts, found 'ab'"),
+        (lambda: evaluate({"a"}, "ab"), "retrieved: expected a collection of identifiers or texts, found 'ab'"),
+        (lambda: evaluate({"a"}, [["a"]]), "retrieved: expected a collection of identifiers or texts, found [['a']]"),
+        (lambda: evaluate(7, ["a"]), "relevant: expected a collection of identifiers or texts, found 7"),
         (lambda: evaluate({"a"}, ["a"], None, "RR AP"), "measure: must be one measure; found 'RR AP'"),
         (lambda: graded(lambda question, texts: [1], "q", ["a", "b"]),
          "grader: must return a label for each of 2 contexts; found 1"),

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tieaware
 from tieaware import InputError
@@ -282,3 +284,47 @@ def test_unusable_files_are_refused(name, contents, message, tmp_path):
         read_judgments(path)
     assert str(error.value).startswith(f"{path}{message}")
     assert "\n" not in str(error.value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=3,
+)
+
+
+def with_other_value(value, path, other):
+    """Return a JSON value in which another stands at the end of a path, each step of which is a number from 0 to 1."""
+    if not path or not isinstance(value, dict | list) or not value:
+        return other
+    copied = value.copy()
+    keys = list(value) if isinstance(value, dict) else range(len(value))
+    key = keys[int(path[0] * len(keys))]
+    copied[key] = with_other_value(value[key], path[1:], other)
+    return copied
+
+
+STEPS = st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=7)
+
+
+@given(st.sampled_from(list(FORMS.values())), STEPS, JSON)
+@settings(max_examples=300, deadline=None)
+def test_judgments_with_any_value_in_any_place_are_read_or_refused_in_one_line(judgments, path, other):
+    assert "\n" not in refusal(read_judgments, with_other_value(judgments, path, other))
+
+
+@given(st.sampled_from([RANK_EVAL, SEARCHES, VESPA]), STEPS, JSON)
+@settings(max_examples=300, deadline=None)
+def test_results_with_any_value_in_any_place_are_read_or_refused_in_one_line(results, path, other):
+    queries = None if results is RANK_EVAL else list(RUN)
+    value = with_other_value(results, path, other)
+    assert "\n" not in refusal(lambda value: read_results(value, queries), value)
+
+
+def refusal(read, value):
+    """Return the message of the error about a value, or "" if it can be read."""
+    try:
+        read(value)
+    except InputError as error:
+        return str(error)
+    return ""

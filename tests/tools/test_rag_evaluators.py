@@ -67,9 +67,9 @@ def test_llama_index_evaluator_tells_the_scores():
 
 def test_llama_index_metric_needs_its_arguments():
     pytest.importorskip("llama_index.core")
-    with pytest.raises(InputError, match="expected_ids: and retrieved_ids are needed"):
+    with pytest.raises(InputError, match="expected_ids: is needed, and so is retrieved_ids"):
         for_llama_index.metric("RR").compute(query="q")
-    with pytest.raises(InputError, match="retrieved_texts: are needed by the grader"):
+    with pytest.raises(InputError, match="retrieved_texts: is needed by the grader"):
         for_llama_index.metric("RR", grader=lambda query, texts: []).compute(query="q", retrieved_ids=["a"])
     for wrong in (lambda: for_llama_index.metric("XX"), lambda: for_llama_index.metric("RR", ties="mean")):
         with pytest.raises(InputError):

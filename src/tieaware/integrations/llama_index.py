@@ -69,12 +69,12 @@ def metric(measure: str | Measure, *, ties: TieRuleName = "average", grader: Gra
         """Evaluate the nodes that were retrieved for one query."""
         if grader is not None:
             if retrieved_texts is None:
-                raise InputError("retrieved_texts", "are needed by the grader")
+                raise InputError("retrieved_texts", "is needed by the grader")
             relevant: Any = graded(grader, query or "", retrieved_texts)
             found = evaluate(relevant, retrieved_texts, retrieved_scores, parsed, ties=ties)
         else:
             if expected_ids is None or retrieved_ids is None:
-                raise InputError("expected_ids", "and retrieved_ids are needed")
+                raise InputError("expected_ids", "is needed, and so is retrieved_ids")
             found = evaluate(set(expected_ids), retrieved_ids, retrieved_scores, parsed, ties=ties)
         value, *_ = found
         spread = {name: each for name, each in found._asdict().items() if name != "value"}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import shown
+from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import as_scores, check_no_nan
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
@@ -81,7 +81,8 @@ def evaluate(
     Raises
     ------
     InputError
-        If the numbers of contexts and scores differ, a score is NaN, or the measure is unknown.
+        If the numbers of contexts and scores differ, a score is NaN, a context cannot be the key of a dict, or the
+        measure is unknown.
 
     Examples
     --------
@@ -95,6 +96,8 @@ def evaluate(
     measures = parse_measures(measure)
     if len(measures) != 1:
         raise InputError("measure", f"must be one measure; found {shown(measure)}")
+    _check_names(relevant, "relevant")
+    _check_names(retrieved, "retrieved")
     labels = relevant if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1)
     kept = _best_scores(retrieved, scores)
     judgments = np.array([*labels.values()]), [0, len(labels)]
@@ -141,6 +144,17 @@ def graded(grader: Grader, question: str, contexts: Sequence[str]) -> dict[str, 
     if len(labels) != len(different):
         raise InputError("grader", f"must return a label for each of {len(different)} contexts; found {len(labels)}")
     return dict(zip(different, labels.tolist(), strict=True))
+
+
+def _check_names(contexts: Any, where: str) -> None:
+    """Check that contexts are a collection, but not one text, and that each can be the key of a dict."""
+    try:
+        if isinstance(contexts, str | bytes):
+            raise TypeError
+        for context in contexts:
+            hash(context)
+    except TypeError:
+        raise unexpected(where, "a collection of identifiers or texts", shown(contexts)) from None
 
 
 def _best_scores(retrieved: Sequence[Hashable], scores: npt.ArrayLike | None) -> dict[Hashable, float]:

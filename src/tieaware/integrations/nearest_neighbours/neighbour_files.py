@@ -27,7 +27,7 @@ class Neighbours(NamedTuple):
 
     Attributes
     ----------
-    ids : integers, shape (n_queries, depth), or None
+    ids : integers, shape (n_queries, depth)
         The neighbours. A negative number means that there is none, as in faiss.
     distances : real numbers, shape (n_queries, depth), or None
         The distance, or similarity, of each neighbour.
@@ -39,7 +39,7 @@ class Neighbours(NamedTuple):
     [[7, 3]]
     """
 
-    ids: npt.ArrayLike | None
+    ids: npt.ArrayLike
     distances: npt.ArrayLike | None = None
 
 
@@ -192,17 +192,16 @@ def _read_hdf5(path: str | os.PathLike[str]) -> Neighbours:
         with h5py.File(path, "r") as file:
             if "neighbors" not in file:
                 raise InputError(source_name(path), "there is no array 'neighbors'")
-            return Neighbours(*(_read_array(file, name, path) for name in ("neighbors", "distances")))
+            return Neighbours(_read_array(file, "neighbors", path), _read_array(file, "distances", path))
     except (OSError, RuntimeError, KeyError) as error:
         raise InputError(source_name(path), f"the file cannot be read as HDF5: {reason(error)}") from None
 
 
-def _read_array(file: Any, name: str, path: str | os.PathLike[str]) -> npt.NDArray[Any] | None:
+def _read_array(file: Any, name: str, path: str | os.PathLike[str]) -> Any:
     """Return a two-dimensional array of numbers from an HDF5 file, or None if there is none of this name."""
     if name not in file:
         return None
     shape, dtype = (getattr(file[name], attribute, None) for attribute in ("shape", "dtype"))
     if shape is None or dtype is None or len(shape) != 2 or dtype.kind not in "iuf":
         raise InputError(source_name(path), f"{name!r} is not a two-dimensional array of numbers")
-    values: npt.NDArray[Any] = file[name][:]
-    return values
+    return file[name][:]
