@@ -15,7 +15,7 @@ from tieaware.output.tables import Cell, Table, counted
 from tieaware.runtime.progress import stage
 
 if TYPE_CHECKING:
-    from tieaware.retrieval import Costs, Method
+    from tieaware.retrieval import Costs, Index, Method, Query
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,6 +33,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command.add_argument(
         "--query", action="append", metavar="WORDS",
         help="words to search for, instead of a file of topics; repeatable: the queries are called 1, 2, …",
+    )  # fmt: skip
+    command.add_argument(
+        "--filters", action="store_true",
+        help='find only documents that contain the phrases in "double quotes", and match AND, OR, NOT and parentheses',
     )  # fmt: skip
     retrieval_options.add_format(command, "the topics")
     retrieval_options.add_topic_parts(command)
@@ -73,8 +77,9 @@ def _run(arguments: argparse.Namespace) -> str:
     index = retrieval_options.loaded_index(arguments.index)
     try:
         with stage("searching"):
+            searched = _filtered(index, queries) if arguments.filters else queries
             run, costs = method.counted(
-                index, queries, arguments.k, whole_ties=arguments.whole_ties, threads=arguments.threads
+                index, searched, arguments.k, whole_ties=arguments.whole_ties, threads=arguments.threads
             )
     except InputError as error:
         raise _reworded(error, method, arguments) from None
@@ -109,6 +114,21 @@ def _queries(arguments: argparse.Namespace) -> dict[str, str]:
         if getattr(arguments, option) is not None:
             raise InputError("", "--query has words, not a file of topics with a format and parts", argument=option)
     return {str(i): words for i, words in enumerate(arguments.query, 1)}
+
+
+def _filtered(index: Index, queries: dict[str, str]) -> dict[str, Query]:
+    """Return the queries with their filters; an error names the query."""
+    # Imported here because `tieaware --help` must not wait for it.
+    from tieaware.retrieval import parse_query
+
+    parsed = {}
+    for name, text in queries.items():
+        try:
+            parsed[name] = parse_query(index, text)
+        except InputError as error:
+            _, is_query, place = error.where.partition("query")
+            raise InputError(f"query {name}{place}" if is_query else error.where, error.problem) from None
+    return parsed
 
 
 def _table(costs: Costs, queries: list[str]) -> Table:

@@ -172,10 +172,10 @@ class GlobalChampions(Method):
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the global champion lists, and return the search function."""
-        postings, quality, weights = index.postings, quality_of(index), single_term_scores(index, self.weighting)
+        postings, quality = index.postings, quality_of(index)
 
         def prepare() -> TermDocuments:
-            sizes = np.full(len(postings.starts) - 1, self.r)
+            sizes, weights = np.full(len(postings.starts) - 1, self.r), single_term_scores(index, self.weighting)
             return best_documents(postings, quality[postings.documents] + weights, sizes)
 
         champions = index.prepared(("global champions", self.weighting, self.r), prepare)
