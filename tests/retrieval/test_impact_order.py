@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from searches import Search, searches
 
 from tieaware import InputError
-from tieaware.kernels import _impact_sums, _impacts
+from tieaware.kernels import _impact_sums, _impacts, _prefixes
 from tieaware.retrieval import Exact, ImpactOrdered, Index
 from tieaware.retrieval.method import posting_weights, query_weights
 
@@ -113,6 +113,60 @@ def test_scores_of_several_chunks_equal_numpy(k, whole_ties):
     assert found[1].tolist() == sums[order].tolist()
     assert len(order) <= found[2] == found[3] <= np.count_nonzero(sums)
     assert found[4] == most
+
+
+@pytest.mark.parametrize("distinct", [5, 40, 10**6])
+def test_prefixes_equal_a_heap_of_segments(distinct):
+    """The binary search chooses what the heap chooses, also where impacts of several terms tie or are 0."""
+    rng = np.random.default_rng(distinct)
+    n, sizes = 3000, np.array([1500, 1, 400, 400, 0, 90])
+    starts = np.append(0, np.cumsum(sizes))
+    documents = np.concatenate([np.sort(rng.choice(n, size, replace=False)) for size in sizes]).astype(np.int32)
+    weights = (rng.integers(0, distinct, starts[-1]) / np.float32(distinct)).astype(np.float32)
+    term = np.repeat(np.arange(6), sizes)
+    order = np.lexsort((documents, -weights, term))
+    documents, weights = documents[order], weights[order]
+    segments = np.append(np.append(0, 1 + np.flatnonzero(np.diff(term) | (np.diff(weights) != 0))), starts[-1])
+    term_starts = np.searchsorted(segments, starts)
+    sums = _prefixes.Sums(n)
+    for query, share_read, most, floor, by_term in product(
+        (np.ones(6), np.array([0.5, 9, 1, 1, 3, 2]), np.array([0, -1.0, 0.3, 0.3, 1, -0.2])), (1.0, 0.1, 0.013),
+        (2**63 - 1, 0, 1, 500), (0.0, 0.4, 1.0), (False, True),
+    ):  # fmt: skip
+        limits = share_read, most, floor, by_term
+        begins, stops, *_ = _impacts.choose(np.arange(6), term_starts, segments, weights, query, *limits)
+        expected = np.zeros(n)
+        for q, a, b in zip(query, begins, stops, strict=True):
+            expected[documents[a:b]] += q * weights[a:b].astype(np.float64)
+        scores = {d: s for d, s in enumerate(expected.tolist()) if s > 0}
+        for k, whole_ties in ((1, False), (20, True), (20, False), (10**9, False)):
+            found = _prefixes.search(
+                np.arange(6), starts, documents, weights, query, *limits, k, whole_ties, sums
+            )
+            assert list(zip(found[0].tolist(), found[1].tolist(), strict=True)) == reference.top(scores, k, whole_ties)
+            assert found[2] == len(scores)
+            assert found[4] == (stops - begins).sum()
+
+
+def test_prefixes_are_checked():
+    terms, starts, own, sums = np.array([0]), np.array([0, 2]), np.ones(1), _prefixes.Sums(3)
+    documents, weights = np.array([0, 1], np.int32), np.array([2, 1], np.float32)
+    limits = 1.0, 9, 0.0, False, 5, False
+
+    def search(terms=terms, starts=starts, documents=documents, weights=weights, own=own):
+        return _prefixes.search(terms, starts, documents, weights, own, *limits, sums)
+
+    assert search()[0].tolist() == [0, 1]
+    assert search(documents=np.array([-1, 3], np.int32))[0].tolist() == []
+    assert search(own=np.array([np.inf])) is None
+    for wrong in (
+        {"terms": np.array([1])}, {"starts": np.array([0, 3])}, {"starts": np.array([-1, 2])},
+        {"weights": weights[:1]}, {"own": np.ones(2)},
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"terms|starts|weight"):
+            search(**wrong)
+    with pytest.raises(ValueError, match="n_documents"):
+        _prefixes.Sums(-1)
 
 
 def test_segments_beyond_the_postings_are_refused():

@@ -9,10 +9,13 @@ from typing import Literal
 import numpy as np
 
 from tieaware.checks.arguments import one_of
-from tieaware.checks.arrays import Values
+from tieaware.checks.arrays import Offsets, Values
+from tieaware.kernels import _largest
 from tieaware.retrieval.accumulators import Found, accumulate
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, weighted
+from tieaware.retrieval.postings import LARGEST
+from tieaware.retrieval.weighting import Weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,18 +124,19 @@ def nth_largest(index: Index, weighting: str, rank: int) -> Values:
     rank = 1 << (rank - 1).bit_length()
 
     def find() -> Values:
-        starts, weights = index.postings.starts, posting_weights(index, weighting)
-        largest = np.zeros(index.postings.n_terms)
-        enough = index.postings.document_frequencies >= rank
-        if rank == 1 and enough.any():
-            largest[enough] = np.maximum.reduceat(weights, starts[:-1][enough])
-            return largest
-        for term in np.flatnonzero(enough):
-            term_weights = weights[starts[term] : starts[term + 1]]
-            largest[term] = np.partition(term_weights, len(term_weights) - rank)[len(term_weights) - rank]
-        return largest
+        return nth_largest_of(index.postings.starts, posting_weights(index, weighting), rank)
 
     return index.prepared(("largest weights", weighting, rank), find)
+
+
+def nth_largest_of(starts: Offsets, weights: Weights, rank: int) -> Values:
+    """Return the weight with this rank of each term; 0 if the term has fewer postings."""
+    rank = min(rank, LARGEST)
+    enough = np.diff(starts) >= rank
+    marks = _largest.largest(starts, weights, np.where(enough, rank, 0)).view(bool)
+    largest = np.zeros(len(starts) - 1)
+    largest[enough] = weights[marks].reshape(-1, rank).min(axis=1)
+    return largest
 
 
 def score_of_k(query_weights: Values, kth_largest: Values) -> float:

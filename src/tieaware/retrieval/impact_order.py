@@ -13,7 +13,7 @@ import numpy as np
 
 from tieaware.checks.arguments import is_integer, number, one_of, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
-from tieaware.kernels import _impact_sums, _impacts
+from tieaware.kernels import _impact_sums, _impacts, _prefixes
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query
@@ -136,11 +136,15 @@ class ImpactOrdered(Method):
         segments = index.prepared(("segments", self.weighting), lambda: Segments.of(index.postings, weights))
         share, most = (self.postings, None) if isinstance(self.postings, float) else (1.0, self.postings)
         limits = share, _ALL if most is None else min(most, _ALL), self.floor, self.order == "idf"
-        in_16_bits = self._in_16_bits(index, segments, k, whole_ties, limits) if weights.dtype == np.uint8 else None
+        faster = None
+        if weights.dtype == np.uint8:
+            faster = self._in_16_bits(index, segments, k, whole_ties, limits)
+        elif weights.dtype == np.float32 and (len(segments.starts) - 1) * _SHORT > len(weights):
+            faster = self._in_prefixes(index, segments, k, whole_ties, limits)
 
         def find(query: Query) -> Found:
             own_weights = query_weights(index, self.weighting, query)
-            found = in_16_bits(query.terms, own_weights) if in_16_bits is not None else None
+            found = faster(query.terms, own_weights) if faster is not None else None
             if found is not None:
                 return found
             starts, stops, *_ = _impacts.choose(
@@ -153,6 +157,33 @@ class ImpactOrdered(Method):
                 lists = lists._replace(starts=starts, stops=stops, query_weights=own_weights)
                 chunk_size = max(len(index), 1)
             return accumulate(lists, len(index), k, whole_ties=whole_ties, chunk_size=chunk_size)
+
+        return find
+
+    def _in_prefixes(
+        self, index: Index, segments: Segments, k: int, whole_ties: bool, limits: tuple[float, int, float, bool]
+    ) -> Callable[[Integers, Values], Found | None]:
+        """Return a search function for weights of which few are equal, which does not look at segments.
+
+        The function returns None if a weight of the query is not finite.
+        """
+        # Sums that no thread is using, as for impacts of 8 bits.
+        idle: list[_prefixes.Sums] = []
+
+        def find(terms: Integers, own_weights: Values) -> Found | None:
+            try:
+                sums = idle.pop()
+            except IndexError:
+                sums = _prefixes.Sums(len(index))
+            found = _prefixes.search(
+                terms, index.postings.starts, segments.documents, segments.weights, own_weights, *limits,
+                min(k, LARGEST), whole_ties, sums,
+            )  # fmt: skip
+            idle.append(sums)
+            if found is None:
+                return None
+            documents, scores, n_scored, n_comparisons, n_read = found
+            return Found(documents, scores, n_read, n_scored, n_comparisons)
 
         return find
 

@@ -11,6 +11,7 @@ import numpy as np
 from tieaware.checks.arguments import flag, number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
+from tieaware.kernels import _postings
 from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermLists, accumulate
 from tieaware.retrieval.champions import TermDocuments, among, best_documents, champions_of
 from tieaware.retrieval.index import Index, Query
@@ -45,15 +46,19 @@ class _ByQuality(NamedTuple):
         """Renumber the documents, and sort the postings of each term by the new numbers."""
         quality, postings = quality_of(index), index.postings
         order = np.argsort(-quality, kind="stable").astype(np.int32)
-        ranks = np.empty(len(order), np.int32)
-        ranks[order] = np.arange(len(order), dtype=np.int32)
         df = postings.document_frequencies
-        documents = ranks[postings.documents]
-        rows = np.lexsort((documents, np.repeat(np.arange(len(df)), df)))
+        # Transpose the postings, put the documents in their new order, and transpose again. The weights pass as integers.
+        passed = weights.view(np.int32) if weights.dtype == np.float32 else weights.astype(np.int32)
+        offsets, terms, passed = _postings.transposed(postings.starts, postings.documents, passed, len(order))
+        sizes = np.diff(offsets)[order]
+        new_offsets = np.append(0, np.cumsum(sizes))
+        rows = np.repeat(offsets[order] - new_offsets[:-1], sizes) + np.arange(new_offsets[-1])
+        _, documents, passed = _postings.transposed(new_offsets, terms[rows], passed[rows], len(df))
+        renumbered = passed.view(np.float32) if weights.dtype == np.float32 else passed.astype(weights.dtype)
         bounds = np.zeros(len(df), np.float32)
         if len(weights):
             bounds[df > 0] = np.maximum.reduceat(weights, postings.starts[:-1][df > 0])
-        return cls(order, quality[order], documents[rows], weights[rows], bounds)
+        return cls(order, quality[order], documents, renumbered, bounds)
 
     def postings(self, index: Index) -> Postings:
         """Return the renumbered postings."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,21 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import numbers, one_of, unexpected
 from tieaware.checks.arrays import Offsets
 from tieaware.errors import InputError
-from tieaware.retrieval.accumulators import Found, TermLists, accumulate
+from tieaware.retrieval.accumulators import DenseLists, Found, TermLists, accumulate
+from tieaware.retrieval.exact import nth_largest_of, score_of_k
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, posting_weights, query_weights
-from tieaware.retrieval.postings import Numbers
+from tieaware.retrieval.method import Method, dense_lists, posting_weights, query_weights
+from tieaware.retrieval.postings import Numbers, Postings
 from tieaware.retrieval.weighting import Weights
+
+
+class _Tier(NamedTuple):
+    """The postings of a tier: those of term ``t`` are ``starts[t]`` to ``starts[t + 1]``."""
+
+    starts: Offsets
+    documents: Numbers
+    weights: Weights
+    dense: DenseLists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,23 +86,32 @@ class Tiers(Method):
         """Prepare the tiers, and return the search function."""
         postings, weights = index.postings, posting_weights(index, self.weighting)
 
-        def prepare() -> list[tuple[Offsets, Numbers, Weights]]:
+        def prepare() -> list[_Tier]:
             values = weights if self.by == "weight" else postings.frequencies
             tiers = []
             for threshold in self.thresholds or _quantiles(values, self.quantiles):
                 rows = np.flatnonzero(values >= threshold)
-                tiers.append((np.searchsorted(rows, postings.starts), postings.documents[rows], weights[rows]))
+                starts, documents = np.searchsorted(rows, postings.starts), postings.documents[rows]
+                dense = DenseLists.of(Postings(starts, documents, documents, postings.lengths), weights[rows])
+                tiers.append(_Tier(starts, documents, weights[rows], dense))
             return tiers
 
         name = ("tiers", self.weighting, self.thresholds, self.quantiles, self.by)
         upper_tiers = index.prepared(name, prepare)
-        tiers = [*upper_tiers, (postings.starts, postings.documents, weights)]
+        tiers = [*upper_tiers, _Tier(postings.starts, postings.documents, weights, dense_lists(index, self.weighting))]
+        # The rank is rounded up to a power of two, so that the index caches few such arrays.
+        rank = 1 << (k - 1).bit_length()
+        kth_largest = index.prepared(
+            ("largest weights", *name, rank), lambda: [nth_largest_of(each.starts, each.weights, rank) for each in tiers]
+        )
 
         def find(query: Query) -> Found:
             own_weights, costs = query_weights(index, self.weighting, query), np.zeros(3, np.int64)
-            for starts, documents, tier_weights in tiers:
-                lists = TermLists(starts[query.terms], starts[query.terms + 1], own_weights, documents, tier_weights)
-                found = accumulate(lists, len(index), k, whole_ties=whole_ties)
+            for tier, largest in zip(tiers, kth_largest, strict=True):
+                starts, stops = tier.starts[query.terms], tier.starts[query.terms + 1]
+                lists = TermLists(starts, stops, own_weights, tier.documents, tier.weights, tier.dense)
+                floor = score_of_k(own_weights, largest[query.terms])
+                found = accumulate(lists, len(index), k, floor=floor, whole_ties=whole_ties)
                 costs += found[2:]
                 if len(found.documents) >= k:
                     break
