@@ -16,7 +16,7 @@ from tieaware.kernels import _leaders, _postings
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score_union
 from tieaware.retrieval.champions import TermDocuments
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, posting_weights, query_weights, weighted
+from tieaware.retrieval.method import Method, posting_weights, weighted
 from tieaware.retrieval.postings import LONG, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 from tieaware.runtime.progress import stage
@@ -160,20 +160,23 @@ class ClusterPruning(Method):
         leaders, followers = index.prepared(name, prepare)
 
         def find(query: Query) -> Found:
+            term_lists = lists(query)
             nearest = accumulate(
                 TermLists(
-                    leaders.starts[query.terms], leaders.starts[query.terms + 1],
-                    query_weights(index, self.weighting, query), leaders.leaders, leaders.weights,
+                    leaders.starts[query.terms], leaders.starts[query.terms + 1], term_lists.query_weights,
+                    leaders.leaders, leaders.weights,
                 ),
                 len(leaders.documents), self.b2,
             )  # fmt: skip
             # Leaders that contain no term of the query are all equally far from it. Those with the lowest numbers are
             # visited after the matching leaders.
-            unmatched = np.setdiff1d(np.arange(len(leaders.documents)), nearest.documents)
-            visited = np.append(nearest.documents, unmatched[: self.b2 - len(nearest.documents)])
+            visited = nearest.documents
+            if len(visited) < self.b2:
+                unmatched = np.setdiff1d(np.arange(len(leaders.documents)), visited)
+                visited = np.append(visited, unmatched[: self.b2 - len(visited)])
             starts, stops = followers.starts[visited], followers.starts[visited + 1]
             found = score_union(
-                starts, stops, followers.documents, lists(query), len(index), k, whole_ties=whole_ties
+                starts, stops, followers.documents, term_lists, len(index), k, whole_ties=whole_ties
             )
             assert found is not None
             # The entries of the followers' lists are not postings.

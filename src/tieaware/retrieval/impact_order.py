@@ -167,6 +167,7 @@ class ImpactOrdered(Method):
 
         The function returns None if a weight of the query is not finite.
         """
+        weights = segments.weights.astype(np.float32, copy=False)
         # Sums that no thread is using, as for impacts of 8 bits.
         idle: list[_prefixes.Sums] = []
 
@@ -176,8 +177,8 @@ class ImpactOrdered(Method):
             except IndexError:
                 sums = _prefixes.Sums(len(index))
             found = _prefixes.search(
-                terms, index.postings.starts, segments.documents, segments.weights, own_weights, *limits,
-                min(k, LARGEST), whole_ties, sums,
+                terms, index.postings.starts, segments.documents, weights, own_weights, *limits, min(k, LARGEST),
+                whole_ties, sums,
             )  # fmt: skip
             idle.append(sums)
             if found is None:

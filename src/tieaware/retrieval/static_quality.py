@@ -47,7 +47,7 @@ class _ByQuality(NamedTuple):
         quality, postings = quality_of(index), index.postings
         order = np.argsort(-quality, kind="stable").astype(np.int32)
         df = postings.document_frequencies
-        # Transpose the postings, put the documents in their new order, and transpose again. The weights pass as integers.
+        # Transpose the postings, put the documents in their new order, and transpose again. Weights pass as integers.
         passed = weights.view(np.int32) if weights.dtype == np.float32 else weights.astype(np.int32)
         offsets, terms, passed = _postings.transposed(postings.starts, postings.documents, passed, len(order))
         sizes = np.diff(offsets)[order]

@@ -102,7 +102,8 @@ class Tiers(Method):
         # The rank is rounded up to a power of two, so that the index caches few such arrays.
         rank = 1 << (k - 1).bit_length()
         kth_largest = index.prepared(
-            ("largest weights", *name, rank), lambda: [nth_largest_of(each.starts, each.weights, rank) for each in tiers]
+            ("largest weights", *name, rank),
+            lambda: [nth_largest_of(each.starts, each.weights, rank) for each in tiers],
         )
 
         def find(query: Query) -> Found:
