@@ -41,6 +41,9 @@ cdef enum:
     BUCKETS = 2048
     FEW = 24
 
+# The crossings are counted, and their units numbered, with 32 bits.
+cdef Py_ssize_t MOST_CROSSINGS = 0xffffffff
+
 
 # The units of all queries, and the state of the pass. Units of a query are adjacent, in rank order.
 cdef struct Units:
@@ -66,9 +69,11 @@ cdef struct Crossings:
 
 
 cdef bint make_room(Crossings* crossings, Py_ssize_t more) noexcept nogil:
-    """Make room for more crossings; return False if there is no memory."""
+    """Make room for more crossings; return False if there is no memory, or if there are too many to be counted."""
     cdef Py_ssize_t room = max(crossings.count + more, 2 * crossings.room)
     cdef void* grown
+    if crossings.count + more > MOST_CROSSINGS:
+        return False
     if crossings.count + more <= crossings.room and crossings.key != NULL:
         return True
     grown = realloc(crossings.key, room * sizeof(uint64_t))
@@ -319,7 +324,8 @@ cdef class Line:
         try:
             memory = malloc(words * 8 + max(engine.lists.most_weighted, 1))
             values = <double*>malloc(state * 8 + m * sizeof(Mean))
-            if memory == NULL or values == NULL:
+            # A unit and a flag share the 32 bits of `change`.
+            if memory == NULL or values == NULL or n > MOST_CROSSINGS // 2:
                 raise MemoryError("no memory for the line")
             units.first = <int64_t*>memory
             units.start = units.first + queries + 2
