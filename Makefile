@@ -64,6 +64,7 @@ fuzz: $(VENV)/installed-test
 	$(BIN)/python fuzz/producers.py --seconds $(SECONDS)
 	$(BIN)/python fuzz/stored.py --seconds $(SECONDS)
 	$(BIN)/python fuzz/differential.py --seconds $(SECONDS)
+	$(BIN)/python fuzz/interface.py --seconds $(SECONDS)
 	if command -v $(CLANG) > /dev/null; then $(MAKE) fuzz-compiled; else echo "no $(CLANG): make fuzz-compiled is left out"; fi
 fuzz-compiled: build/fuzz/driver
 	fuzz/run parser $(SECONDS)

@@ -1,4 +1,7 @@
-"""Fuzzing of the public interface: calls with invalid arguments must return values or raise a one-line error."""
+"""Fuzzing of the public interface: calls with invalid arguments must return values or raise a one-line error.
+
+libFuzzer chooses the bytes that decide on a call; without clang, they are random: fuzz/interface.py --seconds 60
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import io
 import json
 import os
 import pickle
+import random
 import shutil
 import sys
 import tempfile
@@ -18,10 +22,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from forked import search
 from hostile import Draw, Own, array, frame, number, text
 
 import tieaware
-from tieaware import Evaluator, InputError, Qrels, Results, Run, experiments, precision, statistics
+from tieaware import Evaluator, InputError, Qrels, Results, Run, experiments, fairness, optimise, precision, statistics
 from tieaware.cli import main
 from tieaware.inputs import Identifiers
 from tieaware.integrations import link_prediction
@@ -288,6 +293,90 @@ def command(draw: Draw) -> None:
     assert all(each.isprintable() or each == "\n" for each in printed), (argv, printed)
 
 
+@call
+def real_and_missing_labels(draw: Draw) -> None:
+    labels = draw.good_or_hostile(lambda: draw.pick(([0.5, 1.25, float("nan")], [[0, 0.7, -1]], [float("nan")] * 3)))
+    options = draw.some(missing="unjudged", offsets=lambda: [0, 1, 3], judgments=lambda: ([0.5, float("nan")], [0, 2]))
+    use(draw, Evaluator(labels, measures(draw), **common_options(draw), **options), (3,))
+
+
+@call
+def subtopics(draw: Draw) -> None:
+    labels = draw.good_or_hostile(lambda: draw.pick(([[0, 1], [1, 0], [2, 2]], [[0.5, -1.0], [0.0, 1.0], [1.0, 1.0]])))
+    names = draw.good_or_hostile(lambda: [draw.pick(("alpha_nDCG@5", "ERR_IA", "NRBP", "AP_IA", "StRecall", "nDCG"))])
+    options = draw.some(intents=lambda: [[0.25, 0.75]], missing="unjudged", docids=lambda: ["a", "b", "c"])
+    use(draw, Evaluator(labels, names, subtopics=True, **common_options(draw), **options), (3,))
+
+
+@call
+def line(draw: Draw) -> None:
+    one = Evaluator([0, 1, 2, 0], measures(draw), offsets=[0, 2, 4], **common_options(draw))
+    ends = [draw.good_or_hostile(good) for good in ([1.0, 2.0, 3.0, 3.0], [0.5, -1.0, 0.0, 2.0])]
+    made = (one.along if draw.below(2) else one.between)(*ends)
+    repr(made), made.best()
+
+
+@call
+def exposures(draw: Draw) -> None:
+    scores = draw.good_or_hostile(lambda: [1.0, 1.0, 0.5])
+    options = common_options(draw) | draw.some(
+        offsets=lambda: [0, 1, 3], weights=lambda: draw.pick(("DCG", "RBP", "RR", "P@2")), docids=lambda: list("abc"),
+    )  # fmt: skip
+    if draw.below(2):
+        tieaware.exposure(scores, **options)
+    else:
+        labels = draw.good_or_hostile(lambda: [0, 1, 2])
+        more = draw.some(groups=lambda: ["x", "y", "x"], amortised=True, judgments=lambda: ([1, 2], [0, 1, 2]))
+        fairness.expected_exposure(scores, labels, **options, **more)
+
+
+@call
+def chance(draw: Draw) -> None:
+    if draw.below(2):
+        one = Evaluator(draw.good_or_hostile(lambda: [0, 1, 2]), measures(draw), **common_options(draw))
+        one.chance()
+    else:
+        results = tieaware.evaluate(QRELS, draw.good_or_hostile(lambda: RUN), measures(draw), chance=True)
+        results.adjusted(), results.z(), results.adjusted_mean(), results.mean_z()
+
+
+@call
+def certainty(draw: Draw) -> None:
+    values = draw.good_or_hostile(lambda: [[0.1, 0.5, 0.3], [0.2, 0.2, 0.9]])
+    options = draw.some(level=0.9, seed=1) | {"resamples": 50}
+    kind = draw.below(5)
+    if kind == 0:
+        statistics.mean_interval(values, draw.pick(("t", "percentile", "bca", "bootstrap-t")), **options)
+    elif kind == 1:
+        statistics.ratio_interval(values, draw.good_or_hostile(lambda: [[1.0, 2.0, 3.0], [1.0, 1.0, 1.0]]), **options)
+    elif kind == 2:
+        statistics.rank_intervals(values, **options)
+    elif kind == 3:
+        separated = draw.good_or_hostile(lambda: [[False, True], [True, False]])
+        statistics.groups(separated, draw.good_or_hostile([0.5, 0.7]))
+    else:
+        runs = {"a": RUN, "b": {"q1": {"d2": 1.0}}}
+        results = tieaware.evaluate(QRELS, runs, measures(draw))
+        results.intervals(**options, **draw.some(baseline="a", ratio=True, method="bca"))
+        results.ranks(**options)
+
+
+@call
+def uncertain(draw: Draw) -> None:
+    scores = draw.good_or_hostile(lambda: [2.0, 1.0, 1.0])
+    probabilities = draw.good_or_hostile(lambda: [[0.5, 0.5], [0.0, 1.0], [0.2, 0.8]])
+    options = draw.some(offsets=lambda: [0, 1, 3], grades=lambda: [0, 1], unretrieved=lambda: ([[0.5, 0.5]], [0, 1]))
+    statistics.with_uncertain_labels(scores, probabilities, measures(draw), samples=20, **options)
+
+
+@call
+def fusion(draw: Draw) -> None:
+    runs = draw.good_or_hostile(lambda: {"a": RUN, "b": {"q1": {"d2": 1.0, "d1": 0.5}}})
+    options = common_options(draw) | draw.some(normalise="rank", missing="zero")
+    one = optimise.WeightedFusion(QRELS, runs, measures(draw), **options)
+    one.scores(draw.good_or_hostile(lambda: [0.5, 0.5]))
+
+
 # ---- The target ----------------------------------------------------------------------------------
 
 
@@ -324,7 +413,18 @@ def one_input(content: bytes) -> None:
         assert "\n" not in str(error), error
 
 
+def check(draw: random.Random, folder: str) -> Counter[str]:
+    """Make one call from random bytes, for searches without libFuzzer."""
+    COUNTS.clear()
+    one_input(draw.randbytes(draw.randrange(256)))
+    return COUNTS
+
+
 def tally() -> None:
     """Print the counts of the calls, and remove the folder."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     print(json.dumps({"target": "interface", **COUNTS}), file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(search("interface", check, __doc__.splitlines()[0]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas
 import pytest
 
 import tieaware
-from tieaware import Evaluator, InputError, Qrels, Results, Run
+from tieaware import Evaluator, InputError, Qrels, Results, Run, evaluate, exposure, fairness, statistics
 from tieaware.inputs import Identifiers, run_frame, trec
 from tieaware.inputs.matrix import read_matrix
 from tieaware.integrations import link_prediction
@@ -173,3 +174,47 @@ def test_labels_among_objects_that_float64_cannot_represent():
     assert message.startswith("labels[1]: expected a number from -2147483648 to 2147483647, found ")
     objects = np.array([0.5, np.longdouble("1e4000")], object)
     assert message_of(Evaluator, objects, "AP").startswith("labels[1]: expected a number from -2147483648")
+
+
+@pytest.mark.parametrize("labels", [b"text", None, Decimal("0.5"), 7])
+def test_a_single_label_is_refused_also_if_labels_may_be_missing(labels):
+    with pytest.raises(InputError, match=r"^labels"):
+        Evaluator(labels, ["AP"], missing="unjudged")
+
+
+@pytest.mark.parametrize("groups", [["x", ["y"], "z"], [[], 1, 2]])
+def test_nested_groups_of_documents_are_refused(groups):
+    assert message_of(fairness.group_exposure, [1.0, 0.5, 0.5], groups).startswith("groups: must be text or integers")
+
+
+def test_probabilities_that_float64_cannot_represent_are_refused():
+    if np.finfo(np.longdouble).max == np.finfo(np.float64).max:
+        pytest.skip("long double is float64")
+    huge = np.full((2, 2), np.finfo(np.longdouble).max)
+    assert message_of(statistics.with_uncertain_labels, [1.0, 1.0], huge, ["AP"]).startswith("probabilities")
+
+
+def test_a_path_with_a_null_byte_and_a_pattern_is_refused():
+    assert "\n" not in message_of(evaluate, {"q": {"d": 1}}, {"run": "runs/*\0/a"}, "AP")
+
+
+def test_large_scores_of_an_iterator_are_compared_with_what_float64_represents():
+    found = exposure((score for score in (1.0, 2.0**60)), weights="RR")
+    assert found.tolist() == exposure([1.0, 2.0**60], weights="RR").tolist()
+    message = message_of(exposure, (score for score in (1.0, 2**60 + 1)))
+    assert message == message_of(exposure, [1.0, 2**60 + 1])
+
+
+@pytest.mark.parametrize("values", [[1j, 2.0], np.array([np.complex64(1), 0.5], object), [[1.0], [2.0, 3.0]]])
+def test_complex_numbers_and_lists_of_several_lengths_are_no_means(values):
+    assert message_of(statistics.groups, [[False, True], [True, False]], values).startswith("means: must be numbers")
+
+
+@pytest.mark.parametrize("separated", [[[True], [False, True]], [[1, 2], [3]]])
+def test_rows_of_several_lengths_are_no_matrix_of_separated_systems(separated):
+    assert message_of(statistics.groups, separated, [0.5, 0.25]).startswith("separated")
+
+
+@pytest.mark.parametrize("method", [np.array(["t", "bca"]), ["t"], None])
+def test_the_method_of_an_interval_is_a_name(method):
+    assert message_of(statistics.ratio_interval, [1.0, 2.0], [1.0, 1.0], method).startswith("method")

@@ -7,7 +7,7 @@ scores are rounded to float64.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from numbers import Number
 from typing import Any, TypeAlias
@@ -206,7 +206,8 @@ def as_scores(values: Any, where: str, place: Place | None = None, *, flat: bool
     that float64 cannot represent exactly is an error. NaN is not an error here, because the kernels report it. With
     `flat`, the scores must be one-dimensional.
     """
-    given = as_numpy(values, where, place)
+    # An iterator is read only once, but its numbers are compared with those of the array below.
+    given = as_numpy(list(values) if isinstance(values, Iterator) else values, where, place)
     array = as_flat(given, where) if flat else as_array(given, where)
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "f" and size in (4, 8):

@@ -103,7 +103,10 @@ def group_exposure(
 
 def numbered(groups: npt.ArrayLike, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], Integers]:
     """Return the names of the groups, sorted, and the index of the name of each document's group, int64[n_docs]."""
-    array = np.asarray(groups) if isinstance(groups, list | tuple) else as_array(groups, "groups")
+    try:
+        array = np.asarray(groups) if isinstance(groups, list | tuple) else as_array(groups, "groups")
+    except ValueError:
+        raise InputError("groups", "must be text or integers, not sequences of several lengths") from None
     if array.shape != shape:
         raise InputError("groups", f"must have the shape of the documents, {shape}, not {array.shape}")
     if array.dtype.kind == "O" and all(isinstance(each, str) for each in array.reshape(-1).tolist()):

@@ -31,7 +31,7 @@ def files_at(path: str) -> list[str]:
         The folder contains no file, or cannot be read.
     """
     if not os.path.isdir(path):
-        is_pattern = glob.has_magic(path) and not os.path.exists(path)
+        is_pattern = "\0" not in path and glob.has_magic(path) and not os.path.exists(path)
         matching = filter(os.path.isfile, glob.glob(path, recursive=True)) if is_pattern else ()
         return sorted(each for each in matching if not is_marker(each)) or [path]
     files = [

@@ -144,7 +144,8 @@ def whole_or_real(
     check_missing(missing)
     array = as_array(values, where)
     if missing and array.dtype.kind == "O":
-        array = np.frompyfunc(_nan_if_none, 1, 1)(array)
+        # Without dimensions, NumPy returns the object itself.
+        array = np.asarray(np.frompyfunc(_nan_if_none, 1, 1)(array), object)
     if array.dtype.kind == "f":
         # What the conversion makes of NaN, or of a number that is too large, depends on the processor, but differs.
         with np.errstate(invalid="ignore"):

@@ -153,9 +153,9 @@ def ratio_interval(
     >>> print(f"{found.estimate:.3f} {found.low:.3f} … {found.high:.3f}")
     1.250 0.556 … 1.579
     """
+    choices = _checked(method, level, resamples, seed)
     if method == "bootstrap-t":
         raise InputError("method", "bootstrap-t is for means, not for ratios; write 'bca' or 't'")
-    choices = _checked(method, level, resamples, seed)
     above, shape = _samples(a, axis, "a")
     below, other = _samples(b, axis, "b")
     if above.shape != below.shape or shape != other:

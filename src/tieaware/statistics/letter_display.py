@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tieaware.checks.arrays import as_array
 from tieaware.errors import InputError
 from tieaware.statistics.values import finite
 
@@ -47,7 +48,7 @@ def groups(separated: npt.ArrayLike, means: npt.ArrayLike) -> list[tuple[int, ..
     >>> groups([[False, False, True], [False, False, False], [False, False, False]], [0.5, 0.4, 0.3])
     [(0, 1), (1, 2)]
     """
-    matrix, values = np.asarray(separated), finite(means, "means")
+    matrix, values = as_array(separated, "separated"), finite(means, "means")
     n = values.size
     if values.ndim != 1 or matrix.dtype != np.bool_ or matrix.shape != (n, n):
         problem = f"must be bool[n, n] for n means; found {matrix.dtype} of shape {matrix.shape} for {values.shape}"

@@ -20,7 +20,9 @@ def finite(values: npt.ArrayLike, name: str) -> Values:
         raise InputError(name, f"must be numbers, not {type(values).__name__}; write {one}, result.values for all")
     values = as_numpy(values, name)
     try:
-        if np.iscomplexobj(values):
+        values = np.asarray(values)
+        objects = values.reshape(-1).tolist() if values.dtype.kind == "O" else ()
+        if values.dtype.kind == "c" or any(isinstance(each, complex | np.complexfloating) for each in objects):
             raise TypeError("complex numbers")
         # A number that is too large for float64 becomes infinite, which the check below reports.
         with np.errstate(over="ignore"):

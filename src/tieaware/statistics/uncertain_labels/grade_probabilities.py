@@ -181,7 +181,9 @@ def _numbers(values: Any, where: str) -> Values:
     array = as_array(values, where)
     if array.dtype.kind == "O" or array.dtype.kind not in "biuf":
         raise InputError(where, f"must be numbers, not an array of {array.dtype}")
-    numbers: Values = array.astype(np.float64)
+    # A number that is too large for float64 becomes infinite, which is no probability and no grade.
+    with np.errstate(over="ignore"):
+        numbers: Values = array.astype(np.float64)
     return numbers
 
 
