@@ -127,6 +127,31 @@ def test_the_tag_is_the_method_and_the_run_goes_to_standard_output(folder, capfd
     assert [(row[0], row[3], row[5]) for row in rows] == [(q, rank, "Exact()") for q in "12" for rank in "12"]
 
 
+def test_filters(folder, index, collection, capfd):
+    """Phrases, AND, OR and NOT filter as they do in Python; without the option, they are words."""
+    words = collection.topics["t1"].split()
+    texts = [f'"{words[0]} {words[1]}"', f"{words[0]} NOT {words[1]}", f"{words[0]} AND ({words[1]} OR {words[2]})"]
+    given = [each for text in texts for each in ("--query", text)]
+    options = ["--out", folder / "found.run"]
+    queries = {str(i): text for i, text in enumerate(texts, 1)}
+    for filters in (["--filters"], []):
+        assert search(capfd, folder / "index", *given, *filters, *options)[0] == 0
+        parsed = {name: retrieval.parse_query(index, text) for name, text in queries.items()}
+        assert same_bits(retrieval.Exact().search(index, parsed if filters else queries), folder / "found.run")
+
+
+def test_inexact_reads_filters(folder, collection, capfd):
+    (folder / "filters.tsv").write_text(
+        "".join(f"{name}\t{text.replace(' ', ' AND ', 1)}\n" for name, text in collection.topics.items())
+    )
+    printed = []
+    for filters in (["--filters"], []):
+        files = [f"{folder}/index", f"{folder}/filters.tsv", f"{folder}/qrels.txt"]
+        assert main(["inexact", *files, *filters, "--method", "MaxScore()", "-m", "NumRet", "--format", "json"]) == 0
+        printed.append(json.loads(capfd.readouterr().out))
+    assert printed[0] != printed[1]
+
+
 def test_queries_that_find_nothing(folder, capfd):
     status, out, err = search(capfd, folder / "index", "--query", "the", "--query", "dudu", "--query", "xyz", "-k", "1")
     assert (status, err) == (0, "no document was found for 2 queries of 3\n")
@@ -241,6 +266,9 @@ def test_a_smaller_index_without_zones_and_positions(folder, capfd):
         assert (status, out) == (2, "")
         assert err.startswith(f"{small}: has no {lacks}; build it ")
         assert err.endswith(" (see tieaware index --help)\n")
+    status, out, err = search(capfd, small, "--filters", "--query", '"dudu sibe"')
+    assert (status, out) == (2, "")
+    assert err.startswith(f"{small}: has no positions; build it ")
 
 
 def test_the_analyzer_of_the_documents_is_that_of_the_queries(tmp_path, capfd):
@@ -315,6 +343,7 @@ def files(folder, tmp_path, monkeypatch):
     (tmp_path / "t.tsv").write_text("1\ttie\n")
     (tmp_path / "t.trec").write_text("<top><num>1</num><title>tie</title></top>")
     (tmp_path / "t").write_text("no format\n")
+    (tmp_path / "and.tsv").write_text("1\ttie\n7\ttie AND\n")
     (tmp_path / "none").mkdir()
     return tmp_path
 
@@ -363,6 +392,8 @@ def status_of(arguments):
         ("search index t.tsv --method Champions(**3)", "--method: expected a name such as Champions(r=100), found"),
         ("search index t.tsv --method WeightedZones(weights=[1])", "--method: weights[0] of WeightedZones("),
         ("search index t.tsv --method WeightedZones(weights={'tite':1})", "--method: weights of WeightedZones("),
+        ("search index --filters --query NOT", "--query: query 1, character 4: expected a word, a phrase, NOT or ("),
+        ("search index and.tsv --filters", "and.tsv: query 7, character 8: expected a word, a phrase, NOT or ("),
         ("search index t.tsv --method Exact --method MaxScore", "--method can be given only once: a run is made by"),
         ("search index t.tsv --method rocchio", "--method: rocchio is not a method: it makes queries from judgments"),
         ("search index t.tsv --weighting bm52", "--weighting: expected letters such as lnc.ltc"),

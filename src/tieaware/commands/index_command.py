@@ -34,7 +34,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     command.add_argument(
         "--no-positions", action="store_true",
-        help="do not store the positions of words, which only methods by proximity need: a smaller index",
+        help="do not store the positions of words, which only proximity and phrases need: a smaller index",
     )  # fmt: skip
     command.set_defaults(run=_run)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
 from tieaware.commands import options, retrieval_options
 from tieaware.defaults import INEXACT_MEASURES, INEXACT_METHODS
@@ -25,6 +27,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command.add_argument("qrels", metavar="QRELS", help="file of judgments")
     retrieval_options.add_format(command, "all three files")
     retrieval_options.add_topic_parts(command)
+    retrieval_options.add_filters(command)
     command.add_argument(
         "--method", action="append", metavar="METHOD",
         help=f"search method, such as 'Champions(r=100)'; repeatable (default: {', '.join(INEXACT_METHODS)})",
@@ -45,9 +48,11 @@ def _run(arguments: argparse.Namespace) -> str:
     given = arguments.collection_format
     methods = retrieval_options.methods(arguments.method or INEXACT_METHODS, arguments)
     baseline = retrieval.Exact(weighting=arguments.weighting)
-    topics = retrieval_options.topics_at(arguments.topics, arguments)
+    topics: Mapping[str, Any] = retrieval_options.topics_at(arguments.topics, arguments)
     qrels = retrieval.read_judgments(arguments.qrels, given or "trec")
     index = retrieval_options.index_of(arguments.collection, arguments)
+    if arguments.filters:
+        topics = retrieval_options.parsed(index, topics, arguments.topics)
     outcome = inexact(
         index, topics, qrels, methods, arguments.measure or INEXACT_MEASURES, baseline=baseline, k=arguments.k,
         threads=arguments.threads,

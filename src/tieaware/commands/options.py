@@ -310,8 +310,8 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
         with stage("writing the report"):
             experiment.write(arguments.folder, shlex.join(["tieaware", *sys.argv[1:]]))
         report = os.path.join(arguments.folder, "report.html")
-        shown = on_page({name: os.path.getsize(os.path.join(arguments.folder, f"{name}.svg")) for name in drawings})
-        forms = ".svg, .png" if len(shown) == len(drawings) else f".svg, {len(shown)} also .png"
+        drawn = on_page({name: os.path.getsize(os.path.join(arguments.folder, f"{name}.svg")) for name in drawings})
+        forms = ".svg, .png" if len(drawn) == len(drawings) else f".svg, {len(drawn)} also .png"
         counts = f"{counted(len(tables), 'table')} (.csv) and {counted(len(drawings), 'figure')} ({forms})"
         streams.say(f"wrote {report}, and in the same folder {counts}")
     if arguments.plot is not None:

@@ -17,9 +17,9 @@ from tieaware.inputs.files import source_name
 from tieaware.runtime.progress import stage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from tieaware.retrieval import Index, Method
+    from tieaware.retrieval import Index, Method, Query
     from tieaware.retrieval.collection_files import Format
     from tieaware.retrieval.topics import Part
 
@@ -70,6 +70,14 @@ def add_topic_parts(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--topic-part", choices=PARTS, action="append", metavar="PART", dest="parts",
         help=f"part of each topic to use as query: {', '.join(PARTS)}; repeatable (default: title)",
+    )  # fmt: skip
+
+
+def add_filters(command: argparse.ArgumentParser) -> None:
+    """Add the option for queries that filter the documents."""
+    command.add_argument(
+        "--filters", action="store_true",
+        help='find only documents that contain the phrases in "double quotes", and match AND, OR, NOT and parentheses',
     )  # fmt: skip
 
 
@@ -144,6 +152,22 @@ def topics_at(path: str, arguments: argparse.Namespace) -> dict[str, str]:
     if not topics:
         raise InputError(source_name(path), "the file has no topics")
     return topics
+
+
+def parsed(index: Index, queries: Mapping[str, str], source: str) -> dict[str, Query]:
+    """Parse queries with filters; an error names the source of the queries, the query and the character."""
+    from tieaware.retrieval import parse_query
+
+    def parse(name: str, text: str) -> Query:
+        try:
+            return parse_query(index, text)
+        except InputError as error:
+            if not error.where.startswith("query"):
+                raise
+            where = error.where.removeprefix("query")
+            raise InputError(f"{source_name(source)}: query {name}{where}", error.problem) from None
+
+    return {name: parse(name, text) for name, text in queries.items()}
 
 
 def loaded_index(path: str) -> Index:

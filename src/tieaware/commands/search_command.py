@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import fields
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tieaware.commands import options, retrieval_options, streams
 from tieaware.errors import InputError
@@ -15,7 +16,7 @@ from tieaware.output.tables import Cell, Table, counted
 from tieaware.runtime.progress import stage
 
 if TYPE_CHECKING:
-    from tieaware.retrieval import Costs, Index, Method, Query
+    from tieaware.retrieval import Costs, Method
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -34,12 +35,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--query", action="append", metavar="WORDS",
         help="words to search for, instead of a file of topics; repeatable: the queries are called 1, 2, …",
     )  # fmt: skip
-    command.add_argument(
-        "--filters", action="store_true",
-        help='find only documents that contain the phrases in "double quotes", and match AND, OR, NOT and parentheses',
-    )  # fmt: skip
     retrieval_options.add_format(command, "the topics")
     retrieval_options.add_topic_parts(command)
+    retrieval_options.add_filters(command)
     command.add_argument(
         "--method", action="append", metavar="METHOD",
         help="search method, such as 'Champions(r=100)' (default: Exact())",
@@ -73,13 +71,14 @@ def _run(arguments: argparse.Namespace) -> str:
     if others:
         problem = "--method can be given only once: a run is made by one method; tieaware inexact compares several"
         raise InputError("", problem, argument="method")
-    queries = _queries(arguments)
+    queries: Mapping[str, Any] = _queries(arguments)
     index = retrieval_options.loaded_index(arguments.index)
     try:
         with stage("searching"):
-            searched = _filtered(index, queries) if arguments.filters else queries
+            if arguments.filters:
+                queries = retrieval_options.parsed(index, queries, arguments.queries or "--query")
             run, costs = method.counted(
-                index, searched, arguments.k, whole_ties=arguments.whole_ties, threads=arguments.threads
+                index, queries, arguments.k, whole_ties=arguments.whole_ties, threads=arguments.threads
             )
     except InputError as error:
         raise _reworded(error, method, arguments) from None
@@ -114,21 +113,6 @@ def _queries(arguments: argparse.Namespace) -> dict[str, str]:
         if getattr(arguments, option) is not None:
             raise InputError("", "--query has words, not a file of topics with a format and parts", argument=option)
     return {str(i): words for i, words in enumerate(arguments.query, 1)}
-
-
-def _filtered(index: Index, queries: dict[str, str]) -> dict[str, Query]:
-    """Return the queries with their filters; an error names the query."""
-    # Imported here because `tieaware --help` must not wait for it.
-    from tieaware.retrieval import parse_query
-
-    parsed = {}
-    for name, text in queries.items():
-        try:
-            parsed[name] = parse_query(index, text)
-        except InputError as error:
-            _, is_query, place = error.where.partition("query")
-            raise InputError(f"query {name}{place}" if is_query else error.where, error.problem) from None
-    return parsed
 
 
 def _table(costs: Costs, queries: list[str]) -> Table:
