@@ -185,7 +185,7 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
 
 
 def on_page(sizes: Mapping[str, int]) -> list[str]:
-    """Return the names of the first figures, which fit on the page, given the bytes of all; the main one always does."""
+    """Return the names of the first figures, which fit on the page, given all sizes in bytes; at least the main one."""
     shown: list[str] = []
     room = _ROOM_OF_FIGURES
     for name, size in sizes.items():
