@@ -37,9 +37,10 @@ LIBRARIES = {"torch": in_torch, "array_api_strict": in_strict}
 
 @pytest.fixture(autouse=True)
 def forced(monkeypatch):
-    """Count tensors in the memory of the host, too, and allow only small blocks."""
+    """Count tensors in the memory of the host, too, even if that does not pay, and allow only small blocks."""
     monkeypatch.setattr(device_tensors, "FORCED", True)
     monkeypatch.setattr(device_counts, "_BLOCK", 40)
+    monkeypatch.setattr(device_counts, "_LEAST_DOCUMENTS", 0)
 
 
 @pytest.fixture
@@ -168,11 +169,17 @@ def test_what_counts_cannot_express_is_read_on_the_host(options):
     assert evaluator(in_torch(scores)).tolist() == evaluator(scores).tolist()
 
 
-def test_lists_with_many_weighted_documents_are_read_on_the_host():
-    labels = np.ones((3, 200), int)
-    assert not device_counts.countable(Evaluator(labels, ["AP"])._prepared)
-    labels[:, 60:] = 0
-    assert device_counts.countable(Evaluator(labels, ["AP"])._prepared)
+@pytest.mark.parametrize(("least", "length", "most"), [(0, 200, 64), (5, 200, 40), (5, 1000, 64)])
+def test_lists_with_many_weighted_documents_are_read_on_the_host(monkeypatch, least, length, most):
+    """Comparing every score with many thresholds, or moving many counts, takes longer than copying the scores."""
+    monkeypatch.setattr(device_counts, "_LEAST_DOCUMENTS", least)
+    for n, countable in (most, True), (most + 1, False):
+        labels = np.zeros((3, length), int)
+        labels[:, :n] = 1
+        evaluator = Evaluator(labels, ["AP"])
+        assert device_counts.countable(evaluator._prepared) == countable
+        scores = np.random.default_rng(n).integers(0, 5, labels.shape) / 2
+        assert evaluator(in_strict(scores)).tobytes() == evaluator(scores).tobytes()
 
 
 def test_empty_lists():

@@ -20,7 +20,7 @@ from tieaware.errors import InputError
 _HOST = (1, 3, 11)
 # Types of scores that are compared as they are, and those that float32 represents exactly, which are converted.
 _OWN = ("float64", "float32")
-_CONVERTED = ("float16", "bfloat16", "bool", "int8", "uint8", "int16", "uint16")
+_CONVERTED = ("float16", "bfloat16", "bool", "int8", "uint8", "int16")
 
 # True to treat tensors in the memory of the host as if they were on a device; tests set it.
 FORCED = False
@@ -90,7 +90,7 @@ class DeviceScores:
     def at(self, *indices: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """Return the scores at these indices, an array for each dimension, on the host."""
         with self._reading():
-            return self.host(self._float(self._tensor[tuple(map(self.put, indices))]))
+            return self.host(self._float(self._picked(*map(self.put, indices))))
 
     def rows(self, first: int, last: int, low: int, high: int, length: int) -> Any:
         """Return the columns low … high - 1 of some rows; one-dimensional scores are rows of this length."""
@@ -108,7 +108,7 @@ class DeviceScores:
             inside = self.put(columns[None, :]) < self.put(sizes[:, None])
             places = self.put(np.minimum(starts, self.shape[0] - 1)[:, None]) + self.put(columns[None, :])
             places = xp.where(inside, places, xp.zeros_like(places))
-            some = xp.reshape(self._float(self._tensor[xp.reshape(places, (-1,))]), (len(starts), high - low))
+            some = xp.reshape(self._float(self._picked(xp.reshape(places, (-1,)))), (len(starts), high - low))
             return xp.where(inside, some, xp.full_like(some, -float("inf")))
 
     def counts(self, block: Any, low: npt.NDArray[Any], high: npt.NDArray[Any]) -> tuple[Any, Any, Any]:
@@ -119,8 +119,10 @@ class DeviceScores:
         xp = self._xp
         with self._reading():
             wide = block[:, None, :]
-            above = self._count(wide > self.put(high)[:, :, None])
-            at_least = self._count(wide >= self.put(low)[:, :, None])
+            most = self.put(high)
+            least = most if low is high else self.put(low)
+            above = self._count(wide > most[:, :, None])
+            at_least = self._count(wide >= least[:, :, None])
             return above, at_least, xp.amax(block, -1) if self._is_torch else xp.max(block, axis=-1)
 
     def missing(self, block: Any) -> npt.NDArray[np.int64]:
@@ -137,6 +139,12 @@ class DeviceScores:
         """Copy a tensor to the host."""
         return as_host(tensor, self._name)
 
+    def _picked(self, *indices: Any) -> Any:
+        """Return the elements at indices that are on the device. Not every device picks floats of one byte."""
+        if self._is_torch and self._tensor.dtype.is_floating_point and self._tensor.dtype.itemsize == 1:
+            return self._tensor.view(self._xp.uint8)[indices].view(self._tensor.dtype)
+        return self._tensor[indices]
+
     def _float(self, some: Any) -> Any:
         """Convert scores of a small type to float32, exactly."""
         if not self._converted:
@@ -146,4 +154,6 @@ class DeviceScores:
         return some.astype(np.float32) if hasattr(some, "astype") else self._xp.astype(some, self._xp.float32)
 
     def _count(self, mask: Any) -> Any:
-        return self._xp.sum(mask, -1) if self._is_torch else self._xp.count_nonzero(mask, axis=-1)
+        if self._is_torch:
+            return self._xp.sum(mask, -1, dtype=self._xp.int32 if mask.shape[-1] < 2**31 else self._xp.int64)
+        return self._xp.count_nonzero(mask, axis=-1)

@@ -23,6 +23,9 @@ from tieaware.precision.coarsening import Coarsening, Precision, coarsened
 _BLOCK = 1 << 26
 # With more weighted documents per list on average, copying the scores to the host is cheaper than to compare them.
 _MOST_WEIGHTED = 64
+# About five numbers move between host and device for each weighted document, so with fewer documents than this for each
+# weighted one, copying the scores moves less.
+_LEAST_DOCUMENTS = 5
 
 
 def countable(prepared: Prepared) -> bool:
@@ -33,7 +36,9 @@ def countable(prepared: Prepared) -> bool:
         return False
     weighted = np.diff(engine.weighted_offsets)
     lengths = np.diff(prepared.offsets)
-    return bool(weighted @ lengths <= _MOST_WEIGHTED * max(1, int(lengths.sum())))
+    n_docs = int(lengths.sum())
+    is_less_work = bool(weighted @ lengths <= _MOST_WEIGHTED * max(1, n_docs))
+    return is_less_work and int(weighted.sum()) * _LEAST_DOCUMENTS <= n_docs
 
 
 def counted(scores: DeviceScores, prepared: Prepared) -> tuple[Integers, int]:
@@ -102,9 +107,12 @@ def _blocks(
     while first < len(lengths):
         last = first + _lists_at_once(lengths[first:], sizes[first:])
         width, inside = _places(weighted, first, last)
-        least, most = (np.zeros((last - first, width), scores.dtype) for _ in range(2))
         some = slice(weighted[first], weighted[last])
-        least[inside], most[inside] = low[some], high[some]
+        least = most = np.zeros((last - first, width), scores.dtype)
+        least[inside] = low[some]
+        if high is not low:
+            most = np.zeros_like(least)
+            most[inside] = high[some]
         length = int(lengths[first:last].max(initial=0))
         step = max(1, _BLOCK // ((last - first) * width))
         for at in range(0, length, step):
