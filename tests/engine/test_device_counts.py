@@ -39,7 +39,7 @@ LIBRARIES = {"torch": in_torch, "array_api_strict": in_strict}
 def forced(monkeypatch):
     """Count tensors in the memory of the host, too, even if that does not pay, and allow only small blocks."""
     monkeypatch.setattr(device_tensors, "FORCED", True)
-    monkeypatch.setattr(device_counts, "_BLOCK", 40)
+    monkeypatch.setattr(device_counts, "_BLOCK", 400)
     monkeypatch.setattr(device_counts, "_LEAST_DOCUMENTS", 0)
 
 
@@ -146,6 +146,33 @@ def test_views_and_gradients_need_no_copy():
     ):  # fmt: skip
         assert_same(evaluator, view, scores)
     assert_same(evaluator, in_torch(np.repeat(scores, 3))[::3], scores)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_counts_are_those_of_every_list(library):
+    """The engine would hide counts that are too large: it confines groups to their list."""
+    rng = np.random.default_rng(9)
+    sizes = rng.integers(0, 30, 20)
+    scores = rng.choice([-np.inf, -1.0, 0.0, 2.0, np.inf], sizes.sum())
+    evaluator = Evaluator(rng.random(sizes.sum()) < 0.2, ["AP"], group=sizes)
+    engine = evaluator._prepared.engine
+    tensor = device_tensors.DeviceScores(LIBRARIES[library](scores), "scores")
+    (above, equal), failed = device_counts.counted(tensor, evaluator._prepared)
+    assert failed == -1
+    lists = np.split(scores, np.cumsum(sizes)[:-1])
+    for query, (first, last) in enumerate(zip(engine.weighted_offsets, engine.weighted_offsets[1:], strict=False)):
+        own = lists[query][engine.weighted_positions[first:last], None]
+        assert above[first:last].tolist() == (lists[query] > own).sum(1).tolist()
+        assert equal[first:last].tolist() == (lists[query] == own).sum(1).tolist()
+
+
+@pytest.mark.parametrize("place", [0, 555, 999])
+def test_a_nan_is_found_in_every_part_of_a_long_list(place):
+    """A list that does not fit into a block is counted in parts."""
+    scores = np.arange(1000.0)
+    scores[place] = np.nan
+    with pytest.raises(InputError, match=f"^scores: .* NaN for document {place} of query 0$"):
+        Evaluator(np.arange(1000) % 500 == 3, ["AP"])(in_strict(scores))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
