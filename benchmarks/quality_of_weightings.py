@@ -14,8 +14,11 @@ WEIGHTINGS = (
     "lnc.ltc", "Lnu.ltu", "bm25", "inl2", "lm-jm:0.1", "lm-jm:0.7", "lm-dirichlet:100", "lm-dirichlet:2000",
 )  # fmt: skip
 FEEDBACK = (
-    BlindFeedback(weighting="bm25"), RM3(weighting="bm25"), RM3(weighting="lm-jm:0.7"), RM3(weighting="lm-dirichlet:100"),
-)  # fmt: skip
+    BlindFeedback(weighting="bm25"),
+    RM3(weighting="bm25"),
+    RM3(weighting="lm-jm:0.7"),
+    RM3(weighting="lm-dirichlet:100"),
+)
 
 
 def main() -> None:

@@ -266,7 +266,7 @@ class JelinekMercer(_CountsOfQuery):
     is_log_likelihood = True
 
     def __init__(self, smoothing: float = 0.1) -> None:
-        self.smoothing: float = number("weighting: lambda", smoothing, 0, 1, ends=False)
+        self.smoothing: float = number("weighting: lambda", smoothing, 1e-6, 1 - 1e-6)
         self.name: str = "lm-jm" + ("" if self.smoothing == 0.1 else f":{self.smoothing!r}")
 
     def of_postings(self, postings: Postings) -> Weights:
