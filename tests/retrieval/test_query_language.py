@@ -14,6 +14,7 @@ from tieaware.retrieval import (
     WAND,
     AtLeast,
     BlindFeedback,
+    BlockMaxWAND,
     Champions,
     Exact,
     HighIdf,
@@ -117,7 +118,7 @@ def test_exact_methods_find_the_best_documents_that_match(search: Search, seed):
     everything = Exact(weighting=search.weighting).search(search.index, {"q": search.index.query(words)}, k=100)
     scores = {int(d[1:]): s for d, s in zip(everything.documents.to_list(), everything.scores.tolist(), strict=True)}
     expected = top({d: s for d, s in scores.items() if d in allowed}, search.k, search.whole_ties)
-    for method in (Exact, MaxScore, WAND):
+    for method in (Exact, MaxScore, WAND, BlockMaxWAND):
         run = method(weighting=search.weighting).search(
             search.index, {"q": query}, search.k, whole_ties=search.whole_ties
         )
@@ -182,6 +183,13 @@ def index() -> Index:
 def test_documents_of_queries(index, text, found):
     run = Exact(weighting="nnn.nnn").search(index, {"q": parse_query(index, text)})
     assert sorted(run.documents.to_list()) == found
+
+
+@pytest.mark.parametrize("text", ["supersonic NOT boundary", "flow AND NOT layer AND supersonic"])
+def test_document_parts(index, text):
+    """Documents that match, but contain no word that ranks, are not found."""
+    run = Exact(weighting="lm-dirichlet:3").search(index, {"q": parse_query(index, text)})
+    assert run.documents.to_list() == ["d4"]
 
 
 @pytest.mark.parametrize("text", ["boundary layers", "and or not", "  ", "a", "flow flow Not"])
@@ -250,8 +258,12 @@ def test_feedback_takes_only_documents_that_match():
 def test_costs_are_those_of_all_searches(index):
     query = parse_query(index, "flow AND supersonic")
     queries = {"q": query, "none": parse_query(index, "flow unknown AND flow")}
-    run, costs = Exact(weighting="nnc.nnc").counted(index, queries)
+    run, costs = AtLeast(weighting="nnc.nnc").counted(index, queries)
     assert (run.offsets.tolist(), costs.postings.tolist()) == ([0, 1, 1], [5, 0])
+    # Exact methods read only the postings of d4.
+    for method in (Exact, MaxScore, WAND, BlockMaxWAND):
+        run, costs = method(weighting="nnc.nnc").counted(index, queries)
+        assert (run.offsets.tolist(), costs.postings.tolist()) == ([0, 1, 1], [2, 0])
     # The first search, for one document, finds d1, which contains the excluded word; the second finds all documents.
     query = parse_query(index, "flow boundary NOT layer")
-    assert Exact(weighting="nnc.nnc").counted(index, {"q": query}, k=1)[1].postings.tolist() == [7 * 2]
+    assert AtLeast(weighting="nnc.nnc").counted(index, {"q": query}, k=1)[1].postings.tolist() == [7 * 2]

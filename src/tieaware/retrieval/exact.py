@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class Exact(Method):
 
     heap: Literal["all"] | None = None
 
+    _is_exact: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.heap is not None:
@@ -98,6 +100,8 @@ class MaxScore(Method):
     >>> run.documents.to_list(), run.scores.tolist()
     (['d1', 'd2'], [1.0, 1.0])
     """
+
+    _is_exact: ClassVar[bool] = True
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Find the largest weight of each term, and return the search function."""

@@ -50,8 +50,9 @@ def parse_query(index: Index, text: str) -> Query:
     Returns
     -------
     Query
-        The terms, and in `documents` the documents that may be found. A method searches deeper until it has found K of
-        them: for K documents, then for 8 K, 64 K and so on. All searches count as costs.
+        The terms, and in `documents` the documents that may be found. `Exact`, `MaxScore`, `WAND` and `BlockMaxWAND`
+        score only these. Other methods search deeper until they have found K of them: for K documents, then for 8 K,
+        64 K and so on, and all searches count as costs.
 
     Raises
     ------

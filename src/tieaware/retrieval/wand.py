@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -70,6 +70,8 @@ class WAND(Method):
     (['d1', 'd2'], [1.0, 1.0])
     """
 
+    _is_exact: ClassVar[bool] = True
+
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Find the largest weight of each term, and return the search function."""
         return _searcher(self, index, k, whole_ties, None, 0)
@@ -106,6 +108,8 @@ class BlockMaxWAND(Method):
     """
 
     block: int = 64
+
+    _is_exact: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
