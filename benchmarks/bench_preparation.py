@@ -124,7 +124,7 @@ def test_memory(report, shape, small, tmp_path):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("n_queries", "length", "relevant", "at_most"), [(1, 10, 2, 2.0), (50, 100, 10, 0.3)])
+@pytest.mark.parametrize(("n_queries", "length", "relevant", "at_most"), [(1, 10, 2, 1.0), (50, 100, 10, 0.2)])
 def test_dicts(report, small, tmp_path, n_queries, length, relevant, at_most):
     """Measure calls with new judgments and a new run.
 

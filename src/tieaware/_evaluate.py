@@ -305,9 +305,7 @@ class _Evaluation:
             defined = np.flatnonzero(~np.isnan(values[0]).all(axis=(0, 2)))
             values, answered, names = values[:, :, defined], answered[:, defined], names.take(defined)
         axes = self._runs[chosen], tuple(names.to_list()), self._measures
-        counts = dict(zip(axes[0], np.count_nonzero(~answered, axis=1).tolist(), strict=True))
-        counts |= {run: n for run, n in self._loaded.items() if run in counts}
-        unanswered = {run: n for run, n in counts.items() if n and over == "judged"}
+        unanswered = self._n_unanswered(answered, axes[0]) if over == "judged" else {}
         results, output = [], 0
         for view in self._views:
             cubes = dict(zip(view.outputs, values[output : output + view.n_outputs], strict=True))
@@ -320,6 +318,14 @@ class _Evaluation:
             ))  # fmt: skip
             output += view.n_outputs
         return results
+
+    def _n_unanswered(self, answered: npt.NDArray[np.bool_], runs: Sequence[str]) -> dict[str, int]:
+        """Return {run: number of its unanswered queries}, without the runs that answer all queries."""
+        if answered.all() and not self._loaded:
+            return {}
+        counts = dict(zip(runs, np.count_nonzero(~answered, axis=1).tolist(), strict=True))
+        counts |= {run: n for run, n in self._loaded.items() if run in counts}
+        return {run: n for run, n in counts.items() if n}
 
     def restore(self, i: int, results: Results | None) -> bool:
         """Take the values of run i from the results of its checkpoint; return False if it has none."""
