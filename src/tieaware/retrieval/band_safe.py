@@ -55,9 +55,10 @@ class BandSafe(Method):
     compared exactly. Intervals inside a band are left as they are. Fagin, Lotem and Naor call reading with such bounds
     NRA, and its combination with look-ups CA: Optimal aggregation algorithms for middleware, PODS 2001.
 
-    A posting counts as read if it was read in order of impact or found by a look-up, and a document counts as scored if
-    its score became known completely. A query with a negative weight, or with more than 63 terms, is searched in the
-    same way as by `Exact`, and its bands are made from the result.
+    If fewer postings are left than documents to look up, the search reads on instead. A posting counts as read if it
+    was read in order of impact, or if a look-up stopped at it. A document counts as scored if its score became known
+    completely. A query with a negative weight, or with more than 63 terms, is searched in the same way as by `Exact`,
+    and its bands are made from the result.
 
     Examples
     --------
