@@ -73,8 +73,8 @@ class DeviceScores:
         self._xp = _namespace(tensor)
         self._is_torch = self._xp.__name__ == "torch"
         self._converted = _name(tensor.dtype) not in _OWN
-        self.shape = tuple(map(int, tensor.shape))
-        self.dtype = np.float64 if _name(tensor.dtype) == "float64" else np.float32
+        self.shape: tuple[int, ...] = tuple(map(int, tensor.shape))
+        self.dtype: type[np.floating[Any]] = np.float64 if _name(tensor.dtype) == "float64" else np.float32
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

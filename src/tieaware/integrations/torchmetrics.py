@@ -79,7 +79,7 @@ class TieAwareMetric:
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        self.measures = parse_measures(measures)
+        self.measures: tuple[Measure, ...] = parse_measures(measures)
         self._is_single = len(self.measures) == 1 and isinstance(measures, str | Measure)
         self._view: dict[str, Any] = {"ties": ties, "precision": precision, "undefined": undefined, "threads": threads}
         # Check the options when the metric is made, not when it is first updated.

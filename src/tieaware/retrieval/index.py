@@ -83,7 +83,7 @@ class Index:
     ) -> None:  # fmt: skip
         self.documents = documents
         self.terms = terms
-        self.postings = replace(postings, terms=terms)
+        self.postings: Postings = replace(postings, terms=terms)
         self.zones = zones
         self.quality = quality
         self.analyzer = analyzer

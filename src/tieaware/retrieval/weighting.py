@@ -85,10 +85,10 @@ class TfIdf(Weighting):
 
     def __init__(self, letters: str, slope: float = 0.2, pivot: float | None = None) -> None:
         self.slope: float = number("weighting: slope", slope, 0, 1)
-        self.pivot = None if pivot is None else number("weighting: pivot", pivot, 1e-6, 1e12)
+        self.pivot: float | None = None if pivot is None else number("weighting: pivot", pivot, 1e-6, 1e12)
         given = [f"slope={self.slope!r}"] if self.slope != 0.2 else []
         given += [] if self.pivot is None else [f"pivot={self.pivot!r}"]
-        self.name = letters + (f":{','.join(given)}" if given else "")
+        self.name: str = letters + (f":{','.join(given)}" if given else "")
         self._documents, self._queries = letters[:3], letters[4:]
 
     def of_postings(self, postings: Postings) -> Weights:
