@@ -427,4 +427,6 @@ def tally() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(search("interface", check, __doc__.splitlines()[0]))
+    status = search("interface", check, __doc__.splitlines()[0])
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    sys.exit(status)
