@@ -137,6 +137,10 @@ def test_the_command_reads_documents_or_an_index(collection, tmp_path, capsys):
         ([], "methods: expected at least one, found none"),
         (["Champions"], r"methods\[0\]: expected a method"),
         ([retrieval.Champions(r=1)] * 2, r"methods\[1\]: each method must be given only once"),
+        (
+            [retrieval.Champions(r=lambda df: df), retrieval.Champions(r=lambda df: 2 * df)],
+            r"methods\[1\]: has the same name as another method, Champions\(r=<lambda>\); give the functions",
+        ),
         ([retrieval.Champions(r=1), retrieval.Exact()], "and must not be the baseline"),
     ],
 )

@@ -1,6 +1,7 @@
 """Parts of methods that compose: champions of rare terms, lengths of lists by df, weights of quality and score."""
 
 import math
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from searches import Search, searches
 
 from tieaware import InputError
 from tieaware.retrieval import AtLeast, Champions, Exact, HighIdf, HighLow, Index, NetScore, parse_method
+from tieaware.retrieval.names import known_methods
 
 
 def high_idf(c: Collection, min_idf: float, share: float) -> Collection:
@@ -130,3 +132,18 @@ def test_qualities_above_one_are_saved(tmp_path):
 def test_weights_of_parts_are_checked(name):
     with pytest.raises(InputError, match=rf"^{name}: expected a number from 0 to 1e\+12, found -1$"):
         NetScore(**{name: -1})
+
+
+def test_different_methods_have_different_names():
+    """A parameter that is None or () is left out of the name only if that is its default."""
+    names = {}
+    for method in known_methods().values():
+        names[str(method())] = method()
+        for field in fields(method):
+            for value in (None, ()):
+                try:
+                    changed = method(**{field.name: value})
+                except InputError:
+                    continue
+                assert names.setdefault(str(changed), changed) == changed
+                assert parse_method(str(changed)) == changed

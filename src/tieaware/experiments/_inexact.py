@@ -152,12 +152,16 @@ def _checked(index: Any, methods: Any, baseline: Any) -> list[Method]:
         baseline = Exact(weighting=given[0].weighting)
     elif not isinstance(baseline, Method):
         raise unexpected("baseline", "a method, such as tieaware.retrieval.Exact()", shown(baseline))
-    seen = {str(baseline)}
+    seen = {str(baseline): baseline}
     for i, method in enumerate(given):
-        if str(method) in seen:
+        name = str(method)
+        if name in seen and seen[name] != method:
+            problem = f"has the same name as another method, {name}; give the functions in them different names"
+            raise InputError(f"methods[{i}]", problem, argument="methods")
+        if name in seen:
             problem = f"each method must be given only once, and must not be the baseline; found {method}"
             raise InputError(f"methods[{i}]", problem, argument="methods")
-        seen.add(str(method))
+        seen[name] = method
     return [baseline, *given]
 
 
