@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # pip is among them because the pip of a new environment may be too old for dependency groups.
 BUILD_REQUIREMENTS := 'pip>=25.1' 'scikit-build-core>=1.1' 'cython>=3.3' 'cython-cmake>=0.3' 'numpy>=2.0' 'cmake>=3.25' 'ninja>=1.11'
-KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*/*) $(wildcard src/tieaware/include/*)
+KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*.py ext/*/* src/tieaware/include/*)
 # Packages that the Spark tests need besides pyspark.
 BESIDE_SPARK := pytest hypothesis
 # Packages of which only some files are needed, and none of their requirements: beir's evaluation without torch, and the
@@ -54,9 +54,9 @@ checked: .venv-checked/installed
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONMALLOC=malloc \
 	  .venv-checked/bin/python -m pytest $(TESTS)
 
-# Each fuzzer runs for SECONDS: table files, producers of Arrow tables, stored files, then the engines and entry points against each
-# other, and with clang libFuzzer on the parser and on the interface. Finds are printed and kept in build/fuzz. See
-# fuzz/README.md.
+# Each fuzzer runs for SECONDS: table files, producers of Arrow tables, stored files, then the engines and entry points
+# against each other, and with clang libFuzzer on the parser and on the interface. Finds are printed and kept in
+# build/fuzz. See fuzz/README.md.
 SECONDS ?= 60
 CLANG ?= clang
 fuzz: $(VENV)/installed-test
