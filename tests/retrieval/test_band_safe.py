@@ -164,6 +164,22 @@ def test_queries_with_negative_weights_or_many_terms_are_searched_exactly():
         assert again.scores.tolist() == whole.scores.tolist()
 
 
+def test_the_bands_of_a_query_with_a_filter_have_only_documents_that_pass(index, queries):
+    passing = np.arange(0, len(index), 3, dtype=np.int32)
+    filtered = {name: index.query(words)._replace(documents=passing) for name, words in queries.items()}
+    exact = Exact(weighting="bm25").search(index, filtered, 20)
+    assert exact.documents.to_list()
+    for look_up in (True, False):
+        run = BandSafe(rho=2, look_up=look_up, weighting="bm25").search(index, filtered, 20)
+        assert run.scores.tobytes() == Bands(2).coarsen(exact.scores, exact.offsets).tobytes()
+        for a, b in pairwise(run.offsets.tolist()):
+            assert set(run.documents.take(np.arange(a, b))) == set(exact.documents.take(np.arange(a, b)))
+        one = BandSafe(rho=1, look_up=look_up, weighting="bm25")
+        for whole_ties in (False, True):
+            whole = Exact(weighting="bm25").search(index, filtered, 20, whole_ties=whole_ties)
+            assert same(one.search(index, filtered, 20, whole_ties=whole_ties), whole)
+
+
 def test_names_and_parameters():
     assert str(BandSafe()) == "BandSafe(rho=1.5)"
     assert BandSafe(rho="1.5") == BandSafe(rho=Fraction(3, 2)) == BandSafe()

@@ -13,7 +13,7 @@ from tieaware.checks.arguments import flag
 from tieaware.checks.arrays import Integers
 from tieaware.kernels import _settling
 from tieaware.precision import Bands, bands
-from tieaware.retrieval.accumulators import Found, accumulate, top
+from tieaware.retrieval.accumulators import Found, accumulate, score, top
 from tieaware.retrieval.impact_order import Segments
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, query_weights, weighted
@@ -58,7 +58,7 @@ class BandSafe(Method):
     If fewer postings are left than documents to look up, the search reads on instead. A posting counts as read if it
     was read in order of impact, or if a look-up stopped at it. A document counts as scored if its score became known
     completely. A query with a negative weight, or with more than 63 terms, is searched in the same way as by `Exact`,
-    and its bands are made from the result.
+    and its bands are made from the result; so is a query with a filter, whose bands have only documents that pass it.
 
     Examples
     --------
@@ -73,6 +73,8 @@ class BandSafe(Method):
     look_up: bool = True
 
     _adds_document_parts: ClassVar[bool] = False
+    # The bands are those of the documents that pass the filter.
+    _applies_filter: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -95,8 +97,12 @@ class BandSafe(Method):
 
         def find(query: Query) -> Found:
             own = query_weights(index, self.weighting, query)
+            whole = whole_ties and in_bands is None
+            if query.documents is not None:
+                exact = score(query.documents, lists(query), depth, whole_ties=whole)
+                return exact if in_bands is None else in_bands.of(exact)
             if len(own) > _MOST_TERMS or not ((own >= 0) & (own < np.inf)).all():
-                exact = accumulate(lists(query), len(index), depth, whole_ties=whole_ties and in_bands is None)
+                exact = accumulate(lists(query), len(index), depth, whole_ties=whole)
                 return exact if in_bands is None else in_bands.of(exact)
             try:
                 accumulators = idle.pop()

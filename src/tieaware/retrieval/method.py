@@ -77,6 +77,8 @@ class Method(ABC):
 
     # Whether the method adds the document parts of a weighting that has them.
     _adds_document_parts: ClassVar[bool] = True
+    # Whether the search function of `searcher` applies the filter of a query itself.
+    _applies_filter: ClassVar[bool] = False
     # Whether the method finds the top documents of all that contain a query term, with the sums of their weights.
     _is_exact: ClassVar[bool] = False
 
@@ -202,7 +204,7 @@ def filtered_searcher(method: Method, index: Index, k: int, whole_ties: bool) ->
     deeper: dict[int, Callable[[Query], Found]] = {}
 
     def find(query: Query) -> Found:
-        if query.documents is None:
+        if query.documents is None or method._applies_filter:
             return search(query)
         if lists is not None:
             return score(query.documents, lists(query), k, whole_ties=whole_ties)
