@@ -20,12 +20,13 @@ def finite(values: npt.ArrayLike, name: str) -> Values:
         raise InputError(name, f"must be numbers, not {type(values).__name__}; write {one}, result.values for all")
     values = as_numpy(values, name)
     try:
-        values = np.asarray(values)
-        objects = values.reshape(-1).tolist() if values.dtype.kind == "O" else ()
-        if values.dtype.kind == "c" or any(isinstance(each, complex | np.complexfloating) for each in objects):
+        given = np.asarray(values)
+        objects = given.reshape(-1).tolist() if given.dtype.kind == "O" else ()
+        if given.dtype.kind == "c" or any(isinstance(each, complex | np.complexfloating) for each in objects):
             raise TypeError("complex numbers")
         # A number that is too large for float64 becomes infinite, which the check below reports.
         with np.errstate(over="ignore"):
+            # From the values as they were given, because NumPy names a value of an array of text by its own type.
             array: Values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError, LookupError) as error:
         raise InputError(name, f"must be numbers: {' '.join(str(error).split())}") from None
