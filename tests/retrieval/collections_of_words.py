@@ -1,6 +1,9 @@
-"""Hypothesis strategies for small collections of few distinct words, whose scores tie, and for queries."""
+"""Strategies for small collections of few words, whose scores tie, and for queries; a larger index and its queries."""
 
+import numpy as np
 from hypothesis import strategies as st
+
+from tieaware.retrieval import Index
 
 WORDS = ("a", "b", "c", "d")
 
@@ -13,3 +16,18 @@ queries = st.lists(st.sampled_from((*WORDS, "unknown")), max_size=5)
 def named(texts):
     """Return a document (id, text) for each list of words, with ids in descending order."""
     return [(f"d{len(texts) - i}", " ".join(text)) for i, text in enumerate(texts)]
+
+
+def index_of_chunks():
+    """Return an index of 40,000 documents, which are searched in several chunks, with frequent and rare terms."""
+    rng = np.random.default_rng(15)
+    tokens = np.minimum(rng.zipf(1.3, 200_000) - 1, 999).astype(np.int32)
+    offsets = np.append(np.sort(rng.choice(200_000, 40_000, replace=False)), 200_000)
+    offsets[0] = 0
+    return Index.from_tokens((tokens, offsets), [str(i) for i in range(1000)])
+
+
+def queries_of_chunks():
+    """Return 60 queries of 1 to 6 terms for this index; the last term is in no document."""
+    rng = np.random.default_rng(16)
+    return {i: [str(t) for t in np.minimum(rng.zipf(1.3, 1 + i % 6) - 1, 1000)] for i in range(60)}

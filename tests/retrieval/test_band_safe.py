@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import reference
+from collections_of_words import index_of_chunks, queries_of_chunks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searches import Search, searches
@@ -34,17 +35,12 @@ def test_results_equal_the_reference(search: Search, rho, look_up):
 
 @pytest.fixture(scope="module")
 def index():
-    rng = np.random.default_rng(15)
-    tokens = np.minimum(rng.zipf(1.3, 200_000) - 1, 999).astype(np.int32)
-    offsets = np.append(np.sort(rng.choice(200_000, 40_000, replace=False)), 200_000)
-    offsets[0] = 0
-    return Index.from_tokens((tokens, offsets), [str(i) for i in range(1000)])
+    return index_of_chunks()
 
 
 @pytest.fixture(scope="module")
-def queries(index):
-    rng = np.random.default_rng(16)
-    return {i: [str(t) for t in np.minimum(rng.zipf(1.3, 1 + i % 6) - 1, 1000)] for i in range(60)}
+def queries():
+    return queries_of_chunks()
 
 
 def same(run, other):
