@@ -9,15 +9,16 @@ from tieaware.kernels import _resamples
 
 
 def _neighbours(samples, below):
-    found, kept = np.empty((len(samples), 2)), samples.copy()
-    _resamples.neighbours(samples, np.asarray(below, dtype=np.int64), np.empty(samples.shape[1]), found)
+    found, kept = np.empty((len(samples), 4)), samples.copy()
+    _resamples.neighbours(samples, np.array(below, dtype=np.int64), np.empty(2 * samples.shape[1]), found)
     np.testing.assert_array_equal(samples, kept)
     return found
 
 
 def _expected(samples, below):
-    ordered, n = np.sort(samples, axis=1), samples.shape[1]
-    return np.array([(row[k], row[min(k + 1, n - 1)]) for row, k in zip(ordered, below, strict=True)])
+    last = samples.shape[1] - 1
+    rows = zip(np.sort(samples, axis=1), below, strict=True)
+    return [[row[place] for k in places for place in (k, min(k + 1, last))] for row, places in rows]
 
 
 @given(st.integers(1, 700), st.integers(1, 40), st.integers(0, 2**32 - 1), st.data())
@@ -26,19 +27,22 @@ def test_places_are_those_of_a_sort(n, n_values, seed, data):
     rng = np.random.default_rng(seed)
     samples = rng.integers(-n_values, n_values + 1, (3, n)) / 4
     samples[rng.random((3, n)) < 0.05] = data.draw(st.sampled_from([-np.inf, np.inf, 0.0]))
-    below = [data.draw(st.integers(0, n - 1)) for _ in range(3)]
+    lower, upper = st.integers(0, (n - 1) // 8), st.integers(n - 1 - (n - 1) // 8, n - 1)
+    anywhere = st.integers(0, n - 1)
+    below = [data.draw(st.tuples(lower, upper) | st.tuples(anywhere, anywhere)) for _ in range(3)]
     np.testing.assert_array_equal(_neighbours(samples, below), _expected(samples, below))
 
 
-@pytest.mark.parametrize("place", [0, 1, 24, 250, 500, 749, 975, 998, 999])
-@pytest.mark.parametrize("kind", ["ascending", "descending", "equal", "the part is unlike the rest"])
-def test_samples_in_order(kind, place):
-    """Also where the bound of a sixteenth of the sample does not reach the place."""
+@pytest.mark.parametrize("places", [(0, 999), (1, 998), (24, 975), (250, 749), (500, 500), (975, 24), (499, 500)])
+@pytest.mark.parametrize("kind", ["ascending", "descending", "equal", "the part is high", "the part is low"])
+def test_samples_in_order(kind, places):
+    """Also where the bounds of a sixteenth of the sample do not reach the places."""
     samples = {
         "ascending": np.arange(1000.0), "descending": -np.arange(1000.0), "equal": np.full(1000, 0.5),
-        "the part is unlike the rest": np.where(np.arange(1000) % 16 == 0, (-1.0) ** (place < 500) * 1e6, 1.0),
+        "the part is high": np.where(np.arange(1000) % 16 == 0, 1e6 + np.arange(1000), 1.0),
+        "the part is low": np.where(np.arange(1000) % 16 == 0, np.arange(1000) - 1e6, 1.0),
     }[kind][None]  # fmt: skip
-    np.testing.assert_array_equal(_neighbours(samples, [place]), _expected(samples, [place]))
+    np.testing.assert_array_equal(_neighbours(samples, [places]), _expected(samples, [places]))
 
 
 @given(st.integers(1, 20), st.integers(0, 50), st.integers(0, 2**32 - 1))
@@ -50,14 +54,19 @@ def test_draws_are_counted(n, drawn, seed):
 
 
 def test_wrong_shapes_are_refused():
-    samples, space, found = np.zeros((2, 3)), np.empty(3), np.empty((2, 2))
-    with pytest.raises(ValueError, match="an entry for each sample"):
-        _resamples.neighbours(samples, np.zeros(1, dtype=np.int64), space, found)
-    with pytest.raises(ValueError, match="space must hold a sample"):
-        _resamples.neighbours(samples, np.zeros(2, dtype=np.int64), space[:2], found)
+    samples, space, found = np.zeros((2, 3)), np.empty(6), np.empty((2, 4))
+    below = np.zeros((2, 2), dtype=np.int64)
+    for wrong in (below[:1], below[:, :1].copy()):
+        with pytest.raises(ValueError, match="two places for each sample"):
+            _resamples.neighbours(samples, wrong, space, found)
+    for wrong in (found[:1], found[:, :2].copy()):
+        with pytest.raises(ValueError, match="four numbers for each sample"):
+            _resamples.neighbours(samples, below, space, wrong)
+    with pytest.raises(ValueError, match="space must hold two samples"):
+        _resamples.neighbours(samples, below, space[:5], found)
     for place in (-1, 3):
         with pytest.raises(ValueError, match="a place is outside the sample"):
-            _resamples.neighbours(samples, np.array([0, place]), space, found)
+            _resamples.neighbours(samples, np.array([[0, 0], [0, place]]), space, found)
     with pytest.raises(ValueError, match="a row for each resample"):
         _resamples.count_draws(np.zeros((2, 3), dtype=np.int64), np.zeros((1, 3)))
     for topic in (-1, 3):

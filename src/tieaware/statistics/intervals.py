@@ -224,7 +224,7 @@ def _studentized(mean: Values, deviations: Values, error: Values, choices: _Boot
         variances[variances < 1e-12 * (deviations[some] ** 2).max(axis=1, keepdims=True)] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(shifts == 0.0, 0.0, shifts / np.sqrt(variances / (n - 1)))
-        quantiles = np.stack([_quantile(t, np.full(len(t), share)) for share in (1.0 - outer, outer)])
+        quantiles = _both_quantiles(t, np.repeat([[outer], [1.0 - outer]], len(t), axis=1))[::-1]
         # If all values of a sample are equal, both ends are the mean.
         ends[:, some] = np.where(error[some] > 0.0, -quantiles * error[some], 0.0)
     return Interval(mean, mean + ends[0], mean + ends[1], error)
@@ -249,34 +249,31 @@ def _quantiles(resampled: Values, observed: Values, acceleration: Values | None,
         None for percentile intervals.
     level : float
     """
-    tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
+    tails = np.array([[(1.0 - level) / 2.0], [(1.0 + level) / 2.0]])
     if acceleration is None:
-        return np.stack([_quantile(resampled, np.full(len(resampled), tail)) for tail in tails])
+        return _both_quantiles(resampled, np.repeat(tails, len(resampled), axis=1))
     special = load("scipy.special", "analysis")
     resamples = resampled.shape[1]
     share = ((resampled < observed).sum(axis=1) + (resampled <= observed).sum(axis=1)) / (2.0 * resamples)
     # If all resamples are on one side, the share is half a resample.
     bias = special.ndtri(np.clip(share, 0.5 / resamples, 1.0 - 0.5 / resamples))
-    ends = []
-    for tail in tails:
-        z = bias + special.ndtri(tail)
-        ends.append(_quantile(resampled, special.ndtr(bias + z / (1.0 - acceleration * z))))
-    return np.stack(ends)
+    z = bias + special.ndtri(tails)
+    return _both_quantiles(resampled, special.ndtr(bias + z / (1.0 - acceleration * z)))
 
 
-def _quantile(samples: Values, shares: Values) -> Values:
-    """Return a quantile of each row, interpolated linearly."""
+def _both_quantiles(samples: Values, shares: Values) -> Values:
+    """Return two quantiles of each row, interpolated linearly; `shares` and the result are float64[2, n_samples]."""
     n = samples.shape[1]
     places = shares * (n - 1)
-    found = np.empty((len(samples), 2))
-    _resamples.neighbours(samples, places.astype(np.int64), np.empty(n), found)
-    low, high = found.T
+    below, found = places.astype(np.int64), np.empty((len(samples), 4))
+    _resamples.neighbours(samples, np.ascontiguousarray(below.T), np.empty(2 * n), found)
+    low, high = found[:, ::2].T, found[:, 1::2].T
     with np.errstate(invalid="ignore"):
-        between = low + (places - np.floor(places)) * (high - low)
+        between = low + (places - below) * (high - low)
     # Between a number and an infinity lies the infinity.
     between = np.where(np.isinf(high), high, between)
     between = np.where(np.isinf(low), low, between)
-    return np.where((places == np.floor(places)) | (low == high), low, between)
+    return np.where((places == below) | (low == high), low, between)
 
 
 def _ratios(a: Values, b: Values, choices: _Bootstrap) -> Interval:
