@@ -1,4 +1,4 @@
-"""The C interface gives the bits of Evaluator, and codes for whatever is wrong; the examples compile and run."""
+"""The C interface gives the bits of Evaluator, and a code for each error; the examples compile and run."""
 
 import ctypes
 import gc
