@@ -9,6 +9,13 @@ from tieaware.statistics.bootstrap import draws
 SECTION = "Bootstrap intervals of means, 10,000 resamples, one thread"
 
 
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Limit the matrix products of both sides to one thread."""
+    with pytest.importorskip("threadpoolctl").threadpool_limits(1):
+        yield
+
+
 @pytest.mark.parametrize(("n_samples", "n", "what"), [(420, 30, "42 runs × 10 measures"), (180, 100, "180 models")])
 def test_intervals(compare, small, n_samples, n, what):
     """The percentile interval: the product, and two quantiles of each sample."""
