@@ -10,7 +10,16 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware.kernels._exact cimport add, double_double, exp2_minus_one, log2_exact, product, scale, two_product
+from tieaware.kernels._exact cimport (
+    add,
+    double_double,
+    exp2_exact,
+    exp2_minus_one,
+    log2_exact,
+    product,
+    scale,
+    two_product,
+)
 from tieaware.kernels._measure cimport between
 from tieaware.kernels._sorting cimport sort
 
@@ -122,6 +131,28 @@ def powers_minus_one(cnp.ndarray exponents not None):
     cdef Py_ssize_t i
     for i in range(exponents.shape[0]):
         power[i] = exp2_minus_one(exponent[i])
+    return powers
+
+
+def exponentials(const double[::1] exponents):
+    """Return e^x for float64[n] exponents up to 0, within |x| + 3 units in the last place.
+
+    Exponents below -750 give 0, and NaN gives NaN.
+    """
+    cdef cnp.ndarray powers = np.empty(exponents.shape[0])
+    cdef double* power = <double*>cnp.PyArray_DATA(powers)
+    cdef Py_ssize_t i
+    cdef double x
+    for i in range(exponents.shape[0]):
+        x = exponents[i]
+        if -750.0 <= x <= 0.0:
+            power[i] = exp2_exact(1.4426950408889634 * x)
+        elif x < 0.0:
+            power[i] = 0.0
+        elif x != x:
+            power[i] = x
+        else:
+            raise ValueError("exponents must not be above 0")
     return powers
 
 

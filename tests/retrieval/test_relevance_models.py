@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from searches import Search, searches
 
 from tieaware import InputError
+from tieaware.kernels import _slots
 from tieaware.retrieval import RM3, Exact, Index, Query, parse_method, parse_query
+from tieaware.retrieval.relevance_models import _likelihoods
 
 EXACT = Exact(weighting="nnn.nnn")
 
@@ -149,3 +151,17 @@ def test_name():
 def test_parameters_are_checked(parameters, message):
     with pytest.raises(InputError, match=f"^{message}$"):
         RM3(**parameters)
+
+
+def test_likelihoods_have_the_same_bits_on_every_platform():
+    scores = np.array([0.0, -0.001, -0.5, -1.0, -10.25, -100.5, -700.0, -np.inf])
+    likelihoods = _likelihoods(scores)
+    assert [x.hex() for x in likelihoods.tolist()] == [
+        "0x1.0000000000000p+0", "0x1.ff7cfe56f1a9ep-1", "0x1.368b2fc6f960ap-1", "0x1.78b56362cef38p-2",
+        "0x1.2899a7a83544ap-15", "0x1.01a0e5643647cp-145", "0x1.14f2b0fb93115p-1010", "0x0.0p+0",
+    ]  # fmt: skip
+    np.testing.assert_allclose(likelihoods, [math.exp(x) for x in scores.tolist()], rtol=1e-13)
+    assert len(_likelihoods(np.empty(0))) == 0
+    assert np.isnan(_slots.exponentials(np.array([np.nan]))).all()
+    with pytest.raises(ValueError, match="must not be above 0"):
+        _slots.exponentials(np.array([0.1]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from tieaware.checks.arguments import number, whole_number
 from tieaware.checks.arrays import Values
+from tieaware.kernels import _slots
 from tieaware.retrieval.accumulators import Found
 from tieaware.retrieval.feedback import Feedback, Vectors
 from tieaware.retrieval.index import Index, Query
@@ -94,4 +94,4 @@ class RM3(Feedback):
 def _likelihoods(scores: Values) -> Values:
     """Return exp(scores), divided by the largest, so that nothing overflows."""
     largest = scores.max(initial=-np.inf)
-    return np.array([math.exp(score - largest) for score in scores.tolist()])
+    return _slots.exponentials(scores - largest)
