@@ -11,7 +11,7 @@ from searches import Search, searches
 
 from tieaware import InputError
 from tieaware.kernels import _impact_sums, _impacts, _prefixes
-from tieaware.retrieval import Exact, ImpactOrdered, Index
+from tieaware.retrieval import Exact, ImpactOrdered, Index, parse_method
 from tieaware.retrieval.method import posting_weights, query_weights
 
 WEIGHTINGS = ("nnn.nnn", "lnc.ltc", "bm25", "impact:1", "impact:3", "impact:8", "impact:16:lnc.ltc")
@@ -36,7 +36,7 @@ def expected(search, postings, floor, order):
 
 
 @given(
-    searches(), st.one_of(st.none(), st.integers(0, 12), st.sampled_from((0.0, 0.1, 0.5, 1.0))),
+    searches(), st.one_of(st.none(), st.integers(0, 12), st.sampled_from((10**9, 0.0, 0.1, 0.5, 1.0))),
     st.sampled_from((0.0, 0.4, 1.0)), st.sampled_from(("impact", "idf")), st.sampled_from(WEIGHTINGS),
 )  # fmt: skip
 @settings(max_examples=150, deadline=None)
@@ -73,7 +73,7 @@ def test_sums_in_16_bits_equal_sums_in_floats(order):
         query = index.query([str(word) for word in words])
         own = query_weights(index, "impact:8", query)
         half, large = (query._replace(weights=own * factor) for factor in (0.5, 1024.0))
-        for postings, k in product((1.0, 0, 5, 700, 0.02, 0.1, 0.5, 0.9), (1, 40, 20_000)):
+        for postings, k in product((10**9, 0, 5, 700, 0.02, 0.1, 0.5, 0.9), (1, 40, 20_000)):
             for floor, ties in ((0.0, False), (0.0, True), (0.3, False)):
                 method = ImpactOrdered(postings=postings, floor=floor, order=order, weighting="impact:8")
                 find = method.searcher(index, k, ties)
@@ -209,6 +209,17 @@ def test_impacts_and_their_scores_are_integers():
     assert query_weights(index, "impact:4", query).tolist() == [2.0, 1.0]
     scores = ImpactOrdered(weighting="impact:4").search(index, {"q": "a a b"}).scores
     assert (scores == scores.round()).all()
+
+
+def test_one_posting_and_all_postings_are_different_methods():
+    index = Index.build([("d1", "a"), ("d2", "a")], analyzer=str.split)
+    for one, n_read in ((1, 1), (np.int32(1), 1), (1.0, 2), (np.float32(1), 2), (None, 2)):
+        method = ImpactOrdered(postings=one, weighting="nnn.nnn")
+        assert (method == ImpactOrdered(postings=1, weighting="nnn.nnn")) == (n_read == 1)
+        assert parse_method(str(method)) == method
+        assert method.counted(index, {"q": "a"})[1].postings.tolist() == [n_read]
+    assert ImpactOrdered(postings=1.0) == ImpactOrdered()
+    assert ImpactOrdered(postings=np.float32(0.5)) == ImpactOrdered(postings=0.5)
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,10 @@ class ImpactOrdered(Method):
     Parameters
     ----------
     postings : int, float or None, default: None
-        The number of postings to read for a query, or the share of the query's postings, rounded up; None for no limit.
-        If the limit falls inside a segment, only the first documents of the segment are read.
+        An int is the number of postings to read for a query, so 1 means one posting. A float is a share of the query's
+        postings, rounded up. None means no limit, and so does a share of 1.0, which is stored as None: otherwise the
+        methods with 1 and with 1.0 would be equal. If the limit falls inside a segment, only the first documents of the
+        segment are read.
     floor : float, default: 0
         Postings are not read if their impact is below this share of the largest impact of the query.
     order : "impact" or "idf"
@@ -121,10 +123,13 @@ class ImpactOrdered(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if is_integer(self.postings):
-            whole_number("postings", self.postings, 0)
-        elif self.postings is not None:
-            number("postings", self.postings, 0, 1)
+        postings: int | float | None = self.postings
+        if is_integer(postings):
+            postings = whole_number("postings", postings, 0)
+        elif postings is not None:
+            share = number("postings", postings, 0, 1)
+            postings = None if share == 1 else share
+        object.__setattr__(self, "postings", postings)
         number("floor", self.floor, 0, 1)
         one_of("order", self.order, ("impact", "idf"))
 
