@@ -48,8 +48,10 @@ class DenseLists(NamedTuple):
         terms = np.flatnonzero(postings.document_frequencies * _DENSE >= max(n, _LEAST))
         starts, stops = postings.starts[terms], postings.starts[terms + 1]
         dense = np.zeros((len(terms), n), weights.dtype)
-        for row, (a, b) in enumerate(zip(starts, stops, strict=True)):
-            dense[row, postings.documents[a:b]] = weights[a:b]
+        with stage("dense lists", len(terms), shown=len(postings) > LONG) as advance:
+            for row, (a, b) in enumerate(zip(starts, stops, strict=True)):
+                dense[row, postings.documents[a:b]] = weights[a:b]
+                advance(1)
         return cls(starts, stops, dense)
 
     def rows(self, starts: Integers, stops: Integers) -> Integers:

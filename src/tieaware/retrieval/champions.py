@@ -15,7 +15,7 @@ from tieaware.kernels import _largest
 from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score_union
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, share_of, single_term_scores, weighted
-from tieaware.retrieval.postings import LARGEST, Numbers, Postings
+from tieaware.retrieval.postings import LARGEST, Numbers, Postings, over_terms
 
 
 class TermDocuments(NamedTuple):
@@ -43,10 +43,18 @@ def best_documents(postings: Postings, values: NDArray[np.floating | np.integer]
         The number of documents to return for each term.
     """
     sizes = np.minimum(sizes, postings.document_frequencies)
-    kept = _largest.largest(postings.starts, values, sizes).view(bool)
+
+    def find(first: int, stop: int) -> Numbers:
+        own = slice(postings.starts[first], postings.starts[stop])
+        begins = postings.starts[first : stop + 1] - postings.starts[first]
+        kept = _largest.largest(begins, values[own], sizes[first:stop]).view(bool)
+        documents: Numbers = postings.documents[own][kept]
+        return documents
+
+    documents = np.concatenate([np.empty(0, np.int32), *over_terms("champion lists", postings.starts, find)])
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
-    return TermDocuments(starts, postings.documents[kept])
+    return TermDocuments(starts, documents)
 
 
 @dataclass(frozen=True, kw_only=True)

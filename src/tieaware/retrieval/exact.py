@@ -14,7 +14,7 @@ from tieaware.kernels import _largest
 from tieaware.retrieval.accumulators import Found, accumulate
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, weighted
-from tieaware.retrieval.postings import LARGEST
+from tieaware.retrieval.postings import LARGEST, over_terms
 from tieaware.retrieval.weighting import Weights
 
 
@@ -136,11 +136,17 @@ def nth_largest(index: Index, weighting: str, rank: int) -> Values:
 def nth_largest_of(starts: Offsets, weights: Weights, rank: int) -> Values:
     """Return the weight with this rank of each term; 0 if the term has fewer postings."""
     rank = min(rank, LARGEST)
-    enough = np.diff(starts) >= rank
-    marks = _largest.largest(starts, weights, np.where(enough, rank, 0)).view(bool)
-    largest = np.zeros(len(starts) - 1)
-    largest[enough] = weights[marks].reshape(-1, rank).min(axis=1)
-    return largest
+
+    def find(first: int, stop: int) -> Values:
+        begins = starts[first : stop + 1] - starts[first]
+        own = weights[starts[first] : starts[stop]]
+        enough = np.diff(begins) >= rank
+        marks = _largest.largest(begins, own, np.where(enough, rank, 0)).view(bool)
+        largest = np.zeros(stop - first)
+        largest[enough] = own[marks].reshape(-1, rank).min(axis=1)
+        return largest
+
+    return np.concatenate([np.empty(0), *over_terms("largest weights", starts, find)])
 
 
 def score_of_k(query_weights: Values, kth_largest: Values) -> float:

@@ -18,7 +18,7 @@ from tieaware.retrieval.accumulators import Found, TermLists, accumulate
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, query_weights
-from tieaware.retrieval.postings import LARGEST, Numbers, Postings
+from tieaware.retrieval.postings import LARGEST, Numbers, Postings, over_terms
 from tieaware.retrieval.weighting import Weights
 
 # If the segments are shorter than this on average, each term is read as one list instead of segment by segment.
@@ -48,9 +48,13 @@ class Segments(NamedTuple):
         # inverting all their bits also reverses their order.
         reversed_weights = np.invert(weights) if weights.dtype.kind == "u" else -weights
         order = np.arange(len(weights))
-        for term in np.flatnonzero(postings.document_frequencies > 1):
-            a, b = postings.starts[term], postings.starts[term + 1]
-            order[a:b] = a + np.argsort(reversed_weights[a:b], kind="stable")
+
+        def sort(first: int, stop: int) -> None:
+            for term in first + np.flatnonzero(np.diff(postings.starts[first : stop + 1]) > 1):
+                a, b = postings.starts[term], postings.starts[term + 1]
+                order[a:b] = a + np.argsort(reversed_weights[a:b], kind="stable")
+
+        over_terms("impact order", postings.starts, sort)
         weights = weights[order]
         begins = np.ones(len(weights) + 1, bool)
         begins[1:-1] = weights[1:] != weights[:-1]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import pairwise
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +14,17 @@ from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Integers, Offsets
 from tieaware.errors import InputError
 from tieaware.kernels import _postings
+from tieaware.runtime.progress import stage
 
+Result = TypeVar("Result")
 Numbers: TypeAlias = NDArray[np.int32]
 
 # The largest number of a document, term or token: all of these numbers are stored as int32.
 LARGEST = 2**31 - 1
 # Preparing more postings than this can take seconds, so its progress is shown on a terminal.
 LONG = 10**7
+# The number of postings between two steps of that progress.
+_STEP = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +68,29 @@ class Postings:
 
     def __len__(self) -> int:
         return len(self.documents)
+
+
+def over_terms(title: str, starts: Offsets, work: Callable[[int, int], Result]) -> list[Result]:
+    """Call ``work(first, stop)`` for consecutive ranges of terms, with progress, and return the results in order.
+
+    A range has about as many postings as a step of the progress, and at least one term.
+
+    Parameters
+    ----------
+    title : str
+        The name of the stage that shows the progress.
+    starts : int64[n_terms + 1]
+        The first posting of each term.
+    """
+    n_terms = len(starts) - 1
+    steps = np.searchsorted(starts, np.arange(0, starts[-1], _STEP))
+    edges = np.unique(np.concatenate(([0], steps, [n_terms]))).tolist()
+    results = []
+    with stage(title, n_terms, unit=" terms", shown=int(starts[-1]) > LONG) as advance:
+        for first, stop in pairwise(edges):
+            results.append(work(first, stop))
+            advance(stop - first)
+    return results
 
 
 def postings_of(tokens: Numbers, offsets: Offsets, n_terms: int, *, positions: bool, where: str = "tokens") -> Postings:

@@ -17,8 +17,9 @@ from tieaware.retrieval.accumulators import DenseLists, Found, TermLists, accumu
 from tieaware.retrieval.exact import nth_largest_of, score_of_k
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, dense_lists, posting_weights, query_weights
-from tieaware.retrieval.postings import Numbers, Postings
+from tieaware.retrieval.postings import LONG, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
+from tieaware.runtime.progress import stage
 
 
 class _Tier(NamedTuple):
@@ -88,12 +89,15 @@ class Tiers(Method):
 
         def prepare() -> list[_Tier]:
             values = weights if self.by == "weight" else postings.frequencies
+            thresholds = self.thresholds or _quantiles(values, self.quantiles)
             tiers = []
-            for threshold in self.thresholds or _quantiles(values, self.quantiles):
-                rows = np.flatnonzero(values >= threshold)
-                starts, documents = np.searchsorted(rows, postings.starts), postings.documents[rows]
-                dense = DenseLists.of(Postings(starts, documents, documents, postings.lengths), weights[rows])
-                tiers.append(_Tier(starts, documents, weights[rows], dense))
+            with stage("tiers", len(thresholds), shown=len(postings) > LONG) as advance:
+                for threshold in thresholds:
+                    rows = np.flatnonzero(values >= threshold)
+                    starts, documents = np.searchsorted(rows, postings.starts), postings.documents[rows]
+                    dense = DenseLists.of(Postings(starts, documents, documents, postings.lengths), weights[rows])
+                    tiers.append(_Tier(starts, documents, weights[rows], dense))
+                    advance(1)
             return tiers
 
         name = ("tiers", self.weighting, self.thresholds, self.quantiles, self.by)

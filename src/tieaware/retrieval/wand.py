@@ -15,7 +15,7 @@ from tieaware.retrieval.accumulators import Found, TermLists, accumulate
 from tieaware.retrieval.exact import nth_largest, score_of_k
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, weighted
-from tieaware.retrieval.postings import LARGEST, Numbers, Postings
+from tieaware.retrieval.postings import LARGEST, Numbers, Postings, over_terms
 from tieaware.retrieval.weighting import Weights
 
 # The kernel's safety factor for rounding covers queries with fewer terms than this.
@@ -38,11 +38,18 @@ class _Blocks(NamedTuple):
         numbers = -(-postings.document_frequencies // size)
         firsts = np.zeros(postings.n_terms + 1, np.int64)
         np.cumsum(numbers, out=firsts[1:])
-        place = np.arange(firsts[-1]) - np.repeat(firsts[:-1], numbers)
-        starts = np.repeat(postings.starts[:-1], numbers) + place * size
-        stops = np.minimum(starts + size, np.repeat(postings.starts[1:], numbers))
-        maxima = np.maximum.reduceat(weights, starts) if len(starts) else weights[:0].copy()
-        return cls(firsts, postings.documents[stops - 1], maxima)
+
+        def divide(first: int, stop: int) -> tuple[Numbers, Weights]:
+            own, blocks = numbers[first:stop], np.arange(firsts[first], firsts[stop])
+            begin, end = postings.starts[first], postings.starts[stop]
+            starts = np.repeat(postings.starts[first:stop] - firsts[first:stop] * size, own) + blocks * size
+            stops = np.minimum(starts + size, np.repeat(postings.starts[first + 1 : stop + 1], own))
+            maxima = np.maximum.reduceat(weights[begin:end], starts - begin) if len(starts) else weights[:0]
+            return postings.documents[stops - 1], maxima
+
+        divided = over_terms("blocks", postings.starts, divide)
+        lasts = np.concatenate([postings.documents[:0], *(each for each, _ in divided)])
+        return cls(firsts, lasts, np.concatenate([weights[:0], *(each for _, each in divided)]))
 
 
 @dataclass(frozen=True, kw_only=True)
