@@ -34,11 +34,13 @@ cdef extern from "Python.h":
     bint PyFloat_Check(PyObject *value)
     double PyFloat_AS_DOUBLE(PyObject *value)
     double PyFloat_AsDouble(PyObject *value) except? -1.0
+    bint PyLong_Check(PyObject *value)
     bint PyObject_TypeCheck(PyObject *value, PyTypeObject *kind)
 
 cdef object COMPLEX = np.complexfloating
 cdef object LONG_DOUBLE = np.longdouble
 cdef object ARRAY = np.ndarray
+cdef object SCALAR = np.generic
 
 identifier_seed()
 
@@ -256,7 +258,10 @@ def match(
 
 
 cdef bint score_of(PyObject *value, double *score):
-    """Convert a number to a float64 score. Return False for NaN, a number that may be rounded, and any other type."""
+    """Convert a number to a float64 score.
+
+    Return False for NaN, a number that may be rounded, a tensor that requires gradients, and any other type.
+    """
     if PyFloat_Check(value):
         score[0] = PyFloat_AS_DOUBLE(value)
     elif (
@@ -268,6 +273,9 @@ cdef bint score_of(PyObject *value, double *score):
         return False
     else:
         try:
+            if not PyLong_Check(value) and not PyObject_TypeCheck(value, <PyTypeObject *>SCALAR):
+                if getattr(<object>value, "requires_grad", False) is True:
+                    return False
             score[0] = PyFloat_AsDouble(value)
         except (TypeError, ValueError, OverflowError):
             return False

@@ -315,8 +315,8 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         Raises
         ------
         InputError
-            If a score is NaN or an integer that float64 cannot represent, or if a shape or type is wrong. The contents
-            of `out` are then undefined.
+            If a score is NaN or an integer that float64 cannot represent, if a shape or type is wrong, or if a tensor
+            requires gradients or is on several devices. The contents of `out` are then undefined.
         """
         values = np.empty((self.n_queries, len(self.measures))) if out is None else out
         if not (self._short and self._prepared.engine.call(scores, values, self._in_rows) == -1):

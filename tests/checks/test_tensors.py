@@ -16,16 +16,17 @@ from tieaware.statistics import count_ties
 
 LABELS, GROUP = [0, 1, 0, 1, 0], [3, 2]
 SCORES = [3.0, 2.0, 2.0, 1.0, 1.0]
-GRADIENT = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+NUMPY_CALL = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+GRADIENTS = "a tensor must not require gradients, because none flow through a measure: pass its detach()"
 SMALL_FLOATS = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e3m4")
 
 
 class Tensor:
     """A tensor like torch's. NumPy can read it only if it is detached, in host memory, and of a type that NumPy has."""
 
-    def __init__(self, values, dtype="float32", device="cuda", requires_grad=True):
+    def __init__(self, values, dtype="float32", device="cuda", requires_grad=False):
         self._values = np.asarray(values, dtype)
-        self._device, self._requires_grad = device, requires_grad
+        self._device, self.requires_grad = device, requires_grad
         small = self._values.dtype.isbuiltin != 1
         is_float = small or self._values.dtype.kind == "f"
         self.dtype = SimpleNamespace(is_floating_point=is_float, itemsize=self._values.dtype.itemsize)
@@ -34,14 +35,14 @@ class Tensor:
         return Tensor(self._values, self._values.dtype, self._device, False)
 
     def cpu(self):
-        return Tensor(self._values, self._values.dtype, "cpu", self._requires_grad)
+        return Tensor(self._values, self._values.dtype, "cpu", self.requires_grad)
 
     def float(self):
-        return Tensor(self._values, "float32", self._device, self._requires_grad)
+        return Tensor(self._values, "float32", self._device, self.requires_grad)
 
     def __array__(self, dtype=None, copy=None):
-        if self._requires_grad:
-            raise RuntimeError(GRADIENT)
+        if self.requires_grad:
+            raise RuntimeError(NUMPY_CALL)
         if self._device != "cpu":
             raise TypeError("can't convert cuda:0 device type tensor to numpy.")
         if self._values.dtype.isbuiltin != 1:
@@ -61,7 +62,7 @@ class Tensor:
         return len(self._values)
 
     def __iter__(self):
-        return (Tensor(value, self._values.dtype) for value in self._values)
+        return (Tensor(value, self._values.dtype, requires_grad=self.requires_grad) for value in self._values)
 
 
 class DLPackTensor:
@@ -180,7 +181,12 @@ def test_small_floats_are_converted_exactly():
         ([1, None], "scores[1]: expected a number, found None"),
         (Tensor([1.0, np.nan]), "scores: expected numbers, found NaN for document 1 of query 0"),
         (DLPackTensor(np.array([1, 2], complex)), "scores[0]: expected a number, found (1+0j)"),
-        ([[Tensor(1.0)], [Tensor(2.0)]], f"scores: cannot be read as an array of numbers: {GRADIENT}"),
+        (Tensor([1.0, 2.0], requires_grad=True), f"scores: {GRADIENTS}"),
+        ([1.0, Tensor(2.0, requires_grad=True)], f"scores[1]: {GRADIENTS}"),
+        (
+            [[Tensor(1.0, requires_grad=True)], [Tensor(2.0, requires_grad=True)]],
+            f"scores: cannot be read as an array of numbers: {NUMPY_CALL}",
+        ),
         (
             SimpleNamespace(__dlpack__=None, __dlpack_device__=lambda: (1, 0)),
             "scores: a SimpleNamespace cannot be read as an array of numbers: 'NoneType' object is not callable",
@@ -191,6 +197,86 @@ def test_the_error_names_the_element_that_is_not_a_score(scores, message):
     with pytest.raises(InputError) as caught:
         Evaluator([0, 1], ["RR"])(scores)
     assert str(caught.value) == message
+
+
+def test_every_entry_point_refuses_tensors_that_require_gradients():
+    """A loss made of such a value would learn nothing, without any other sign."""
+    row, number = Tensor([1.0, 2.0], requires_grad=True), Tensor(1.0, requires_grad=True)
+    evaluator = Evaluator([0, 1], ["RR"])
+    good, bad = {"q": {"c": 1, "d": 1}}, {"q": {"c": 1, "d": number}}
+    for name, call, *arguments in (
+        ("scores", evaluator, row), ("scores", evaluator.mean, row), ("scores", evaluator.score, row),
+        ("scores", evaluator.spread, row), ("candidates", evaluator.many, Tensor([[1.0, 2.0]], requires_grad=True)),
+        ("features", evaluator.columns, Tensor([[1.0], [2.0]], requires_grad=True)),
+        ("scores", evaluator.along, row, [1.0, 2.0]), ("direction", evaluator.along, [1.0, 2.0], row),
+        ("scores['a']", evaluator.results, {"a": row}), ("labels", Evaluator, row, ["RR"]),
+        ("score", Run.from_columns, ["q", "q"], ["d", "e"], row), ("label", Qrels.from_columns, "qq", "de", row),
+        ("scores", Run.from_topk, [[0, 1]], Tensor([[1.0, 2.0]], requires_grad=True)),
+        ("run['q']['d']", Run.from_dict, bad), ("qrels['q']['d']", Qrels.from_dict, bad),
+        ("run['q']['d']", tieaware.evaluate, good, bad, ["RR"]), ("scores", count_ties, row, [0, 2]),
+        ("qrels['q']['d']", tieaware.evaluate, bad, good, ["RR"]),
+    ):  # fmt: skip
+        with pytest.raises(InputError) as caught:
+            call(*arguments)
+        assert str(caught.value) == f"{name}: {GRADIENTS}"
+
+
+class ShardedArray(DLPackTensor):
+    """An array like JAX's over several devices, which NumPy copies, but DLPack does not export."""
+
+    def __init__(self, values, devices=("cuda:0", "cuda:1")):
+        super().__init__(values, 1)
+        self.sharding = SimpleNamespace(device_set=set(devices))
+        self.__array_namespace__ = lambda: np
+        self.shape, self.dtype = self._values.shape, self._values.dtype
+
+    def __array__(self, dtype=None, copy=None):
+        return self._values
+
+    def __dlpack_device__(self):
+        if len(self.sharding.device_set) > 1:
+            raise BufferError("__dlpack__ only supported for unsharded arrays.")
+        return super().__dlpack_device__()
+
+
+class DistributedTensor(Tensor):
+    """A tensor like torch's DTensor."""
+
+    def __init__(self, values, n):
+        super().__init__(values)
+        self.device_mesh = SimpleNamespace(size=lambda: n)
+
+    def full_tensor(self):
+        return Tensor(self._values)
+
+
+def test_a_tensor_on_several_devices_is_an_error():
+    evaluator = Evaluator(LABELS, ["RR"], group=GROUP)
+    expected = evaluator(SCORES).tolist()
+
+    def as_sole_labels(labels):
+        return Evaluator(labels, ["RR"])
+
+    for tensor, count, remedy in (
+        (ShardedArray(SCORES), 2, "copy it to one, as jax.device_put does"),
+        (DistributedTensor(SCORES, 4), 4, "pass its full_tensor()"),
+    ):
+        problem = f"a tensor must be on one device, and this one is on {count}: {remedy}"
+        for call, name in (evaluator, "scores"), (evaluator.mean, "scores"), (as_sole_labels, "labels"):
+            with pytest.raises(InputError) as caught:
+                call(tensor)
+            assert str(caught.value) == f"{name}: {problem}"
+    several = DistributedTensor(SCORES, 4)
+    for single in ShardedArray(SCORES, ["cuda:0"]), DistributedTensor(SCORES, 1), several.full_tensor():
+        assert evaluator(single).tolist() == expected
+
+
+def test_attributes_of_other_libraries_are_no_reason_to_refuse_a_tensor():
+    """An attribute such as `sharding` may have another meaning there."""
+    for name, value in ("sharding", "none"), ("sharding", SimpleNamespace(device_set=3)), ("device_mesh", None):
+        tensor = Tensor(SCORES)
+        setattr(tensor, name, value)
+        assert Evaluator(LABELS, ["RR"], group=GROUP)(tensor).shape == (2, 1)
 
 
 def test_every_entry_point_refuses_masked_elements():

@@ -5,6 +5,8 @@ Without a device, the same code counts tensors in the memory of the host. TIEAWA
 
 import os
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -135,14 +137,14 @@ def test_small_types_are_compared_exactly(dtype, on_device_only):
     assert values.tobytes() == evaluator(tensor.cpu().float().numpy()).tobytes()
 
 
-def test_views_and_gradients_need_no_copy():
+def test_views_need_no_copy():
     rng = np.random.default_rng(4)
     scores = rng.integers(0, 6, (8, 10)) / 8
     evaluator = Evaluator(rng.integers(0, 2, (8, 10)), ["AP", "RR"])
     tensor = in_torch(scores)
     for view in (
         in_torch(scores.T.copy()).T, in_torch(np.repeat(scores, 2, axis=1))[:, ::2], tensor.flip(0).flip(0),
-        tensor.clone().requires_grad_(),
+        tensor.clone().requires_grad_().detach(),
     ):  # fmt: skip
         assert_same(evaluator, view, scores)
     assert_same(evaluator, in_torch(np.repeat(scores, 3))[::3], scores)
@@ -232,6 +234,51 @@ def test_a_tensor_that_cannot_be_read_is_an_error_of_one_line():
         with pytest.raises(InputError, match=r"^scores") as caught:
             evaluator(tensor)
         assert "\n" not in str(caught.value)
+
+
+def test_tensors_that_require_gradients_are_refused():
+    """So are those that are copied to the host, and labels."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    evaluator = Evaluator([[0, 1, 1], [1, 0, 0]], ["AP"])
+    leaf = in_torch(np.ones((2, 3))).requires_grad_()
+    for tensor in leaf, 2 * leaf, torch.nn.Parameter(leaf.detach()):
+        for call, name in (
+            (evaluator, "scores"), (evaluator.mean, "scores"), (evaluator.spread, "scores"),
+            (lambda each: evaluator.many(each[None]), "candidates"), (lambda each: Evaluator(each, ["AP"]), "labels"),
+            (Evaluator([[0, 1, 1], [1, 0, 0]], ["AP"], ties="run_order"), "scores"),
+        ):  # fmt: skip
+            with pytest.raises(InputError, match=rf"^{name}: a tensor must not require gradients, .* pass its detach"):
+                call(tensor)
+        with torch.no_grad():
+            assert evaluator(2 * leaf).shape == (2, 1)
+
+
+def test_arrays_of_jax_on_several_devices_are_refused():
+    """In another process, because JAX reads the number of devices only when it starts."""
+    pytest.importorskip("jax", reason="jax is not installed")
+    code = """if True:
+        import jax, numpy as np
+        from jax.sharding import Mesh, NamedSharding, PartitionSpec
+        from tieaware import Evaluator, InputError
+        from tieaware.checks import device_tensors
+        mesh = Mesh(np.array(jax.devices()), ("x",))
+        scores = np.array([[1.0, 1.0, 0.5], [2.0, 1.0, 1.0]])
+        evaluator = Evaluator([[0, 1, 1], [1, 0, 0]], ["AP"])
+        for device_tensors.FORCED in (False, True):
+            for spec in PartitionSpec("x"), PartitionSpec():
+                sharded = jax.device_put(scores, NamedSharding(mesh, spec))
+                for call in evaluator, evaluator.mean, evaluator.spread, lambda each: evaluator.many(each[None]):
+                    try:
+                        print(call(sharded))
+                    except InputError as error:
+                        assert str(error).endswith(": a tensor must be on one device, and this one is on 2: copy it to "
+                                                   "one, as jax.device_put does"), error
+                one = jax.device_put(sharded, jax.devices()[1])
+                assert evaluator(one).tolist() == evaluator(scores).tolist()
+        """
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.tensors import as_host
+from tieaware.checks.tensors import as_host, check_tensor
 from tieaware.errors import InputError
 
 # DLPack's numbers of the devices whose memory the host reads: kDLCPU, kDLCUDAHost and kDLROCMHost.
@@ -33,7 +33,7 @@ def on_device(values: Any) -> bool:
     try:
         device = int(values.__dlpack_device__()[0])
     except (TypeError, ValueError, RuntimeError, BufferError, AttributeError, LookupError):
-        # The tensor lives on several devices, or has no data. Copying it to the host succeeds or explains why not.
+        # The tensor lives on several devices, or has no data. `as_host` says so.
         return False
     name = _name(values.dtype)
     return (FORCED or device not in _HOST) and (name in (*_OWN, *_CONVERTED) or name.startswith("float8_"))
@@ -60,6 +60,11 @@ class DeviceScores:
     name : str
         The name of the tensor in messages.
 
+    Raises
+    ------
+    InputError
+        If the tensor requires gradients.
+
     Attributes
     ----------
     shape : tuple of int
@@ -68,7 +73,8 @@ class DeviceScores:
     """
 
     def __init__(self, tensor: Any, name: str) -> None:
-        self._tensor = tensor.detach() if hasattr(tensor, "detach") else tensor
+        check_tensor(tensor, name)
+        self._tensor = tensor
         self._name = name
         self._xp = _namespace(tensor)
         self._is_torch = self._xp.__name__ == "torch"

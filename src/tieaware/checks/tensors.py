@@ -23,17 +23,51 @@ def is_tensor(values: Any) -> bool:
     return readable and not issubclass(kind, np.ndarray | np.generic)
 
 
+def check_tensor(tensor: Any, where: str) -> None:
+    """Check that a tensor requires no gradients, and lives on one device.
+
+    Raises
+    ------
+    InputError
+        If the caller may expect gradients, which no measure has, or an implicit copy from several devices.
+    """
+    if requires_gradients(tensor):
+        problem = "a tensor must not require gradients, because none flow through a measure: pass its detach()"
+        raise InputError(where, problem)
+    devices = _n_devices(tensor)
+    if devices > 1:
+        is_dtensor = hasattr(tensor, "full_tensor")
+        remedy = "pass its full_tensor()" if is_dtensor else "copy it to one, as jax.device_put does"
+        raise InputError(where, f"a tensor must be on one device, and this one is on {devices}: {remedy}")
+
+
+def requires_gradients(tensor: Any) -> bool:
+    """Return whether a tensor, such as torch's, records operations for gradients."""
+    return getattr(tensor, "requires_grad", False) is True
+
+
+def _n_devices(tensor: Any) -> int:
+    """Return the number of devices on which an array of JAX or a DTensor of torch is; 1 for all others."""
+    try:
+        if hasattr(tensor, "device_mesh"):
+            return int(tensor.device_mesh.size())
+        return len(getattr(getattr(tensor, "sharding", None), "device_set", ())) or 1
+    except (TypeError, ValueError, RuntimeError, AttributeError):
+        # Another library's attribute of that name, or an array that JAX traces, whose conversion explains the problem.
+        return 1
+
+
 def as_host(tensor: Any, where: str) -> npt.NDArray[Any]:
     """Copy a tensor from any device to an array on the host; floats of fewer than 32 bits become float32, exactly.
 
     Raises
     ------
     InputError
-        If the tensor cannot be read as a NumPy array, e.g. because it is sparse or quantised.
+        If the tensor requires gradients, lives on several devices, or cannot be read as a NumPy array, e.g. because it
+        is sparse or quantised.
     """
+    check_tensor(tensor, where)
     try:
-        if hasattr(tensor, "detach"):
-            tensor = tensor.detach()
         if hasattr(tensor, "cpu"):
             tensor = tensor.cpu()
         # NumPy has neither bfloat16 nor 8-bit floats, so convert them to float32.

@@ -9,6 +9,7 @@ import numpy as np
 from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Integers, Offsets, Scores
 from tieaware.checks.device_tensors import DeviceScores, on_device
+from tieaware.checks.tensors import check_tensor
 from tieaware.engine.device_counts import countable, counted
 from tieaware.engine.prepared import Prepared
 from tieaware.errors import InputError
@@ -47,6 +48,7 @@ class ListsOnDevices:
             return None
         if not countable(self._prepared) or candidates.shape[0] == 0:
             return None
+        check_tensor(candidates, "candidates")
         n = int(candidates.shape[0])
         each = [self._counted(self._prepared, candidates[i, ...], f"candidates[{i}]") for i in range(n)]
         return np.stack([counts for counts in each if counts is not None])

@@ -99,7 +99,8 @@ class TieAwareMetric:
         Parameters
         ----------
         preds : Tensor of real numbers
-            The scores of the documents. Types of 16 bits are read exactly, with all their ties.
+            The scores of the documents. Types of 16 bits are read exactly, with all their ties. Tensors that require
+            gradients are detached.
         target : Tensor of whole or real numbers, the same shape
             Their labels. Negative labels are unjudged documents.
         indexes : Tensor of integers, the same shape, optional
@@ -123,8 +124,8 @@ class TieAwareMetric:
             return
         if preds.ndim != 2:
             raise InputError("indexes", "is needed, unless each row of two-dimensional preds is a query")
-        evaluator = Evaluator(target, self.measures, **self._view)
-        self.values.append(_tensor(evaluator(preds), preds.device))
+        evaluator = Evaluator(target.detach(), self.measures, **self._view)
+        self.values.append(_tensor(evaluator(preds.detach()), preds.device))
 
     def compute(self) -> Any:
         """Return the mean over all queries.
