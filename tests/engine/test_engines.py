@@ -165,6 +165,34 @@ def test_lists_that_defeat_rounding(ties, n):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("ties", RULES)
+def test_pairs_of_doubles_that_round_to_the_same_float(ties, dtype):
+    rng = np.random.default_rng(4)
+    some = np.arange(30) / 3 + 0.1
+    labels = rng.integers(0, 3, 60).tolist()
+    for _ in range(5):
+        scores = rng.permutation(np.concatenate((some, np.nextafter(some, np.inf)))).astype(dtype)
+        assert_same_bits([labels], scores, LONG_MEASURES, ties)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [5, 40, 300])
+@pytest.mark.parametrize("ties", RULES)
+def test_zeros_of_either_sign_tie(ties, n, dtype):
+    rng = np.random.default_rng(n)
+    labels = rng.integers(0, 3, n).tolist()
+    scores = rng.choice(np.array([0.0, -0.0, 1e-30, -1e-30], dtype), n)
+    without_signs = np.where(scores == 0, dtype(0), scores)
+    values = []
+    for choice in ENGINES:
+        evaluate = prepared([labels], LONG_MEASURES, ties, choice=choice).evaluate
+        for each in (scores, without_signs):
+            values.append(np.empty((1, 1, len(LONG_MEASURES))))
+            assert evaluate(each, values[-1]) == -1
+    assert len({each.tobytes() for each in values}) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("choice", ENGINES)
 def test_every_engine_finds_nan(choice, dtype):
     lists = [[1, 0] * 30, [2, 0, 1] * 200, [1] * 20]
