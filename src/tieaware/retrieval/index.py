@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tieaware.checks.arguments import flag, shown, unexpected
-from tieaware.checks.arrays import Integers, Values, as_integers, as_offsets, check_no_nan
+from tieaware.checks.arrays import Integers, Offsets, Values, as_integers, as_offsets, check_no_nan
 from tieaware.checks.arrays import as_scores as as_numbers
 from tieaware.errors import InputError
 from tieaware.kernels import _postings
@@ -48,6 +48,33 @@ class Query(NamedTuple):
     frequencies: Integers
     weights: Values | None = None
     documents: Numbers | None = None
+
+
+class QueryTerms(NamedTuple):
+    """The terms of several queries, concatenated: those of query ``i`` are ``terms[offsets[i]:offsets[i + 1]]``."""
+
+    terms: Integers
+    frequencies: Integers
+    offsets: Offsets
+
+    @classmethod
+    def of(cls, queries: Sequence[Query]) -> QueryTerms:
+        """Concatenate the terms of the queries."""
+        offsets = np.zeros(len(queries) + 1, np.int64)
+        np.cumsum([len(each.terms) for each in queries], out=offsets[1:])
+        nothing = np.empty(0, np.int64)
+        terms = np.concatenate([nothing, *(each.terms for each in queries)])
+        return cls(terms, np.concatenate([nothing, *(each.frequencies for each in queries)]), offsets)
+
+    def sums(self, values: Values | Integers) -> Values:
+        """Return the sum of a value of each term for each query, with the bits of ``values[a:b].sum()``."""
+        sizes = np.diff(self.offsets)
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        sums: Values = np.bincount(owners, values, len(sizes)).astype(np.float64)
+        # NumPy adds fewer than 8 numbers one after the other, and more in another order.
+        for i in np.flatnonzero(sizes >= 8):
+            sums[i] = values[self.offsets[i] : self.offsets[i + 1]].sum()
+        return sums
 
 
 class Index:

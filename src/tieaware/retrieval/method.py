@@ -22,7 +22,7 @@ from tieaware.inputs.run import Run
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists
 from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermLists, score
-from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.index import Index, Query, QueryTerms
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights, weighting_of
 from tieaware.runtime.threads import checked_threads, over_items
@@ -160,6 +160,7 @@ class Method(ABC):
         n_threads = checked_threads(threads)
         names = _names(queries)
         analysed = [each if isinstance(each, Query) else index.query(each) for each in queries.values()]
+        analysed = _weighted_queries(index, self.weighting, analysed)
         find = filtered_searcher(self, index, k, whole_ties)
         found = over_items(find, analysed, min(n_threads, max(1, len(analysed))))
         costs = np.array([each[2:] for each in found], np.int64).reshape(-1, 3)
@@ -276,6 +277,17 @@ def single_term_scores(index: Index, name: str) -> NDArray[np.floating | np.inte
 def query_weights(index: Index, name: str, query: Query) -> Values:
     """Return the weights of a query's terms: the query's own weights if it has any, else those of the weighting."""
     return weighting_of(name).of_query(index.postings, query) if query.weights is None else query.weights
+
+
+def _weighted_queries(index: Index, name: str, queries: list[Query]) -> list[Query]:
+    """Return the queries with the weights of their terms, which are computed together because queries are short."""
+    without = [i for i, query in enumerate(queries) if query.weights is None]
+    together = QueryTerms.of([queries[i] for i in without])
+    weights, edges = weighting_of(name).of_queries(index.postings, together), together.offsets.tolist()
+    weighted_queries = list(queries)
+    for i, a, b in zip(without, edges, edges[1:], strict=False):
+        weighted_queries[i] = queries[i]._replace(weights=weights[a:b])
+    return weighted_queries
 
 
 def dense_lists(index: Index, name: str) -> DenseLists:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
-from tieaware.retrieval.index import Query
+from tieaware.retrieval.index import Query, QueryTerms
 from tieaware.retrieval.postings import Numbers, Postings
 
 Weights: TypeAlias = NDArray[np.float32 | np.uint8 | np.uint16]
@@ -44,8 +44,12 @@ class Weighting(ABC):
         """Return the weight of every posting."""
 
     @abstractmethod
+    def of_queries(self, postings: Postings, queries: QueryTerms) -> Values:
+        """Return the weight of every term of every query."""
+
     def of_query(self, postings: Postings, query: Query) -> Values:
-        """Return the weight of every term of a query."""
+        """Return the weight of every term of a query, with the same bits as among other queries."""
+        return self.of_queries(postings, QueryTerms.of([query]))
 
     @abstractmethod
     def of_terms(self, postings: Postings) -> Values:
@@ -125,23 +129,36 @@ class TfIdf(Weighting):
         norms[norms == 0] = 1
         return norms
 
-    def of_query(self, postings: Postings, query: Query) -> Values:
-        """Return tf times idf times the normalisation for every term of a query."""
+    def of_queries(self, postings: Postings, queries: QueryTerms) -> Values:
+        """Return tf times idf times the normalisation for every term of every query."""
         tf, idf, normalisation = tuple(self._queries)
-        if not len(query.terms):
+        if not len(queries.terms):
             return np.empty(0)
-        frequencies = query.frequencies.astype(np.float64)
-        df = postings.starts[query.terms + 1] - postings.starts[query.terms]
-        weights = _term_frequency(tf, frequencies, frequencies.max(), frequencies.mean())
+        frequencies, sizes = queries.frequencies.astype(np.float64), np.diff(queries.offsets)
+        df = postings.starts[queries.terms + 1] - postings.starts[queries.terms]
+        largest = mean = np.ones(1)
+        if tf == "a":
+            largest = np.zeros(len(sizes))
+            largest[sizes > 0] = np.maximum.reduceat(frequencies, queries.offsets[:-1][sizes > 0])
+            largest = np.repeat(largest, sizes)
+        if tf == "L":
+            mean = np.repeat(queries.sums(frequencies) / np.maximum(sizes, 1), sizes)
+        weights = _term_frequency(tf, frequencies, largest, mean)
         weights *= _idf(idf, df, len(postings.lengths))
-        norm = float(np.sqrt((weights * weights).sum())) if normalisation == "c" else 1.0
-        if normalisation in "ub":
+        if normalisation == "n":
+            return weights
+        if normalisation == "c":
+            norms = np.sqrt(queries.sums(weights * weights))
+        else:
             n = len(postings.lengths)
             of_documents = _sizes(normalisation, postings, np.minimum(postings.documents, n - 1))
-            size = len(query.terms) if normalisation == "u" else query.frequencies @ _bytes_of(postings)[query.terms]
-            norm = float(self._pivoted(np.array([size], np.float64), of_documents)[0])
+            of_queries = sizes.astype(np.float64)
+            if normalisation == "b":
+                of_queries = queries.sums(queries.frequencies * _bytes_of(postings)[queries.terms])
+            norms = self._pivoted(of_queries, of_documents)
         # If all weights are 0, divide by 1 instead of 0, so that the weights stay 0.
-        weights /= norm or 1.0
+        norms[norms == 0] = 1
+        weights /= np.repeat(norms, sizes)
         return weights
 
     def of_terms(self, postings: Postings) -> Values:
@@ -149,7 +166,7 @@ class TfIdf(Weighting):
         return _idf(self._queries[1], postings.document_frequencies, len(postings.lengths))
 
 
-def _term_frequency(letter: str, tf: Values, largest: Values | np.float64, mean: Values | np.float64) -> Values:
+def _term_frequency(letter: str, tf: Values, largest: Values, mean: Values) -> Values:
     if letter == "n":
         return tf
     if letter == "b":
@@ -192,9 +209,9 @@ def _idf(letter: str, df: Integers, n: int) -> Values:
 class _CountsOfQuery(Weighting):
     """The base class of weightings in which the weight of a term in a query is its frequency in the query."""
 
-    def of_query(self, postings: Postings, query: Query) -> Values:
-        """Return the frequency of each term in the query."""
-        return query.frequencies.astype(np.float64)
+    def of_queries(self, postings: Postings, queries: QueryTerms) -> Values:
+        """Return the frequency of each term in its query."""
+        return queries.frequencies.astype(np.float64)
 
     def of_terms(self, postings: Postings) -> Values:
         """Return 1 for every term: its frequency in a query of this term alone."""
