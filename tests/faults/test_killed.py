@@ -141,8 +141,8 @@ def test_killed_writers_of_a_report(tmp_path, monkeypatch):
     """Its files are renamed one after another, so old and new files may be mixed."""
     drawn = experiments.smoothing(np.random.default_rng(3).random((4, 9)), topics=3, repeats=5)
     figures = {}
-    draw = plots.Drawing.figure
-    monkeypatch.setattr(plots.Drawing, "figure", lambda self: figures.setdefault(self.caption, draw(self)))
+    draw = plots.Drawing._laid_out
+    monkeypatch.setattr(plots.Drawing, "_laid_out", lambda self: figures.setdefault(self.caption, draw(self)))
     target = tmp_path / "report"
     drawn.write(target)
     longest = duration(lambda: drawn.write(target))

@@ -138,8 +138,8 @@ def experiment():
     drawn = tieaware.experiments.smoothing(matrix, topics=3, repeats=5)
     figures = {}
     with pytest.MonkeyPatch.context() as patch:
-        draw = plots.Drawing.figure
-        patch.setattr(plots.Drawing, "figure", lambda self: figures.setdefault(self.caption, draw(self)))
+        draw = plots.Drawing._laid_out
+        patch.setattr(plots.Drawing, "_laid_out", lambda self: figures.setdefault(self.caption, draw(self)))
         yield drawn
 
 
