@@ -7,6 +7,7 @@ BUILD_REQUIREMENTS := 'pip>=25.1' 'scikit-build-core>=1.1' 'cython>=3.3' 'cython
 KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*.py ext/*/* src/tieaware/include/*)
 # Packages that the Spark tests need besides pyspark.
 BESIDE_SPARK := pytest hypothesis
+BESIDE_RAG := pytest hypothesis
 # Packages of which only some files are needed, and none of their requirements: beir's evaluation without torch, and the
 # KaTeX that djangocms-katex carries without Django.
 BESIDE_TEST := beir
@@ -18,7 +19,7 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo docs test test-slow test-tools test-spark checked fuzz fuzz-compiled browser faults concurrency mutations scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-spark clean
+.PHONY: demo docs test test-slow test-tools test-rag test-spark checked fuzz fuzz-compiled browser faults concurrency mutations scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-rag constraints-spark clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -40,6 +41,12 @@ test-slow: $(VENV)/installed-test
 # is skipped.
 test-tools: .venv-tools/installed
 	.venv-tools/bin/python -m pytest tests/tools tests/integrations tests/conformance/test_tools.py tests/measures/test_measures_of_other_tools.py tests/engine/test_device_counts.py
+
+# The integrations of ragas and deepeval, whose requirements conflict with those of the tools. The plugin that deepeval
+# adds to pytest is not loaded, and event loops that the two leave open are no errors.
+test-rag: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
+test-rag: .venv-rag/installed
+	.venv-rag/bin/python -m pytest -p _hypothesis_pytestplugin -p no:unraisableexception tests/tools/test_ragas.py tests/tools/test_deepeval.py
 
 # The Spark integration, in its own environment, because pyspark needs an older pandas. Needs Java 17 or later.
 # WHEEL=dist/*.whl installs a built wheel instead of building the kernels again.
@@ -163,12 +170,13 @@ docs: $(VENV)/installed-docs
 
 # Record the newest versions that work together, including build requirements, from a separate environment. Use the
 # oldest supported Python, which the newest packages drop first.
-constraints constraints-tools constraints-spark: CONSTRAINTS =
+constraints constraints-tools constraints-rag constraints-spark: CONSTRAINTS =
 constraints: FROM := --group test --group bench --group docs --group lint --group release
 constraints: BESIDE := $(BESIDE_TEST) $(BESIDE_DOCS)
 constraints-tools: FROM := --group test --group tools
+constraints-rag: FROM := $(BESIDE_RAG) --group rag
 constraints-spark: FROM := 'tieaware[spark]' $(BESIDE_SPARK) scikit-learn pytrec-eval-terrier
-constraints constraints-tools constraints-spark:
+constraints constraints-tools constraints-rag constraints-spark:
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel $(BUILD_REQUIREMENTS)
@@ -178,7 +186,7 @@ constraints constraints-tools constraints-spark:
 	(echo '# Versions known to work together, for development alone. Made by: make $@'; cat build/constraints/frozen) > $@.txt
 
 clean:
-	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-watched .venv-tools .venv-spark build dist site .cache
+	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-watched .venv-tools .venv-rag .venv-spark build dist site .cache
 
 %/bin/python:
 	$(PYTHON) -m venv $*
@@ -239,6 +247,13 @@ build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
 	.venv-tools/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	PIP_BUILD_CONSTRAINT= .venv-tools/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/tools
 	.venv-tools/bin/python -m pip install --quiet --group test --group tools
+	touch $@
+
+.venv-rag/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-rag.txt)
+.venv-rag/installed: $(KERNELS) constraints-rag.txt | .venv-rag/bin/python
+	.venv-rag/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
+	PIP_BUILD_CONSTRAINT= .venv-rag/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/rag
+	.venv-rag/bin/python -m pip install --quiet $(BESIDE_RAG) --group rag
 	touch $@
 
 .venv-spark/pyspark .venv-spark/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-spark.txt)

@@ -37,6 +37,8 @@ NEEDS = {
     "torchmetrics": (lambda module: module.RankingMetric, "torchmetrics", "torchmetrics"),
     "llama_index": (lambda module: module.metric("AP"), "llama_index", "llama-index-core"),
     "haystack": (lambda module: module.RankingEvaluator, "haystack", "haystack-ai"),
+    "ragas": (lambda module: module.metric("AP"), "ragas", "ragas"),
+    "deepeval": (lambda module: module.metric("AP"), "deepeval", "deepeval"),
     "retrieved_contexts": None,
     "search_engines": None,
     "pytrec_eval": None,
@@ -47,7 +49,7 @@ NEEDS = {
 def recorded():
     """Return the versions in the constraint files, by package."""
     found = {}
-    for name in ("constraints.txt", "constraints-tools.txt", "constraints-spark.txt"):
+    for name in ("constraints.txt", "constraints-tools.txt", "constraints-rag.txt", "constraints-spark.txt"):
         for line in (ROOT / name).read_text(encoding="utf-8").splitlines()[1:]:
             package, version = line.split("==")
             found.setdefault(canonicalize_name(package), set()).add(version)
@@ -110,7 +112,7 @@ def test_the_documentation_lists_all_modules_and_the_tested_versions():
     assert without == [
         "[trec_eval](trec_eval.md)",
         "[search engines](search_engines.md): Elasticsearch, OpenSearch, Quepid, Vespa",
-        "[RAG evaluators](rag.md) such as ragas and deepeval",
+        "[other RAG evaluators](rag.md#any-tool)",
         "[LLM graders and rerankers](graders.md)",
     ]
     of_package = recorded()

@@ -1,4 +1,7 @@
-"""Settings for tests of tools that require torch. Without torch they are skipped; `make test-tools` runs them."""
+"""Settings for tests of tools that `make test-tools` installs, most of which require torch, and of ragas and deepeval.
+
+Without torch they are skipped, but for ragas and deepeval, which `make test-rag` installs without torch.
+"""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -6,6 +9,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+WITHOUT_TORCH = ("test_ragas.py", "test_deepeval.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -13,7 +17,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.filterwarnings("ignore"))
-            if find_spec("torch") is None:
+            if item.path.name not in WITHOUT_TORCH and find_spec("torch") is None:
                 item.add_marker(pytest.mark.skip(reason="torch is not installed: `make test-tools` tries it"))
 
 

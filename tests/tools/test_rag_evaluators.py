@@ -1,7 +1,4 @@
-"""Metrics for llama_index and Haystack, compared with their own, and the lines for ragas and deepeval on the page."""
-
-import re
-from pathlib import Path
+"""Metrics for llama_index and Haystack, compared with their own."""
 
 import numpy as np
 import pytest
@@ -9,8 +6,6 @@ import pytest
 from tieaware import InputError
 from tieaware.integrations import haystack as for_haystack
 from tieaware.integrations import llama_index as for_llama_index
-
-PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "rag.md"
 
 
 @pytest.fixture
@@ -123,30 +118,3 @@ def test_haystack_labels_fields_and_pipelines():
                  lambda: for_haystack.RankingEvaluator("RR", "x")):  # fmt: skip
         with pytest.raises(InputError):
             call()
-
-
-def code_of(name):
-    """Return the block of Python on the page that imports a tool."""
-    return next(each for each in re.findall("```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL) if name in each)
-
-
-def test_the_lines_for_ragas():
-    pytest.importorskip("ragas.metrics")
-    names = {}
-    exec(code_of("ragas"), names)
-    lists = {"retrieved_context_ids": ["a", "b"], "reference_context_ids": ["b"], "retrieved_scores": [1.0, 1.0]}
-    found = names["ndcg"].score(**lists)
-    assert found.value == pytest.approx((1 + 1 / np.log2(3)) / 2)
-    assert found.reason == "2 contexts tie: from 0.6309 to 1.0000"
-
-
-def test_the_lines_for_deepeval():
-    test_case = pytest.importorskip("deepeval.test_case")
-    names = {}
-    exec(code_of("deepeval"), names)
-    contexts = {"input": "q", "actual_output": "r", "context": ["b"], "retrieval_context": ["a", "b"]}
-    metric = names["NDCG"](threshold=0.8)
-    case = test_case.LLMTestCase(**contexts, metadata={"retrieval_scores": [1.0, 1.0]})
-    assert metric.measure(case) == pytest.approx((1 + 1 / np.log2(3)) / 2)
-    assert metric.is_successful()
-    assert metric.measure(test_case.LLMTestCase(**contexts)) == pytest.approx(1 / np.log2(3))

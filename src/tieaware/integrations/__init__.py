@@ -15,6 +15,8 @@
 ``polars``                 ``install()`` adds ``frame.tieaware.evaluate(qrels, measures)`` to the frames of polars
 ``llama_index``            ``metric`` for any measure, and the ``RetrieverEvaluator`` that tells it the scores
 ``haystack``               ``RankingEvaluator``, a component for any measure
+``ragas``                  ``metric`` for any measure, in the form of ragas' own metrics
+``deepeval``               ``metric`` for any measure, for ``deepeval.evaluate`` and ``assert_test``
 ``retrieved_contexts``     ``evaluate`` for the contexts of one question, in metrics of other RAG evaluators
 ``search_engines``         judgments and results of Elasticsearch, OpenSearch, Quepid and Vespa
 ``torchmetrics``           ``RankingMetric``, a ``torchmetrics.Metric`` for training loops and Lightning

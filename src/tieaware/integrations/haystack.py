@@ -90,9 +90,7 @@ class RankingRun:
         return {
             "score": sum(values) / len(values),
             "individual_scores": values,
-            "individual_spreads": [
-                {name: number for name, number in each._asdict().items() if name != "value"} for each in results
-            ],
+            "individual_spreads": [each.spread() for each in results],
         }
 
     def _labels(self, documents: Sequence[Any], question: int) -> dict[Any, float]:

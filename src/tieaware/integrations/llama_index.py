@@ -76,9 +76,7 @@ def metric(measure: str | Measure, *, ties: TieRuleName = "average", grader: Gra
             if expected_ids is None or retrieved_ids is None:
                 raise InputError("expected_ids", "is needed, and so is retrieved_ids")
             found = evaluate(set(expected_ids), retrieved_ids, retrieved_scores, parsed, ties=ties)
-        value, *_ = found
-        spread = {name: each for name, each in found._asdict().items() if name != "value"}
-        return base.RetrievalMetricResult(score=value, metadata=spread)
+        return base.RetrievalMetricResult(score=found.value, metadata=found.spread())
 
     members = {"metric_name": str(parsed), "compute": compute, "__module__": __name__}
     return type("RankingMetric", (base.BaseRetrievalMetric,), members)()

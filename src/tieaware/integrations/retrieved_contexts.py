@@ -1,7 +1,7 @@
 """Evaluation of retrieved contexts, one question at a time, for evaluators of retrieval-augmented generation.
 
-The modules for llama_index and Haystack use it, and a metric of any other tool can. The value depends on no order of
-equal scores, and its spread says how much such an order could change.
+The modules for llama_index, Haystack, ragas and deepeval use it, and a metric of any other tool can. The value depends
+on no order of equal scores, and its spread says how much such an order could change.
 """
 
 from __future__ import annotations
@@ -47,6 +47,39 @@ class ContextValue(NamedTuple):
     min: float
     max: float
     tied: int
+
+    def spread(self) -> dict[str, float]:
+        """Return everything but the value, as a dict.
+
+        Returns
+        -------
+        dict
+            "std", "min", "max" and "tied".
+
+        Examples
+        --------
+        >>> from tieaware.integrations import retrieved_contexts
+        >>> retrieved_contexts.evaluate({"b"}, ["a", "b"], [0.5, 0.5], "RR").spread()
+        {'std': 0.25, 'min': 0.5, 'max': 1.0, 'tied': 2}
+        """
+        return {"std": self.std, "min": self.min, "max": self.max, "tied": self.tied}
+
+    def reason(self) -> str:
+        """Return a sentence on the ties.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from tieaware.integrations import retrieved_contexts
+        >>> retrieved_contexts.evaluate({"b"}, ["a", "b"], [0.5, 0.5], "RR").reason()
+        '2 contexts tie: from 0.5000 to 1.0000'
+        >>> retrieved_contexts.evaluate({"b"}, ["a", "b"], [0.5, 0.4], "RR").reason()
+        'no contexts tie'
+        """
+        return f"{self.tied} contexts tie: from {self.min:.4f} to {self.max:.4f}" if self.tied else "no contexts tie"
 
 
 def evaluate(
