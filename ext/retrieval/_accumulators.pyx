@@ -5,8 +5,6 @@ posting to the score of its document. The lists are in the order of their terms,
 float64, so its bits do not depend on the size of the chunks of documents. An invalid document number ends its list, so
 no memory outside the accumulators is read or written.
 """
-cimport numpy as cnp
-import numpy as np
 from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
@@ -14,7 +12,7 @@ from libc.string cimport memset
 
 from tieaware.kernels._gallop cimport gallop
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
-from tieaware.kernels._term_lists cimport Lists, lists_of, score_list, set_bitmaps, set_dense
+from tieaware.kernels._term_lists cimport Lists, PostingLists, close_lists, score_list
 from tieaware.kernels._top cimport Best, bound_by, close_best, found, leave_out, offer, open_best, score_of
 
 cdef extern from "retrieval/accumulators.h":
@@ -30,8 +28,6 @@ cdef extern from "retrieval/bitmaps.h":
                              uint64_t *reached) nogil
     int64_t tieaware_survey_among(double *scores, const double *base, ptrdiff_t n, const uint64_t *reached,
                                   uint64_t *marks, ptrdiff_t n_words, double bound) nogil
-
-cnp.import_array()
 
 cdef enum:
     # The number of words to survey at a time. A word stands for 64 accumulators, and all of these accumulators must fit
@@ -380,24 +376,21 @@ cdef int64_t kept(Skipping* skipping, int64_t n, double least) noexcept nogil:
 
 
 def accumulate(
-    const int64_t[::1] starts, const int64_t[::1] stops, const double[::1] query_weights,
-    const int32_t[::1] documents, cnp.ndarray weights, Py_ssize_t n_documents, int64_t k, const double[::1] base,
-    uint32_t at_least, bint whole_ties, bint all_in_heap, double floor, const double[::1] bounds,
-    const int64_t[::1] rows, cnp.ndarray dense_weights, Py_ssize_t chunk_size, const int64_t[::1] bitmap_rows,
-    const uint64_t[:, ::1] bitmaps, const uint32_t[:, ::1] ranks, const int32_t[::1] order, double rest,
-    Py_ssize_t until
+    PostingLists postings not None, const int64_t[::1] terms, const double[::1] query_weights, Py_ssize_t n_documents,
+    int64_t k, const double[::1] base, uint32_t at_least, bint whole_ties, bint all_in_heap, double floor,
+    const double[::1] bounds, Py_ssize_t chunk_size, const int32_t[::1] order, double rest, Py_ssize_t until
 ):
     """Score the documents of the lists, chunk after chunk, and find the top k.
 
     Parameters
     ----------
-    starts, stops : int64[n_lists]
-        The range of postings of each list.
+    postings : PostingLists
+        The posting lists of all terms. The documents of a list must ascend, unless there is only one chunk. Bitmaps are
+        used only to count the lists of a document.
+    terms : int64[n_lists]
+        The numbers of the query's terms.
     query_weights : float64[n_lists]
-        The weight of each list's term in the query.
-    documents, weights : int32[n_postings], and float32[n_postings], uint8[n_postings] or uint16[n_postings]
-        The document and the weight of each posting. The documents of a list must ascend, unless there is only one
-        chunk.
+        The weight of each term in the query.
     n_documents, k : int
         The number of documents in the collection, and the number of documents to find, at least 1.
     base : float64[n_documents] or None
@@ -413,12 +406,8 @@ def accumulate(
     bounds : float64[n_lists] or None
         An upper bound of what each list adds to a score, for skipping lists and documents that cannot change the
         result. Not allowed with a base or at_least > 1; weights must not be negative.
-    rows, dense_weights : int64[n_lists], and weights[n_rows, n_documents], or None
-        The row of each list in dense_weights, or -1. A row has a weight for each document, 0 for a missing posting.
     chunk_size : int
         The number of documents of a chunk, which are scored at a time.
-    bitmap_rows, bitmaps, ranks : int64[n_lists], uint64[n_rows, n_words] and uint32[n_rows, n_words], or None
-        The row of each list in bitmaps and ranks, or -1. They are used only to count the lists of a document.
     order : int32[n_documents] or None
         The number with which each document is found. With an order, the base must descend, and the search stops when k
         documents have a score above `rest` plus the base of the next document.
@@ -442,17 +431,8 @@ def accumulate(
     cdef int64_t read = 0, bounded = 0, end, most, edge = 0
     cdef const int32_t* numbers = NULL
     cdef const double* added = NULL
-    cdef int64_t[::1] following = np.array(starts)
-    lists_of(&lists, starts, following, stops, query_weights, documents, weights)
     if not (0 <= until <= n_documents <= 0x7fffffff and k >= 1 and at_least >= 1 and chunk_size >= 1):
         raise ValueError("n_documents, k, at_least, chunk_size or until is out of its range")
-    most = min(n_documents, lists.n_postings)
-    if rows is not None:
-        set_dense(&lists, rows, dense_weights, weights.dtype, n_documents)
-        # A row could contain weights of documents that its list lacks, so any document may have a score.
-        most = n_documents
-    if bitmap_rows is not None:
-        set_bitmaps(&lists, bitmap_rows, bitmaps, ranks, n_documents)
     if order is not None:
         if base is None or order.shape[0] != n_documents:
             raise ValueError("order must have a number for each document, and needs a base")
@@ -463,13 +443,17 @@ def accumulate(
         added = &base[0] if n_documents else NULL
     if (bounds is not None or floor > 0.0) and (base is not None or at_least > 1 or all_in_heap):
         raise ValueError("bounds and floor must not be given with base, at_least or all_in_heap")
-    if bounds is not None and bounds.shape[0] != lists.n:
+    if bounds is not None and bounds.shape[0] != terms.shape[0]:
         raise ValueError("bounds must have a bound for each list")
     chunk_size = min(chunk_size, n_documents)
     memset(&chunk, 0, sizeof(chunk))
     memset(&best, 0, sizeof(best))
     memset(&skipping, 0, sizeof(skipping))
+    memset(&lists, 0, sizeof(lists))
     try:
+        postings.open_lists(&lists, terms, query_weights, n_documents)
+        # A dense row could contain weights of documents that its list lacks, so any document may have a score.
+        most = n_documents if lists.rows != NULL else min(n_documents, lists.n_postings)
         open_best(&best, k, most, whole_ties, all_in_heap)
         best.ascending = order is None
         best.bound = 0.0 if base is None else -INFINITY
@@ -517,6 +501,7 @@ def accumulate(
         check_interruption(&interruption)
         return *found(&best, whole_ties), lists.n_read
     finally:
+        close_lists(&lists)
         close_chunk(&chunk)
         close_best(&best)
         close_skipping(&skipping)

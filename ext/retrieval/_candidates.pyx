@@ -4,15 +4,13 @@ The score of a candidate is the sum, over the posting lists in their order, of q
 cheapest of three ways is taken: looking up the candidates in the bitmap of the list, looking up the postings in a
 bitmap of the candidates, or galloping through both. All of them add the same numbers in the same order.
 """
-cimport numpy as cnp
-import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
-from tieaware.kernels._term_lists cimport Lists, lists_of, look_up, score_list, set_bitmaps
+from tieaware.kernels._term_lists cimport Lists, PostingLists, close_lists, look_up, score_list
 from tieaware.kernels._top cimport Best, close_best, found, offer, open_best
 
 cdef extern from "retrieval/accumulators.h":
@@ -29,8 +27,6 @@ cdef extern from "retrieval/bitmaps.h":
     int64_t tieaware_probe_uint16(const int32_t *documents, const uint16_t *weights, ptrdiff_t length,
                                   const uint64_t *bits, const uint32_t *ranks, uint32_t n_documents, int64_t n,
                                   double query_weight, double *sums) nogil
-
-cnp.import_array()
 
 cdef enum:
     # Candidates get a bitmap if they have at least one entry for this many words of the bitmap, or at least this many
@@ -53,15 +49,15 @@ cdef struct Candidates:
     uint32_t n_documents
 
 
-cdef void merge(
-    Candidates* candidates, Py_ssize_t n_lists, int64_t* heads, const int64_t* stops, const int32_t* documents,
-    int64_t at_least
-) noexcept nogil:
+cdef void merge(Candidates* candidates, Lists* entries, int64_t at_least) noexcept nogil:
     """Merge lists of documents, and keep the documents that are in at least `at_least` of the lists.
 
     Invariant: all documents before the heads of the lists are merged.
     """
-    cdef Py_ssize_t i
+    cdef Py_ssize_t n_lists = entries.n, i
+    cdef int64_t* heads = entries.next
+    cdef const int64_t* stops = entries.stops
+    cdef const int32_t* documents = entries.documents
     cdef int32_t least
     cdef int64_t times
     while True:
@@ -81,8 +77,7 @@ cdef void merge(
 
 
 cdef void unite(
-    Candidates* candidates, Py_ssize_t n_lists, const int64_t* starts, const int64_t* stops, const int32_t* documents,
-    uint64_t initial, int n_planes, uint64_t* planes, Py_ssize_t n_words
+    Candidates* candidates, Lists* entries, uint64_t initial, int n_planes, uint64_t* planes, Py_ssize_t n_words
 ) noexcept nogil:
     """Mark the documents of lists in the bitmap if they are in enough lists, and store them as candidates.
 
@@ -95,9 +90,9 @@ cdef void unite(
     cdef uint64_t carry, digits
     for plane in range(n_planes):
         memset(planes + plane * n_words, 0xff if initial >> plane & 1 else 0, n_words * sizeof(uint64_t))
-    for i in range(n_lists):
-        for j in range(starts[i], stops[i]):
-            document = <uint32_t>documents[j]
+    for i in range(entries.n):
+        for j in range(entries.starts[i], entries.stops[i]):
+            document = <uint32_t>entries.documents[j]
             if document >= candidates.n_documents:
                 continue
             word = document // TIEAWARE_WORD
@@ -164,30 +159,24 @@ cdef void offer_all(Candidates* candidates, const double* base, Best* best) noex
 
 
 def search(
-    const int64_t[::1] candidate_starts, const int64_t[::1] candidate_stops, const int32_t[::1] candidates,
-    int64_t at_least, int64_t fewest, int64_t n_documents, const int64_t[::1] starts, const int64_t[::1] stops,
-    const double[::1] query_weights, const int32_t[::1] documents, cnp.ndarray weights,
-    const int64_t[::1] bitmap_rows, const uint64_t[:, ::1] bitmaps, const uint32_t[:, ::1] ranks,
-    const double[::1] base, int64_t k, bint whole_ties
+    PostingLists candidates not None, const int64_t[::1] which, int64_t at_least, int64_t fewest, int64_t n_documents,
+    PostingLists postings not None, const int64_t[::1] terms, const double[::1] query_weights, const double[::1] base,
+    int64_t k, bint whole_ties
 ):
     """Score the documents that are in some lists of candidates, and find the top k.
 
     Parameters
     ----------
-    candidate_starts, candidate_stops : int64[n]
-        The range of each list of candidates.
-    candidates : int32[n_candidates]
-        The documents of all lists of candidates, ascending within a list.
+    candidates, which : PostingLists and int64[n]
+        The lists of candidates, and the numbers of those to unite.
     at_least : int
         The number of lists in which a document must be, at least 1.
     fewest : int
         Return None if there are fewer candidates.
     n_documents : int
         The number of documents in the collection.
-    starts, stops, query_weights, documents, weights
+    postings, terms, query_weights
         The posting lists of the query's terms, as for `accumulate`. The documents of a list must ascend.
-    bitmap_rows, bitmaps, ranks : int64[n_lists], uint64[n_rows, n_words] and uint32[n_rows, n_words], or None
-        The row of each list in bitmaps and ranks, or -1.
     base : float64[n_documents] or None
         A number to add to the score of each candidate. With a base, scores need not be above 0.
     k, whole_ties : int, bool
@@ -199,41 +188,35 @@ def search(
         The documents, best first; their scores; the number of candidates with a score; the number of comparisons
         between scores; the number of entries and postings read.
     """
-    cdef Lists lists
+    cdef Lists lists, entries
     cdef Candidates all_candidates
     cdef Best best
     cdef Interruption interruption = no_interruption()
-    cdef int64_t[::1] following = np.array(starts), heads = np.array(candidate_starts)
-    cdef Py_ssize_t n_lists = candidate_starts.shape[0], n_words = (n_documents + TIEAWARE_WORD - 1) // TIEAWARE_WORD, i
+    cdef Py_ssize_t n_words = (n_documents + TIEAWARE_WORD - 1) // TIEAWARE_WORD
     cdef int64_t n_entries = 0, n_read = 0
     cdef int n_planes = 0
     cdef uint64_t* planes = NULL
     cdef const double* added = NULL
-    cdef const int32_t* entries = &candidates[0] if candidates.shape[0] else NULL
-    lists_of(&lists, starts, following, stops, query_weights, documents, weights)
     if not (0 <= n_documents <= 0x7fffffff and k >= 1 and 1 <= at_least <= 0x7fffffff):
         raise ValueError("n_documents, k or at_least is out of its range")
-    if bitmap_rows is not None:
-        set_bitmaps(&lists, bitmap_rows, bitmaps, ranks, n_documents)
     if base is not None:
         if base.shape[0] != n_documents:
             raise ValueError("base must have a number for each document")
         added = &base[0] if n_documents else NULL
-    if candidate_stops.shape[0] != n_lists:
-        raise ValueError("each list of candidates must have a start and a stop")
-    for i in range(n_lists):
-        if not 0 <= candidate_starts[i] <= candidate_stops[i] <= candidates.shape[0]:
-            raise ValueError("a list of candidates is outside the array")
-        n_entries += candidate_stops[i] - candidate_starts[i]
     memset(&all_candidates, 0, sizeof(all_candidates))
     memset(&best, 0, sizeof(best))
+    memset(&lists, 0, sizeof(lists))
+    memset(&entries, 0, sizeof(entries))
     all_candidates.n_documents = <uint32_t>n_documents
     try:
+        postings.open_lists(&lists, terms, query_weights, n_documents)
+        candidates.open_lists(&entries, which, None, n_documents)
+        n_entries = entries.n_postings
         all_candidates.documents = <int32_t*>malloc(<size_t>(n_entries + 1) * sizeof(int32_t))
         all_candidates.sums = <double*>calloc(<size_t>(n_entries + 1), sizeof(double))
         if all_candidates.documents == NULL or all_candidates.sums == NULL:
             raise MemoryError
-        if n_entries * WORDS_PER_ENTRY >= n_words or n_lists >= MANY_LISTS:
+        if n_entries * WORDS_PER_ENTRY >= n_words or entries.n >= MANY_LISTS:
             while at_least - 1 >> n_planes:
                 n_planes += 1
             all_candidates.bits = <uint64_t*>calloc(n_words + 1, sizeof(uint64_t))
@@ -244,10 +227,10 @@ def search(
         if n_entries:
             with nogil:
                 if all_candidates.bits != NULL:
-                    unite(&all_candidates, n_lists, &candidate_starts[0], &candidate_stops[0], entries,
-                          (<uint64_t>1 << n_planes) - <uint64_t>at_least, n_planes, planes, n_words)
+                    unite(&all_candidates, &entries, (<uint64_t>1 << n_planes) - <uint64_t>at_least, n_planes, planes,
+                          n_words)
                 else:
-                    merge(&all_candidates, n_lists, &heads[0], &candidate_stops[0], entries, at_least)
+                    merge(&all_candidates, &entries, at_least)
         if all_candidates.n < fewest:
             return None
         open_best(&best, k, all_candidates.n, whole_ties, False)
@@ -259,6 +242,8 @@ def search(
         check_interruption(&interruption)
         return *found(&best, whole_ties), n_read
     finally:
+        close_lists(&lists)
+        close_lists(&entries)
         free(all_candidates.documents)
         free(all_candidates.sums)
         free(all_candidates.bits)
@@ -268,10 +253,10 @@ def search(
 
 
 def score(
-    const int32_t[::1] candidates, const int64_t[::1] starts, const int64_t[::1] stops,
-    const double[::1] query_weights, const int32_t[::1] documents, cnp.ndarray weights, double[::1] sums
+    const int32_t[::1] candidates, PostingLists postings not None, const int64_t[::1] terms,
+    const double[::1] query_weights, int64_t n_documents, double[::1] sums
 ):
-    """Add the weights of all lists to the sums of some documents; return the number of postings that were added.
+    """Add the weights of the terms' lists to the sums of some documents; return the number of postings added.
 
     The candidates and the documents of each list must ascend, because both are searched by galloping.
     """
@@ -279,18 +264,21 @@ def score(
     cdef Py_ssize_t i
     cdef int64_t n = 0, first
     cdef Interruption interruption = no_interruption()
-    cdef int64_t[::1] following = np.array(starts)
     cdef double* out = &sums[0] if sums.shape[0] else NULL
     cdef const int32_t* c = &candidates[0] if candidates.shape[0] else NULL
     cdef int64_t size = candidates.shape[0]
-    lists_of(&lists, starts, following, stops, query_weights, documents, weights)
     if sums.shape[0] != size:
         raise ValueError("sums must have a sum for each candidate")
-    with nogil:
-        for i in range(lists.n):
-            first = lists.next[i]
-            n += score_list(c, size, &lists, i, out)
-            if interrupted(&interruption, 4 * (size + lists.next[i] - first)):
-                break
-    check_interruption(&interruption)
-    return n
+    memset(&lists, 0, sizeof(lists))
+    try:
+        postings.open_lists(&lists, terms, query_weights, n_documents)
+        with nogil:
+            for i in range(lists.n):
+                first = lists.next[i]
+                n += score_list(c, size, &lists, i, out)
+                if interrupted(&interruption, 4 * (size + lists.next[i] - first)):
+                    break
+        check_interruption(&interruption)
+        return n
+    finally:
+        close_lists(&lists)

@@ -6,6 +6,8 @@ that is the number of bits before the document's bit.
 cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 from tieaware.kernels._gallop cimport gallop
 
@@ -57,75 +59,111 @@ cdef inline int64_t gallop_through(
     return n
 
 
-cdef int lists_of(
-    Lists* lists, const int64_t[::1] starts, int64_t[::1] following, const int64_t[::1] stops,
-    const double[::1] query_weights, const int32_t[::1] documents, cnp.ndarray weights
-) except -1:
-    """Check that all lists are inside the postings, and fill the struct.
+cdef class PostingLists:
+    """Posting lists in the order of their numbers, with what is needed to score documents fast.
 
-    `following` must be a copy of the starts; it is changed to the first unread posting of each list.
+    Parameters
+    ----------
+    starts, stops : int64[n_lists]
+        The range of postings of each list.
+    documents : int32[n_postings]
+        The document of each posting, ascending within a list.
+    weights : float32[n_postings], uint8[n_postings] or uint16[n_postings]
+        The weight of each posting.
+    rows, dense_weights : int64[n_lists], and weights[n_rows, n_documents], or None
+        The row of each list in dense_weights, or -1. A row has a weight for each document, 0 for a missing posting.
+    bitmap_rows, bitmaps, ranks : int64[n_lists], uint64[n_rows, n_words] and uint32[n_rows, n_words], or None
+        The row of each list in bitmaps and ranks, or -1.
     """
-    cdef Py_ssize_t i
-    if stops.shape[0] != starts.shape[0] or query_weights.shape[0] != starts.shape[0]:
-        raise ValueError("each list must have a start, a stop and a query weight")
-    if weights.ndim != 1 or not weights.flags.c_contiguous or weights.shape[0] != documents.shape[0]:
-        raise ValueError("weights must have a weight for each posting")
-    if weights.dtype not in (np.float32, np.uint8, np.uint16):
-        raise ValueError("weights must be float32, uint8 or uint16")
-    lists.n_postings = lists.n_read = 0
-    for i in range(starts.shape[0]):
-        if not 0 <= starts[i] <= stops[i] <= documents.shape[0]:
-            raise ValueError("a list is outside the postings")
-        lists.n_postings += stops[i] - starts[i]
-    lists.n = starts.shape[0]
-    lists.starts = &starts[0] if lists.n else NULL
-    lists.next = &following[0] if lists.n else NULL
-    lists.stops = &stops[0] if lists.n else NULL
-    lists.query_weights = &query_weights[0] if lists.n else NULL
-    lists.documents = &documents[0] if documents.shape[0] else NULL
-    lists.weights = cnp.PyArray_DATA(weights)
-    lists.kind = weights.dtype.itemsize
-    lists.rows = lists.bitmap_rows = NULL
-    return 0
+
+    def __cinit__(
+        self, const int64_t[::1] starts not None, const int64_t[::1] stops not None,
+        const int32_t[::1] documents not None, cnp.ndarray weights not None, const int64_t[::1] rows,
+        cnp.ndarray dense_weights, const int64_t[::1] bitmap_rows, const uint64_t[:, ::1] bitmaps,
+        const uint32_t[:, ::1] ranks
+    ):
+        if stops.shape[0] != starts.shape[0]:
+            raise ValueError("each list must have a start and a stop")
+        if weights.ndim != 1 or not weights.flags.c_contiguous or weights.shape[0] != documents.shape[0]:
+            raise ValueError("weights must have a weight for each posting")
+        if weights.dtype not in (np.float32, np.uint8, np.uint16):
+            raise ValueError("weights must be float32, uint8 or uint16")
+        self.arrays = (starts, stops, documents, weights, rows, dense_weights, bitmap_rows, bitmaps, ranks)
+        self.n, self.n_postings, self.kind = starts.shape[0], documents.shape[0], weights.dtype.itemsize
+        self.starts = &starts[0] if self.n else NULL
+        self.stops = &stops[0] if self.n else NULL
+        self.documents = &documents[0] if self.n_postings else NULL
+        self.weights = cnp.PyArray_DATA(weights)
+        if rows is not None and dense_weights is not None:
+            if dense_weights.ndim != 2 or not dense_weights.flags.c_contiguous or dense_weights.dtype != weights.dtype:
+                raise ValueError("dense_weights must be a contiguous matrix of the type of weights")
+            if rows.shape[0] != self.n:
+                raise ValueError("rows must have a row for each list")
+            self.rows = &rows[0] if self.n else NULL
+            self.dense_weights = cnp.PyArray_DATA(dense_weights)
+            self.n_rows, self.n_columns = dense_weights.shape[0], dense_weights.shape[1]
+        if bitmap_rows is not None and bitmaps is not None and ranks is not None:
+            if bitmap_rows.shape[0] != self.n or ranks.shape[0] != bitmaps.shape[0]:
+                raise ValueError("each list must have a row in bitmaps and ranks")
+            if ranks.shape[1] != bitmaps.shape[1]:
+                raise ValueError("each word of bitmaps must have a rank")
+            if not (bitmaps.shape[0] and bitmaps.shape[1]):
+                raise ValueError("bitmaps must have a bit for each document")
+            self.n_bitmaps, self.n_words = bitmaps.shape[0], bitmaps.shape[1]
+            self.bitmaps, self.ranks = &bitmaps[0, 0], &ranks[0, 0]
+            self.bitmap_rows = &bitmap_rows[0] if self.n else NULL
+
+    cdef int open_lists(
+        self, Lists* lists, const int64_t[::1] numbers, const double[::1] query_weights, Py_ssize_t n_documents
+    ) except -1:
+        """Fill the struct with the lists of these numbers; `query_weights` may be None."""
+        cdef Py_ssize_t n = numbers.shape[0], i
+        cdef int64_t number, row
+        cdef int64_t* block
+        memset(lists, 0, sizeof(lists[0]))
+        if query_weights is not None and query_weights.shape[0] != n:
+            raise ValueError("each list must have a query weight")
+        if self.rows != NULL and self.n_columns != n_documents:
+            raise ValueError("dense_weights must have a column for each document")
+        if self.bitmap_rows != NULL and self.n_words * 64 < n_documents:
+            raise ValueError("bitmaps must have a bit for each document")
+        block = lists.next = <int64_t*>calloc(<size_t>n * 6 + 1, sizeof(int64_t))
+        if block == NULL:
+            raise MemoryError
+        lists.n = n
+        lists.starts, lists.stops, lists.query_weights = block + n, block + 2 * n, <double*>(block + 3 * n)
+        lists.rows = NULL if self.rows == NULL else block + 4 * n
+        lists.bitmap_rows = NULL if self.bitmap_rows == NULL else block + 5 * n
+        lists.documents, lists.weights, lists.kind = self.documents, self.weights, self.kind
+        lists.dense_weights, lists.n_documents = self.dense_weights, self.n_columns
+        lists.bitmaps, lists.ranks, lists.n_words = self.bitmaps, self.ranks, self.n_words
+        for i in range(n):
+            number = numbers[i]
+            if not 0 <= number < self.n:
+                raise ValueError("there is no list with this number")
+            # The arrays belong to the caller, who may have changed them.
+            if not 0 <= self.starts[number] <= self.stops[number] <= self.n_postings:
+                raise ValueError("a list is outside the postings")
+            lists.starts[i] = lists.next[i] = self.starts[number]
+            lists.stops[i] = self.stops[number]
+            lists.n_postings += lists.stops[i] - lists.starts[i]
+            if query_weights is not None:
+                lists.query_weights[i] = query_weights[i]
+            if lists.rows != NULL:
+                row = lists.rows[i] = self.rows[number]
+                if not -1 <= row < self.n_rows:
+                    raise ValueError("rows: a row is outside dense_weights")
+            if lists.bitmap_rows != NULL:
+                row = lists.bitmap_rows[i] = self.bitmap_rows[number]
+                if not -1 <= row < self.n_bitmaps:
+                    raise ValueError("bitmap_rows: a row is outside the bitmaps")
+        return 0
 
 
-cdef int set_dense(
-    Lists* lists, const int64_t[::1] rows, cnp.ndarray dense_weights, dtype, Py_ssize_t n_documents
-) except -1:
-    """Check the rows of the lists in dense form, and store them."""
-    cdef Py_ssize_t i
-    if dense_weights.ndim != 2 or not dense_weights.flags.c_contiguous:
-        raise ValueError("dense_weights must be a contiguous matrix")
-    if dense_weights.dtype != dtype or dense_weights.shape[1] != n_documents:
-        raise ValueError("dense_weights must have the type of weights, and a column for each document")
-    if rows.shape[0] != lists.n:
-        raise ValueError("rows must have a row for each list")
-    for i in range(lists.n):
-        if not -1 <= rows[i] < dense_weights.shape[0]:
-            raise ValueError("rows: a row is outside dense_weights")
-    lists.rows = &rows[0] if lists.n else NULL
-    lists.dense_weights = cnp.PyArray_DATA(dense_weights)
-    lists.n_documents = n_documents
-    return 0
-
-
-cdef int set_bitmaps(
-    Lists* lists, const int64_t[::1] rows, const uint64_t[:, ::1] bitmaps, const uint32_t[:, ::1] ranks,
-    Py_ssize_t n_documents
-) except -1:
-    """Check the rows of the lists that have a bitmap, and store them."""
-    cdef Py_ssize_t i
-    if rows.shape[0] != lists.n or ranks.shape[0] != bitmaps.shape[0] or ranks.shape[1] != bitmaps.shape[1]:
-        raise ValueError("each list must have a row, and each word of a bitmap a rank")
-    if bitmaps.shape[1] * 64 < n_documents:
-        raise ValueError("bitmaps must have a bit for each document")
-    for i in range(lists.n):
-        if not -1 <= rows[i] < bitmaps.shape[0]:
-            raise ValueError("bitmap_rows: a row is outside the bitmaps")
-    if lists.n and bitmaps.shape[0] and bitmaps.shape[1]:
-        lists.bitmap_rows, lists.bitmaps, lists.ranks = &rows[0], &bitmaps[0, 0], &ranks[0, 0]
-        lists.n_words = bitmaps.shape[1]
-    return 0
+cdef void close_lists(Lists* lists) noexcept:
+    """Free the memory of lists that were opened; the struct may be zeroed instead."""
+    free(lists.next)
+    lists.next = NULL
 
 
 cdef int64_t look_up(const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums) noexcept nogil:
@@ -140,3 +178,27 @@ cdef int64_t look_up(const int32_t* candidates, int64_t size, Lists* lists, Py_s
     if lists.kind == 1:
         return tieaware_look_up_uint8(candidates, size, bits, ranks, <const uint8_t*>lists.weights + a, n, q, sums)
     return tieaware_look_up_uint16(candidates, size, bits, ranks, <const uint16_t*>lists.weights + a, n, q, sums)
+
+
+def largest_product(const double[::1] query_weights not None, const double[::1] weights not None):
+    """Return max(0, max query_weight · weight); 0 if a query weight is below 0 or not a number."""
+    cdef Py_ssize_t i
+    cdef double largest = 0.0
+    if weights.shape[0] != query_weights.shape[0]:
+        raise ValueError("each query weight must have a weight")
+    for i in range(query_weights.shape[0]):
+        if not query_weights[i] >= 0.0:
+            return 0.0
+        largest = max(largest, query_weights[i] * weights[i])
+    return largest
+
+
+def sum_of_products(const double[::1] query_weights not None, const double[::1] weights not None):
+    """Return Σ query_weight · weight, added in this order."""
+    cdef Py_ssize_t i
+    cdef double total = 0.0
+    if weights.shape[0] != query_weights.shape[0]:
+        raise ValueError("each query weight must have a weight")
+    for i in range(query_weights.shape[0]):
+        total += query_weights[i] * weights[i]
+    return total

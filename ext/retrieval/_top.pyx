@@ -1,4 +1,5 @@
 """Selection of the top k documents: the functions that are not inlined into other kernels."""
+cimport numpy as cnp
 import numpy as np
 from libc.math cimport INFINITY, nextafter
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -7,6 +8,8 @@ from libc.string cimport memset
 
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
+
+cnp.import_array()
 
 cdef enum:
     # The smallest number of entries for which there is room beyond the best k. With less room, entries would have to be
@@ -203,10 +206,10 @@ cdef tuple found(Best* best, bint whole_ties):
     with nogil:
         n = draw_best(best, whole_ties) if best.all else sort_best(best)
         size = n + best.heap.size if best.all else n
-    documents = np.empty(n + best.n_tied, np.int32)
-    scores = np.empty(n + best.n_tied)
-    cdef int32_t[::1] d = documents
-    cdef double[::1] s = scores
+    cdef cnp.ndarray documents = np.empty(n + best.n_tied, np.int32)
+    cdef cnp.ndarray scores = np.empty(n + best.n_tied)
+    cdef int32_t* d = <int32_t*>cnp.PyArray_DATA(documents)
+    cdef double* s = <double*>cnp.PyArray_DATA(scores)
     for i in range(n):
         entry = entries[size - 1 - i if best.all else i]
         d[i] = entry.document

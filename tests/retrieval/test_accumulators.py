@@ -3,14 +3,46 @@
 import math
 from collections import Counter
 from itertools import pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from tieaware.retrieval.accumulators import Bitmaps, DenseLists, TermLists, accumulate, score, score_union, top
+from tieaware.retrieval import accumulators
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, posting_lists, top
 from tieaware.retrieval.postings import Postings
 
 CHUNK_SIZES = (1, 7, 200, 4096, 1 << 14)
+
+
+class TermLists(NamedTuple):
+    """The lists of a query as arrays: list i has the postings from starts[i] to stops[i]."""
+
+    starts: np.ndarray
+    stops: np.ndarray
+    query_weights: np.ndarray
+    documents: np.ndarray
+    weights: np.ndarray
+    dense: DenseLists | None = None
+    bitmaps: Bitmaps | None = None
+
+    def made(self) -> accumulators.TermLists:
+        """Return the lists as the functions take them."""
+        lists = posting_lists(self.starts, self.stops, self.documents, self.weights, self.dense, self.bitmaps)
+        return accumulators.TermLists(lists, np.arange(len(self.starts)), self.query_weights)
+
+
+def accumulate(lists, *arguments, **options) -> Found:
+    return accumulators.accumulate(lists.made(), *arguments, **options)
+
+
+def score(candidates, lists, *arguments, **options) -> Found:
+    return accumulators.score(candidates, lists.made(), *arguments, **options)
+
+
+def score_union(starts, stops, documents, lists, *arguments, **options) -> Found | None:
+    candidates = posting_lists(starts, stops, documents, np.zeros(len(documents), np.uint8))
+    return accumulators.score_union(candidates, np.arange(len(starts)), lists.made(), *arguments, **options)
 
 
 def drawn(seed, n_documents, shares, dtype):
@@ -39,13 +71,14 @@ def plain(lists, base=None, at_least=1):
 
 def postings_of(lists, n):
     """Return the lists as postings of terms, for n documents."""
-    return Postings(np.append(lists.starts, lists.stops[-1:]), lists.documents, lists.documents, np.zeros(n, np.int32))
+    starts = np.append(lists.starts, len(lists.documents))
+    return Postings(starts, lists.documents, lists.documents, np.zeros(n, np.int32))
 
 
 def with_bitmaps(lists, n):
     """Return the lists with bitmaps of those that are long enough."""
     bitmaps = Bitmaps.of(postings_of(lists, n)) if len(lists.starts) else None
-    return lists._replace(bitmaps=bitmaps, bitmap_rows=None if bitmaps is None else bitmaps.rows)
+    return lists._replace(bitmaps=bitmaps)
 
 
 def ranked(scores, k, whole_ties):
@@ -182,11 +215,12 @@ def test_candidates_have_the_same_scores_as_among_all_documents(seed):
     chosen = set(candidates.tolist())
     scores = {d: s for d, s in plain(lists).items() if d in chosen}
     for whole_ties in (False, True):
-        found = score(candidates, lists, 9, whole_ties=whole_ties)
+        found = score(candidates, lists, n, 9, whole_ties=whole_ties)
         assert pairs(found) == ranked(scores, 9, whole_ties)
         assert found.n_postings == np.isin(lists.documents, candidates).sum()
         with_base = {d: scores.get(d, 0.0) + base[d] for d in chosen}
-        assert pairs(score(candidates, lists, 9, base=base, whole_ties=whole_ties)) == ranked(with_base, 9, whole_ties)
+        found = score(candidates, lists, n, 9, base=base, whole_ties=whole_ties)
+        assert pairs(found) == ranked(with_base, 9, whole_ties)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.uint16])
@@ -195,16 +229,17 @@ def test_unions_of_lists_are_scored_by_all_terms(shares, dtype):
     """Short lists are merged, long or many lists united in a bitmap; terms are long, short or empty."""
     n = 5000
     lists = with_bitmaps(drawn(7, n, (0.9, 0.0, 0.1, 0.004, 0.02, 0.01), dtype), n)
-    assert 0 < (lists.bitmap_rows >= 0).sum() < len(lists.starts)
+    assert 0 < (lists.bitmaps.rows >= 0).sum() < len(lists.starts)
     candidates = drawn(len(shares), n, shares, dtype)
     base = np.random.default_rng(n).integers(-1, 3, n) / 3
     times = Counter(candidates.documents.tolist())
-    for at_least, whole_ties, added, one in product((1, 2, 3), (False, True), (None, base), (lists, lists[:6])):
+    both = lists, lists._replace(bitmaps=None)
+    for at_least, whole_ties, added, one in product((1, 2, 3), (False, True), (None, base), both):
         chosen = {d for d in times if times[d] >= at_least}
         sums = plain(lists, np.zeros(n))
         scores = {d: sums.get(d, 0.0) + (0.0 if added is None else base[d]) for d in chosen}
         scores = {d: s for d, s in scores.items() if added is not None or s > 0}
-        given = candidates.starts, candidates.stops, candidates.documents, TermLists(*one), n, 9
+        given = candidates.starts, candidates.stops, candidates.documents, one, n, 9
         options = {"at_least": at_least, "base": added, "whole_ties": whole_ties}
         found = score_union(*given, **options, fewest=len(chosen))
         assert pairs(found) == ranked(scores, 9, whole_ties)
@@ -262,10 +297,10 @@ def test_invalid_postings_do_not_access_memory_outside_the_arrays():
             for chunk_size in (10, 64, n):
                 found = accumulate(lists, n, 50, chunk_size=chunk_size, whole_ties=True, **more).documents
                 assert ((found >= 0) & (found < n)).all()
-        score(np.arange(n, dtype=np.int32), lists, 5)
+        score(np.arange(n, dtype=np.int32), lists, n, 5)
         rows = rng.integers(0, 2**63, (1, -(-n // 64)), np.uint64)
         wrong = Bitmaps(np.zeros(2, np.int64), rows, rng.integers(0, 2**32, rows.shape, np.uint32))
-        for each in (lists, lists._replace(bitmap_rows=wrong.rows, bitmaps=wrong)):
+        for each in (lists, lists._replace(bitmaps=wrong)):
             accumulate(each, n, 50, at_least=2)
             for stop in (10, 2000):
                 found = score_union(np.array([0]), np.array([stop]), documents, each, n, 50, base=np.zeros(n))
@@ -273,10 +308,8 @@ def test_invalid_postings_do_not_access_memory_outside_the_arrays():
                 assert ((found.documents >= 0) & (found.documents < n)).all()
 
 
-def test_dense_lists_are_found_by_their_range():
+def test_dense_lists_are_checked():
     dense_weights = np.arange(6, dtype=np.float32).reshape(2, 3)
-    dense = DenseLists(np.array([2, 9]), np.array([5, 12]), dense_weights)
-    assert dense.rows(np.array([0, 2, 2, 9, 12]), np.array([2, 5, 4, 12, 15])).tolist() == [-1, 0, -1, 1, -1]
     documents, weights = np.array([0, 1, 2], np.int32), np.ones(3, np.float32)
     lists = TermLists(np.array([0]), np.array([3]), np.ones(1), documents, weights)
     wrong_weights = (
@@ -284,27 +317,29 @@ def test_dense_lists_are_found_by_their_range():
     )  # fmt: skip
     for wrong in wrong_weights:
         with pytest.raises(ValueError, match="dense_weights"):
-            accumulate(lists._replace(dense=DenseLists(np.array([0]), np.array([3]), wrong)), 3, 1)
-    with pytest.raises(ValueError, match="row"):
-        accumulate(lists._replace(dense=DenseLists(np.array([0]), np.array([3]), dense_weights[:0])), 3, 1)
+            accumulate(lists._replace(dense=DenseLists(np.array([0]), wrong)), 3, 1)
+    for wrong_rows in ([2], [-2], [0, 0]):
+        with pytest.raises(ValueError, match="row"):
+            accumulate(lists._replace(dense=DenseLists(np.array(wrong_rows), dense_weights)), 3, 1)
 
 
 def test_bitmaps_and_candidates_are_checked():
     documents, weights = np.array([0, 1, 2], np.int32), np.ones(3, np.float32)
     lists = TermLists(np.array([0]), np.array([3]), np.ones(1), documents, weights)
     words, ranks = np.ones((1, 1), np.uint64), np.zeros((1, 1), np.uint32)
-    good = lists._replace(bitmap_rows=np.array([0]), bitmaps=Bitmaps(np.array([0]), words, ranks))
+    good = lists._replace(bitmaps=Bitmaps(np.array([0]), words, ranks))
     start, stop = np.array([0]), np.array([3])
     assert len(score_union(start, stop, documents, good, 3, 5).documents) == 1
     for wrong in (
-        good._replace(bitmap_rows=np.array([1])), good._replace(bitmap_rows=np.array([0, 0])),
+        good._replace(bitmaps=Bitmaps(np.array([1]), words, ranks)),
+        good._replace(bitmaps=Bitmaps(np.array([0, 0]), words, ranks)),
         good._replace(bitmaps=Bitmaps(np.array([0]), words, ranks[:0])),
         good._replace(bitmaps=Bitmaps(np.array([0]), words[:, :0], ranks[:, :0])),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=r"row|bitmaps"):
             score_union(start, stop, documents, wrong, 3, 5)
     for wrong_start, wrong_stop in (([-1], [3]), ([0], [4]), ([2], [1]), ([0], [1, 2])):
-        with pytest.raises(ValueError, match="candidates"):
+        with pytest.raises(ValueError, match="list"):
             score_union(np.array(wrong_start), np.array(wrong_stop), documents, lists, 3, 5)
     with pytest.raises(ValueError, match="base"):
         score_union(start, stop, documents, lists, 3, 5, base=np.ones(2))
@@ -324,4 +359,21 @@ def test_lists_outside_the_postings_are_refused(changed):
     with pytest.raises(ValueError, match=r"list|weight"):
         accumulate(lists._replace(**changed), 3, 1)
     with pytest.raises(ValueError, match=r"list|weight"):
-        score(np.arange(3, dtype=np.int32), lists._replace(**changed), 1)
+        score(np.arange(3, dtype=np.int32), lists._replace(**changed), 3, 1)
+
+
+def test_only_the_numbers_of_lists_are_taken():
+    arrays = np.array([0]), np.array([2]), np.ones(1), np.arange(3, dtype=np.int32), np.ones(3, np.float32)
+    one = TermLists(*arrays).made()
+    for number in (-1, 1):
+        with pytest.raises(ValueError, match="no list"):
+            accumulators.accumulate(one._replace(terms=np.array([number])), 3, 1)
+
+
+def test_lists_that_change_after_the_check_are_checked_again():
+    stops = np.array([2])
+    one = TermLists(np.array([0]), stops, np.ones(1), np.arange(3, dtype=np.int32), np.ones(3, np.float32)).made()
+    assert accumulators.accumulate(one, 3, 1).n_postings == 2
+    stops[0] = 4
+    with pytest.raises(ValueError, match="outside the postings"):
+        accumulators.accumulate(one, 3, 1)

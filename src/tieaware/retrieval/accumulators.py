@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arrays import Integers, Values
 from tieaware.kernels import _accumulators, _candidates, _top
+from tieaware.kernels._term_lists import PostingLists
 from tieaware.retrieval.postings import LARGEST, LONG, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 from tieaware.runtime.progress import stage
@@ -33,12 +34,11 @@ _BITMAP = 64
 class DenseLists(NamedTuple):
     """The longest posting lists in dense form: as rows with a weight for each document of the collection.
 
-    Row ``i`` of `weights` stands for the postings from ``starts[i]`` to ``stops[i]``. A document without a posting has
-    weight 0.
+    Row ``rows[t]`` of `weights` stands for the list of term ``t``, or the term has none if this is -1. A document
+    without a posting has weight 0.
     """
 
-    starts: Integers
-    stops: Integers
+    rows: Integers
     weights: Weights
 
     @classmethod
@@ -46,20 +46,15 @@ class DenseLists(NamedTuple):
         """Convert the posting lists that are long enough to dense form."""
         n = len(postings.lengths)
         terms = np.flatnonzero(postings.document_frequencies * _DENSE >= max(n, _LEAST))
-        starts, stops = postings.starts[terms], postings.starts[terms + 1]
+        rows = np.full(postings.n_terms, -1, np.int64)
+        rows[terms] = np.arange(len(terms))
         dense = np.zeros((len(terms), n), weights.dtype)
         with stage("dense lists", len(terms), shown=len(postings) > LONG) as advance:
-            for row, (a, b) in enumerate(zip(starts, stops, strict=True)):
-                dense[row, postings.documents[a:b]] = weights[a:b]
+            for row, term in enumerate(terms):
+                own = slice(postings.starts[term], postings.starts[term + 1])
+                dense[row, postings.documents[own]] = weights[own]
                 advance(1)
-        return cls(starts, stops, dense)
-
-    def rows(self, starts: Integers, stops: Integers) -> Integers:
-        """Return the row of each list, given by its start and stop; -1 for a list without a row."""
-        if not len(self.starts):
-            return np.full(len(starts), -1)
-        rows = np.minimum(np.searchsorted(self.starts, starts), len(self.starts) - 1)
-        return np.where((self.starts[rows] == starts) & (self.stops[rows] == stops), rows, -1)
+        return cls(rows, dense)
 
 
 class Bitmaps(NamedTuple):
@@ -95,24 +90,31 @@ class Bitmaps(NamedTuple):
         return cls(rows, words, ranks)
 
 
-class TermLists(NamedTuple):
-    """The posting lists of a query's terms.
+def posting_lists(
+    starts: Integers, stops: Integers, documents: Numbers, weights: Weights, dense: DenseLists | None = None,
+    bitmaps: Bitmaps | None = None,
+) -> PostingLists:  # fmt: skip
+    """Return posting lists of which a search needs a few, in the form that the kernels take.
 
     List ``i`` has the documents ``documents[starts[i]:stops[i]]``, ascending, with the weights
-    ``weights[starts[i]:stops[i]]``. If `dense` has a row with the same start and stop, that row may be used instead of
-    the list. If there are document parts, the score of each document is its sum over the lists, plus the sum of the
-    query weights times the document's part. If there are bitmaps, ``bitmap_rows[i]`` is the row of list ``i``, or -1.
+    ``weights[starts[i]:stops[i]]``. A row of `dense` may be used instead of its list.
+    """
+    rows, dense_weights = (None, None) if dense is None or not len(dense.weights) else dense
+    bitmap_rows, words, ranks = (None, None, None) if bitmaps is None or not len(bitmaps.words) else bitmaps
+    return PostingLists(starts, stops, documents, weights, rows, dense_weights, bitmap_rows, words, ranks)
+
+
+class TermLists(NamedTuple):
+    """The posting lists of a query's terms, which are those with the numbers `terms` among `postings`.
+
+    If there are document parts, the score of each document is its sum over the lists, plus the sum of the query weights
+    times the document's part.
     """
 
-    starts: Integers
-    stops: Integers
+    postings: PostingLists
+    terms: Integers
     query_weights: Values
-    documents: Numbers
-    weights: Weights
-    dense: DenseLists | None = None
     document_parts: Values | None = None
-    bitmap_rows: Integers | None = None
-    bitmaps: Bitmaps | None = None
 
     def base(self, other: Values | None) -> Values | None:
         """Return what is added to the sums of all documents: their parts, and another base if there is one."""
@@ -182,20 +184,17 @@ def accumulate(
     if lists.document_parts is not None:
         # A document part may be negative, so the weights of the lists give no bounds of scores.
         bounds, floor = None, 0.0
-    rows = dense_weights = None
-    if lists.dense is not None:
-        rows, dense_weights = lists.dense.rows(lists.starts, lists.stops), lists.dense.weights
     documents, scores, n_scored, n_comparisons, n_postings = _accumulators.accumulate(
-        lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, n_documents, min(k, LARGEST),
-        base, at_least, whole_ties, heap_of_all, floor, bounds, rows, dense_weights, chunk_size, *_bitmaps(lists),
-        order, rest, n_documents if until is None else until,
+        lists.postings, lists.terms, lists.query_weights, n_documents, min(k, LARGEST), base, at_least, whole_ties,
+        heap_of_all, floor, bounds, chunk_size, order, rest, n_documents if until is None else until,
     )  # fmt: skip
     return Found(documents, scores, n_postings, n_scored, n_comparisons)
 
 
 def score(
-    candidates: Numbers, lists: TermLists, k: int, *, base: Values | None = None, whole_ties: bool = False
-) -> Found:
+    candidates: Numbers, lists: TermLists, n_documents: int, k: int, *, base: Values | None = None,
+    whole_ties: bool = False,
+) -> Found:  # fmt: skip
     """Score only the candidates, which must ascend, and return the k of them with the highest scores above 0.
 
     Parameters as for `accumulate`. With a base, scores need not be above 0. Only postings of candidates count as read;
@@ -203,7 +202,7 @@ def score(
     """
     sums = np.zeros(len(candidates))
     n_postings = _candidates.score(
-        candidates, lists.starts, lists.stops, lists.query_weights, lists.documents, lists.weights, sums
+        candidates, lists.postings, lists.terms, lists.query_weights, n_documents, sums
     )
     base = lists.base(base)
     if base is None:
@@ -213,8 +212,8 @@ def score(
 
 
 def score_union(
-    starts: Integers, stops: Integers, candidates: Numbers, lists: TermLists, n_documents: int, k: int, *,
-    at_least: int = 1, fewest: int = 0, base: Values | None = None, whole_ties: bool = False,
+    candidates: PostingLists, which: Integers, lists: TermLists, n_documents: int, k: int, *, at_least: int = 1,
+    fewest: int = 0, base: Values | None = None, whole_ties: bool = False,
 ) -> Found | None:  # fmt: skip
     """Score the documents that are in some lists, and return the k of them with the highest scores above 0.
 
@@ -223,30 +222,21 @@ def score_union(
 
     Parameters
     ----------
-    starts, stops : int64[n]
-        The lists have the documents ``candidates[starts[i]:stops[i]]``, ascending.
+    candidates, which : PostingLists and int64[n]
+        The lists of candidates, and the numbers of those to unite.
     at_least : int, default: 1
         The number of these lists that a candidate must be in.
     fewest : int
         Return None if there are fewer candidates.
     """
     found = _candidates.search(
-        starts, stops, candidates, at_least, fewest, n_documents, lists.starts, lists.stops, lists.query_weights,
-        lists.documents, lists.weights, *_bitmaps(lists), lists.base(base), min(k, LARGEST),
-        whole_ties,
+        candidates, which, at_least, fewest, n_documents, lists.postings, lists.terms, lists.query_weights,
+        lists.base(base), min(k, LARGEST), whole_ties,
     )  # fmt: skip
     if found is None:
         return None
     documents, scores, n_scored, n_comparisons, n_postings = found
     return Found(documents, scores, n_postings, n_scored, n_comparisons)
-
-
-def _bitmaps(
-    lists: TermLists,
-) -> tuple[Integers | None, NDArray[np.uint64] | None, NDArray[np.uint32] | None]:
-    if lists.bitmaps is None or lists.bitmap_rows is None:
-        return None, None, None
-    return lists.bitmap_rows, lists.bitmaps.words, lists.bitmaps.ranks
 
 
 def top(documents: Numbers, scores: Values, n_postings: int, k: int, *, whole_ties: bool) -> Found:

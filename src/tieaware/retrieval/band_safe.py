@@ -99,7 +99,7 @@ class BandSafe(Method):
             own = query_weights(index, self.weighting, query)
             whole = whole_ties and in_bands is None
             if query.documents is not None:
-                exact = score(query.documents, lists(query), depth, whole_ties=whole)
+                exact = score(query.documents, lists(query), len(index), depth, whole_ties=whole)
                 return exact if in_bands is None else in_bands.of(exact)
             if len(own) > _MOST_TERMS or not ((own >= 0) & (own < np.inf)).all():
                 exact = accumulate(lists(query), len(index), depth, whole_ties=whole)

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from tieaware.checks.arguments import flag, number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.kernels import _largest
-from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score_union
+from tieaware.kernels._term_lists import PostingLists
+from tieaware.retrieval.accumulators import Found, TermLists, accumulate, posting_lists, score_union
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, share_of, single_term_scores, weighted
 from tieaware.retrieval.postings import LARGEST, Numbers, Postings, over_terms
@@ -24,10 +25,10 @@ class TermDocuments(NamedTuple):
     starts: Offsets
     documents: Numbers
 
-    def of(self, terms: Integers) -> Numbers:
-        """Return the lists of several terms, concatenated."""
-        lists = [self.documents[self.starts[term] : self.starts[term + 1]] for term in terms]
-        return np.concatenate([np.empty(0, np.int32), *lists])
+    def lists(self) -> PostingLists:
+        """Return the lists in the form that the kernels take; they have no weights."""
+        nothing = np.zeros(len(self.documents), np.uint8)
+        return posting_lists(self.starts[:-1], self.starts[1:], self.documents, nothing)
 
 
 def best_documents(postings: Postings, values: NDArray[np.floating | np.integer], sizes: Integers) -> TermDocuments:
@@ -160,17 +161,18 @@ def among(
         The smallest number of champion lists that a candidate must be in. If the query has fewer terms, the candidate
         must be in the lists of all terms.
     """
+    candidates = champions.lists()
 
     def find(query: Query) -> Found:
-        starts, stops = champions.starts[query.terms], champions.starts[query.terms + 1]
-        term_lists = lists(query)
+        terms, term_lists = query.terms, lists(query)
         found = score_union(
-            starts, stops, champions.documents, term_lists, n_documents, k, at_least=max(1, min(at_least, len(starts))),
+            candidates, terms, term_lists, n_documents, k, at_least=max(1, min(at_least, len(terms))),
             fewest=k if fallback else 0, base=base, whole_ties=whole_ties,
         )  # fmt: skip
         if found is None:
             found = accumulate(term_lists, n_documents, k, base=base, whole_ties=whole_ties)
-            found = found._replace(n_postings=found.n_postings + int((stops - starts).sum()))
+            n_entries = int((champions.starts[terms + 1] - champions.starts[terms]).sum())
+            found = found._replace(n_postings=found.n_postings + n_entries)
         return found
 
     return find

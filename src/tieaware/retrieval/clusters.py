@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Integers, Offsets
 from tieaware.kernels import _leaders, _postings
-from tieaware.retrieval.accumulators import Found, TermLists, accumulate, score_union
+from tieaware.retrieval.accumulators import Found, TermLists, accumulate, posting_lists, score_union
 from tieaware.retrieval.champions import TermDocuments
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, weighted
@@ -158,29 +158,25 @@ class ClusterPruning(Method):
 
         name = ("clusters", self.weighting, n_leaders, self.b1, self.seed)
         leaders, followers = index.prepared(name, prepare)
+        leader_lists = posting_lists(leaders.starts[:-1], leaders.starts[1:], leaders.leaders, leaders.weights)
+        follower_lists = followers.lists()
 
         def find(query: Query) -> Found:
             term_lists = lists(query)
             nearest = accumulate(
-                TermLists(
-                    leaders.starts[query.terms], leaders.starts[query.terms + 1], term_lists.query_weights,
-                    leaders.leaders, leaders.weights,
-                ),
-                len(leaders.documents), self.b2,
-            )  # fmt: skip
+                TermLists(leader_lists, query.terms, term_lists.query_weights), len(leaders.documents), self.b2
+            )
             # Leaders that contain no term of the query are all equally far from it. Those with the lowest numbers are
             # visited after the matching leaders.
-            visited = nearest.documents
+            visited = nearest.documents.astype(np.int64)
             if len(visited) < self.b2:
                 unmatched = np.setdiff1d(np.arange(len(leaders.documents)), visited)
                 visited = np.append(visited, unmatched[: self.b2 - len(visited)])
-            starts, stops = followers.starts[visited], followers.starts[visited + 1]
-            found = score_union(
-                starts, stops, followers.documents, term_lists, len(index), k, whole_ties=whole_ties
-            )
+            found = score_union(follower_lists, visited, term_lists, len(index), k, whole_ties=whole_ties)
             assert found is not None
             # The entries of the followers' lists are not postings.
-            costs = np.add(nearest[2:], found[2:]) - [int((stops - starts).sum()), 0, 0]
+            n_entries = int((followers.starts[visited + 1] - followers.starts[visited]).sum())
+            costs = np.add(nearest[2:], found[2:]) - [n_entries, 0, 0]
             return Found(found.documents, found.scores, *costs.tolist())
 
         return find

@@ -91,11 +91,7 @@ class HighIdf(Method):
 
         def find(query: Query) -> Found:
             kept, all_lists = self._kept(idf[query.terms]), lists(query)
-            kept_lists = all_lists._replace(
-                starts=all_lists.starts[kept],
-                stops=all_lists.stops[kept],
-                query_weights=all_lists.query_weights[kept],
-            )
+            kept_lists = all_lists._replace(terms=query.terms[kept], query_weights=all_lists.query_weights[kept])
             return accumulate(kept_lists, len(index), k, whole_ties=whole_ties)
 
         return find

@@ -10,7 +10,7 @@ import numpy as np
 
 from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Offsets, Values
-from tieaware.kernels import _largest
+from tieaware.kernels import _largest, _term_lists
 from tieaware.retrieval.accumulators import Found, accumulate
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, weighted
@@ -151,4 +151,4 @@ def nth_largest_of(starts: Offsets, weights: Weights, rank: int) -> Values:
 
 def score_of_k(query_weights: Values, kth_largest: Values) -> float:
     """Return a score that at least k documents reach by a single term; 0 if the query has a negative weight."""
-    return float((query_weights * kth_largest).max(initial=0)) if (query_weights >= 0).all() else 0.0
+    return _term_lists.largest_product(query_weights, kth_largest)

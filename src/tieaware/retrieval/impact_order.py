@@ -14,7 +14,7 @@ import numpy as np
 from tieaware.checks.arguments import is_integer, number, one_of, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.kernels import _impact_sums, _impacts, _prefixes
-from tieaware.retrieval.accumulators import Found, TermLists, accumulate
+from tieaware.retrieval.accumulators import Found, TermLists, accumulate, posting_lists
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, query_weights
@@ -73,7 +73,8 @@ class Segments(NamedTuple):
         places = np.repeat(np.arange(len(sizes)), sizes)
         rows = np.arange(len(places)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
         ends = np.minimum(self.starts[rows + 1], stops[places])
-        return TermLists(self.starts[rows], ends, query_weights[places], self.documents, self.weights)
+        lists = posting_lists(self.starts[rows], ends, self.documents, self.weights)
+        return TermLists(lists, np.arange(len(rows)), query_weights[places])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,10 +161,11 @@ class ImpactOrdered(Method):
                 query.terms, segments.term_starts, segments.starts, segments.weights, own_weights, *limits
             )
             lists, chunk_size = segments.lists(query.terms, starts, stops, own_weights), _CHUNK
-            if len(lists.starts) * _SHORT > (stops - starts).sum():
+            if len(lists.terms) * _SHORT > (stops - starts).sum():
                 # Read each term as one list. The documents of such a list do not ascend, so all documents need an
                 # accumulator at the same time.
-                lists = lists._replace(starts=starts, stops=stops, query_weights=own_weights)
+                whole = posting_lists(starts, stops, segments.documents, segments.weights)
+                lists = TermLists(whole, np.arange(len(starts)), own_weights)
                 chunk_size = max(len(index), 1)
             return accumulate(lists, len(index), k, whole_ties=whole_ties, chunk_size=chunk_size)
 

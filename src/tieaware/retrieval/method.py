@@ -19,9 +19,10 @@ from tieaware.checks.arguments import flag, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.inputs.run import Run
+from tieaware.kernels._term_lists import PostingLists
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists
-from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermLists, score
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermLists, posting_lists, score
 from tieaware.retrieval.index import Index, Query, QueryTerms
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights, weighting_of
@@ -208,7 +209,7 @@ def filtered_searcher(method: Method, index: Index, k: int, whole_ties: bool) ->
         if query.documents is None or method._applies_filter:
             return search(query)
         if lists is not None:
-            return score(query.documents, lists(query), k, whole_ties=whole_ties)
+            return score(query.documents, lists(query), len(index), k, whole_ties=whole_ties)
         costs, depth = np.zeros(3, np.int64), min(k, max(len(index), 1))
         while len(query.documents):
             if depth not in deeper:
@@ -302,16 +303,15 @@ def bitmaps_of(index: Index) -> Bitmaps:
 
 def weighted(index: Index, name: str, *, bitmaps: bool = False) -> Callable[[Query], TermLists]:
     """Return a function that gives the weighted posting lists of a query's terms, with bitmaps if these are needed."""
-    postings, weights, dense = index.postings, posting_weights(index, name), dense_lists(index, name)
-    parts, all_bitmaps = document_parts(index, name), bitmaps_of(index) if bitmaps else None
+    postings, parts = index.postings, document_parts(index, name)
 
-    def lists(query: Query) -> TermLists:
-        starts, stops = postings.starts[query.terms], postings.starts[query.terms + 1]
-        rows = None if all_bitmaps is None else all_bitmaps.rows[query.terms]
-        own_weights = query_weights(index, name, query)
-        return TermLists(starts, stops, own_weights, postings.documents, weights, dense, parts, rows, all_bitmaps)
+    def make() -> PostingLists:
+        weights, all_bitmaps = posting_weights(index, name), bitmaps_of(index) if bitmaps else None
+        starts, stops = postings.starts[:-1], postings.starts[1:]
+        return posting_lists(starts, stops, postings.documents, weights, dense_lists(index, name), all_bitmaps)
 
-    return lists
+    lists = index.prepared(("posting lists", name, bitmaps), make)
+    return lambda query: TermLists(lists, query.terms, query_weights(index, name, query), parts)
 
 
 def _names(queries: Any) -> Identifiers:

@@ -11,8 +11,8 @@ import numpy as np
 from tieaware.checks.arguments import flag, number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
-from tieaware.kernels import _postings
-from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermLists, accumulate
+from tieaware.kernels import _postings, _term_lists
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermLists, accumulate, posting_lists
 from tieaware.retrieval.champions import TermDocuments, among, best_documents, champions_of
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, posting_weights, query_weights, share_of, single_term_scores, weighted
@@ -39,7 +39,7 @@ class _ByQuality(NamedTuple):
     documents: Numbers
     weights: Weights
     # The largest weight of each term.
-    bounds: Weights
+    bounds: Values
 
     @classmethod
     def of(cls, index: Index, weights: Weights) -> _ByQuality:
@@ -55,7 +55,7 @@ class _ByQuality(NamedTuple):
         rows = np.repeat(offsets[order] - new_offsets[:-1], sizes) + np.arange(new_offsets[-1])
         _, documents, passed = _postings.transposed(new_offsets, terms[rows], passed[rows], len(df))
         renumbered = passed.view(np.float32) if weights.dtype == np.float32 else passed.astype(weights.dtype)
-        bounds = np.zeros(len(df), np.float32)
+        bounds = np.zeros(len(df))
         if len(weights):
             bounds[df > 0] = np.maximum.reduceat(weights, postings.starts[:-1][df > 0])
         return cls(order, quality[order], documents, renumbered, bounds)
@@ -69,7 +69,7 @@ class _ByQuality(NamedTuple):
 
         The bound is summed in the same order as a score, so no score can exceed it because of rounding.
         """
-        return float(np.cumsum(np.append(0.0, weights * self.bounds[query.terms]))[-1])
+        return _term_lists.sum_of_products(weights, self.bounds[query.terms])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,16 +125,13 @@ class NetScore(Method):
             lambda: DenseLists.of(by_quality.postings(index), by_quality.weights),
         )
         starts, until = index.postings.starts, int(share_of(len(index), self.share))
+        postings = posting_lists(starts[:-1], starts[1:], by_quality.documents, by_quality.weights, dense, bitmaps)
 
         def find(query: Query) -> Found:
             own_weights = self.score_weight * query_weights(index, self.weighting, query)
-            lists = TermLists(
-                starts[query.terms], starts[query.terms + 1], own_weights, by_quality.documents, by_quality.weights,
-                dense, None, bitmaps.rows[query.terms], bitmaps,
-            )  # fmt: skip
             return accumulate(
-                lists, len(index), k, base=by_quality.quality, whole_ties=whole_ties, order=by_quality.order,
-                rest=by_quality.bound(query, own_weights), until=until,
+                TermLists(postings, query.terms, own_weights), len(index), k, base=by_quality.quality,
+                whole_ties=whole_ties, order=by_quality.order, rest=by_quality.bound(query, own_weights), until=until,
             )  # fmt: skip
 
         return find

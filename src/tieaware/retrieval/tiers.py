@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import numbers, one_of, unexpected
 from tieaware.checks.arrays import Offsets
 from tieaware.errors import InputError
-from tieaware.retrieval.accumulators import DenseLists, Found, TermLists, accumulate
+from tieaware.retrieval.accumulators import DenseLists, Found, TermLists, accumulate, posting_lists
 from tieaware.retrieval.exact import nth_largest_of, score_of_k
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, dense_lists, posting_weights, query_weights
@@ -110,17 +110,20 @@ class Tiers(Method):
             lambda: [nth_largest_of(each.starts, each.weights, rank) for each in tiers],
         )
 
+        lists = [
+            posting_lists(each.starts[:-1], each.starts[1:], each.documents, each.weights, each.dense) for each in tiers
+        ]
+
         def find(query: Query) -> Found:
-            own_weights, costs = query_weights(index, self.weighting, query), np.zeros(3, np.int64)
-            for tier, largest in zip(tiers, kth_largest, strict=True):
-                starts, stops = tier.starts[query.terms], tier.starts[query.terms + 1]
-                lists = TermLists(starts, stops, own_weights, tier.documents, tier.weights, tier.dense)
+            own_weights, costs = query_weights(index, self.weighting, query), (0, 0, 0)
+            for tier_lists, largest in zip(lists, kth_largest, strict=True):
                 floor = score_of_k(own_weights, largest[query.terms])
-                found = accumulate(lists, len(index), k, floor=floor, whole_ties=whole_ties)
-                costs += found[2:]
+                own = TermLists(tier_lists, query.terms, own_weights)
+                found = accumulate(own, len(index), k, floor=floor, whole_ties=whole_ties)
+                costs = costs[0] + found[2], costs[1] + found[3], costs[2] + found[4]
                 if len(found.documents) >= k:
                     break
-            return Found(found.documents, found.scores, *costs.tolist())
+            return Found(found.documents, found.scores, *costs)
 
         return find
 

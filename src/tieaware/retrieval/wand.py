@@ -134,6 +134,8 @@ def _searcher(
     method: Method, index: Index, k: int, whole_ties: bool, blocks: _Blocks | None, block_size: int
 ) -> Callable[[Query], Found]:
     lists, n = weighted(index, method.weighting), len(index)
+    starts, documents = index.postings.starts, index.postings.documents
+    weights = posting_weights(index, method.weighting)
     largest, kth_largest = (nth_largest(index, method.weighting, rank) for rank in (1, k))
 
     def find(query: Query) -> Found:
@@ -145,11 +147,11 @@ def _searcher(
         if has_parts or len(own) >= _MOST_TERMS or not ((own >= 0) & (own < np.inf)).all():
             return accumulate(term_lists, n, k, whole_ties=whole_ties)
         firsts = None if blocks is None else blocks.firsts[query.terms]
-        documents, scores, n_scored, n_comparisons, n_postings = _wand.wand(
-            term_lists.starts, term_lists.stops, own, own * largest[query.terms], term_lists.documents,
-            term_lists.weights, n, min(k, LARGEST), whole_ties, score_of_k(own, kth_largest[query.terms]), firsts,
+        best, scores, n_scored, n_comparisons, n_postings = _wand.wand(
+            starts[query.terms], starts[query.terms + 1], own, own * largest[query.terms], documents, weights, n,
+            min(k, LARGEST), whole_ties, score_of_k(own, kth_largest[query.terms]), firsts,
             None if blocks is None else blocks.lasts, None if blocks is None else blocks.maxima, block_size,
         )  # fmt: skip
-        return Found(documents, scores, n_postings, n_scored, n_comparisons)
+        return Found(best, scores, n_postings, n_scored, n_comparisons)
 
     return find
