@@ -1,238 +1,44 @@
-"""Accumulators: for each document, the sum of the weights of the query's postings.
+"""Scoring of all documents in the lists of a query, chunk after chunk, and of the fewest possible if bounds are given.
 
 List i of a query has the postings from starts[i] to stops[i], and adds query_weights[i] times the weight of each
 posting to the score of its document. The lists are in the order of their terms, and a score is summed in this order in
-float64, so its bits do not depend on the size of the chunks of documents. An invalid document number ends its list, so
-no memory outside the accumulators is read or written.
+float64, so its bits do not depend on the size of the chunks of documents.
 """
 from libc.math cimport INFINITY, isfinite
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from tieaware.kernels._gallop cimport gallop
+from tieaware.kernels._chunks cimport (
+    TIEAWARE_WORD,
+    Chunk,
+    add_list,
+    begin_counting,
+    close_chunk,
+    count_list,
+    count_row,
+    finish,
+    open_chunk,
+    take,
+    take_counted,
+    words_of,
+)
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
-from tieaware.kernels._term_lists cimport Lists, PostingLists, close_lists, score_list
+from tieaware.kernels._term_lists cimport Lists, PostingLists, close_lists, gather, score_list
 from tieaware.kernels._top cimport Best, bound_by, close_best, found, leave_out, offer, open_best, score_of
 
 cdef extern from "retrieval/accumulators.h":
-    enum: TIEAWARE_WORD
     int tieaware_lowest(uint64_t word) nogil
-    void tieaware_add_float(double *scores, const float *weights, ptrdiff_t n, double query_weight) nogil
-    void tieaware_add_uint8(double *scores, const uint8_t *weights, ptrdiff_t n, double query_weight) nogil
-    void tieaware_add_uint16(double *scores, const uint16_t *weights, ptrdiff_t n, double query_weight) nogil
     int64_t tieaware_survey(const double *scores, uint64_t *marks, ptrdiff_t n_words, double bound) nogil
 
-cdef extern from "retrieval/bitmaps.h":
-    void tieaware_count_bits(const uint64_t *list, ptrdiff_t n_words, uint64_t *planes, ptrdiff_t stride, int n_planes,
-                             uint64_t *reached) nogil
-    int64_t tieaware_survey_among(double *scores, const double *base, ptrdiff_t n, const uint64_t *reached,
-                                  uint64_t *marks, ptrdiff_t n_words, double bound) nogil
 
 cdef enum:
-    # The number of words to survey at a time. A word stands for 64 accumulators, and all of these accumulators must fit
-    # in the first-level cache.
-    SURVEYED_WORDS = 64
-    # A chunk is dense if a list contains at least one in eight of its documents.
-    DENSE = 8
+    # The size of the chunks to which a list in dense form is added. Their accumulators take 16 KB, which fit in the
+    # first-level cache.
+    TILE = 2048
     FIRST_CHUNK = 256
     # Looking up a document in a list takes as long as adding this many postings.
     LOOK = 16
-
-ctypedef fused Weight:
-    float
-    uint8_t
-    uint16_t
-
-
-# The accumulators of a chunk of documents, from the document `first` on. Documents with a posting are marked, except in
-# a dense chunk. If `reached` is allocated, the lists that contain a document are counted, and `reached` marks the
-# documents in enough lists. `planes` has n_planes binary digits of each counter: a plane has one digit of all counters,
-# in n_words words. Counters begin at `initial`, so that those of documents in enough lists overflow.
-cdef struct Chunk:
-    uint32_t first
-    uint32_t size
-    bint is_dense
-    double* scores
-    uint64_t* marks
-    uint64_t* reached
-    uint64_t* planes
-    Py_ssize_t n_words
-    int n_planes
-    uint64_t initial
-
-
-cdef inline int64_t add(
-    const int32_t* documents, const Weight* weights, int64_t i, int64_t stop, double query_weight, Chunk* chunk
-) noexcept nogil:
-    """scores[d] += query_weight · weight for the postings from i on in this chunk.
-
-    Return the index of the first posting after the chunk.
-    """
-    cdef uint32_t first = chunk.first, size = chunk.size, at
-    cdef double* scores = chunk.scores
-    cdef uint64_t* marks = chunk.marks
-    if i + size // DENSE < stop and <uint32_t>documents[i + size // DENSE] - first < size:
-        chunk.is_dense = True
-    if chunk.is_dense:
-        while i < stop:
-            at = <uint32_t>documents[i] - first
-            if at >= size:
-                break
-            scores[at] += query_weight * <double>weights[i]
-            i += 1
-        return i
-    while i < stop:
-        at = <uint32_t>documents[i] - first
-        if at >= size:
-            break
-        scores[at] += query_weight * <double>weights[i]
-        marks[at // TIEAWARE_WORD] |= <uint64_t>1 << (at % TIEAWARE_WORD)
-        i += 1
-    return i
-
-
-cdef inline Py_ssize_t words_of(Py_ssize_t size) noexcept nogil:
-    return (size + TIEAWARE_WORD - 1) // TIEAWARE_WORD
-
-
-cdef int64_t add_list(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
-    """Add the postings of list i in this chunk; return the index of the list's first posting after the chunk."""
-    cdef int64_t before = lists.next[i], j
-    cdef double q = lists.query_weights[i]
-    if before < lists.stops[i] and lists.documents[before] < <int32_t>chunk.first:
-        # The list was optional in earlier chunks, so some of its postings there were not read: skip these.
-        before = lists.next[i] = gallop(lists.documents, before, lists.stops[i], <int32_t>chunk.first)
-    if lists.rows != NULL and lists.rows[i] >= 0 and isfinite(q):
-        add_row(lists, i, chunk)
-        j = before
-        if j < lists.stops[i] and <uint32_t>lists.documents[j] - chunk.first < chunk.size:
-            j = gallop(lists.documents, j, lists.stops[i], <int32_t>(chunk.first + chunk.size))
-    elif lists.kind == 4:
-        j = add(lists.documents, <const float*>lists.weights, before, lists.stops[i], q, chunk)
-    elif lists.kind == 1:
-        j = add(lists.documents, <const uint8_t*>lists.weights, before, lists.stops[i], q, chunk)
-    else:
-        j = add(lists.documents, <const uint16_t*>lists.weights, before, lists.stops[i], q, chunk)
-    lists.n_read += j - before
-    return j
-
-
-cdef void add_row(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
-    """Add a list in dense form, several documents at a time. Adding 0 for a missing posting does not change a sum."""
-    cdef Py_ssize_t at = lists.rows[i] * lists.n_documents + chunk.first
-    cdef double q = lists.query_weights[i]
-    chunk.is_dense = True
-    if lists.kind == 4:
-        tieaware_add_float(chunk.scores, <const float*>lists.dense_weights + at, chunk.size, q)
-    elif lists.kind == 1:
-        tieaware_add_uint8(chunk.scores, <const uint8_t*>lists.dense_weights + at, chunk.size, q)
-    else:
-        tieaware_add_uint16(chunk.scores, <const uint16_t*>lists.dense_weights + at, chunk.size, q)
-
-
-cdef void count_list(Lists* lists, Py_ssize_t i, int64_t end, Chunk* chunk) noexcept nogil:
-    """Add 1 to the counters of the chunk's documents in list i, whose postings before `end` were added."""
-    cdef Py_ssize_t word, plane
-    cdef int64_t j
-    cdef uint32_t at
-    cdef uint64_t carry, digits
-    if lists.bitmap_rows != NULL and lists.bitmap_rows[i] >= 0 and chunk.first % TIEAWARE_WORD == 0:
-        tieaware_count_bits(
-            lists.bitmaps + lists.bitmap_rows[i] * lists.n_words + chunk.first // TIEAWARE_WORD, words_of(chunk.size),
-            chunk.planes, chunk.n_words, chunk.n_planes, chunk.reached,
-        )
-        return
-    for j in range(lists.next[i], end):
-        at = <uint32_t>lists.documents[j] - chunk.first
-        if at >= chunk.size:
-            continue
-        word = at // TIEAWARE_WORD
-        carry = <uint64_t>1 << (at % TIEAWARE_WORD)
-        for plane in range(chunk.n_planes):
-            digits = chunk.planes[plane * chunk.n_words + word]
-            chunk.planes[plane * chunk.n_words + word] = digits ^ carry
-            carry &= digits
-        chunk.reached[word] |= carry
-
-
-cdef void begin_counting(Chunk* chunk) noexcept nogil:
-    """Reset the counters of a chunk."""
-    cdef int plane
-    memset(chunk.reached, 0, chunk.n_words * sizeof(uint64_t))
-    for plane in range(chunk.n_planes):
-        memset(chunk.planes + plane * chunk.n_words, 0xff if chunk.initial >> plane & 1 else 0,
-               chunk.n_words * sizeof(uint64_t))
-
-
-cdef void take(Chunk* chunk, Best* best) noexcept nogil:
-    """Offer all documents of a chunk with a score above 0, in ascending order, and clear the accumulators."""
-    cdef Py_ssize_t n_words = words_of(chunk.size), word, start = 0, stop
-    cdef uint64_t marks
-    cdef Py_ssize_t i
-    while start < n_words:
-        stop = min(n_words, start + SURVEYED_WORDS)
-        if chunk.is_dense:
-            best.documents += tieaware_survey(
-                chunk.scores + start * TIEAWARE_WORD, chunk.marks + start, stop - start, best.bound
-            )
-        for word in range(start, stop):
-            marks = chunk.marks[word]
-            while marks:
-                i = word * TIEAWARE_WORD + tieaware_lowest(marks)
-                marks &= marks - 1
-                if not chunk.is_dense:
-                    best.documents += chunk.scores[i] > 0.0
-                offer(best, <int32_t>(chunk.first + i), chunk.scores[i])
-                chunk.scores[i] = 0.0
-            chunk.marks[word] = 0
-        if chunk.is_dense:
-            memset(chunk.scores + start * TIEAWARE_WORD, 0, (stop - start) * TIEAWARE_WORD * sizeof(double))
-        start = stop
-    chunk.is_dense = False
-
-
-cdef void take_counted(Chunk* chunk, Best* best, const double* base, const int32_t* order) noexcept nogil:
-    """Offer the documents of a chunk that are in enough lists, and clear the accumulators.
-
-    Without a base, only documents with a score above 0 are offered. `order`, if there is one, has the number with which
-    each document is offered.
-    """
-    cdef Py_ssize_t n_words = words_of(chunk.size), word, start = 0, stop, i
-    cdef uint64_t marks
-    cdef uint32_t document
-    cdef double score
-    if chunk.size % TIEAWARE_WORD:
-        chunk.reached[n_words - 1] &= (<uint64_t>1 << (chunk.size % TIEAWARE_WORD)) - 1
-    while start < n_words:
-        stop = min(n_words, start + SURVEYED_WORDS)
-        if chunk.is_dense:
-            best.documents += tieaware_survey_among(
-                chunk.scores + start * TIEAWARE_WORD, NULL if base == NULL else base + start * TIEAWARE_WORD,
-                chunk.size - start * TIEAWARE_WORD, chunk.reached + start, chunk.marks + start, stop - start,
-                best.bound,
-            )
-        for word in range(start, stop):
-            marks = chunk.marks[word]
-            chunk.marks[word] = 0
-            while marks:
-                i = word * TIEAWARE_WORD + tieaware_lowest(marks)
-                marks &= marks - 1
-                score = chunk.scores[i]
-                document = chunk.first + <uint32_t>i
-                if not chunk.is_dense:
-                    chunk.scores[i] = 0.0
-                    if not chunk.reached[word] >> (i % TIEAWARE_WORD) & 1:
-                        continue
-                    if base != NULL:
-                        score = score + base[i]
-                    best.documents += base != NULL or score > 0.0
-                if base != NULL or score > 0.0:
-                    offer(best, <int32_t>document if order == NULL else order[document], score)
-        if chunk.is_dense:
-            memset(chunk.scores + start * TIEAWARE_WORD, 0, (stop - start) * TIEAWARE_WORD * sizeof(double))
-        start = stop
-    chunk.is_dense = False
 
 
 cdef bint is_settled(Best* best, double highest) noexcept nogil:
@@ -296,6 +102,15 @@ cdef bint choose_optional(
     return any_optional
 
 
+cdef inline int64_t complete(
+    Lists* lists, Py_ssize_t i, const int32_t* candidates, int64_t n, double* sums
+) noexcept nogil:
+    """Add the weights of list i to the sums of n candidates; return the number of postings that were added."""
+    if lists.rows != NULL and lists.rows[i] >= 0 and isfinite(lists.query_weights[i]):
+        return gather(candidates, n, lists, i, sums)
+    return score_list(candidates, n, lists, i, sums)
+
+
 cdef void take_candidates(Lists* lists, Chunk* chunk, Best* best, Skipping* skipping) noexcept nogil:
     """Offer the documents of a chunk whose score may be above the bound, given the bounds of the optional lists.
 
@@ -307,6 +122,8 @@ cdef void take_candidates(Lists* lists, Chunk* chunk, Best* best, Skipping* skip
     cdef double rest = skipping.rest
     cdef int64_t n
     for i in range(lists.n):
+        if skipping.is_optional[i]:
+            count_row(lists, i, chunk, chunk.first)
         skipping.begins[i] = skipping.ends[i] = lists.next[i]
         if not skipping.is_optional[i]:
             skipping.ends[i] = add_list(lists, i, chunk)
@@ -317,7 +134,7 @@ cdef void take_candidates(Lists* lists, Chunk* chunk, Best* best, Skipping* skip
         if not skipping.is_optional[which]:
             continue
         n = kept(skipping, n, needed(best, rest))
-        lists.n_read += score_list(skipping.candidates, n, lists, which, skipping.sums)
+        lists.n_read += complete(lists, which, skipping.candidates, n, skipping.sums)
         skipping.ends[which] = lists.next[which]
         rest -= skipping.bounds[which]
     n = kept(skipping, n, needed(best, 0.0))
@@ -325,7 +142,7 @@ cdef void take_candidates(Lists* lists, Chunk* chunk, Best* best, Skipping* skip
     memset(skipping.sums, 0, n * sizeof(double))
     for i in range(lists.n):
         lists.next[i] = skipping.begins[i]
-        score_list(skipping.candidates, n, lists, i, skipping.sums)
+        complete(lists, i, skipping.candidates, n, skipping.sums)
         lists.next[i] = skipping.ends[i]
     for i in range(n):
         offer(best, skipping.candidates[i], skipping.sums[i])
@@ -357,9 +174,7 @@ cdef int64_t lifted(Chunk* chunk, Best* best, Skipping* skipping) noexcept nogil
             n += score > least
             chunk.scores[i] = 0.0
         chunk.marks[word] = 0
-    if chunk.is_dense:
-        memset(chunk.scores, 0, n_words * TIEAWARE_WORD * sizeof(double))
-    chunk.is_dense = False
+    finish(chunk)
     return n
 
 
@@ -428,6 +243,7 @@ def accumulate(
     cdef Skipping skipping
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t first = 0, i
+    cdef bint has_rows = False
     cdef int64_t read = 0, bounded = 0, end, most, edge = 0
     cdef const int32_t* numbers = NULL
     cdef const double* added = NULL
@@ -454,12 +270,14 @@ def accumulate(
         postings.open_lists(&lists, terms, query_weights, n_documents)
         # A dense row could contain weights of documents that its list lacks, so any document may have a score.
         most = n_documents if lists.rows != NULL else min(n_documents, lists.n_postings)
+        for i in range(lists.n):
+            has_rows = has_rows or (lists.rows != NULL and lists.rows[i] >= 0)
         open_best(&best, k, most, whole_ties, all_in_heap)
         best.ascending = order is None
         best.bound = 0.0 if base is None else -INFINITY
         if floor > 0.0:
             bound_by(&best, floor)
-        open_chunk(&chunk, chunk_size, at_least if base is not None or at_least > 1 else 0)
+        open_chunk(&chunk, chunk_size, lists.n, at_least if base is not None or at_least > 1 else 0)
         if bounds is not None and lists.n < 4096:
             open_skipping(&skipping, bounds, chunk_size)
         with nogil:
@@ -480,6 +298,8 @@ def accumulate(
                 else:
                     if chunk.reached != NULL:
                         begin_counting(&chunk)
+                    elif has_rows:
+                        chunk.size = min(chunk.size, TILE)
                     for i in range(lists.n):
                         end = add_list(&lists, i, &chunk)
                         if chunk.reached != NULL:
@@ -491,13 +311,15 @@ def accumulate(
                         take_counted(&chunk, &best, NULL if added == NULL else added + first, numbers)
                 # Raise the bound, so that more can be skipped, unless few documents were added since it was last
                 # raised.
-                if skipping.bounds != NULL and best.heap.size >= max(best.k, bounded + 1 + best.k // 8):
+                if skipping.bounds != NULL and best.heap.size >= max(best.k, bounded + 1 + best.k // 2):
                     leave_out(&best)
                     bounded = best.k
                 first += chunk.size
                 if interrupted(&interruption, 2 * (lists.n_read - read) + words_of(chunk.size) + lists.n):
                     break
                 read = lists.n_read
+            for i in range(lists.n):
+                count_row(&lists, i, &chunk, <uint32_t>first)
         check_interruption(&interruption)
         return *found(&best, whole_ties), lists.n_read
     finally:
@@ -540,30 +362,3 @@ cdef void close_skipping(Skipping* skipping) noexcept:
     free(skipping.ends)
     free(skipping.candidates)
     free(skipping.sums)
-
-
-cdef int open_chunk(Chunk* chunk, Py_ssize_t size, uint32_t at_least) except -1:
-    """Allocate zeroed accumulators for `size` documents, rounded up to complete words of marks.
-
-    If `at_least` is above 0, the lists that contain a document are counted up to this number.
-    """
-    cdef size_t n_words = words_of(size) + 1
-    chunk.scores = <double*>calloc(n_words * TIEAWARE_WORD, sizeof(double))
-    chunk.marks = <uint64_t*>calloc(n_words, sizeof(uint64_t))
-    chunk.n_words = n_words
-    if at_least:
-        while at_least - 1 >> chunk.n_planes:
-            chunk.n_planes += 1
-        chunk.initial = (<uint64_t>1 << chunk.n_planes) - at_least
-        chunk.reached = <uint64_t*>calloc(n_words, sizeof(uint64_t))
-        chunk.planes = <uint64_t*>calloc(n_words * (chunk.n_planes + 1), sizeof(uint64_t))
-    if not (chunk.scores and chunk.marks) or (at_least and not (chunk.reached and chunk.planes)):
-        raise MemoryError
-    return 0
-
-
-cdef void close_chunk(Chunk* chunk) noexcept:
-    free(chunk.scores)
-    free(chunk.marks)
-    free(chunk.reached)
-    free(chunk.planes)

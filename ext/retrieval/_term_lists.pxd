@@ -67,3 +67,6 @@ cdef int64_t score_list(
 
 # The same, by looking up each candidate in the bitmap of the list.
 cdef int64_t look_up(const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums) noexcept nogil
+
+# The same, by reading the weight of each candidate from the row of the list.
+cdef int64_t gather(const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums) noexcept nogil

@@ -19,6 +19,14 @@ cdef extern from "retrieval/bitmaps.h":
     int64_t tieaware_look_up_uint16(const int32_t *candidates, ptrdiff_t n, const uint64_t *bits, const uint32_t *ranks,
                                     const uint16_t *weights, int64_t length, double query_weight, double *sums) nogil
 
+cdef extern from "retrieval/accumulators.h":
+    int64_t tieaware_gather_float(const int32_t *candidates, ptrdiff_t n, const float *weights, double query_weight,
+                                  double *sums) nogil
+    int64_t tieaware_gather_uint8(const int32_t *candidates, ptrdiff_t n, const uint8_t *weights, double query_weight,
+                                  double *sums) nogil
+    int64_t tieaware_gather_uint16(const int32_t *candidates, ptrdiff_t n, const uint16_t *weights, double query_weight,
+                                   double *sums) nogil
+
 cnp.import_array()
 
 ctypedef fused Weight:
@@ -164,6 +172,21 @@ cdef void close_lists(Lists* lists) noexcept:
     """Free the memory of lists that were opened; the struct may be zeroed instead."""
     free(lists.next)
     lists.next = NULL
+
+
+cdef int64_t gather(const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums) noexcept nogil:
+    """Add the weights of list i, which has a row, to the sums of the candidates, which must be inside the collection.
+
+    Adding 0 for a missing posting does not change a sum, unless the query weight is infinite. The next posting of the
+    list stays where it is. Postings with a weight of 0 are not counted.
+    """
+    cdef Py_ssize_t at = lists.rows[i] * lists.n_documents
+    cdef double q = lists.query_weights[i]
+    if lists.kind == 4:
+        return tieaware_gather_float(candidates, size, <const float*>lists.dense_weights + at, q, sums)
+    if lists.kind == 1:
+        return tieaware_gather_uint8(candidates, size, <const uint8_t*>lists.dense_weights + at, q, sums)
+    return tieaware_gather_uint16(candidates, size, <const uint16_t*>lists.dense_weights + at, q, sums)
 
 
 cdef int64_t look_up(const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums) noexcept nogil:

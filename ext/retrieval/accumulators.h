@@ -45,6 +45,15 @@ TIEAWARE_CLONES static int64_t tieaware_survey(const double *scores, uint64_t *m
     return positive;
 }
 
+/* Prefetch n bytes into the second-level cache, a line of 64 bytes at a time; invalid addresses are harmless. */
+static inline void tieaware_prefetch_bytes(const char *start, ptrdiff_t n) {
+#if defined(TIEAWARE_GNU_C)
+    for (ptrdiff_t i = 0; i < n; i += 64) __builtin_prefetch(start + i, 0, 2);
+#else
+    (void)start, (void)n;
+#endif
+}
+
 /* add: scores[i] += query_weight · weights[i] for all documents of a dense list. */
 #define TIEAWARE_ADD(NAME, WEIGHT)                                                                              \
     TIEAWARE_CLONES static void NAME(double *scores, const WEIGHT *weights, ptrdiff_t n, double query_weight) { \
@@ -55,6 +64,36 @@ TIEAWARE_CLONES static int64_t tieaware_survey(const double *scores, uint64_t *m
 TIEAWARE_ADD(tieaware_add_float, float)
 TIEAWARE_ADD(tieaware_add_uint8, uint8_t)
 TIEAWARE_ADD(tieaware_add_uint16, uint16_t)
+
+/* set: scores[i] = 0.0 + query_weight · weights[i], which has the bits of adding to a score of 0. */
+#define TIEAWARE_SET(NAME, WEIGHT)                                                                              \
+    TIEAWARE_CLONES static void NAME(double *scores, const WEIGHT *weights, ptrdiff_t n, double query_weight) { \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                     \
+            scores[i] = 0.0 + query_weight * (double)weights[i];                                                \
+        }                                                                                                       \
+    }
+TIEAWARE_SET(tieaware_set_float, float)
+TIEAWARE_SET(tieaware_set_uint8, uint8_t)
+TIEAWARE_SET(tieaware_set_uint16, uint16_t)
+
+/* gather: sums[i] += query_weight · weights[candidates[i]], where `weights` are the weights of a dense list.
+ *
+ * Returns the number of candidates whose weight is not 0.
+ */
+#define TIEAWARE_GATHER(NAME, WEIGHT)                                                                           \
+    TIEAWARE_CLONES static int64_t NAME(const int32_t *candidates, ptrdiff_t n, const WEIGHT *weights,          \
+                                        double query_weight, double *sums) {                                    \
+        int64_t found = 0;                                                                                      \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                     \
+            const WEIGHT weight = weights[candidates[i]];                                                       \
+            sums[i] += query_weight * (double)weight;                                                           \
+            found += weight != 0;                                                                               \
+        }                                                                                                       \
+        return found;                                                                                           \
+    }
+TIEAWARE_GATHER(tieaware_gather_float, float)
+TIEAWARE_GATHER(tieaware_gather_uint8, uint8_t)
+TIEAWARE_GATHER(tieaware_gather_uint16, uint16_t)
 
 /* lead: scores[d] += impact.    follow: scores[d] += impact if scores[d] > 0.
  *

@@ -91,7 +91,7 @@ class MaxScore(Method):
     added to accumulators first; then the scores of the documents that may enter the top K are completed. If there are
     many such documents, a non-essential list is added as a whole, which takes less time than looking up the documents
     one by one. A document counts as scored if its accumulator was used. A posting counts as read if it was added to an
-    accumulator or completed a score.
+    accumulator or completed a score; postings with a weight of 0 may not be counted.
 
     Examples
     --------
