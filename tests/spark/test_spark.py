@@ -30,12 +30,17 @@ def frames(spark):
 
 
 def assert_as_on_one_machine(values_df, expected):
-    """Assert that the frame has exactly the expected values, and that its means are the expected means."""
+    """Assert that the frame has exactly the expected values, and that its means are the expected means.
+
+    `means` sums the values of a checkpoint as it finds them. Those of a frame of `evaluate` it sums as it evaluates.
+    """
+    summed_in_one_pass = means(values_df).toPandas()
     values_df = values_df.localCheckpoint()
     found = values_df.toPandas().set_index(["run", "query_id", "measure"])
     assert found.index.is_unique
     assert len(found) == np.count_nonzero(expected.answered) * len(expected.names)
     averages = means(values_df).toPandas()
+    pd.testing.assert_frame_equal(averages, summed_in_one_pass, check_exact=True)
     assert averages[["run", "measure"]].values.tolist() == sorted(
         [run, name] for run in expected.runs for name in expected.names
     )
@@ -217,6 +222,26 @@ def test_rows_are_packed_once(broadcast, frames, spark):
     assert plan.count("ReusedExchange") >= 1
 
 
+def test_means_evaluate_and_sum_in_one_pass(frames, spark):
+    """Only a cached frame is read and summed by a pass of its own. Otherwise, each task would need two workers."""
+    adaptive = "spark.sql.adaptive.enabled"
+    spark.conf.set(adaptive, "false")
+    values = evaluate(*frames, ["AP", "RR"])
+    try:
+        in_one = means(values)._jdf.queryExecution().executedPlan().toString()
+        values.cache()
+        cached = means(values)
+        by_cache = cached._jdf.queryExecution().executedPlan().toString()
+        assert cached.collect() == means(values.select("*")).collect()
+    finally:
+        spark.conf.unset(adaptive)
+        values.unpersist()
+    # The passes: packing, evaluation, and merging of the sums.
+    assert in_one.count("MapInArrow") == 3
+    assert "InMemoryTableScan" not in in_one
+    assert "InMemoryTableScan" in by_cache
+
+
 def test_a_call_sends_few_messages_to_java(frames, spark, monkeypatch):
     """Checks of rows are written in SQL, which is one message each. pyspark's functions would send dozens."""
     from py4j.protocol import MEMORY_COMMAND_NAME
@@ -301,9 +326,10 @@ def test_a_bad_row_raises_when_values_are_computed(rows, options, line, spark):
     runs_df = spark.createDataFrame(ROWS + rows, "query string, doc string, score double").coalesce(2)
     qrels_df = spark.createDataFrame([("q1", "d1", 1)], "query string, doc string, label int")
     values = evaluate(qrels_df, runs_df, "AP", **options)
-    with pytest.raises(SparkRuntimeException) as caught:
-        values.collect()
-    assert str(caught.value).splitlines()[0] == f"[USER_RAISED_EXCEPTION] {line} SQLSTATE: P0001"
+    for frame in (values, means(values)):
+        with pytest.raises(SparkRuntimeException) as caught:
+            frame.collect()
+        assert str(caught.value).splitlines()[0] == f"[USER_RAISED_EXCEPTION] {line} SQLSTATE: P0001"
 
 
 def test_a_run_that_answers_no_judged_query_is_named(spark):

@@ -11,7 +11,8 @@ The evaluation has four steps:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from weakref import WeakKeyDictionary
 
 from tieaware.checks.arguments import flag, one_of
 from tieaware.engine.views import View, passes
@@ -31,7 +32,7 @@ from tieaware.integrations.spark.installation import check_java as check_java  #
 from tieaware.integrations.spark.packing import CHUNK_COLUMNS, packed
 from tieaware.integrations.spark.partitions import Evaluation
 from tieaware.integrations.spark.sql import literal, raising
-from tieaware.integrations.spark.sums import merged_means, partial_sums, value_columns
+from tieaware.integrations.spark.sums import merged_means, partial_sums, partial_sums_of_lists, value_columns
 from tieaware.lists.grades import Missing, check_missing
 from tieaware.measures import Measure, named_measures
 from tieaware.precision import Coarsening
@@ -39,6 +40,18 @@ from tieaware.runtime.extras import load
 from tieaware.ties import TieRuleName
 
 __all__ = ["evaluate", "means"]
+
+
+class _Evaluated(NamedTuple):
+    """How a frame of values was made: from the rows of `_ordered`, by an evaluation of measures with these names."""
+
+    ordered: Any
+    evaluation: Evaluation
+    names: tuple[str, ...]
+
+
+# The frames that `evaluate` returned and that still exist, so that `means` can evaluate and sum in one pass.
+_EVALUATED: WeakKeyDictionary[Any, _Evaluated] = WeakKeyDictionary()
 
 # Shards are for Results.concat; data frames of Spark have no use for them.
 SparkQueryChoice: TypeAlias = Literal["judged", "both"]
@@ -157,8 +170,10 @@ def evaluate(
     all_names = duplicates == "all" or bool(view.rule.by_document)
     chunks = _chunks(joined, runs, all_names, by_position)
     evaluation = Evaluation(parsed, view, queries == "judged", runs.dtype, judgments.dtype, runs.name)
-    values = _evaluated(chunks, queries_df, evaluation, runs, judgments)
-    return _one_row_per_value(values, evaluation, asked)
+    ordered = _ordered(chunks, queries_df, runs, judgments)
+    values = _one_row_per_value(_evaluated(ordered, evaluation, judgments), evaluation, asked)
+    _EVALUATED[values] = _Evaluated(ordered, evaluation, asked)
+    return values
 
 
 def means(values_df: Any) -> Any:
@@ -202,7 +217,12 @@ def means(values_df: Any) -> Any:
         raise InputError("values_df", f"the column {missing[0]} is missing; give a frame that evaluate returned")
     columns = value_columns(values_df.columns)
     sums = ", ".join(f"{name}_high double, {name}_low double, {name}_n bigint" for name in columns)
-    partial = _map(values_df.select("run", "measure", *columns), partial_sums, f"run string, measure string, {sums}")
+    schema = f"run string, measure string, {sums}"
+    evaluated = _EVALUATED.get(values_df)
+    if evaluated is None or _is_stored(values_df):
+        partial = _map(values_df.select("run", "measure", *columns), partial_sums, schema)
+    else:
+        partial = _evaluated_sums(evaluated, f"{schema}, error string")
     numbers = ", ".join(f"{name} double" for name in columns)
     return _map(partial.repartition(1), merged_means, f"run string, measure string, {numbers}")
 
@@ -236,13 +256,17 @@ def _chunks(joined: Any, runs: CheckedRows, all_names: bool, places: bool) -> An
     return chunks if run else chunks.selectExpr("*", "'run' as run")
 
 
-def _evaluated(chunks: Any, queries: Any, evaluation: Evaluation, runs: CheckedRows, judgments: CheckedRows) -> Any:
-    """Shuffle chunks to the judgments of their queries, and evaluate them; return a frame with a row for each list."""
+def _ordered(chunks: Any, queries: Any, runs: CheckedRows, judgments: CheckedRows) -> Any:
+    """Shuffle chunks to the judgments of their queries, and sort each partition by query and run."""
     F = load("pyspark.sql.functions", EXTRA)
     together = queries.unionByName(chunks, allowMissingColumns=True).repartition("query")
     # A row of judgments has no run. So the join adds the names of all runs to it, and it precedes its query's chunks.
     with_runs = together.join(F.broadcast(_run_names(together, runs, judgments)), F.isnull("run"), "left")
-    ordered = with_runs.sortWithinPartitions("query", F.col("run").asc_nulls_first())
+    return with_runs.sortWithinPartitions("query", F.col("run").asc_nulls_first())
+
+
+def _evaluated(ordered: Any, evaluation: Evaluation, judgments: CheckedRows) -> Any:
+    """Evaluate the rows of `_ordered`; return a frame with a row for each list."""
     numbers = ", ".join(f"{name} double" for name in evaluation.columns())
     schema = f"run string, query_id {judgments.types['query']}, {numbers}, error string"
     return _map(ordered, evaluation.of_partition, schema)
@@ -270,6 +294,22 @@ def _run_names(together: Any, runs: CheckedRows, judgments: CheckedRows) -> Any:
         f"case when error is not null then raise_error(error) when size(runs) = 0 then raise_error({no_runs}) "
         f"when size(unmatched) > 0 then raise_error({not_answering}) else runs end as runs"
     )
+
+
+def _evaluated_sums(evaluated: _Evaluated, schema: str) -> Any:
+    """Evaluate and sum in one pass. With a pass for each, every task would need two workers, and wait for both."""
+    ordered, evaluation, names = evaluated
+
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        return partial_sums_of_lists(evaluation.of_partition(batches), names, evaluation.kinds)
+
+    return raising(_map(ordered, work, schema)).drop("error")
+
+
+def _is_stored(frame: Any) -> bool:
+    """Return whether Spark was told to cache the frame."""
+    level = frame.storageLevel
+    return bool(level.useMemory or level.useDisk)
 
 
 def _one_row_per_value(values: Any, evaluation: Evaluation, names: tuple[str, ...]) -> Any:

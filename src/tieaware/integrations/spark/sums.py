@@ -6,7 +6,7 @@ on how the rows are partitioned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ VALUE_COLUMNS = ("value", *SPREAD, *CHANCE)
 # The columns of standard deviations, whose variances are summed.
 _DEVIATIONS = ("std", "chance_std")
 
-# The least number of rows whose values are summed in one call.
+# The least number of values that are summed in one call.
 ROWS_AT_ONCE = 1 << 20
 
 
@@ -43,18 +43,74 @@ def partial_sums(batches: Iterable[Any]) -> Iterator[Any]:
         The columns run and measure, and for each column of values the high part of the sum, its low part, and the
         number of values.
     """
-    for table in _joined_batches(batches):
-        groups, firsts = _groups(table)
-        geometric = _are_geometric(_measures(table, firsts))
+    for table in _joined_batches(batches, ROWS_AT_ONCE):
+        groups, firsts = _groups(table, ("run", "measure"))
         found = {name: table.column(name).take(firsts).combine_chunks() for name in ("run", "measure")}
-        for kind in value_columns(table.schema.names):
-            values = table.column(kind).to_numpy().astype(np.float64)
-            # Sum variances: the variance of a sum of independent values is the sum of their variances.
-            terms = values**2 if kind in _DEVIATIONS else values
-            arithmetic = kind in (*_DEVIATIONS, *CHANCE)
-            sums, counts = _means.sums(terms, groups, np.zeros_like(geometric) if arithmetic else geometric)
-            found.update({f"{kind}_high": sums[:, 0].copy(), f"{kind}_low": sums[:, 1].copy(), f"{kind}_n": counts})
-        yield load("pyarrow", EXTRA).RecordBatch.from_pydict(found)
+        columns = {kind: table.column(kind).to_numpy() for kind in value_columns(table.schema.names)}
+        yield _summed(found, columns, groups)
+
+
+def partial_sums_of_lists(batches: Iterable[Any], names: Sequence[str], kinds: Sequence[str]) -> Iterator[Any]:
+    """Sum the values of the lists of a partition by run and measure, in the pass that evaluates them.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch
+        What `Evaluation.of_partition` yields: one row for each list. A column such as value_2 holds the values of one
+        kind for the measure names[2].
+    names : sequence of str
+        The names of the measures.
+    kinds : sequence of str
+        The kinds of values, of VALUE_COLUMNS.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        What `partial_sums` yields, and the column error, which is null. After an error, a single row holds the message
+        in the column error, and null in all other columns.
+    """
+    pa = load("pyarrow", EXTRA)
+    failures: list[Any] = []
+    n_lists = max(ROWS_AT_ONCE // (len(names) * len(kinds)), 1)
+    for table in _joined_batches(_until_failure(batches, failures), n_lists):
+        run_of_list, firsts = _groups(table, ("run",))
+        groups = (run_of_list[:, None] * len(names) + np.arange(len(names))).ravel()
+        runs = table.column("run").take(np.repeat(firsts, len(names))).combine_chunks()
+        found = {"run": runs, "measure": pa.array(list(names) * len(firsts))}
+        columns = {}
+        for kind in kinds:
+            by_measure = [table.column(f"{kind}_{i}").to_numpy() for i in range(len(names))]
+            columns[kind] = np.stack(by_measure, axis=1).ravel()
+        summed = _summed(found, columns, groups)
+        yield summed.append_column("error", pa.nulls(summed.num_rows, pa.string()))
+    if failures:
+        empty = {"run": pa.nulls(1, pa.string()), "measure": pa.nulls(1, pa.string())}
+        for kind in kinds:
+            empty |= {f"{kind}_high": pa.nulls(1, pa.float64()), f"{kind}_low": pa.nulls(1, pa.float64())}
+            empty[f"{kind}_n"] = pa.nulls(1, pa.int64())
+        yield pa.RecordBatch.from_pydict({**empty, "error": failures[0].column("error")})
+
+
+def _until_failure(batches: Iterable[Any], failures: list[Any]) -> Iterator[Any]:
+    """Yield the batches without an error; append a batch that holds an error to `failures`, and stop."""
+    for batch in batches:
+        if batch.column("error").null_count < batch.num_rows:
+            failures.append(batch)
+            return
+        yield batch
+
+
+def _summed(found: dict[str, Any], columns: dict[str, npt.NDArray[Any]], groups: Integers) -> Any:
+    """Sum columns of values by group; return a batch with `found`, the run and measure of each group, and the sums."""
+    geometric = _are_geometric([parse_measure(name) for name in found["measure"].to_pylist()])
+    for kind, column in columns.items():
+        values = column.astype(np.float64)
+        # Sum variances: the variance of a sum of independent values is the sum of their variances.
+        terms = values**2 if kind in _DEVIATIONS else values
+        arithmetic = kind in (*_DEVIATIONS, *CHANCE)
+        sums, counts = _means.sums(terms, groups, np.zeros_like(geometric) if arithmetic else geometric)
+        found.update({f"{kind}_high": sums[:, 0].copy(), f"{kind}_low": sums[:, 1].copy(), f"{kind}_n": counts})
+    return load("pyarrow", EXTRA).RecordBatch.from_pydict(found)
 
 
 def merged_means(batches: Iterable[Any]) -> Iterator[Any]:
@@ -75,8 +131,8 @@ def merged_means(batches: Iterable[Any]) -> Iterator[Any]:
     if not held:
         return
     table = pa.Table.from_batches(held)
-    groups, firsts = _groups(table)
-    measures = _measures(table, firsts)
+    groups, firsts = _groups(table, ("run", "measure"))
+    measures = [parse_measure(name) for name in table.column("measure").take(firsts).to_pylist()]
     found = {name: table.column(name).take(firsts).combine_chunks() for name in ("run", "measure")}
     for kind in (name.removesuffix("_n") for name in table.schema.names if name.endswith("_n")):
         partial = np.stack([table.column(f"{kind}_{half}").to_numpy() for half in ("high", "low")], axis=1)
@@ -117,8 +173,8 @@ def _summary(kind: str, measures: list[Measure], sums: Values, counts: Integers)
     return np.where(is_count, total if kind == "value" else np.nan, means)
 
 
-def _joined_batches(batches: Iterable[Any]) -> Iterator[Any]:
-    """Join batches into tables of at least ROWS_AT_ONCE rows, and one smaller table for the rest."""
+def _joined_batches(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
+    """Join batches into tables of at least n_rows rows, and one smaller table for the rest."""
     pa = load("pyarrow", EXTRA)
     held: list[Any] = []
     n = 0
@@ -126,23 +182,19 @@ def _joined_batches(batches: Iterable[Any]) -> Iterator[Any]:
         if batch.num_rows:
             held.append(batch)
             n += batch.num_rows
-        if n >= ROWS_AT_ONCE:
+        if n >= n_rows:
             yield pa.Table.from_batches(held)
             held, n = [], 0
     if held:
         yield pa.Table.from_batches(held)
 
 
-def _groups(table: Any) -> tuple[Integers, Integers]:
-    """Number the pairs of run and measure; return the number of each row's pair, and the first row of each pair."""
+def _groups(table: Any, names: Sequence[str]) -> tuple[Integers, Integers]:
+    """Number the rows by the columns `names`; return the number of each row, and the first row with each number."""
     n = table.num_rows
-    starts, numbers = numbered([table.column(name).combine_chunks() for name in ("run", "measure")], n)
+    starts, numbers = numbered([table.column(name).combine_chunks() for name in names], n)
     _, firsts, groups = np.unique(numbers, return_index=True, return_inverse=True)
     return np.repeat(groups, np.diff(np.append(starts, n))), starts[firsts]
-
-
-def _measures(table: Any, rows: Integers) -> list[Measure]:
-    return [parse_measure(name) for name in table.column("measure").take(rows).to_pylist()]
 
 
 def _are_geometric(measures: list[Measure]) -> npt.NDArray[np.bool_]:
