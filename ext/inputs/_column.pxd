@@ -17,8 +17,12 @@ cdef extern from "inputs/identifier.h" nogil:
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
 
 cdef extern from "Python.h":
+    ctypedef struct PyASCIIObject:
+        Py_hash_t hash
     const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size) except NULL
+    Py_hash_t PyObject_Hash(PyObject *value) except? -1
     bint PyUnicode_Check(PyObject *value)
+    bint PyUnicode_CheckExact(PyObject *value)
     bint PyUnicode_IS_COMPACT_ASCII(PyObject *text)
     void *PyUnicode_DATA(PyObject *text)
     Py_ssize_t PyUnicode_GET_LENGTH(PyObject *text)
@@ -100,3 +104,9 @@ cdef inline bint text_of(PyObject *key, const char **p, Py_ssize_t *n):
     except UnicodeEncodeError:
         return False
     return True
+
+
+cdef inline uint64_t key_hash(PyObject *key) except? 0:
+    """Return Python's hash of a str, which the str itself keeps once it was the key of a dict."""
+    cdef Py_hash_t known = (<PyASCIIObject *>key).hash
+    return <uint64_t>(known if known != -1 else PyObject_Hash(key))

@@ -5,11 +5,11 @@ cimport numpy as cnp
 from cpython.dict cimport PyDict_Next
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy
 
-from tieaware.kernels._column cimport text_of
+from tieaware.kernels._column cimport key_hash, text_of
 
 import numpy as np
 
@@ -85,7 +85,7 @@ cdef bint real_label_of(PyObject *value, double *label) except -1:
 
 
 cdef bint append_list(
-    dict listed, Bytes *names, int64_t *offsets, int32_t *labels, double *reals, Py_ssize_t room
+    dict listed, Bytes *names, int64_t *offsets, uint64_t *hashes, int32_t *labels, double *reals, Py_ssize_t room
 ) except -1:
     """Append the documents and labels of one query to the columns; labels to `reals` unless it is NULL.
 
@@ -104,6 +104,7 @@ cdef bint append_list(
                 return False
             if size > 0:
                 append(names, p, size)
+            hashes[n] = key_hash(key)
             n += 1
             offsets[n] = names.n
     return n == room
@@ -125,9 +126,10 @@ def columns_of(dict judgments not None):
     tuple or None
         The identifiers of the queries, uint8[:], and their offsets, int64[n_queries + 1]; the offsets of the rows of
         each query, int64[n_queries + 1]; the identifiers of the documents, uint8[:], and their offsets,
-        int64[n_rows + 1]; the labels, int32[n_rows], or float64[n_rows] if a label is not a whole number. None if the
-        judgments contain anything other than dicts, str with a UTF-8 form, and labels that are int, bool or float. They
-        may still be valid then, so the caller must convert them in a slower way, which raises an error if they are not.
+        int64[n_rows + 1]; the labels, int32[n_rows], or float64[n_rows] if a label is not a whole number; Python's
+        hashes of the documents, uint64[n_rows]. None if the judgments contain anything other than dicts, str with a
+        UTF-8 form, and labels that are int, bool or float. They may still be valid then, so the caller must convert
+        them in a slower way, which raises an error if they are not.
     """
     cdef Py_ssize_t n_queries = len(judgments), q = 0, position = 0, total = 0, size = 0
     cdef PyObject *key = NULL
@@ -141,6 +143,7 @@ def columns_of(dict judgments not None):
     cdef int64_t *list_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>list_offsets)
     cdef int64_t *bound
     cdef int32_t *label
+    cdef uint64_t *hashed
     cdef double *real = NULL
     cdef Py_ssize_t before = 0, room = 0
     queries.data = documents.data = NULL
@@ -163,6 +166,8 @@ def columns_of(dict judgments not None):
             return None
         document_offsets = np.zeros(total + 1, np.int64)
         labels = np.empty(total, np.int32)
+        hashes = np.empty(total, np.uint64)
+        hashed = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>hashes)
         reals = None
         bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>document_offsets)
         label = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
@@ -170,7 +175,9 @@ def columns_of(dict judgments not None):
             total = list_bound[q]
             room = list_bound[q + 1] - total
             before = documents.n
-            if append_list(lists[q], &documents, bound + total, label + total, real + total if real else NULL, room):
+            if append_list(
+                lists[q], &documents, bound + total, hashed + total, label + total, real + total if real else NULL, room
+            ):
                 continue
             if real != NULL:
                 return None
@@ -178,10 +185,12 @@ def columns_of(dict judgments not None):
             reals = labels.astype(np.float64)
             real = <double *>cnp.PyArray_DATA(<cnp.ndarray>reals)
             documents.n = before
-            if not append_list(lists[q], &documents, bound + total, label + total, real + total, room):
+            if not append_list(
+                lists[q], &documents, bound + total, hashed + total, label + total, real + total, room
+            ):
                 return None
         labels = labels if real == NULL else reals
-        return taken(&queries), query_offsets, list_offsets, taken(&documents), document_offsets, labels
+        return taken(&queries), query_offsets, list_offsets, taken(&documents), document_offsets, labels, hashes
     finally:
         free(queries.data)
         free(documents.data)

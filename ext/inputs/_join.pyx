@@ -12,7 +12,7 @@ from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from tieaware.kernels._column cimport (
-    LARGEST_INDEX, Column, bytes_of, column_of, entry_of, find, index_size, size_of, text_of,
+    LARGEST_INDEX, Column, bytes_of, column_of, entry_of, find, index_size, key_hash, size_of, text_of,
 )
 from tieaware.kernels._identifiers cimport check_lists
 
@@ -28,6 +28,8 @@ cdef extern from "inputs/hashing.h":
 
 cdef extern from "Python.h":
     bint PyUnicode_Check(PyObject *value)
+    bint PyUnicode_CheckExact(PyObject *value)
+    bint PyUnicode_IS_COMPACT_ASCII(PyObject *text)
     bint PyBytes_Check(PyObject *value)
     bint PyDict_CheckExact(PyObject *value)
     Py_ssize_t PyDict_Size(PyObject *value)
@@ -76,6 +78,9 @@ cdef class Index:
         The identifiers of the judged documents, each once per query, as bytes and byte offsets.
     labels : int32[n_judged]
         The relevance label of each judgment.
+    hashes : uint64[n_judged], optional
+        Python's hash of each judged document, if all of them are str: it tells without the text of a str that it is
+        none of these documents.
     """
 
     # References to the arrays to which the pointers below point, so that these arrays are not freed.
@@ -92,14 +97,18 @@ cdef class Index:
     # `indices`. Each judged document sets the bit that its hash selects. Most documents of a run are not judged, and
     # their bit is not set, so the processor predicts the branch on the bit well.
     cdef uint64_t *filters
+    # The same, but for the hashes that Python keeps in every str; NULL if these are not known.
+    cdef uint64_t *key_filters
     cdef uint64_t query_mask
     cdef readonly Py_ssize_t n_queries
 
     def __cinit__(
         self, cnp.ndarray queries not None, cnp.ndarray query_offsets not None, cnp.ndarray list_offsets not None,
         cnp.ndarray documents not None, cnp.ndarray document_offsets not None, cnp.ndarray labels not None,
+        cnp.ndarray hashes=None,
     ):
         cdef Py_ssize_t q, i, size
+        cdef const uint64_t *key = NULL
         cdef uint64_t hashed
         cdef int64_t total = 0
         # The arguments are not typed memoryviews: for few judgments, acquiring six memoryviews would take longer than
@@ -110,6 +119,11 @@ cdef class Index:
         check_flat(documents, b"u", 1)
         check_flat(document_offsets, b"i", 8)
         check_flat(labels, b"i", 4)
+        if hashes is not None:
+            check_flat(hashes, b"u", 8)
+            if hashes.shape[0] != labels.shape[0]:
+                raise ValueError("the columns differ in length")
+            key = <const uint64_t *>cnp.PyArray_DATA(hashes)
         self.n_queries = list_offsets.shape[0] - 1
         if query_offsets.shape[0] != list_offsets.shape[0] or document_offsets.shape[0] != labels.shape[0] + 1:
             raise ValueError("the columns differ in length")
@@ -131,13 +145,17 @@ cdef class Index:
         query_index = np.zeros(index_size(self.n_queries), np.uint64)
         indices = np.zeros(total, np.uint64)
         filters = np.zeros(total // 4, np.uint64)
+        key_filters = np.zeros(total // 4, np.uint64) if hashes is not None else None
+        self.key_filters = NULL
+        if key_filters is not None:
+            self.key_filters = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>key_filters)
         self.query_mask = query_index.size - 1
         self.query_index = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>query_index)
         self.indices = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>indices)
         self.filters = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>filters)
         self.arrays = (
             queries, query_offsets, list_offsets, documents, document_offsets, labels, query_index, indices,
-            index_offsets, filters,
+            index_offsets, filters, key_filters,
         )
         with nogil:
             for q in range(self.n_queries):
@@ -149,6 +167,10 @@ cdef class Index:
                     )
                     word = self.filter_word(q, hashed)
                     self.filters[word] = self.filters[word] | <uint64_t>1 << (hashed >> 58)
+                    if key != NULL:
+                        hashed = key[self.list_offsets[q] + i]
+                        word = self.filter_word(q, hashed)
+                        self.key_filters[word] = self.key_filters[word] | <uint64_t>1 << (hashed >> 58)
 
     cdef inline int64_t filter_word(self, Py_ssize_t q, uint64_t hashed) noexcept nogil:
         # The word is selected by bits of the hash that select neither the entry of the index nor the bit in the word.
@@ -173,6 +195,21 @@ cdef class Index:
 
     cdef inline Py_ssize_t n_judged(self, Py_ssize_t q) noexcept nogil:
         return self.list_offsets[q + 1] - self.list_offsets[q]
+
+    cdef inline bint is_unjudged(self, Py_ssize_t q, PyObject *key):
+        """Return True if a key of a dict is certainly an identifier, and not judged for query q.
+
+        The text of the key is not read. `q` is -1 for a query that is not judged.
+        """
+        cdef uint64_t hashed
+        if not PyUnicode_CheckExact(key) or not PyUnicode_IS_COMPACT_ASCII(key):
+            return False
+        if q < 0:
+            return True
+        if self.key_filters == NULL:
+            return False
+        hashed = key_hash(key)
+        return not self.key_filters[self.filter_word(q, hashed)] >> (hashed >> 58) & 1
 
     cdef inline bint look_up(
         self, Py_ssize_t q, const uint8_t *p, Py_ssize_t n, int64_t position, Found *found
@@ -313,6 +350,9 @@ cdef Py_ssize_t walk_list(
                 key = <PyObject *>held_key
                 if not score_of(<PyObject *>held_value, &scores[n]) or len(ranking) != room:
                     return -1
+            if index.is_unjudged(query, key):
+                n += 1
+                continue
             if not text_of(key, &p, &size):
                 return -1
             if query >= 0 and not index.look_up(query, <const uint8_t *>p, size, n, found):

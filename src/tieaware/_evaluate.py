@@ -269,10 +269,13 @@ class _Evaluation:
         self._threads = threads
         self._undefined = undefined
         self._passes = passes(views)
+        self._by_document = any(each.rule.by_document for each in self._passes)
+        self._looks_like_a_run: bool | None = None
         self._judgments = qrels.judgments.as_part if queries == "shard" else qrels.judgments
         with judgments_or_run(qrels):
             self._totals = Totals.of(measures, self._judgments)
-        self._values = np.empty((sum(view.n_outputs for view in views), len(runs), len(qrels), len(measures)))
+        n_outputs = sum([view.n_outputs for view in views])
+        self._values = np.empty((n_outputs, len(runs), len(qrels), len(measures)))
         self._values.fill(np.nan)
         self._answered = np.zeros((len(runs), len(qrels)), dtype=np.bool_)
         # The numbers of unanswered queries of the runs that are loaded from checkpoints, by run.
@@ -282,9 +285,11 @@ class _Evaluation:
     def _unanswered(self) -> Values:
         return unanswered(self._judgments, self._measures, self._views, self._undefined)
 
-    @cached_property
+    @property
     def _look_like_a_run(self) -> bool:
-        return look_like_a_run(self._qrels)
+        if self._looks_like_a_run is None:
+            self._looks_like_a_run = look_like_a_run(self._qrels)
+        return self._looks_like_a_run
 
     @cached_property
     def _rows(self) -> dict[str | int, int]:
@@ -295,17 +300,20 @@ class _Evaluation:
         """Return the Results of each view, for all runs or for a range of runs."""
         values, answered, names = self._values[:, chosen], self._answered[chosen], self._qrels.queries
         over = "judged" if self._queries == "judged" else "both"
+        are_answered = np.count_nonzero(answered) == answered.size
         if over == "both":
             by_any = np.flatnonzero(answered.any(axis=0))
             if len(by_any) < len(names):
                 values, answered, names = values[:, :, by_any], answered[:, by_any], names.take(by_any)
-        elif np.count_nonzero(answered) < answered.size:
+        elif not are_answered:
             np.copyto(values, self._unanswered[:, None], where=~answered[:, :, None])
-        if np.isnan(self._undefined):
+        if self._undefined != self._undefined:  # NaN
             defined = np.flatnonzero(~np.isnan(values[0]).all(axis=(0, 2)))
             values, answered, names = values[:, :, defined], answered[:, defined], names.take(defined)
         axes = self._runs[chosen], tuple(names.to_list()), self._measures
-        unanswered = self._n_unanswered(answered, axes[0]) if over == "judged" else {}
+        unanswered: dict[str, int] = {}
+        if over == "judged" and (self._loaded or not are_answered):
+            unanswered = self._n_unanswered(answered, axes[0])
         results, output = [], 0
         for view in self._views:
             cubes = dict(zip(view.outputs, values[output : output + view.n_outputs], strict=True))
@@ -321,8 +329,6 @@ class _Evaluation:
 
     def _n_unanswered(self, answered: npt.NDArray[np.bool_], runs: Sequence[str]) -> dict[str, int]:
         """Return {run: number of its unanswered queries}, without the runs that answer all queries."""
-        if answered.all() and not self._loaded:
-            return {}
         counts = dict(zip(runs, np.count_nonzero(~answered, axis=1).tolist(), strict=True))
         counts |= {run: n for run, n in self._loaded.items() if run in counts}
         return {run: n for run, n in counts.items() if n}
@@ -341,7 +347,6 @@ class _Evaluation:
     def evaluate_run(self, i: int, source: RunSource, observe: Callable[[str, Run], None] | None = None) -> str | None:
         """Evaluate all judged queries that run i answers; return the text of a warning, or None."""
         check_numbers(self._qrels, source, self._runs[i])
-        by_document = any(each.rule.by_document for each in self._passes)
         values, answered = self._values[:, i], self._answered[i]
         found, example, query = False, "", ""
         n_documents: list[int] = []
@@ -351,7 +356,7 @@ class _Evaluation:
 
         def evaluate_chunk(chunk: RunSource) -> None:
             nonlocal found, example, query, swapped
-            run = chunk.whole() if by_document or observe is not None else None
+            run = chunk.whole() if self._by_document or observe is not None else None
             if run is not None and observe is not None:
                 observe(self._runs[i], run)
             matched = match(self._qrels, chunk if run is None else run)

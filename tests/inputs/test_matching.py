@@ -140,6 +140,31 @@ def test_many_queries_and_documents():
     check_match(match(qrels, Run.from_dict(ranking)), judgments, ranking)
 
 
+@pytest.mark.parametrize("text", ["d", "é", "日本", "\U0001f600", "a longer identifier of a document", "", "\0"])
+def test_keys_of_any_kind_find_judgments_of_str(text):
+    """Python's hash of a key tells that a document is not judged only if the key is a plain str."""
+
+    class Key(str):
+        __slots__ = ()
+
+        def __hash__(self):
+            return 7
+
+    judged = {"q": {text: 2, f"{text} too": 1, "é, not found": 1}, "r": {text: 3}}
+    for key in (text, "".join(list(text)), Key(text), text.encode()):
+        for query in ("q", Key("q")):
+            run = {query: {"x": 3.0, key: 2.0, "日": 1.0, f"{text} too": 0.5}, "s": {text: 1.0}}
+            matched = match_of_dict(Qrels.from_dict(judged), run)
+            assert matched.rows.tolist() == [0, -1]
+            assert (matched.lists.positions.tolist(), matched.lists.labels.tolist()) == ([1, 3], [2, 1])
+
+
+def test_a_str_without_utf_8_form_is_refused_whether_its_query_is_judged_or_not():
+    for query in ("q", "not judged"):
+        with pytest.raises(InputError, match=r"cannot be encoded as UTF-8$"):
+            match_of_dict(Qrels.from_dict({"q": {"d": 1}}), {query: {"d": 1.0, "\ud800": 0.5}})
+
+
 def test_match_refuses_documents_that_appear_twice():
     qrels = Qrels.from_dict({"q": {"d": 1}})
     ids = Identifiers.from_sequence
@@ -153,13 +178,15 @@ def test_match_refuses_documents_that_appear_twice():
 def test_an_index_refuses_columns_of_other_types():
     """The index reads the memory of its columns, so another type or layout would be misread."""
     columns = np.array([113, 114], np.uint8), np.array([0, 1, 2])
-    good = (*columns, np.array([0, 1, 2]), *columns, np.array([1, 0], np.int32))
-    assert _join.Index(*good).n_queries == 2
+    good = (*columns, np.array([0, 1, 2]), *columns, np.array([1, 0], np.int32), np.zeros(2, np.uint64))
+    assert _join.Index(*good).n_queries == _join.Index(*good[:6]).n_queries == 2
     for i, column in enumerate(good):
-        other = {1: np.int8, 4: np.int64, 8: np.uint64}[column.itemsize]
+        other = {"u1": np.int8, "i4": np.int64, "i8": np.uint64, "u8": np.int64}[column.dtype.str[1:]]
         for wrong in (column.astype(other), column.repeat(2)[::2], column[None]):
             with pytest.raises(ValueError, match="type"):
                 _join.Index(*good[:i], wrong, *good[i + 1 :])
+    with pytest.raises(ValueError, match="length"):
+        _join.Index(*good[:6], np.zeros(3, np.uint64))
 
 
 def test_too_many_documents_for_an_index_are_refused():

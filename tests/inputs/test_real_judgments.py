@@ -174,7 +174,7 @@ def test_the_labels_of_judgments_are_those_that_were_given():
 def test_the_kernel_reads_real_labels_after_whole_ones():
     """It starts again with the list in which the first label that is not a whole number stands."""
     judged = {"p": {"a": 1, "b": 2}, "q": {"longer": 3, "c": 0.5, "d": True}, "r": {"e": 1.0, "f": -0.25}}
-    names, _, offsets, ids, id_offsets, labels = _dicts.columns_of(judged)
+    names, _, offsets, ids, id_offsets, labels, _ = _dicts.columns_of(judged)
     assert (names.tobytes(), ids.tobytes()) == (b"pqr", b"ablongercdef")
     assert (offsets.tolist(), id_offsets.tolist()) == ([0, 2, 5, 7], [0, 1, 2, 8, 9, 10, 11, 12])
     assert labels.tolist() == [1.0, 2.0, 3.0, 0.5, 1.0, 1.0, -0.25]

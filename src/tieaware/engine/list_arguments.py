@@ -98,6 +98,8 @@ def document_order(rule: TieRule, docids: Sequence[str | bytes] | None, offsets:
 
 def checked_undefined(undefined: Any) -> float:
     """Return `undefined` as a float: the value for queries without relevant documents, any number or NaN."""
+    if type(undefined) is float and undefined == undefined:
+        return undefined
     if isinstance(undefined, float | np.floating) and np.isnan(undefined):
         return float("nan")
     try:

@@ -371,7 +371,9 @@ def _engine_of(
 
 def _kernel_of(wanted: Pass, lists: JudgedLists) -> KernelCoarsening | None:
     """Return the coarsening with which the engine can do its work list by list; None if there is none."""
-    if not isinstance(wanted.coarsening, Precision) or (wanted.needs_whole_list and lists.excluded is not None):
+    if wanted.coarsening is None or not isinstance(wanted.coarsening, Precision):
+        return None
+    if wanted.needs_whole_list and lists.excluded is not None:
         return None
     kernel = wanted.coarsening.kernel()
     return None if kernel is None or lists.longest > kernel.longest else kernel

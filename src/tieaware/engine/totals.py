@@ -56,10 +56,11 @@ class Totals(NamedTuple):
         shape = judgments.n_queries, len(measures)
         totals, numbers, starts = np.empty(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
         lookups: list[Values | None] = [None] * len(measures)
-        of_all = judgments
+        of_all, has_subtopics, needs_judged = judgments, judgments.subtopics is not None, False
         for i, measure in enumerate(measures):
             definition = measure.definition
-            judgments = of_all if definition.needs_subtopics else of_all.plain
+            needs_judged = needs_judged or definition.norm_of_known
+            judgments = of_all.plain if has_subtopics and not definition.needs_subtopics else of_all
             totals[:, i] = definition.total(measure, judgments)
             if definition.query_number:
                 numbers[:, i] = definition.query_number(measure, judgments)
@@ -67,13 +68,12 @@ class Totals(NamedTuple):
             of_queries = lookup(measure, judgments) if lookup else None
             if of_queries is not None:
                 lookups[i], starts[:, i] = of_queries
-        needs_judged = any(measure.definition.norm_of_known for measure in measures)
         return cls(totals, numbers, lookups, starts, judgments.count(0) if needs_judged else None)
 
     @property
     def has_no_lookup(self) -> bool:
         """True if no measure has a lookup array."""
-        return all(lookup is None for lookup in self.lookups)
+        return not [lookup for lookup in self.lookups if lookup is not None]
 
     def rows(self, rows: Integers) -> Totals:
         """Return the totals of the queries with these row indices; -1 stands for a query whose totals are 0."""

@@ -102,7 +102,7 @@ class View:
         If the rule or precision is unknown, or if a spread is wanted with a rule other than "average".
     """
 
-    __slots__ = ("chance", "precision", "rule", "spread")
+    __slots__ = ("chance", "outputs", "precision", "rule", "spread")
 
     def __init__(
         self, ties: TieRuleName = "average", precision: str | Coarsening | None = None, spread: bool = False,
@@ -114,16 +114,15 @@ class View:
         self.chance: bool = flag("chance", chance)
         if self.spread and not self.rule.averages:
             raise InputError("ties", f"{self.rule.name!r} gives tied documents one order; a spread requires 'average'")
+        # The names of the outputs in their order, which are those of the arrays of `Results`.
+        self.outputs: tuple[str, ...] = (
+            "values", *(SPREAD if self.spread else ()), *(CHANCE if self.chance else ())
+        )  # fmt: skip
 
     @property
     def n_outputs(self) -> int:
         """The number of outputs: the names of `outputs`."""
         return len(self.outputs)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The names of the outputs in their order, which are those of the arrays of `Results`."""
-        return ("values", *(SPREAD if self.spread else ()), *(CHANCE if self.chance else ()))
 
 
 def passes(views: Sequence[View]) -> list[Pass]:

@@ -11,6 +11,8 @@ from tieaware.errors import InputError
 from tieaware.inputs.column_names import has_name_of, is_header
 
 _Column: TypeAlias = Literal["score", "label"]
+_LISTS = (list, tuple)
+_MAPPINGS = (dict, Mapping)
 # The function that converts columns, and the names of its arguments.
 _READERS = {
     "score": "Run.from_columns(queries, documents, scores)",
@@ -32,13 +34,16 @@ def check_no_rows(value: Any, where: str, column: _Column) -> None:
     column : "score" or "label"
         The third column of the rows.
     """
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LISTS):
         if value and all(_is_row_dict(row) or _is_row_tuple(row) for row in value[:2]):
             raise InputError(where, f"a list of rows; pass pandas.DataFrame(rows), or {_READERS[column]}")
-    elif isinstance(value, Mapping):
+    elif isinstance(value, _MAPPINGS):
+        listed = next(iter(value.values()), None)
+        if isinstance(listed, dict):
+            # The usual form. A test for Mapping, Real or another abstract class takes as long as all of the above.
+            return
         if _is_single_row(value):
             raise InputError(where, f"a single row; pass pandas.DataFrame([row]), or {_READERS[column]}")
-        listed = next(iter(value.values()), None)
         if isinstance(listed, list | tuple):
             inner = f"{where}[{shown(next(iter(value)))}]"
             if listed and all(map(_is_row_of_a_query, listed[:2])):

@@ -74,8 +74,8 @@ class Qrels(HintedColumns):
     """
 
     __slots__ = (
-        "__weakref__", "_index", "_judgments", "_of_subtopics", "documents", "labels", "n_columns", "name", "offsets",
-        "queries",
+        "__weakref__", "_hashes", "_index", "_judgments", "_of_subtopics", "documents", "labels", "n_columns", "name",
+        "offsets", "queries",
     )  # fmt: skip
 
     queries: Identifiers
@@ -84,6 +84,8 @@ class Qrels(HintedColumns):
     labels: Labels | Values
     name: str
     n_columns: int | None
+    # Python's hash of each document, if all documents were str.
+    _hashes: NDArray[np.uint64] | None
     _index: _join.Index | None
     _judgments: Judgments
     _of_subtopics: SubtopicLists | None
@@ -102,7 +104,9 @@ class Qrels(HintedColumns):
         lists = without_repetitions(Lists(queries, offsets, documents, labels), lambda row: f"documents[{row}]")
         self._set(lists, name)
 
-    def _set(self, lists: Lists, name: str, n_columns: int | None = None) -> None:
+    def _set(
+        self, lists: Lists, name: str, n_columns: int | None = None, hashes: NDArray[np.uint64] | None = None
+    ) -> None:
         set_once = object.__setattr__
         offsets, labels = frozen(lists.offsets.view()), frozen(lists.values.view())
         set_once(self, "queries", lists.queries)
@@ -111,13 +115,16 @@ class Qrels(HintedColumns):
         set_once(self, "labels", labels)
         set_once(self, "name", name)
         set_once(self, "n_columns", n_columns)
+        set_once(self, "_hashes", hashes)
         set_once(self, "_index", None)
         numbers, grades = GradedLabels.of(labels)
         set_once(self, "_judgments", Judgments(frozen(numbers.view()), offsets, grades=grades))
         set_once(self, "_of_subtopics", None)
 
     @classmethod
-    def of(cls, lists: Lists, name: str, n_columns: int | None = None) -> Qrels:
+    def of(
+        cls, lists: Lists, name: str, n_columns: int | None = None, hashes: NDArray[np.uint64] | None = None
+    ) -> Qrels:
         """Make judgments from lists that are known to be valid, without checking or copying them.
 
         Parameters
@@ -128,13 +135,15 @@ class Qrels(HintedColumns):
             The name of the judgments in error messages.
         n_columns : int, optional
             The number of columns of the matrix, if the documents are the numbers of its columns.
+        hashes : uint64[n_rows], optional
+            Python's hash of each document, if all documents were str. A dict of a run is then matched faster.
 
         Returns
         -------
         Qrels
         """
         self = cls.__new__(cls)
-        self._set(lists, name, n_columns)
+        self._set(lists, name, n_columns, hashes)
         return self
 
     @classmethod
@@ -205,10 +214,9 @@ class Qrels(HintedColumns):
         check_missing(missing)
         walked = _dicts.columns_of(qrels) if type(qrels) is dict else None
         if walked is not None:
-            names, name_offsets, offsets, ids, id_offsets, labels = walked
-            return cls.of(
-                Lists(Identifiers.of(names, name_offsets), offsets, Identifiers.of(ids, id_offsets), labels), name
-            )
+            names, name_offsets, offsets, ids, id_offsets, labels, hashes = walked
+            queries, documents = Identifiers.of(names, name_offsets), Identifiers.of(ids, id_offsets)
+            return cls.of(Lists(queries, offsets, documents, labels), name, hashes=hashes)
         if isinstance(qrels, Mapping) and is_nested(qrels):
             return cls.of_subtopics(from_nested(qrels, name, missing), name)
         if isinstance(qrels, Mapping) and any(isinstance(listed, _WITHOUT_LABELS) for listed in qrels.values()):
@@ -455,6 +463,7 @@ class Qrels(HintedColumns):
                         self.documents.data,
                         self.documents.offsets,
                         self._judgments.labels,
+                        self._hashes,
                     )
                     object.__setattr__(self, "_index", index)
         assert self._index is not None

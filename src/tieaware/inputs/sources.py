@@ -126,9 +126,10 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
     InputError
         A value is not a run, two runs have the same name, or there are fewer than `least` runs.
     """
-    if not is_pair_of_arrays(runs):
+    is_mapping = isinstance(runs, _MAPPINGS)
+    if is_mapping or not is_pair_of_arrays(runs):
         check_no_rows(runs, "runs", "score")
-    if isinstance(runs, _MAPPINGS):
+    if is_mapping:
         if _is_run(runs):
             return {source.name: source for source in _recognised(runs)}
         for name, run in runs.items():

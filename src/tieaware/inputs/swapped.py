@@ -9,13 +9,14 @@ are suspicious. If labels are real numbers, the run must also have fewer documen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 
 from tieaware.checks.arrays import Scores
 from tieaware.errors import InputError
 from tieaware.inputs.qrels import Qrels
+from tieaware.kernels import _labels
 
 # Whole labels up to this number are usual grades.
 _LARGEST_GRADE = 5
@@ -36,9 +37,9 @@ def look_like_a_run(qrels: Qrels) -> bool:
     whole number; or if some label exceeds 5, and the labels of a query are all different (in at least 3 documents on
     average). The first 1,000 queries count.
     """
-    are_usual = len(qrels.labels) == 0 or qrels.labels.max() <= _LARGEST_GRADE
-    if are_usual and qrels.grades is None:
+    if qrels.grades is None and _labels.highest(qrels.judgments.labels) <= _LARGEST_GRADE:
         return False
+    are_usual = len(qrels.labels) == 0 or qrels.labels.max() <= _LARGEST_GRADE
     offsets = qrels.offsets[: _SAMPLE + 1]
     sizes = np.diff(offsets)
     queries, labels = np.repeat(np.arange(len(sizes)), sizes), qrels.labels[: offsets[-1]]
@@ -49,13 +50,20 @@ def look_like_a_run(qrels: Qrels) -> bool:
     return (all_different and not are_usual) or n_different >= _MANY_LABELS * max(len(sizes), 1)
 
 
-@contextmanager
-def judgments_or_run(qrels: Qrels) -> Iterator[None]:
+def judgments_or_run(qrels: Qrels) -> AbstractContextManager[None]:
     """Make an error about real labels that are all too low ask whether these are the scores of a run."""
+    return _WITHOUT_QUESTION if qrels.grades is None else _asking_for_run(qrels)
+
+
+_WITHOUT_QUESTION = nullcontext()
+
+
+@contextmanager
+def _asking_for_run(qrels: Qrels) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if qrels.grades is None or not error.where.endswith(": labels") or not look_like_a_run(qrels):
+        if not error.where.endswith(": labels") or not look_like_a_run(qrels):
             raise
         raise InputError(error.where, f"{error.problem}; or are judgments and run swapped?") from None
 

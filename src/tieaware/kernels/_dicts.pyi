@@ -13,6 +13,7 @@ def columns_of(
         NDArray[np.uint8],
         NDArray[np.int64],
         NDArray[np.int32] | NDArray[np.float64],
+        NDArray[np.uint64],
     ]
     | None
 ): ...

@@ -13,6 +13,7 @@ class Index:
         documents: NDArray[np.uint8],
         document_offsets: NDArray[np.int64],
         labels: NDArray[np.int32],
+        hashes: NDArray[np.uint64] | None = None,
     ) -> None: ...
 
 def in_order(rows: NDArray[np.int64], n: int) -> bool: ...

@@ -32,6 +32,10 @@ from tieaware.results.lookup import (
 )
 from tieaware.results.provenance import Provenance, title_of, warning_of_unanswered
 
+_FLOAT64 = np.dtype(np.float64)
+# The names of the arrays beside the values.
+_FURTHER = (*SPREAD, *CHANCE)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NamedValues(Hinted):
@@ -65,7 +69,7 @@ class NamedValues(Hinted):
             raise InputError("names of results", f"the number of names is {n_names}, the number of measures {n}")
         shape = (len(self.runs), len(self.queries), len(self.measures))
         for name, cube in self.cubes().items():
-            if not (isinstance(cube, np.ndarray) and cube.dtype == np.float64 and cube.shape == shape):
+            if not (isinstance(cube, np.ndarray) and cube.dtype == _FLOAT64 and cube.shape == shape):
                 found = f"{cube.dtype} of shape {cube.shape}" if isinstance(cube, np.ndarray) else shown(cube)
                 raise unexpected(f"{name} of results", f"an array of float64 of shape {shape}", found)
 
@@ -87,8 +91,12 @@ class NamedValues(Hinted):
         -------
         dict of str to float64[n_runs, n_queries, n_measures]
         """
-        others = ((name, getattr(self, name)) for name in (*SPREAD, *CHANCE))
-        return {"values": self.values, **{name: cube for name, cube in others if cube is not None}}
+        cubes = {"values": self.values}
+        for name in _FURTHER:
+            cube = getattr(self, name)
+            if cube is not None:
+                cubes[name] = cube
+        return cubes
 
     def _values_only(self, values: Values, names: tuple[str, ...], measures: tuple[Measure, ...] | None = None) -> Self:
         """Return results with other values of some measures, without a spread and without chance."""
