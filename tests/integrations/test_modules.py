@@ -30,6 +30,7 @@ NEEDS = {
     "lightgbm": (lambda module: module.metric("AP"), "lightgbm", "lightgbm"),
     "xgboost": (lambda module: module.metric("AP"), "xgboost", "xgboost (or xgboost-cpu, which is smaller)"),
     "sklearn": (lambda module: module.scorer("AP"), "sklearn", "scikit-learn"),
+    "lenskit": (lambda module: module.metric("AP"), "lenskit", "lenskit"),
     "cornac": (lambda module: module.metric("AP"), "cornac", "cornac"),
     "polars": (lambda module: module.install(), "polars", "polars"),
     "spark": (lambda module: module.evaluate(None, None, "AP"), "pyspark", "'tieaware[spark]'"),

@@ -5,6 +5,7 @@ import pytest
 
 import tieaware
 from tieaware import InputError
+from tieaware.integrations import lenskit as for_lenskit
 from tieaware.integrations.cornac import metric
 
 
@@ -41,8 +42,77 @@ def test_ties_of_lenskit_are_averaged():
     np.testing.assert_allclose(values, 0.1, rtol=1e-14)
 
 
+def test_metrics_have_the_values_of_lenskit_where_nothing_ties():
+    """The scores decide, so lists in any order have the same values. LensKit's AP divides by the length of short lists.
+
+    With an offset of 1, LensKit discounts all ranks but the first, as tieaware does.
+    """
+    metrics = pytest.importorskip("lenskit.metrics")
+    from lenskit.data import ItemListCollection
+    from lenskit.metrics.ranking import AveragePrecision, LogRankWeight
+
+    rng = np.random.default_rng(10)
+    lists, test = _lenskit_lists(rng, np.sort(rng.random((30, 20)))[:, ::-1])
+    own = {
+        "RR": metrics.RecipRank(), "R@10": metrics.Recall(10), "P@10": metrics.Precision(10),
+        "Success@10": metrics.Hit(10), "AP": AveragePrecision(),
+        "nDCG@10": metrics.NDCG(10, weight=LogRankWeight(offset=1)),
+    }  # fmt: skip
+    theirs = metrics.RunAnalysis(*own.values()).measure(lists, test)
+    shuffled = ItemListCollection(["user_id"])
+    for key, each in lists.items():
+        shuffled.add(each[rng.permutation(len(each))], *key)
+    for some in lists, shuffled:
+        ours = metrics.RunAnalysis(*map(for_lenskit.metric, own)).measure(some, test)
+        assert list(ours.list_metrics()) == list(own)
+        np.testing.assert_allclose(ours.list_metrics(), theirs.list_metrics(), rtol=1e-12)
+    np.testing.assert_allclose(ours.list_summary()["mean"], theirs.list_summary()["mean"], rtol=1e-12)
+
+
+def test_metrics_of_lenskit_average_ties_and_read_ratings():
+    metrics, data = pytest.importorskip("lenskit.metrics"), pytest.importorskip("lenskit.data")
+    tied = data.ItemList(item_ids=[3, 5, 4], scores=[2.0, 1.0, 1.0], ordered=True)
+    test = data.ItemList(item_ids=[4, 9], rating=[4.0, 2.0])
+    ours = for_lenskit.metric
+    assert ours("RR").measure_list(tied, test) == (1 / 2 + 1 / 3) / 2
+    assert ours("RR", ties="run_order").measure_list(tied, test) == 1 / 3
+    assert ours("RR", precision="decimals:0", ties="optimistic").measure_list(tied, test) == 1 / 2
+    assert ours("RR(rel=5)", gain="rating").measure_list(tied, test) == 0.0
+    assert ours("DCG", gain="rating").measure_list(tied, test) == pytest.approx((4 / np.log2(3) + 4 / 2) / 2, rel=1e-14)
+    in_order = data.ItemList(item_ids=[3, 5, 4], ordered=True)
+    assert ours("RR").measure_list(in_order, test) == 1 / 3
+    assert np.isnan(ours("RR").measure_list(tied, data.ItemList()))
+    assert ours("RR").measure_list(data.ItemList(item_ids=[], scores=[]), test) == 0.0
+    assert ours("RR", gain="rating", ties="optimistic", precision="bf16").label == "RR (rating, optimistic, bf16)"
+    lists = data.ItemListCollection.from_dict({1: tied, 2: tied}, "user_id")
+    tests = data.ItemListCollection.from_dict({1: test}, "user_id")
+    found = metrics.RunAnalysis(ours("P@2"), ours("MeanRank"), metrics.RecipRank()).measure(lists, tests)
+    assert found.list_metrics()["P@2"].tolist() == [1 / 4, 0.0]
+    assert found.list_metrics()["RecipRank"].tolist() == [1 / 3, 0.0]
+    assert found.list_metrics()["MeanRank"].isna().tolist() == [False, True]
+
+
+def test_what_lenskit_metrics_cannot_read_is_an_error():
+    data = pytest.importorskip("lenskit.data")
+    test = data.ItemList(item_ids=[4])
+    for output, problem in (
+        (data.ItemList(item_ids=[3, 4]), "output: a list needs scores, or must be ordered"),
+        (data.ItemList(item_ids=[4, 4], scores=[2.0, 1.0]), "output: an item is in the list twice"),
+        (data.ItemList(item_ids=[3, 4], scores=[2.0, np.nan]), "scores: expected numbers, found NaN"),
+    ):
+        with pytest.raises(InputError, match=f"^{problem}"):
+            for_lenskit.metric("RR").measure_list(output, test)
+    with pytest.raises(InputError, match=r"^gain: the test items have no field 'rating'$"):
+        for_lenskit.metric("RR", gain="rating").measure_list(data.ItemList(item_ids=[4], scores=[1.0]), test)
+    for wrong in (lambda: for_lenskit.metric("XX"), lambda: for_lenskit.metric("RR", ties="mean")):
+        with pytest.raises(InputError):
+            wrong()
+
+
 @pytest.fixture
-def cornac():
+def cornac(monkeypatch, tmp_path):
+    """Cornac writes a log to the current folder."""
+    monkeypatch.chdir(tmp_path)
     return pytest.importorskip("cornac")
 
 
