@@ -26,6 +26,7 @@ from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermList
 from tieaware.retrieval.index import Index, Query, QueryTerms
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights, weighting_of
+from tieaware.runtime.progress import stage
 from tieaware.runtime.threads import checked_threads, over_items
 
 
@@ -163,7 +164,14 @@ class Method(ABC):
         analysed = [each if isinstance(each, Query) else index.query(each) for each in queries.values()]
         analysed = _weighted_queries(index, self.weighting, analysed)
         find = filtered_searcher(self, index, k, whole_ties)
-        found = over_items(find, analysed, min(n_threads, max(1, len(analysed))))
+        with stage("queries", len(analysed), shown=False) as advance:
+
+            def find_next(query: Query) -> Found:
+                result = find(query)
+                advance(1)
+                return result
+
+            found = over_items(find_next, analysed, min(n_threads, max(1, len(analysed))))
         costs = np.array([each[2:] for each in found], np.int64).reshape(-1, 3)
         return run_of(str(self), index, names, found), Costs(*costs.T)
 

@@ -1,4 +1,4 @@
-"""The progress of preparing an index for the methods, and that ranges of terms give what all terms at once give."""
+"""The progress of searches and preparations, and that ranges of terms give what all terms at once give."""
 
 from collections import Counter
 from contextlib import contextmanager
@@ -17,6 +17,7 @@ from tieaware.retrieval import (
     Tiers,
     accumulators,
     clusters,
+    method,
     postings,
     tiers,
 )
@@ -81,3 +82,18 @@ def test_ranges_of_terms_have_all_terms_once(monkeypatch):
     assert len(ranges) > 3
     assert postings.over_terms("terms", np.array([0]), range) == []
     assert postings.over_terms("terms", np.array([0, 0, 0]), range) == [range(2)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_queries_done_are_shown_within_another_stage(threads, monkeypatch):
+    counts = []
+
+    @contextmanager
+    def stage(title, total=None, *, shown=True):
+        done = []
+        yield done.append
+        counts.append((title, total, sum(done), shown))
+
+    monkeypatch.setattr(method, "stage", stage)
+    Exact().search(indexed(), {"q": ["0", "7"], "r": ["3"], "s": []}, 20, threads=threads)
+    assert counts == [("queries", 3, 3, False)]
