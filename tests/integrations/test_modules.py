@@ -41,6 +41,7 @@ NEEDS = {
     "ragas": (lambda module: module.metric("AP"), "ragas", "ragas"),
     "deepeval": (lambda module: module.metric("AP"), "deepeval", "deepeval"),
     "retrieved_contexts": None,
+    "recbole": None,
     "search_engines": None,
     "pytrec_eval": None,
     "link_prediction": None,
@@ -114,6 +115,7 @@ def test_the_documentation_lists_all_modules_and_the_tested_versions():
         "[trec_eval](trec_eval.md)",
         "[search engines](search_engines.md): Elasticsearch, OpenSearch, Quepid, Vespa",
         "[other RAG evaluators](rag.md#any-tool)",
+        "[RecBole](recommender_libraries.md#recbole)",
         "[LLM graders and rerankers](graders.md)",
     ]
     of_package = recorded()

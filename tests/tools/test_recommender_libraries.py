@@ -1,4 +1,8 @@
-"""Lists of LensKit and metrics of Cornac, compared with the values of these libraries where nothing ties."""
+"""Metrics of LensKit, Cornac and RecBole, compared with the values of these libraries where nothing ties.
+
+RecBole 1.2.1 pins old versions of several packages, so `make test-tools` does not install it, and its tests are
+skipped; tests/integrations/test_recbole.py has stand-ins for its trainer.
+"""
 
 import numpy as np
 import pytest
@@ -6,6 +10,7 @@ import pytest
 import tieaware
 from tieaware import InputError
 from tieaware.integrations import lenskit as for_lenskit
+from tieaware.integrations import recbole as for_recbole
 from tieaware.integrations.cornac import metric
 
 
@@ -168,3 +173,59 @@ def test_bad_options_are_refused_before_an_experiment(cornac):
         metric("nDCG@10", ties="avrage")
     assert not metric("ESL").higher_better
     assert metric("MRR").name == "MRR"
+
+
+@pytest.fixture
+def recbole(monkeypatch, tmp_path):
+    """Return a function that trains a model of RecBole on a small data set.
+
+    RecBole makes aliases of three names that NumPy 2 lacks, and reads the command line.
+    """
+    for name, own in ("float_", np.float64), ("complex_", np.complex128), ("unicode_", np.str_):
+        monkeypatch.setattr(np, name, own, raising=False)
+    monkeypatch.setattr("sys.argv", ["recbole"])
+    monkeypatch.chdir(tmp_path)
+    config = pytest.importorskip("recbole.config")
+    from recbole.data import create_dataset, data_preparation
+    from recbole.utils import get_model, get_trainer
+
+    rng = np.random.default_rng(3)
+    rows = [f"u{user}\ti{item}" for user in range(30) for item in rng.permutation(40)[:12]]
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "tiny.inter").write_text("\n".join(["user_id:token\titem_id:token", *rows]) + "\n")
+
+    def trained(model, mode):
+        options = config.Config(model=model, dataset="tiny", config_dict={
+            "data_path": str(tmp_path), "epochs": 2, "use_gpu": False, "topk": [10], "metric_decimal_place": 14,
+            "metrics": ["NDCG", "MRR", "Recall", "Hit", "Precision", "MAP"], "valid_metric": "NDCG@10",
+            "load_col": {"inter": ["user_id", "item_id"]},
+            "eval_args": {"split": {"RS": [0.6, 0.2, 0.2]}, "group_by": "user", "order": "RO", "mode": mode},
+        })  # fmt: skip
+        training, validation, test = data_preparation(options, create_dataset(options))
+        made = get_model(model)(options, training.dataset)
+        trainer = get_trainer(options["MODEL_TYPE"], model)(options, made)
+        trainer.fit(training, validation, saved=False)
+        return trainer, test
+
+    return trained
+
+
+@pytest.mark.parametrize("mode", ["full", "uni10"])
+def test_values_are_those_of_recbole_where_nothing_ties(recbole, mode, monkeypatch):
+    """With sampled negatives, each evaluation draws others, so the values are those of the same evaluation."""
+    trainer, test = recbole("BPR", mode)
+    theirs = []
+    own = trainer.evaluator.evaluate
+    monkeypatch.setattr(trainer.evaluator, "evaluate", lambda struct: theirs.append(own(struct)) or theirs[-1])
+    measures = ["nDCG@10", "RR@10", "R@10", "Success@10", "P@10", "AP@10"]
+    found = for_recbole.evaluate(trainer, test, measures, load_best_model=False, spread=True)
+    assert (found.runs, len(found.queries), found.queries[0]) == (("BPR",), 30, "u0")
+    np.testing.assert_allclose(found.mean()[0], list(theirs[0].values()), rtol=1e-12)
+    np.testing.assert_array_equal(found.std, 0.0)
+
+
+def test_ties_of_recbole_are_averaged(recbole):
+    trainer, test = recbole("Pop", "full")
+    found = for_recbole.evaluate(trainer, test, ["nDCG@10"], load_best_model=False, spread=True)
+    assert found.std.max() > 0
+    assert ((found.min <= found.values) & (found.values <= found.max)).all()
