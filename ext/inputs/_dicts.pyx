@@ -124,8 +124,8 @@ def columns_of(dict judgments not None):
     Returns
     -------
     tuple or None
-        The identifiers of the queries, uint8[:], and their offsets, int64[n_queries + 1]; the offsets of the rows of
-        each query, int64[n_queries + 1]; the identifiers of the documents, uint8[:], and their offsets,
+        Read-only arrays: the identifiers of the queries, uint8[:], and their offsets, int64[n_queries + 1]; the offsets
+        of the rows of each query, int64[n_queries + 1]; the identifiers of the documents, uint8[:], and their offsets,
         int64[n_rows + 1]; the labels, int32[n_rows], or float64[n_rows] if a label is not a whole number; Python's
         hashes of the documents, uint64[n_rows]. None if the judgments contain anything other than dicts, str with a
         UTF-8 form, and labels that are int, bool or float. They may still be valid then, so the caller must convert
@@ -190,7 +190,10 @@ def columns_of(dict judgments not None):
             ):
                 return None
         labels = labels if real == NULL else reals
-        return taken(&queries), query_offsets, list_offsets, taken(&documents), document_offsets, labels, hashes
+        columns = taken(&queries), query_offsets, list_offsets, taken(&documents), document_offsets, labels, hashes
+        for column in columns:
+            cnp.PyArray_CLEARFLAGS(<cnp.ndarray>column, cnp.NPY_ARRAY_WRITEABLE)
+        return columns
     finally:
         free(queries.data)
         free(documents.data)

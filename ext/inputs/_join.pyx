@@ -65,6 +65,26 @@ cdef struct Found:
     Py_ssize_t n, room
 
 
+# The bit masks of one query for the hashes that Python keeps in every str; NULL if these are not known.
+cdef struct KeyFilter:
+    const uint64_t *words
+    uint64_t mask
+    # True if no document of the query is judged.
+    bint is_empty
+
+
+cdef inline bint is_unjudged(KeyFilter filtered, PyObject *key) except -1:
+    """Return True if a key of a dict is certainly an identifier, and not judged. The text of the key is not read."""
+    cdef uint64_t hashed
+    if not PyUnicode_CheckExact(key) or not PyUnicode_IS_COMPACT_ASCII(key):
+        return False
+    if filtered.words == NULL:
+        return filtered.is_empty
+    hashed = key_hash(key)
+    # The word and the bit are those of `Index.filter_word` and of its constructor.
+    return not filtered.words[hashed >> 32 & filtered.mask] >> (hashed >> 58) & 1
+
+
 cdef class Index:
     """An index of judgments, which finds queries and their judged documents.
 
@@ -196,20 +216,13 @@ cdef class Index:
     cdef inline Py_ssize_t n_judged(self, Py_ssize_t q) noexcept nogil:
         return self.list_offsets[q + 1] - self.list_offsets[q]
 
-    cdef inline bint is_unjudged(self, Py_ssize_t q, PyObject *key):
-        """Return True if a key of a dict is certainly an identifier, and not judged for query q.
-
-        The text of the key is not read. `q` is -1 for a query that is not judged.
-        """
-        cdef uint64_t hashed
-        if not PyUnicode_CheckExact(key) or not PyUnicode_IS_COMPACT_ASCII(key):
-            return False
-        if q < 0:
-            return True
-        if self.key_filters == NULL:
-            return False
-        hashed = key_hash(key)
-        return not self.key_filters[self.filter_word(q, hashed)] >> (hashed >> 58) & 1
+    cdef inline KeyFilter key_filter(self, Py_ssize_t q) noexcept nogil:
+        """Return the bit masks of the keys of query q, which is -1 for a query that is not judged."""
+        cdef KeyFilter filtered
+        filtered.words = NULL if q < 0 or self.key_filters == NULL else self.key_filters + self.index_offsets[q] // 4
+        filtered.mask = 0 if q < 0 else (self.index_offsets[q + 1] - self.index_offsets[q]) // 4 - 1
+        filtered.is_empty = q < 0
+        return filtered
 
     cdef inline bint look_up(
         self, Py_ssize_t q, const uint8_t *p, Py_ssize_t n, int64_t position, Found *found
@@ -335,6 +348,7 @@ cdef Py_ssize_t walk_list(
     cdef PyObject *value = NULL
     cdef const char *p = NULL
     cdef object held_key, held_value
+    cdef KeyFilter filtered = index.key_filter(query)
     with cython.critical_section(ranking):
         while PyDict_Next(ranking, &position, &key, &value):
             if n == room:
@@ -350,7 +364,7 @@ cdef Py_ssize_t walk_list(
                 key = <PyObject *>held_key
                 if not score_of(<PyObject *>held_value, &scores[n]) or len(ranking) != room:
                     return -1
-            if index.is_unjudged(query, key):
+            if is_unjudged(filtered, key):
                 n += 1
                 continue
             if not text_of(key, &p, &size):
@@ -410,8 +424,9 @@ def match_dict(Index index not None, dict run not None):
         if walk_list(index, rankings[q], found_row[q], into + list_bound[q], n, &found) != n:
             return None
         judged_bound[q + 1] = found.n
-    positions.resize(found.n, refcheck=False)
-    labels.resize(found.n, refcheck=False)
+    if found.n < found.room:
+        positions.resize(found.n, refcheck=False)
+        labels.resize(found.n, refcheck=False)
     return found_rows, list_offsets, scores, judged_offsets, positions, labels
 
 

@@ -391,7 +391,7 @@ class _Evaluation:
         judged: npt.NDArray[np.bool_] | slice = slice(None)
         rows: Integers | slice = slice(None)
         totals = self._totals
-        if not in_order(matched.rows, len(self._qrels)):
+        if not in_order(matched.rows, self._answered.shape[1]):
             judged = matched.rows >= 0
             rows = matched.rows[judged]
             totals = totals.rows(matched.rows)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Offsets
-from tieaware.kernels import _sorting
+from tieaware.kernels import _labels, _sorting
 
 # If the weighted documents of a list have at most this many distinct scores, comparing each score of the list with all
 # distinct scores is cheaper than a binary search among the distinct scores. Measurements gave nearly the same number
@@ -56,7 +56,7 @@ class EngineChoice:
         """
         if self.sorting is not None:
             return np.full(len(lengths), self.sorting)
-        if weighted_offsets[-1] <= _FEW_WEIGHTED:
+        if _labels.longest(weighted_offsets) <= _FEW_WEIGHTED:
             return None
         return sorting_pays(lengths, weighted_offsets[1:] - weighted_offsets[:-1], depth)
 

@@ -25,7 +25,7 @@ from tieaware.inputs.subtopic_rows import SubtopicLists, from_nested, is_nested
 from tieaware.kernels import _dicts, _identifiers, _join
 from tieaware.lists.axis_names import axis_names, number_names
 from tieaware.lists.grades import GradedLabels, Grades, Missing, check_missing, whole_or_real
-from tieaware.lists.identifiers import Identifiers, frozen, quoted
+from tieaware.lists.identifiers import Identifiers, frozen_view, quoted
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.query_lists import Lists, by_query, from_columns, grouped
 from tieaware.lists.sparse import Relevance
@@ -108,7 +108,7 @@ class Qrels(HintedColumns):
         self, lists: Lists, name: str, n_columns: int | None = None, hashes: NDArray[np.uint64] | None = None
     ) -> None:
         set_once = object.__setattr__
-        offsets, labels = frozen(lists.offsets.view()), frozen(lists.values.view())
+        offsets, labels = frozen_view(lists.offsets), frozen_view(lists.values)
         set_once(self, "queries", lists.queries)
         set_once(self, "offsets", offsets)
         set_once(self, "documents", lists.documents)
@@ -118,7 +118,7 @@ class Qrels(HintedColumns):
         set_once(self, "_hashes", hashes)
         set_once(self, "_index", None)
         numbers, grades = GradedLabels.of(labels)
-        set_once(self, "_judgments", Judgments(frozen(numbers.view()), offsets, grades=grades))
+        set_once(self, "_judgments", Judgments(frozen_view(numbers), offsets, grades=grades))
         set_once(self, "_of_subtopics", None)
 
     @classmethod

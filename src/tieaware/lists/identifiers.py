@@ -52,6 +52,11 @@ def frozen(array: Array) -> Array:
     return array
 
 
+def frozen_view(array: Array) -> Array:
+    """Return a read-only view of this array; the array itself if it is read-only."""
+    return frozen(array.view()) if array.flags.writeable else array
+
+
 def encoded(value: object) -> bytes:
     """Return the bytes of an identifier that is given as text, bytes or an integer.
 
@@ -117,8 +122,8 @@ class Identifiers:
         self._set(data, as_offsets(offsets, len(data), "offsets", "bytes of data").copy(), "any")
 
     def _set(self, data: NDArray[np.uint8], offsets: Offsets, kind: Kind) -> None:
-        object.__setattr__(self, "data", frozen(data.view()))
-        object.__setattr__(self, "offsets", frozen(offsets.view()))
+        object.__setattr__(self, "data", frozen_view(data))
+        object.__setattr__(self, "offsets", frozen_view(offsets))
         object.__setattr__(self, "kind", kind)
 
     @classmethod
