@@ -1,5 +1,7 @@
 """Methods with static quality: results against the reference and each other, early stopping, errors."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import reference
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from searches import Search, searches
 
 from tieaware import InputError
-from tieaware.retrieval import Exact, GlobalChampions, HighLow, Index, NetScore
+from tieaware.retrieval import Champions, Exact, GlobalChampions, HighLow, Index, NetScore
 
 
 @given(searches(), st.sampled_from((0.0, 0.2, 0.5, 1.0)))
@@ -60,9 +62,10 @@ def test_net_score_stops_early_with_the_same_result():
     queries = {"one": "a", "two": "b c", "three": "d e f"}
     for whole_ties in (False, True):
         run, costs = NetScore().counted(index, queries, 10, whole_ties=whole_ties)
-        everything, all_costs = HighLow(r=20_000).counted(index, queries, 10, whole_ties=whole_ties)
+        everything = HighLow(r=20_000).search(index, queries, 10, whole_ties=whole_ties)
         np.testing.assert_array_equal(run.scores, everything.scores)
         assert run.documents == everything.documents
+    _, all_costs = Exact().counted(index, queries, 10)
     assert (costs.postings < all_costs.postings / 4).all()
     assert (costs.documents < all_costs.documents / 2).all()
 
@@ -93,3 +96,38 @@ def test_an_index_without_quality_is_refused(method):
 def test_parameters_are_checked(make, message):
     with pytest.raises(InputError, match=f"^{message}$"):
         make()
+
+
+@pytest.mark.parametrize("weighting", ["lnc.ltc", "bm25", "impact:8"])
+def test_entries_that_are_left_out_do_not_change_the_result(weighting):
+    """The union of champion lists is scored as all documents are, although few of its entries are read."""
+    rng = np.random.default_rng(5)
+    texts = [" ".join(map(str, rng.zipf(1.3, 20) % 200)) for _ in range(4000)]
+    quality = np.round(rng.random(4000), 2)
+    index = Index.build(((i, text) for i, text in enumerate(texts)), analyzer=str.split, quality=quality)
+    queries = {i: rng.choice(index.terms[:150], rng.integers(1, 6), replace=False).tolist() for i in range(40)}
+    fewer = 0
+    for r, k, whole_ties in product((3, 30, 300), (1, 10, 100), (False, True)):
+        for make, everything in (
+            (Champions, Exact(weighting=weighting)), (GlobalChampions, NetScore(weighting=weighting)),
+            (HighLow, NetScore(weighting=weighting)),
+        ):  # fmt: skip
+            method = make(r=r, weighting=weighting)
+            run, costs = method.counted(index, queries, k, whole_ties=whole_ties)
+            found, scores = run.to_dict(), everything.search(index, queries, 4000).to_dict()
+            by_quality = make is GlobalChampions
+            name_of_lists = ("global champions", weighting, r) if by_quality else ("champions", weighting, r, 0.0)
+            lists = index.prepared(name_of_lists, lambda: None)
+            for name, words in queries.items():
+                terms = index.query(words).terms
+                own = [lists.documents[lists.starts[t] : lists.starts[t + 1]].tolist() for t in terms]
+                among = set().union(*own)
+                if make is HighLow and len(among) < k:
+                    continue
+                ranking = [(d, scores[name][d]) for d in sorted(among) if d in scores[name]]
+                ranking.sort(key=lambda each: -each[1])
+                least = ranking[k - 1][1] if len(ranking) > k else -1.0
+                expected = ranking[:k] + [each for each in ranking[k:] if whole_ties and each[1] == least]
+                assert list(found.get(name, {}).items()) == expected
+                fewer += int(costs.documents[list(queries).index(name)] < len(among))
+    assert fewer > 300

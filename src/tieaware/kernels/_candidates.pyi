@@ -15,6 +15,12 @@ def search(
     base: NDArray[np.float64] | None,
     k: int,
     whole_ties: bool,
+    largest: NDArray[np.float64] | None,
+    missing: NDArray[np.float64] | None,
+    kth_largest: NDArray[np.float64] | None,
+    bases: NDArray[np.float64] | None,
+    most_base: float,
+    missing_with_base: bool,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int, int] | None: ...
 def score(
     candidates: NDArray[np.int32],

@@ -211,9 +211,35 @@ def score(
     return top(candidates, sums + base[candidates], n_postings, k, whole_ties=whole_ties)
 
 
+class EntryBounds(NamedTuple):
+    """Bounds of the scores of documents in lists of candidates, which have the weights of their terms.
+
+    Attributes
+    ----------
+    largest : float64[n_terms]
+        The largest weight of each term.
+    missing : float64[n_terms]
+        The largest weight of each term in a document that its list lacks. If `is_with_base`, the largest sum of such a
+        weight and the base of the document.
+    kth_largest : float64[n_terms]
+        A weight that at least k entries of the list reach, or 0.
+    bases : float64[n_entries] or None
+        The base of each entry's document, at least 0, if there is a base.
+    most_base : float
+        The largest base.
+    """
+
+    largest: Values
+    missing: Values
+    kth_largest: Values
+    bases: Values | None = None
+    most_base: float = 0.0
+    is_with_base: bool = False
+
+
 def score_union(
     candidates: PostingLists, which: Integers, lists: TermLists, n_documents: int, k: int, *, at_least: int = 1,
-    fewest: int = 0, base: Values | None = None, whole_ties: bool = False,
+    fewest: int = 0, base: Values | None = None, whole_ties: bool = False, bounds: EntryBounds | None = None,
 ) -> Found | None:  # fmt: skip
     """Score the documents that are in some lists, and return the k of them with the highest scores above 0.
 
@@ -228,10 +254,15 @@ def score_union(
         The number of these lists that a candidate must be in.
     fewest : int
         Return None if there are fewer candidates.
+    bounds : EntryBounds, optional
+        Bounds by which entries that cannot be among the top k are left out, with the numbers of the terms as those of
+        the lists. Entries that are left out one by one count as read; those of whole lists that are left out do not.
     """
+    # A document part may be negative, so the weights give no bounds of scores.
+    own = (None, None, None, None, 0.0, False) if bounds is None or lists.document_parts is not None else bounds
     found = _candidates.search(
         candidates, which, at_least, fewest, n_documents, lists.postings, lists.terms, lists.query_weights,
-        lists.base(base), min(k, LARGEST), whole_ties,
+        lists.base(base), min(k, LARGEST), whole_ties, *own,
     )  # fmt: skip
     if found is None:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,31 +13,42 @@ from tieaware.checks.arguments import flag, number, shown, unexpected, whole_num
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.kernels import _largest
 from tieaware.kernels._term_lists import PostingLists
-from tieaware.retrieval.accumulators import Found, TermLists, accumulate, posting_lists, score_union
+from tieaware.retrieval.accumulators import EntryBounds, Found, accumulate, posting_lists, score_union
+from tieaware.retrieval.exact import nth_largest, nth_largest_of
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, share_of, single_term_scores, weighted
+from tieaware.retrieval.method import Method, posting_weights, share_of, single_term_scores, weighted
 from tieaware.retrieval.postings import LARGEST, Numbers, Postings, over_terms
+from tieaware.retrieval.weighting import Weights
 
 
 class TermDocuments(NamedTuple):
-    """A list of documents for each term: ``documents[starts[t]:starts[t + 1]]`` for term ``t``, in ascending order."""
+    """A list of documents for each term: ``documents[starts[t]:starts[t + 1]]`` for term ``t``, in ascending order.
+
+    The best documents of a term also have their weights in it, and no other document has a value above ``missing[t]``.
+    """
 
     starts: Offsets
     documents: Numbers
+    weights: Weights | None = None
+    missing: Values | None = None
 
     def lists(self) -> PostingLists:
-        """Return the lists in the form that the kernels take; they have no weights."""
-        nothing = np.zeros(len(self.documents), np.uint8)
-        return posting_lists(self.starts[:-1], self.starts[1:], self.documents, nothing)
+        """Return the lists in the form that the kernels take; weights are 0 if there are none."""
+        weights = np.zeros(len(self.documents), np.uint8) if self.weights is None else self.weights
+        return posting_lists(self.starts[:-1], self.starts[1:], self.documents, weights)
 
 
-def best_documents(postings: Postings, values: NDArray[np.floating | np.integer], sizes: Integers) -> TermDocuments:
+def best_documents(
+    postings: Postings, weights: Weights, values: NDArray[np.floating | np.integer], sizes: Integers
+) -> TermDocuments:
     """Return, for each term, the documents whose postings have the largest values.
 
     If values tie, the documents with the lowest numbers are returned.
 
     Parameters
     ----------
+    weights : float32[n_postings], uint8[n_postings] or uint16[n_postings]
+        The weight of each posting.
     values : float[n_postings]
         The value of each posting.
     sizes : int64[n_terms]
@@ -45,17 +56,27 @@ def best_documents(postings: Postings, values: NDArray[np.floating | np.integer]
     """
     sizes = np.minimum(sizes, postings.document_frequencies)
 
-    def find(first: int, stop: int) -> Numbers:
+    missing = np.where(sizes < postings.document_frequencies, np.inf, 0.0)
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+
+    def find(first: int, stop: int) -> tuple[Numbers, Weights]:
         own = slice(postings.starts[first], postings.starts[stop])
         begins = postings.starts[first : stop + 1] - postings.starts[first]
         kept = _largest.largest(begins, values[own], sizes[first:stop]).view(bool)
+        # The smallest value of each list that lacks documents, unless the list is empty.
+        cut = first + np.flatnonzero((missing[first:stop] > 0) & (sizes[first:stop] > 0))
+        if len(cut):
+            begins = starts[cut] - starts[first]
+            edges = np.column_stack([begins, begins + sizes[cut]]).ravel()
+            missing[cut] = np.minimum.reduceat(np.append(values[own][kept], 0), edges)[::2]
         documents: Numbers = postings.documents[own][kept]
-        return documents
+        return documents, weights[own][kept]
 
-    documents = np.concatenate([np.empty(0, np.int32), *over_terms("champion lists", postings.starts, find)])
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    return TermDocuments(starts, documents)
+    found = over_terms("champion lists", postings.starts, find)
+    documents = np.concatenate([np.empty(0, np.int32), *(each for each, _ in found)])
+    own_weights = np.concatenate([np.empty(0, weights.dtype), *(each for _, each in found)])
+    return TermDocuments(starts, documents, own_weights, missing)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,13 +84,15 @@ class Champions(Method):
     """Score only the union of the query terms' champion lists, which hold the best documents of each term.
 
     The best documents of a term are those in which it has the largest weight; if weights tie, the documents with the
-    lowest numbers. The documents of the union are scored by all terms of the query. A document that is good for the
+    lowest numbers. The documents of the union are scored by all terms of the query, except those that cannot be among
+    the top K: K documents of a single list may reach a score that a document of another list cannot reach, even with
+    the largest weights of the other terms. A document that is good for the
     query, but not among the best for any single term, is missed.
 
     See Introduction to Information Retrieval, section 7.1.3. With `r` equal to the number of documents, or a share of
     1, the result is that of `Exact`, bit for bit. The costs count two kinds of postings as read: those of the champion
-    lists, and those that score the documents of the union. `GlobalChampions` makes the lists by static quality and
-    weight.
+    lists, unless a whole list is left out, and those that score the documents of the union. `GlobalChampions` makes the
+    lists by static quality and weight.
 
     Parameters
     ----------
@@ -115,8 +138,8 @@ class Champions(Method):
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the champion lists, and return the search function."""
         champions = champions_of(index, self.weighting, self.r, self.share)
-        lists = weighted(index, self.weighting, bitmaps=True)
-        return among(champions, lists, len(index), k, whole_ties, fallback=self.fallback)
+        name = ("champions", self.weighting, self.r, self.share)
+        return among(champions, name, index, self.weighting, k, whole_ties, fallback=self.fallback)
 
 
 def champions_of(
@@ -127,7 +150,8 @@ def champions_of(
     def prepare() -> TermDocuments:
         df = index.postings.document_frequencies
         sizes = np.maximum(_lengths(r, df) if callable(r) else r, share_of(df, share))
-        return best_documents(index.postings, single_term_scores(index, weighting), sizes)
+        values = single_term_scores(index, weighting)
+        return best_documents(index.postings, posting_weights(index, weighting), values, sizes)
 
     return index.prepared(("champions", weighting, r, share), prepare)
 
@@ -146,13 +170,15 @@ def _lengths(r: Callable[[Integers], ArrayLike], df: Integers) -> Integers:
 
 
 def among(
-    champions: TermDocuments, lists: Callable[[Query], TermLists], n_documents: int, k: int, whole_ties: bool, *,
-    base: Values | None = None, fallback: bool = False, at_least: int = 1,
+    champions: TermDocuments, name: Hashable, index: Index, weighting: str, k: int, whole_ties: bool, *,
+    base: Values | None = None, fallback: bool = False, at_least: int = 1, by_base: bool = False,
 ) -> Callable[[Query], Found]:  # fmt: skip
     """Return a search function for the candidates that the champion lists of a query's terms contain.
 
     Parameters
     ----------
+    name : hashable
+        The name of the champion lists in the cache of the index.
     base : float64[n_documents], optional
         A number that is added to each document's score.
     fallback : bool
@@ -160,14 +186,28 @@ def among(
     at_least : int
         The smallest number of champion lists that a candidate must be in. If the query has fewer terms, the candidate
         must be in the lists of all terms.
+    by_base : bool
+        Whether the lists have the documents with the largest sums of weight and base, instead of weight.
     """
-    candidates = champions.lists()
+    lists, n_documents, candidates = weighted(index, weighting, bitmaps=True), len(index), champions.lists()
+    # The rank is rounded up to a power of two, so that the index caches few such arrays.
+    rank = 1 << (k - 1).bit_length()
+
+    def make() -> EntryBounds:
+        assert champions.weights is not None
+        assert champions.missing is not None
+        largest, kth = nth_largest(index, weighting, 1), nth_largest_of(champions.starts, champions.weights, rank)
+        bases = None if base is None else base[champions.documents]
+        most = 0.0 if base is None else float(base.max(initial=0))
+        return EntryBounds(largest, champions.missing, kth, bases, most, by_base)
+
+    bounds = index.prepared(("bounds of entries", name, base is None, rank), make)
 
     def find(query: Query) -> Found:
         terms, term_lists = query.terms, lists(query)
         found = score_union(
             candidates, terms, term_lists, n_documents, k, at_least=max(1, min(at_least, len(terms))),
-            fewest=k if fallback else 0, base=base, whole_ties=whole_ties,
+            fewest=k if fallback else 0, base=base, whole_ties=whole_ties, bounds=bounds,
         )  # fmt: skip
         if found is None:
             found = accumulate(term_lists, n_documents, k, base=base, whole_ties=whole_ties)

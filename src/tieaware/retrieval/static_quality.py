@@ -15,7 +15,7 @@ from tieaware.kernels import _postings, _term_lists
 from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermLists, accumulate, posting_lists
 from tieaware.retrieval.champions import TermDocuments, among, best_documents, champions_of
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, posting_weights, query_weights, share_of, single_term_scores, weighted
+from tieaware.retrieval.method import Method, posting_weights, query_weights, share_of, single_term_scores
 from tieaware.retrieval.postings import Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 
@@ -178,11 +178,14 @@ class GlobalChampions(Method):
 
         def prepare() -> TermDocuments:
             sizes, weights = np.full(len(postings.starts) - 1, self.r), single_term_scores(index, self.weighting)
-            return best_documents(postings, quality[postings.documents] + weights, sizes)
+            values = quality[postings.documents] + weights
+            return best_documents(postings, posting_weights(index, self.weighting), values, sizes)
 
-        champions = index.prepared(("global champions", self.weighting, self.r), prepare)
-        lists = weighted(index, self.weighting, bitmaps=True)
-        return among(champions, lists, len(index), k, whole_ties, base=quality, fallback=self.fallback)
+        name = "global champions", self.weighting, self.r
+        champions = index.prepared(name, prepare)
+        return among(
+            champions, name, index, self.weighting, k, whole_ties, base=quality, fallback=self.fallback, by_base=True
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,5 +231,7 @@ class HighLow(Method):
         """Prepare the high lists, and return the search function."""
         quality = quality_of(index)
         high = champions_of(index, self.weighting, self.r)
-        lists = weighted(index, self.weighting, bitmaps=True)
-        return among(high, lists, len(index), k, whole_ties, base=quality, fallback=True, at_least=self.m)
+        name = "champions", self.weighting, self.r, 0.0
+        return among(
+            high, name, index, self.weighting, k, whole_ties, base=quality, fallback=True, at_least=self.m
+        )  # fmt: skip
