@@ -4,7 +4,7 @@ List i of a query has the postings from starts[i] to stops[i], and adds query_we
 posting to the score of its document. The lists are in the order of their terms, and a score is summed in this order in
 float64, so its bits do not depend on the size of the chunks of documents.
 """
-from libc.math cimport INFINITY, isfinite
+from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
@@ -43,6 +43,9 @@ cdef enum:
 
 cdef bint is_settled(Best* best, double highest) noexcept nogil:
     """Return whether k documents have a score above the highest score that a further document can have."""
+    if best.k == 0:
+        # The lists have no postings.
+        return True
     if best.heap.size < best.k:
         return False
     leave_out(best)
@@ -51,8 +54,9 @@ cdef bint is_settled(Best* best, double highest) noexcept nogil:
 
 # The state of skipping, which avoids reading some lists. bounds[i] is an upper bound of what list i adds to a score;
 # `order` has the lists in ascending order of bounds. The bounds of the first `light` lists in this order have the sum
-# `all_light`, which is too low to lift a document above the bound of the best. Optional lists are light lists that are
-# read only for documents that have a score from other lists; the sum of the bounds of the optional lists is `rest`.
+# `all_light`, which is too low to lift a document above the bound of the best, even with the highest base. Optional
+# lists are light lists that are read only for documents that have a score from other lists; the sum of the bounds of
+# the optional lists is `rest`.
 cdef struct Skipping:
     const double* bounds
     Py_ssize_t* order
@@ -68,16 +72,29 @@ cdef struct Skipping:
     int32_t* candidates
     double* sums
     int64_t n_candidates
+    # What is added to the score of each document of the collection, or NULL, and the largest of these numbers.
+    const double* base
+    double highest
 
 # A safety factor for rounding. A sum of fewer than 4096 bounds, added in another order than a score or rounded less
 # often, can be below the score by less than this factor.
 cdef double ROUNDING = 1.0 + 2.0 ** -40
 
 
+cdef inline double sum_to_exceed(Best* best, Skipping* skipping) noexcept nogil:
+    """Return a number that the sum of the lists must exceed if the document's score exceeds the bound of the best.
+
+    With a base, the difference is rounded, and then lowered by more than that.
+    """
+    if skipping.base == NULL:
+        return best.bound
+    return best.bound - skipping.highest - (fabs(best.bound) + fabs(skipping.highest)) * (ROUNDING - 1.0)
+
+
 cdef bint choose_optional(
     Lists* lists, Chunk* chunk, Skipping* skipping, double bound, Py_ssize_t n_documents
 ) noexcept nogil:
-    """Find the light lists for the current bound, and which of them are optional; return whether any list is optional.
+    """Find the light lists for a sum that documents must exceed, and the optional ones; return whether there is any.
 
     A light list is optional only if looking up the candidates takes less time than adding all its postings.
     """
@@ -133,11 +150,11 @@ cdef void take_candidates(Lists* lists, Chunk* chunk, Best* best, Skipping* skip
         which = skipping.order[i]
         if not skipping.is_optional[which]:
             continue
-        n = kept(skipping, n, needed(best, rest))
+        n = kept(skipping, n, needed(best, skipping, rest))
         lists.n_read += complete(lists, which, skipping.candidates, n, skipping.sums)
         skipping.ends[which] = lists.next[which]
         rest -= skipping.bounds[which]
-    n = kept(skipping, n, needed(best, 0.0))
+    n = kept(skipping, n, needed(best, skipping, 0.0))
     # Sum the scores again, in the order of the lists, so that they have the same bits as without skipping.
     memset(skipping.sums, 0, n * sizeof(double))
     for i in range(lists.n):
@@ -145,18 +162,20 @@ cdef void take_candidates(Lists* lists, Chunk* chunk, Best* best, Skipping* skip
         complete(lists, i, skipping.candidates, n, skipping.sums)
         lists.next[i] = skipping.ends[i]
     for i in range(n):
+        if skipping.base != NULL:
+            skipping.sums[i] += skipping.base[skipping.candidates[i]]
         offer(best, skipping.candidates[i], skipping.sums[i])
 
 
-cdef inline double needed(Best* best, double rest) noexcept nogil:
+cdef inline double needed(Best* best, Skipping* skipping, double rest) noexcept nogil:
     """Return the sum that a document must exceed to be among the best if the remaining lists add at most `rest`."""
-    return max(0.0, best.bound / ROUNDING - rest * ROUNDING)
+    return max(0.0, sum_to_exceed(best, skipping) / ROUNDING - rest * ROUNDING)
 
 
 cdef int64_t lifted(Chunk* chunk, Best* best, Skipping* skipping) noexcept nogil:
     """Collect the candidates from the accumulators, clear the accumulators, and return the number of candidates."""
     cdef Py_ssize_t n_words = words_of(chunk.size), word, i
-    cdef double least = needed(best, skipping.rest), score
+    cdef double least = needed(best, skipping, skipping.rest), score
     cdef int64_t n = 0
     cdef uint64_t marks
     if chunk.is_dense:
@@ -193,7 +212,8 @@ cdef int64_t kept(Skipping* skipping, int64_t n, double least) noexcept nogil:
 def accumulate(
     PostingLists postings not None, const int64_t[::1] terms, const double[::1] query_weights, Py_ssize_t n_documents,
     int64_t k, const double[::1] base, uint32_t at_least, bint whole_ties, bint all_in_heap, double floor,
-    const double[::1] bounds, Py_ssize_t chunk_size, const int32_t[::1] order, double rest, Py_ssize_t until
+    const double[::1] bounds, Py_ssize_t chunk_size, const int32_t[::1] order, double rest, double highest,
+    Py_ssize_t until
 ):
     """Score the documents of the lists, chunk after chunk, and find the top k.
 
@@ -220,14 +240,16 @@ def accumulate(
         A score that at least k documents are known to reach, or 0. Not allowed with a base or at_least > 1.
     bounds : float64[n_lists] or None
         An upper bound of what each list adds to a score, for skipping lists and documents that cannot change the
-        result. Not allowed with a base or at_least > 1; weights must not be negative.
+        result. Not allowed with at_least > 1 or an order; weights must not be negative.
     chunk_size : int
         The number of documents of a chunk, which are scored at a time.
     order : int32[n_documents] or None
         The number with which each document is found. With an order, the base must descend, and the search stops when k
         documents have a score above `rest` plus the base of the next document.
     rest : float
-        An upper bound of what all lists add to a score.
+        With an order, an upper bound of what all lists add to a score.
+    highest : float
+        With a base and bounds, the largest number of the base.
     until : int
         The number of documents to search: documents from this number on are left out.
 
@@ -247,6 +269,7 @@ def accumulate(
     cdef int64_t read = 0, bounded = 0, end, most, edge = 0
     cdef const int32_t* numbers = NULL
     cdef const double* added = NULL
+    cdef double least
     if not (0 <= until <= n_documents <= 0x7fffffff and k >= 1 and at_least >= 1 and chunk_size >= 1):
         raise ValueError("n_documents, k, at_least, chunk_size or until is out of its range")
     if order is not None:
@@ -257,8 +280,10 @@ def accumulate(
         if base.shape[0] != n_documents:
             raise ValueError("base must have a number for each document")
         added = &base[0] if n_documents else NULL
-    if (bounds is not None or floor > 0.0) and (base is not None or at_least > 1 or all_in_heap):
-        raise ValueError("bounds and floor must not be given with base, at_least or all_in_heap")
+    if (bounds is not None or floor > 0.0) and (order is not None or at_least > 1 or all_in_heap):
+        raise ValueError("bounds and floor must not be given with order, at_least or all_in_heap")
+    if floor > 0.0 and base is not None:
+        raise ValueError("floor must not be given with base")
     if bounds is not None and bounds.shape[0] != terms.shape[0]:
         raise ValueError("bounds must have a bound for each list")
     chunk_size = min(chunk_size, n_documents)
@@ -280,6 +305,7 @@ def accumulate(
         open_chunk(&chunk, chunk_size, lists.n, at_least if base is not None or at_least > 1 else 0)
         if bounds is not None and lists.n < 4096:
             open_skipping(&skipping, bounds, chunk_size)
+            skipping.base, skipping.highest = added, highest
         with nogil:
             while first < until:
                 if first >= edge:
@@ -293,7 +319,8 @@ def accumulate(
                     # Begin with a small chunk, because nothing can be skipped in the first chunk. Double the size each
                     # time.
                     chunk.size = min(chunk.size, max(first, FIRST_CHUNK))
-                if skipping.bounds != NULL and choose_optional(&lists, &chunk, &skipping, best.bound, n_documents):
+                least = sum_to_exceed(&best, &skipping)
+                if skipping.bounds != NULL and choose_optional(&lists, &chunk, &skipping, least, n_documents):
                     take_candidates(&lists, &chunk, &best, &skipping)
                 else:
                     if chunk.reached != NULL:

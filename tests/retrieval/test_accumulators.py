@@ -124,6 +124,10 @@ def test_results_equal_plain_python_for_any_chunk_size(n, shares, k, dtype):
                     found_among = accumulate(one, n, k, **options, at_least=at_least, base=added)
                     assert pairs(found_among) == expected_among
                     assert found_among.n_documents == len(plain(lists, added, at_least))
+                if at_least == 1:
+                    highest = added.max(initial=-1.0)
+                    bounded = accumulate(each, n, k, **options, base=added, bounds=own, highest=highest)
+                    assert pairs(bounded) == expected_among
     # The costs do not depend on the size of the chunks. Only the number of comparisons depends on `whole_ties`.
     assert {each[:2] for each in counts} == {(len(lists.documents), len(plain(lists)))}
     assert len(counts) <= 2
@@ -152,6 +156,11 @@ def test_bounds_skip_postings_and_documents():
     assert everything[2:4] == (n + 400, n)
     assert found.n_postings < everything.n_postings / 5
     assert found.n_documents < everything.n_documents / 5
+    base = -rng.random(n) * 0.05
+    everything = accumulate(lists, n, 10, chunk_size=1024, base=base)
+    found = accumulate(lists, n, 10, chunk_size=1024, base=base, bounds=np.array([2.0, 0.1]), highest=base.max())
+    assert pairs(found) == pairs(everything)
+    assert found.n_postings < everything.n_postings / 5
 
 
 @pytest.mark.parametrize("j", [1, 2, 3, 100, 1000, 1023, 1024])

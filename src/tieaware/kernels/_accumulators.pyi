@@ -18,5 +18,6 @@ def accumulate(
     chunk_size: int,
     order: NDArray[np.int32] | None,
     rest: float,
+    highest: float,
     until: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int, int]: ...

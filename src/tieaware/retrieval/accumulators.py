@@ -120,8 +120,12 @@ class TermLists(NamedTuple):
         """Return what is added to the sums of all documents: their parts, and another base if there is one."""
         if self.document_parts is None:
             return other
-        parts = float(np.cumsum(np.append(0.0, self.query_weights))[-1]) * self.document_parts
+        parts = self.part_weight() * self.document_parts
         return parts if other is None else parts + other
+
+    def part_weight(self) -> float:
+        """Return the weight of the document parts: the sum of the query weights, added in their order."""
+        return 0.0 if self.document_parts is None else float(np.cumsum(np.append(0.0, self.query_weights))[-1])
 
 
 class Found(NamedTuple):
@@ -140,7 +144,8 @@ class Found(NamedTuple):
 def accumulate(
     lists: TermLists, n_documents: int, k: int, *, base: Values | None = None, at_least: int = 1,
     bounds: Values | None = None, floor: float = 0.0, whole_ties: bool = False, heap_of_all: bool = False,
-    chunk_size: int = _CHUNK, order: Numbers | None = None, rest: float = 0.0, until: int | None = None,
+    chunk_size: int = _CHUNK, order: Numbers | None = None, rest: float = 0.0, highest: float = 0.0,
+    until: int | None = None,
 ) -> Found:  # fmt: skip
     """Score every document of the lists, term at a time, and return the k documents with the highest scores above 0.
 
@@ -155,8 +160,8 @@ def accumulate(
         The smallest number of lists that a document must be in to be found.
     bounds : float64[n_lists], optional
         An upper bound of what each list adds to a score. If the bounds of some lists add up to less than the k-th best
-        score so far, these lists are read only for documents that also occur in other lists. Not allowed with `base` or
-        `at_least`, nor with negative weights.
+        score so far, these lists are read only for documents that also occur in other lists. Not allowed with
+        `at_least` or `order`, nor with negative weights.
     floor : float, default: 0
         A score that at least k documents are known to reach. Documents with a lower score are skipped. Not allowed with
         `base` or `at_least`.
@@ -171,6 +176,8 @@ def accumulate(
         have a score above `rest` plus the base of the next document. Chunks are small at first.
     rest : float
         With an order, an upper bound of what the lists add to a score.
+    highest : float
+        With bounds and a base, the largest number of the base.
     until : int, optional
         The number of documents to search; by default all.
 
@@ -182,11 +189,12 @@ def accumulate(
     """
     base = lists.base(base)
     if lists.document_parts is not None:
-        # A document part may be negative, so the weights of the lists give no bounds of scores.
-        bounds, floor = None, 0.0
+        # A document part may be negative, so the weights of the lists do not show which score k documents reach.
+        floor = 0.0
     documents, scores, n_scored, n_comparisons, n_postings = _accumulators.accumulate(
         lists.postings, lists.terms, lists.query_weights, n_documents, min(k, LARGEST), base, at_least, whole_ties,
-        heap_of_all, floor, bounds, chunk_size, order, rest, n_documents if until is None else until,
+        heap_of_all, floor, bounds, chunk_size, order, rest, highest,
+        n_documents if until is None else until,
     )  # fmt: skip
     return Found(documents, scores, n_postings, n_scored, n_comparisons)
 

@@ -13,7 +13,7 @@ from tieaware.checks.arrays import Offsets, Values
 from tieaware.kernels import _largest, _term_lists
 from tieaware.retrieval.accumulators import Found, accumulate
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, posting_weights, weighted
+from tieaware.retrieval.method import Method, document_parts, posting_weights, weighted
 from tieaware.retrieval.postings import LARGEST, over_terms
 from tieaware.retrieval.weighting import Weights
 
@@ -107,6 +107,7 @@ class MaxScore(Method):
         """Find the largest weight of each term, and return the search function."""
         lists, n = weighted(index, self.weighting), len(index)
         largest, kth_largest = (nth_largest(index, self.weighting, rank) for rank in (1, k))
+        highest_part = largest_part(index, self.weighting)
 
         def find(query: Query) -> Found:
             term_lists = lists(query)
@@ -115,9 +116,18 @@ class MaxScore(Method):
             # negative.
             bounds = weights * largest[query.terms] if (weights >= 0).all() else None
             floor = score_of_k(weights, kth_largest[query.terms])
-            return accumulate(term_lists, n, k, bounds=bounds, floor=floor, whole_ties=whole_ties)
+            highest = term_lists.part_weight() * highest_part
+            return accumulate(term_lists, n, k, bounds=bounds, floor=floor, highest=highest, whole_ties=whole_ties)
 
         return find
+
+
+def largest_part(index: Index, weighting: str) -> float:
+    """Return the largest part of the score that belongs to a document; 0 if the weighting has no such parts."""
+    parts = document_parts(index, weighting)
+    if parts is None:
+        return 0.0
+    return index.prepared(("largest part", weighting), lambda: float(parts.max(initial=-LARGEST)))
 
 
 def nth_largest(index: Index, weighting: str, rank: int) -> Values:
