@@ -42,6 +42,7 @@ NEEDS = {
     "deepeval": (lambda module: module.metric("AP"), "deepeval", "deepeval"),
     "retrieved_contexts": None,
     "recbole": None,
+    "elliot": None,
     "search_engines": None,
     "pytrec_eval": None,
     "link_prediction": None,
@@ -116,6 +117,7 @@ def test_the_documentation_lists_all_modules_and_the_tested_versions():
         "[search engines](search_engines.md): Elasticsearch, OpenSearch, Quepid, Vespa",
         "[other RAG evaluators](rag.md#any-tool)",
         "[RecBole](recommender_libraries.md#recbole)",
+        "[Elliot](recommender_libraries.md#elliot)",
         "[LLM graders and rerankers](graders.md)",
     ]
     of_package = recorded()

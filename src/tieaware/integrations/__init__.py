@@ -9,6 +9,7 @@
 ``lightgbm``               ``metric`` for the parameters ``feval`` and ``eval_metric``
 ``xgboost``                ``metric`` for the parameter ``custom_metric``
 ``sklearn``                ``scorer`` for the parameter ``scoring``: each query is a list
+``elliot``                 recommendations and test data from the files of Elliot
 ``recbole``                ``evaluate`` for the trainers of RecBole
 ``lenskit``                ``metric`` for LensKit's ``RunAnalysis``
 ``cornac``                 ``metric`` for the ``metrics`` of Cornac's experiments
