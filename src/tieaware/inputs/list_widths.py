@@ -29,6 +29,8 @@ def short_lists(qrels: Qrels, sources: Mapping[str, RunSource], measures: Sequen
     str
     """
     widths = {name: source.list_width for name, source in sources.items() if source.list_width is not None}
+    if not widths:
+        return
     for name, width in widths.items():
         deeper = [measure for measure in measures if measure.cutoff is not None and measure.cutoff > width]
         if deeper and _are_cut(qrels, sources[name], width):

@@ -130,6 +130,8 @@ def _separate(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | 
     """Return the caller's measures as a tuple, not yet parsed; split a text that lists several."""
     if isinstance(measures, str):
         return listed_measures(measures)
+    if type(measures) is list and measures:
+        return tuple(measures)
     if isinstance(measures, Measure) or _measure_of_tool(measures):
         return (measures,)  # type: ignore[return-value]
     if isinstance(measures, Mapping):
