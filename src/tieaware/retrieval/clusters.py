@@ -159,7 +159,7 @@ class ClusterPruning(Method):
         name = ("clusters", self.weighting, n_leaders, self.b1, self.seed)
         leaders, followers = index.prepared(name, prepare)
         leader_lists = posting_lists(leaders.starts[:-1], leaders.starts[1:], leaders.leaders, leaders.weights)
-        follower_lists = followers.lists()
+        follower_lists, sizes = followers.lists(), np.diff(followers.starts).tolist()
 
         def find(query: Query) -> Found:
             term_lists = lists(query)
@@ -175,8 +175,10 @@ class ClusterPruning(Method):
             found = score_union(follower_lists, visited, term_lists, len(index), k, whole_ties=whole_ties)
             assert found is not None
             # The entries of the followers' lists are not postings.
-            n_entries = int((followers.starts[visited + 1] - followers.starts[visited]).sum())
-            costs = np.add(nearest[2:], found[2:]) - [n_entries, 0, 0]
-            return Found(found.documents, found.scores, *costs.tolist())
+            n_postings = nearest.n_postings + found.n_postings - sum(sizes[leader] for leader in visited.tolist())
+            return found._replace(
+                n_postings=n_postings, n_documents=nearest.n_documents + found.n_documents,
+                n_comparisons=nearest.n_comparisons + found.n_comparisons,
+            )  # fmt: skip
 
         return find
