@@ -223,6 +223,30 @@ def rows_by_list(qrels: Any, runs: Any) -> Any:
     return joined_rows(qrels, runs).groupBy("run", "query").applyInArrow(of_list, PACKED)
 
 
+def nothing_evaluated(runs: Any) -> Any:
+    """Send all rows to Python, shuffle one row per list with the bytes of its scores, and return one row per list.
+
+    This is what Spark itself takes for two passes of mapInArrow with a shuffle between them. The lists of the files are
+    contiguous.
+    """
+
+    def to_lists(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            firsts = pa.array(range(0, batch.num_rows, LENGTH))
+            scores = [batch.column("score").slice(first.as_py(), LENGTH).to_numpy().tobytes() for first in firsts]
+            columns = {name: batch.column(name).take(firsts) for name in ("run", "query_id")}
+            yield pa.RecordBatch.from_pydict({**columns, "scores": pa.array(scores, pa.binary())})
+
+    def to_values(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield batch.drop_columns(["scores"]).append_column("value", pa.array(np.zeros(batch.num_rows)))
+
+    lists = runs.select("run", "query_id", "doc_id", "score").mapInArrow(
+        to_lists, "run string, query_id string, scores binary"
+    )
+    return lists.repartition("query_id").mapInArrow(to_values, "run string, query_id string, value double")
+
+
 def rows_by_bucket(qrels: Any, runs: Any) -> Any:
     """Pack 32 buckets of queries, each by one call of applyInArrow, without evaluation."""
     from pyspark.sql import functions as F  # noqa: N812
@@ -261,6 +285,7 @@ def against_others(spark: Any, folder: Path, n_rows: int, rounds: int, ways: boo
     }
     others = {
         "scan": lambda: compute(runs),
+        "nothing_evaluated": lambda: compute(nothing_evaluated(runs)),
         "sorted_join": lambda: compute(evaluate(qrels, runs, MEASURES, broadcast=False)),
         "rows_by_map": lambda: compute(rows_by_map(qrels, runs)),
         "rows_by_list": lambda: compute(rows_by_list(qrels, runs)),
