@@ -386,3 +386,27 @@ def test_lists_that_change_after_the_check_are_checked_again():
     stops[0] = 4
     with pytest.raises(ValueError, match="outside the postings"):
         accumulators.accumulate(one, 3, 1)
+
+
+def test_bounds_of_entries_are_checked_and_invalid_documents_are_skipped():
+    rng = np.random.default_rng(2)
+    n, terms, own = 1000, np.arange(2), np.ones(2)
+    documents = np.where(rng.random(600) < 0.3, rng.integers(-(2**31), 2**31 - 1, 600), rng.integers(0, n, 600))
+    weights = rng.random(600).astype(np.float32)
+    weights[::50] = np.nan
+    lists = posting_lists(np.array([0, 300]), np.array([300, 600]), documents.astype(np.int32), weights)
+    given = accumulators.TermLists(lists, terms, own)
+    bounds = accumulators.EntryBounds(np.ones(2), np.zeros(2), np.array([0.9, 0.8]))
+    bases = bounds._replace(bases=np.full(600, 0.5), most_base=0.5)
+    for each, base in ((bounds, None), (bases, np.full(n, 0.5)), (bases._replace(is_with_base=True), np.full(n, 0.5))):
+        found = accumulators.score_union(lists, terms, given, n, 5, base=base, bounds=each, whole_ties=True)
+        assert found is not None
+        assert ((found.documents >= 0) & (found.documents < n)).all()
+    for wrong, base, problem in (
+        (bounds._replace(largest=np.ones(1)), None, "its bounds"),
+        (bounds._replace(missing=np.ones(3)), None, "its bounds"),
+        (bounds, np.zeros(n), "bases"), (bases, None, "bases"),
+        (bases._replace(bases=np.zeros(599)), np.zeros(n), "base of each entry"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=problem):
+            accumulators.score_union(lists, terms, given, n, 5, base=base, bounds=wrong)
