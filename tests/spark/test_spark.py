@@ -260,9 +260,12 @@ def test_a_call_sends_few_messages_to_java(frames, spark, monkeypatch):
 
 
 def test_a_worker_that_is_killed_is_replaced(frames, tmp_path, monkeypatch):
-    """The workers that pack, evaluate, sum and merge are each killed once, after their first batch."""
+    """The workers that pack, evaluate, sum and merge are each killed once, after their first batch.
+
+    So are those that evaluate and sum in one pass, and merge these sums.
+    """
     original = integration._map
-    marks = [str(tmp_path / str(i)) for i in range(4)]
+    marks = [str(tmp_path / str(i)) for i in range(6)]
     unused = iter(marks)
 
     def mortal(frame, work, schema):
