@@ -152,3 +152,4 @@ def test_ci_runs_the_whole_suite():
     assert "make test" in lines
     assert "make test-slow" in lines
     assert lines.index("make test") < lines.index("make test-slow")
+    assert any(line.startswith("make faults ") for line in lines)
