@@ -89,7 +89,7 @@ class DeviceScores:
         try:
             with device:
                 yield
-        except (TypeError, ValueError, RuntimeError, BufferError, NotImplementedError) as error:
+        except (TypeError, ValueError, RuntimeError, BufferError) as error:
             kind, reason = type(self._tensor).__name__, " ".join(str(error).split())
             raise InputError(self._name, f"a {kind} cannot be read on its device: {reason}") from None
 
