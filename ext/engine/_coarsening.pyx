@@ -3,7 +3,6 @@
 The loops that round are in coarsening.h. They round all scores but a few, such as 1e-30 to three significant digits.
 Those are converted to decimal digits and back by Python's own functions, which are slower.
 """
-cimport numpy as cnp
 import numpy as np
 from cpython.mem cimport PyMem_Free
 from cpython.ref cimport PyObject
@@ -11,6 +10,7 @@ from libc.math cimport INFINITY, NAN, ldexp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._counting cimport score_t
 from tieaware.kernels._interruption cimport (
     Interruption, check_interruption, fail, interrupted, no_interruption,

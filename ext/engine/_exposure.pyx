@@ -10,12 +10,12 @@ Unlike a measure, an exposure needs the group of every document. There are three
 2. Otherwise the list is sorted together with the places of its documents (sorting.h).
 3. If the list is too long for that, or two scores are too close, NumPy sorts the places by score.
 """
-cimport numpy as cnp
 from libc.math cimport NAN
 from libc.stdint cimport int64_t, uint16_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._counting cimport score_t
 from tieaware.kernels._exact cimport double_double
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption

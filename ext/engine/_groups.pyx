@@ -1,11 +1,11 @@
 """The lists of all queries, prepared for any number of scorings, and working memory to group their scores."""
 from functools import partial
 
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int64_t, uint16_t
 from libc.stdlib cimport malloc
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._counting cimport LANES
 from tieaware.kernels._interruption cimport Interruption
 from tieaware.kernels._sorting cimport tieaware_chunks_of

@@ -1,5 +1,4 @@
-cimport numpy as cnp
-
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._measure cimport Measure
 
 

@@ -1,10 +1,10 @@
 """Measures in the form that the kernels use."""
 from functools import partial
 
-cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._kernels cimport kernel_named
 from tieaware.kernels._measure cimport Measure
 

@@ -4,7 +4,6 @@ Most documents of most lists are unjudged or have the label 0, and these documen
 Judged documents without a weight are only counted, many at a time. Documents that may have a weight are called
 *listed*: their positions and labels are written to arrays. So no array made here is as large as the array of labels.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc

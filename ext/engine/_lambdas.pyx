@@ -10,11 +10,11 @@ E|ΔM| follows from the tie groups of i and j: _swaps.pyx has the formulas.
 Documents with the same score and gain have the same gradient: they form a class, and pairs of classes are computed. The
 classes follow one another by descending score, and by descending gain inside a tie group. No sum depends on the rows.
 """
-cimport numpy as cnp
 from libc.math cimport fabs
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._exact cimport exp2_exact, log2_exact
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._sorting cimport (

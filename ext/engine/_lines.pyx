@@ -8,12 +8,12 @@ A *unit* is a set of documents of a query that are tied for every t, with a weig
 rule orders tied documents, one weighted document. Crossings are rounded correctly to a double. So crossings that
 coincide have equal doubles, and no t lies between different crossings that do.
 """
-cimport numpy as cnp
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._crossings cimport crossing, key_of, t_of
 from tieaware.kernels._engine cimport Engine, Workspace, end
 from tieaware.kernels._exact cimport double_double, two_sum

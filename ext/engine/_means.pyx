@@ -1,9 +1,9 @@
 """Means over queries, computed from arrays of values or from partial sums. The arithmetic is in _means.pxd."""
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._means cimport Mean, add, extend, mean_of_none, rounded
 
 cnp.import_array()

@@ -10,10 +10,10 @@ The depths of one pair (g, h) are a *stretch*. At each d, the order in which g b
 those of h and ends with the rest is best, if the c items have the same order in both rankings. The reverse is worst, if
 the c items then have opposite orders. Neither depends on d, so the extremes of the overlap are Σ w_d of these counts.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int64_t
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cnp.import_array()

@@ -4,10 +4,10 @@ A positive has n negatives; G of them score higher and T tie with it. Its place 
 above it, X uniform on G … G+T. Of the n negatives, m are sampled, and Y of these are above the positive: its rank in
 the sample is 1 + Y. Given X, the law of Y is hypergeometric, or binomial if the negatives are sampled with replacement.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int64_t
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cnp.import_array()

@@ -5,7 +5,6 @@ float64[depth + 1, 2]; the two numbers of a row add up to the prefix sum, with a
 total weight of the slots t+1 … t+m, a difference of two rows, is correct to nearly all its bits even if t is large. In
 plain doubles, this difference would have lost eight digits at t = 10⁴.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc

@@ -3,11 +3,11 @@
 The document with the largest gain comes next. Of documents with equal gains, it is the first one in an order that the
 caller gives. This greedy choice is not always the best ranking; finding that one is NP-hard.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cnp.import_array()

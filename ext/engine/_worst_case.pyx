@@ -1,8 +1,8 @@
 """The largest possible difference between a sum over hits, such as AP, and its average over the orders inside bands."""
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int32_t, int64_t
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cnp.import_array()

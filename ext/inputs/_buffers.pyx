@@ -8,11 +8,12 @@ known, so the producer is trusted to make them large enough.
 The results are written to new arrays. No write leaves these arrays, even if another thread changes the buffers of the
 producer while they are read.
 """
-cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 import numpy as np
+
+from tieaware.kernels cimport _numpy as cnp
 
 cnp.import_array()
 

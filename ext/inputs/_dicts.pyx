@@ -1,7 +1,6 @@
 """Conversion of dicts of judgments and arrays of objects to columns, and of columns of identifiers to lists of str."""
 
 cimport cython
-cimport numpy as cnp
 from cpython.dict cimport PyDict_Next
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8

@@ -5,7 +5,6 @@ rows list_offsets[q] … list_offsets[q + 1] - 1.
 """
 
 cimport cython
-cimport numpy as cnp
 from cpython.dict cimport PyDict_Next
 from cpython.object cimport PyObject, PyTypeObject
 from libc.math cimport fabs

@@ -13,11 +13,11 @@ first field of a line begins at marks[j], field k of the line, counted from 0, c
 marks[j + 2 k + 1] - 1. The line has a field k if marks[j + 2 k] is less than the position of its end.
 """
 
-cimport numpy as cnp
 from libc.math cimport NAN, isinf
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._decimal cimport BAD, DONE, LATER, ROUNDED, Text, read_label, read_score
 from tieaware.kernels._line_ends cimport (
     LONGEST, RETURN, STEP, byte_masks, count_line_ends, ends_line, second_halves, step_end,

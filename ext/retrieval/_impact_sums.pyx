@@ -6,13 +6,13 @@ are chosen so that only documents in a leading segment can be among the best. Ot
 segments that do not lead are added only to documents in leading segments. The scores of a chunk are never accessed
 outside their array, even if the postings are invalid.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.math cimport floor
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._impacts cimport choose_into
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 

@@ -4,11 +4,12 @@ The postings of a term are in descending order of weight. A segment, as the lite
 it, is a sequence of postings of one term that have equal weight; its documents ascend. The postings that are read of a
 term are always its first postings. The impact of a posting is its weight times the term's weight in the query.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.math cimport ceil, fabs
 from libc.stdint cimport int64_t, uint8_t, uint16_t
 from libc.stdlib cimport free, malloc
+
+from tieaware.kernels cimport _numpy as cnp
 
 cnp.import_array()
 

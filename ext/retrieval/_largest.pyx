@@ -3,12 +3,12 @@
 The n-th largest value is found by radix selection: values are counted by their highest digit, then those with the digit
 of the n-th largest value by the next digit, and so on. The time is linear in the number of postings for any values.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cnp.import_array()

@@ -4,11 +4,11 @@ A document's products with all leaders are sums over its terms in ascending orde
 the document · weight of the term in leader l. They are computed document by document, so that they stay in the
 first-level cache. The document's nearest leaders are those with the largest products.
 """
-cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cdef extern from "retrieval/accumulators.h":

@@ -4,10 +4,10 @@ The postings of term t are those from starts[t] to starts[t + 1]. The tokens are
 comparing the current document with the last posting of a term shows whether the term needs a new posting. Nothing has
 to be sorted, and only the returned arrays grow with the collection.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int32_t, int64_t
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cnp.import_array()

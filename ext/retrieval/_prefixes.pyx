@@ -6,7 +6,6 @@ binary search for the lowest impact that is read; taking one posting after anoth
 in the order of the terms in an array that has a number for each document and is 0 before and after each search: only
 the numbers of documents that were read are reset.
 """
-cimport numpy as cnp
 from libc.math cimport ceil, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
@@ -16,6 +15,7 @@ from tieaware.kernels._interruption cimport Interruption, check_interruption, in
 from tieaware.kernels._top cimport Best, bound_by, close_best, found, offer, open_best
 
 cnp.import_array()
+from tieaware.kernels cimport _numpy as cnp
 
 
 cdef class Sums:

@@ -8,12 +8,12 @@ lists, and the others are left as they are.
 
 A key is a score and a document, compared first by score, then by document: the lower number comes first.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._gallop cimport gallop
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._posting_impacts cimport impact, rounding_factor

@@ -3,12 +3,12 @@
 The weight of a document in a list is found by galloping through the postings or, for a list with a bitmap, at the index
 that is the number of bits before the document's bit.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._gallop cimport gallop
 
 cdef extern from "retrieval/bitmaps.h":

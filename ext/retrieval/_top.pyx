@@ -1,11 +1,11 @@
 """Selection of the top k documents: the functions that are not inlined into other kernels."""
-cimport numpy as cnp
 import numpy as np
 from libc.math cimport INFINITY, nextafter
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 

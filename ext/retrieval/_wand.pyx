@@ -5,11 +5,11 @@ passed over. With the lists in the order of the documents at their cursors, the 
 exceed the bound of the best: the bounds of the lists up to it add up to more. Documents before the pivot are in too few
 lists, so the cursors move past them without reading the postings between.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._gallop cimport gallop
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._posting_impacts cimport impact, rounding_factor

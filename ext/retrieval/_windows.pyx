@@ -4,10 +4,10 @@ Posting i belongs to the document documents[i], and has the positions positions[
 1]], in ascending order. Term t of the query has the postings from starts[t] to stops[t], whose documents ascend. The
 kernel never reads outside these arrays, even if their content is invalid.
 """
-cimport numpy as cnp
 import numpy as np
 from libc.stdint cimport int32_t, int64_t
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cnp.import_array()
