@@ -17,7 +17,7 @@ for each list is chosen in advance, in src/tieaware/engine/engine_choice.py.
 Excluded documents have scores but are not ranked. They are first counted with the list, then counted by themselves, and
 the second counts are subtracted from the first.
 """
-from libc.stdint cimport int64_t, uint8_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
 
 from tieaware.kernels._counting cimport LANES, assign_few, assign_many, count, count_own, locate, precede, score_t
@@ -27,8 +27,11 @@ from tieaware.kernels._groups cimport (
 )
 from tieaware.kernels._places cimport order_by_label, split
 from tieaware.kernels._sorting cimport (
-    distinct, highest, sort_doubles, tieaware_close, tieaware_place_bits, tieaware_repeats, tieaware_sort,
-    tieaware_walk_documents, tieaware_walk_groups, tieaware_words_double, tieaware_words_float,
+    TIEAWARE_LONGEST_NARROW, distinct, highest, narrow_chunk, sort_doubles, sort_narrow, tieaware_close,
+    tieaware_narrow_repeats, tieaware_narrow_sort_chunks, tieaware_narrow_walk_documents, tieaware_narrow_walk_groups,
+    tieaware_narrow_words_double, tieaware_narrow_words_float, tieaware_place_bits, tieaware_repeats,
+    tieaware_settle_double, tieaware_settle_float, tieaware_sort, tieaware_walk_documents, tieaware_walk_groups,
+    tieaware_words_double, tieaware_words_float,
 )
 
 cdef extern from "engine/tabulating.h" nogil:
@@ -257,16 +260,75 @@ cdef inline void order_groups(PreparedLists self, Py_ssize_t query, Groups* grou
 cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
                       Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
     """Write the groups of one query by sorting its list; see sorting.h."""
-    cdef bint ordered = self.placement == IN_ORDER
-    cdef const int64_t* order = order_of(self, query) if ordered else NULL
+    cdef const int64_t* order = order_of(self, query) if self.placement == IN_ORDER else NULL
+    cdef Sorted outcome = TOO_CLOSE
+    if (self.placement != IN_ORDER and n >= TIEAWARE_LEAST_TABULATED
+            and tabulate(self, scores, n, first, n_weighted, groups, scratch)):
+        add_weights(self, first, n_weighted, groups, scratch)
+        order_groups(self, query, groups, scratch)
+        return GROUPED
+    if 0 < n <= TIEAWARE_LONGEST_NARROW:
+        outcome = sort_by_narrow_words(self, query, scores, order, n, n_weighted, groups, scratch)
+    if outcome == TOO_CLOSE:
+        outcome = sort_by_wide_words(self, query, scores, order, n, n_weighted, groups, scratch)
+    if outcome == GROUPED:
+        if scratch.untied:
+            copy_weights(self, first, groups, scratch)
+        else:
+            add_weights(self, first, n_weighted, groups, scratch)
+        order_groups(self, query, groups, scratch)
+    return outcome
+
+
+cdef Sorted sort_by_narrow_words(PreparedLists self, Py_ssize_t query, const score_t* scores, const int64_t* order,
+                                 Py_ssize_t n, Py_ssize_t n_weighted, Groups* groups,
+                                 GroupingScratch* scratch) noexcept nogil:
+    """Write the groups of one query without their weights; see narrow_sorting.h."""
+    cdef uint32_t bits = <uint32_t>tieaware_place_bits(n)
+    cdef uint32_t* words = <uint32_t*>scratch.words
+    cdef Py_ssize_t n_scores = n
+    cdef bint ordered
+    if score_t is double:
+        ordered = tieaware_narrow_words_double(scores, order, n, bits, scratch.spare, words)
+    else:
+        ordered = tieaware_narrow_words_float(scores, order, n, bits, <int32_t*>scratch.spare, words)
+    if not ordered:
+        return UNORDERED
+    words = tieaware_narrow_sort_chunks(sort_narrow, words, n, narrow_chunk, <uint32_t*>scratch.spare)
+    if tieaware_narrow_repeats(words, n, bits):
+        if score_t is double:
+            n_scores = tieaware_settle_double(scores, order, n, bits, words)
+        else:
+            n_scores = tieaware_settle_float(scores, order, n, bits, words)
+        if n_scores == 0:
+            return TOO_CLOSE
+    scratch.untied = self.placement == IN_ORDER or n_scores == n
+    walk_narrow_words(self, query, words, n, n_weighted, groups, scratch)
+    return GROUPED
+
+
+cdef void walk_narrow_words(PreparedLists self, Py_ssize_t query, const uint32_t* words, Py_ssize_t n,
+                            Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Find the groups in sorted words."""
+    cdef const uint16_t* weighted_at = self.weighted_at + self.offsets[query]
+    cdef uint32_t bits = <uint32_t>tieaware_place_bits(n)
+    if scratch.untied:
+        groups.count = tieaware_narrow_walk_documents(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
+                                                      scratch.document)
+    else:
+        memset(scratch.group, -1, n_weighted * sizeof(int64_t))
+        groups.count = tieaware_narrow_walk_groups(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
+                                                   groups.size, scratch.group)
+
+
+cdef Sorted sort_by_wide_words(PreparedLists self, Py_ssize_t query, const score_t* scores, const int64_t* order,
+                               Py_ssize_t n, Py_ssize_t n_weighted, Groups* groups,
+                               GroupingScratch* scratch) noexcept nogil:
+    """Write the groups of one query without their weights; see sorting.h."""
     cdef const uint16_t* weighted_at = self.weighted_at + self.offsets[query]
     cdef int64_t bits = tieaware_place_bits(n)
     cdef int64_t nan, repeats
     cdef const int64_t* words
-    if not ordered and n >= TIEAWARE_LEAST_TABULATED and tabulate(self, scores, n, first, n_weighted, groups, scratch):
-        add_weights(self, first, n_weighted, groups, scratch)
-        order_groups(self, query, groups, scratch)
-        return GROUPED
     if score_t is double:
         nan = tieaware_words_double(scores, order, n, bits, scratch.words)
     else:
@@ -280,17 +342,14 @@ cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* score
         # cannot: when they are converted to doubles, these last bits carry no information.
         if repeats > 0 and tieaware_close(scores, order, words, n, bits):
             return TOO_CLOSE
-    if ordered or repeats == 0:
-        scratch.untied = True
+    scratch.untied = self.placement == IN_ORDER or repeats == 0
+    if scratch.untied:
         groups.count = tieaware_walk_documents(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
                                                scratch.document)
-        copy_weights(self, first, groups, scratch)
     else:
         memset(scratch.group, -1, n_weighted * sizeof(int64_t))
         groups.count = tieaware_walk_groups(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
                                             groups.size, scratch.group)
-        add_weights(self, first, n_weighted, groups, scratch)
-    order_groups(self, query, groups, scratch)
     return GROUPED
 
 
@@ -298,12 +357,23 @@ cdef void copy_weights(PreparedLists self, Py_ssize_t first, Groups* groups, Gro
     """Write the size and the weights of groups that consist of one weighted document each."""
     cdef Py_ssize_t g, c
     cdef double* weight
+    cdef double* other
     cdef const double* document_weight
+    cdef const double* other_document_weight
     for g in range(groups.count):
         groups.size[g] = 1
-    for c in range(self.n_weightings):
+    # Two weightings at a time, because looking up the document of each group takes as long as copying a weight.
+    for c in range(0, self.n_weightings - 1, 2):
         weight = groups.weight + c * groups.stride
+        other = weight + groups.stride
         document_weight = self.weight + c * self.n_weighted + first
+        other_document_weight = document_weight + self.n_weighted
+        for g in range(groups.count):
+            weight[g] = document_weight[scratch.document[g]]
+            other[g] = other_document_weight[scratch.document[g]]
+    if self.n_weightings % 2 == 1:
+        weight = groups.weight + (self.n_weightings - 1) * groups.stride
+        document_weight = self.weight + (self.n_weightings - 1) * self.n_weighted + first
         for g in range(groups.count):
             weight[g] = document_weight[scratch.document[g]]
 

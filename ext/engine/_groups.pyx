@@ -82,6 +82,7 @@ cdef class PreparedLists:
             self.sorted_lists = <const cnp.npy_bool*>cnp.PyArray_DATA(sorted_lists)
             for query in range(self.n_queries):
                 if is_sorted(self, query):
+                    # These words are twice as many as narrow words, and have twice as many bits.
                     self.most_words = max(self.most_words, tieaware_chunks_of(length(self, query)).n)
         if self.most_words > 0:
             is_known = weighted_at is not None

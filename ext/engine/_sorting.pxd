@@ -1,9 +1,15 @@
-cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
 
-# NumPy's sort of doubles in place, vectorised if the processor allows. Arguments: the doubles, their number, and NULL.
+from tieaware.kernels cimport _numpy as cnp
+
+# NumPy's sorts of doubles and of uint32 in place, vectorised if the processor allows. Arguments: the numbers, how many
+# there are, and NULL.
 ctypedef int (*Sort)(void*, cnp.npy_intp, void*) noexcept nogil
 cdef Sort sort_doubles
+cdef Sort sort_narrow
+
+# The most narrow words that NumPy sorts fast.
+cdef Py_ssize_t narrow_chunk
 
 # NumPy's sorts of places by double; they return a negative number if there is no memory.
 ctypedef int (*ArgSort)(void*, cnp.npy_intp*, cnp.npy_intp, void*) noexcept nogil
@@ -21,13 +27,28 @@ cdef extern from "engine/sorting.h" nogil:
         Py_ssize_t n
     tieaware_chunks tieaware_chunks_of(Py_ssize_t)
     const int64_t* tieaware_sort(Sort, int64_t*, Py_ssize_t, int64_t*)
-    int64_t tieaware_same(const int64_t*, Py_ssize_t, int64_t)
+    Py_ssize_t tieaware_same(const int64_t*, Py_ssize_t, int64_t)
     int64_t tieaware_repeats(const int64_t*, Py_ssize_t, int64_t)
     int64_t tieaware_close(const double*, const int64_t*, const int64_t*, Py_ssize_t, int64_t)
-    Py_ssize_t tieaware_walk_documents(const int64_t*, Py_ssize_t, int64_t, const uint16_t*, int32_t, int64_t, int64_t*,
-                                       int64_t*)
+    Py_ssize_t tieaware_walk_documents(const int64_t*, Py_ssize_t, int64_t, const uint16_t*, uint32_t, int64_t,
+                                       int64_t*, int64_t*)
     Py_ssize_t tieaware_walk_groups(const int64_t*, Py_ssize_t, int64_t, const uint16_t*, int32_t, int64_t, int64_t*,
                                     int64_t*, int64_t*)
+
+# The same for words of 32 bits: see narrow_sorting.h.
+cdef extern from "engine/narrow_sorting.h" nogil:
+    enum:
+        TIEAWARE_LONGEST_NARROW
+    bint tieaware_narrow_words_double(const double*, const int64_t*, Py_ssize_t, uint32_t, int64_t*, uint32_t*)
+    bint tieaware_narrow_words_float(const float*, const int64_t*, Py_ssize_t, uint32_t, int32_t*, uint32_t*)
+    uint32_t* tieaware_narrow_sort_chunks(Sort, uint32_t*, Py_ssize_t, Py_ssize_t, uint32_t*)
+    uint32_t tieaware_narrow_repeats(const uint32_t*, Py_ssize_t, uint32_t)
+    Py_ssize_t tieaware_settle_double(const double*, const int64_t*, Py_ssize_t, uint32_t, uint32_t*)
+    Py_ssize_t tieaware_settle_float(const float*, const int64_t*, Py_ssize_t, uint32_t, uint32_t*)
+    Py_ssize_t tieaware_narrow_walk_documents(const uint32_t*, Py_ssize_t, uint32_t, const uint16_t*, uint32_t, int64_t,
+                                              int64_t*, int64_t*)
+    Py_ssize_t tieaware_narrow_walk_groups(const uint32_t*, Py_ssize_t, uint32_t, const uint16_t*, int32_t, int64_t,
+                                           int64_t*, int64_t*, int64_t*)
 
 # `sort` sorts numbers in place, ascending. `highest` writes the `depth` highest of n numbers, ascending, and returns
 # how many numbers it wrote; it may also write all n. `distinct` removes repeated numbers from sorted numbers, in place,

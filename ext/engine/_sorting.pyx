@@ -7,8 +7,8 @@ cnp.import_array()
 
 cdef extern from *:
     """
-    static PyArray_SortFunc *tieaware_sort_of_doubles(void) {
-        PyArray_Descr *descr = PyArray_DescrFromType(NPY_DOUBLE);
+    static PyArray_SortFunc *tieaware_sort_of(int dtype) {
+        PyArray_Descr *descr = PyArray_DescrFromType(dtype);
         PyArray_SortFunc *sort = PyDataType_GetArrFuncs(descr)->sort[NPY_QUICKSORT];
         Py_DECREF(descr);
         return sort;
@@ -27,15 +27,17 @@ cdef extern from *:
     #endif
     }
     """
-    Sort tieaware_sort_of_doubles()
+    Sort tieaware_sort_of(int)
     ArgSort tieaware_argsort_of_doubles(cnp.NPY_SORTKIND)
     bint tieaware_wide()
 
 # True if NumPy's sort uses vectors of 512 bits.
 WIDE = tieaware_wide()
+narrow_chunk = 512 if WIDE else 256
 
 # NumPy's sorts are looked up once, when this module is imported, because the lookup needs the GIL. Calls do not.
-sort_doubles = tieaware_sort_of_doubles()
+sort_doubles = tieaware_sort_of(cnp.NPY_DOUBLE)
+sort_narrow = tieaware_sort_of(cnp.NPY_UINT32)
 argsort_doubles = tieaware_argsort_of_doubles(cnp.NPY_QUICKSORT)
 stable_argsort_doubles = tieaware_argsort_of_doubles(cnp.NPY_MERGESORT)
 

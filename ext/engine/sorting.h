@@ -17,8 +17,8 @@
 /* Only lists up to TIEAWARE_LONGEST_SORTED documents are sorted. Their places need at most 16 bits, and two different
  * doubles are rarely equal in the bits that remain for the score.
  *
- * NumPy sorts up to 256 words by a sorting network. It partitions longer arrays first, at a cost that differs widely
- * between processors. So a longer list is sorted in chunks of at most 256 words, and the chunks are merged here.
+ * NumPy sorts a few hundred words by a sorting network. It partitions longer arrays first, at a cost that differs widely
+ * between processors. So a longer list is sorted in chunks, and the chunks are merged here.
  */
 enum { TIEAWARE_LONGEST_SORTED = 1 << 16, TIEAWARE_SORTED_CHUNK = 256 };
 
@@ -32,12 +32,15 @@ typedef struct {
     ptrdiff_t size, n;
 } tieaware_chunks;
 
-static inline tieaware_chunks tieaware_chunks_of(ptrdiff_t n) {
+/* divide: divides a list of n words into as few chunks as possible, each of at most `longest` words. */
+static inline tieaware_chunks tieaware_divide(ptrdiff_t n, ptrdiff_t longest) {
     ptrdiff_t count = 1;
-    while (count * TIEAWARE_SORTED_CHUNK < n) count *= 2;
+    while (count * longest < n) count *= 2;
     const ptrdiff_t size = (n + count - 1) / count;
     return (tieaware_chunks){size, size * count};
 }
+
+static inline tieaware_chunks tieaware_chunks_of(ptrdiff_t n) { return tieaware_divide(n, TIEAWARE_SORTED_CHUNK); }
 
 static inline int64_t tieaware_place_bits(ptrdiff_t n) {
     int64_t bits = 0;
@@ -59,11 +62,6 @@ static inline int64_t tieaware_word(double score, int64_t place, int64_t place_b
     memcpy(&bits, &x, sizeof bits);
     bits ^= bits < 0 ? -1 : INT64_MIN;
     return (((int64_t)((uint64_t)bits >> 2) + TIEAWARE_LEAST_WORD) & ~place_bits) | place;
-}
-
-/* same: returns whether words i - 1 and i are equal apart from their places. */
-static inline int64_t tieaware_same(const int64_t *words, ptrdiff_t i, int64_t place_bits) {
-    return ((words[i] ^ words[i - 1]) & ~place_bits) == 0;
 }
 
 /* words: writes the words of n scores; returns the number of NaNs. `order` holds the positions of the scores in the
@@ -92,47 +90,110 @@ static inline int64_t tieaware_same(const int64_t *words, ptrdiff_t i, int64_t p
 TIEAWARE_WORDS(tieaware_words_double, double)
 TIEAWARE_WORDS(tieaware_words_float, float)
 
-/* merge: merges two adjacent sorted halves of `half` words each into `out`.
+/* The functions of sorted words, for words of the type WORD:
  *
- * Each step writes the smallest and the greatest word that remain, without a branch. After `half` steps, all words are
- * written, and no step can read beyond a half. Invariant: of the `step` smallest words, `taken` came from the lower
- * half; of the `step` greatest words, `last` came from the lower half.
+ * same: returns whether words i - 1 and i are equal apart from their places.
+ *
+ * merge: merges two adjacent sorted halves of `half` words each into `out`. Each step writes the smallest and the
+ * greatest word that remain, without a branch. After `half` steps, all words are written, and no step can read beyond a
+ * half. Invariant: of the `step` smallest words, `taken` came from the lower half; of the `step` greatest words, `last`
+ * came from the lower half.
+ *
+ * sort_chunks: sorts n words: first each chunk of at most `longest` words, with the function `sort`, then all words by merging
+ * the chunks. Returns the sorted words, which are in the array `words` or in the array `spare`. Both arrays must have
+ * room for all chunks. The padding is NO_WORD, which no word exceeds.
+ *
+ * repeats: counts the sorted words that are equal to the word before them, apart from their places.
+ *
+ * walk_documents: finds the first `depth` weighted documents in the order of the words; returns their number. Writes,
+ * for each of them, its index to document[g] and the number of documents before it to start[g]. weighted_at[place] is
+ * the index of the weighted document at a place, or n_weighted if the document there has no weight. Invariant: the
+ * elements of start and document before index g are final; the elements at index g may be overwritten.
+ *
+ * walk_groups: finds the first `depth` groups of equal scores that hold a weighted document; returns their number.
+ * Writes the index of the group of each weighted document k to group[k]; documents without a weight overwrite
+ * group[n_weighted]. Invariant: the elements of start and size before index g describe the groups that end before the
+ * current word. The current run of words with equal scores begins at `first`, and becomes group g if it holds a
+ * weighted document.
  */
-static inline void tieaware_merge(const int64_t *restrict low, ptrdiff_t half, int64_t *restrict out) {
-    const int64_t *high = low + half, *low_end = high - 1, *high_end = high + half - 1;
-    int64_t *out_end = out + 2 * half - 1;
-    ptrdiff_t taken = 0, last = 0;
-    for (ptrdiff_t step = 0; step < half; step++) {
-        const int64_t a = low[taken], b = high[step - taken], c = low_end[-last], d = high_end[last - step];
-        out[step] = a < b ? a : b;
-        out_end[-step] = c > d ? c : d;
-        taken += a < b;
-        last += c > d;
+#define TIEAWARE_SORTED_WORDS(NAME, WORD, NO_WORD)                                                           \
+    static inline ptrdiff_t NAME##_same(const WORD *words, ptrdiff_t i, WORD place_bits) {          \
+        return ((words[i] ^ words[i - 1]) & ~place_bits) == 0;                                                 \
+    }                                                                                                          \
+    static inline void NAME##_merge(const WORD *restrict low, ptrdiff_t half, WORD *restrict out) { \
+        const WORD *high = low + half, *low_end = high - 1, *high_end = high + half - 1;                       \
+        WORD *out_end = out + 2 * half - 1;                                                                    \
+        ptrdiff_t taken = 0, last = 0;                                                                         \
+        for (ptrdiff_t step = 0; step < half; step++) {                                                        \
+            const WORD a = low[taken], b = high[step - taken], c = low_end[-last], d = high_end[last - step];  \
+            out[step] = a < b ? a : b;                                                                         \
+            out_end[-step] = c > d ? c : d;                                                                    \
+            taken += a < b;                                                                                    \
+            last += c > d;                                                                                     \
+        }                                                                                                      \
+    }                                                                                                          \
+    static inline WORD *NAME##_sort_chunks(int (*sort)(void *, intptr_t, void *), WORD *words,             \
+                                               ptrdiff_t n, ptrdiff_t longest, WORD *spare) {                  \
+        const tieaware_chunks chunks = tieaware_divide(n, longest);                                         \
+        for (ptrdiff_t i = n; i < chunks.n; i++) words[i] = NO_WORD;                                           \
+        for (ptrdiff_t at = 0; at < chunks.n; at += chunks.size) sort(words + at, chunks.size, NULL);          \
+        for (ptrdiff_t half = chunks.size; half < chunks.n; half *= 2) {                                       \
+            WORD *merged = spare;                                                                              \
+            for (ptrdiff_t at = 0; at < chunks.n; at += 2 * half)                                              \
+                NAME##_merge(words + at, half, merged + at);                                        \
+            spare = words;                                                                                     \
+            words = merged;                                                                                    \
+        }                                                                                                      \
+        return words;                                                                                          \
+    }                                                                                                          \
+    TIEAWARE_CLONES static WORD NAME##_repeats(const WORD *words, ptrdiff_t n, WORD place_bits) {   \
+        WORD repeats = 0;                                                                                      \
+        for (ptrdiff_t i = 1; i < n; i++) repeats += (WORD)NAME##_same(words, i, place_bits);       \
+        return repeats;                                                                                        \
+    }                                                                                                          \
+    static inline ptrdiff_t NAME##_walk_documents(                                                             \
+        const WORD *words, ptrdiff_t n, WORD place_bits, const uint16_t *weighted_at, uint32_t n_weighted,     \
+        int64_t depth, int64_t *start, int64_t *document) {                                                    \
+        size_t g = 0;                                                                                          \
+        const ptrdiff_t far = depth >= (int64_t)n_weighted ? n : 0;                                            \
+        for (ptrdiff_t i = 0; i < far; i++) {                                                                  \
+            const uint32_t k = weighted_at[words[i] & place_bits];                                             \
+            start[g] = i;                                                                                      \
+            document[g] = k;                                                                                   \
+            g += k < n_weighted;                                                                               \
+        }                                                                                                      \
+        for (ptrdiff_t i = far; i < n && (int64_t)g < depth; i++) {                                            \
+            const uint32_t k = weighted_at[words[i] & place_bits];                                             \
+            start[g] = i;                                                                                      \
+            document[g] = k;                                                                                   \
+            g += k < n_weighted;                                                                               \
+        }                                                                                                      \
+        return (ptrdiff_t)g;                                                                                   \
+    }                                                                                                          \
+    static inline ptrdiff_t NAME##_walk_groups(                                                     \
+        const WORD *words, ptrdiff_t n, WORD place_bits, const uint16_t *weighted_at, int32_t n_weighted,      \
+        int64_t depth, int64_t *start, int64_t *size, int64_t *group) {                                        \
+        ptrdiff_t g = 0, first = 0, holds = 0;                                                                 \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                    \
+            const ptrdiff_t begins = i > 0 && !NAME##_same(words, i, place_bits);                   \
+            const int32_t k = weighted_at[words[i] & place_bits];                                              \
+            g += begins & holds;                                                                               \
+            if (g >= depth) return g;                                                                          \
+            holds &= ~begins;                                                                                  \
+            first = begins ? i : first;                                                                        \
+            start[g] = first;                                                                                  \
+            size[g] = i - first + 1;                                                                           \
+            group[k] = g;                                                                                      \
+            holds |= k < n_weighted;                                                                           \
+        }                                                                                                      \
+        return g + holds;                                                                                      \
     }
-}
 
-/* sort: sorts n words: first each chunk, with the function `sort`, then all words by merging the chunks. Returns the
- * sorted words, which are in the array `words` or in the array `spare`. Both arrays must have room for all chunks.
- */
+TIEAWARE_SORTED_WORDS(tieaware, int64_t, TIEAWARE_NO_WORD)
+
 static inline const int64_t *tieaware_sort(int (*sort)(void *, intptr_t, void *), int64_t *words, ptrdiff_t n,
                                            int64_t *spare) {
-    const tieaware_chunks chunks = tieaware_chunks_of(n);
-    for (ptrdiff_t i = n; i < chunks.n; i++) words[i] = TIEAWARE_NO_WORD;
-    for (ptrdiff_t at = 0; at < chunks.n; at += chunks.size) sort(words + at, chunks.size, NULL);
-    for (ptrdiff_t half = chunks.size; half < chunks.n; half *= 2) {
-        int64_t *merged = spare;
-        for (ptrdiff_t at = 0; at < chunks.n; at += 2 * half) tieaware_merge(words + at, half, merged + at);
-        spare = words;
-        words = merged;
-    }
-    return words;
-}
-
-/* repeats: counts the sorted words that are equal to the word before them, apart from their places. */
-TIEAWARE_CLONES static int64_t tieaware_repeats(const int64_t *words, ptrdiff_t n, int64_t place_bits) {
-    int64_t repeats = 0;
-    for (ptrdiff_t i = 1; i < n; i++) repeats += tieaware_same(words, i, place_bits);
-    return repeats;
+    return tieaware_sort_chunks(sort, words, n, TIEAWARE_SORTED_CHUNK, spare);
 }
 
 /* close: counts the sorted words that are equal to the word before them, apart from their places, although their scores
@@ -149,53 +210,6 @@ static inline int64_t tieaware_close(const double *scores, const int64_t *order,
         last = score;
     }
     return close;
-}
-
-/* walk_documents: finds the first `depth` weighted documents in the order of the words; returns their number.
- *
- * Writes, for each of them, its index to document[g] and the number of documents before it to start[g].
- * weighted_at[place] is the index of the weighted document at a place, or n_weighted if the document there has no
- * weight. Invariant: the elements of start and document before index g are final; the elements at index g may be
- * overwritten.
- */
-static inline ptrdiff_t tieaware_walk_documents(const int64_t *words, ptrdiff_t n, int64_t place_bits,
-                                                const uint16_t *weighted_at, int32_t n_weighted, int64_t depth,
-                                                int64_t *start, int64_t *document) {
-    ptrdiff_t g = 0;
-    for (ptrdiff_t i = 0; i < n && g < depth; i++) {
-        const int32_t k = weighted_at[words[i] & place_bits];
-        start[g] = i;
-        document[g] = k;
-        g += k < n_weighted;
-    }
-    return g;
-}
-
-/* walk_groups: finds the first `depth` groups of equal scores that hold a weighted document; returns their number.
- *
- * Writes the index of the group of each weighted document k to group[k]; documents without a weight overwrite
- * group[n_weighted]. Invariant: the elements of start and size before index g describe the groups that end before the
- * current word. The current run of words with equal scores begins at `first`, and becomes group g if it holds a
- * weighted document.
- */
-static inline ptrdiff_t tieaware_walk_groups(const int64_t *words, ptrdiff_t n, int64_t place_bits,
-                                             const uint16_t *weighted_at, int32_t n_weighted, int64_t depth,
-                                             int64_t *start, int64_t *size, int64_t *group) {
-    ptrdiff_t g = 0, first = 0;
-    ptrdiff_t holds = 0;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const ptrdiff_t begins = i > 0 && !tieaware_same(words, i, place_bits);
-        const int32_t k = weighted_at[words[i] & place_bits];
-        g += begins & holds;
-        if (g >= depth) return g;
-        holds &= ~begins;
-        first = begins ? i : first;
-        start[g] = first;
-        size[g] = i - first + 1;
-        group[k] = g;
-        holds |= k < n_weighted;
-    }
-    return g + holds;
 }
 
 #endif

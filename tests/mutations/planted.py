@@ -76,16 +76,29 @@ FAULTS = (
         ("tests/lists/test_sparse.py",),
     ),
     Fault(
-        "zeros of either sign differ when sorted", "ext/engine/sorting.h", "const double x = 0.0 - score;",
+        "zeros of either sign differ when sorted", "ext/engine/narrow_sorting.h", "NAME##_key(0 - scores[i]);",
+        "NAME##_key(-scores[i]);   ", (ENGINES,), ("_grouping",),
+    ),
+    Fault(
+        "zeros of either sign differ in long sorted lists", "ext/engine/sorting.h", "const double x = 0.0 - score;",
         "const double x = -score;", (ENGINES,), ("_grouping",),
+    ),
+    Fault(
+        "different scores with equal narrow words tie", GROUPING, "    if tieaware_narrow_repeats(words, n, bits):",
+        "    if False:", (ENGINES,),
     ),
     Fault(
         "zeros of either sign differ in the hash table", "ext/engine/tabulating.h", "(double)scores[i] + 0.0;",
         "(double)scores[i];      ", ("tests/engine/test_tabulating.py",), ("_grouping",),
     ),
     Fault(
-        "a single NaN is accepted", GROUPING, "    if nan:\n        return UNORDERED",
-        "    if nan > 1:\n        return UNORDERED", (ENGINES, "tests/checks"),
+        "NaN is accepted among positive scores", "ext/engine/narrow_sorting.h",
+        "if (least < -INFINITE - 1 || most > INFINITE) return 0;", "if (most > INFINITE) return 0;", (ENGINES,),
+        ("_grouping",),
+    ),
+    Fault(
+        "a single NaN is accepted in a long list", GROUPING, "    if nan:\n        return UNORDERED",
+        "    if nan > 1:\n        return UNORDERED", (ENGINES,),
     ),
     Fault(
         "doubles that are equal as floats tie", "ext/engine/_counting.pyx", "while end < n_values and equal[end] > 1",

@@ -26,6 +26,10 @@ _FEW_WEIGHTED = 16
 # number equals FEW_OF_MANY in ext/engine/_sorting.pyx.
 _FEW_RANKS = 24
 
+# Lists up to this length are sorted by words of 32 bits, in chunks of 2⁹ words with AVX-512, else of 2⁸. Longer lists
+# are sorted by words of 64 bits. This number equals TIEAWARE_LONGEST_NARROW in ext/engine/narrow_sorting.h.
+_LONGEST_NARROW = 4096
+
 
 @dataclass(frozen=True)
 class EngineChoice:
@@ -69,10 +73,11 @@ def sorting_pays(lengths: Integers, n_weighted: Integers, depth: int) -> npt.NDA
     """Estimate for which lists sorting costs less than counting and locating.
 
     The costs are in nanoseconds per document, but only their ratios matter. They were measured with engines that differ
-    only in how they group scores, on an Intel Xeon with AVX-512, with NumPy's use of AVX-512 on and off, for lists of
-    24 to 16,000 documents (benchmarks/bench_engines.py shows where the faster engine changes). Counting and merging
-    compile to the same instructions on every processor with AVX2, and NumPy sorts chunks of up to 256 words with a
-    network of such instructions. So the ratios should hold for processors of other vendors too.
+    only in how they group scores, on an Intel Xeon with AVX-512 (counting, locating, and sorting of long lists) and on
+    an AMD EPYC (sorting of shorter lists), with NumPy's use of AVX-512 on and off, for lists of 24 to 16,000 documents
+    (benchmarks/bench_engines.py shows where the faster engine changes). Counting and merging compile to the same
+    instructions on every processor with AVX2, and NumPy sorts chunks of words with a network of such instructions. So
+    the ratios should hold for other processors too.
 
     Parameters
     ----------
@@ -97,9 +102,23 @@ def sorting_pays(lengths: Integers, n_weighted: Integers, depth: int) -> npt.NDA
         ordering, walking = 120 + 16 * n_weighted, 4 * n_weighted
     counting = 0.25 + 0.065 * compared + ordering / n
     locating = 4.0 + 0.55 * np.log2(compared) + ordering / n
-    # A sorting network is made for a power of two. So a list costs as much as one of the next larger power of two.
-    doublings = np.ceil(np.log2(n))
-    network = 1.4 + 1.8 * 2**doublings / n if _sorting.WIDE else 5.2
-    sorting = network + 2.2 * np.maximum(doublings - 8, 0) + (20 + walking) / n
+    sorting = _sorting_costs(n) + (20 + walking) / n
     pays: npt.NDArray[np.bool_] = (n_weighted > _FEW_WEIGHTED) & (sorting < np.minimum(counting, locating))
     return pays
+
+
+def _sorting_costs(n: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the cost per document of sorting words, for lists of n documents."""
+    doublings = np.ceil(np.log2(n))
+    # A sorting network is made for a power of two. So a list costs as much as one of the next larger power of two.
+    padded = 2**doublings / n
+    if _sorting.WIDE:
+        narrow, wide, chunk = 1.5 + 1.2 * padded, 1.4 + 1.8 * padded, 9
+    else:
+        narrow, wide, chunk = 2.4 + padded, np.full(len(n), 5.2), 8
+    costs: npt.NDArray[np.float64] = np.where(
+        n <= _LONGEST_NARROW,
+        narrow + 2.0 * np.maximum(doublings - chunk, 0),
+        wide + 2.2 * np.maximum(doublings - 8, 0),
+    )
+    return costs
