@@ -1,4 +1,4 @@
-"""Arithmetic that gives the same bits on every processor: double-double sums and products, 2^x and log2.
+"""Arithmetic that gives the same bits on every processor: double-double sums and products, 2^x and logarithms.
 
 A double-double is a number represented as the sum of two doubles. The C library has several logarithm functions, which
 differ in the last bit, and chooses one by processor. The functions here use only operations whose results IEEE 754
@@ -114,18 +114,32 @@ cdef inline double log2_exact(double x) noexcept nogil:
 
     The method: x = 2^e m with m in [sqrt(1/2), sqrt(2)), and log m = 2 artanh(s) with s = (m-1)/(m+1), |s| < 0.1716.
     """
-    cdef int exponent, i
+    cdef int exponent
     cdef double m = frexp(x, &exponent)
-    cdef double s, s2, series = 0.0
     if m < 0.7071067811865476:
         m = 2.0 * m
         exponent -= 1
-    s = (m - 1.0) / (m + 1.0)
-    s2 = s * s
+    return exponent + log2_of_ratio((m - 1.0) / (m + 1.0))
+
+
+cdef inline double log1p_exact(double x) noexcept nogil:
+    """Return the natural logarithm of 1 + x for x > -1, within three units in the last place.
+
+    If x is small, 1 + x would lose digits, so the method of `log2_exact` takes s = x/(2+x) instead of (m-1)/(m+1).
+    """
+    if -0.29 < x < 0.41:
+        return 0.6931471805599453 * log2_of_ratio(x / (2.0 + x))
+    return 0.6931471805599453 * log2_exact(1.0 + x)
+
+
+cdef inline double log2_of_ratio(double s) noexcept nogil:
+    """Return the base-2 logarithm of (1+s)/(1-s) for |s| < 0.1716."""
+    cdef double s2 = s * s, series = 0.0
+    cdef int i
     for i in range(23, 1, -2):
         series = (series + 1.0 / i) * s2
     # The constant is 2 / log(2), which turns natural logarithms into base-2 logarithms.
-    return exponent + 2.8853900817779268 * (s + s * series)
+    return 2.8853900817779268 * (s + s * series)
 
 
 cdef inline double exp2_minus_one(double x) noexcept nogil:

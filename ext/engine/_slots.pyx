@@ -6,14 +6,18 @@ total weight of the slots t+1 … t+m, a difference of two rows, is correct to n
 plain doubles, this difference would have lost eight digits at t = 10⁴.
 """
 import numpy as np
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
+from tieaware.kernels cimport _numpy as cnp
+from tieaware.kernels._allocation cimport new_zeros
 from tieaware.kernels._exact cimport (
     add,
     double_double,
     exp2_exact,
     exp2_minus_one,
+    log1p_exact,
     log2_exact,
     product,
     scale,
@@ -155,6 +159,36 @@ def exponentials(const double[::1] exponents):
     return powers
 
 
+def binary_logarithms(const double[::1] numbers):
+    """Return log2 x for float64[n] numbers, within two units in the last place: -inf for 0, NaN for x < 0 or NaN."""
+    cdef cnp.ndarray logarithms = np.empty(numbers.shape[0])
+    cdef double* logarithm = <double*>cnp.PyArray_DATA(logarithms)
+    cdef Py_ssize_t i
+    cdef double x
+    for i in range(numbers.shape[0]):
+        x = numbers[i]
+        if 0.0 < x < INFINITY:
+            logarithm[i] = log2_exact(x)
+        else:
+            logarithm[i] = -INFINITY if x == 0.0 else x if x > 0.0 else NAN
+    return logarithms
+
+
+def logarithms_of_one_more(const double[::1] numbers):
+    """Return ln(1 + x) for float64[n] numbers, within three units in the last place: -inf for -1, NaN for x < -1."""
+    cdef cnp.ndarray logarithms = np.empty(numbers.shape[0])
+    cdef double* logarithm = <double*>cnp.PyArray_DATA(logarithms)
+    cdef Py_ssize_t i
+    cdef double x
+    for i in range(numbers.shape[0]):
+        x = numbers[i]
+        if -1.0 < x < INFINITY:
+            logarithm[i] = log1p_exact(x)
+        else:
+            logarithm[i] = -INFINITY if x == -1.0 else x if x > 0.0 else NAN
+    return logarithms
+
+
 def squares(cnp.ndarray slots not None):
     """Return the prefix sums of squared slot weights, Σ_{i ≤ j} d_i², from the prefix sums of the slot weights d."""
     cdef Py_ssize_t depth = slots.shape[0] - 1
@@ -196,7 +230,7 @@ def ideal(cnp.ndarray labels not None, cnp.ndarray gains not None, cnp.ndarray o
     cdef const double* prefix = <const double*>cnp.PyArray_DATA(slots)
     cdef Py_ssize_t n_lists = offsets.shape[0] - 1, n_labels = gains.shape[0], i, j, n
     cdef bint good = True
-    cdef cnp.ndarray sums = np.zeros(n_lists)
+    cdef cnp.ndarray sums = new_zeros(n_lists, cnp.NPY_DOUBLE)
     cdef double* into = <double*>cnp.PyArray_DATA(sums)
     cdef double* sorted_gains = <double*>malloc(max(labels.shape[0], 1) * sizeof(double))
     cdef double_double d

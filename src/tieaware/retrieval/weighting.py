@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
+from tieaware.kernels import _slots
 from tieaware.retrieval.index import Query, QueryTerms
 from tieaware.retrieval.postings import Numbers, Postings
 
 Weights: TypeAlias = NDArray[np.float32 | np.uint8 | np.uint16]
+
+_LOG_OF_2 = 0.6931471805599453
+_LOG10_OF_2 = 0.3010299956639812
 
 EXPECTED = (
     "letters such as lnc.ltc or Lnu.ltu:slope=0.25, bm25, bm25:k1=0.9,b=0.4, lm-dirichlet:2000, lm-jm:0.1, inl2:c=1, "
@@ -102,14 +106,15 @@ class TfIdf(Weighting):
         # A copy below n: bincount would allocate an array for the largest number, and a caller can change the postings.
         documents = np.minimum(postings.documents, n - 1)
         frequencies = postings.frequencies.astype(np.float64)
-        largest = mean = np.ones(1)
+        largest = log_mean = np.ones(1)
         if tf == "a":
             largest = np.ones(n)
             np.maximum.at(largest, documents, frequencies)
             largest = largest[documents]
         if tf == "L":
-            mean = (postings.lengths / np.maximum(np.bincount(documents, minlength=n), 1))[documents]
-        weights = _term_frequency(tf, frequencies, largest, mean)
+            mean = postings.lengths / np.maximum(np.bincount(documents, minlength=n), 1)
+            log_mean = _one_plus_log(mean)[documents]
+        weights = _term_frequency(tf, frequencies, largest, log_mean)
         df = postings.document_frequencies
         weights *= np.repeat(_idf(idf, df, n), df)
         if normalisation == "c":
@@ -136,14 +141,14 @@ class TfIdf(Weighting):
             return np.empty(0)
         frequencies, sizes = queries.frequencies.astype(np.float64), np.diff(queries.offsets)
         df = postings.starts[queries.terms + 1] - postings.starts[queries.terms]
-        largest = mean = np.ones(1)
+        largest = log_mean = np.ones(1)
         if tf == "a":
             largest = np.zeros(len(sizes))
             largest[sizes > 0] = np.maximum.reduceat(frequencies, queries.offsets[:-1][sizes > 0])
             largest = np.repeat(largest, sizes)
         if tf == "L":
-            mean = np.repeat(queries.sums(frequencies) / np.maximum(sizes, 1), sizes)
-        weights = _term_frequency(tf, frequencies, largest, mean)
+            log_mean = np.repeat(_one_plus_log(queries.sums(frequencies) / np.maximum(sizes, 1)), sizes)
+        weights = _term_frequency(tf, frequencies, largest, log_mean)
         weights *= _idf(idf, df, len(postings.lengths))
         if normalisation == "n":
             return weights
@@ -166,17 +171,45 @@ class TfIdf(Weighting):
         return _idf(self._queries[1], postings.document_frequencies, len(postings.lengths))
 
 
-def _term_frequency(letter: str, tf: Values, largest: Values, mean: Values) -> Values:
+def _term_frequency(letter: str, tf: Values, largest: Values, log_mean: Values) -> Values:
+    """Return the first factor of the weights. `log_mean` is 1 + log mean tf for the letter L, otherwise 1."""
     if letter == "n":
         return tf
     if letter == "b":
         return np.ones(len(tf))
     if letter == "a":
         return 0.5 + 0.5 * tf / largest
-    log: Values = 1 + np.log10(tf)
-    if letter == "L":
-        log /= 1 + np.log10(mean)
-    return 1 + np.log10(log) if letter == "d" else log
+    if letter == "d":
+        return _of_counts(lambda counts: _one_plus_log(_one_plus_log(counts)), tf)
+    return _of_counts(_one_plus_log, tf) / log_mean
+
+
+def _of_counts(function: Callable[[Values], Values], counts: Values) -> Values:
+    """Return the values of a function for counts from 1, of which the same few occur again and again."""
+    most = int(counts.max(initial=1))
+    if most > len(counts):
+        return function(counts)
+    return function(np.arange(1.0, most + 1))[np.maximum(counts, 1).astype(np.intp) - 1]
+
+
+# The logarithms of NumPy and of the C library differ in the last bit between processors. These do not.
+
+
+def _log2(numbers: Values) -> Values:
+    return _slots.binary_logarithms(np.ascontiguousarray(numbers, np.float64))
+
+
+def log10(numbers: Values) -> Values:
+    """Return the logarithms of an array to the base 10."""
+    return _log2(numbers) * _LOG10_OF_2
+
+
+def _one_plus_log(numbers: Values) -> Values:
+    return 1 + log10(numbers)
+
+
+def _log1p(numbers: Values) -> Values:
+    return _slots.logarithms_of_one_more(np.ascontiguousarray(numbers, np.float64))
 
 
 def _sizes(letter: str, postings: Postings, documents: Numbers) -> Values:
@@ -199,10 +232,10 @@ def _idf(letter: str, df: Integers, n: int) -> Values:
     if letter == "n":
         return np.ones(len(df))
     if letter == "s":
-        idf: Values = np.log((1 + n) / (1 + df)) + 1
+        idf: Values = _log2((1 + n) / (1 + df)) * _LOG_OF_2 + 1
     else:
         # Letter p is max(0, log((n - df) / df)); taking the maximum first avoids log(0) for a term of all documents.
-        idf = np.log10(n / df) if letter == "t" else np.log10(np.maximum(n - df, df) / df)
+        idf = log10(n / df) if letter == "t" else log10(np.maximum(n - df, df) / df)
     return idf
 
 
@@ -235,7 +268,7 @@ class BM25(_CountsOfQuery):
     def of_postings(self, postings: Postings) -> Weights:
         """Return the BM25 weight of every posting."""
         n, df = len(postings.lengths), postings.document_frequencies
-        idf = np.log1p((n - df + 0.5) / (df + 0.5))
+        idf = _log1p((n - df + 0.5) / (df + 0.5))
         lengths = postings.lengths / max(postings.lengths.sum() / max(n, 1), 1e-300)
         tf = postings.frequencies.astype(np.float64)
         tf /= tf + (self.k1 * (1 - self.b + self.b * lengths))[postings.documents]
@@ -266,11 +299,11 @@ class Dirichlet(_CountsOfQuery):
     def of_postings(self, postings: Postings) -> Weights:
         """Return log(1 + tf / (mu P(t | C))) for every posting."""
         expected = np.repeat(self.mu * _shares_of_tokens(postings), postings.document_frequencies)
-        return np.log1p(postings.frequencies / expected).astype(np.float32)
+        return _log1p(postings.frequencies / expected).astype(np.float32)
 
     def of_documents(self, postings: Postings) -> Values:
         """Return log(mu / (length + mu)) for every document."""
-        return -np.log1p(postings.lengths / self.mu)
+        return -_log1p(postings.lengths / self.mu)
 
 
 class JelinekMercer(_CountsOfQuery):
@@ -290,7 +323,7 @@ class JelinekMercer(_CountsOfQuery):
         """Return log(1 + (1 - λ) tf / (λ length P(t | C))) for every posting."""
         shares = np.repeat(_shares_of_tokens(postings), postings.document_frequencies)
         ratios = postings.frequencies / np.maximum(postings.lengths, 1)[postings.documents] / shares
-        return np.log1p((1 - self.smoothing) / self.smoothing * ratios).astype(np.float32)
+        return _log1p((1 - self.smoothing) / self.smoothing * ratios).astype(np.float32)
 
 
 class InL2(_CountsOfQuery):
@@ -310,9 +343,9 @@ class InL2(_CountsOfQuery):
         """Return the InL2 weight of every posting."""
         n, df = len(postings.lengths), postings.document_frequencies
         mean = postings.lengths.sum() / max(n, 1)
-        factors = np.log2(1 + self.c * mean / np.maximum(postings.lengths, 1))
+        factors = _log2(1 + self.c * mean / np.maximum(postings.lengths, 1))
         tf = postings.frequencies * factors[postings.documents]
-        weights: Weights = (np.repeat(np.log2((n + 1) / (df + 0.5)), df) * tf / (tf + 1)).astype(np.float32)
+        weights: Weights = (np.repeat(_log2((n + 1) / (df + 0.5)), df) * tf / (tf + 1)).astype(np.float32)
         return weights
 
 
