@@ -1,14 +1,16 @@
 """Selection of the documents of each list that may have a weight for a measure, and lookup of their weights.
 
 Most documents of most lists are unjudged or have the label 0, and these documents have no weight for most measures.
-Judged documents without a weight are only counted, many at a time. Documents that may have a weight are called
+Judged documents without a weight are only counted, 64 at a time (labels.h). Documents that may have a weight are called
 *listed*: their positions and labels are written to arrays. So no array made here is as large as the array of labels.
 """
 import numpy as np
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
+from tieaware.kernels cimport _numpy as cnp
+from tieaware.kernels._allocation cimport new_array, new_matrix, new_zeros, zero_matrix
 from tieaware.kernels._exact cimport MOST_PARTS, rounded_sum
 
 cnp.import_array()
@@ -23,9 +25,14 @@ ctypedef fused label_t:
     uint32_t
     uint64_t
 
-# The number of labels that are counted at a time. It is so small that 8 bits suffice for the counts.
-cdef enum:
-    CHUNK = 64
+cdef extern from "engine/labels.h" nogil:
+    enum:
+        TIEAWARE_CHUNK
+    bint tieaware_all_zero(const void*, Py_ssize_t)
+    uint64_t tieaware_listed(const int32_t*, Py_ssize_t, int32_t, int32_t, int64_t*)
+
+cdef extern from "engine/portable.h" nogil:
+    int tieaware_lowest_bit(uint64_t)
 
 cdef enum Outcome:
     GOOD
@@ -58,68 +65,78 @@ cdef bint make_room(Listed* listed, Py_ssize_t more) noexcept nogil:
     return True
 
 
-cdef Outcome list_some(const label_t* labels, Py_ssize_t n, int64_t position, label_t least, label_t lowest,
-                       Listed* listed, int64_t* n_listed) noexcept nogil:
-    """Find the listed documents among n documents: append them to `listed`, and add the judged ones to `n_listed`.
+cdef inline bint narrow(const label_t* labels, Py_ssize_t n, int32_t* narrowed) noexcept nogil:
+    """Copy n labels to 32 bits each; return False if a label needs more.
 
-    `position` is the position of the first of the n documents in its list.
+    Each label is read only once, because another thread may change it between the check and the copy.
     """
     cdef Py_ssize_t i
     cdef label_t label
-    cdef int32_t value
-    if not make_room(listed, n):
-        return NO_MEMORY
+    cdef uint64_t beyond = 0
     for i in range(n):
-        # Read the label only once, because another thread may change it between two reads.
         label = labels[i]
-        if label >= least or label < lowest:
-            value = <int32_t>label
-            if <label_t>value != label or (value < 0) != (label < 0):
-                return NO_LABEL
-            listed.positions[listed.n] = position + i
-            listed.labels[listed.n] = value
-            listed.n += 1
-            n_listed[0] += value >= 0
-    return GOOD
+        narrowed[i] = <int32_t>label
+        if label_t is int64_t:
+            # The numbers -2**31 ... 2**31 - 1, and no others, become 0 ... 2**32 - 1 by adding 2**31.
+            beyond |= (<uint64_t>label + (<uint64_t>1 << 31)) >> 32
+        elif label_t is uint32_t or label_t is uint64_t:
+            beyond |= <uint64_t>label >> 31
+    return beyond == 0
 
 
-cdef Outcome list_all(const label_t* labels, const int64_t* offsets, Py_ssize_t n_lists, label_t least, label_t lowest,
+cdef void add(Listed* listed, const int32_t* labels, uint64_t bits, int64_t position) noexcept nogil:
+    """Append the documents whose bits are set to `listed`, which has room. `position` is that of the first bit."""
+    cdef int64_t* positions = listed.positions
+    cdef int32_t* into = listed.labels
+    cdef Py_ssize_t n = listed.n
+    cdef int i
+    while bits != 0:
+        i = tieaware_lowest_bit(bits)
+        positions[n] = position + i
+        into[n] = labels[i]
+        n += 1
+        bits &= bits - 1
+    listed.n = n
+
+
+cdef Outcome list_all(const label_t* labels, const int64_t* offsets, Py_ssize_t n_lists, int32_t least, int32_t lowest,
                       Listed* listed, int64_t* judged_offsets, int64_t* left_out) noexcept nogil:
     """List the documents whose label is at least `least` or below `lowest`, and count the other judged documents.
 
     In `listed`, the documents of list q begin at index judged_offsets[q]. left_out[q] is the number of judged documents
     of list q that are not in `listed`.
     """
-    cdef Py_ssize_t q, i
-    cdef int64_t at, end, n_judged, n_listed
-    cdef label_t judged, found
-    cdef const label_t* chunk
-    cdef Outcome outcome
+    cdef int32_t narrowed[TIEAWARE_CHUNK]
+    cdef const int32_t* chunk = narrowed
+    cdef Py_ssize_t q, i, n
+    cdef int64_t at, end, n_judged
+    cdef uint64_t bits
     judged_offsets[0] = 0
     for q in range(n_lists):
         at = offsets[q]
         end = offsets[q + 1]
-        n_judged = n_listed = 0
+        n_judged = 0
         # Invariant: the documents before index `at` have been counted, and the listed documents among them written.
-        while at + CHUNK <= end:
-            chunk = labels + at
-            judged = found = 0
-            for i in range(CHUNK):
-                judged += chunk[i] >= 0
-                found += (chunk[i] >= least) | (chunk[i] < lowest)
-            n_judged += judged
-            if found != 0:
-                outcome = list_some(chunk, CHUNK, at - offsets[q], least, lowest, listed, &n_listed)
-                if outcome != GOOD:
-                    return outcome
-            at += CHUNK
-        for i in range(end - at):
-            n_judged += labels[at + i] >= 0
-        outcome = list_some(labels + at, end - at, at - offsets[q], least, lowest, listed, &n_listed)
-        if outcome != GOOD:
-            return outcome
+        while at < end:
+            n = min(end - at, <int64_t>TIEAWARE_CHUNK)
+            if least > 0 and n == TIEAWARE_CHUNK and tieaware_all_zero(labels + at, sizeof(label_t)):
+                n_judged += n
+                at += n
+                continue
+            if label_t is int32_t:
+                chunk = labels + at
+            elif not narrow(labels + at, n, narrowed):
+                return NO_LABEL
+            bits = tieaware_listed(chunk, n, least, lowest, &n_judged)
+            if bits != 0:
+                if not make_room(listed, n):
+                    return NO_MEMORY
+                add(listed, chunk, bits, at - offsets[q])
+            at += n
         judged_offsets[q + 1] = listed.n
-        left_out[q] = max(n_judged - n_listed, <int64_t>0)
+        for i in range(judged_offsets[q], listed.n):
+            n_judged -= listed.labels[i] >= 0
+        left_out[q] = max(n_judged, <int64_t>0)
     return GOOD
 
 
@@ -154,10 +171,9 @@ def listed(cnp.ndarray labels not None, cnp.ndarray offsets not None, bint zeros
     cdef const void* data = cnp.PyArray_DATA(labels)
     cdef int size = <int>cnp.PyArray_ITEMSIZE(labels)
     cdef bint signed = cnp.PyArray_ISSIGNED(labels)
-    cdef int64_t least = 0 if zeros else 1
-    # Documents with labels below `lowest` are listed, either because they are in the pool, or so that `list_some`
-    # detects a label that does not fit in int32.
-    cdef int64_t lowest = -1 if pool else -(<int64_t>1 << (8 * min(size, 4) - 1))
+    cdef int32_t least = 0 if zeros else 1
+    # Documents with labels below `lowest` are listed. No label is below the lowest number.
+    cdef int32_t lowest = -1 if pool else INT32_MIN
     cdef Listed found
     cdef Outcome outcome
     found.positions = NULL
@@ -174,13 +190,13 @@ def listed(cnp.ndarray labels not None, cnp.ndarray offsets not None, bint zeros
             elif signed:
                 outcome = list_all(<const int64_t*>data, of_lists, n_lists, least, lowest, &found, into, others)
             elif size == 1:
-                outcome = list_all(<const uint8_t*>data, of_lists, n_lists, least, 0, &found, into, others)
+                outcome = list_all(<const uint8_t*>data, of_lists, n_lists, least, lowest, &found, into, others)
             elif size == 2:
-                outcome = list_all(<const uint16_t*>data, of_lists, n_lists, least, 0, &found, into, others)
+                outcome = list_all(<const uint16_t*>data, of_lists, n_lists, least, lowest, &found, into, others)
             elif size == 4:
-                outcome = list_all(<const uint32_t*>data, of_lists, n_lists, least, 0, &found, into, others)
+                outcome = list_all(<const uint32_t*>data, of_lists, n_lists, least, lowest, &found, into, others)
             else:
-                outcome = list_all(<const uint64_t*>data, of_lists, n_lists, least, 0, &found, into, others)
+                outcome = list_all(<const uint64_t*>data, of_lists, n_lists, least, lowest, &found, into, others)
         if outcome == NO_MEMORY:
             raise MemoryError("no memory for the judged documents")
         if outcome == NO_LABEL:
@@ -201,7 +217,7 @@ def count(cnp.ndarray labels not None, cnp.ndarray offsets not None, int64_t lea
     cdef Py_ssize_t n_lists = offsets.shape[0] - 1, q, i
     cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
     cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
-    cdef cnp.ndarray counts = np.empty(n_lists)
+    cdef cnp.ndarray counts = new_array(n_lists, cnp.NPY_DOUBLE)
     cdef double* into = <double*>cnp.PyArray_DATA(counts)
     cdef int64_t n
     with nogil:
@@ -248,6 +264,61 @@ def longest(cnp.ndarray offsets not None):
     return most
 
 
+def lengths(cnp.ndarray offsets not None):
+    """Return the length of each list, int64[n_lists]; `offsets` is int64[n_lists + 1]."""
+    cdef Py_ssize_t n_lists = offsets.shape[0] - 1, q
+    cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
+    cdef cnp.ndarray found
+    if cnp.PyArray_TYPE(offsets) != cnp.NPY_INT64 or not cnp.PyArray_IS_C_CONTIGUOUS(offsets):
+        raise ValueError("the offsets have an unexpected type or layout")
+    found = new_array(n_lists, cnp.NPY_INT64)
+    cdef int64_t* into = <int64_t*>cnp.PyArray_DATA(found)
+    for q in range(n_lists):
+        into[q] = bound[q + 1] - bound[q]
+    return found
+
+
+def beside(list columns not None, Py_ssize_t n_rows):
+    """Return a matrix with these columns, each n_rows numbers, and two matrices of zeros of the same shape.
+
+    They are float64[n_rows, n_columns], and the last one int64[n_rows, n_columns].
+    """
+    cdef Py_ssize_t n_columns = len(columns), i, row
+    cdef cnp.ndarray matrix = new_matrix(n_rows, n_columns, cnp.NPY_DOUBLE), column
+    cdef double* into = <double*>cnp.PyArray_DATA(matrix)
+    cdef const double* number
+    for i in range(n_columns):
+        column = columns[i]
+        if not (cnp.PyArray_TYPE(column) == cnp.NPY_DOUBLE and cnp.PyArray_IS_C_CONTIGUOUS(column)):
+            column = np.ascontiguousarray(column, np.float64)
+        if cnp.PyArray_NDIM(column) != 1 or column.shape[0] != n_rows:
+            raise ValueError("a column has an unexpected shape")
+        number = <const double*>cnp.PyArray_DATA(column)
+        for row in range(n_rows):
+            into[row * n_columns + i] = number[row]
+    return matrix, zero_matrix(n_rows, n_columns, cnp.NPY_DOUBLE), zero_matrix(n_rows, n_columns, cnp.NPY_INT64)
+
+
+def norms(cnp.ndarray totals not None, list ones not None):
+    """Return the norm of each measure for each query: its total, or 1 in the columns `ones`; 0 without a total above 0.
+
+    Both are float64[n_queries, n_measures], C-contiguous.
+    """
+    cdef Py_ssize_t n_rows = totals.shape[0], n_columns = totals.shape[1], i, row, column
+    cdef cnp.ndarray found = new_matrix(n_rows, n_columns, cnp.NPY_DOUBLE)
+    cdef double* norm = <double*>cnp.PyArray_DATA(found)
+    cdef const double* total = <const double*>cnp.PyArray_DATA(totals)
+    for i in range(n_rows * n_columns):
+        norm[i] = total[i] if total[i] > 0.0 else 0.0
+    for i in range(len(ones)):
+        column = ones[i]
+        if not 0 <= column < n_columns:
+            raise IndexError(f"column {column} is out of range for {n_columns} measures")
+        for row in range(n_rows):
+            norm[row * n_columns + column] = 1.0 if total[row * n_columns + column] > 0.0 else 0.0
+    return found
+
+
 def clear_undefined(cnp.ndarray norms not None, cnp.ndarray totals not None):
     """Set each norm to 0 whose total is not positive. Both are C-contiguous float64 arrays of the same shape.
 
@@ -288,9 +359,9 @@ def weighted(cnp.ndarray offsets not None, cnp.ndarray positions not None, cnp.n
     cdef const int64_t* position = <const int64_t*>cnp.PyArray_DATA(positions)
     cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
     cdef const double* weight = <const double*>cnp.PyArray_DATA(by_label)
-    cdef cnp.ndarray is_weighted_array = np.zeros(n_labels, np.uint8)
+    cdef cnp.ndarray is_weighted_array = new_zeros(n_labels, cnp.NPY_UINT8)
     cdef uint8_t* is_weighted = <uint8_t*>cnp.PyArray_DATA(is_weighted_array)
-    cdef cnp.ndarray weighted_offsets = np.empty(n_lists + 1, np.int64)
+    cdef cnp.ndarray weighted_offsets = new_array(n_lists + 1, cnp.NPY_INT64)
     cdef int64_t* weighted_bound = <int64_t*>cnp.PyArray_DATA(weighted_offsets)
     cdef cnp.ndarray weighted_positions, weighted_labels, weights
     cdef int64_t* into_position
@@ -309,9 +380,9 @@ def weighted(cnp.ndarray offsets not None, cnp.ndarray positions not None, cnp.n
             for i in range(bound[q], bound[q + 1]):
                 n_weighted += is_weighted[max(label[i], first) - first]
             weighted_bound[q + 1] = n_weighted
-    weighted_positions = np.empty(n_weighted, np.int64)
-    weighted_labels = np.empty(n_weighted, np.int32)
-    weights = np.empty((n_weightings, n_weighted), np.float64)
+    weighted_positions = new_array(n_weighted, cnp.NPY_INT64)
+    weighted_labels = new_array(n_weighted, cnp.NPY_INT32)
+    weights = new_matrix(n_weightings, n_weighted, cnp.NPY_DOUBLE)
     into_position = <int64_t*>cnp.PyArray_DATA(weighted_positions)
     into_label = <int32_t*>cnp.PyArray_DATA(weighted_labels)
     into_weight = <double*>cnp.PyArray_DATA(weights)

@@ -29,7 +29,7 @@ def _labels_of_type(dtype, share):
     return labels.astype(dtype)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.02, 1.0])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 1.0])
 @pytest.mark.parametrize("pool", [False, True])
 @pytest.mark.parametrize("zeros", [False, True])
 @pytest.mark.parametrize("dtype", INTEGERS)

@@ -44,7 +44,7 @@ class Judgments:
 
     Attributes
     ----------
-    totals : dict
+    totals : list
         A cache of the totals of measures over these judgments, which `tieaware.engine.totals` fills.
     """
 
@@ -59,8 +59,8 @@ class Judgments:
         self.is_part = is_part
         self.subtopics = subtopics
         self.documents = documents
-        self.totals: dict[Any, Any] = {}
-        self._counts: dict[int, Values] = {}
+        self.totals: list[Any] = []
+        self._counts: dict[float, Values] = {}
 
     @cached_property
     def as_part(self) -> Judgments:
@@ -103,13 +103,13 @@ class Judgments:
 
     def count(self, least: float) -> Values:
         """Return how many documents of each query have label `least` or a higher label: float64[n_queries]."""
-        number = ceil(min(least, 2**40)) if self.grades is None else self.grades.first_of(least)
-        known = self._counts.get(number)
+        known = self._counts.get(least)
         if known is None:
+            number = ceil(min(least, 2**40)) if self.grades is None else self.grades.first_of(least)
             known = _labels.count(self.labels, self.offsets, number)
             if number <= 0 and self.left_out is not None:
                 known += self.left_out
-            self._counts[number] = known
+            self._counts[least] = known
         return known
 
     def count_positive(self) -> Values:
@@ -256,7 +256,7 @@ class JudgedLists(NamedTuple):
     @property
     def lengths(self) -> Integers:
         """The number of ranked documents of each list."""
-        lengths: Integers = self.offsets[1:] - self.offsets[:-1]
+        lengths: Integers = _labels.lengths(self.offsets)
         return lengths if self.excluded is None else lengths - np.diff(self.excluded.offsets)
 
     @property
