@@ -4,19 +4,20 @@ The score of a candidate is the sum, over the posting lists in their order, of q
 cheapest of three ways is taken: looking up the candidates in the bitmap of the list, looking up the postings in a
 bitmap of the candidates, or galloping through both. All of them add the same numbers in the same order.
 
-If the lists of candidates have weights, entries whose documents cannot be among the top k are left out first. The
-entries of a single list give a floor, a score that k candidates reach. An entry is left out if its weight and the
-largest weights of all other terms add up to less.
+If the lists of candidates have weights, entries whose documents cannot be among the top k are left out first
+(_entry_bounds.pyx).
 """
-from libc.math cimport INFINITY, isfinite
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from tieaware.kernels._entry_bounds cimport (
+    Bounds, Filter, Narrowing, close_narrowing, find_floor, has_bounds, narrow, open_narrowing
+)
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
-from tieaware.kernels._posting_impacts cimport impact
 from tieaware.kernels._term_lists cimport Lists, PostingLists, close_lists, look_up, score_list
-from tieaware.kernels._top cimport Best, close_best, found, leave_out, offer, open_best, score_of
+from tieaware.kernels._top cimport Best, Results, close_best, offer, open_best
 
 cdef extern from "retrieval/accumulators.h":
     enum: TIEAWARE_WORD
@@ -52,142 +53,6 @@ cdef struct Candidates:
     uint64_t* bits
     uint32_t* ranks
     uint32_t n_documents
-
-
-ctypedef fused Weight:
-    float
-    uint8_t
-    uint16_t
-
-
-# Bounds of the scores of a query's candidates. The entries of list i have the weights of its term.
-cdef struct Bounds:
-    # For each list: query_weight · the largest weight of the term, · that of the documents that the list lacks, and ·
-    # the k-th largest weight of the entries, 0 if there are fewer.
-    double* largest
-    double* missing
-    double* kth
-    # NULL, or the base of the document of each entry; and the largest base of all documents.
-    const double* bases
-    double most_base
-    # Whether `missing` was made from the largest sums of weight and base: query_weight · sum.
-    bint is_with_base
-    # A score that k candidates reach.
-    double floor
-
-# The share of a score by which a sum of fewer than 4096 numbers in another order may be wrong because of rounding.
-cdef double ROUNDING = 2.0 ** -40
-
-
-cdef inline int64_t keep(
-    const int32_t* documents, const Weight* weights, const double* bases, int64_t n, double query_weight,
-    double needed, int32_t* kept
-) noexcept nogil:
-    """Copy the documents of the entries whose query_weight · weight + base is at least `needed`; return their number.
-
-    A sum that is not a number counts as large enough.
-    """
-    cdef int64_t j, m = 0
-    if bases == NULL:
-        for j in range(n):
-            kept[m] = documents[j]
-            m += not query_weight * <double>weights[j] < needed
-        return m
-    for j in range(n):
-        kept[m] = documents[j]
-        m += not query_weight * <double>weights[j] + bases[j] < needed
-    return m
-
-
-cdef int64_t keep_entries(Lists* entries, Bounds* bounds, int32_t* kept) noexcept nogil:
-    """Leave out entries whose documents have a score below the floor; return the number of entries that were read.
-
-    Lists are left out as a whole, in ascending order of their largest weights, as long as a document that is in no
-    other list cannot reach the floor.
-    """
-    cdef Py_ssize_t i, lightest
-    cdef int64_t n = 0, n_read = 0, a, length
-    cdef double total = bounds.most_base, q, needed, out = 0.0, without_base, with_base
-    for i in range(entries.n):
-        total += bounds.largest[i]
-    # No score can be wrong by more than this.
-    bounds.floor -= (bounds.floor + total) * ROUNDING
-    while True:
-        lightest = -1
-        for i in range(entries.n):
-            if entries.starts[i] < entries.stops[i] and (
-                lightest < 0 or bounds.largest[i] < bounds.largest[lightest]
-            ):
-                lightest = i
-        if lightest < 0:
-            break
-        # A document that is only in the lists left out has their largest weights and, in other terms, missing weights.
-        # If these depend on the base, the sum is largest for the lowest or the highest base.
-        without_base = out + bounds.largest[lightest]
-        with_base = without_base + bounds.most_base
-        for i in range(entries.n):
-            if i != lightest and bounds.missing[i] >= 0.0:
-                without_base += bounds.missing[i]
-                if bounds.is_with_base:
-                    with_base += max(0.0, bounds.missing[i] - bounds.most_base * entries.query_weights[i])
-                else:
-                    with_base += bounds.missing[i]
-        if not max(without_base, with_base) < bounds.floor:
-            break
-        out += bounds.largest[lightest]
-        entries.stops[lightest] = entries.starts[lightest]
-        # Its missing weights are part of its largest weights.
-        bounds.missing[lightest] = -1.0
-    for i in range(entries.n):
-        a, q = entries.starts[i], entries.query_weights[i]
-        length = entries.stops[i] - a
-        n_read += length
-        needed = bounds.floor - (total - bounds.most_base - bounds.largest[i])
-        if bounds.bases == NULL:
-            needed -= bounds.most_base
-        entries.starts[i] = entries.next[i] = n
-        if entries.kind == 4:
-            n += keep(entries.documents + a, <const float*>entries.weights + a,
-                      NULL if bounds.bases == NULL else bounds.bases + a, length, q, needed, kept + n)
-        elif entries.kind == 1:
-            n += keep(entries.documents + a, <const uint8_t*>entries.weights + a,
-                      NULL if bounds.bases == NULL else bounds.bases + a, length, q, needed, kept + n)
-        else:
-            n += keep(entries.documents + a, <const uint16_t*>entries.weights + a,
-                      NULL if bounds.bases == NULL else bounds.bases + a, length, q, needed, kept + n)
-        entries.stops[i] = n
-    entries.documents = kept
-    entries.n_postings = n
-    return n_read
-
-
-cdef void raise_floor(const Lists* entries, Bounds* bounds, Best* best) noexcept nogil:
-    """Find the floor: the k-th highest sum of weight and base in the list with the largest k-th weight."""
-    cdef Py_ssize_t i, which = -1
-    cdef int64_t j
-    bounds.floor = 0.0
-    for i in range(entries.n):
-        if bounds.kth[i] > bounds.floor:
-            which, bounds.floor = i, bounds.kth[i]
-    if which < 0 or bounds.bases == NULL:
-        return
-    for j in range(entries.starts[which], entries.stops[which]):
-        offer(best, <int32_t>(j - entries.starts[which]),
-              impact(entries.weights, entries.kind, j, entries.query_weights[which]) + bounds.bases[j])
-    if best.heap.size >= best.k:
-        leave_out(best)
-        bounds.floor = max(bounds.floor, score_of(best.heap.entries[best.k - 1]))
-
-
-cdef bint has_bounds(const Lists* lists, const Lists* entries) noexcept nogil:
-    """Return whether the weights of the query allow bounds of scores."""
-    cdef Py_ssize_t i
-    if lists.n != entries.n or lists.n >= 4096:
-        return False
-    for i in range(lists.n):
-        if not (lists.query_weights[i] >= 0.0 and isfinite(lists.query_weights[i])):
-            return False
-    return True
 
 
 cdef void merge(Candidates* candidates, Lists* entries, int64_t at_least) noexcept nogil:
@@ -285,161 +150,304 @@ cdef int64_t add_weights(Candidates* candidates, Lists* lists, Interruption* int
     return n
 
 
-cdef void offer_all(Candidates* candidates, const double* base, Best* best) noexcept nogil:
-    """Offer the candidates with their scores: without a base, only those with a score above 0."""
+# What is added to the sum of each document: `base`, unless it is NULL, and a weight times the document's part, unless
+# `parts` is NULL.
+cdef struct Added:
+    const double* base
+    const double* parts
+    double part_weight
+
+
+cdef inline double added_to(const Added* added, int32_t document) noexcept nogil:
+    if added.parts == NULL:
+        return added.base[document]
+    if added.base == NULL:
+        return added.part_weight * added.parts[document]
+    return added.part_weight * added.parts[document] + added.base[document]
+
+
+cdef void offer_all(Candidates* candidates, const Added* added, Best* best) noexcept nogil:
+    """Offer the candidates with their scores: if nothing is added, only those with a score above 0."""
     cdef int64_t i
     cdef double score
     for i in range(candidates.n):
         score = candidates.sums[i]
-        if base != NULL:
-            score = score + base[candidates.documents[i]]
+        if added.base != NULL or added.parts != NULL:
+            score = score + added_to(added, candidates.documents[i])
         elif not score > 0.0:
             continue
         best.documents += 1
         offer(best, candidates.documents[i], score)
 
 
+# The parameters of `search` that all queries share, and memory that one query after another uses.
+cdef struct Search:
+    int64_t n_documents
+    int64_t fewest
+    int64_t k
+    bint whole_ties
+    # The bounds of all lists of candidates; `largest` is NULL if there are none.
+    const double* largest
+    const double* missing
+    const double* kth
+    const double* bases
+    double most_base
+    bint missing_with_base
+    # The filters of all terms: that of term t has the words from filter_starts[t] to filter_starts[t + 1].
+    const int64_t* filter_starts
+    const uint64_t* filter_words
+    int64_t n_filter_words
+    Narrowing narrowing
+    # Room for as many documents and sums as a query has entries.
+    int64_t room
+    int32_t* documents
+    double* sums
+    # Room for a word for each 64 documents, and for the planes of counters.
+    Py_ssize_t n_words
+    int n_planes
+    uint64_t* bits
+    uint32_t* ranks
+    uint64_t* planes
+    # Room for three numbers and a filter for each list of a query.
+    double* of_lists
+    Filter* filters
+
+
+cdef int open_search(Search* search, int64_t most_entries, int64_t most_lists, int64_t most_at_least) except -1:
+    """Allocate the memory for queries with at most this many entries and lists."""
+    cdef size_t n_words = (search.n_documents + TIEAWARE_WORD - 1) // TIEAWARE_WORD
+    while most_at_least - 1 >> search.n_planes:
+        search.n_planes += 1
+    search.n_words, search.room = n_words, most_entries
+    search.documents = <int32_t*>malloc(<size_t>(most_entries + 1) * sizeof(int32_t))
+    search.sums = <double*>malloc(<size_t>(most_entries + 1) * sizeof(double))
+    search.bits = <uint64_t*>malloc((n_words + 1) * sizeof(uint64_t))
+    search.ranks = <uint32_t*>malloc((n_words + 1) * sizeof(uint32_t))
+    search.planes = <uint64_t*>malloc((n_words * search.n_planes + 1) * sizeof(uint64_t))
+    search.of_lists = <double*>malloc(<size_t>(3 * most_lists + 1) * sizeof(double))
+    search.filters = <Filter*>malloc(<size_t>(most_lists + 1) * sizeof(Filter))
+    if not (
+        search.documents and search.sums and search.bits and search.ranks and search.planes and search.of_lists
+        and search.filters
+    ):
+        raise MemoryError
+    if search.largest != NULL:
+        open_narrowing(&search.narrowing, most_entries, most_lists, search.n_documents)
+    return 0
+
+
+cdef void close_search(Search* search) noexcept:
+    free(search.documents)
+    close_narrowing(&search.narrowing)
+    free(search.sums)
+    free(search.bits)
+    free(search.ranks)
+    free(search.planes)
+    free(search.of_lists)
+    free(search.filters)
+
+
+cdef void filter_of(const Search* search, int64_t term, Filter* filter) noexcept nogil:
+    """Find the filter of a term. An array that was changed since it was made gives no filter."""
+    cdef int64_t start, n
+    filter.n_words = 0
+    if search.filter_starts != NULL:
+        start, n = search.filter_starts[term], search.filter_starts[term + 1] - search.filter_starts[term]
+        if 0 <= start and 0 < n <= search.n_filter_words - start and n & (n - 1) == 0 and n <= 1 << 25:
+            filter.words, filter.n_words = search.filter_words + start, n
+
+
+cdef int search_one(
+    Search* search, Lists* entries, Lists* lists, const int64_t* which, int64_t at_least, const Added* added,
+    Results results, Interruption* interruption
+) except -1 nogil:
+    """Score the candidates of one query, and add its top documents to the results."""
+    cdef Candidates candidates
+    cdef Best best, lowest
+    cdef Bounds bounds
+    cdef double q
+    cdef Py_ssize_t i
+    cdef int n_planes = 0
+    cdef int64_t n_read = entries.n_postings, fewest = search.fewest
+    memset(&candidates, 0, sizeof(candidates))
+    memset(&best, 0, sizeof(best))
+    memset(&lowest, 0, sizeof(lowest))
+    memset(&bounds, 0, sizeof(bounds))
+    candidates.n_documents = <uint32_t>search.n_documents
+    candidates.documents, candidates.sums = search.documents, search.sums
+    try:
+        if search.largest != NULL and at_least == 1 and fewest <= search.k and has_bounds(lists, entries):
+            bounds.largest, bounds.missing = search.of_lists, search.of_lists + entries.n
+            bounds.kth = search.of_lists + 2 * entries.n
+            for i in range(entries.n):
+                q = entries.query_weights[i]
+                bounds.largest[i], bounds.missing[i] = q * search.largest[which[i]], q * search.missing[which[i]]
+                bounds.kth[i] = q * search.kth[which[i]]
+                filter_of(search, which[i], &search.filters[i])
+            bounds.filters = search.filters
+            bounds.bases, bounds.most_base = search.bases, search.most_base
+            bounds.is_with_base = search.missing_with_base
+            open_best(&lowest, search.k, entries.n_postings, False, False)
+            lowest.bound = -INFINITY
+            find_floor(entries, &bounds, &lowest)
+            if bounds.floor > 0.0:
+                n_read = narrow(entries, lists, &bounds, &search.narrowing, &lowest)
+                # At least k candidates reach the floor.
+                fewest = 0
+        if entries.n_postings * WORDS_PER_ENTRY >= search.n_words or entries.n >= MANY_LISTS:
+            candidates.bits, candidates.ranks = search.bits, search.ranks
+            memset(candidates.bits, 0, search.n_words * sizeof(uint64_t))
+            while at_least - 1 >> n_planes:
+                n_planes += 1
+            unite(&candidates, entries, (<uint64_t>1 << n_planes) - <uint64_t>at_least, n_planes, search.planes,
+                  search.n_words)
+        else:
+            merge(&candidates, entries, at_least)
+        if candidates.n < fewest:
+            return results.skip()
+        memset(candidates.sums, 0, candidates.n * sizeof(double))
+        open_best(&best, search.k, candidates.n, search.whole_ties, False)
+        best.ascending = True
+        best.bound = 0.0 if added.base == NULL and added.parts == NULL else -INFINITY
+        n_read += add_weights(&candidates, lists, interruption)
+        offer_all(&candidates, added, &best)
+        return results.add(&best, search.whole_ties, n_read, lowest.heap.comparisons)
+    finally:
+        close_best(&lowest)
+        close_best(&best)
+
+
 def search(
-    PostingLists candidates not None, const int64_t[::1] which, int64_t at_least, int64_t fewest, int64_t n_documents,
-    PostingLists postings not None, const int64_t[::1] terms, const double[::1] query_weights, const double[::1] base,
-    int64_t k, bint whole_ties, const double[::1] largest, const double[::1] missing, const double[::1] kth_largest,
-    const double[::1] bases, double most_base, bint missing_with_base
+    PostingLists candidates not None, const int64_t[::1] which not None, const int64_t[::1] which_offsets not None,
+    const int64_t[::1] at_least not None, int64_t fewest, int64_t n_documents, PostingLists postings not None,
+    const int64_t[::1] terms not None, const double[::1] query_weights not None, const int64_t[::1] offsets not None,
+    const double[::1] base, const double[::1] parts, int64_t k, bint whole_ties, const double[::1] largest,
+    const double[::1] missing, const double[::1] kth_largest, const double[::1] bases, double most_base,
+    bint missing_with_base, const int64_t[::1] filter_starts, const uint64_t[::1] filter_words
 ):
-    """Score the documents that are in some lists of candidates, and find the top k.
+    """Score the documents that are in some lists of candidates, and find the top k, for each of several queries.
 
     Parameters
     ----------
-    candidates, which : PostingLists and int64[n]
-        The lists of candidates, and the numbers of those to unite.
-    at_least : int
+    candidates, which, which_offsets : PostingLists, int64[n] and int64[n_queries + 1]
+        The lists of candidates, and the numbers of those to unite: for query i, which[which_offsets[i]] up to
+        which_offsets[i + 1].
+    at_least : int64[n_queries]
         The number of lists in which a document must be, at least 1.
     fewest : int
-        Return None if there are fewer candidates.
+        Do not search a query that has fewer candidates.
     n_documents : int
         The number of documents in the collection.
-    postings, terms, query_weights
-        The posting lists of the query's terms, as for `accumulate`. The documents of a list must ascend.
+    postings, terms, query_weights, offsets : PostingLists, int64[m], float64[m] and int64[n_queries + 1]
+        The posting lists of the terms, those of query i from offsets[i] to offsets[i + 1]. The documents of a list must
+        ascend.
     base : float64[n_documents] or None
         A number to add to the score of each candidate. With a base, scores need not be above 0.
+    parts : float64[n_documents] or None
+        Numbers that are added as a base, times the sum of the query's weights.
     k, whole_ties : int, bool
         The number of documents to find, and whether to find all documents that tie with the k-th.
     largest, missing, kth_largest : float64[n_candidate_lists] or None
         For each list of candidates: the largest weight of its term, the largest weight of the term in a document that
         the list lacks, and a weight that at least k entries of the list reach, or 0. `which` must then be the terms,
         and the lists of candidates must have the weights of their terms. Entries that cannot be among the top k are
-        then left out.
+        then left out. Not allowed with parts.
     bases, most_base : float64[n_entries] or None, and float
         With a base: the base of each entry's document, and the largest base. No base may be negative.
     missing_with_base : bool
         Whether `missing` has the largest sums of weight and base instead.
+    filter_starts, filter_words : int64[n_candidate_lists + 1] and uint64[n_words], or None
+        The filters of the terms, made by `fill_filters`, for terms that have no bitmap.
 
     Returns
     -------
-    (int32[n], float64[n], int, int, int) or None
-        The documents, best first; their scores; the number of candidates with a score; the number of comparisons
-        between scores; the number of entries and postings read.
+    (int64[n_queries + 1], int32[n], float64[n], int64[n_queries, 3])
+        Offsets of the queries; their documents, best first; the scores; and for each query, the number of entries and
+        postings read, of candidates with a score, and of comparisons. The costs of a query that is not searched are -1.
     """
     cdef Lists lists, entries
-    cdef Candidates all_candidates
-    cdef Best best, lowest
-    cdef Bounds bounds
-    cdef int32_t* kept = NULL
-    cdef double q
-    cdef Py_ssize_t i
+    cdef Search shared
+    cdef Added added
     cdef Interruption interruption = no_interruption()
-    cdef Py_ssize_t n_words = (n_documents + TIEAWARE_WORD - 1) // TIEAWARE_WORD
-    cdef int64_t n_entries, n_read
-    cdef int n_planes = 0
-    cdef uint64_t* planes = NULL
-    cdef const double* added = NULL
-    if not (0 <= n_documents <= 0x7fffffff and k >= 1 and 1 <= at_least <= 0x7fffffff):
-        raise ValueError("n_documents, k or at_least is out of its range")
-    if base is not None:
-        if base.shape[0] != n_documents:
-            raise ValueError("base must have a number for each document")
-        added = &base[0] if n_documents else NULL
+    cdef Py_ssize_t n_queries = at_least.shape[0], i
+    cdef int64_t j, number, n_entries, most_entries = 0, most_lists = 0, most_at_least = 1, a, b
+    cdef const int64_t* first_which = &which[0] if which.shape[0] else NULL
+    cdef const int64_t* first_term = &terms[0] if terms.shape[0] else NULL
+    cdef const double* first_weight = &query_weights[0] if query_weights.shape[0] else NULL
+    cdef bint has_weights
+    if not (0 <= n_documents <= 0x7fffffff and k >= 1):
+        raise ValueError("n_documents or k is out of its range")
+    if not which_offsets.shape[0] == offsets.shape[0] == n_queries + 1 or query_weights.shape[0] != terms.shape[0]:
+        raise ValueError("each query must have its lists and terms, and each term a query weight")
+    memset(&shared, 0, sizeof(shared))
+    memset(&added, 0, sizeof(added))
+    shared.n_documents, shared.fewest, shared.k, shared.whole_ties = n_documents, fewest, k, whole_ties
+    if (base is not None and base.shape[0] != n_documents) or (parts is not None and parts.shape[0] != n_documents):
+        raise ValueError("base and parts must have a number for each document")
+    if n_documents:
+        added.base = NULL if base is None else &base[0]
+        added.parts = NULL if parts is None else &parts[0]
     if largest is not None:
-        if not largest.shape[0] == missing.shape[0] == kth_largest.shape[0] == candidates.n:
-            raise ValueError("each list of candidates must have its bounds")
+        if not largest.shape[0] == missing.shape[0] == kth_largest.shape[0] == candidates.n or parts is not None:
+            raise ValueError("each list of candidates must have its bounds, and there must be no parts")
         if candidates.kind != postings.kind or (bases is None) != (base is None):
             raise ValueError("the lists of candidates must have weights and bases as the postings")
         if bases is not None and bases.shape[0] != candidates.n_postings:
             raise ValueError("bases must have the base of each entry")
-    memset(&all_candidates, 0, sizeof(all_candidates))
-    memset(&best, 0, sizeof(best))
+        if candidates.n:
+            shared.largest, shared.missing, shared.kth = &largest[0], &missing[0], &kth_largest[0]
+        if bases is not None and candidates.n_postings:
+            shared.bases, shared.most_base = &bases[0], most_base
+        shared.missing_with_base = missing_with_base
+        if filter_starts is not None and filter_words is not None and filter_words.shape[0]:
+            if filter_starts.shape[0] != candidates.n + 1:
+                raise ValueError("each list of candidates must have a filter")
+            shared.filter_starts, shared.filter_words = &filter_starts[0], &filter_words[0]
+            shared.n_filter_words = filter_words.shape[0]
+    for i in range(n_queries):
+        if not (0 <= which_offsets[i] <= which_offsets[i + 1] <= which.shape[0]
+                and 0 <= offsets[i] <= offsets[i + 1] <= terms.shape[0] and 1 <= at_least[i] <= 0x7fffffff):
+            raise ValueError("offsets: a query has lists or terms outside the array, or at_least is out of its range")
+        n_entries = 0
+        for j in range(which_offsets[i], which_offsets[i + 1]):
+            number = which[j]
+            if not 0 <= number < candidates.n:
+                raise ValueError("there is no list with this number")
+            n_entries += max(0, candidates.stops[number] - candidates.starts[number])
+        most_entries, most_at_least = max(most_entries, n_entries), max(most_at_least, at_least[i])
+        most_lists = max(most_lists, which_offsets[i + 1] - which_offsets[i])
     memset(&lists, 0, sizeof(lists))
     memset(&entries, 0, sizeof(entries))
-    memset(&bounds, 0, sizeof(bounds))
-    memset(&lowest, 0, sizeof(lowest))
-    all_candidates.n_documents = <uint32_t>n_documents
+    cdef Results results = Results(n_queries)
     try:
-        postings.open_lists(&lists, terms, query_weights, n_documents)
-        candidates.open_lists(&entries, which, query_weights if largest is not None else None, n_documents)
-        n_entries = n_read = entries.n_postings
-        if largest is not None and at_least == 1 and fewest <= k and has_bounds(&lists, &entries):
-            kept = <int32_t*>malloc(<size_t>(n_entries + 1) * sizeof(int32_t))
-            bounds.largest = <double*>malloc(<size_t>(3 * entries.n + 1) * sizeof(double))
-            if kept == NULL or bounds.largest == NULL:
-                raise MemoryError
-            bounds.missing, bounds.kth = bounds.largest + entries.n, bounds.largest + 2 * entries.n
-            for i in range(entries.n):
-                q = entries.query_weights[i]
-                bounds.largest[i], bounds.missing[i] = q * largest[which[i]], q * missing[which[i]]
-                bounds.kth[i] = q * kth_largest[which[i]]
-            if bases is not None:
-                bounds.bases, bounds.most_base = &bases[0] if n_entries else NULL, most_base
-                bounds.is_with_base = missing_with_base
-            open_best(&lowest, k, n_entries, False, False)
-            lowest.bound = -INFINITY
-            with nogil:
-                raise_floor(&entries, &bounds, &lowest)
-                if bounds.floor > 0.0:
-                    n_read = keep_entries(&entries, &bounds, kept)
-                    # At least k candidates reach the floor.
-                    fewest = 0
-            n_entries = entries.n_postings
-        all_candidates.documents = <int32_t*>malloc(<size_t>(n_entries + 1) * sizeof(int32_t))
-        all_candidates.sums = <double*>calloc(<size_t>(n_entries + 1), sizeof(double))
-        if all_candidates.documents == NULL or all_candidates.sums == NULL:
-            raise MemoryError
-        if n_entries * WORDS_PER_ENTRY >= n_words or entries.n >= MANY_LISTS:
-            while at_least - 1 >> n_planes:
-                n_planes += 1
-            all_candidates.bits = <uint64_t*>calloc(n_words + 1, sizeof(uint64_t))
-            all_candidates.ranks = <uint32_t*>malloc((n_words + 1) * sizeof(uint32_t))
-            planes = <uint64_t*>malloc((n_words * n_planes + 1) * sizeof(uint64_t))
-            if not (all_candidates.bits and all_candidates.ranks and planes):
-                raise MemoryError
-        if n_entries:
-            with nogil:
-                if all_candidates.bits != NULL:
-                    unite(&all_candidates, &entries, (<uint64_t>1 << n_planes) - <uint64_t>at_least, n_planes, planes,
-                          n_words)
-                else:
-                    merge(&all_candidates, &entries, at_least)
-        if all_candidates.n < fewest:
-            return None
-        open_best(&best, k, all_candidates.n, whole_ties, False)
-        best.ascending = True
-        best.bound = 0.0 if base is None else -INFINITY
+        open_search(&shared, most_entries, most_lists, most_at_least)
         with nogil:
-            n_read += add_weights(&all_candidates, &lists, &interruption)
-            offer_all(&all_candidates, added, &best)
+            for i in range(n_queries):
+                a, b = which_offsets[i], which_offsets[i + 1]
+                has_weights = shared.largest != NULL and b - a == offsets[i + 1] - offsets[i]
+                candidates.open_some(
+                    &entries, first_which + a, b - a, first_weight + offsets[i] if has_weights else NULL, n_documents
+                )
+                a = offsets[i]
+                postings.open_some(&lists, first_term + a, offsets[i + 1] - a, first_weight + a, n_documents)
+                added.part_weight = 0.0
+                for j in range(a, offsets[i + 1]):
+                    added.part_weight += query_weights[j]
+                if entries.n_postings > shared.room:
+                    with gil:
+                        raise ValueError("a list of candidates has changed")
+                search_one(&shared, &entries, &lists, first_which + which_offsets[i], at_least[i], &added, results,
+                           &interruption)
+                close_lists(&entries)
+                close_lists(&lists)
+                if interrupted(&interruption, 100):
+                    break
         check_interruption(&interruption)
-        documents, scores, n_scored, n_comparisons = found(&best, whole_ties)
-        return documents, scores, n_scored, n_comparisons + lowest.heap.comparisons, n_read
+        return results.arrays()
     finally:
-        close_best(&lowest)
-        free(kept)
-        free(bounds.largest)
         close_lists(&lists)
         close_lists(&entries)
-        free(all_candidates.documents)
-        free(all_candidates.sums)
-        free(all_candidates.bits)
-        free(all_candidates.ranks)
-        free(planes)
-        close_best(&best)
+        close_search(&shared)
 
 
 def score(

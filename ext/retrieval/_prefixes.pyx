@@ -5,44 +5,66 @@ The impact of a posting is its weight times the term's weight in the query. The 
 binary search for the lowest impact that is read; taking one posting after another would need a heap. Scores are summed
 in the order of the terms in an array that has a number for each document and is 0 before and after each search: only
 the numbers of documents that were read are reset.
+
+At least k documents reach the k-th impact of a list. Some postings of each prefix lead: those before a place that is
+chosen so that a document without a leading posting cannot reach this impact. Documents with a leading posting are
+marked in a bitmap, which fits in the first-level cache, and the other postings are added only to marked documents.
 """
 from libc.math cimport ceil, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._top cimport Best, bound_by, close_best, found, offer, open_best
 
+cdef extern from "engine/portable.h":
+    void tieaware_prefetch(const void *address) nogil
+
 cnp.import_array()
-from tieaware.kernels cimport _numpy as cnp
+
+cdef enum:
+    # The number of places of a prefix at which the leading postings may end.
+    PLACES = 32
+    # The number of postings that are looked up among the marked documents at a time.
+    TILE = 256
+    # For queries with more lists, choosing the leading postings would take longer than it saves.
+    MOST_LISTS = 16
 
 
 cdef class Sums:
     """The memory of a search: a sum for each document, which is 0 before and after each search."""
 
     cdef double* sums
+    # A bit for each document, which is 0 before and after each search.
+    cdef uint64_t* marks
     cdef int64_t n_documents
 
     def __cinit__(self, int64_t n_documents):
         if not 0 <= n_documents <= 0x7fffffff:
             raise ValueError("n_documents is out of its range")
         self.sums = <double*>calloc(<size_t>(n_documents + 1), sizeof(double))
+        self.marks = <uint64_t*>calloc(<size_t>(n_documents // 64 + 1), sizeof(uint64_t))
         self.n_documents = n_documents
-        if self.sums == NULL:
+        if self.sums == NULL or self.marks == NULL:
             raise MemoryError
 
     def __dealloc__(self):
         free(self.sums)
+        free(self.marks)
 
 
-# A list: its postings are those from `start` to `stop`, and those before `taken` are read. `size` is the number of
+# A list: its postings are those from `start` to `stop`; those before `taken` are read, and those before `lead` lead.
+# The highest impact of the other postings that are read is `passed_over`. `size` is the number of
 # postings before those with low impacts were left out. While the lowest impact is sought, all postings before `low` are
 # read, and none from `high` on.
 cdef struct Prefix:
     int64_t start
     int64_t stop
     int64_t taken
+    int64_t lead
+    double passed_over
     int64_t size
     int64_t low
     int64_t high
@@ -152,36 +174,111 @@ cdef void choose(
         first = last
 
 
-cdef int64_t add(
-    const Prefix* lists, int64_t n, const int32_t* documents, const float* weights, double* sums, int64_t n_documents
-) noexcept nogil:
-    """sums[d] += query_weight · weight for the postings that are read; return their number."""
-    cdef int64_t i, j, n_read = 0
-    cdef double q
+cdef int64_t choose_leads(Prefix* lists, int64_t n, const float* weights, double reached) noexcept nogil:
+    """Choose the leading postings, given a score that at least k documents reach; return their number.
+
+    Invariant: a document without a leading posting has at most the sum of `passed_over` of all lists as its score, and
+    this sum is below `reached`, even if it is rounded. Where many postings are passed over for each unit of impact,
+    they are passed over first. Only some places of each prefix are looked at.
+    """
+    cdef double slack = reached * (1.0 - 2.0 ** -40), cost, most, gain
+    cdef int64_t i, j, which, until, place, total = 0
+    cdef Prefix* one
+    for i in range(n):
+        lists[i].lead, lists[i].passed_over = lists[i].taken, 0.0
+    while n <= MOST_LISTS and slack > 0.0:
+        most, which, until = 0.0, -1, 0
+        for i in range(n):
+            one = &lists[i]
+            for j in range(PLACES):
+                place = one.start + (one.taken - one.start) * j // PLACES
+                if place >= one.lead:
+                    break
+                cost = one.query_weight * <double>weights[place] - one.passed_over
+                # A posting with the same impact as those passed over costs nothing.
+                gain = <double>(one.lead - place) / max(cost, slack * 2.0 ** -40)
+                if cost < slack and gain > most:
+                    most, which, until = gain, i, place
+        if which < 0:
+            break
+        one = &lists[which]
+        cost = one.query_weight * <double>weights[until]
+        slack -= max(0.0, cost - one.passed_over)
+        one.passed_over, one.lead = max(cost, one.passed_over), until
+    for i in range(n):
+        total += lists[i].lead - lists[i].start
+    return total
+
+
+cdef void mark(const Prefix* lists, int64_t n, const int32_t* documents, Sums sums) noexcept nogil:
+    """Mark the documents with a leading posting, and prefetch their sums."""
+    cdef int64_t i, j
     cdef uint64_t document
     for i in range(n):
-        q = lists[i].query_weight
-        for j in range(lists[i].start, lists[i].taken):
+        for j in range(lists[i].start, lists[i].lead):
             document = <uint64_t>documents[j]
-            if document < <uint64_t>n_documents:
-                sums[document] += q * <double>weights[j]
+            if document < <uint64_t>sums.n_documents:
+                sums.marks[document >> 6] |= <uint64_t>1 << (document & 63)
+                tieaware_prefetch(&sums.sums[document])
+
+
+cdef void add_to_marked(
+    const Prefix* one, const int32_t* documents, const float* weights, Sums sums
+) noexcept nogil:
+    """sums[d] += query_weight · weight for the other postings that are read, if document d is marked.
+
+    They are collected first, without a branch that depends on a mark, because such branches are mispredicted.
+    """
+    cdef int32_t[TILE] which
+    cdef int64_t j, first = one.lead, size
+    cdef int n_marked, i
+    cdef uint64_t document, last = <uint64_t>max(<int64_t>0, sums.n_documents - 1)
+    while first < one.taken:
+        size = min(<int64_t>TILE, one.taken - first)
+        n_marked = 0
+        for j in range(size):
+            document = <uint64_t>documents[first + j]
+            which[n_marked] = <int32_t>j
+            n_marked += <int>(sums.marks[min(document, last) >> 6] >> (document & 63) & 1)
+        for i in range(n_marked):
+            j = first + which[i]
+            document = <uint64_t>documents[j]
+            if document <= last:
+                sums.sums[document] += one.query_weight * <double>weights[j]
+        first += size
+
+
+cdef int64_t add(
+    const Prefix* lists, int64_t n, const int32_t* documents, const float* weights, Sums sums
+) noexcept nogil:
+    """Add the postings that are read, list after list; return their number."""
+    cdef int64_t i, j, n_read = 0
+    cdef double q
+    cdef double* own = sums.sums
+    cdef uint64_t document, n_documents = <uint64_t>sums.n_documents
+    for i in range(n):
+        q = lists[i].query_weight
+        for j in range(lists[i].start, lists[i].lead):
+            document = <uint64_t>documents[j]
+            if document < n_documents:
+                own[document] += q * <double>weights[j]
+        add_to_marked(&lists[i], documents, weights, sums)
         n_read += lists[i].taken - lists[i].start
     return n_read
 
 
-cdef void take(
-    const Prefix* lists, int64_t n, const int32_t* documents, double* sums, int64_t n_documents, Best* best
-) noexcept nogil:
-    """Offer the documents that were read, and reset their sums, so that each is offered once."""
+cdef void take(const Prefix* lists, int64_t n, const int32_t* documents, Sums sums, Best* best) noexcept nogil:
+    """Offer the documents with a leading posting, and reset their sums and marks, so that each is offered once."""
     cdef int64_t i, j
     cdef uint64_t document
     cdef double score
     for i in range(n):
-        for j in range(lists[i].start, lists[i].taken):
+        for j in range(lists[i].start, lists[i].lead):
             document = <uint64_t>documents[j]
-            if document < <uint64_t>n_documents:
-                score = sums[document]
-                sums[document] = 0.0
+            if document < <uint64_t>sums.n_documents:
+                score = sums.sums[document]
+                sums.sums[document] = 0.0
+                sums.marks[document >> 6] = 0
                 best.documents += score > 0.0
                 if score > 0.0:
                     offer(best, <int32_t>document, score)
@@ -254,16 +351,21 @@ def search(
             total = 0
             for i in range(n):
                 total += lists[i].taken - lists[i].start
+                lists[i].lead = lists[i].taken
                 # The first k documents of a list reach the k-th impact, if no weight of the query is negative.
                 if rises and lists[i].taken - lists[i].start >= k:
                     reached = max(reached, lists[i].query_weight * <double>weights_at[lists[i].start + k - 1])
+            if reached > 0.0:
+                total = choose_leads(lists, n, weights_at, reached)
         open_best(&best, k, min(total, sums.n_documents), whole_ties, False)
         if reached > 0.0:
             bound_by(&best, reached)
         with nogil:
-            n_read = add(lists, n, documents_at, weights_at, sums.sums, sums.n_documents)
-            take(lists, n, documents_at, sums.sums, sums.n_documents, &best)
-            interrupted(&interruption, 8 * n_read)
+            if reached > 0.0:
+                mark(lists, n, documents_at, sums)
+            n_read = add(lists, n, documents_at, weights_at, sums)
+            take(lists, n, documents_at, sums, &best)
+            interrupted(&interruption, 4 * n_read)
         check_interruption(&interruption)
         return *found(&best, whole_ties), n_read
     finally:

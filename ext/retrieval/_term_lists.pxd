@@ -58,8 +58,13 @@ cdef class PostingLists:
         self, Lists* lists, const int64_t[::1] numbers, const double[::1] query_weights, Py_ssize_t n_documents
     ) except -1
 
+    # The same for n numbers, with n query weights or NULL.
+    cdef int open_some(
+        self, Lists* lists, const int64_t* numbers, Py_ssize_t n, const double* query_weights, Py_ssize_t n_documents
+    ) except -1 nogil
 
-cdef void close_lists(Lists* lists) noexcept
+
+cdef void close_lists(Lists* lists) noexcept nogil
 
 # Add the weights of list i to the sums of the candidates; return the number of postings that were added.
 cdef int64_t score_list(

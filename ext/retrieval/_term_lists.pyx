@@ -125,19 +125,31 @@ cdef class PostingLists:
         self, Lists* lists, const int64_t[::1] numbers, const double[::1] query_weights, Py_ssize_t n_documents
     ) except -1:
         """Fill the struct with the lists of these numbers; `query_weights` may be None."""
-        cdef Py_ssize_t n = numbers.shape[0], i
-        cdef int64_t number, row
+        cdef Py_ssize_t n = numbers.shape[0]
+        cdef const double* weights = NULL
+        if query_weights is not None:
+            if query_weights.shape[0] != n:
+                raise ValueError("each list must have a query weight")
+            weights = &query_weights[0] if n else NULL
+        return self.open_some(lists, &numbers[0] if n else NULL, n, weights, n_documents)
+
+    cdef int open_some(
+        self, Lists* lists, const int64_t* numbers, Py_ssize_t n, const double* query_weights, Py_ssize_t n_documents
+    ) except -1 nogil:
+        """Fill the struct with the lists of these n numbers; `query_weights` may be NULL."""
+        cdef Py_ssize_t i
+        cdef int64_t number
         cdef int64_t* block
+        cdef const char* problem = NULL
         memset(lists, 0, sizeof(lists[0]))
-        if query_weights is not None and query_weights.shape[0] != n:
-            raise ValueError("each list must have a query weight")
         if self.rows != NULL and self.n_columns != n_documents:
-            raise ValueError("dense_weights must have a column for each document")
+            problem = b"dense_weights must have a column for each document"
         if self.bitmap_rows != NULL and self.n_words * 64 < n_documents:
-            raise ValueError("bitmaps must have a bit for each document")
+            problem = b"bitmaps must have a bit for each document"
         block = lists.next = <int64_t*>calloc(<size_t>n * 6 + 1, sizeof(int64_t))
         if block == NULL:
-            raise MemoryError
+            with gil:
+                raise MemoryError
         lists.n = n
         lists.starts, lists.stops, lists.query_weights = block + n, block + 2 * n, <double*>(block + 3 * n)
         lists.rows = NULL if self.rows == NULL else block + 4 * n
@@ -148,27 +160,32 @@ cdef class PostingLists:
         for i in range(n):
             number = numbers[i]
             if not 0 <= number < self.n:
-                raise ValueError("there is no list with this number")
+                problem = b"there is no list with this number"
+                break
             # The arrays belong to the caller, who may have changed them.
-            if not 0 <= self.starts[number] <= self.stops[number] <= self.n_postings:
-                raise ValueError("a list is outside the postings")
             lists.starts[i] = lists.next[i] = self.starts[number]
             lists.stops[i] = self.stops[number]
+            if not 0 <= lists.starts[i] <= lists.stops[i] <= self.n_postings:
+                problem = b"a list is outside the postings"
+                break
             lists.n_postings += lists.stops[i] - lists.starts[i]
-            if query_weights is not None:
+            if query_weights != NULL:
                 lists.query_weights[i] = query_weights[i]
             if lists.rows != NULL:
-                row = lists.rows[i] = self.rows[number]
-                if not -1 <= row < self.n_rows:
-                    raise ValueError("rows: a row is outside dense_weights")
+                lists.rows[i] = self.rows[number]
+                if not -1 <= lists.rows[i] < self.n_rows:
+                    problem = b"rows: a row is outside dense_weights"
             if lists.bitmap_rows != NULL:
-                row = lists.bitmap_rows[i] = self.bitmap_rows[number]
-                if not -1 <= row < self.n_bitmaps:
-                    raise ValueError("bitmap_rows: a row is outside the bitmaps")
+                lists.bitmap_rows[i] = self.bitmap_rows[number]
+                if not -1 <= lists.bitmap_rows[i] < self.n_bitmaps:
+                    problem = b"bitmap_rows: a row is outside the bitmaps"
+        if problem != NULL:
+            with gil:
+                raise ValueError(problem.decode())
         return 0
 
 
-cdef void close_lists(Lists* lists) noexcept:
+cdef void close_lists(Lists* lists) noexcept nogil:
     """Free the memory of lists that were opened; the struct may be zeroed instead."""
     free(lists.next)
     lists.next = NULL

@@ -128,7 +128,7 @@ cdef inline void offer(Best* best, int32_t document, double score) noexcept nogi
 
 
 # Allocate memory for the best k of at most `most` documents; the struct must be zeroed before.
-cdef int open_best(Best* best, int64_t k, int64_t most, bint whole_ties, bint all_in_heap) except -1
+cdef int open_best(Best* best, int64_t k, int64_t most, bint whole_ties, bint all_in_heap) except -1 nogil
 
 # Admit only documents with at least this score; at least k documents must be known to reach it.
 cdef void bound_by(Best* best, double score) noexcept nogil
@@ -141,7 +141,32 @@ cdef void arrange(Heap* heap, int64_t start, int64_t stop, int64_t k, bint sorte
 
 cdef int rounds_of(int64_t n) noexcept nogil
 
-cdef void close_best(Best* best) noexcept
+cdef void close_best(Best* best) noexcept nogil
 
 # Return the best documents in order, their scores, the number of documents scored, and the number of comparisons.
 cdef tuple found(Best* best, bint whole_ties)
+
+
+# The top documents of several queries, one query after another, with the costs of each search. The documents of query i
+# are those from offsets[i] to offsets[i + 1]. The costs are the number of postings read, of documents scored and of
+# comparisons.
+cdef class Results:
+    cdef readonly object offsets
+    cdef readonly object costs
+    cdef int64_t* all_offsets
+    cdef int64_t* all_costs
+    cdef int32_t* documents
+    cdef double* scores
+    cdef int64_t n_queries
+    cdef int64_t n_done
+    cdef int64_t n
+    cdef int64_t room
+
+    # Add the best documents of the next query, in order.
+    cdef int add(self, Best* best, bint whole_ties, int64_t n_postings, int64_t n_comparisons) except -1 nogil
+
+    # Add no documents for the next query, and -1 for its costs, because it was not searched.
+    cdef int skip(self) except -1 nogil
+
+    # Return offsets, documents, scores and costs as arrays.
+    cdef tuple arrays(self)

@@ -2,8 +2,8 @@
 import numpy as np
 from libc.math cimport INFINITY, nextafter
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.stdlib cimport free, malloc, qsort, realloc
+from libc.string cimport memcpy, memset
 
 from tieaware.kernels cimport _numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
@@ -19,7 +19,7 @@ cdef enum:
     FEW = 12
 
 
-cdef int open_best(Best* best, int64_t k, int64_t most, bint whole_ties, bint all_in_heap) except -1:
+cdef int open_best(Best* best, int64_t k, int64_t most, bint whole_ties, bint all_in_heap) except -1 nogil:
     """Allocate memory for the best k of at most `most` documents."""
     best.k = min(k, most)
     best.all = all_in_heap
@@ -31,11 +31,12 @@ cdef int open_best(Best* best, int64_t k, int64_t most, bint whole_ties, bint al
     if whole_ties and not all_in_heap:
         best.tied = <int32_t*>malloc(<size_t>(most + 1) * sizeof(int32_t))
     if best.heap.entries == NULL or (whole_ties and not all_in_heap and best.tied == NULL):
-        raise MemoryError
+        with gil:
+            raise MemoryError
     return 0
 
 
-cdef void close_best(Best* best) noexcept:
+cdef void close_best(Best* best) noexcept nogil:
     free(best.heap.entries)
     free(best.tied)
 
@@ -197,30 +198,102 @@ cdef int64_t sort_best(Best* best) noexcept nogil:
     return heap.size
 
 
+cdef int64_t order_best(Best* best, bint whole_ties) noexcept nogil:
+    """Draw or sort the best documents, and return how many there are with all that tie with the last."""
+    return (draw_best(best, whole_ties) if best.all else sort_best(best)) + best.n_tied
+
+
+cdef int compare(const void* a, const void* b) noexcept nogil:
+    return ((<const int32_t*>a)[0] > (<const int32_t*>b)[0]) - ((<const int32_t*>a)[0] < (<const int32_t*>b)[0])
+
+
+cdef void write(Best* best, int64_t n, int32_t* documents, double* scores) noexcept nogil:
+    """Write the n best documents, which `order_best` has put in order, and their scores."""
+    cdef int64_t i, n_sorted = n - best.n_tied, last = n_sorted + best.heap.size - 1
+    cdef Entry entry
+    for i in range(n_sorted):
+        entry = best.heap.entries[last - i if best.all else i]
+        documents[i] = entry.document
+        scores[i] = score_of(entry)
+    for i in range(n_sorted, n):
+        documents[i] = best.tied[i - n_sorted]
+        scores[i] = scores[n_sorted - 1]
+    if best.n_tied:
+        qsort(documents + n_sorted, best.n_tied, sizeof(int32_t), compare)
+
+
 cdef tuple found(Best* best, bint whole_ties):
     """Return the best documents in order, their scores, the number of documents scored, and that of comparisons."""
-    cdef int64_t i, n, size
-    cdef Entry* entries = best.heap.entries
-    cdef Entry entry
-    cdef double tied_score
+    cdef int64_t n
     with nogil:
-        n = draw_best(best, whole_ties) if best.all else sort_best(best)
-        size = n + best.heap.size if best.all else n
-    cdef cnp.ndarray documents = np.empty(n + best.n_tied, np.int32)
-    cdef cnp.ndarray scores = np.empty(n + best.n_tied)
-    cdef int32_t* d = <int32_t*>cnp.PyArray_DATA(documents)
-    cdef double* s = <double*>cnp.PyArray_DATA(scores)
-    for i in range(n):
-        entry = entries[size - 1 - i if best.all else i]
-        d[i] = entry.document
-        s[i] = score_of(entry)
-    if best.n_tied:
-        tied_score = s[n - 1]
-        for i in range(best.n_tied):
-            d[n + i] = best.tied[i]
-            s[n + i] = tied_score
-        documents[n:].sort()
+        n = order_best(best, whole_ties)
+    cdef cnp.ndarray documents = np.empty(n, np.int32)
+    cdef cnp.ndarray scores = np.empty(n)
+    write(best, n, <int32_t*>cnp.PyArray_DATA(documents), <double*>cnp.PyArray_DATA(scores))
     return documents, scores, best.documents, best.heap.comparisons
+
+
+cdef class Results:
+    """The top documents of several queries, one query after another, with the costs of each search."""
+
+    def __cinit__(self, int64_t n_queries):
+        cdef cnp.ndarray offsets = np.zeros(n_queries + 1, np.int64), costs = np.zeros((n_queries, 3), np.int64)
+        self.offsets, self.costs, self.n_queries = offsets, costs, n_queries
+        self.all_offsets, self.all_costs = <int64_t*>cnp.PyArray_DATA(offsets), <int64_t*>cnp.PyArray_DATA(costs)
+
+    def __dealloc__(self):
+        free(self.documents)
+        free(self.scores)
+
+    cdef int add(self, Best* best, bint whole_ties, int64_t n_postings, int64_t n_comparisons) except -1 nogil:
+        """Add the best documents of the next query, in order."""
+        cdef int64_t n = order_best(best, whole_ties), room
+        cdef void* documents
+        cdef void* scores
+        cdef int64_t* costs
+        if self.n_done == self.n_queries:
+            with gil:
+                raise ValueError("all queries have their results")
+        costs = self.all_costs + 3 * self.n_done
+        if self.n + n > self.room:
+            room = 2 * (self.n + n) + 64
+            documents = realloc(self.documents, <size_t>room * sizeof(int32_t))
+            if documents != NULL:
+                self.documents = <int32_t*>documents
+            scores = realloc(self.scores, <size_t>room * sizeof(double))
+            if scores != NULL:
+                self.scores = <double*>scores
+            if documents == NULL or scores == NULL:
+                with gil:
+                    raise MemoryError
+            self.room = room
+        write(best, n, self.documents + self.n, self.scores + self.n)
+        # The build that checks for None cannot compile `self.n += n` without the GIL.
+        self.n = self.n + n
+        self.n_done = self.n_done + 1
+        self.all_offsets[self.n_done] = self.n
+        costs[0], costs[1], costs[2] = n_postings, best.documents, best.heap.comparisons + n_comparisons
+        return 0
+
+    cdef int skip(self) except -1 nogil:
+        """Add no documents for the next query, and -1 for its costs, because it was not searched."""
+        cdef int64_t* costs
+        if self.n_done == self.n_queries:
+            with gil:
+                raise ValueError("all queries have their results")
+        costs = self.all_costs + 3 * self.n_done
+        self.n_done = self.n_done + 1
+        self.all_offsets[self.n_done] = self.n
+        costs[0] = costs[1] = costs[2] = -1
+        return 0
+
+    cdef tuple arrays(self):
+        """Return offsets, documents, scores and costs as arrays."""
+        cdef cnp.ndarray documents = np.empty(self.n, np.int32), scores = np.empty(self.n)
+        if self.n:
+            memcpy(cnp.PyArray_DATA(documents), self.documents, self.n * sizeof(int32_t))
+            memcpy(cnp.PyArray_DATA(scores), self.scores, self.n * sizeof(double))
+        return self.offsets, documents, scores, self.costs
 
 
 def top(const int32_t[::1] documents, const double[::1] scores, int64_t k, bint whole_ties, bint all_in_heap):

@@ -42,7 +42,14 @@ def score(candidates, lists, *arguments, **options) -> Found:
 
 def score_union(starts, stops, documents, lists, *arguments, **options) -> Found | None:
     candidates = posting_lists(starts, stops, documents, np.zeros(len(documents), np.uint8))
-    return accumulators.score_union(candidates, np.arange(len(starts)), lists.made(), *arguments, **options)
+    return union(candidates, np.arange(len(starts)), lists.made(), *arguments, **options)
+
+
+def union(candidates, which, lists, *arguments, **options) -> Found | None:
+    """Score the union of some lists for a single query."""
+    edges, offsets = np.array([0, len(which)]), np.array([0, len(lists.terms)])
+    found = accumulators.score_unions(candidates, which, edges, lists, offsets, *arguments, **options).of_query(0)
+    return None if found.n_postings < 0 else found
 
 
 def drawn(seed, n_documents, shares, dtype):
@@ -399,7 +406,7 @@ def test_bounds_of_entries_are_checked_and_invalid_documents_are_skipped():
     bounds = accumulators.EntryBounds(np.ones(2), np.zeros(2), np.array([0.9, 0.8]))
     bases = bounds._replace(bases=np.full(600, 0.5), most_base=0.5)
     for each, base in ((bounds, None), (bases, np.full(n, 0.5)), (bases._replace(is_with_base=True), np.full(n, 0.5))):
-        found = accumulators.score_union(lists, terms, given, n, 5, base=base, bounds=each, whole_ties=True)
+        found = union(lists, terms, given, n, 5, base=base, bounds=each, whole_ties=True)
         assert found is not None
         assert ((found.documents >= 0) & (found.documents < n)).all()
     for wrong, base, problem in (
@@ -409,4 +416,4 @@ def test_bounds_of_entries_are_checked_and_invalid_documents_are_skipped():
         (bases._replace(bases=np.zeros(599)), np.zeros(n), "base of each entry"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=problem):
-            accumulators.score_union(lists, terms, given, n, 5, base=base, bounds=wrong)
+            union(lists, terms, given, n, 5, base=base, bounds=wrong)

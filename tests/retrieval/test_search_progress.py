@@ -29,7 +29,7 @@ STAGES = {
     Champions(r=3): {"dense lists", "champion lists", "bitmaps"},
     ImpactOrdered(postings=0.5): {"impact order"},
     Tiers(thresholds=(0.5, 0.2)): {"dense lists", "largest weights", "tiers"},
-    ClusterPruning(): {"dense lists", "clusters"},
+    ClusterPruning(): {"clusters"},
 }
 
 

@@ -6,13 +6,16 @@ from tieaware.kernels._term_lists import PostingLists
 def search(
     candidates: PostingLists,
     which: NDArray[np.int64],
-    at_least: int,
+    which_offsets: NDArray[np.int64],
+    at_least: NDArray[np.int64],
     fewest: int,
     n_documents: int,
     postings: PostingLists,
     terms: NDArray[np.int64],
     query_weights: NDArray[np.float64],
+    offsets: NDArray[np.int64],
     base: NDArray[np.float64] | None,
+    parts: NDArray[np.float64] | None,
     k: int,
     whole_ties: bool,
     largest: NDArray[np.float64] | None,
@@ -21,7 +24,9 @@ def search(
     bases: NDArray[np.float64] | None,
     most_base: float,
     missing_with_base: bool,
-) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int, int] | None: ...
+    filter_starts: NDArray[np.int64] | None,
+    filter_words: NDArray[np.uint64] | None,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]: ...
 def score(
     candidates: NDArray[np.int32],
     postings: PostingLists,

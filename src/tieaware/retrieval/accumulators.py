@@ -1,18 +1,20 @@
 """Term-at-a-time scoring of documents, and selection of the K documents with the highest scores.
 
 `accumulate` scores all documents in the posting lists of a query. `score` scores only given candidates, and
-`score_union` those in several lists. `top` selects the K best of documents that already have scores.
+`score_unions` those in several lists, for several
+queries at a time. `top` selects the K best of documents that already have scores.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.checks.arrays import Integers, Values
-from tieaware.kernels import _accumulators, _candidates, _top
+from tieaware.checks.arrays import Integers, Offsets, Values
+from tieaware.kernels import _accumulators, _candidates, _entry_bounds, _top
 from tieaware.kernels._term_lists import PostingLists
 from tieaware.retrieval.postings import LARGEST, LONG, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
@@ -29,6 +31,9 @@ _CHUNK = 1 << 14
 _DENSE, _LEAST = 4, 1 << 12
 # A posting list gets a bitmap if it contains at least this share (1 / _BITMAP) of all documents.
 _BITMAP = 64
+# A shorter posting list gets a filter if it has at least this many postings (_FILTER), with at least this many bits for
+# each of them.
+_FILTER, _BITS = 64, 16
 
 
 class DenseLists(NamedTuple):
@@ -90,6 +95,32 @@ class Bitmaps(NamedTuple):
         return cls(rows, words, ranks)
 
 
+class Filters(NamedTuple):
+    """Filters for the posting lists of medium length, which tell of most documents that a list lacks them.
+
+    The filter of term ``t`` has the words from ``starts[t]`` to ``starts[t + 1]``: none, or a power of two. The bit of
+    a document is the one whose index is its number modulo the number of bits, so several documents may share a bit.
+    """
+
+    starts: Offsets
+    words: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, postings: Postings) -> Filters:
+        """Make filters for the posting lists that are too short for a bitmap, except for the shortest lists."""
+        df, n = postings.document_frequencies, max(len(postings.lengths), _LEAST)
+        has_filter = (df >= _FILTER) & (df * _BITMAP < n)
+        # With a bit for each document, a filter needs no more words.
+        n_bits = np.minimum(_BITS * df[has_filter], n)
+        sizes = np.zeros(len(df), np.int64)
+        sizes[has_filter] = 1 << np.ceil(np.log2(n_bits / 64)).astype(np.int64)
+        starts = np.zeros(len(df) + 1, np.int64)
+        np.cumsum(sizes, out=starts[1:])
+        words = np.zeros(starts[-1], np.uint64)
+        _entry_bounds.fill_filters(postings.starts, postings.documents, starts, words)
+        return cls(starts, words)
+
+
 def posting_lists(
     starts: Integers, stops: Integers, documents: Numbers, weights: Weights, dense: DenseLists | None = None,
     bitmaps: Bitmaps | None = None,
@@ -139,6 +170,48 @@ class Found(NamedTuple):
     n_postings: int
     n_documents: int
     n_comparisons: int
+
+
+class FoundLists(NamedTuple):
+    """The top documents of several queries with their scores, and the costs of each search.
+
+    The documents of query ``i`` are ``documents[offsets[i]:offsets[i + 1]]``, in the order of `Found`. Row ``i`` of
+    `costs` has the numbers of postings, documents and comparisons.
+    """
+
+    offsets: Offsets
+    documents: Numbers
+    scores: Values
+    costs: Integers
+
+    @classmethod
+    def of(cls, found: Sequence[Found]) -> FoundLists:
+        """Concatenate the documents of several queries."""
+        sizes = np.array([0, *(len(each.documents) for each in found)], np.int64)
+        return cls(
+            np.cumsum(sizes),
+            np.concatenate([np.empty(0, np.int32), *(each.documents for each in found)]),
+            np.concatenate([np.empty(0), *(each.scores for each in found)]),
+            np.array([each[2:] for each in found], np.int64).reshape(-1, 3),
+        )
+
+    @classmethod
+    def joined(cls, chunks: Sequence[FoundLists]) -> FoundLists:
+        """Concatenate several chunks of queries."""
+        if len(chunks) == 1:
+            return chunks[0]
+        sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(each.offsets) for each in chunks)])
+        return cls(
+            np.append(0, np.cumsum(sizes)),
+            np.concatenate([np.empty(0, np.int32), *(each.documents for each in chunks)]),
+            np.concatenate([np.empty(0), *(each.scores for each in chunks)]),
+            np.concatenate([np.empty((0, 3), np.int64), *(each.costs for each in chunks)]),
+        )
+
+    def of_query(self, i: int) -> Found:
+        """Return the documents of query `i`."""
+        own = slice(self.offsets[i], self.offsets[i + 1])
+        return Found(self.documents[own], self.scores[own], *self.costs[i].tolist())
 
 
 def accumulate(
@@ -235,6 +308,8 @@ class EntryBounds(NamedTuple):
         The base of each entry's document, at least 0, if there is a base.
     most_base : float
         The largest base.
+    filter_starts, filter_words : int64[n_terms + 1] and uint64[n_words], optional
+        The filters of the terms.
     """
 
     largest: Values
@@ -243,39 +318,43 @@ class EntryBounds(NamedTuple):
     bases: Values | None = None
     most_base: float = 0.0
     is_with_base: bool = False
+    filter_starts: Offsets | None = None
+    filter_words: NDArray[np.uint64] | None = None
 
 
-def score_union(
-    candidates: PostingLists, which: Integers, lists: TermLists, n_documents: int, k: int, *, at_least: int = 1,
-    fewest: int = 0, base: Values | None = None, whole_ties: bool = False, bounds: EntryBounds | None = None,
-) -> Found | None:  # fmt: skip
-    """Score the documents that are in some lists, and return the k of them with the highest scores above 0.
+_NO_BOUNDS = (None, None, None, None, 0.0, False, None, None)
 
-    Parameters as for `accumulate`. With a base, scores need not be above 0. The entries of the lists count as postings
-    read, and also the postings of the candidates.
+
+def score_unions(
+    candidates: PostingLists, which: Integers, which_offsets: Offsets, lists: TermLists, offsets: Offsets,
+    n_documents: int, k: int, *, at_least: int | Integers = 1, fewest: int = 0, base: Values | None = None,
+    whole_ties: bool = False, bounds: EntryBounds | None = None,
+) -> FoundLists:  # fmt: skip
+    """Score the documents that are in some lists, and return the k of them with the highest scores; for each query.
+
+    Parameters as for `accumulate`. The terms of query ``i`` are ``lists.terms[offsets[i]:offsets[i + 1]]``. With a
+    base, scores need not be above 0. The entries of the lists count as postings read, and so do the postings of
+    candidates.
 
     Parameters
     ----------
-    candidates, which : PostingLists and int64[n]
-        The lists of candidates, and the numbers of those to unite.
-    at_least : int, default: 1
+    candidates, which, which_offsets : PostingLists, int64[n] and int64[n_queries + 1]
+        The lists of candidates, and the numbers of those to unite for each query.
+    at_least : int or int64[n_queries], default: 1
         The number of these lists that a candidate must be in.
     fewest : int
-        Return None if there are fewer candidates.
+        A query with fewer candidates is not searched: it has no documents, and its costs are -1.
     bounds : EntryBounds, optional
         Bounds by which entries that cannot be among the top k are left out, with the numbers of the terms as those of
         the lists. Entries that are left out one by one count as read; those of whole lists that are left out do not.
     """
     # A document part may be negative, so the weights give no bounds of scores.
-    own = (None, None, None, None, 0.0, False) if bounds is None or lists.document_parts is not None else bounds
-    found = _candidates.search(
-        candidates, which, at_least, fewest, n_documents, lists.postings, lists.terms, lists.query_weights,
-        lists.base(base), min(k, LARGEST), whole_ties, *own,
-    )  # fmt: skip
-    if found is None:
-        return None
-    documents, scores, n_scored, n_comparisons, n_postings = found
-    return Found(documents, scores, n_postings, n_scored, n_comparisons)
+    own = _NO_BOUNDS if bounds is None or lists.document_parts is not None else bounds
+    return FoundLists(*_candidates.search(
+        candidates, which, which_offsets, np.full(len(which_offsets) - 1, at_least, np.int64), fewest, n_documents,
+        lists.postings, lists.terms, lists.query_weights, offsets, base, lists.document_parts,
+        min(k, LARGEST), whole_ties, *own,
+    ))  # fmt: skip
 
 
 def top(documents: Numbers, scores: Values, n_postings: int, k: int, *, whole_ties: bool) -> Found:

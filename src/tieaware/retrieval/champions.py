@@ -13,10 +13,29 @@ from tieaware.checks.arguments import flag, number, shown, unexpected, whole_num
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.kernels import _largest
 from tieaware.kernels._term_lists import PostingLists
-from tieaware.retrieval.accumulators import EntryBounds, Found, accumulate, posting_lists, score_union
+from tieaware.retrieval.accumulators import (
+    EntryBounds,
+    Found,
+    FoundLists,
+    TermLists,
+    accumulate,
+    posting_lists,
+    score_unions,
+)
 from tieaware.retrieval.exact import nth_largest, nth_largest_of
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, posting_weights, share_of, single_term_scores, weighted
+from tieaware.retrieval.method import (
+    Method,
+    WeightedQueries,
+    document_parts,
+    filters_of,
+    one_by_one,
+    posting_weights,
+    query_weights,
+    share_of,
+    single_term_scores,
+    weighted_lists,
+)
 from tieaware.retrieval.postings import LARGEST, Numbers, Postings, over_terms
 from tieaware.retrieval.weighting import Weights
 
@@ -137,6 +156,9 @@ class Champions(Method):
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the champion lists, and return the search function."""
+        return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
+
+    def _searcher_of_chunks(self, index: Index, k: int, whole_ties: bool) -> Callable[[WeightedQueries], FoundLists]:
         champions = champions_of(index, self.weighting, self.r, self.share)
         name = ("champions", self.weighting, self.r, self.share)
         return among(champions, name, index, self.weighting, k, whole_ties, fallback=self.fallback)
@@ -172,8 +194,8 @@ def _lengths(r: Callable[[Integers], ArrayLike], df: Integers) -> Integers:
 def among(
     champions: TermDocuments, name: Hashable, index: Index, weighting: str, k: int, whole_ties: bool, *,
     base: Values | None = None, fallback: bool = False, at_least: int = 1, by_base: bool = False,
-) -> Callable[[Query], Found]:  # fmt: skip
-    """Return a search function for the candidates that the champion lists of a query's terms contain.
+) -> Callable[[WeightedQueries], FoundLists]:  # fmt: skip
+    """Return a search function for the candidates that the champion lists of the queries' terms contain.
 
     Parameters
     ----------
@@ -189,7 +211,8 @@ def among(
     by_base : bool
         Whether the lists have the documents with the largest sums of weight and base, instead of weight.
     """
-    lists, n_documents, candidates = weighted(index, weighting, bitmaps=True), len(index), champions.lists()
+    lists, n_documents, candidates = weighted_lists(index, weighting, bitmaps=True), len(index), champions.lists()
+    parts = document_parts(index, weighting)
     # The rank is rounded up to a power of two, so that the index caches few such arrays.
     rank = 1 << (k - 1).bit_length()
 
@@ -199,20 +222,28 @@ def among(
         largest, kth = nth_largest(index, weighting, 1), nth_largest_of(champions.starts, champions.weights, rank)
         bases = None if base is None else base[champions.documents]
         most = 0.0 if base is None else float(base.max(initial=0))
-        return EntryBounds(largest, champions.missing, kth, bases, most, by_base)
+        return EntryBounds(largest, champions.missing, kth, bases, most, by_base, *filters_of(index))
 
     bounds = index.prepared(("bounds of entries", name, base is None, rank), make)
 
-    def find(query: Query) -> Found:
-        terms, term_lists = query.terms, lists(query)
-        found = score_union(
-            candidates, terms, term_lists, n_documents, k, at_least=max(1, min(at_least, len(terms))),
-            fewest=k if fallback else 0, base=base, whole_ties=whole_ties, bounds=bounds,
+    def find(queries: WeightedQueries) -> FoundLists:
+        terms, offsets = queries.terms, queries.offsets
+        found = score_unions(
+            candidates, terms, offsets, TermLists(lists, terms, queries.weights, parts), offsets, n_documents, k,
+            at_least=np.clip(np.diff(offsets), 1, at_least), fewest=k if fallback else 0, base=base,
+            whole_ties=whole_ties, bounds=bounds,
         )  # fmt: skip
-        if found is None:
-            found = accumulate(term_lists, n_documents, k, base=base, whole_ties=whole_ties)
-            n_entries = int((champions.starts[terms + 1] - champions.starts[terms]).sum())
-            found = found._replace(n_postings=found.n_postings + n_entries)
-        return found
+        return found if found.costs.min(initial=0) >= 0 else with_exact(queries, found)
+
+    def with_exact(queries: WeightedQueries, found: FoundLists) -> FoundLists:
+        """Search exactly for the queries with too few candidates."""
+        every = [found.of_query(i) for i in range(len(queries.queries))]
+        for i, query in enumerate(queries.each()):
+            if every[i].n_postings < 0:
+                term_lists = TermLists(lists, query.terms, query_weights(index, weighting, query), parts)
+                exact = accumulate(term_lists, n_documents, k, base=base, whole_ties=whole_ties)
+                n_entries = int((champions.starts[query.terms + 1] - champions.starts[query.terms]).sum())
+                every[i] = exact._replace(n_postings=exact.n_postings + n_entries)
+        return FoundLists.of(every)
 
     return find

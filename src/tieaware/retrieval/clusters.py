@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Integers, Offsets
-from tieaware.kernels import _leaders, _postings
-from tieaware.retrieval.accumulators import Found, TermLists, accumulate, posting_lists, score_union
-from tieaware.retrieval.champions import TermDocuments
+from tieaware.kernels import _clusters, _leaders, _postings
+from tieaware.retrieval.accumulators import Found, FoundLists
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, posting_weights, weighted
-from tieaware.retrieval.postings import LONG, Numbers, Postings
+from tieaware.retrieval.method import Method, WeightedQueries, one_by_one, posting_weights
+from tieaware.retrieval.postings import LARGEST, LONG, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 from tieaware.runtime.progress import stage
 
@@ -58,27 +57,67 @@ def _chosen(n_documents: int, n_leaders: int, seed: int) -> Integers:
     return np.sort(np.argsort(drawn, kind="stable")[:n_leaders])
 
 
-def _followers(index: Index, weights: Weights, leaders: _Leaders, b1: int) -> TermDocuments:
-    """Return the followers of each leader: the leader itself, and all documents that have it among their b1 nearest."""
-    n_leaders = len(leaders.documents)
-    followers = np.setdiff1d(np.arange(len(index)), leaders.documents)
-    nearest = _nearest(index.postings, weights, leaders, min(b1, n_leaders))[followers]
-    followed = np.concatenate([np.arange(n_leaders), nearest.reshape(-1)])
-    documents = np.concatenate([leaders.documents, np.repeat(followers, nearest.shape[1])]).astype(np.int32)
-    order = np.lexsort((documents, followed))
-    return TermDocuments(np.searchsorted(followed[order], np.arange(n_leaders + 1)).astype(np.int64), documents[order])
+class _Vectors(NamedTuple):
+    """The terms of each document, ascending, with their weights: a document-term matrix in CSR form.
+
+    The weights are float32. They are stored as int32, so that the kernel that transposes frequencies can move them.
+    """
+
+    offsets: Offsets
+    terms: Numbers
+    weights: Numbers
+
+    @classmethod
+    def of(cls, postings: Postings, weights: Weights) -> _Vectors:
+        """Transpose the postings."""
+        bits = weights.astype(np.float32).view(np.int32)
+        return cls(*_postings.transposed(postings.starts, postings.documents, bits, len(postings.lengths)))
+
+    def take(self, documents: Numbers) -> _Vectors:
+        """Return the vectors of some documents, in this order."""
+        sizes = np.diff(self.offsets)[documents]
+        offsets = np.append(0, np.cumsum(sizes))
+        rows = np.repeat(self.offsets[documents] - offsets[:-1], sizes)
+        rows += np.arange(len(rows))
+        return _Vectors(offsets, self.terms[rows], self.weights[rows])
 
 
-def _nearest(postings: Postings, weights: Weights, leaders: _Leaders, b: int) -> Numbers:
+class _Followers(NamedTuple):
+    """The followers of all leaders at consecutive positions, and the postings of these positions.
+
+    The followers of leader ``l`` are ``documents[clusters[l]:clusters[l + 1]]``, ascending. The postings of term ``t``
+    are ``starts[t]`` to ``starts[t + 1]``, in ascending order of position.
+    """
+
+    clusters: Offsets
+    documents: Numbers
+    starts: Offsets
+    positions: Numbers
+    weights: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, index: Index, vectors: _Vectors, leaders: _Leaders, b1: int) -> _Followers:
+        """Find the followers of each leader: the leader, and all documents that have it among their b1 nearest."""
+        n_leaders = len(leaders.documents)
+        followers = np.setdiff1d(np.arange(len(index)), leaders.documents)
+        nearest = _nearest(index.postings, vectors, leaders, min(b1, n_leaders))[followers]
+        followed = np.concatenate([np.arange(n_leaders), nearest.reshape(-1)])
+        documents = np.concatenate([leaders.documents, np.repeat(followers, nearest.shape[1])]).astype(np.int32)
+        order = np.lexsort((documents, followed))
+        clusters = np.searchsorted(followed[order], np.arange(n_leaders + 1)).astype(np.int64)
+        own = vectors.take(documents[order])
+        starts, positions, weights = _postings.transposed(*own, index.postings.n_terms)
+        return cls(clusters, documents[order], starts, positions, weights.view(np.float32))
+
+
+def _nearest(postings: Postings, vectors: _Vectors, leaders: _Leaders, b: int) -> Numbers:
     """Return the b leaders that are nearest to each document; if they are equally near, those with the lowest numbers.
 
     Dot products are compared instead of cosines. A cosine would also be divided by the length of the document's vector;
     this length is the same for all leaders, so it does not change their order.
     """
     n_documents, n_leaders = len(postings.lengths), len(leaders.documents)
-    # Transpose the postings, so that the terms of a document follow one another. The weights pass as integers.
-    passed = weights.astype(np.float32).view(np.int32)
-    offsets, terms, passed = _postings.transposed(postings.starts, postings.documents, passed, n_documents)
+    offsets, terms, weights = vectors
     sizes = np.diff(leaders.starts)
     frequent = np.flatnonzero(sizes * _DENSE >= n_leaders)
     rows = np.full(postings.n_terms, -1)
@@ -92,7 +131,7 @@ def _nearest(postings: Postings, weights: Weights, leaders: _Leaders, b: int) ->
         for first in range(0, n_documents, _CHUNK):
             last = min(n_documents, first + _CHUNK)
             _leaders.nearest(
-                offsets[first : last + 1], terms, passed.view(np.float32), leaders.starts, leaders.leaders,
+                offsets[first : last + 1], terms, weights.view(np.float32), leaders.starts, leaders.leaders,
                 leaders.weights, n_leaders, rows, dense, b, nearest[first:last],
             )  # fmt: skip
             advance(last - first)
@@ -109,7 +148,8 @@ class ClusterPruning(Method):
 
     See Introduction to Information Retrieval, section 7.1.6. With `b2` equal to the number of leaders, the result is
     that of `Exact`, bit for bit. The costs include those of finding the nearest leaders. Preparing the clusters
-    compares each document with each leader.
+    compares each document with each leader, and copies the postings in the order of the clusters, `b1` times. With
+    several leaders for a document, its postings count each time they are read.
 
     Parameters
     ----------
@@ -149,36 +189,24 @@ class ClusterPruning(Method):
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Choose the leaders, find their followers, and return the search function."""
-        n_leaders = math.isqrt(max(len(index) - 1, 0)) + 1 if self.leaders is None else self.leaders
-        weights, lists = posting_weights(index, self.weighting), weighted(index, self.weighting, bitmaps=True)
+        return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
 
-        def prepare() -> tuple[_Leaders, TermDocuments]:
+    def _searcher_of_chunks(self, index: Index, k: int, whole_ties: bool) -> Callable[[WeightedQueries], FoundLists]:
+        n_leaders = math.isqrt(max(len(index) - 1, 0)) + 1 if self.leaders is None else self.leaders
+        weights = posting_weights(index, self.weighting)
+
+        def prepare() -> tuple[_Leaders, _Followers]:
             leaders = _Leaders.of(index, weights, _chosen(len(index), n_leaders, self.seed))
-            return leaders, _followers(index, weights, leaders, self.b1)
+            return leaders, _Followers.of(index, _Vectors.of(index.postings, weights), leaders, self.b1)
 
         name = ("clusters", self.weighting, n_leaders, self.b1, self.seed)
         leaders, followers = index.prepared(name, prepare)
-        leader_lists = posting_lists(leaders.starts[:-1], leaders.starts[1:], leaders.leaders, leaders.weights)
-        follower_lists, sizes = followers.lists(), np.diff(followers.starts).tolist()
 
-        def find(query: Query) -> Found:
-            term_lists = lists(query)
-            nearest = accumulate(
-                TermLists(leader_lists, query.terms, term_lists.query_weights), len(leaders.documents), self.b2
-            )
-            # Leaders that contain no term of the query are all equally far from it. Those with the lowest numbers are
-            # visited after the matching leaders.
-            visited = nearest.documents.astype(np.int64)
-            if len(visited) < self.b2:
-                unmatched = np.setdiff1d(np.arange(len(leaders.documents)), visited)
-                visited = np.append(visited, unmatched[: self.b2 - len(visited)])
-            found = score_union(follower_lists, visited, term_lists, len(index), k, whole_ties=whole_ties)
-            assert found is not None
-            # The entries of the followers' lists are not postings.
-            n_postings = nearest.n_postings + found.n_postings - sum(sizes[leader] for leader in visited.tolist())
-            return found._replace(
-                n_postings=n_postings, n_documents=nearest.n_documents + found.n_documents,
-                n_comparisons=nearest.n_comparisons + found.n_comparisons,
-            )  # fmt: skip
+        def find(queries: WeightedQueries) -> FoundLists:
+            return FoundLists(*_clusters.search(
+                leaders.starts, leaders.leaders, leaders.weights, followers.clusters, followers.documents, len(index),
+                *followers[2:], queries.terms, queries.weights, queries.offsets, min(self.b2, LARGEST),
+                min(k, LARGEST), whole_ties, self.b1 > 1 and self.b2 > 1,
+            ))  # fmt: skip
 
         return find

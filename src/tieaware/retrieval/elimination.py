@@ -9,12 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware.checks.arguments import number, shown, unexpected, whole_number
-from tieaware.checks.arrays import Values
+from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
-from tieaware.retrieval.accumulators import Found, accumulate
+from tieaware.retrieval.accumulators import Found, FoundLists, accumulate
+from tieaware.retrieval.blocks import blocks_of
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, query_weights, share_of, weighted
+from tieaware.retrieval.method import (
+    Method,
+    WeightedQueries,
+    document_parts,
+    one_by_one,
+    query_weights,
+    share_of,
+    weighted,
+)
 from tieaware.retrieval.names import parse_method
+from tieaware.retrieval.weighting import log10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +88,7 @@ class HighIdf(Method):
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Compute the idf and the weights of all terms, and return the search function."""
         lists = weighted(index, self.weighting)
-        idf = np.log10(len(index) / np.maximum(index.postings.document_frequencies, 1))
+        idf = log10(len(index) / np.maximum(index.postings.document_frequencies, 1))
         if self.method is not None:
             search = self._searching(self.method).searcher(index, k, whole_ties)
 
@@ -110,7 +120,8 @@ class AtLeast(Method):
     Distinct terms are counted; terms that are not in the index do not count.
 
     See Introduction to Information Retrieval, section 7.1.2. With `m` = 1, the result is that of `Exact`, bit for bit.
-    The method reads the same postings as `Exact`, but makes fewer comparisons.
+    Documents are divided into blocks. A block is read only if enough of the terms occur in it, and if the sum of their
+    largest weights in the block exceeds the K-th best score so far, so fewer postings are read than by `Exact`.
 
     Parameters
     ----------
@@ -138,11 +149,31 @@ class AtLeast(Method):
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the posting lists with their weights, and return the search function."""
+        find_chunk = self._searcher_of_chunks(index, k, whole_ties)
+        if find_chunk is not None:
+            return one_by_one(find_chunk, index, self.weighting)
         lists = weighted(index, self.weighting, bitmaps=True)
 
         def find(query: Query) -> Found:
-            n = len(query.terms)
-            needed = max(min(self.m, n), int(share_of(n, self.share)), 1)
+            needed = int(self._needed(np.array([len(query.terms)]))[0])
             return accumulate(lists(query), len(index), k, at_least=needed, whole_ties=whole_ties)
 
         return find
+
+    def _searcher_of_chunks(
+        self, index: Index, k: int, whole_ties: bool
+    ) -> Callable[[WeightedQueries], FoundLists] | None:  # fmt: skip
+        if document_parts(index, self.weighting) is not None:
+            # A document part may be negative, so the largest weights in a block are no bound of scores.
+            return None
+        blocks = blocks_of(index, self.weighting)
+
+        def find(queries: WeightedQueries) -> FoundLists:
+            needed = self._needed(np.diff(queries.offsets))
+            return FoundLists.of(blocks.search(queries, k, at_least=needed, whole_ties=whole_ties))
+
+        return find
+
+    def _needed(self, n: Integers) -> Integers:
+        """Return the number of terms that a document must contain for queries with these numbers of terms."""
+        return np.maximum(np.maximum(np.minimum(self.m, n), share_of(n, self.share)), 1)

@@ -104,11 +104,11 @@ class ImpactOrdered(Method):
     impact-ordered indexes, ICTIR 2015. If some postings of a document are read and others are not, its score is too
     low; such scores tie more often. If the limits leave no postings out, the result is that of `Exact`, bit for bit.
 
-    Impacts of 8 bits are summed in 16 bits. At least K documents have a score that is as high as the K-th largest
-    impact of a term. A document that has only low impacts cannot reach this score, so low impacts are added only to
-    documents that also have a higher impact. This is the idea of `MaxScore`, with segments instead of terms; it leaves
-    fewer documents with a score. To select the top K, the documents with each score are counted. Each document is
-    compared once, with the lowest score that may be among the top K.
+    At least K documents have a score that is as high as the K-th largest impact of a term. A document that has only low
+    impacts cannot reach this score, so low impacts are added only to documents that also have a higher impact. This is
+    the idea of `MaxScore`, with segments instead of terms; it leaves fewer documents with a score. Low impacts count as
+    read. Impacts of 8 bits are summed in 16 bits. To select the top K of them, the documents with each score are
+    counted, and each document is compared once, with the lowest score that may be among the top K.
 
     Examples
     --------

@@ -8,26 +8,38 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import flag, shown, unexpected, whole_number
-from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.errors import InputError
 from tieaware.inputs.run import Run
 from tieaware.kernels._term_lists import PostingLists
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists
-from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermLists, posting_lists, score
+from tieaware.retrieval.accumulators import (
+    Bitmaps,
+    DenseLists,
+    Filters,
+    Found,
+    FoundLists,
+    TermLists,
+    posting_lists,
+    score,
+)
 from tieaware.retrieval.index import Index, Query, QueryTerms
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights, weighting_of
 from tieaware.runtime.progress import stage
-from tieaware.runtime.threads import checked_threads, over_items
+from tieaware.runtime.threads import checked_threads, over_chunks
+
+# The largest number of queries in a chunk that one thread searches.
+_CHUNK = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,18 +174,28 @@ class Method(ABC):
         n_threads = checked_threads(threads)
         names = _names(queries)
         analysed = [each if isinstance(each, Query) else index.query(each) for each in queries.values()]
-        analysed = _weighted_queries(index, self.weighting, analysed)
-        find = filtered_searcher(self, index, k, whole_ties)
+        weighted_queries = WeightedQueries.of(index, self.weighting, analysed)
+        find_chunk = _chunk_searcher(self, index, k, whole_ties)
+        size = _CHUNK if n_threads == 1 else max(1, min(_CHUNK, len(analysed) // (4 * n_threads)))
+        edges = np.append(np.arange(0, len(analysed), size), len(analysed))
         with stage("queries", len(analysed), shown=False) as advance:
 
-            def find_next(query: Query) -> Found:
-                result = find(query)
-                advance(1)
+            def find_next(first: int, stop: int) -> FoundLists:
+                result = find_chunk(weighted_queries.chunk(first, stop))
+                advance(stop - first)
                 return result
 
-            found = over_items(find_next, analysed, min(n_threads, max(1, len(analysed))))
-        costs = np.array([each[2:] for each in found], np.int64).reshape(-1, 3)
-        return run_of(str(self), index, names, found), Costs(*costs.T)
+            found = FoundLists.joined(over_chunks(find_next, edges, n_threads))
+        return run_of(str(self), index, names, found), Costs(*found.costs.T)
+
+    def _searcher_of_chunks(
+        self, index: Index, k: int, whole_ties: bool
+    ) -> Callable[[WeightedQueries], FoundLists] | None:  # fmt: skip
+        """Prepare as `searcher`, and return a function that searches a chunk of queries in few calls of kernels.
+
+        None if the method searches one query at a time. The queries passed to the function have no filters.
+        """
+        return None
 
     @abstractmethod
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
@@ -288,15 +310,68 @@ def query_weights(index: Index, name: str, query: Query) -> Values:
     return weighting_of(name).of_query(index.postings, query) if query.weights is None else query.weights
 
 
-def _weighted_queries(index: Index, name: str, queries: list[Query]) -> list[Query]:
-    """Return the queries with the weights of their terms, which are computed together because queries are short."""
-    without = [i for i, query in enumerate(queries) if query.weights is None]
-    together = QueryTerms.of([queries[i] for i in without])
-    weights, edges = weighting_of(name).of_queries(index.postings, together), together.offsets.tolist()
-    weighted_queries = list(queries)
-    for i, a, b in zip(without, edges, edges[1:], strict=False):
-        weighted_queries[i] = queries[i]._replace(weights=weights[a:b])
-    return weighted_queries
+class WeightedQueries(NamedTuple):
+    """Several queries with the weights of their terms, which are concatenated.
+
+    The terms of query ``i`` are ``terms[offsets[i]:offsets[i + 1]]``; `weights` has the weight of each of them.
+    """
+
+    queries: Sequence[Query]
+    terms: Integers
+    weights: Values
+    offsets: Offsets
+
+    @classmethod
+    def of(cls, index: Index, name: str, queries: Sequence[Query]) -> WeightedQueries:
+        """Weight the terms of the queries, together because queries are short."""
+        together = QueryTerms.of(queries)
+        if all(query.weights is None for query in queries):
+            weights = weighting_of(name).of_queries(index.postings, together)
+        else:
+            own = [query_weights(index, name, query) for query in queries]
+            if any(len(each) != len(query.terms) for each, query in zip(own, queries, strict=True)):
+                raise InputError("queries", "each term of a query must have a weight")
+            weights = np.concatenate([np.empty(0), *own])
+        return cls(queries, together.terms, weights, together.offsets)
+
+    def chunk(self, first: int, stop: int) -> WeightedQueries:
+        """Return the queries from `first` to `stop`."""
+        if first == 0 and stop == len(self.queries):
+            return self
+        a, b = self.offsets[first], self.offsets[stop]
+        offsets = self.offsets[first : stop + 1] - a
+        return WeightedQueries(self.queries[first:stop], self.terms[a:b], self.weights[a:b], offsets)
+
+    def each(self) -> Iterator[Query]:
+        """Yield each query with its weights."""
+        edges = self.offsets.tolist()
+        for query, a, b in zip(self.queries, edges, edges[1:], strict=False):
+            yield query._replace(weights=self.weights[a:b])
+
+
+def one_by_one(
+    find_chunk: Callable[[WeightedQueries], FoundLists], index: Index, weighting: str
+) -> Callable[[Query], Found]:  # fmt: skip
+    """Return a function that searches one query with a function that searches a chunk of queries."""
+    return lambda query: find_chunk(WeightedQueries.of(index, weighting, [query])).of_query(0)
+
+
+def _chunk_searcher(
+    method: Method, index: Index, k: int, whole_ties: bool
+) -> Callable[[WeightedQueries], FoundLists]:  # fmt: skip
+    """Return a function that searches a chunk of queries, and applies their filters."""
+    of_chunks = method._searcher_of_chunks(index, k, whole_ties)
+    find = None if of_chunks is not None else filtered_searcher(method, index, k, whole_ties)
+
+    def find_chunk(queries: WeightedQueries) -> FoundLists:
+        nonlocal find
+        if of_chunks is not None and all(each.documents is None for each in queries.queries):
+            return of_chunks(queries)
+        if find is None:
+            find = filtered_searcher(method, index, k, whole_ties)
+        return FoundLists.of([find(query) for query in queries.each()])
+
+    return find_chunk
 
 
 def dense_lists(index: Index, name: str) -> DenseLists:
@@ -309,16 +384,26 @@ def bitmaps_of(index: Index) -> Bitmaps:
     return index.prepared("bitmaps", lambda: Bitmaps.of(index.postings))
 
 
-def weighted(index: Index, name: str, *, bitmaps: bool = False) -> Callable[[Query], TermLists]:
-    """Return a function that gives the weighted posting lists of a query's terms, with bitmaps if these are needed."""
-    postings, parts = index.postings, document_parts(index, name)
+def filters_of(index: Index) -> Filters:
+    """Return the filters of the posting lists of medium length."""
+    return index.prepared("filters", lambda: Filters.of(index.postings))
+
+
+def weighted_lists(index: Index, name: str, *, bitmaps: bool = False) -> PostingLists:
+    """Return the weighted posting lists of all terms, with bitmaps if these are needed."""
+    postings = index.postings
 
     def make() -> PostingLists:
         weights, all_bitmaps = posting_weights(index, name), bitmaps_of(index) if bitmaps else None
         starts, stops = postings.starts[:-1], postings.starts[1:]
         return posting_lists(starts, stops, postings.documents, weights, dense_lists(index, name), all_bitmaps)
 
-    lists = index.prepared(("posting lists", name, bitmaps), make)
+    return index.prepared(("posting lists", name, bitmaps), make)
+
+
+def weighted(index: Index, name: str, *, bitmaps: bool = False) -> Callable[[Query], TermLists]:
+    """Return a function that gives the weighted posting lists of a query's terms, with bitmaps if these are needed."""
+    lists, parts = weighted_lists(index, name, bitmaps=bitmaps), document_parts(index, name)
     return lambda query: TermLists(lists, query.terms, query_weights(index, name, query), parts)
 
 
@@ -333,10 +418,7 @@ def _names(queries: Any) -> Identifiers:
     return names
 
 
-def run_of(name: str, index: Index, queries: Identifiers, found: list[Found]) -> Run:
+def run_of(name: str, index: Index, queries: Identifiers, found: FoundLists) -> Run:
     """Build a run from the documents found for each query."""
-    offsets = np.zeros(len(found) + 1, np.int64)
-    np.cumsum([len(each.documents) for each in found], out=offsets[1:])
-    rows = np.concatenate([np.empty(0, np.int64), *(each.documents for each in found)])
-    scores = np.concatenate([np.empty(0), *(each.scores for each in found)])
-    return Run.of(Lists(queries, offsets, index.documents.take(rows), scores), name)
+    documents = index.documents.take(found.documents.astype(np.int64))
+    return Run.of(Lists(queries, found.offsets, documents, found.scores), name)

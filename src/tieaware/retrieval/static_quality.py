@@ -11,11 +11,19 @@ import numpy as np
 from tieaware.checks.arguments import flag, number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
-from tieaware.kernels import _postings, _term_lists
-from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermLists, accumulate, posting_lists
+from tieaware.kernels import _postings
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, FoundLists
+from tieaware.retrieval.blocks import Base, Blocks
 from tieaware.retrieval.champions import TermDocuments, among, best_documents, champions_of
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, posting_weights, query_weights, share_of, single_term_scores
+from tieaware.retrieval.method import (
+    Method,
+    WeightedQueries,
+    one_by_one,
+    posting_weights,
+    share_of,
+    single_term_scores,
+)
 from tieaware.retrieval.postings import Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 
@@ -36,60 +44,45 @@ class _ByQuality(NamedTuple):
 
     order: Numbers
     quality: Values
-    documents: Numbers
+    postings: Postings
     weights: Weights
-    # The largest weight of each term.
-    bounds: Values
 
     @classmethod
     def of(cls, index: Index, weights: Weights) -> _ByQuality:
         """Renumber the documents, and sort the postings of each term by the new numbers."""
         quality, postings = quality_of(index), index.postings
         order = np.argsort(-quality, kind="stable").astype(np.int32)
-        df = postings.document_frequencies
         # Transpose the postings, put the documents in their new order, and transpose again. Weights pass as integers.
         passed = weights.view(np.int32) if weights.dtype == np.float32 else weights.astype(np.int32)
         offsets, terms, passed = _postings.transposed(postings.starts, postings.documents, passed, len(order))
         sizes = np.diff(offsets)[order]
         new_offsets = np.append(0, np.cumsum(sizes))
         rows = np.repeat(offsets[order] - new_offsets[:-1], sizes) + np.arange(new_offsets[-1])
-        _, documents, passed = _postings.transposed(new_offsets, terms[rows], passed[rows], len(df))
+        _, documents, passed = _postings.transposed(new_offsets, terms[rows], passed[rows], postings.n_terms)
         renumbered = passed.view(np.float32) if weights.dtype == np.float32 else passed.astype(weights.dtype)
-        bounds = np.zeros(len(df))
-        if len(weights):
-            bounds[df > 0] = np.maximum.reduceat(weights, postings.starts[:-1][df > 0])
-        return cls(order, quality[order], documents, renumbered, bounds)
-
-    def postings(self, index: Index) -> Postings:
-        """Return the renumbered postings."""
-        return Postings(index.postings.starts, self.documents, self.documents, index.postings.lengths)
-
-    def bound(self, query: Query, weights: Values) -> float:
-        """Return an upper bound of the scores of a query.
-
-        The bound is summed in the same order as a score, so no score can exceed it because of rounding.
-        """
-        return _term_lists.sum_of_products(weights, self.bounds[query.terms])
+        renumbered_postings = Postings(postings.starts, documents, documents, postings.lengths)
+        return cls(order, quality[order], renumbered_postings, renumbered)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetScore(Method):
-    """Rank by net score, which is static quality plus score, and read documents in descending order of quality.
+    """Rank by net score, which is static quality plus score, and leave out documents that cannot be among the top K.
 
-    The search stops when no further document can be among the top K: when the K-th best net score so far exceeds the
-    quality of the next document plus the sum of the query terms' largest weights. Stopping there does not change the
-    result. With qualities from 0 to 1 and a weighting other than cosine, scores can be much larger, and quality then
-    has little influence on the ranking. The weights of the two parts, or larger qualities, change that.
+    Documents are stored in descending order of quality, and divided into blocks. A block is left out if its highest
+    quality plus the query terms' largest weights in the block do not exceed the K-th best net score so far. The further
+    down a block is, the less the quality of its documents, so the more seldom it is read. Leaving out these blocks does
+    not change the result. With qualities from 0 to 1 and a weighting other than cosine, scores can be much larger, and
+    quality then has little influence on the ranking. The weights of the two parts, or larger qualities, change that.
 
     See Introduction to Information Retrieval, section 7.1.4. If all documents have quality 0, the result is that of
-    `Exact`, bit for bit, except that documents with score 0 are also found. Documents are processed in chunks, each
-    with a quarter as many documents as all chunks before it. The search can stop only at the end of a chunk, so all
-    postings of a chunk count as read.
+    `Exact`, bit for bit, except that documents with score 0 are also found. If many blocks can have documents among the
+    top K, for example because K is large, all documents are read in descending order of quality, until no further
+    document can be among the top K.
 
     Parameters
     ----------
     share : float, default: 1
-        The largest share of all documents to read, rounded up: the search stops there at the latest.
+        The share of all documents to search, rounded up: those of the highest quality.
     quality_weight, score_weight : float, default: 1
         The numbers by which quality and score are multiplied before they are added, at least 0.
 
@@ -116,23 +109,24 @@ class NetScore(Method):
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Sort the postings by quality, and return the search function."""
+        return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
+
+    def _searcher_of_chunks(self, index: Index, k: int, whole_ties: bool) -> Callable[[WeightedQueries], FoundLists]:
         weights = posting_weights(index, self.weighting)
         by_quality = index.prepared(("by quality", self.weighting), lambda: _ByQuality.of(index, weights))
-        by_quality = by_quality._replace(quality=self.quality_weight * by_quality.quality)
-        bitmaps = index.prepared("bitmaps by quality", lambda: Bitmaps.of(by_quality.postings(index)))
-        dense = index.prepared(
-            ("dense by quality", self.weighting),
-            lambda: DenseLists.of(by_quality.postings(index), by_quality.weights),
-        )
-        starts, until = index.postings.starts, int(share_of(len(index), self.share))
-        postings = posting_lists(starts[:-1], starts[1:], by_quality.documents, by_quality.weights, dense, bitmaps)
+        postings = by_quality.postings
+        bitmaps = index.prepared("bitmaps by quality", lambda: Bitmaps.of(postings))
 
-        def find(query: Query) -> Found:
-            own_weights = self.score_weight * query_weights(index, self.weighting, query)
-            return accumulate(
-                TermLists(postings, query.terms, own_weights), len(index), k, base=by_quality.quality,
-                whole_ties=whole_ties, order=by_quality.order, rest=by_quality.bound(query, own_weights), until=until,
-            )  # fmt: skip
+        def make() -> Blocks:
+            return Blocks.of(postings, by_quality.weights, DenseLists.of(postings, by_quality.weights), bitmaps)
+
+        blocks = index.prepared(("blocks by quality", self.weighting), make)
+        base = Base.of(self.quality_weight * by_quality.quality, by_quality.order)
+        until = int(share_of(len(index), self.share))
+
+        def find(queries: WeightedQueries) -> FoundLists:
+            weighted_queries = queries._replace(weights=self.score_weight * queries.weights)
+            return FoundLists.of(blocks.search(weighted_queries, k, base=base, until=until, whole_ties=whole_ties))
 
         return find
 
@@ -174,6 +168,9 @@ class GlobalChampions(Method):
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the global champion lists, and return the search function."""
+        return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
+
+    def _searcher_of_chunks(self, index: Index, k: int, whole_ties: bool) -> Callable[[WeightedQueries], FoundLists]:
         postings, quality = index.postings, quality_of(index)
 
         def prepare() -> TermDocuments:
@@ -229,6 +226,9 @@ class HighLow(Method):
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the high lists, and return the search function."""
+        return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
+
+    def _searcher_of_chunks(self, index: Index, k: int, whole_ties: bool) -> Callable[[WeightedQueries], FoundLists]:
         quality = quality_of(index)
         high = champions_of(index, self.weighting, self.r)
         name = "champions", self.weighting, self.r, 0.0

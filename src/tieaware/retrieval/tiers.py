@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import numbers, one_of, unexpected
 from tieaware.checks.arrays import Offsets
 from tieaware.errors import InputError
-from tieaware.retrieval.accumulators import DenseLists, Found, TermLists, accumulate, posting_lists
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, FoundLists
+from tieaware.retrieval.blocks import Blocks, blocks_of
 from tieaware.retrieval.exact import nth_largest_of, score_of_k
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, dense_lists, posting_weights, query_weights
-from tieaware.retrieval.postings import LONG, Numbers, Postings
+from tieaware.retrieval.method import Method, WeightedQueries, one_by_one, posting_weights
+from tieaware.retrieval.postings import LONG, Postings
 from tieaware.retrieval.weighting import Weights
 from tieaware.runtime.progress import stage
 
@@ -26,9 +27,8 @@ class _Tier(NamedTuple):
     """The postings of a tier: those of term ``t`` are ``starts[t]`` to ``starts[t + 1]``."""
 
     starts: Offsets
-    documents: Numbers
     weights: Weights
-    dense: DenseLists
+    blocks: Blocks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +40,9 @@ class Tiers(Method):
     tiers a query needs.
 
     See Introduction to Information Retrieval, section 7.2.1. With one tier, the result is that of `Exact`, bit for bit.
-    A tier is stored with all postings of the tiers above it. A query that needs a further tier reads these postings
-    again, and they count as read again.
+    A tier is stored with all postings of the tiers above it. A query that needs a further tier may read these postings
+    again, and they count as read again. In a tier, documents are divided into blocks, and a block is read only if the
+    sum of the terms' largest weights in the block exceeds the K-th best score so far.
 
     Parameters
     ----------
@@ -85,6 +86,9 @@ class Tiers(Method):
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the tiers, and return the search function."""
+        return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
+
+    def _searcher_of_chunks(self, index: Index, k: int, whole_ties: bool) -> Callable[[WeightedQueries], FoundLists]:
         postings, weights = index.postings, posting_weights(index, self.weighting)
 
         def prepare() -> list[_Tier]:
@@ -95,14 +99,15 @@ class Tiers(Method):
                 for threshold in thresholds:
                     rows = np.flatnonzero(values >= threshold)
                     starts, documents = np.searchsorted(rows, postings.starts), postings.documents[rows]
-                    dense = DenseLists.of(Postings(starts, documents, documents, postings.lengths), weights[rows])
-                    tiers.append(_Tier(starts, documents, weights[rows], dense))
+                    own, own_weights = Postings(starts, documents, documents, postings.lengths), weights[rows]
+                    dense, bitmaps = DenseLists.of(own, own_weights), Bitmaps.of(own)
+                    tiers.append(_Tier(starts, own_weights, Blocks.of(own, own_weights, dense, bitmaps)))
                     advance(1)
             return tiers
 
         name = ("tiers", self.weighting, self.thresholds, self.quantiles, self.by)
         upper_tiers = index.prepared(name, prepare)
-        tiers = [*upper_tiers, _Tier(postings.starts, postings.documents, weights, dense_lists(index, self.weighting))]
+        tiers = [*upper_tiers, _Tier(postings.starts, weights, blocks_of(index, self.weighting))]
         # The rank is rounded up to a power of two, so that the index caches few such arrays.
         rank = 1 << (k - 1).bit_length()
         kth_largest = index.prepared(
@@ -110,20 +115,21 @@ class Tiers(Method):
             lambda: [nth_largest_of(each.starts, each.weights, rank) for each in tiers],
         )
 
-        lists = [
-            posting_lists(each.starts[:-1], each.starts[1:], each.documents, each.weights, each.dense) for each in tiers
-        ]
+        def search(tier: int, queries: WeightedQueries) -> list[Found]:
+            own, edges = kth_largest[tier][queries.terms], queries.offsets.tolist()
+            floors = np.array([score_of_k(queries.weights[a:b], own[a:b]) for a, b in pairwise(edges)])
+            return tiers[tier].blocks.search(queries, k, floors=floors, whole_ties=whole_ties)
 
-        def find(query: Query) -> Found:
-            own_weights, costs = query_weights(index, self.weighting, query), (0, 0, 0)
-            for tier_lists, largest in zip(lists, kth_largest, strict=True):
-                floor = score_of_k(own_weights, largest[query.terms])
-                own = TermLists(tier_lists, query.terms, own_weights)
-                found = accumulate(own, len(index), k, floor=floor, whole_ties=whole_ties)
-                costs = costs[0] + found[2], costs[1] + found[3], costs[2] + found[4]
-                if len(found.documents) >= k:
-                    break
-            return Found(found.documents, found.scores, *costs)
+        def find(queries: WeightedQueries) -> FoundLists:
+            found = search(0, queries)
+            for i, first in enumerate(found):
+                tier, costs = 0, np.array(first[2:])
+                while len(found[i].documents) < k and tier + 1 < len(tiers):
+                    tier += 1
+                    found[i] = search(tier, queries.chunk(i, i + 1))[0]
+                    costs += found[i][2:]
+                found[i] = Found(found[i].documents, found[i].scores, *costs.tolist())
+            return FoundLists.of(found)
 
         return find
 

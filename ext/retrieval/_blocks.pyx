@@ -1,0 +1,481 @@
+"""Search block by block: only blocks of 16 documents whose upper bound of the scores exceeds the k-th best score.
+
+The upper bound of a block is the sum over the query's lists of the largest impact in the block, an impact being the
+query weight times the weight of a posting. Bounds are whole numbers of a unit, which is chosen for each query so that
+they fit in 16 bits. The largest weight of a long list in each block is stored as a byte; the postings of short lists
+are read. Bounds are rounded up, so no score exceeds the bound of its block.
+
+The blocks with the highest bounds are scored first, so that the k-th best score is known early; then all other blocks
+whose bound exceeds it. The score of a document is summed in float64 in the order of the lists, as by `accumulate`.
+"""
+from libc.math cimport INFINITY, ceil, isfinite
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
+
+from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
+from tieaware.kernels._term_lists cimport Lists, PostingLists, close_lists
+from tieaware.kernels._top cimport Best, bound_by, close_best, found, leave_out, offer, open_best
+
+cdef extern from "retrieval/blocks.h":
+    enum:
+        TIEAWARE_BLOCK
+        TIEAWARE_GROUP
+        TIEAWARE_BINS
+    ctypedef struct BlockList "tieaware_block_list":
+        const int32_t *documents
+        const void *weights
+        int64_t length
+        double query_weight
+        const uint64_t *bits
+        const uint32_t *ranks
+        const void *row
+        const int32_t *places
+    int tieaware_lowest(uint64_t word) nogil
+    void tieaware_raise(uint16_t *bounds, const uint8_t *largest, ptrdiff_t n, uint16_t factor) nogil
+    void tieaware_count_lists(uint8_t *counts, const uint8_t *largest, ptrdiff_t n) nogil
+    void tieaware_keep(uint16_t *bounds, const uint8_t *counts, ptrdiff_t n, uint8_t at_least) nogil
+    void tieaware_begin(uint16_t *bounds, const double *bases, ptrdiff_t n, double per_unit) nogil
+    void tieaware_peaks(const uint16_t *bounds, ptrdiff_t n_groups, uint16_t *peaks, int32_t *bins) nogil
+    ptrdiff_t tieaware_collect(
+        const uint16_t *bounds, ptrdiff_t n_groups, const uint16_t *peaks, uint32_t least, uint32_t limit,
+        int32_t *blocks
+    ) nogil
+    void tieaware_place_float(
+        const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint8_t *counts,
+        ptrdiff_t n_blocks
+    ) nogil
+    void tieaware_place_uint8(
+        const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint8_t *counts,
+        ptrdiff_t n_blocks
+    ) nogil
+    void tieaware_place_uint16(
+        const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint8_t *counts,
+        ptrdiff_t n_blocks
+    ) nogil
+    void tieaware_prefetch_places(const BlockList *lists, ptrdiff_t n, int32_t block, int size) nogil
+    void tieaware_prefetch_weights(const BlockList *lists, ptrdiff_t n, int32_t block, int size) nogil
+    uint64_t tieaware_score_block_float(
+        const BlockList *lists, ptrdiff_t n, int32_t block, uint64_t those, int n_planes, uint64_t initial,
+        double *sums, int64_t *n_read
+    ) nogil
+    uint64_t tieaware_score_block_uint8(
+        const BlockList *lists, ptrdiff_t n, int32_t block, uint64_t those, int n_planes, uint64_t initial,
+        double *sums, int64_t *n_read
+    ) nogil
+    uint64_t tieaware_score_block_uint16(
+        const BlockList *lists, ptrdiff_t n, int32_t block, uint64_t those, int n_planes, uint64_t initial,
+        double *sums, int64_t *n_read
+    ) nogil
+
+cdef enum:
+    # Queries with more lists are refused, because their bounds would be rounded too far.
+    MOST_LISTS = 64
+    # The largest bound of a block. Rounding up adds at most 256 for each list and for the base.
+    MOST_UNITS = 65535 - 257 * (MOST_LISTS + 1)
+    # How many blocks ahead memory is prefetched: where the postings are, and the postings.
+    FAR_AHEAD = 24
+    AHEAD = 12
+    # The search is refused if more than one block in this number has to be scored: then it takes less time to score all
+    # documents.
+    FEW = 8
+
+# A safety factor for rounding: sums of so few numbers are off by less.
+cdef double ROUNDING = 1.0 + 2.0 ** -40
+
+
+cdef class Memory:
+    """The memory of a search, for one thread at a time: the bounds of the blocks, and places of postings.
+
+    Places are zeroed once. Later they may have places of earlier queries, which are recognised as such.
+    """
+
+    cdef uint16_t* bounds
+    cdef uint16_t* peaks
+    cdef uint8_t* counts
+    cdef int32_t* blocks
+    cdef int32_t* places
+    cdef int64_t n_blocks
+    cdef int64_t n_places
+
+    def __cinit__(self, int64_t n_documents):
+        cdef size_t n
+        if not 0 <= n_documents <= 0x7fffffff:
+            raise ValueError("n_documents is out of its range")
+        self.n_blocks = (n_documents + TIEAWARE_BLOCK - 1) // TIEAWARE_BLOCK
+        n = <size_t>(self.n_blocks + TIEAWARE_GROUP)
+        self.bounds = <uint16_t*>calloc(n, sizeof(uint16_t))
+        self.peaks = <uint16_t*>calloc(n, sizeof(uint16_t))
+        self.counts = <uint8_t*>calloc(n, sizeof(uint8_t))
+        self.blocks = <int32_t*>calloc(n, sizeof(int32_t))
+        if self.bounds == NULL or self.peaks == NULL or self.counts == NULL or self.blocks == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.bounds)
+        free(self.peaks)
+        free(self.counts)
+        free(self.blocks)
+        free(self.places)
+
+    cdef int make_room(self, int64_t n) except -1:
+        """Enlarge the places for n lists."""
+        cdef int32_t* places
+        n *= self.n_blocks
+        if n <= self.n_places:
+            return 0
+        places = <int32_t*>realloc(self.places, <size_t>n * sizeof(int32_t))
+        if places == NULL:
+            raise MemoryError
+        memset(places + self.n_places, 0, <size_t>(n - self.n_places) * sizeof(int32_t))
+        self.places, self.n_places = places, n
+        return 0
+
+
+cdef class Maxima:
+    """The largest weight of each long list in each block: at most scales[row] · largest[row, block].
+
+    The byte of a block without postings is 0; that of any other block is at least 1.
+
+    Parameters
+    ----------
+    largest : uint8[n_rows, n_blocks]
+        A row for each list that has a bitmap, in the same order.
+    scales : float64[n_rows]
+        The number by which the bytes of a row are multiplied.
+    """
+
+    cdef object arrays
+    cdef const uint8_t* largest
+    cdef const double* scales
+    cdef Py_ssize_t n_rows
+    cdef Py_ssize_t n_blocks
+
+    def __cinit__(self, const uint8_t[:, ::1] largest not None, const double[::1] scales not None):
+        if scales.shape[0] != largest.shape[0]:
+            raise ValueError("each row must have a scale")
+        self.arrays = (largest, scales)
+        self.n_rows, self.n_blocks = largest.shape[0], largest.shape[1]
+        if self.n_rows and self.n_blocks:
+            self.largest, self.scales = &largest[0, 0], &scales[0]
+
+
+# The state of a search. All documents before `until` are searched; a document's counter of lists begins at `initial`
+# and has n_planes digits. A bound of `units` is at least units / per_unit · ROUNDING.
+cdef struct Search:
+    Lists lists
+    BlockList* block_lists
+    Best best
+    int64_t until
+    int64_t n_blocks
+    uint32_t at_least
+    int n_planes
+    uint64_t initial
+    double per_unit
+    # The bases of the documents, and the largest base of each block; NULL without a base.
+    const double* base
+    const double* block_bases
+    const int32_t* order
+
+
+cdef int open_block_lists(Search* search, Maxima maxima, Memory memory) except -1:
+    """Describe the lists for the loops over blocks; lists with a bitmap must have a row in the maxima."""
+    cdef Lists* lists = &search.lists
+    cdef BlockList* one
+    cdef Py_ssize_t i
+    cdef int64_t row, n_short = 0
+    search.block_lists = <BlockList*>calloc(<size_t>(lists.n + 1), sizeof(BlockList))
+    if search.block_lists == NULL:
+        raise MemoryError
+    for i in range(lists.n):
+        n_short += lists.bitmap_rows == NULL or lists.bitmap_rows[i] < 0
+    memory.make_room(n_short)
+    n_short = 0
+    for i in range(lists.n):
+        one = &search.block_lists[i]
+        one.length, one.query_weight = lists.stops[i] - lists.starts[i], lists.query_weights[i]
+        one.documents = lists.documents + lists.starts[i]
+        one.weights = <const char*>lists.weights + lists.starts[i] * lists.kind
+        row = -1 if lists.bitmap_rows == NULL else lists.bitmap_rows[i]
+        if row < 0:
+            one.places = memory.places + n_short * memory.n_blocks
+            n_short += 1
+            continue
+        if not (row < maxima.n_rows and search.n_blocks <= maxima.n_blocks):
+            raise ValueError("maxima must have a row for each bitmap, and a byte for each block")
+        one.bits = lists.bitmaps + row * lists.n_words
+        one.ranks = lists.ranks + row * lists.n_words
+        if lists.rows != NULL and lists.rows[i] >= 0:
+            one.row = <const char*>lists.dense_weights + lists.rows[i] * lists.n_documents * lists.kind
+    return 0
+
+
+cdef void bound_blocks(Search* search, Maxima maxima, Memory memory) noexcept nogil:
+    """Compute the bounds of the blocks, first those by long lists, which cannot exceed 16 bits.
+
+    If documents must be in several lists, blocks with postings of fewer lists get the bound 0.
+    """
+    cdef Lists* lists = &search.lists
+    cdef uint16_t* bounds = memory.bounds
+    cdef BlockList* one
+    cdef Py_ssize_t i
+    cdef int64_t n = search.n_blocks, row
+    memset(bounds, 0, <size_t>(n + TIEAWARE_GROUP) * sizeof(uint16_t))
+    memset(memory.counts, 0, <size_t>n)
+    if search.base != NULL:
+        tieaware_begin(bounds, search.block_bases, n, search.per_unit)
+    for i in range(lists.n):
+        one = &search.block_lists[i]
+        if one.bits != NULL:
+            row = lists.bitmap_rows[i]
+            tieaware_raise(
+                bounds, maxima.largest + row * maxima.n_blocks, n,
+                <uint16_t>min(65535.0, ceil(one.query_weight * maxima.scales[row] * search.per_unit * ROUNDING)),
+            )
+            if search.n_planes:
+                tieaware_count_lists(memory.counts, maxima.largest + row * maxima.n_blocks, n)
+    for i in range(lists.n):
+        one = &search.block_lists[i]
+        if one.bits != NULL:
+            continue
+        if lists.kind == 4:
+            tieaware_place_float(one, search.per_unit, bounds, <int32_t*>one.places, memory.counts, n)
+        elif lists.kind == 1:
+            tieaware_place_uint8(one, search.per_unit, bounds, <int32_t*>one.places, memory.counts, n)
+        else:
+            tieaware_place_uint16(one, search.per_unit, bounds, <int32_t*>one.places, memory.counts, n)
+    if search.n_planes:
+        tieaware_keep(bounds, memory.counts, n, <uint8_t>search.at_least)
+
+
+cdef inline uint16_t least_of(Search* search) noexcept nogil:
+    """Return the least bound of a block that may have a document among the best."""
+    cdef double units = search.best.bound * search.per_unit / ROUNDING
+    if not units >= 1.0:
+        return 1
+    return <uint16_t>min(units, 65535.0)
+
+
+cdef void score_block(Search* search, int32_t block) noexcept nogil:
+    """Offer the documents of a block that are in enough lists."""
+    cdef Lists* lists = &search.lists
+    cdef double[TIEAWARE_BLOCK] sums
+    cdef int64_t first = <int64_t>block * TIEAWARE_BLOCK, width = min(<int64_t>TIEAWARE_BLOCK, search.until - first)
+    cdef uint64_t those = (<uint64_t>1 << width) - 1, reached
+    cdef double score
+    cdef int i
+    if lists.kind == 4:
+        reached = tieaware_score_block_float(search.block_lists, lists.n, block, those, search.n_planes,
+                                             search.initial, sums, &lists.n_read)
+    elif lists.kind == 1:
+        reached = tieaware_score_block_uint8(search.block_lists, lists.n, block, those, search.n_planes,
+                                             search.initial, sums, &lists.n_read)
+    else:
+        reached = tieaware_score_block_uint16(search.block_lists, lists.n, block, those, search.n_planes,
+                                              search.initial, sums, &lists.n_read)
+    while reached:
+        i = tieaware_lowest(reached)
+        reached &= reached - 1
+        score = sums[i]
+        if search.base != NULL:
+            # The bases and numbers of documents are looked up for few documents, because they are far apart in memory.
+            search.best.documents += 1
+            if not score + search.block_bases[block] > search.best.bound:
+                continue
+            score += search.base[first + i]
+        elif score > 0.0:
+            search.best.documents += 1
+        else:
+            continue
+        if score > search.best.bound:
+            offer(&search.best, <int32_t>(first + i) if search.order == NULL else search.order[first + i], score)
+
+
+cdef void score_blocks(Search* search, Memory memory, int64_t n, Interruption* interruption) noexcept nogil:
+    """Score n of the collected blocks, unless the bound of the best has reached theirs."""
+    cdef int32_t* blocks = memory.blocks
+    cdef int64_t i, bounded = 0
+    cdef uint16_t least = least_of(search)
+    cdef BlockList* lists = search.block_lists
+    for i in range(min(n, <int64_t>FAR_AHEAD)):
+        tieaware_prefetch_places(lists, search.lists.n, blocks[i], search.lists.kind)
+    for i in range(n):
+        if i + FAR_AHEAD < n:
+            tieaware_prefetch_places(lists, search.lists.n, blocks[i + FAR_AHEAD], search.lists.kind)
+        if i + AHEAD < n:
+            tieaware_prefetch_weights(lists, search.lists.n, blocks[i + AHEAD], search.lists.kind)
+        if memory.bounds[blocks[i]] >= least:
+            score_block(search, blocks[i])
+            # Raise the bound, unless few documents were added since it was last raised.
+            if search.best.heap.size >= max(search.best.k + 1, bounded + 1 + search.best.k // 2):
+                leave_out(&search.best)
+                bounded = search.best.k
+                least = least_of(search)
+        if interrupted(interruption, 16 * search.lists.n):
+            return
+
+
+cdef int64_t cut_of(const int32_t* bins, int64_t n_groups) noexcept nogil:
+    """Return the highest bound that at least n groups reach by their largest bound, rounded down; 1 at the lowest."""
+    cdef int64_t bin = TIEAWARE_BINS
+    while bin > 0 and n_groups > 0:
+        bin -= 1
+        n_groups -= bins[bin]
+    return max(<int64_t>1, bin << 8) if n_groups <= 0 else 1
+
+
+cdef bint search_blocks(Search* search, Memory memory, Interruption* interruption) noexcept nogil:
+    """Score the blocks in stages of descending bounds; return False if too many blocks would have to be scored."""
+    cdef int32_t[TIEAWARE_BINS] bins
+    cdef int64_t n_groups = (search.n_blocks + TIEAWARE_GROUP - 1) // TIEAWARE_GROUP
+    cdef int64_t limit = 65536, scored = 0, wanted = search.best.k + 8, cut, m
+    cdef Best* best = &search.best
+    memset(bins, 0, sizeof(bins))
+    tieaware_peaks(memory.bounds, n_groups, memory.peaks, bins)
+    while limit > least_of(search):
+        cut = least_of(search)
+        if wanted < n_groups:
+            cut = max(cut, cut_of(bins, wanted))
+        wanted *= 4
+        if cut >= limit:
+            continue
+        m = tieaware_collect(memory.bounds, n_groups, memory.peaks, <uint32_t>cut, <uint32_t>limit, memory.blocks)
+        scored += m
+        if scored * FEW > search.n_blocks + 64 * FEW:
+            return False
+        score_blocks(search, memory, m, interruption)
+        if interruption.error != NULL:
+            return True
+        if best.heap.size > best.k:
+            leave_out(best)
+        limit = cut
+    return True
+
+
+cdef tuple NOT_FOUND = (None, None, 0, 0, 0)
+
+
+cdef tuple search_query(
+    Search* search, Maxima maxima, Memory memory, const double* largest, int64_t k, bint whole_ties, double floor,
+    double highest
+):
+    """Search for a query whose lists are open; the result is as in `search`."""
+    cdef Lists* lists = &search.lists
+    cdef Interruption interruption = no_interruption()
+    cdef double total = highest
+    cdef Py_ssize_t i
+    cdef bint is_complete, is_bounded = lists.n <= MOST_LISTS and highest >= 0.0
+    for i in range(lists.n):
+        is_bounded = is_bounded and lists.query_weights[i] >= 0.0 and largest[i] >= 0.0
+        total += lists.query_weights[i] * largest[i]
+    if not (is_bounded and total > 0.0 and isfinite(total) and isfinite(MOST_UNITS / total)):
+        return NOT_FOUND
+    search.per_unit = MOST_UNITS / total
+    open_block_lists(search, maxima, memory)
+    # A bitmap could have bits of documents that its list lacks, so any document may have a score.
+    open_best(&search.best, k, search.until if lists.bitmap_rows != NULL else min(search.until, lists.n_postings),
+              whole_ties, False)
+    search.best.bound = 0.0 if search.base == NULL else -INFINITY
+    if floor > 0.0:
+        bound_by(&search.best, floor)
+    with nogil:
+        bound_blocks(search, maxima, memory)
+        is_complete = search_blocks(search, memory, &interruption)
+    check_interruption(&interruption)
+    if not is_complete:
+        return None, None, search.best.documents, search.best.heap.comparisons, lists.n_read
+    return *found(&search.best, whole_ties), lists.n_read
+
+
+def search(
+    PostingLists postings not None, Maxima maxima not None, const int64_t[::1] terms, const double[::1] query_weights,
+    const double[::1] largest, const int64_t[::1] offsets, const int64_t[::1] at_least, const double[::1] floors,
+    Py_ssize_t n_documents, int64_t k, const double[::1] base, const double[::1] block_bases, const int32_t[::1] order,
+    Py_ssize_t until, bint whole_ties, double highest, Memory memory not None
+):
+    """Find the top k documents for each of several queries, scoring few blocks.
+
+    Parameters
+    ----------
+    postings : PostingLists
+        The posting lists of all terms; the documents of a list ascend.
+    maxima : Maxima
+        The largest weights of the lists with bitmaps.
+    terms, query_weights, largest : int64[n_lists], float64[n_lists], float64[n_lists]
+        The terms of the queries, with their weights, and with the largest weight of each term's list.
+    offsets : int64[n_queries + 1]
+        The lists of query i are offsets[i] to offsets[i + 1].
+    at_least : int64[n_queries]
+        The number of lists in which a document must occur, at least 1.
+    floors : float64[n_queries]
+        A score that at least k of the documents are known to reach, or 0.
+    n_documents, k : int
+        The number of documents in the collection, and the number of documents to find, at least 1.
+    base : float64[n_documents] or None
+        A number of at least 0 to add to the score of each document that occurs in the lists.
+    block_bases : float64[n_blocks] or None
+        With a base, the largest number of each block.
+    order : int32[n_documents] or None
+        The number with which each document is found.
+    until : int
+        The number of documents to search: documents from this number on are left out.
+    whole_ties : bool
+        Whether to find all documents that tie with the k-th as well.
+    highest : float
+        The largest number of the base, or 0.
+    memory : Memory
+        Memory for this number of documents that no other thread is using.
+
+    Returns
+    -------
+    list of (int32[n] or None, float64[n] or None, int, int, int)
+        For each query: the documents, best first; their scores; the number of documents that have a score; the number
+        of comparisons between scores; the number of postings read. If too many blocks would have to be scored, there
+        are no documents and scores. Neither are there if a weight is negative, or if no document can have a score
+        above 0.
+    """
+    cdef Search state
+    cdef Py_ssize_t q
+    cdef int64_t a, b
+    cdef list results = []
+    if not (0 <= until <= n_documents <= 0x7fffffff and k >= 1):
+        raise ValueError("n_documents, k or until is out of its range")
+    if query_weights.shape[0] != terms.shape[0] or largest.shape[0] != terms.shape[0]:
+        raise ValueError("each list must have a query weight and a largest weight")
+    if offsets.shape[0] < 1 or at_least.shape[0] != offsets.shape[0] - 1 or floors.shape[0] != at_least.shape[0]:
+        raise ValueError("each query must have a number of lists and a floor")
+    if memory.n_blocks * TIEAWARE_BLOCK < n_documents:
+        raise ValueError("memory must be that for this number of documents")
+    if base is not None and (
+        base.shape[0] != n_documents or block_bases is None or block_bases.shape[0] < memory.n_blocks
+    ):
+        raise ValueError("base must have a number for each document, and block_bases one for each block")
+    if order is not None and order.shape[0] != n_documents:
+        raise ValueError("order must have a number for each document")
+    for q in range(at_least.shape[0]):
+        a, b = offsets[q], offsets[q + 1]
+        if not (0 <= a <= b <= terms.shape[0] and at_least[q] >= 1):
+            raise ValueError("offsets or at_least is out of its range")
+        if a == b or at_least[q] > b - a:
+            results.append(NOT_FOUND)
+            continue
+        memset(&state, 0, sizeof(state))
+        state.until, state.n_blocks = until, (until + TIEAWARE_BLOCK - 1) // TIEAWARE_BLOCK
+        if base is not None and n_documents:
+            state.base, state.block_bases = &base[0], &block_bases[0]
+        if order is not None and n_documents:
+            state.order = &order[0]
+        # A counter that overflows at the last of at_least[q] lists.
+        while at_least[q] - 1 >> state.n_planes and state.n_planes < 8:
+            state.n_planes += 1
+        state.at_least, state.initial = <uint32_t>at_least[q], (<uint64_t>1 << state.n_planes) - <uint64_t>at_least[q]
+        try:
+            postings.open_lists(&state.lists, terms[a:b], query_weights[a:b], n_documents)
+            results.append(
+                search_query(&state, maxima, memory, &largest[a], k, whole_ties, floors[q], highest)
+            )
+        finally:
+            free(state.block_lists)
+            close_lists(&state.lists)
+            close_best(&state.best)
+    return results

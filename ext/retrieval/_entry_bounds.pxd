@@ -1,0 +1,62 @@
+"""Bounds of the scores of documents in lists of candidates, by which entries are left out."""
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from tieaware.kernels._term_lists cimport Lists
+from tieaware.kernels._top cimport Best
+
+
+# The filter of a term: bits of documents, which several documents may share. The number of words is 0 or a power of 2.
+cdef struct Filter:
+    const uint64_t* words
+    int64_t n_words
+
+
+# Bounds of the scores of a query's candidates. The entries of list i have the weights of its term.
+cdef struct Bounds:
+    # For each list: query_weight · the largest weight of the term, · that of the documents that the list lacks, and ·
+    # the k-th largest weight of the entries, 0 if there are fewer.
+    double* largest
+    double* missing
+    double* kth
+    # The filter of each list's term, for terms without a bitmap.
+    Filter* filters
+    # NULL, or the base of the document of each entry; and the largest base of all documents.
+    const double* bases
+    double most_base
+    # Whether `missing` was made from the largest sums of weight and base: query_weight · sum.
+    bint is_with_base
+    # A score that k candidates reach; the list that gives it, and whether all its entries were offered to the best.
+    double floor
+    Py_ssize_t floor_list
+    bint is_offered
+
+
+# Memory that one query after another uses: for each entry that is kept, its document, an upper bound of its score, its
+# base, and whether its document may be in an earlier list; a filter that finds such documents; and the order of lists.
+cdef struct Narrowing:
+    int64_t n_documents
+    int32_t* documents
+    double* bounds
+    double* bases
+    uint8_t* seen
+    uint64_t* filter
+    Py_ssize_t* order
+
+
+cdef int open_narrowing(
+    Narrowing* narrowing, int64_t most_entries, int64_t most_lists, int64_t n_documents
+) except -1
+
+cdef void close_narrowing(Narrowing* narrowing) noexcept
+
+# Return whether the weights of the query allow bounds of scores.
+cdef bint has_bounds(const Lists* lists, const Lists* entries) noexcept nogil
+
+# Find the floor, by the entries of a single list, which may be offered to the best.
+cdef void find_floor(const Lists* entries, Bounds* bounds, Best* best) noexcept nogil
+
+# Raise the floor by all lists, and leave out entries whose documents have a score below it; return the number of
+# entries that were read.
+cdef int64_t narrow(
+    Lists* entries, const Lists* lists, Bounds* bounds, Narrowing* narrowing, Best* best
+) noexcept nogil
