@@ -18,6 +18,14 @@ cdef const double* data_of(cnp.ndarray array) except? NULL:
     return <const double*>cnp.PyArray_DATA(array) if array is not None else NULL
 
 
+cdef class HashedText:
+    """The notation of a `tieaware.measures.Measure`, which is its subclass, and the hash of the notation."""
+    cdef public str _text
+
+    def __hash__(self):
+        return hash(self._text)
+
+
 cdef class KernelMeasure:
     """A measure in the form that the kernels use: a kernel, weightings and numbers. Immutable.
 

@@ -8,6 +8,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy
 
+from tieaware.kernels cimport _numpy as cnp
+from tieaware.kernels._allocation cimport new_array, new_zeros
 from tieaware.kernels._column cimport key_hash, text_of
 
 import numpy as np
@@ -111,9 +113,9 @@ cdef bint append_list(
 
 cdef object taken(Bytes *bytes):
     """Return a copy of the bytes as an array, uint8[:]."""
-    array = np.empty(bytes.n, np.uint8)
+    cdef cnp.ndarray array = new_array(bytes.n, cnp.NPY_UINT8)
     if bytes.n > 0:
-        memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), bytes.data, bytes.n)
+        memcpy(cnp.PyArray_DATA(array), bytes.data, bytes.n)
     return array
 
 
@@ -136,10 +138,11 @@ def columns_of(dict judgments not None):
     cdef const char *p = NULL
     cdef Bytes queries, documents
     cdef list lists = []
-    query_offsets = np.zeros(n_queries + 1, np.int64)
-    list_offsets = np.zeros(n_queries + 1, np.int64)
-    cdef int64_t *query_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>query_offsets)
-    cdef int64_t *list_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>list_offsets)
+    cdef cnp.ndarray query_offsets = new_zeros(n_queries + 1, cnp.NPY_INT64)
+    cdef cnp.ndarray list_offsets = new_zeros(n_queries + 1, cnp.NPY_INT64)
+    cdef cnp.ndarray document_offsets, labels, hashes, column
+    cdef int64_t *query_bound = <int64_t *>cnp.PyArray_DATA(query_offsets)
+    cdef int64_t *list_bound = <int64_t *>cnp.PyArray_DATA(list_offsets)
     cdef int64_t *bound
     cdef int32_t *label
     cdef uint64_t *hashed
@@ -163,13 +166,13 @@ def columns_of(dict judgments not None):
                 list_bound[q] = total
         if q != n_queries:
             return None
-        document_offsets = np.zeros(total + 1, np.int64)
-        labels = np.empty(total, np.int32)
-        hashes = np.empty(total, np.uint64)
-        hashed = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>hashes)
+        document_offsets = new_zeros(total + 1, cnp.NPY_INT64)
+        labels = new_array(total, cnp.NPY_INT32)
+        hashes = new_array(total, cnp.NPY_UINT64)
+        hashed = <uint64_t *>cnp.PyArray_DATA(hashes)
         reals = None
-        bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>document_offsets)
-        label = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
+        bound = <int64_t *>cnp.PyArray_DATA(document_offsets)
+        label = <int32_t *>cnp.PyArray_DATA(labels)
         for q in range(n_queries):
             total = list_bound[q]
             room = list_bound[q + 1] - total
@@ -191,7 +194,7 @@ def columns_of(dict judgments not None):
         labels = labels if real == NULL else reals
         columns = taken(&queries), query_offsets, list_offsets, taken(&documents), document_offsets, labels, hashes
         for column in columns:
-            cnp.PyArray_CLEARFLAGS(<cnp.ndarray>column, cnp.NPY_ARRAY_WRITEABLE)
+            cnp.PyArray_CLEARFLAGS(column, cnp.NPY_ARRAY_WRITEABLE)
         return columns
     finally:
         free(queries.data)

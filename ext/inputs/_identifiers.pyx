@@ -41,6 +41,44 @@ cdef int check_lists(const int64_t *list_offsets, Py_ssize_t n_queries) except -
     return 0
 
 
+cpdef cnp.ndarray frozen_view(cnp.ndarray array):
+    """Return a read-only view of an array; the array itself if it is read-only."""
+    cdef cnp.ndarray view
+    if not cnp.PyArray_ISWRITEABLE(array):
+        return array
+    view = array.view()
+    cnp.PyArray_CLEARFLAGS(view, cnp.NPY_ARRAY_WRITEABLE)
+    return view
+
+
+cdef class IdentifierArrays:
+    """The arrays of `tieaware.lists.identifiers.Identifiers`, which is the only subclass. Immutable.
+
+    Attributes
+    ----------
+    data, offsets : uint8[n_bytes], int64[n + 1]
+        Identifier i is data[offsets[i]:offsets[i + 1]]. Both are read-only.
+    kind : "text", "integer" or "any"
+    """
+    cdef readonly cnp.ndarray data, offsets
+    cdef readonly object kind
+
+    @classmethod
+    def of(cls, cnp.ndarray data not None, cnp.ndarray offsets not None, kind="any"):
+        """Return a column that uses these arrays, without checking them. Integers must be stored as decimal digits."""
+        cdef IdentifierArrays self = cls.__new__(cls)
+        self._set(data, offsets, kind)
+        return self
+
+    cpdef _set(self, cnp.ndarray data, cnp.ndarray offsets, kind):
+        self.data = frozen_view(data)
+        self.offsets = frozen_view(offsets)
+        self.kind = kind
+
+    def __len__(self):
+        return self.offsets.shape[0] - 1
+
+
 def number(const uint8_t[::1] data, const int64_t[::1] offsets):
     """Number the distinct identifiers of a column from 0, in the order in which they first appear.
 

@@ -10,6 +10,8 @@ from cpython.object cimport PyObject, PyTypeObject
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
+from tieaware.kernels cimport _numpy as cnp
+from tieaware.kernels._allocation cimport new_array, new_zeros
 from tieaware.kernels._column cimport (
     LARGEST_INDEX, Column, bytes_of, column_of, entry_of, find, index_size, key_hash, size_of, text_of,
 )
@@ -156,26 +158,23 @@ cdef class Index:
         self.labels = <const int32_t *>cnp.PyArray_DATA(labels)
         check_lists(self.list_offsets, self.n_queries)
         cdef int64_t word
-        index_offsets = np.zeros(self.n_queries + 1, np.int64)
-        self.index_offsets = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>index_offsets)
         for q in range(self.n_queries):
             total += max(index_size(self.n_judged(q)), 4)
-            self.index_offsets[q + 1] = total
-        query_index = np.zeros(index_size(self.n_queries), np.uint64)
-        indices = np.zeros(total, np.uint64)
-        filters = np.zeros(total // 4, np.uint64)
-        key_filters = np.zeros(total // 4, np.uint64) if hashes is not None else None
-        self.key_filters = NULL
-        if key_filters is not None:
-            self.key_filters = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>key_filters)
-        self.query_mask = query_index.size - 1
-        self.query_index = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>query_index)
-        self.indices = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>indices)
-        self.filters = <uint64_t *>cnp.PyArray_DATA(<cnp.ndarray>filters)
-        self.arrays = (
-            queries, query_offsets, list_offsets, documents, document_offsets, labels, query_index, indices,
-            index_offsets, filters, key_filters,
+        cdef Py_ssize_t n_entries = index_size(self.n_queries)
+        # One array holds all indices and filters: for few judgments, every further array would take as long as filling
+        # it.
+        cdef cnp.ndarray words = new_zeros(
+            self.n_queries + 1 + n_entries + total + total // 4 * (1 if hashes is None else 2), cnp.NPY_UINT64
         )
+        self.index_offsets = <int64_t *>cnp.PyArray_DATA(words)
+        self.query_index = <uint64_t *>self.index_offsets + self.n_queries + 1
+        self.indices = self.query_index + n_entries
+        self.filters = self.indices + total
+        self.key_filters = NULL if hashes is None else self.filters + total // 4
+        self.query_mask = n_entries - 1
+        for q in range(self.n_queries):
+            self.index_offsets[q + 1] = self.index_offsets[q] + max(index_size(self.n_judged(q)), 4)
+        self.arrays = queries, query_offsets, list_offsets, documents, document_offsets, labels, words
         with nogil:
             for q in range(self.n_queries):
                 self.insert(self.query_index, self.query_mask, self.queries, 0, q)
@@ -242,6 +241,15 @@ cdef class Index:
         found.labels[found.n] = self.labels[self.list_offsets[q] + i]
         found.n += 1
         return True
+
+
+cdef class JudgedColumns:
+    """The attributes of `tieaware.inputs.Qrels`, which is the only subclass and does not let callers set them."""
+    cdef public object queries, offsets, documents, labels, name, n_columns, _hashes, _index, _judgments, _of_subtopics
+
+    def _hold(self, queries, offsets, documents, labels, name, n_columns, hashes, judgments):
+        self.queries, self.offsets, self.documents, self.labels = queries, offsets, documents, labels
+        self.name, self.n_columns, self._hashes, self._judgments = name, n_columns, hashes, judgments
 
 
 def match(
@@ -392,12 +400,13 @@ def match_dict(Index index not None, dict run not None):
     cdef Found found
     cdef list rankings = []
     found.n = found.room = 0
-    found_rows = np.empty(n_queries, np.int64)
-    list_offsets = np.zeros(n_queries + 1, np.int64)
-    judged_offsets = np.zeros(n_queries + 1, np.int64)
-    cdef int64_t *found_row = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>found_rows)
-    cdef int64_t *list_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>list_offsets)
-    cdef int64_t *judged_bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>judged_offsets)
+    cdef cnp.ndarray found_rows = new_array(n_queries, cnp.NPY_INT64)
+    cdef cnp.ndarray list_offsets = new_zeros(n_queries + 1, cnp.NPY_INT64)
+    cdef cnp.ndarray judged_offsets = new_zeros(n_queries + 1, cnp.NPY_INT64)
+    cdef cnp.ndarray scores, positions, labels
+    cdef int64_t *found_row = <int64_t *>cnp.PyArray_DATA(found_rows)
+    cdef int64_t *list_bound = <int64_t *>cnp.PyArray_DATA(list_offsets)
+    cdef int64_t *judged_bound = <int64_t *>cnp.PyArray_DATA(judged_offsets)
     with cython.critical_section(run):
         while PyDict_Next(run, &position, &key, &value):
             if q == n_queries or not PyDict_CheckExact(value) or not text_of(key, &p, &size):
@@ -412,12 +421,12 @@ def match_dict(Index index not None, dict run not None):
             q += 1
     if q != n_queries:
         return None
-    scores = np.empty(total, np.float64)
-    positions = np.empty(found.room, np.int64)
-    labels = np.empty(found.room, np.int32)
-    found.positions = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>positions)
-    found.labels = <int32_t *>cnp.PyArray_DATA(<cnp.ndarray>labels)
-    cdef double *into = <double *>cnp.PyArray_DATA(<cnp.ndarray>scores)
+    scores = new_array(total, cnp.NPY_DOUBLE)
+    positions = new_array(found.room, cnp.NPY_INT64)
+    labels = new_array(found.room, cnp.NPY_INT32)
+    found.positions = <int64_t *>cnp.PyArray_DATA(positions)
+    found.labels = <int32_t *>cnp.PyArray_DATA(labels)
+    cdef double *into = <double *>cnp.PyArray_DATA(scores)
     for q in range(n_queries):
         n = list_bound[q + 1] - list_bound[q]
         if walk_list(index, rankings[q], found_row[q], into + list_bound[q], n, &found) != n:

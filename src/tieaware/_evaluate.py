@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -16,10 +16,11 @@ from tieaware.checks.arrays import Integers, Scores, Values
 from tieaware.checks.keywords import keywords_elsewhere
 from tieaware.engine.list_arguments import checked_undefined
 from tieaware.engine.misplaced_arguments import check_judgments, measures_first
+from tieaware.engine.plans import Plan, plan_of
 from tieaware.engine.prepared import prepare
 from tieaware.engine.totals import Totals
 from tieaware.engine.unanswered import unanswered
-from tieaware.engine.views import Pass, View, passes
+from tieaware.engine.views import Pass, View
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError, warn
 from tieaware.inputs import (
@@ -35,11 +36,11 @@ from tieaware.inputs import (
     RunSource,
     as_qrels,
     as_sources,
+    asking_for_run,
     check_numbers,
     consistent,
     differing,
     first_query,
-    judgments_or_run,
     look_like_a_run,
     look_like_labels,
     match,
@@ -49,9 +50,10 @@ from tieaware.inputs import (
 from tieaware.kernels._join import in_order
 from tieaware.lists.grades import Missing
 from tieaware.lists.judgments import POOLED, JudgedLists
-from tieaware.measures import Measure, named_measures
+from tieaware.measures import Measure
 from tieaware.precision import Coarsening
 from tieaware.results import Provenance, Results
+from tieaware.results.named_values import unchecked
 from tieaware.runtime.notebook_progress import in_notebook
 from tieaware.runtime.progress import stage
 from tieaware.runtime.threads import checked_threads, over_items
@@ -173,9 +175,9 @@ def evaluate(
     >>> tieaware.evaluate(qrels, run, ["AP", "RR"]).mean().round(4)
     array([[0.7083, 0.75  ]])
     """
-    view = View(ties, precision, spread, chance)
+    view = View.of(ties, precision, spread, chance)
     return evaluate_views(
-        qrels, runs, measures, [view], queries=queries, threads=threads, out=out, undefined=undefined, order=order,
+        qrels, runs, measures, (view,), queries=queries, threads=threads, out=out, undefined=undefined, order=order,
         consistent_only=consistent_only, missing=missing,
     )[0]  # fmt: skip
 
@@ -202,10 +204,11 @@ def evaluate_views(
     each of its chunks, from several threads; a query that reappears is in several chunks, complete in the last one.
     """
     try:
-        parsed, asked = named_measures(measures)
+        plan = plan_of(measures, views)
     except InputError as error:
         raise measures_first(qrels, runs) or error from None
-    check_judgments(qrels)
+    if not isinstance(qrels, dict):
+        check_judgments(qrels)
     if not isinstance(queries, str):
         hint = "Run.from_topk(ids, scores, queries=...) and Qrels.from_sparse(relevance, queries=...) name queries"
         raise unexpected("queries", f"one of {', '.join(QUERIES)}", f"{shown(queries)}; {hint}")
@@ -213,24 +216,23 @@ def evaluate_views(
     workers, undefined = checked_threads(threads), checked_undefined(undefined)
     is_shard = queries == "shard"
     one_of("order", order, ORDERS)
-    needs_subtopics = any(measure.definition.needs_subtopics for measure in parsed)
-    judged = as_qrels(qrels, missing, subtopics=needs_subtopics)
+    judged = as_qrels(qrels, missing, subtopics=plan.needs_subtopics)
     sources = as_sources(runs, least=0 if is_shard else 1)
     if flag("consistent_only", consistent_only):
         sources = consistent(sources)
-    for message in short_lists(judged, sources, parsed):
+    for message in short_lists(judged, sources, plan.measures):
         warn(message)
     if order == "file":
         sources = {name: FileOrdered(source) for name, source in sources.items()}
     names = tuple(sources)
     threads_of_run = workers if len(names) == 1 else 1
-    evaluation = _Evaluation(judged, parsed, asked, views, queries, names, threads_of_run, undefined)
+    evaluation = _Evaluation(judged, plan, queries, names, threads_of_run, undefined)
     checkpoints = None
     if out is not None:
         # Import only here: these modules would take a tenth of the time to import the package.
         from tieaware.results.checkpoints import Checkpoints
 
-        checkpoints = Checkpoints(out, sources, judged, asked, views[0], queries, undefined, order)
+        checkpoints = Checkpoints(out, sources, judged, plan.names, views[0], queries, undefined, order)
     waiting = list(range(len(names)))
     if checkpoints is not None:
         waiting = [i for i in waiting if not evaluation.restore(i, checkpoints.results(names[i]))]
@@ -238,7 +240,7 @@ def evaluate_views(
     def evaluate_run(i: int) -> str | None:
         warning = evaluation.evaluate_run(i, sources[names[i]], observe)
         if checkpoints is not None:
-            checkpoints.add(names[i], evaluation.results(slice(i, i + 1))[0])
+            checkpoints.add(names[i], evaluation.results(i)[0])
         advance(1)
         return warning
 
@@ -253,37 +255,45 @@ def evaluate_views(
     return evaluation.results()
 
 
+@lru_cache(maxsize=256)
+def _provenance(ties: str, precision: str | None, over: str) -> Provenance:
+    return Provenance(ties, precision, over, __version__)
+
+
+# The rows of all queries.
+_EVERY = slice(None)
+
+
 class _Evaluation:
-    """The judgments, measures and views of one evaluation, and the values of its runs."""
+    """The judgments and the plan of one evaluation, and the values of its runs."""
 
     def __init__(
-        self, qrels: Qrels, measures: tuple[Measure, ...], asked: tuple[str, ...], views: Sequence[View], queries: str,
-        runs: tuple[str, ...], threads: int, undefined: float,
-    ) -> None:  # fmt: skip
+        self, qrels: Qrels, plan: Plan, queries: str, runs: tuple[str, ...], threads: int, undefined: float
+    ) -> None:
         self._qrels = qrels
-        self._measures = measures
-        self._asked = asked
-        self._views = views
+        self._plan = plan
         self._queries = queries
         self._runs = runs
         self._threads = threads
         self._undefined = undefined
-        self._passes = passes(views)
-        self._by_document = any(each.rule.by_document for each in self._passes)
         self._looks_like_a_run: bool | None = None
         self._judgments = qrels.judgments.as_part if queries == "shard" else qrels.judgments
-        with judgments_or_run(qrels):
-            self._totals = Totals.of(measures, self._judgments)
-        n_outputs = sum([view.n_outputs for view in views])
-        self._values = np.empty((n_outputs, len(runs), len(qrels), len(measures)))
+        try:
+            self._totals = Totals.of(plan.measures, self._judgments)
+        except InputError as error:
+            raise asking_for_run(error, qrels) from None
+        n_queries = len(qrels)
+        self._values = np.empty((plan.n_outputs, len(runs), n_queries, len(plan.measures)))
         self._values.fill(np.nan)
-        self._answered = np.zeros((len(runs), len(qrels)), dtype=np.bool_)
+        self._answered = np.zeros((len(runs), n_queries), dtype=np.bool_)
+        # The runs that answer every query.
+        self._complete: set[int] = set()
         # The numbers of unanswered queries of the runs that are loaded from checkpoints, by run.
         self._loaded: dict[str, int] = {}
 
     @cached_property
     def _unanswered(self) -> Values:
-        return unanswered(self._judgments, self._measures, self._views, self._undefined)
+        return unanswered(self._judgments, self._plan.measures, self._plan.views, self._undefined)
 
     @property
     def _look_like_a_run(self) -> bool:
@@ -296,12 +306,17 @@ class _Evaluation:
         """{query: row}: the position of each judged query in the arrays of values."""
         return {query: row for row, query in enumerate(self._qrels.queries.to_list())}
 
-    def results(self, chosen: slice = slice(None)) -> list[Results]:
-        """Return the Results of each view, for all runs or for a range of runs."""
-        values, answered, names = self._values[:, chosen], self._answered[chosen], self._qrels.queries
+    def results(self, run: int | None = None) -> list[Results]:
+        """Return the Results of each view, for all runs or for one run."""
+        values, answered, names, runs = self._values, self._answered, self._qrels.queries, self._runs
+        are_complete = len(self._complete) == len(runs) > 0
+        if run is not None:
+            chosen = slice(run, run + 1)
+            values, answered, runs = values[:, chosen], answered[chosen], runs[chosen]
+            are_complete = run in self._complete
         over = "judged" if self._queries == "judged" else "both"
-        are_answered = np.count_nonzero(answered) == answered.size
-        if over == "both":
+        are_answered = are_complete or np.count_nonzero(answered) == answered.size
+        if over == "both" and not are_complete:
             by_any = np.flatnonzero(answered.any(axis=0))
             if len(by_any) < len(names):
                 values, answered, names = values[:, :, by_any], answered[:, by_any], names.take(by_any)
@@ -310,21 +325,18 @@ class _Evaluation:
         if self._undefined != self._undefined:  # NaN
             defined = np.flatnonzero(~np.isnan(values[0]).all(axis=(0, 2)))
             values, answered, names = values[:, :, defined], answered[:, defined], names.take(defined)
-        axes = self._runs[chosen], tuple(names.to_list()), self._measures
+        queries, plan = tuple(names.to_list()), self._plan
         unanswered: dict[str, int] = {}
         if over == "judged" and (self._loaded or not are_answered):
-            unanswered = self._n_unanswered(answered, axes[0])
-        results, output = [], 0
-        for view in self._views:
-            cubes = dict(zip(view.outputs, values[output : output + view.n_outputs], strict=True))
+            unanswered = self._n_unanswered(answered, runs)
+        results, outputs = [], iter(values)
+        for view in plan.views:
             precision = None if view.precision is None else str(view.precision)
-            made = Provenance(view.rule.name, precision, over, __version__)
-            runs, queries, measures = axes
-            results.append(Results(
-                runs=runs, queries=queries, measures=measures, names=self._asked, provenance=made,
-                unanswered=unanswered, **cubes,
+            made = _provenance(view.rule.name, precision, over)
+            results.append(unchecked(
+                Results, dict(zip(view.outputs, outputs, strict=False)), runs=runs, queries=queries,
+                measures=plan.measures, names=plan.names, unanswered=unanswered, provenance=made,
             ))  # fmt: skip
-            output += view.n_outputs
         return results
 
     def _n_unanswered(self, answered: npt.NDArray[np.bool_], runs: Sequence[str]) -> dict[str, int]:
@@ -356,7 +368,7 @@ class _Evaluation:
 
         def evaluate_chunk(chunk: RunSource) -> None:
             nonlocal found, example, query, swapped
-            run = chunk.whole() if self._by_document or observe is not None else None
+            run = chunk.whole() if self._plan.by_document or observe is not None else None
             if run is not None and observe is not None:
                 observe(self._runs[i], run)
             matched = match(self._qrels, chunk if run is None else run)
@@ -367,11 +379,14 @@ class _Evaluation:
                 query = query or first_query(chunk)
             n_documents.append(len(matched.scores))
             swapped = swapped and look_like_labels(matched.scores)
-            answered[self._evaluate_chunk(matched, run, values)] = True
+            rows = self._evaluate_chunk(matched, run, values)
+            answered[rows] = True
+            if rows is _EVERY and len(answered):
+                self._complete.add(i)
 
         source.over_chunks(evaluate_chunk, self._threads)
         name = self._runs[i]
-        if self._queries != "shard" and not np.count_nonzero(answered):
+        if self._queries != "shard" and i not in self._complete and not np.count_nonzero(answered):
             raise InputError(name, no_query_judged(self._qrels, source, query))
         # A run has as many documents as there are real labels, or more; judgments in its place have fewer.
         if has_reals:
@@ -388,8 +403,8 @@ class _Evaluation:
 
         `run` is the chunk with its document ids; it may be None if no tie rule orders by document.
         """
-        judged: npt.NDArray[np.bool_] | slice = slice(None)
-        rows: Integers | slice = slice(None)
+        judged: npt.NDArray[np.bool_] | slice = _EVERY
+        rows: Integers | slice = _EVERY
         totals = self._totals
         if not in_order(matched.rows, self._answered.shape[1]):
             judged = matched.rows >= 0
@@ -399,9 +414,12 @@ class _Evaluation:
         def order(rule: TieRule) -> Integers | None:
             return rule.order(run.documents, run.offsets) if rule.by_document and run is not None else None
 
+        plan = self._plan
         outputs = over_passes(
-            self._measures, matched.lists, matched.scores, totals, self._passes, order, threads=self._threads,
-            undefined=self._undefined,
+            plan.measures, matched.lists, matched.scores, totals, plan.passes, order, threads=self._threads,
+            undefined=self._undefined, needs_pool=plan.needs_pool,
+            # A pass that fills all outputs of all queries writes them where they belong.
+            into=values if rows is _EVERY and plan.is_single_pass and values.flags.c_contiguous else None,
         )  # fmt: skip
         for output, of_output in outputs:
             values[output, rows] = of_output[judged]
@@ -417,6 +435,9 @@ def over_passes(
     order: Callable[[TieRule], Integers | None],
     threads: int = 1,
     undefined: float = 0.0,
+    *,
+    needs_pool: bool | None = None,
+    into: Values | None = None,
 ) -> Iterator[tuple[int, Values]]:
     """Evaluate lists in several passes; yield the number of each output and its values, float64[n_lists, n_measures].
 
@@ -434,14 +455,21 @@ def over_passes(
     threads : int
     undefined : float
         The value of a measure for queries whose total is 0.
+    needs_pool : bool, optional
+        Whether a measure needs the documents that are in the pool but not judged, if the caller knows.
+    into : float64[n_outputs, n_lists, n_measures], optional
+        An array for the values, if there is one pass. Nothing is yielded then.
     """
-    lists = _with_pool(lists) if also_weighted(measures)["pool"] else lists
+    if needs_pool is None:
+        needs_pool = also_weighted(measures)["pool"]
+    lists = _with_pool(lists) if needs_pool else lists
     for each in wanted:
         by_rule = order(each.ordering)
         prepared = prepare(measures, lists, totals, each, order=by_rule, undefined=undefined, threads=threads)
-        values = np.empty((len(each.outputs), *totals.totals.shape))
+        values = np.empty((len(each.outputs), *totals.totals.shape)) if into is None else into
         prepared.evaluate(scores, values)
-        yield from zip(each.outputs, values, strict=True)
+        if into is None:
+            yield from zip(each.outputs, values, strict=True)
 
 
 def _with_pool(lists: JudgedLists) -> JudgedLists:

@@ -121,13 +121,23 @@ def test_judgments_and_runs_in_place_of_dicts_name_to_dict(read):
         read(Run.from_dict(RUN))
 
 
+PICKLED = (ONE, EVALUATOR, OWNERS["Run"], Qrels.from_dict(QRELS), Qrels.from_dict(QRELS).queries)
+
+
 def test_objects_are_still_copied_and_pickled():
-    for each in (ONE, EVALUATOR, OWNERS["Run"], Qrels.from_dict(QRELS)):
+    for each in PICKLED:
         for again in (copy.copy(each), copy.deepcopy(each), pickle.loads(pickle.dumps(each))):
             assert repr(again) == repr(each)
     with pytest.raises(AttributeError):
         Results.__new__(Results).measures  # noqa: B018
     assert np.asarray(ONE.values).shape == (1, 2, 2)
+
+
+@pytest.mark.parametrize("value", PICKLED, ids=lambda value: type(value).__name__)
+def test_objects_are_pickled_by_spark_dask_and_joblib(value):
+    """They use cloudpickle, which takes a bound method apart and looks up its function by name."""
+    cloudpickle = pytest.importorskip("cloudpickle")
+    assert repr(cloudpickle.loads(cloudpickle.dumps(value))) == repr(value)
 
 
 def test_one_number_is_formatted_as_a_float():

@@ -117,6 +117,16 @@ def test_small_queries_of_one_bucket_are_read_together(tmp_path, spilling, monke
     assert set(spilling) == {0}
 
 
+def test_the_levels_use_all_bits_of_the_hash(tmp_path, spilling, monkeypatch):
+    """With two buckets and no memory, each query gets a bucket of its own, as far down as it takes."""
+    for name, value in (("BUCKETS", 2), ("HELD", 1), ("SMALL", 1)):
+        monkeypatch.setattr(external_grouping, name, value)
+    rows = {"query_id": [f"q{i % 1000}" for i in range(2000)], "doc_id": range(2000), "score": [0.0] * 2000}
+    found = tieaware.evaluate({"q7": {"7": 1}, "q999": {"999": 1, "1999": 1}}, write(tmp_path, "pyarrow", rows), "RR")
+    assert found.values.tolist() == [[[0.75], [1.0]]]
+    assert 8 < max(spilling) < 64
+
+
 def test_integers_and_single_precision_are_kept(tmp_path, spilling):
     table = pa.table({
         "query_id": [int(q[1:]) for q in ROWS["query_id"]], "doc_id": range(N),

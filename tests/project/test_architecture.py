@@ -195,6 +195,12 @@ def test_kernels_have_no_list_comprehensions(path):
     assert re.findall(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\sfor\s[^\]]*|\(\*\w[\w.[\]:-]*,", code) == []
 
 
+@pytest.mark.parametrize("path", _kernel_sources(".pyx", ".pxd"), ids=lambda path: path.name)
+def test_kernels_declare_what_they_use_of_numpy(path):
+    """Cython takes longer to read NumPy's own declarations than to translate most kernels."""
+    assert "cimport numpy" not in path.read_text(encoding="utf-8")
+
+
 def test_the_version_is_that_of_the_installed_package():
     assert tieaware.__version__ == importlib.metadata.version("tieaware")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sized
 from itertools import islice
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -172,7 +172,7 @@ def one_of(where: str, value: Any, choices: Collection[Choice]) -> Choice:
     if not isinstance(value, str) or value not in choices:
         hint = did_you_mean(value, choices) if isinstance(value, str) else ""
         raise unexpected(where, f"one of {', '.join(choices)}", f"{shown(value)}{hint}")
-    return cast(Choice, value)
+    return value  # type: ignore[return-value]
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

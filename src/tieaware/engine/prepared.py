@@ -28,12 +28,14 @@ from tieaware.kernels._engine import Engine
 from tieaware.kernels._groups import PreparedLists
 from tieaware.lists.judgments import Excluded, JudgedLists
 from tieaware.measures import Measure
+from tieaware.precision import Coarsening
 from tieaware.precision.coarsening import Precision, coarsened
 from tieaware.runtime.threads import even_chunks, over_chunks
 from tieaware.ties import RULES
 
 # With fewer documents than this, a call uses only one thread: handing chunks to other threads would take longer.
 _WORTH_THREADS = 8192
+_INT64 = np.dtype(np.int64)
 # The size of the copies of scores that lists share, where copies are needed.
 _COPIED_BYTES = 1 << 22
 
@@ -115,9 +117,11 @@ class Prepared:
         """
         if self.unshared is not None and self.excluded is not None and self.wanted.needs_whole_list:
             return self.unshared._evaluate_copies(scores, values)
-        if self.threads == 1 or self.offsets[-1] < _WORTH_THREADS:
-            return self._evaluate_chunk(self._coarse(scores), values, 0, len(self.offsets) - 1)
-        work = partial(self._evaluate_chunk, self._coarse(scores), values)
+        if self.wanted.coarsening is not None:
+            scores = self._coarse(scores)
+        if self.threads == 1 or self.offsets.item(-1) < _WORTH_THREADS:
+            return self._evaluate_chunk(scores, values, 0, len(self.offsets) - 1)
+        work = partial(self._evaluate_chunk, scores, values)
         failures = over_chunks(work, self._chunks, self.threads)
         return next((query for query in failures if query >= 0), -1)
 
@@ -313,8 +317,8 @@ def prepare(
         measures,
         wanted,
         threads,
-        tuple(each.starts(lists.longest) for each in wanted.bands),
-        _extremes_of(measures, lists, totals, wanted, order, undefined),
+        tuple([each.starts(lists.longest) for each in wanted.bands]) if wanted.bands else (),
+        None if wanted.rule.extreme is None else _extremes_of(measures, lists, totals, wanted, order, undefined),
         lists.excluded,
     )
 
@@ -324,11 +328,10 @@ def _extremes_of(
     undefined: float,
 ) -> _Extremes | None:  # fmt: skip
     """Prepare the measures whose extreme is wanted and is not found by sorting by label; None if there are none."""
-    if wanted.rule.extreme is None:
-        return None
     columns = [i for i, measure in enumerate(measures) if measure.definition.own_extremes(measure)]
     if not columns:
         return None
+    assert wanted.rule.extreme is not None
     over_all_orders = wanted._replace(rule=RULES["average"], spread=True)
     some = tuple(measures[i] for i in columns)
     engine = _engine_of(some, lists, totals.columns(columns), over_all_orders, order, undefined)
@@ -364,34 +367,35 @@ def _engine_of(
         undefined=undefined,
         judged=weights.judged,
         judged_lengths=judged_lengths,
-        coarsening=_kernel_of(wanted, lists),
+        coarsening=None if wanted.coarsening is None else _kernel_of(wanted.coarsening, wanted, lists),
         carries=weights.carries,
     )
 
 
-def _kernel_of(wanted: Pass, lists: JudgedLists) -> KernelCoarsening | None:
+def _kernel_of(coarsening: Coarsening, wanted: Pass, lists: JudgedLists) -> KernelCoarsening | None:
     """Return the coarsening with which the engine can do its work list by list; None if there is none."""
-    if wanted.coarsening is None or not isinstance(wanted.coarsening, Precision):
+    if not isinstance(coarsening, Precision):
         return None
     if wanted.needs_whole_list and lists.excluded is not None:
         return None
-    kernel = wanted.coarsening.kernel()
+    kernel = coarsening.kernel()
     return None if kernel is None or lists.longest > kernel.longest else kernel
 
 
 def _prepared_lists(
     lists: JudgedLists, labels: Labels, lengths: Integers, weights: Weights, wanted: Pass, order: Integers | None
 ) -> PreparedLists:
+    ordering = wanted.ordering
     weighted = WeightedDocuments.of(lists, labels, weights, wanted, order)
     # With bands, documents below the cut-off matter too: they may be in the band that the cut-off divides.
     depth = NO_CUTOFF if wanted.bands else weights.depth
     choice = engine_choice.CHOICE
     return PreparedLists(
-        as_contiguous(lists.offsets, np.int64),
+        as_contiguous(lists.offsets, _INT64),
         weighted,
-        ExcludedDocuments.of(lists, wanted.ordering, order, weighted),
-        placement=wanted.ordering.placement,
-        order=None if order is None else as_contiguous(order, np.int64),
+        ExcludedDocuments.of(lists, ordering, order, weighted),
+        placement=ordering.placement,
+        order=None if order is None else as_contiguous(order, _INT64),
         depth=depth,
         counting_limit=choice.counting_limit,
         sorted_lists=choice.sorted_lists(lengths, weighted.offsets, depth),

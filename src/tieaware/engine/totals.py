@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
+from tieaware.kernels import _labels
 from tieaware.lists.judgments import Judgments
 from tieaware.measures import Measure
 
 # The cache of totals that each `Judgments` object holds has room for this many sequences of measures.
 _CACHE_SIZE = 16
+
+
+class _Functions(NamedTuple):
+    """The functions that compute the totals of a sequence of measures.
+
+    Parameters
+    ----------
+    totals : list of callable
+        For each measure, the function that computes its total.
+    query_numbers, lookups : list of (int, callable)
+        The columns of the measures that have a second number for each query, or a lookup array, and the functions.
+    need_judged : bool
+        Whether a measure needs the number of judged documents of each query.
+    """
+
+    totals: list[Callable[[Measure, Judgments], Values]]
+    query_numbers: list[tuple[int, Callable[[Measure, Judgments], Values]]]
+    lookups: list[tuple[int, Callable[[Measure, Judgments], tuple[Values, Integers] | None]]]
+    need_judged: bool
+
+
+@lru_cache(maxsize=256)
+def _functions_of(measures: tuple[Measure, ...]) -> _Functions:
+    definitions = [measure.definition for measure in measures]
+    lookups = [(i, each.of_queries or each.query_lookup) for i, each in enumerate(definitions)]
+    return _Functions(
+        [each.total for each in definitions],
+        [(i, each.query_number) for i, each in enumerate(definitions) if each.query_number],
+        [(i, lookup) for i, lookup in lookups if lookup],
+        any(each.norm_of_known for each in definitions),
+    )
 
 
 class Totals(NamedTuple):
@@ -43,32 +76,35 @@ class Totals(NamedTuple):
     @classmethod
     def of(cls, measures: tuple[Measure, ...], judgments: Judgments) -> Totals:
         """Return the totals of these judgments, if possible from the cache that the judgments hold."""
-        cache: dict[tuple[Measure, ...], Totals] = judgments.totals
-        totals = cache.get(measures)
-        if totals is None:
-            if len(cache) == _CACHE_SIZE:
-                cache.clear()
-            cache[measures] = totals = cls._computed(measures, judgments)
+        cache: list[tuple[tuple[Measure, ...], Totals]] = judgments.totals
+        for known, totals in cache:
+            # Equal sequences mostly have the same elements, so comparing them is faster than hashing them.
+            if known == measures:
+                return totals
+        totals = cls._computed(measures, judgments)
+        if len(cache) >= _CACHE_SIZE:
+            cache.clear()
+        cache.append((measures, totals))
         return totals
 
     @classmethod
     def _computed(cls, measures: tuple[Measure, ...], judgments: Judgments) -> Totals:
-        shape = judgments.n_queries, len(measures)
-        totals, numbers, starts = np.empty(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
+        functions = _functions_of(measures)
+        seen = [judgments] * len(measures)
+        if judgments.subtopics is not None:
+            # Measures that know nothing of subtopics see the highest label of each document.
+            seen = [judgments if measure.definition.needs_subtopics else judgments.plain for measure in measures]
+        columns = [total(measure, of) for total, measure, of in zip(functions.totals, measures, seen, strict=True)]
+        totals, numbers, starts = _labels.beside(columns, judgments.n_queries)
+        for i, number in functions.query_numbers:
+            numbers[:, i] = number(measures[i], seen[i])
         lookups: list[Values | None] = [None] * len(measures)
-        of_all, has_subtopics, needs_judged = judgments, judgments.subtopics is not None, False
-        for i, measure in enumerate(measures):
-            definition = measure.definition
-            needs_judged = needs_judged or definition.norm_of_known
-            judgments = of_all.plain if has_subtopics and not definition.needs_subtopics else of_all
-            totals[:, i] = definition.total(measure, judgments)
-            if definition.query_number:
-                numbers[:, i] = definition.query_number(measure, judgments)
-            lookup = definition.of_queries or definition.query_lookup
-            of_queries = lookup(measure, judgments) if lookup else None
+        for i, lookup in functions.lookups:
+            of_queries = lookup(measures[i], seen[i])
             if of_queries is not None:
                 lookups[i], starts[:, i] = of_queries
-        return cls(totals, numbers, lookups, starts, judgments.count(0) if needs_judged else None)
+        judged = seen[-1].count(0) if functions.need_judged else None
+        return cls(totals, numbers, lookups, starts, judged)
 
     @property
     def has_no_lookup(self) -> bool:

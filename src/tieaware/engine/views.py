@@ -6,6 +6,7 @@ A pass evaluates all scores once. `passes` returns the passes that several views
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, Protocol, cast
 
@@ -100,14 +101,20 @@ class View:
     ------
     InputError
         If the rule or precision is unknown, or if a spread is wanted with a rule other than "average".
+
+    Attributes
+    ----------
+    is_shared : bool
+        Whether the view holds nothing mutable, so that caches may hold it.
     """
 
-    __slots__ = ("chance", "outputs", "precision", "rule", "spread")
+    __slots__ = ("chance", "is_shared", "outputs", "precision", "rule", "spread")
 
     def __init__(
         self, ties: TieRuleName = "average", precision: str | Coarsening | None = None, spread: bool = False,
         chance: bool = False,
     ) -> None:  # fmt: skip
+        self.is_shared: bool = False
         self.rule: TieRule = tie_rule(ties)
         self.precision: Coarsening | None = None if precision is None else parse_precision(precision)
         self.spread: bool = flag("spread", spread)
@@ -119,10 +126,28 @@ class View:
             "values", *(SPREAD if self.spread else ()), *(CHANCE if self.chance else ())
         )  # fmt: skip
 
+    @classmethod
+    def of(cls, ties: TieRuleName, precision: str | Coarsening | None, spread: bool, chance: bool) -> View:
+        """Return a view with these parameters, from a cache unless the precision is an object, which may be mutable."""
+        if precision is None or type(precision) is str:
+            try:
+                return _shared_view(ties, precision, spread, chance)
+            except TypeError:
+                # An argument is not hashable, so it is invalid. The constructor raises the error that shows it.
+                pass
+        return cls(ties, precision, spread, chance)
+
     @property
     def n_outputs(self) -> int:
         """The number of outputs: the names of `outputs`."""
         return len(self.outputs)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _shared_view(ties: TieRuleName, precision: str | None, spread: bool, chance: bool) -> View:
+    view = View(ties, precision, spread, chance)
+    view.is_shared = True
+    return view
 
 
 def passes(views: Sequence[View]) -> list[Pass]:

@@ -18,7 +18,7 @@ from tieaware.lists.grades import Grades
 from tieaware.lists.judgments import POOLED
 from tieaware.measures import Measure
 from tieaware.measures.definition import LEAST_INEXACT, check_exact
-from tieaware.measures.formulas import HIGHEST_IN_LOOKUP, SMALL_DEPTH, by_total
+from tieaware.measures.formulas import HIGHEST_IN_LOOKUP, SMALL_DEPTH, by_total, one
 
 # The depth down to which measures without a cut-off look: it is larger than any rank.
 NO_CUTOFF = 2**62
@@ -56,8 +56,10 @@ class Weights(NamedTuple):
         The largest weight in `by_label`.
     depth : int
         A rank such that no measure looks at documents below it.
-    not_by_total : list of int
-        The columns of the measures whose sums are not divided by the total.
+    not_divided : list of int
+        The columns of the measures whose sums are not divided by anything.
+    own_norms : list of int
+        The columns of the measures whose sums are divided by something other than the total.
     """
 
     by_label: Values
@@ -68,7 +70,8 @@ class Weights(NamedTuple):
     judged: int
     most: float
     depth: int
-    not_by_total: list[int]
+    not_divided: list[int]
+    own_norms: list[int]
 
     @classmethod
     def of(
@@ -144,8 +147,10 @@ class Weights(NamedTuple):
         retrieved, judged : int64[n_queries]
             The number of ranked documents of each list, and the number of judged documents among them.
         """
-        norms = totals.totals.copy()
-        for i in self.not_by_total:
+        norms: Values = _labels.norms(totals.totals, self.not_divided)
+        if not self.own_norms:
+            return norms
+        for i in self.own_norms:
             measure = measures[i]
             documents = judged if measure.judged_only else retrieved
             if measure.definition.norm_of_known and totals.judged is not None:
@@ -236,11 +241,14 @@ def _weights_of(
     for measure in measures:
         row, n_rows = weightings[measure.definition.weighting.key(measure)]
         kernels.append(_kernel_measure(measure, row, n_rows, squares[row]))
-    not_by_total = [i for i, measure in enumerate(measures) if measure.definition.norm is not by_total]
+    norms = [measure.definition.norm for measure in measures]
+    not_divided = [i for i, norm in enumerate(norms) if norm is one]
+    own_norms = [i for i, norm in enumerate(norms) if norm not in (one, by_total)]
     by_label, carries = _split(parts, n_terms)
     return Weights(
-        np.stack(by_label), first, carries, kernels, Measures(kernels), judged, most, _depth(measures), not_by_total
-    )
+        np.stack(by_label), first, carries, kernels, Measures(kernels), judged, most, _depth(measures), not_divided,
+        own_norms,
+    )  # fmt: skip
 
 
 def _split(rows: list[tuple[Values, ...]], n_terms: int) -> tuple[list[Values], npt.NDArray[np.int32] | None]:

@@ -16,7 +16,7 @@ from tieaware.inputs.sources import (
     sources_at,
     warn_of_parts,
 )
-from tieaware.inputs.swapped import judgments_or_run, look_like_a_run, look_like_labels
+from tieaware.inputs.swapped import asking_for_run, look_like_a_run, look_like_labels
 from tieaware.inputs.topk import EXCLUDE_FROM_TOPK
 from tieaware.inputs.trec import read_qrels, read_run
 from tieaware.lists.identifiers import Identifiers
@@ -37,11 +37,11 @@ __all__ = [
     "RunSource",
     "as_qrels",
     "as_sources",
+    "asking_for_run",
     "check_numbers",
     "consistent",
     "differing",
     "first_query",
-    "judgments_or_run",
     "look_like_a_run",
     "look_like_labels",
     "match",

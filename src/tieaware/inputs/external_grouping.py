@@ -24,8 +24,8 @@ BATCH_ROWS = 1 << 18
 # The largest number of bytes of all rows that stay in memory: more rows are written to a file. It is also the largest
 # number of bytes that are grouped at a time, unless a single query has more.
 HELD = 1 << 26
-# Eight bits of the hash of a query select one of 256 buckets. Neighbouring small buckets are read together, as long as
-# their total size is at most SMALL bytes.
+# Eight bits of the hash of a query select one of 256 buckets; another power of two takes another number of bits.
+# Neighbouring small buckets are read together, as long as their total size is at most SMALL bytes.
 BUCKETS = 256
 SMALL = 1 << 21
 _KINDS: tuple[Kind, ...] = ("text", "integer", "any")
@@ -44,7 +44,8 @@ class ExternalGrouping:
     Parameters
     ----------
     level : int
-        Selects the eight bits of the hash that select the bucket: bits 8 level to 8 level + 7.
+        Selects the bits of the hash that select the bucket: with eight bits, bits 8 level to 8 level + 7. Different
+        hashes are in different buckets at some level, because the levels use all bits of the hash.
     """
 
     def __init__(self, level: int = 0) -> None:
@@ -72,7 +73,8 @@ class ExternalGrouping:
     def add(self, lists: Lists, rows: Integers) -> None:
         """Write a batch of lists to the file. `rows` are the numbers that the rows of the batch have in the input."""
         found = hashes(lists.queries.data, lists.queries.offsets)
-        buckets = (found >> np.uint64(8 * self._level) & np.uint64(BUCKETS - 1)).astype(np.int64)
+        shift = self._level * (BUCKETS.bit_length() - 1)
+        buckets = (found >> np.uint64(shift) & np.uint64(BUCKETS - 1)).astype(np.int64)
         np.minimum.at(self._least, buckets, found)
         np.maximum.at(self._most, buckets, found)
         order = stable_order(buckets)

@@ -34,10 +34,7 @@ def check_no_rows(value: Any, where: str, column: _Column) -> None:
     column : "score" or "label"
         The third column of the rows.
     """
-    if isinstance(value, _LISTS):
-        if value and all(_is_row_dict(row) or _is_row_tuple(row) for row in value[:2]):
-            raise InputError(where, f"a list of rows; pass pandas.DataFrame(rows), or {_READERS[column]}")
-    elif isinstance(value, _MAPPINGS):
+    if isinstance(value, _MAPPINGS):
         listed = next(iter(value.values()), None)
         if isinstance(listed, dict):
             # The usual form. A test for Mapping, Real or another abstract class takes as long as all of the above.
@@ -49,6 +46,8 @@ def check_no_rows(value: Any, where: str, column: _Column) -> None:
             if listed and all(map(_is_row_of_a_query, listed[:2])):
                 raise InputError(inner, f"a list of documents; pass {{query: {{document: {column}}}}}")
             check_no_rows(listed, inner, column)
+    elif isinstance(value, _LISTS) and value and all(_is_row_dict(row) or _is_row_tuple(row) for row in value[:2]):
+        raise InputError(where, f"a list of rows; pass pandas.DataFrame(rows), or {_READERS[column]}")
 
 
 def _is_row_dict(value: Any) -> bool:

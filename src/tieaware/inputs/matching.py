@@ -55,7 +55,8 @@ def match(qrels: Qrels, run: RunSource) -> Matched:
         walked = _join.match_dict(qrels.index, run.mapping)
         if walked is not None:
             rows, offsets, scores, judged_offsets, positions, labels = walked
-            return Matched(rows, scores, JudgedLists(offsets, judged_offsets, positions, labels, grades=qrels.grades))
+            lists = JudgedLists(offsets, judged_offsets, positions, labels, None, None, qrels.grades)
+            return Matched(rows, scores, lists)
         # The kernel found something other than dicts, str and numbers. The run is converted to columns, which either
         # works or raises an error that names the invalid value.
     columns = run.whole()
@@ -86,7 +87,7 @@ def check_numbers(qrels: Qrels, run: RunSource, name: str) -> None:
     With fewer rows than queries, row i is probably not query i, but the i-th of some chosen queries. `name` is the name
     of the run in messages.
     """
-    n, n_rows = len(qrels), run.n_numbered
+    n, n_rows = 0 if run.n_numbered is None else len(qrels), run.n_numbered
     if n_rows and n and qrels.queries.kind == "text":
         problem = f"its rows are numbered, but {qrels.name} has queries with names, such as {_shown(qrels.queries, 0)}"
         raise InputError(name, f"{problem}; pass Run.from_topk(ids, scores, queries=...)")

@@ -23,13 +23,16 @@ from tieaware.inputs.mappings import flattened
 from tieaware.inputs.rows import Rows
 from tieaware.inputs.subtopic_rows import SubtopicLists, from_nested, is_nested
 from tieaware.kernels import _dicts, _identifiers, _join
+from tieaware.kernels._identifiers import frozen_view
 from tieaware.lists.axis_names import axis_names, number_names
 from tieaware.lists.grades import GradedLabels, Grades, Missing, check_missing, whole_or_real
-from tieaware.lists.identifiers import Identifiers, frozen_view, quoted
+from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.query_lists import Lists, by_query, from_columns, grouped
 from tieaware.lists.sparse import Relevance
 from tieaware.output.tables import counted
+
+_INT32 = np.dtype(np.int32)
 
 # One lock serves all Qrels: each index is built only once, so threads rarely wait for each other.
 _LOCK = threading.Lock()
@@ -39,7 +42,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
-class Qrels(HintedColumns):
+class Qrels(_join.JudgedColumns, HintedColumns):
     """Judgments as immutable columns, made by `Qrels.from_dict`, `Qrels.from_columns` or `read_qrels`.
 
     Parameters
@@ -73,10 +76,7 @@ class Qrels(HintedColumns):
     (1, ['d1', 'd2'], [1, 0])
     """
 
-    __slots__ = (
-        "__weakref__", "_hashes", "_index", "_judgments", "_of_subtopics", "documents", "labels", "n_columns", "name",
-        "offsets", "queries",
-    )  # fmt: skip
+    __slots__ = ("__weakref__",)
 
     queries: Identifiers
     offsets: Offsets
@@ -102,29 +102,19 @@ class Qrels(HintedColumns):
         labels = whole_or_real(as_flat(labels, "labels"), "labels").copy()
         offsets = checked_columns(queries, offsets, documents, labels, "labels")
         lists = without_repetitions(Lists(queries, offsets, documents, labels), lambda row: f"documents[{row}]")
-        self._set(lists, name)
+        self._set(lists.queries, lists.offsets, lists.documents, lists.values, name)
 
     def _set(
-        self, lists: Lists, name: str, n_columns: int | None = None, hashes: NDArray[np.uint64] | None = None
-    ) -> None:
-        set_once = object.__setattr__
-        offsets, labels = frozen_view(lists.offsets), frozen_view(lists.values)
-        set_once(self, "queries", lists.queries)
-        set_once(self, "offsets", offsets)
-        set_once(self, "documents", lists.documents)
-        set_once(self, "labels", labels)
-        set_once(self, "name", name)
-        set_once(self, "n_columns", n_columns)
-        set_once(self, "_hashes", hashes)
-        set_once(self, "_index", None)
-        numbers, grades = GradedLabels.of(labels)
-        set_once(self, "_judgments", Judgments(frozen_view(numbers), offsets, grades=grades))
-        set_once(self, "_of_subtopics", None)
+        self, queries: Identifiers, offsets: Offsets, documents: Identifiers, labels: NDArray[Any], name: str,
+        n_columns: int | None = None, hashes: NDArray[np.uint64] | None = None,
+    ) -> None:  # fmt: skip
+        offsets, labels = frozen_view(offsets), frozen_view(labels)
+        numbers, grades = (labels, None) if labels.dtype == _INT32 else GradedLabels.of(labels)
+        judgments = Judgments(frozen_view(numbers), offsets, None, grades)
+        self._hold(queries, offsets, documents, labels, name, n_columns, hashes, judgments)
 
     @classmethod
-    def of(
-        cls, lists: Lists, name: str, n_columns: int | None = None, hashes: NDArray[np.uint64] | None = None
-    ) -> Qrels:
+    def of(cls, lists: Lists, name: str, n_columns: int | None = None) -> Qrels:
         """Make judgments from lists that are known to be valid, without checking or copying them.
 
         Parameters
@@ -135,15 +125,13 @@ class Qrels(HintedColumns):
             The name of the judgments in error messages.
         n_columns : int, optional
             The number of columns of the matrix, if the documents are the numbers of its columns.
-        hashes : uint64[n_rows], optional
-            Python's hash of each document, if all documents were str. A dict of a run is then matched faster.
 
         Returns
         -------
         Qrels
         """
         self = cls.__new__(cls)
-        self._set(lists, name, n_columns, hashes)
+        self._set(lists.queries, lists.offsets, lists.documents, lists.values, name, n_columns)
         return self
 
     @classmethod
@@ -216,7 +204,10 @@ class Qrels(HintedColumns):
         if walked is not None:
             names, name_offsets, offsets, ids, id_offsets, labels, hashes = walked
             queries, documents = Identifiers.of(names, name_offsets), Identifiers.of(ids, id_offsets)
-            return cls.of(Lists(queries, offsets, documents, labels), name, hashes=hashes)
+            self = cls.__new__(cls)
+            # A run as a dict is matched faster with Python's hashes of the documents.
+            self._set(queries, offsets, documents, labels, name, None, hashes)
+            return self
         if isinstance(qrels, Mapping) and is_nested(qrels):
             return cls.of_subtopics(from_nested(qrels, name, missing), name)
         if isinstance(qrels, Mapping) and any(isinstance(listed, _WITHOUT_LABELS) for listed in qrels.values()):
@@ -453,21 +444,23 @@ class Qrels(HintedColumns):
     @property
     def index(self) -> _join.Index:
         """The hash index that finds the judged documents of a run. It is built when it is first used."""
-        if self._index is None:
+        index = self._index
+        if index is None:
             with _LOCK:
-                if self._index is None:
+                index = self._index
+                if index is None:
+                    queries, documents = self.queries, self.documents
                     index = _join.Index(
-                        self.queries.data,
-                        self.queries.offsets,
+                        queries.data,
+                        queries.offsets,
                         self.offsets,
-                        self.documents.data,
-                        self.documents.offsets,
+                        documents.data,
+                        documents.offsets,
                         self._judgments.labels,
                         self._hashes,
                     )
                     object.__setattr__(self, "_index", index)
-        assert self._index is not None
-        return self._index
+        return index
 
     def __len__(self) -> int:
         return len(self.queries)

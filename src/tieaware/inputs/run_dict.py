@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tieaware.inputs.duplicate_rows import Duplicates
@@ -34,6 +34,10 @@ class RunDict(RunSource):
     ) -> Sequence[RunSource] | None:
         """Wrap a dict or another mapping; return None for any other value. See `RunSource.recognise`."""
         return [cls(value, name)] if isinstance(value, _MAPPINGS) else None
+
+    def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
+        """Call a function with the run itself, the only chunk."""
+        work(self)
 
     def whole(self) -> Run:
         """Convert the dicts to columns."""

@@ -97,10 +97,11 @@ def as_qrels(qrels: Any, missing: Missing | None = None, *, subtopics: bool = Fa
         The argument does not have a supported form, or the judgments are invalid.
     """
     check_missing(missing)
-    if isinstance(qrels, Qrels):
+    is_mapping = isinstance(qrels, _MAPPINGS)
+    if not is_mapping and isinstance(qrels, Qrels):
         return qrels
     check_no_rows(qrels, "qrels", "label")
-    if isinstance(qrels, _MAPPINGS):
+    if is_mapping:
         return Qrels.from_dict(qrels, missing=missing)
     if is_matrix(qrels):
         return Qrels.from_sparse(qrels, missing=missing)
@@ -131,7 +132,8 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
         check_no_rows(runs, "runs", "score")
     if is_mapping:
         if _is_run(runs):
-            return {source.name: source for source in _recognised(runs)}
+            run = RunDict(runs)
+            return {run.name: run}
         for name, run in runs.items():
             _check_no_documents(name, run)
         named = [(name, source_named(name, run)) for name, run in runs.items()]

@@ -8,9 +8,6 @@ are suspicious. If labels are real numbers, the run must also have fewer documen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-
 import numpy as np
 
 from tieaware.checks.arrays import Scores
@@ -50,22 +47,11 @@ def look_like_a_run(qrels: Qrels) -> bool:
     return (all_different and not are_usual) or n_different >= _MANY_LABELS * max(len(sizes), 1)
 
 
-def judgments_or_run(qrels: Qrels) -> AbstractContextManager[None]:
-    """Make an error about real labels that are all too low ask whether these are the scores of a run."""
-    return _WITHOUT_QUESTION if qrels.grades is None else _asking_for_run(qrels)
-
-
-_WITHOUT_QUESTION = nullcontext()
-
-
-@contextmanager
-def _asking_for_run(qrels: Qrels) -> Iterator[None]:
-    try:
-        yield
-    except InputError as error:
-        if not error.where.endswith(": labels") or not look_like_a_run(qrels):
-            raise
-        raise InputError(error.where, f"{error.problem}; or are judgments and run swapped?") from None
+def asking_for_run(error: InputError, qrels: Qrels) -> InputError:
+    """Return an error about labels; if they are all too low, it asks whether these are the scores of a run."""
+    if qrels.grades is None or not error.where.endswith(": labels") or not look_like_a_run(qrels):
+        return error
+    return InputError(error.where, f"{error.problem}; or are judgments and run swapped?")
 
 
 def look_like_labels(scores: Scores) -> bool:

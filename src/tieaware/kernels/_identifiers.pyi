@@ -1,5 +1,27 @@
+from typing import Any, Literal, Self, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
+
+Array = TypeVar("Array", bound=NDArray[Any])
+
+def frozen_view(array: Array) -> Array: ...
+
+class IdentifierArrays:
+    @property
+    def data(self) -> NDArray[np.uint8]: ...
+    @property
+    def offsets(self) -> NDArray[np.int64]: ...
+    @property
+    def kind(self) -> Literal["text", "integer", "any"]: ...
+    @classmethod
+    def of(
+        cls, data: NDArray[np.uint8], offsets: NDArray[np.int64], kind: Literal["text", "integer", "any"] = "any"
+    ) -> Self: ...
+    def _set(
+        self, data: NDArray[np.uint8], offsets: NDArray[np.int64], kind: Literal["text", "integer", "any"]
+    ) -> None: ...
+    def __len__(self) -> int: ...
 
 def number(
     data: NDArray[np.uint8], offsets: NDArray[np.int64]

@@ -17,6 +17,18 @@ class Index:
     ) -> None: ...
 
 def in_order(rows: NDArray[np.int64], n: int) -> bool: ...
+class JudgedColumns:
+    queries: Any
+    offsets: Any
+    documents: Any
+    labels: Any
+    name: str
+    n_columns: int | None
+    def _hold(
+        self, queries: Any, offsets: Any, documents: Any, labels: Any, name: str, n_columns: int | None, hashes: Any,
+        judgments: Any,
+    ) -> None: ...
+
 def match(
     index: Index,
     queries: NDArray[np.uint8],

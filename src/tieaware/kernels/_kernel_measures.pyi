@@ -1,6 +1,10 @@
 import numpy as np
 import numpy.typing as npt
 
+class HashedText:
+    _text: str
+    def __hash__(self) -> int: ...
+
 class KernelMeasure:
     name: str
     refusal: str | None

@@ -52,11 +52,6 @@ def frozen(array: Array) -> Array:
     return array
 
 
-def frozen_view(array: Array) -> Array:
-    """Return a read-only view of this array; the array itself if it is read-only."""
-    return frozen(array.view()) if array.flags.writeable else array
-
-
 def encoded(value: object) -> bytes:
     """Return the bytes of an identifier that is given as text, bytes or an integer.
 
@@ -76,7 +71,7 @@ def encoded(value: object) -> bytes:
     return b"%d" % operator.index(value)  # type: ignore[arg-type]
 
 
-class Identifiers:
+class Identifiers(_identifiers.IdentifierArrays):
     """An immutable column of identifiers. An identifier is any sequence of bytes.
 
     Two columns are equal if their identifiers are equal, even if one was made from text and the other from integers.
@@ -105,11 +100,7 @@ class Identifiers:
     (3, b'd2', ['d1', 'd2', '3'])
     """
 
-    __slots__ = ("data", "kind", "offsets")
-
-    data: NDArray[np.uint8]
-    offsets: Offsets
-    kind: Kind
+    __slots__ = ()
 
     def __init__(self, data: NDArray[np.uint8], offsets: Offsets) -> None:
         # Copy the arrays, because the caller may change them later.
@@ -120,18 +111,6 @@ class Identifiers:
                 raise unexpected("data", "bytes, from 0 to 255", shown(given))
         data = np.array(given, np.uint8, order="C")
         self._set(data, as_offsets(offsets, len(data), "offsets", "bytes of data").copy(), "any")
-
-    def _set(self, data: NDArray[np.uint8], offsets: Offsets, kind: Kind) -> None:
-        object.__setattr__(self, "data", frozen_view(data))
-        object.__setattr__(self, "offsets", frozen_view(offsets))
-        object.__setattr__(self, "kind", kind)
-
-    @classmethod
-    def of(cls, data: NDArray[np.uint8], offsets: Offsets, kind: Kind = "any") -> Identifiers:
-        """Return a column that uses these arrays, without checking them. Integers must be stored as decimal digits."""
-        self = cls.__new__(cls)
-        self._set(data, offsets, kind)
-        return self
 
     @classmethod
     def from_sequence(cls, values: Iterable[object], argument: str = "values") -> Identifiers:
@@ -176,9 +155,6 @@ class Identifiers:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"Identifiers are immutable: {name} cannot be deleted")
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def __getitem__(self, index: int) -> bytes:
         index = operator.index(index)
         if index < 0:
@@ -203,7 +179,8 @@ class Identifiers:
         return f"Identifiers([{', '.join(few)}{', …' if len(self) > 3 else ''}], n={len(self)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Identifiers.of, (np.asarray(self.data), np.asarray(self.offsets), self.kind)
+        # A function of this module, because cloudpickle does not find a classmethod that is inherited from a kernel.
+        return _unpickled, (np.asarray(self.data), np.asarray(self.offsets), self.kind)
 
     def to_list(self) -> list[str | int]:
         """Return the identifiers as a list: int if the column was made from integers, otherwise str.
@@ -246,6 +223,10 @@ class Identifiers:
         )  # fmt: skip
         has = f"has {kind} such as {example}, but {others_name} has {other} such as {their}"
         raise InputError(argument, f"{has}: {remedy}")
+
+
+def _unpickled(data: NDArray[np.uint8], offsets: Offsets, kind: Kind) -> Identifiers:
+    return Identifiers.of(data, offsets, kind)
 
 
 def _unusable(values: list[object], argument: str) -> InputError:

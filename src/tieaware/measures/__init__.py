@@ -15,9 +15,16 @@ from tieaware.measures import ideal_overlap as ideal_overlap
 from tieaware.measures import ntcir as ntcir
 from tieaware.measures import user_models as user_models
 from tieaware.measures.definition import Definition, Measure
-from tieaware.measures.notation import listed_measures, named_measures, parse_measure, parse_measures
+from tieaware.measures.notation import (
+    cached_by_measures,
+    listed_measures,
+    named_measures,
+    parse_measure,
+    parse_measures,
+)
 from tieaware.measures.registry import DEFINITIONS
 
 __all__ = [
-    "DEFINITIONS", "Definition", "Measure", "listed_measures", "named_measures", "parse_measure", "parse_measures",
+    "DEFINITIONS", "Definition", "Measure", "cached_by_measures", "listed_measures", "named_measures", "parse_measure",
+    "parse_measures",
 ]  # fmt: skip

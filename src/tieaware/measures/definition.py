@@ -18,6 +18,7 @@ from tieaware.checks.arguments import is_integer, shown, unexpected
 from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.checks.keywords import calls_elsewhere
 from tieaware.errors import InputError
+from tieaware.kernels._kernel_measures import HashedText
 from tieaware.lists.grades import Grades
 from tieaware.lists.judgments import Judgments
 from tieaware.measures.parameters import Parameter, Setting
@@ -235,7 +236,7 @@ class Definition:
         return self.summary == "geometric"
 
 
-class Measure:
+class Measure(HashedText):
     """A measure: a definition with a cut-off and with values of the parameters. Immutable and hashable.
 
     Start from a name (``tieaware.AP``), call it with parameters (``AP(rel=2)``), and add the cut-off with ``@``
@@ -271,12 +272,11 @@ class Measure:
     10
     """
 
-    __slots__ = ("_text", "cutoff", "definition", "parameters")
+    __slots__ = ("cutoff", "definition", "parameters")
 
     definition: Definition
     cutoff: int | None
     parameters: Mapping[str, Setting]
-    _text: str
 
     def __init__(self, definition: Definition, cutoff: int | None = None, **parameters: Setting) -> None:
         if not isinstance(definition, Definition):
@@ -345,10 +345,13 @@ class Measure:
         >>> RBP["p"], RBP(p=0.5)["p"]
         (0.8, 0.5)
         """
-        if parameter not in self.parameters and is_integer(parameter):
-            written = f"{self._text.partition('@')[0]}@{parameter}"
-            raise KeyError(f"{parameter} is not a parameter of {self.name}; write {written} for a cut-off")
-        return self.parameters[parameter]
+        try:
+            return self.parameters[parameter]
+        except KeyError:
+            if not is_integer(parameter):
+                raise
+        written = f"{self._text.partition('@')[0]}@{parameter}"
+        raise KeyError(f"{parameter} is not a parameter of {self.name}; write {written} for a cut-off")
 
     # Without this, Python would iterate over a measure by calling __getitem__ with 0, 1, 2 …
     __iter__ = None
@@ -417,8 +420,7 @@ class Measure:
             isinstance(other, Measure) and self._text == other._text and self.definition is other.definition
         )
 
-    def __hash__(self) -> int:
-        return hash(self._text)
+    __hash__ = HashedText.__hash__
 
     def __repr__(self) -> str:
         return self._text

@@ -148,7 +148,8 @@ NOTHING = Weighting(_nothing)
 
 def relevant_documents(measure: Measure, judgments: Judgments) -> Values:
     """Return N for each query: the number of relevant documents, retrieved or not."""
-    check_some_relevant(measure, judgments)
+    if judgments.grades is not None:
+        check_some_relevant(measure, judgments)
     return judgments.count(float(measure["rel"]))
 
 
@@ -205,8 +206,8 @@ def ideal_gain(measure: Measure, judgments: Judgments) -> Values:
     if judgments.grades is not None:
         gains = GAIN.weigh(measure, judgments.grades.values)[0]
     elif highest <= HIGHEST_IN_LOOKUP:
-        gains = _gains_to(measure, highest)
-    if judgments.grades is None and (highest > HIGHEST_IN_LOOKUP or gains[-1] * len(labels) >= LEAST_INEXACT):
+        gains, most = _gains_to(measure, highest)
+    if judgments.grades is None and (highest > HIGHEST_IN_LOOKUP or most * len(labels) >= LEAST_INEXACT):
         # Compute one gain for each document instead of one for each label.
         check_exact(measure, GAIN.weigh(measure, labels))
         gains, labels = GAIN.weigh(measure, labels)[0], np.arange(len(labels), dtype=np.int32)
@@ -216,10 +217,10 @@ def ideal_gain(measure: Measure, judgments: Judgments) -> Values:
 
 
 @lru_cache(maxsize=256)
-def _gains_to(measure: Measure, highest: int) -> Values:
-    """Return the gain of each label from 0 to `highest`."""
+def _gains_to(measure: Measure, highest: int) -> tuple[Values, float]:
+    """Return the gain of each label from 0 to `highest`, and the gain of `highest`."""
     gains: Values = GAIN.weigh(measure, np.arange(highest + 1, dtype=np.int32))[0]
-    return gains
+    return gains, float(gains[-1])
 
 
 def ideal_gains(measure: Measure, judgments: Judgments) -> tuple[Values, Integers]:
@@ -362,6 +363,15 @@ def logarithmic_slots(measure: Measure, depth: int) -> Values:
 
 def discounted_slots(measure: Measure, depth: int) -> Values:
     """Return the prefix sums of the discounts: 1 / log2(1 + rank), or what the parameter `discount` says."""
+    return _small_discounted_slots(measure) if depth <= SMALL_DEPTH else _discounted_slots(measure, depth)
+
+
+@lru_cache(maxsize=64)
+def _small_discounted_slots(measure: Measure) -> Values:
+    return _discounted_slots(measure, SMALL_DEPTH)
+
+
+def _discounted_slots(measure: Measure, depth: int) -> Values:
     base = base_of_discount(measure)
     if base > 0.0:
         return slot_weights(_slots.late_logarithmic, depth, base)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copyreg
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import _lru_cache_wrapper, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -79,7 +79,7 @@ def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[M
     InputError
         If there are no measures, or if `parse_measure` cannot parse one of them.
     """
-    return _cached(_parse_all, measures)
+    return cached_by_measures(_parse_all, measures)
 
 
 def named_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
@@ -93,17 +93,28 @@ def named_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[t
     InputError
         As for `parse_measures`; also if a measure is given twice, because results are looked up by name.
     """
-    return _cached(_parse_all_and_name, measures)
+    return cached_by_measures(_parse_all_and_name, measures)
 
 
-def _cached(parse: _lru_cache_wrapper[Parsed], measures: str | Measure | Sequence[str | Measure]) -> Parsed:
+def cached_by_measures(
+    parse: _lru_cache_wrapper[Parsed], measures: str | Measure | Sequence[str | Measure], *further: Hashable
+) -> Parsed:
+    """Call a cached function with measures that are not yet parsed; its errors may concern the text as a whole.
+
+    Parameters
+    ----------
+    parse : callable, cached
+        Takes a tuple with the texts and measures, and the further arguments.
+    measures : str or Measure, or a sequence of these
+    further : hashable
+    """
     given = _separate(measures)
     try:
-        return parse(given)
+        return parse(given, *further)
     except TypeError:
         # An element is not hashable, so it is neither a text nor a measure. Parse without the cache, which raises an
         # InputError that shows the element.
-        return parse.__wrapped__(given)
+        return parse.__wrapped__(given, *further)
     except InputError as error:
         if isinstance(measures, str) and len(given) > 1 and not all(map(_is_measure, listed_measures(measures))):
             raise _whole_text_error(measures) or error from None

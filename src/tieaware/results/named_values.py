@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,21 @@ from tieaware.results.provenance import Provenance, title_of, warning_of_unanswe
 _FLOAT64 = np.dtype(np.float64)
 # The names of the arrays beside the values.
 _FURTHER = (*SPREAD, *CHANCE)
+_DEFAULTS: dict[str, Any] = dict.fromkeys(_FURTHER)
+
+
+Named = TypeVar("Named", bound="NamedValues")
+
+
+def unchecked(kind: type[Named], further: dict[str, Any], **fields: Any) -> Named:
+    """Return an instance of `NamedValues` whose fields are known to be valid, without checking them.
+
+    All fields without a default must be given, in `further` or by name.
+    """
+    made = kind.__new__(kind)
+    made.__dict__.update(_DEFAULTS, **fields)
+    made.__dict__.update(further)
+    return made
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,9 +19,9 @@ _DELAY = 1.0
 
 def in_notebook() -> bool:
     """Return whether the process is a Jupyter kernel."""
-    ipython = sys.modules.get("IPython")
-    shell = None if ipython is None or "ipykernel" not in sys.modules else ipython.get_ipython()
-    return getattr(shell, "kernel", None) is not None
+    if "ipykernel" not in sys.modules or "IPython" not in sys.modules:
+        return False
+    return getattr(sys.modules["IPython"].get_ipython(), "kernel", None) is not None
 
 
 class NotebookBars:
