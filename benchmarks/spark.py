@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 
 import tieaware
 from tieaware.integrations.spark import evaluate, means
-from tieaware.integrations.spark.packing import packed
+from tieaware.integrations.spark.packing import CHUNK_COLUMNS, Packing
+from tieaware.integrations.spark.parts import ANNOUNCED
 
 MEASURES = ["AP", "nDCG@10", "RR"]
 
@@ -205,7 +206,9 @@ def joined_rows(qrels: Any, runs: Any) -> Any:
     return joined.select("run", "query", "score", "label", name)
 
 
-PACKED = "run string, query string, scores binary, positions binary, labels binary, lengths binary, names binary"
+packed = Packing(None, all_names=False, places=False, n_parts=32, runs_name="runs").of_partition
+_COLUMNS = {"run": "string", "query": "string", **dict.fromkeys(CHUNK_COLUMNS[:-1], "binary"), **ANNOUNCED}
+PACKED = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
 
 
 def rows_by_map(qrels: Any, runs: Any) -> Any:
@@ -338,12 +341,32 @@ def growth(folders: dict[int, Path], in_no_order: Path, threads: int, rounds: in
                 )
 
 
+def means_beside_values(folder: Path, n_rows: int, rounds: int) -> None:
+    """Print the time of means of evaluated values, and of the values alone, after a round that is not timed."""
+    with session(2) as spark:
+        qrels, runs = (spark.read.parquet(str(folder / name)) for name in ("qrels.parquet", "runs"))
+        works = {
+            "evaluate": lambda: compute(evaluate(qrels, runs, MEASURES)),
+            "means": lambda: means(evaluate(qrels, runs, MEASURES)).collect(),
+        }
+        few = runs.where(f"query_id in ({', '.join(repr(f'q{i}') for i in range(100))})")
+        compute(evaluate(qrels, few, MEASURES))
+        timed = alternate(spark, rounds, **works)
+    print(f"\n{n_rows:,} rows, lists of {LENGTH}, load {os.getloadavg()[0]:.1f}")
+    for name, each in timed.items():
+        ratio = each.seconds / timed["evaluate"].seconds
+        print(f"  {name:12} {each.seconds * 1e6 / n_rows:6.2f} s per 10^6 rows, it ÷ evaluate {ratio:.3f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the smallest collection")
     parser.add_argument("--most", type=int, default=100_000_000, help="rows of the largest collection")
     parser.add_argument("--rounds", type=int, default=2, help="turns of each way of evaluation")
-    parser.add_argument("--only", choices=("others", "growth"), help="measure other evaluators only, or growth only")
+    parser.add_argument(
+        "--only", choices=("others", "growth", "means"),
+        help="measure other evaluators only, growth only, or means of the largest collection only",
+    )  # fmt: skip
     parser.add_argument("--small", action="store_true", help="measure 40,000 rows once, to check that all runs")
     arguments = parser.parse_args()
     if arguments.small:
@@ -351,6 +374,10 @@ def main() -> None:
         arguments.rounds = 1
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
+        if arguments.only == "means":
+            write_collection(folder / "means", arguments.most)
+            means_beside_values(folder / "means", arguments.most, arguments.rounds)
+            return
         if arguments.only != "growth":
             collections = {"lists of 1000": LENGTH, "lists of 100": 100, "lists of 20": 20, "in no order": LENGTH}
             if arguments.small:

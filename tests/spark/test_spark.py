@@ -13,7 +13,8 @@ from tests.spark.data import judgments, rankings
 import tieaware
 from tieaware import InputError
 from tieaware.integrations import spark as integration
-from tieaware.integrations.spark import broadcasting, check_java, evaluate, means
+from tieaware.integrations.spark import check_java, evaluate, means
+from tieaware.integrations.spark.parts import keys_of_partitions
 from tieaware.results.summaries import std_of_means
 from tieaware.runtime.extras import MissingExtraError
 
@@ -109,22 +110,31 @@ def test_broadcast_judgments_are_not_part_of_the_plan(spark):
     assert spark.conf.get(setting) == before
 
 
-def test_equal_hashes_of_different_names_change_no_value(frames, monkeypatch):
-    """An unjudged name may have the same hash as a judged name. If two judged names do, judgments are not broadcast."""
-    qrels_df, runs_df = frames
-    expected = tieaware.evaluate(judgments(), runs_df.toPandas(), MEASURES)
-    original, found = broadcasting._frames, []
-    monkeypatch.setattr(broadcasting, "_frames", lambda *args: found.append(original(*args)) or found[-1])
-    # Replace the hash by the number in a name, modulo 12 or 5. Modulo 12, all judged queries have different hashes.
-    # Modulo 5, some have the same.
-    number, rest = (f"cast(substring({column}, 2) as bigint)" for column in ("query", "document"))
-    for judged_collide, modulus in ((False, 12), (True, 5)):
-        of_query = f"pmod({number}, {modulus})"
-        of_both = f"pmod({of_query} * 60 + {rest}, {12 * 60})"
-        hashes = {"query_key": of_query, "key": of_both, "bit": f"pmod({rest}, 7)"}
-        monkeypatch.setattr(broadcasting, "HASHES", hashes)
-        assert_as_on_one_machine(evaluate(qrels_df, runs_df, MEASURES), expected)
-        assert (found[-1] is None) == judged_collide
+def test_spark_divides_the_keys_of_parts_evenly(spark):
+    """Each partition gets the key that was chosen for it."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    for n in (1, 3, 32, 200):
+        keys = keys_of_partitions(n).tolist()
+        rows = spark.createDataFrame([(key,) for key in keys], "key int").repartition(n, "key")
+        found = dict(tuple(row) for row in rows.select("key", F.spark_partition_id()).collect())
+        assert [found[key] for key in keys] == list(range(n))
+
+
+@pytest.mark.parametrize("broadcast", [True, False])
+def test_the_number_of_partitions_may_change_before_the_evaluation(broadcast, frames, spark, monkeypatch):
+    """The parts are fixed by `evaluate`. Then a partition may get several parts, or none."""
+    monkeypatch.setattr(integration, "number_of_parts", lambda spark: 5)
+    expected = tieaware.evaluate(judgments(), frames[1].toPandas(), MEASURES)
+    setting = "spark.sql.shuffle.partitions"
+    before = spark.conf.get(setting)
+    try:
+        for n in (1, 8):
+            values = evaluate(*frames, MEASURES, broadcast=broadcast)
+            spark.conf.set(setting, n)
+            assert_as_on_one_machine(values, expected)
+    finally:
+        spark.conf.set(setting, before)
 
 
 def test_the_examples_of_the_page_run(spark):
@@ -211,7 +221,7 @@ def test_a_query_may_have_half_of_all_rows_in_several_batches(spark):
 
 @pytest.mark.parametrize("broadcast", [True, False])
 def test_rows_are_packed_once(broadcast, frames, spark):
-    """The packed chunks are used twice, for the names of the runs and for the values, but computed once."""
+    """Copied judgments need one shuffle. Otherwise, the runs that answer a query are found in the rows of the last."""
     adaptive = "spark.sql.adaptive.enabled"
     spark.conf.set(adaptive, "false")
     try:
@@ -219,7 +229,10 @@ def test_rows_are_packed_once(broadcast, frames, spark):
     finally:
         spark.conf.unset(adaptive)
     assert plan.count("MapInArrow") == 2
-    assert plan.count("ReusedExchange") >= 1
+    if broadcast:
+        assert plan.count("Exchange") == 1
+    else:
+        assert plan.count("ReusedExchange") >= 1
 
 
 def test_means_evaluate_and_sum_in_one_pass(frames, spark):

@@ -29,8 +29,9 @@ from tieaware.integrations.spark.checked_rows import (
 )
 from tieaware.integrations.spark.installation import EXTRA, check_frames
 from tieaware.integrations.spark.installation import check_java as check_java  # for users, and for make test-spark
-from tieaware.integrations.spark.packing import CHUNK_COLUMNS, packed
+from tieaware.integrations.spark.packing import Packing
 from tieaware.integrations.spark.partitions import Evaluation
+from tieaware.integrations.spark.parts import ANNOUNCED, key_of_part, number_of_parts
 from tieaware.integrations.spark.sql import literal, raising
 from tieaware.integrations.spark.sums import merged_means, partial_sums, partial_sums_of_lists, value_columns
 from tieaware.lists.grades import Missing, check_missing
@@ -153,24 +154,23 @@ def evaluate(
     by_position = any(each.by_position for each in passes([view]))
     rows = runs.frame.selectExpr("*", "monotonically_increasing_id() as place") if by_position else runs.frame
     copied = broadcast_judgments(judgments, broadcast)
+    all_names = duplicates == "all" or bool(view.rule.by_document)
     if copied is not None:
         if judgments.dtype == "float64":
             check_labels(parsed, copied.highest, copied.are_whole)
-        queries_df = copied.queries.drop("bits")
-        joined = copied.joined(rows)
+        queries_df, rows, label_dtype = copied.queries, _checked(rows, runs), copied.judgments.qrels.labels.dtype.name
     else:
-        F = load("pyspark.sql.functions", EXTRA)
         judged = distinct_judgments(judgments)
         if judgments.dtype == "float64":
             check_labels(parsed, *range_of_labels(judged, judgments))
-        queries_df = judged.groupBy("query").agg(F.collect_list("label").alias("judged"))
-        queries_df = queries_df.selectExpr("*", "query as query_id")
-        joined = rows.join(judged.hint("merge"), ["query", "document"], "left").selectExpr("*", "query as answered")
-
-    all_names = duplicates == "all" or bool(view.rule.by_document)
-    chunks = _chunks(joined, runs, all_names, by_position)
-    evaluation = Evaluation(parsed, view, queries == "judged", runs.dtype, judgments.dtype, runs.name)
-    ordered = _ordered(chunks, queries_df, runs, judgments)
+        queries_df, label_dtype = _judged_queries(judged), judgments.dtype
+        joined = rows.join(judged.hint("merge"), ["query", "document"], "left")
+        rows = _checked(joined, runs, "true" if all_names else "label is not null")
+    n_parts = number_of_parts(qrels_df.sparkSession)
+    packing = Packing(None if copied is None else copied.judgments, all_names, by_position, n_parts, runs.name)
+    names = (runs.name, judgments.name, "run" in runs.columns)
+    evaluation = Evaluation(parsed, view, queries == "judged", runs.dtype, label_dtype, *names)
+    ordered = _ordered(_packed(rows, packing, judgments), queries_df, packing)
     values = _one_row_per_value(_evaluated(ordered, evaluation, judgments), evaluation, asked)
     _EVALUATED[values] = _Evaluated(ordered, evaluation, asked)
     return values
@@ -230,39 +230,62 @@ def means(values_df: Any) -> Any:
 # ---- steps of the evaluation ---------------------------------------------------------------------
 
 
-def _chunks(joined: Any, runs: CheckedRows, all_names: bool, places: bool) -> Any:
-    """Pack the rows of runs, to which labels have been joined, into chunks.
+def _checked(rows: Any, runs: CheckedRows, is_named: str = "true") -> Any:
+    """Return the columns of runs that packing needs.
 
-    Parameters
-    ----------
-    joined : pyspark.sql.DataFrame
-        The rows of the runs with two more columns: label, null if the document is not judged; and answered, which
-        identifies the query, null if the query is not judged.
-    runs : CheckedRows
-    all_names : bool
-        Whether to keep the names of all documents; otherwise, only those of judged documents are kept.
-    places : bool
-        Whether to keep the order of the rows.
+    In a bad row, the score is null, and an error message replaces the name of the document. In other rows, the name is
+    null where the SQL condition `is_named` is false.
     """
-    bad, needed = runs.is_bad(), "true" if all_names else "label is not null"
-    # In a bad row, an error message replaces the name of the document. `_run_names` raises the first one later.
-    name = f"case when {bad} then {runs.error()} when {needed} then cast(document as string) end as document"
+    bad = runs.is_bad()
+    name = f"case when {bad} then {runs.error()} when {is_named} then cast(document as string) end as document"
     score = f"case when not {bad} then cast(score as {runs.types['score']}) end as score"
-    run = ["run"] if "run" in runs.columns else []
-    rows = joined.selectExpr(*run, "answered as query", score, "label", name, *(["place"] if places else []))
-    arrays = [f"{column} binary" for column in (CHUNK_COLUMNS if places else CHUNK_COLUMNS[:-1])]
-    schema = ", ".join([*(["run string"] if run else []), f"query {dict(rows.dtypes)['query']}", *arrays])
-    chunks = _map(rows, packed, schema)
-    return chunks if run else chunks.selectExpr("*", "'run' as run")
+    others = [each for each in ("run", "label", "place") if each in rows.columns]
+    return rows.selectExpr(*others, "query", score, name)
 
 
-def _ordered(chunks: Any, queries: Any, runs: CheckedRows, judgments: CheckedRows) -> Any:
-    """Shuffle chunks to the judgments of their queries, and sort each partition by query and run."""
+def _judged_queries(judged: Any) -> Any:
+    """Return a frame with a row for each query of `distinct_judgments`: its name, twice, and its labels."""
     F = load("pyspark.sql.functions", EXTRA)
-    together = queries.unionByName(chunks, allowMissingColumns=True).repartition("query")
-    # A row of judgments has no run. So the join adds the names of all runs to it, and it precedes its query's chunks.
-    with_runs = together.join(F.broadcast(_run_names(together, runs, judgments)), F.isnull("run"), "left")
-    return with_runs.sortWithinPartitions("query", F.col("run").asc_nulls_first())
+    queries = judged.groupBy("query").agg(F.collect_list("label").alias("judged"))
+    return queries.selectExpr("query", "query as query_id", "judged")
+
+
+def _packed(rows: Any, packing: Packing, judgments: CheckedRows) -> Any:
+    """Pack the rows of each partition into chunks, followed by its announcements."""
+    query_type = judgments.types["query"] if packing.judgments is None else "bigint"
+    columns = {"run": "string", "query": query_type, **dict.fromkeys(packing.columns(), "binary"), **ANNOUNCED}
+    return _map(rows, packing.of_partition, ", ".join(f"{name} {kind}" for name, kind in columns.items()))
+
+
+def _ordered(packed: Any, queries: Any, packing: Packing) -> Any:
+    """Shuffle packed rows to the judgments of their queries, and sort each partition by query and run.
+
+    Null precedes all queries and runs. So announcements come first in their partition, and judgments in their query.
+    """
+    F = load("pyspark.sql.functions", EXTRA)
+    together = queries.unionByName(packed, allowMissingColumns=True)
+    key = key_of_part(packing.n_parts)
+    if packing.judgments is not None:
+        shuffled = together.repartition(F.expr(key))
+    else:
+        shuffled = together.drop("answering").selectExpr("*", f"{key} as key").repartition("key")
+        # Only an announcement has no query.
+        shuffled = shuffled.join(F.broadcast(_answering(shuffled)), F.isnull("query"), "left")
+    return shuffled.sortWithinPartitions("query", "run")
+
+
+def _answering(shuffled: Any) -> Any:
+    """Return a frame with one row: in the column answering, the names of the runs that answer a judged query.
+
+    Tasks that pack rows announce these runs if they have the judgments.
+    """
+    F = load("pyspark.sql.functions", EXTRA)
+    # The hash makes this query use all columns, so that Spark reuses the rows that it shuffles for the evaluation. With
+    # fewer columns, it would shuffle a second time.
+    judged = f"max(case when judged is not null then hash({', '.join(shuffled.columns)}) end) as judged"
+    by_query = shuffled.groupBy("key", "query").agg(*map(F.expr, ("collect_set(run) as runs", judged)))
+    by_list = by_query.filter("judged is not null").selectExpr("explode(runs) as run")
+    return by_list.agg(F.expr("collect_set(run) as answering"))
 
 
 def _evaluated(ordered: Any, evaluation: Evaluation, judgments: CheckedRows) -> Any:
@@ -270,30 +293,6 @@ def _evaluated(ordered: Any, evaluation: Evaluation, judgments: CheckedRows) -> 
     numbers = ", ".join(f"{name} double" for name in evaluation.columns())
     schema = f"run string, query_id {judgments.types['query']}, {numbers}, error string"
     return _map(ordered, evaluation.of_partition, schema)
-
-
-def _run_names(together: Any, runs: CheckedRows, judgments: CheckedRows) -> Any:
-    """Return a frame whose only row holds the names of all runs.
-
-    When Spark computes the frame, it raises an error if a row is bad, there are no runs, or a run answers no judged
-    query.
-    """
-    F = load("pyspark.sql.functions", EXTRA)
-    # The hash makes this query use all columns, so that Spark reuses the rows that it shuffles for the evaluation. With
-    # fewer columns, it would shuffle a second time.
-    judged = f"max(case when judged is not null then hash({', '.join(together.columns)}) end) as judged"
-    error = "min(case when query is null then cast(names as string) end) as error"
-    by_query = together.groupBy("query").agg(*map(F.expr, ("collect_set(run) as runs", judged, error)))
-    by_list = by_query.selectExpr("explode_outer(runs) as run", "judged", "error")
-    answering = "collect_set(case when judged is not null then run end) as answering"
-    overall = by_list.agg(*map(F.expr, ("sort_array(collect_set(run)) as runs", answering, "min(error) as error")))
-    problem = f": no query of this run is judged in {judgments.name}"
-    no_runs = literal(f"{runs.name}{problem}")
-    not_answering = f"concat(unmatched[0], {literal(problem)})" if "run" in runs.columns else no_runs
-    return overall.selectExpr("*", "array_except(runs, answering) as unmatched").selectExpr(
-        f"case when error is not null then raise_error(error) when size(runs) = 0 then raise_error({no_runs}) "
-        f"when size(unmatched) > 0 then raise_error({not_answering}) else runs end as runs"
-    )
 
 
 def _evaluated_sums(evaluated: _Evaluated, schema: str) -> Any:

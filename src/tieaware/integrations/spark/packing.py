@@ -8,15 +8,19 @@ the chunks are fewer and smaller. They arrive in any order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Offsets, stable_order
+from tieaware.errors import InputError
 from tieaware.inputs.frames import Column, arrow_of
+from tieaware.integrations.spark.broadcasting import CopiedJudgments
 from tieaware.integrations.spark.installation import EXTRA
-from tieaware.lists.identifiers import Identifiers
+from tieaware.integrations.spark.parts import Announcement
+from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.runtime.extras import load
 
 # About this many rows are packed in one call. Among them, the rows of a list need not be contiguous.
@@ -29,35 +33,198 @@ LONGEST_CHUNK = 1 << 12
 # The columns of a chunk besides its run and query. Only tie rules that keep the order of the run need `places`.
 CHUNK_COLUMNS = ("scores", "positions", "labels", "lengths", "names", "places")
 
+# The name of the run if the data frame has no column of runs.
+ONLY_RUN = "run"
 
-def packed(batches: Iterable[Any]) -> Iterator[Any]:
-    """Pack the rows of a partition into chunks.
+
+class _Lists(NamedTuple):
+    """The lists of judged queries in a batch, and their judged documents. Rows are counted list by list.
 
     Parameters
     ----------
-    batches : iterable of pyarrow.RecordBatch
-        The columns run (if there are several runs), query (null if the query is not judged), score, label (null if the
-        document is not judged), document (null if its name is not needed) and place (if the order of the rows is
-        needed). A bad row has no score (null), and an error message in place of the document's name.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        One row for each chunk: run, query, the scores of the documents, the positions and labels of the judged
-        documents, the length and the bytes of each name that is needed, and the places. If a run has unjudged queries,
-        all of them together become one row that holds only the run. Bad rows become one row without a query, with the
-        error message as the name.
+    seen : int64[n_seen]
+        Rows of the batch whose runs are all runs of the batch, also those that answer no judged query.
+    firsts : int64[n_lists]
+        A row of the batch for each list.
+    queries : pyarrow.Array
+        The query of each list.
+    order : int64[n] or None
+        The row of the batch of each row; None if they are the same.
+    offsets : int64[n_lists + 1]
+    judged : int64[n_judged]
+        The rows of judged documents.
+    labels : int32[n_judged] or float64[n_judged]
+    named : int64[n_named]
+        The rows of the documents whose names are kept.
+    names : Identifiers
+        The names of these documents.
     """
-    for table in _joined_batches(batches):
-        good, bad = _split(table, "score")
-        if bad.num_rows:
-            yield _almost_empty(bad, names=bad.column("document").slice(0, 1).cast("binary"))
-        judged, unjudged = _split(good, "query")
-        if unjudged.num_rows:
-            runs = {"run": unjudged.column("run").unique()} if "run" in unjudged.schema.names else {}
-            yield _almost_empty(unjudged, **runs)
-        if judged.num_rows:
-            yield _packed(judged)
+
+    seen: Integers
+    firsts: Integers
+    queries: Any
+    order: Integers | None
+    offsets: Offsets
+    judged: Integers
+    labels: npt.NDArray[Any]
+    named: Integers
+    names: Identifiers
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How the rows of runs are packed.
+
+    Parameters
+    ----------
+    judgments : CopiedJudgments or None
+        The judgments, in which the labels of documents are looked up; None if Spark has joined the labels to the rows.
+    all_names : bool
+        Whether the names of all documents are kept; otherwise, only those of judged documents are.
+    places : bool
+        Whether the order of the rows is kept.
+    n_parts : int
+        The number of parts to which a task announces what it has seen.
+    runs_name : str
+        The name of the data frame of the runs, for messages.
+    """
+
+    judgments: CopiedJudgments | None
+    all_names: bool
+    places: bool
+    n_parts: int
+    runs_name: str
+
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns of a chunk besides its run and query."""
+        return CHUNK_COLUMNS if self.places else CHUNK_COLUMNS[:-1]
+
+    def of_partition(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Pack the rows of a partition into chunks.
+
+        Parameters
+        ----------
+        batches : iterable of pyarrow.RecordBatch
+            The columns run (if there are several runs), query, score, document, and place if the order of the rows is
+            kept. A bad row has no score (null), and an error message in place of the document's name. If Spark has
+            joined the labels, there is also a column label, which is null if the document is not judged; and the
+            document is null if its name is not kept.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            One row for each chunk: run, query (its number, if the labels are looked up), the scores of the documents,
+            the positions and labels of the judged documents, the length and the bytes of each name that is kept, and
+            the places. At the end, a row for each part, with the columns of ANNOUNCED. Columns that a row does not have
+            are null. Only if labels are looked up, lists of unjudged queries are left out, and runs that answer judged
+            queries announced.
+        """
+        announcement = Announcement()
+        query_type = None
+        for table in _joined_batches(batches):
+            looked_up = self.judgments is not None
+            query_type = load("pyarrow", EXTRA).int64() if looked_up else table.schema.field("query").type
+            good, bad = _split(table, "score")
+            if bad.num_rows:
+                announcement.add((), (), bad.column("document").slice(0, 1).to_pylist())
+            for batch in good.combine_chunks().to_batches():
+                try:
+                    chunks = self._packed(batch, announcement)
+                except InputError as error:
+                    announcement.add((), (), [str(error)])
+                else:
+                    yield self._rows(query_type, chunks)
+        if query_type is not None:
+            yield self._rows(query_type, announcement.rows(self.n_parts))
+
+    def _rows(self, query_type: Any, columns: dict[str, Any]) -> Any:
+        """Return rows that have these columns, and null in all others."""
+        pa = load("pyarrow", EXTRA)
+        names = pa.list_(pa.string())
+        types = {"run": pa.string(), "query": query_type, **dict.fromkeys(self.columns(), pa.binary())}
+        types |= {"part": pa.int32(), "runs": names, "answering": names, "error": pa.string()}
+        n = len(next(iter(columns.values())))
+        arrays = {name: columns[name] if name in columns else pa.nulls(n, kind) for name, kind in types.items()}
+        return pa.RecordBatch.from_pydict(arrays)
+
+    def _packed(self, batch: Any, announcement: Announcement) -> dict[str, Any]:
+        """Pack good rows into chunks, and return their columns. Announce the runs."""
+        pa = load("pyarrow", EXTRA)
+        runs = batch.column("run") if "run" in batch.schema.names else pa.repeat(pa.scalar(ONLY_RUN), batch.num_rows)
+        lists = self._joined(batch) if self.judgments is None else self._looked_up(batch, self.judgments)
+        runs_of_lists = runs.take(pa.array(lists.firsts))
+        seen = runs_of_lists if lists.seen is lists.firsts else runs.take(pa.array(lists.seen))
+        answering = () if self.judgments is None else runs_of_lists.unique().to_pylist()
+        announcement.add(seen.unique().to_pylist(), answering, ())
+        list_of_chunk, offsets = _divided(lists.offsets)
+
+        def by_list(name: str) -> npt.NDArray[Any]:
+            values: npt.NDArray[Any] = batch.column(name).to_numpy()
+            return values if lists.order is None else values[lists.order]
+
+        judged_offsets, named_offsets = (np.searchsorted(rows, offsets) for rows in (lists.judged, lists.named))
+        positions = (lists.judged - np.repeat(offsets[:-1], np.diff(judged_offsets))).astype(np.int32)
+        chunks = {
+            "run": runs_of_lists.take(pa.array(list_of_chunk)),
+            "query": lists.queries.take(pa.array(list_of_chunk)),
+            "scores": _as_bytes(by_list("score"), offsets),
+            "positions": _as_bytes(positions, judged_offsets),
+            "labels": _as_bytes(lists.labels, judged_offsets),
+            "lengths": _as_bytes(np.diff(lists.names.offsets).astype(np.int32), named_offsets),
+            "names": _as_bytes(lists.names.data, lists.names.offsets[named_offsets]),
+        }
+        if self.places:
+            chunks["places"] = _as_bytes(by_list("place"), offsets)
+        return chunks
+
+    def _joined(self, batch: Any) -> _Lists:
+        """Group rows whose labels Spark has joined by list."""
+        pa = load("pyarrow", EXTRA)
+        firsts, order, offsets = _grouped(batch)
+
+        def rows_of(name: str) -> Integers:
+            is_valid = batch.column(name).is_valid().to_numpy(zero_copy_only=False)
+            return np.flatnonzero(is_valid if order is None else is_valid[order])
+
+        judged, named = rows_of("label"), rows_of("document")
+        labels = batch.column("label").fill_null(0).to_numpy()[judged if order is None else order[judged]]
+        names = identifier_column(batch.column("document")).identifiers_at(named if order is None else order[named])
+        queries = batch.column("query").take(pa.array(firsts))
+        return _Lists(firsts, firsts, queries, order, offsets, judged, labels, named, names)
+
+    def _looked_up(self, batch: Any, judgments: CopiedJudgments) -> _Lists:
+        """Group rows by list, without those of unjudged queries, and look up the labels of their documents."""
+        pa = load("pyarrow", EXTRA)
+        seen, order, offsets = _grouped(batch)
+        queries = identifier_column(batch.column("query")).identifiers_at(seen)
+        column = identifier_column(batch.column("document"))
+        documents = column.identifiers(0, len(column)) if order is None else column.identifiers_at(order)
+        found = judgments.match(queries, offsets, documents)
+        if isinstance(found, int):
+            raise self._repeated(batch, found if order is None else int(order[found]))
+        firsts, numbers, judged, named = seen, found.numbers, found.judged, found.judged
+        answering = numbers >= 0
+        if not answering.all():
+            kept = np.flatnonzero(np.repeat(answering, np.diff(offsets)))
+            order, documents = kept if order is None else order[kept], documents.take(kept)
+            offsets = np.concatenate(([0], np.cumsum(np.diff(offsets)[answering])))
+            firsts, numbers = seen[answering], numbers[answering]
+            judged = named = np.searchsorted(kept, judged)
+        if self.all_names:
+            named = np.arange(len(documents))
+        names = documents if self.all_names else documents.take(named)
+        return _Lists(seen, firsts, pa.array(numbers), order, offsets, judged, found.labels, named, names)
+
+    def _repeated(self, batch: Any, row: int) -> InputError:
+        """Return the error about the document in a row of a batch, which is in the list twice."""
+        names = {name: batch.column(name)[row].as_py() for name in batch.schema.names}
+        document, run = quoted(str(names["document"]).encode()), names.get("run", ONLY_RUN)
+        return repeated(self.runs_name, document, names["query"], run)
+
+
+def repeated(where: str, document: str, query: str | int, run: str) -> InputError:
+    """Return the error about a document, already in quotes, that is in a list twice."""
+    return InputError(where, f"document {document} occurs twice for query {query!r} of run {run!r}")
 
 
 def _joined_batches(batches: Iterable[Any]) -> Iterator[Any]:
@@ -83,50 +250,6 @@ def _split(table: Any, column: str) -> tuple[Any, Any]:
     if not values.null_count:
         return table, table.slice(0, 0)
     return table.filter(values.is_valid()), table.filter(values.is_null())
-
-
-def _almost_empty(table: Any, **columns: Any) -> Any:
-    """Return rows that have these columns, and null in all other columns of a chunk."""
-    pa = load("pyarrow", EXTRA)
-    n = max(map(len, columns.values()), default=1)
-    types = {name: table.schema.field(name).type for name in ("run", "query") if name in table.schema.names}
-    types |= dict.fromkeys(CHUNK_COLUMNS if "place" in table.schema.names else CHUNK_COLUMNS[:-1], pa.binary())
-    arrays = {name: columns[name] if name in columns else pa.nulls(n, kind) for name, kind in types.items()}
-    return pa.table(arrays).combine_chunks().to_batches()[0]
-
-
-def _packed(table: Any) -> Any:
-    """Pack rows of judged queries into chunks."""
-    pa = load("pyarrow", EXTRA)
-    (batch,) = table.combine_chunks().to_batches()
-    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-    names_of_list = [name for name in ("run", "query") if name in columns]
-    firsts, order, list_offsets = _grouped([columns[name] for name in names_of_list], batch.num_rows)
-    lists, offsets = _divided(list_offsets)
-    first_rows = pa.array(firsts[lists])
-
-    def by_list(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return values if order is None else values[order]
-
-    judged = np.flatnonzero(by_list(columns["label"].is_valid().to_numpy(zero_copy_only=False)))
-    judged_offsets = np.searchsorted(judged, offsets)
-    positions = (judged - np.repeat(offsets[:-1], np.diff(judged_offsets))).astype(np.int32)
-    labels = by_list(columns["label"].fill_null(0).to_numpy())[judged]
-    has_name = by_list(columns["document"].is_valid().to_numpy(zero_copy_only=False))
-    named = np.flatnonzero(has_name)
-    named_offsets = np.searchsorted(named, offsets)
-    names = identifier_column(columns["document"]).identifiers_at(named if order is None else order[named])
-    chunks = {
-        **{name: columns[name].take(first_rows) for name in names_of_list},
-        "scores": _as_bytes(by_list(columns["score"].to_numpy()), offsets),
-        "positions": _as_bytes(positions, judged_offsets),
-        "labels": _as_bytes(labels, judged_offsets),
-        "lengths": _as_bytes(np.diff(names.offsets).astype(np.int32), named_offsets),
-        "names": _as_bytes(names.data, names.offsets[named_offsets]),
-    }
-    if "place" in columns:
-        chunks["places"] = _as_bytes(by_list(columns["place"].to_numpy()), offsets)
-    return pa.RecordBatch.from_pydict(chunks)
 
 
 def identifier_column(array: Any) -> Column:
@@ -166,14 +289,8 @@ def numbered(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers]:
     return starts, numbers
 
 
-def _grouped(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers | None, Offsets]:
-    """Group the rows of a table by list.
-
-    Parameters
-    ----------
-    arrays : sequence of pyarrow.Array
-        The columns whose values identify the list of a row.
-    n : int
+def _grouped(batch: Any) -> tuple[Integers, Integers | None, Offsets]:
+    """Group the rows of a batch by list: by the columns query and run, if there are several runs.
 
     Returns
     -------
@@ -183,7 +300,8 @@ def _grouped(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers | None, 
         The rows, list by list; None if the rows of each list are contiguous.
     offsets : int64[n_lists + 1]
     """
-    starts, numbers = numbered(arrays, n)
+    n = batch.num_rows
+    starts, numbers = numbered([batch.column(name) for name in ("run", "query") if name in batch.schema.names], n)
     by_number = stable_order(numbers)
     ordered = numbers[by_number]
     heads = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))

@@ -15,7 +15,8 @@ from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.errors import InputError
 from tieaware.integrations.spark.installation import EXTRA
-from tieaware.integrations.spark.packing import numbered, unpacked, unpacked_names
+from tieaware.integrations.spark.packing import numbered, repeated, unpacked, unpacked_names
+from tieaware.integrations.spark.parts import Announcement
 from tieaware.kernels import _identifiers
 from tieaware.lists.grades import GradedLabels, Grades, whole_or_real
 from tieaware.lists.identifiers import Identifiers, quoted
@@ -43,8 +44,10 @@ class Evaluation:
         The type of the scores: float32 or float64.
     label_dtype : str
         The type of the labels: int32 or float64.
-    runs_name : str
-        The name of the data frame of the runs, for messages.
+    runs_name, judgments_name : str
+        The names of the data frames, for messages.
+    are_named : bool
+        Whether the runs have names in their data frame.
     """
 
     measures: tuple[Measure, ...]
@@ -53,6 +56,8 @@ class Evaluation:
     dtype: str
     label_dtype: str
     runs_name: str
+    judgments_name: str
+    are_named: bool
 
     def of_partition(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Evaluate the chunks of a partition.
@@ -60,9 +65,9 @@ class Evaluation:
         Parameters
         ----------
         batches : iterable of pyarrow.RecordBatch
-            Rows sorted by query and run. For each query, the first row holds the judgments (the query's name, all
-            labels, and the names of all runs), and its run is null. Then follow the chunks of the query's lists. Rows
-            whose query is null are skipped.
+            Rows sorted by query and run. First come the announcements, whose query is null. For each query, the first
+            row holds the judgments (the query's name and all labels), and its run is null. Then follow the chunks of
+            the query's lists.
 
         Yields
         ------
@@ -73,14 +78,21 @@ class Evaluation:
         """
         pa = load("pyarrow", EXTRA)
         partition = _Partition(self)
+        announcement = Announcement()
         held: list[Any] = []
         n_documents = 0
+        schema = None
         try:
             for batch in batches:
+                schema = batch.schema
                 if batch.column("query").null_count:
+                    announcement.add_rows(batch.filter(batch.column("query").is_null()))
                     batch = batch.filter(batch.column("query").is_valid())
                 if batch.num_rows == 0:
                     continue
+                if partition.runs is None:
+                    announcement.check(self.runs_name, self.judgments_name, self.are_named)
+                    partition.runs = pa.array(sorted(announcement.runs), pa.string())
                 held.append(batch)
                 n_documents += batch.column("scores").nbytes // np.dtype(self.dtype).itemsize
                 if n_documents >= DOCUMENTS_AT_ONCE:
@@ -92,7 +104,7 @@ class Evaluation:
             if held:
                 yield from partition.values(pa.Table.from_batches(held), None)
         except InputError as error:
-            yield self._failure(str(error), held[0].schema)
+            yield self._failure(str(error), schema)
 
     def _failure(self, message: str, schema: Any) -> Any:
         pa = load("pyarrow", EXTRA)
@@ -139,7 +151,7 @@ class _Partition:
     """The evaluation of one partition, with the state that is passed from one table of its rows to the next."""
 
     evaluation: Evaluation
-    # The names of all runs; None until the first row of judgments is read.
+    # The names of all runs; None until all announcements are read.
     runs: Any = None
     # If the query that ended the last table continues in the next: the runs seen so far that answer it, bool[n_runs].
     answered: npt.NDArray[np.bool_] | None = None
@@ -182,10 +194,7 @@ class _Partition:
             if table.num_rows == 0:
                 return
             rows = _Rows.of(table)
-        judgment_rows = np.flatnonzero(rows.are_judgments)
         query_of_row = np.cumsum(rows.are_judgments) - 1
-        if self.runs is None:
-            self.runs = table.column("runs").combine_chunks().take([int(judgment_rows[0])]).flatten()
         judgments = table.filter(rows.are_judgments)
         judged = unpacked(judgments.column("judged"), self.evaluation.label_dtype)
         labels, grades = GradedLabels.of(whole_or_real(judged.values, "label"))
@@ -280,10 +289,7 @@ class _Partition:
         row = int(duplicates[0, 0])
         i = int(np.searchsorted(offsets, row, side="right")) - 1
         query, run = (names[name][i].as_py() for name in ("query_id", "run"))
-        document = quoted(documents[row])
-        raise InputError(
-            self.evaluation.runs_name, f"document {document} occurs twice for query {query!r} of run {run!r}"
-        )
+        raise repeated(self.evaluation.runs_name, quoted(documents[row]), query, run)
 
 
 def _joined(column: Any, rows: Integers, others: Any, other_rows: Integers) -> Any:
