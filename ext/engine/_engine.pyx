@@ -25,6 +25,12 @@ from tieaware.errors import InputError
 cnp.import_array()
 
 
+cdef enum:
+    # How many steps of an interruption it takes to evaluate a measure and to group its weights, beyond those for each
+    # document.
+    STEPS_OF_MEASURE = 64
+
+
 cdef bint grow(Workspace* workspace, int64_t size) noexcept nogil:
     """Make room for `size` numbers in the workspace, without keeping its contents; return False if that fails."""
     if size > workspace.size:
@@ -41,7 +47,7 @@ cdef inline double evaluated(Statistic statistic, Query* q, bint spread, Workspa
     cdef int64_t size = 0
     cdef double value = INFINITY
     # Poll for interruption here too, because grouping and kernels do not poll for short lists.
-    if not workspace.failed and not interrupted(&workspace.interruption, q.n_docs):
+    if not workspace.failed and not interrupted(&workspace.interruption, q.n_docs + STEPS_OF_MEASURE):
         if q.measure.kernel.workspace_size != NULL:
             size = q.measure.kernel.workspace_size(q, spread)
         if size != TOO_MANY and grow(workspace, size):

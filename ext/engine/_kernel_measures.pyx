@@ -18,9 +18,16 @@ cdef const double* data_of(cnp.ndarray array) except? NULL:
     return <const double*>cnp.PyArray_DATA(array) if array is not None else NULL
 
 
-cdef class HashedText:
-    """The notation of a `tieaware.measures.Measure`, which is its subclass, and the hash of the notation."""
+cdef class Notation:
+    """The notation of a `tieaware.measures.Measure`, which is the only subclass, and its comparison and hash."""
     cdef public str _text
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        if not isinstance(other, Notation):
+            return NotImplemented
+        return self._text == (<Notation>other)._text and self.definition is other.definition
 
     def __hash__(self):
         return hash(self._text)

@@ -39,9 +39,9 @@ class Plan:
     )  # fmt: skip
 
     def __init__(self, measures: tuple[Measure, ...], names: tuple[str, ...], views: Sequence[View]) -> None:
-        self.measures = measures
-        self.names = names
-        self.views = tuple(views)
+        self.measures: tuple[Measure, ...] = measures
+        self.names: tuple[str, ...] = names
+        self.views: tuple[View, ...] = tuple(views)
         self.passes: list[Pass] = passes(views)
         self.n_outputs: int = sum(len(view.outputs) for view in views)
         self.by_document: bool = any(each.rule.by_document for each in self.passes)

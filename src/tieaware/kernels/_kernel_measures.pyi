@@ -1,8 +1,9 @@
 import numpy as np
 import numpy.typing as npt
 
-class HashedText:
+class Notation:
     _text: str
+    def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
 
 class KernelMeasure:

@@ -18,7 +18,7 @@ from tieaware.checks.arguments import is_integer, shown, unexpected
 from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.checks.keywords import calls_elsewhere
 from tieaware.errors import InputError
-from tieaware.kernels._kernel_measures import HashedText
+from tieaware.kernels._kernel_measures import Notation
 from tieaware.lists.grades import Grades
 from tieaware.lists.judgments import Judgments
 from tieaware.measures.parameters import Parameter, Setting
@@ -236,7 +236,7 @@ class Definition:
         return self.summary == "geometric"
 
 
-class Measure(HashedText):
+class Measure(Notation):
     """A measure: a definition with a cut-off and with values of the parameters. Immutable and hashable.
 
     Start from a name (``tieaware.AP``), call it with parameters (``AP(rel=2)``), and add the cut-off with ``@``
@@ -414,13 +414,6 @@ class Measure(HashedText):
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a measure is immutable; create another measure instead: {self.name}({name}=…)")
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, Measure) and self._text == other._text and self.definition is other.definition
-        )
-
-    __hash__ = HashedText.__hash__
 
     def __repr__(self) -> str:
         return self._text
