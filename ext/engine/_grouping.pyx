@@ -125,6 +125,8 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     cdef int64_t nan, limit
     cdef Sorted outcome
     scratch.untied = False
+    if self.first_group:
+        return group_first(self, query, scores, n, first, n_weighted, groups, scratch)
     if is_sorted(self, query):
         outcome = sort_list(self, query, scores, n, first, n_weighted, groups, scratch)
         if outcome != TOO_CLOSE:
@@ -152,6 +154,36 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     else:
         split(self, query, scores, n, first, n_weighted, groups, scratch)
     return scratch.interruption.error == NULL
+
+
+cdef bint group_first(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
+                      Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Write the tied group of the weighted documents with the highest score, and no other group.
+
+    There is one weighting. If the first score is NaN, no other replaces it; counting finds NaN wherever it is.
+    """
+    cdef const int64_t* position = self.weighted_position + first
+    cdef const double* document_weight = self.weight + first
+    cdef int64_t nan, limit = limit_of(self, query, n)
+    cdef double top = scores[position[0]] if n_weighted > 0 else 0.0, weight = 0.0
+    cdef Py_ssize_t i, n_values = 1 if n_weighted > 0 else 0
+    for i in range(n_weighted):
+        scratch.score[i] = scores[position[i]]
+        top = max(top, scratch.score[i])
+    scratch.value[0] = top
+    nan = tally(self, scores, n, scratch, n_values, True, limit, scratch.greater, scratch.equal)
+    if n_values == 1 and scratch.greater[0] >= limit:
+        n_values = 0
+    nan -= subtract_excluded(self, query, scores, n_values, scratch)
+    if nan or scratch.interruption.error != NULL:
+        return False
+    for i in range(n_weighted):
+        # Do not branch: which document has the highest score cannot be predicted.
+        weight += document_weight[i] if scratch.score[i] == top else 0.0
+    groups.count = n_values
+    if n_values == 1:
+        groups.start[0], groups.size[0], groups.weight[0] = scratch.greater[0], scratch.equal[0], weight
+    return True
 
 
 cdef bint group_counted(PreparedLists self, Py_ssize_t query, const int64_t* counts, Groups* groups,

@@ -66,6 +66,7 @@ cdef class PreparedLists:
     cdef Py_ssize_t most_weighted, most_excluded, most_words
     cdef Py_ssize_t counting_limit
     cdef int64_t depth
+    cdef bint first_group
     cdef int placement
     cdef object arrays, options
     cdef const int64_t* offsets

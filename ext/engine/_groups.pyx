@@ -42,6 +42,8 @@ cdef class PreparedLists:
         How the tie rule places tied documents: AVERAGE, IN_ORDER, BEST_FIRST or WORST_FIRST.
     depth : int
         A rank below which no measure looks.
+    first_group : bool
+        For AVERAGE: whether no measure looks at groups after the first one.
     counting_limit : int
         For lists whose weighted documents have more distinct scores than this, locating is used instead of counting.
     order : int64[n_docs], optional
@@ -54,12 +56,13 @@ cdef class PreparedLists:
     """
 
     def __init__(self, cnp.ndarray offsets not None, weighted not None, excluded=None, *, int placement, int64_t depth,
-                 Py_ssize_t counting_limit, cnp.ndarray order=None, cnp.ndarray sorted_lists=None,
-                 cnp.ndarray weighted_at=None):
+                 Py_ssize_t counting_limit, bint first_group=False, cnp.ndarray order=None,
+                 cnp.ndarray sorted_lists=None, cnp.ndarray weighted_at=None):
         cdef cnp.ndarray weighted_offsets, position, weight
         cdef Py_ssize_t query
         cdef bint is_known
         self.placement, self.depth, self.counting_limit = placement, depth, counting_limit
+        self.first_group = first_group
         self.n_queries = offsets.shape[0] - 1
         self.offsets = integers(offsets)
         self.n_docs = self.offsets[self.n_queries]
@@ -92,7 +95,9 @@ cdef class PreparedLists:
             if not is_known:
                 write_weighted_at(self)
         self.arrays = offsets, weighted, excluded, order, sorted_lists, weighted_at
-        self.options = {"placement": placement, "depth": depth, "counting_limit": counting_limit}
+        self.options = {
+            "placement": placement, "depth": depth, "counting_limit": counting_limit, "first_group": first_group,
+        }
 
     def __reduce__(self):
         offsets, weighted, excluded, order, sorted_lists, _ = self.arrays

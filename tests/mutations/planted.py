@@ -92,6 +92,15 @@ FAULTS = (
         "(double)scores[i];      ", ("tests/engine/test_tabulating.py",), ("_grouping",),
     ),
     Fault(
+        "one group suffices for several weightings", "src/tieaware/engine/weights.py",
+        "first_group = len(by_label) == 1 and all(", "first_group = all(", ("tests/engine/test_first_group.py",),
+    ),
+    Fault(
+        "a group of the highest score has all weights", GROUPING,
+        "document_weight[i] if scratch.score[i] == top else 0.0", "document_weight[i]",
+        ("tests/engine/test_first_group.py",),
+    ),
+    Fault(
         "NaN is accepted among positive scores", "ext/engine/narrow_sorting.h",
         "if (least < -INFINITE - 1 || most > INFINITE) return 0;", "if (most > INFINITE) return 0;", (ENGINES,),
         ("_grouping",),

@@ -390,6 +390,7 @@ def _prepared_lists(
     # With bands, documents below the cut-off matter too: they may be in the band that the cut-off divides.
     depth = NO_CUTOFF if wanted.bands else weights.depth
     choice = engine_choice.CHOICE
+    first_group = weights.first_group and ordering.averages and not (wanted.bands or wanted.spread)
     return PreparedLists(
         as_contiguous(lists.offsets, _INT64),
         weighted,
@@ -397,6 +398,7 @@ def _prepared_lists(
         placement=ordering.placement,
         order=None if order is None else as_contiguous(order, _INT64),
         depth=depth,
+        first_group=first_group,
         counting_limit=choice.counting_limit,
-        sorted_lists=choice.sorted_lists(lengths, weighted.offsets, depth),
+        sorted_lists=None if first_group else choice.sorted_lists(lengths, weighted.offsets, depth),
     )

@@ -60,6 +60,8 @@ class Weights(NamedTuple):
         The columns of the measures whose sums are not divided by anything.
     own_norms : list of int
         The columns of the measures whose sums are divided by something other than the total.
+    first_group : bool
+        Whether all measures need only the first tie group that has a weighted document.
     """
 
     by_label: Values
@@ -72,6 +74,7 @@ class Weights(NamedTuple):
     depth: int
     not_divided: list[int]
     own_norms: list[int]
+    first_group: bool
 
     @classmethod
     def of(
@@ -245,9 +248,11 @@ def _weights_of(
     not_divided = [i for i, norm in enumerate(norms) if norm is one]
     own_norms = [i for i, norm in enumerate(norms) if norm not in (one, by_total)]
     by_label, carries = _split(parts, n_terms)
+    # With several weightings, the first group of one may have no weight under another.
+    first_group = len(by_label) == 1 and all(measure.definition.first_group for measure in measures)
     return Weights(
         np.stack(by_label), first, carries, kernels, Measures(kernels), judged, most, _depth(measures), not_divided,
-        own_norms,
+        own_norms, first_group,
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ class PreparedLists:
         placement: int,
         depth: int,
         counting_limit: int,
+        first_group: bool = False,
         order: npt.NDArray[np.int64] | None = None,
         sorted_lists: npt.NDArray[np.bool_] | None = None,
     ) -> None: ...

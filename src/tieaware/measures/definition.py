@@ -156,6 +156,8 @@ class Definition:
         number.
     parameters : mapping of str to Parameter
         The parameters by name, in the order of the notation.
+    first_group : bool
+        Whether the mean over the orders of ties depends only on the first tie group that has a document with a weight.
     has_cutoff : bool
         Whether a cut-off may follow ``@``.
     at_recall : bool
@@ -200,6 +202,7 @@ class Definition:
     needs_subtopics: bool = False
     measure_number: str | Callable[[Measure], float] | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    first_group: bool = False
     has_cutoff: bool = True
     at_recall: bool = False
     summary: str = "mean"

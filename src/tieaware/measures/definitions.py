@@ -154,7 +154,7 @@ AP: Measure = register(Definition(
 ))
 RR: Measure = register(Definition(
     name="RR", title="reciprocal rank",
-    kernel="reciprocal_rank", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=reciprocal_slots,
+    kernel="reciprocal_rank", weighting=RELEVANCE, total=relevant_documents, norm=one, first_group=True, slots=reciprocal_slots,
     worst_case=LOSS_OF_RR,
     parameters=BINARY, aliases=("MRR",), trec_name="recip_rank",
 ))
@@ -180,13 +180,13 @@ RBP: Measure = register(Definition(
 ))
 Success: Measure = register(Definition(
     name="Success", title="success in finding a relevant document",
-    kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
+    kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one, first_group=True,
     worst_case=LOSS_OF_SUCCESS,
     parameters=BINARY, trec_name_with_cutoff="success",
 ))
 Hits: Measure = register(Definition(
     name="Hits", title="Success, under its name in link prediction and recommendation",
-    kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one,
+    kernel="success", weighting=RELEVANCE, total=relevant_documents, norm=one, first_group=True,
     worst_case=LOSS_OF_SUCCESS,
     parameters=BINARY, aliases=("HitRate",),
 ))
