@@ -150,8 +150,8 @@ cdef int64_t add_weights(Candidates* candidates, Lists* lists, Interruption* int
     return n
 
 
-# What is added to the sum of each document: `base`, unless it is NULL, and a weight times the document's part, unless
-# `parts` is NULL.
+# Numbers that are added to the sum of each document: `base`, unless it is NULL, and a weight times the document's part,
+# unless `parts` is NULL.
 cdef struct Added:
     const double* base
     const double* parts

@@ -23,7 +23,7 @@ cdef struct Bounds:
     # NULL, or the base of the document of each entry; and the largest base of all documents.
     const double* bases
     double most_base
-    # Whether `missing` was made from the largest sums of weight and base: query_weight · sum.
+    # True if `missing` was made from the largest sums of weight and base: query_weight · sum.
     bint is_with_base
     # A score that k candidates reach; the list that gives it, and whether all its entries were offered to the best.
     double floor

@@ -78,8 +78,8 @@ static inline ptrdiff_t tieaware_keep(const int32_t *documents, const double *im
  *
  * The bits are a bitmap, or a filter of mask + 1 bits, which several documents may share.
  *
- * What is subtracted was added before: `lacking` or, for documents that were seen in several lists, `largest`. With
- * bases, it is what `add_lacking` added. Returns the number of documents that are left.
+ * The number that is subtracted was added before: `lacking` or, for documents that were seen in several lists,
+ * `largest`. With bases, it is the number that `add_lacking` added. Returns the number of documents that are left.
  */
 #define TIEAWARE_TEST(NAME, LACKING)                                                                         \
     TIEAWARE_CLONES static ptrdiff_t NAME(int32_t *restrict documents, double *restrict bounds,              \

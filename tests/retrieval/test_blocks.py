@@ -20,7 +20,7 @@ N = 6_007
 
 
 def skewed(seed, n=N, shares=SHARES, dtype=np.float32):
-    """Draw lists of which few postings have a large weight, so that few blocks can have the best documents."""
+    """Draw lists with few large weights, so that few blocks can have the best documents."""
     lists = drawn(seed, n, shares, dtype)
     weights = np.random.default_rng(seed).random(len(lists.weights)) ** 8 * (200 if dtype == np.uint8 else 60_000)
     return lists._replace(weights=weights.astype(dtype))

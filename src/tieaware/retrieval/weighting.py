@@ -185,7 +185,7 @@ def _term_frequency(letter: str, tf: Values, largest: Values, log_mean: Values) 
 
 
 def _of_counts(function: Callable[[Values], Values], counts: Values) -> Values:
-    """Return the values of a function for counts from 1, of which the same few occur again and again."""
+    """Return the values of a function for counts from 1; each different count is computed once."""
     most = int(counts.max(initial=1))
     if most > len(counts):
         return function(counts)

@@ -71,7 +71,7 @@ def _hash(values: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
 
 
 class Announcement:
-    """What tasks that pack rows have seen: the names of the runs, those that answer a judged query, and an error.
+    """Names of runs and an error that tasks that pack rows have seen.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Announcement:
         self.error = min(filter(None, (self.error, *errors)), default=None)
 
     def add_rows(self, rows: Any) -> None:
-        """Add what the rows of a batch, which `rows` made, announce."""
+        """Add the announcements in the rows of a batch, which `rows` made."""
         runs, answering = (rows.column(name).flatten().unique().to_pylist() for name in ("runs", "answering"))
         self.add(runs, answering, rows.column("error").drop_null().unique().to_pylist())
 
