@@ -1,5 +1,5 @@
 """New arrays of one or two dimensions; the C interface of NumPy takes a third of the time of np.empty."""
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 
 
 cdef inline cnp.ndarray new_array(cnp.npy_intp n, int kind):

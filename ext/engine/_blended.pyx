@@ -10,7 +10,8 @@ number of documents of each label from 1.
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
-from tieaware.kernels cimport _expected, _spread
+cimport tieaware.kernels._expected as _expected
+cimport tieaware.kernels._spread as _spread
 from tieaware.kernels._exact cimport double_double
 from tieaware.kernels._groups cimport Groups
 from tieaware.kernels._interruption cimport interrupted

@@ -1,6 +1,6 @@
 from libc.stdint cimport int64_t
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._counting cimport score_t
 from tieaware.kernels._interruption cimport Interruption
 

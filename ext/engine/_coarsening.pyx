@@ -10,7 +10,7 @@ from libc.math cimport INFINITY, NAN, ldexp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._counting cimport score_t
 from tieaware.kernels._interruption cimport (
     Interruption, check_interruption, fail, interrupted, no_interruption,

@@ -7,7 +7,7 @@ hits, because this would lose digits where nearly all documents of a group are r
 """
 from libc.stdint cimport int64_t
 
-from tieaware.kernels cimport _spread
+cimport tieaware.kernels._spread as _spread
 from tieaware.kernels._expected cimport hits_within
 from tieaware.kernels._groups cimport Groups
 from tieaware.kernels._measure cimport Query

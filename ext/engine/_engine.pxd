@@ -1,7 +1,7 @@
 cimport cython
 from libc.stdint cimport int32_t, int64_t
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._coarsening cimport KernelCoarsening, Rounding
 from tieaware.kernels._groups cimport Groups, GroupingScratch, PreparedLists
 from tieaware.kernels._interruption cimport Interruption

@@ -9,7 +9,7 @@ from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._coarsening cimport KernelCoarsening, coarsen, memory_size
 from tieaware.kernels._grouping cimport group, group_all, group_counted, n_counted
 from tieaware.kernels._groups cimport AVERAGE, BEST_FIRST, Groups, PreparedLists, length

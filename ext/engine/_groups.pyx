@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdint cimport int64_t, uint16_t
 from libc.stdlib cimport malloc
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._counting cimport LANES
 from tieaware.kernels._interruption cimport Interruption
 from tieaware.kernels._sorting cimport tieaware_chunks_of

@@ -1,4 +1,4 @@
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._measure cimport Measure
 
 

@@ -4,7 +4,7 @@ from functools import partial
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._kernels cimport kernel_named
 from tieaware.kernels._measure cimport Measure
 

@@ -1,9 +1,17 @@
 """Registry of the kernels: the functions of each kernel, under the name that the definitions of measures use for it."""
-from tieaware.kernels cimport (
-    _blended, _cascade, _compatibility, _confusion, _expected, _gain_reached, _interpolated, _nth_relevant, _pairs,
-    _reading, _spread, _subtopic_spread,
-    _subtopics,
-)
+cimport tieaware.kernels._blended as _blended
+cimport tieaware.kernels._cascade as _cascade
+cimport tieaware.kernels._compatibility as _compatibility
+cimport tieaware.kernels._confusion as _confusion
+cimport tieaware.kernels._expected as _expected
+cimport tieaware.kernels._gain_reached as _gain_reached
+cimport tieaware.kernels._interpolated as _interpolated
+cimport tieaware.kernels._nth_relevant as _nth_relevant
+cimport tieaware.kernels._pairs as _pairs
+cimport tieaware.kernels._reading as _reading
+cimport tieaware.kernels._spread as _spread
+cimport tieaware.kernels._subtopic_spread as _subtopic_spread
+cimport tieaware.kernels._subtopics as _subtopics
 from tieaware.kernels._measure cimport Extremes, Kernel, Statistic, WorkspaceSize
 
 cdef enum:

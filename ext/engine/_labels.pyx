@@ -9,7 +9,7 @@ from libc.stdint cimport INT32_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, 
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._allocation cimport new_array, new_matrix, new_zeros, zero_matrix
 from tieaware.kernels._exact cimport MOST_PARTS, rounded_sum
 

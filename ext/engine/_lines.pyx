@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._crossings cimport crossing, key_of, t_of
 from tieaware.kernels._engine cimport Engine, Workspace, end
 from tieaware.kernels._exact cimport double_double, two_sum

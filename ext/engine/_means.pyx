@@ -3,7 +3,7 @@ import numpy as np
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._means cimport Mean, add, extend, mean_of_none, rounded
 
 cnp.import_array()

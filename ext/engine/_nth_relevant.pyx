@@ -5,7 +5,7 @@ of this group, at place X of the group: P(X = x) = C(x-1, s-1) C(n-x, r-s) / C(n
 """
 from libc.stdint cimport int64_t
 
-from tieaware.kernels cimport _expected
+cimport tieaware.kernels._expected as _expected
 from tieaware.kernels._measure cimport Query
 
 # Places that are less likely than this share of the likeliest one are left out.

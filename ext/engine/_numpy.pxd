@@ -5,7 +5,6 @@ import twenty classes.
 """
 
 cdef extern from "Python.h":
-    ctypedef struct PyObject
     void Py_INCREF(object)
 
 cdef extern from "numpy/arrayobject.h":
@@ -29,14 +28,10 @@ cdef extern from "numpy/arrayobject.h":
     enum:
         NPY_ARRAY_WRITEABLE
 
-    ctypedef class numpy.dtype [object PyArray_Descr, check_size ignore]:
-        cdef char kind
+    ctypedef struct PyArray_Descr:
+        char kind
 
     ctypedef class numpy.ndarray [object PyArrayObject, check_size ignore]:
-        @property
-        cdef inline dtype descr(self):
-            return <dtype>PyArray_DESCR(self)
-
         @property
         cdef inline int ndim(self) noexcept nogil:
             return PyArray_NDIM(self)
@@ -51,7 +46,7 @@ cdef extern from "numpy/arrayobject.h":
 
     int _import_array() except -1
 
-    PyObject *PyArray_DESCR(ndarray) nogil
+    PyArray_Descr *PyArray_DESCR(ndarray) nogil
     void *PyArray_DATA(ndarray) nogil
     npy_intp *PyArray_DIMS(ndarray) nogil
     npy_intp PyArray_DIM(ndarray, size_t) nogil

@@ -13,7 +13,7 @@ the c items then have opposite orders. Neither depends on d, so the extremes of 
 import numpy as np
 from libc.stdint cimport int64_t
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cnp.import_array()

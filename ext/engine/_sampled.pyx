@@ -7,7 +7,7 @@ the sample is 1 + Y. Given X, the law of Y is hypergeometric, or binomial if the
 import numpy as np
 from libc.stdint cimport int64_t
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cnp.import_array()

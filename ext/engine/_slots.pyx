@@ -10,7 +10,7 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._allocation cimport new_zeros
 from tieaware.kernels._exact cimport (
     add,

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 
 # NumPy's sorts of doubles and of uint32 in place, vectorised if the processor allows. Arguments: the numbers, how many
 # there are, and NULL.

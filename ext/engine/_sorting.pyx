@@ -1,7 +1,7 @@
 """Sorting of numbers: a few numbers are sorted by insertion here, and many numbers by NumPy's sort."""
 from libc.stdint cimport int64_t
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 
 cnp.import_array()
 

@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 
 cnp.import_array()
 

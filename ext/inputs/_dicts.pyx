@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._allocation cimport new_array, new_zeros
 from tieaware.kernels._column cimport key_hash, text_of
 

@@ -10,7 +10,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._allocation cimport new_array, new_zeros
 from tieaware.kernels._column cimport (
     LARGEST_INDEX, Column, bytes_of, column_of, entry_of, find, index_size, key_hash, size_of, text_of,
@@ -51,7 +51,7 @@ identifier_seed()
 cdef int check_flat(cnp.ndarray array, char kind, int size) except -1:
     # Kind and size are compared, not NumPy type numbers, because some platforms have two types with the same kind and
     # size, such as int and long.
-    if not (array.descr.kind == kind and cnp.PyArray_ITEMSIZE(array) == size
+    if not (cnp.PyArray_DESCR(array).kind == kind and cnp.PyArray_ITEMSIZE(array) == size
             and cnp.PyArray_NDIM(array) == 1 and cnp.PyArray_IS_C_CONTIGUOUS(array)
             and cnp.PyArray_ISALIGNED(array) and cnp.PyArray_ISNOTSWAPPED(array)):
         raise ValueError("a column has an unexpected type or layout")

@@ -17,7 +17,7 @@ from libc.math cimport NAN, isinf
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._decimal cimport BAD, DONE, LATER, ROUNDED, Text, read_label, read_score
 from tieaware.kernels._line_ends cimport (
     LONGEST, RETURN, STEP, byte_masks, count_line_ends, ends_line, second_halves, step_end,

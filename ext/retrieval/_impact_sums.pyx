@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._impacts cimport choose_into
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 

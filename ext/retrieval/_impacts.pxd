@@ -1,6 +1,6 @@
 from libc.stdint cimport int64_t
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 
 cdef choose_into(
     const int64_t[::1] terms, const int64_t[::1] term_starts, const int64_t[::1] starts, cnp.ndarray weights,

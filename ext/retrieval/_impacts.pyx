@@ -9,7 +9,7 @@ from libc.math cimport ceil, fabs
 from libc.stdint cimport int64_t, uint8_t, uint16_t
 from libc.stdlib cimport free, malloc
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 
 cnp.import_array()
 

@@ -15,7 +15,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._top cimport Best, bound_by, close_best, found, offer, open_best
 
@@ -213,12 +213,13 @@ cdef int64_t choose_leads(Prefix* lists, int64_t n, const float* weights, double
 cdef void mark(const Prefix* lists, int64_t n, const int32_t* documents, Sums sums) noexcept nogil:
     """Mark the documents with a leading posting, and prefetch their sums."""
     cdef int64_t i, j
+    cdef uint64_t* marks = sums.marks
     cdef uint64_t document
     for i in range(n):
         for j in range(lists[i].start, lists[i].lead):
             document = <uint64_t>documents[j]
             if document < <uint64_t>sums.n_documents:
-                sums.marks[document >> 6] |= <uint64_t>1 << (document & 63)
+                marks[document >> 6] |= <uint64_t>1 << (document & 63)
                 tieaware_prefetch(&sums.sums[document])
 
 
@@ -231,6 +232,7 @@ cdef void add_to_marked(
     """
     cdef int32_t[TILE] which
     cdef int64_t j, first = one.lead, size
+    cdef double* own = sums.sums
     cdef int n_marked, i
     cdef uint64_t document, last = <uint64_t>max(<int64_t>0, sums.n_documents - 1)
     while first < one.taken:
@@ -244,7 +246,7 @@ cdef void add_to_marked(
             j = first + which[i]
             document = <uint64_t>documents[j]
             if document <= last:
-                sums.sums[document] += one.query_weight * <double>weights[j]
+                own[document] += one.query_weight * <double>weights[j]
         first += size
 
 

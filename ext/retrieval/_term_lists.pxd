@@ -1,7 +1,7 @@
 """The posting lists of a query's terms, and the bitmaps in which documents of long lists are looked up."""
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 
 
 # The posting lists of a query. `next` has the index of the first unread posting of each list.

@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._gallop cimport gallop
 
 cdef extern from "retrieval/bitmaps.h":

@@ -7,7 +7,7 @@ kernel never reads outside these arrays, even if their content is invalid.
 import numpy as np
 from libc.stdint cimport int32_t, int64_t
 
-from tieaware.kernels cimport _numpy as cnp
+cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cnp.import_array()

@@ -8,6 +8,7 @@ import importlib
 import importlib.metadata
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -199,6 +200,33 @@ def test_kernels_have_no_list_comprehensions(path):
 def test_kernels_declare_what_they_use_of_numpy(path):
     """Cython takes longer to read NumPy's own declarations than to translate most kernels."""
     assert "cimport numpy" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", _kernel_sources(".pyx", ".pxd"), ids=lambda path: path.name)
+def test_a_kernel_is_translated_again_when_a_declaration_changes(path):
+    """Cython lists the files that a kernel depends on, but not those of ``from tieaware.kernels cimport _name``."""
+    assert "from tieaware.kernels cimport" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_kernels_can_be_translated_with_checks(tmp_path):
+    """`make checked` is not part of the gate, and some code needs the GIL only if Cython checks for None."""
+    pytest.importorskip("Cython")
+    declarations = tmp_path / "tieaware" / "kernels"
+    declarations.mkdir(parents=True)
+    for package in (declarations, declarations.parent):
+        (package / "__init__.pxd").touch()
+    for path in [*_kernel_sources(".pxd"), ROOT / "src/tieaware/include/tieaware.pxd"]:
+        shutil.copy(path, declarations)
+    cmake = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    checks = re.findall(r"set\(checks (.*nonecheck=True)\)|list\(APPEND checks (.*)\)", cmake)
+    options = " ".join("".join(each) for each in checks).split()
+    assert "boundscheck=True" in options
+    assert "wraparound=False" in options
+    command = [sys.executable, ROOT / "ext" / "translate.py", tmp_path / "made", "-I", tmp_path, "-3", *options, "--"]
+    done = subprocess.run([*command, *_kernel_sources(".pyx")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert len(list(tmp_path.glob("made/*.made_by"))) == len(_kernel_sources(".pyx"))
 
 
 def test_the_version_is_that_of_the_installed_package():
