@@ -5,7 +5,7 @@ Judged documents without a weight are only counted, 64 at a time (labels.h). Doc
 *listed*: their positions and labels are written to arrays. So no array made here is as large as the array of labels.
 """
 import numpy as np
-from libc.stdint cimport INT32_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
@@ -212,19 +212,34 @@ def listed(cnp.ndarray labels not None, cnp.ndarray offsets not None, bint zeros
     return judged_offsets, positions, values, left_out
 
 
+cdef void find_range(const int32_t* labels, Py_ssize_t n, int32_t* low, int32_t* high) noexcept nogil:
+    """Find the lowest and the highest of n labels; low > high if there are none."""
+    cdef int32_t least = INT32_MAX, most = INT32_MIN
+    cdef Py_ssize_t i
+    for i in range(n):
+        least = min(least, labels[i])
+        most = max(most, labels[i])
+    low[0], high[0] = least, most
+
+
 def count(cnp.ndarray labels not None, cnp.ndarray offsets not None, int64_t least):
     """Count the labels of each list that are at least `least`; return float64[n_lists]. `labels` is int32."""
     cdef Py_ssize_t n_lists = offsets.shape[0] - 1, q, i
+    cdef int32_t low, high
     cdef const int32_t* label = <const int32_t*>cnp.PyArray_DATA(labels)
     cdef const int64_t* bound = <const int64_t*>cnp.PyArray_DATA(offsets)
     cdef cnp.ndarray counts = new_array(n_lists, cnp.NPY_DOUBLE)
     cdef double* into = <double*>cnp.PyArray_DATA(counts)
     cdef int64_t n
     with nogil:
+        find_range(label, labels.shape[0], &low, &high)
         for q in range(n_lists):
-            n = 0
-            for i in range(bound[q], bound[q + 1]):
-                n += label[i] >= least
+            n = bound[q + 1] - bound[q]
+            # Often all labels count. Then the lists need not be read.
+            if low < least:
+                n = 0
+                for i in range(bound[q], bound[q + 1]):
+                    n += label[i] >= least
             into[q] = <double>n
     return counts
 
@@ -367,18 +382,28 @@ def weighted(cnp.ndarray offsets not None, cnp.ndarray positions not None, cnp.n
     cdef int64_t* into_position
     cdef int32_t* into_label
     cdef double* into_weight
-    cdef Py_ssize_t q, i, c, column, n_weighted = 0, k = 0
-    for i in range(labels.shape[0]):
-        if <int64_t>label[i] - first >= n_labels:
-            raise ValueError("a label has no weight: it is beyond the last column of by_label")
+    cdef Py_ssize_t q, i, c, column, n_weighted = 0, k = 0, n = labels.shape[0]
+    cdef int32_t low, high
+    cdef bint are_all
+    find_range(label, n, &low, &high)
+    if n > 0 and <int64_t>high - first >= n_labels:
+        raise ValueError("a label has no weight: it is beyond the last column of by_label")
     with nogil:
         for c in range(n_weightings):
             for i in range(n_labels):
                 is_weighted[i] |= weight[c * n_labels + i] != 0.0
+        # Often all listed documents are weighted. Then the lists need not be read.
+        are_all = bound[0] == 0 and bound[n_lists] == n
+        if n > 0:
+            for column in range(<int64_t>max(low, first) - first, <int64_t>max(high, first) - first + 1):
+                are_all = are_all and is_weighted[column]
         weighted_bound[0] = 0
         for q in range(n_lists):
-            for i in range(bound[q], bound[q + 1]):
-                n_weighted += is_weighted[max(label[i], first) - first]
+            if are_all:
+                n_weighted = bound[q + 1]
+            else:
+                for i in range(bound[q], bound[q + 1]):
+                    n_weighted += is_weighted[max(label[i], first) - first]
             weighted_bound[q + 1] = n_weighted
     weighted_positions = new_array(n_weighted, cnp.NPY_INT64)
     weighted_labels = new_array(n_weighted, cnp.NPY_INT32)
@@ -386,8 +411,15 @@ def weighted(cnp.ndarray offsets not None, cnp.ndarray positions not None, cnp.n
     into_position = <int64_t*>cnp.PyArray_DATA(weighted_positions)
     into_label = <int32_t*>cnp.PyArray_DATA(weighted_labels)
     into_weight = <double*>cnp.PyArray_DATA(weights)
+    if are_all:
+        memcpy(into_position, position, n * sizeof(int64_t))
+        memcpy(into_label, label, n * sizeof(int32_t))
+        for c in range(n_weightings):
+            for i in range(n):
+                into_weight[c * n + i] = weight[c * n_labels + (max(label[i], first) - first)]
+        return weighted_offsets, weighted_positions, weighted_labels, weights
     with nogil:
-        for i in range(labels.shape[0]):
+        for i in range(n):
             column = max(label[i], first) - first
             if is_weighted[column]:
                 into_position[k] = position[i]

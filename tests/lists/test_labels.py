@@ -48,6 +48,25 @@ def test_documents_that_may_have_a_weight_are_listed(dtype, zeros, pool, share):
     assert lists.judged_lengths.tolist() == lists.judgments.count(0).tolist()
 
 
+@pytest.mark.parametrize("values", [(1,), (2, 3), (1, 2, 3), (0, 1, 2), (-5, -1, 0, 1), (-5,), (0,), (-1, 2)])
+def test_documents_whose_label_has_a_weight_are_selected(values):
+    """Labels below the first column, -3, have the weights of this column."""
+    rng = np.random.default_rng(7)
+    labels = rng.choice(values, OFFSETS[-1]).astype(np.int32)
+    positions = rng.integers(0, 1000, OFFSETS[-1])
+    by_label = np.array([[0.5, 0, 0, 0, 1, 0.25, 3], [0, 0, 0, 0, 0, 2, 4]])
+    columns = np.maximum(labels, -3) + 3
+    kept = by_label[:, columns].any(axis=0)
+    found = _labels.weighted(OFFSETS, positions, labels, -3, by_label)
+    assert found[0].tolist() == np.concatenate(([0], np.cumsum(kept)))[OFFSETS].tolist()
+    assert found[1].tolist() == positions[kept].tolist()
+    assert found[2].tolist() == labels[kept].tolist()
+    assert found[3].tolist() == by_label[:, columns[kept]].tolist()
+    assert _labels.weighted(np.zeros(3, np.int64), positions[:0], labels[:0], -3, by_label)[0].tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match="has no weight"):
+        _labels.weighted(OFFSETS, positions, np.where(labels == labels[-1], 4, labels).astype(np.int32), -3, by_label)
+
+
 @pytest.mark.parametrize("place", [3, 70, 129])
 @pytest.mark.parametrize(
     ("dtype", "label"),
