@@ -175,7 +175,7 @@ def test_lists_whose_scores_do_not_fit_in_narrow_words(n, dtype):
     outlying[n // 2] = -1e30
     masked[rng.random(n) < 0.5] = -1e9
     without[rng.random(n) < 0.3] = -np.inf
-    # A cluster far from the other scores: its words are equal, and so many documents are out of order.
+    # A cluster far from the other scores: the words of its documents are equal, so they are out of order.
     cluster = np.where(rng.random(n) < 0.9, 1000 + rng.permutation(n) * 2.0**-13, -1e9)
     logarithmic, alike = np.exp(20 * normal), rng.permutation(np.repeat(normal, 2)[:n])
     assert len(np.unique(cluster.astype(dtype))) > 0.8 * n

@@ -154,8 +154,8 @@ AP: Measure = register(Definition(
 ))
 RR: Measure = register(Definition(
     name="RR", title="reciprocal rank",
-    kernel="reciprocal_rank", weighting=RELEVANCE, total=relevant_documents, norm=one, first_group=True, slots=reciprocal_slots,
-    worst_case=LOSS_OF_RR,
+    kernel="reciprocal_rank", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=reciprocal_slots,
+    first_group=True, worst_case=LOSS_OF_RR,
     parameters=BINARY, aliases=("MRR",), trec_name="recip_rank",
 ))
 nDCG: Measure = register(Definition(  # noqa: N816 - the field's name
