@@ -64,13 +64,15 @@ cdef void read_in_order(
     """
     cdef int64_t size = 0, i, s, take
     cdef double least = 0.0
+    cdef bint reaches
     for i in range(n):
         if segment[i] < last[i]:
             heap[size] = heap[i]
             heap[size].impact = fabs(query_weights[i] * <double>weights[starts[segment[i]]])
             least = max(least, heap[size].impact)
             size += 1
-    least *= share
+    # An infinite impact times a share of 0 would not be a number.
+    least = least * share if share > 0.0 else 0.0
     for i in range(size):
         set_order(&heap[i], by_term)
     i = size >> 1
@@ -80,12 +82,14 @@ cdef void read_in_order(
     while size > 0 and limit > 0:
         i = heap[0].which
         s = segment[i]
-        if heap[0].impact >= least:
+        # False for an impact that is not a number: a weight of 0 times an infinite one.
+        reaches = heap[0].impact >= least
+        if reaches:
             take = min(limit, starts[s + 1] - starts[s])
             limit -= take
             stops[i] = starts[s] + take
             segment[i] = s + 1
-        if heap[0].impact < least or segment[i] >= last[i]:
+        if not reaches or segment[i] >= last[i]:
             # Remove the list from the heap: its further segments have lower impacts, or it has no further segments.
             size -= 1
             heap[0] = heap[size]
