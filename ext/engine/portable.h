@@ -27,8 +27,15 @@
 #endif
 #endif
 
+/* GCC deletes calls of functions that only prefetch, unless they are always inlined. */
+#if defined(TIEAWARE_GNU_C)
+#define TIEAWARE_INLINED static inline __attribute__((always_inline))
+#else
+#define TIEAWARE_INLINED static inline
+#endif
+
 /* Prefetch memory that will be read soon; an invalid address is harmless. */
-static inline void tieaware_prefetch(const void *address)
+TIEAWARE_INLINED void tieaware_prefetch(const void *address)
 {
 #if defined(TIEAWARE_GNU_C)
     __builtin_prefetch(address);

@@ -6,8 +6,11 @@ they fit in 16 bits. The largest weight of a long list in each block is stored a
 are read. Bounds are rounded up, so no score exceeds the bound of its block.
 
 The blocks with the highest bounds are scored first, so that the k-th best score is known early; then all other blocks
-whose bound exceeds it. The score of a document is summed in float64 in the order of the lists, as by `accumulate`.
+whose bound exceeds it. Each document of a block has a lower bound than the block, because not all lists have it. This
+is known from bitmaps, so that weights are read only for the few documents whose own bound exceeds the k-th best score.
+The score of a document is summed in float64 in the order of the lists, as by `accumulate`.
 """
+import numpy as np
 from libc.math cimport INFINITY, ceil, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
@@ -15,7 +18,7 @@ from libc.string cimport memset
 
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._term_lists cimport Lists, PostingLists, close_lists
-from tieaware.kernels._top cimport Best, bound_by, close_best, found, leave_out, offer, open_best
+from tieaware.kernels._top cimport Best, Results, bound_by, close_best, leave_out, offer, open_best
 
 cdef extern from "retrieval/blocks.h":
     enum:
@@ -31,30 +34,45 @@ cdef extern from "retrieval/blocks.h":
         const uint32_t *ranks
         const void *row
         const int32_t *places
+        const uint64_t *present
+        const uint8_t *largest
+        uint16_t factor
     int tieaware_lowest(uint64_t word) nogil
     void tieaware_raise(uint16_t *bounds, const uint8_t *largest, ptrdiff_t n, uint16_t factor) nogil
     void tieaware_count_lists(uint8_t *counts, const uint8_t *largest, ptrdiff_t n) nogil
     void tieaware_keep(uint16_t *bounds, const uint8_t *counts, ptrdiff_t n, uint8_t at_least) nogil
-    void tieaware_begin(uint16_t *bounds, const double *bases, ptrdiff_t n, double per_unit) nogil
+    uint16_t tieaware_base_units(uint16_t base, uint16_t factor) nogil
+    void tieaware_begin(uint16_t *bounds, const uint16_t *bases, ptrdiff_t n, uint16_t factor) nogil
     void tieaware_peaks(const uint16_t *bounds, ptrdiff_t n_groups, uint16_t *peaks, int32_t *bins) nogil
     ptrdiff_t tieaware_collect(
         const uint16_t *bounds, ptrdiff_t n_groups, const uint16_t *peaks, uint32_t least, uint32_t limit,
         int32_t *blocks
     ) nogil
     void tieaware_place_float(
-        const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint8_t *counts,
-        ptrdiff_t n_blocks
+        const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint64_t *present,
+        uint8_t *counts, ptrdiff_t n_blocks
     ) nogil
     void tieaware_place_uint8(
-        const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint8_t *counts,
-        ptrdiff_t n_blocks
+        const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint64_t *present,
+        uint8_t *counts, ptrdiff_t n_blocks
     ) nogil
     void tieaware_place_uint16(
-        const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint8_t *counts,
-        ptrdiff_t n_blocks
+        const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint64_t *present,
+        uint8_t *counts, ptrdiff_t n_blocks
     ) nogil
+    void tieaware_prefetch(const void *address) nogil
+    void tieaware_prefetch_block_bits(const BlockList *lists, ptrdiff_t n, int32_t block) nogil
     void tieaware_prefetch_places(const BlockList *lists, ptrdiff_t n, int32_t block, int size) nogil
     void tieaware_prefetch_weights(const BlockList *lists, ptrdiff_t n, int32_t block, int size) nogil
+    uint64_t tieaware_reach_float(
+        const BlockList *lists, ptrdiff_t n, int32_t block, uint16_t base_units, double per_unit, uint16_t least
+    ) nogil
+    uint64_t tieaware_reach_uint8(
+        const BlockList *lists, ptrdiff_t n, int32_t block, uint16_t base_units, double per_unit, uint16_t least
+    ) nogil
+    uint64_t tieaware_reach_uint16(
+        const BlockList *lists, ptrdiff_t n, int32_t block, uint16_t base_units, double per_unit, uint16_t least
+    ) nogil
     uint64_t tieaware_score_block_float(
         const BlockList *lists, ptrdiff_t n, int32_t block, uint64_t those, int n_planes, uint64_t initial,
         double *sums, int64_t *n_read
@@ -73,9 +91,11 @@ cdef enum:
     MOST_LISTS = 64
     # The largest bound of a block. Rounding up adds at most 256 for each list and for the base.
     MOST_UNITS = 65535 - 257 * (MOST_LISTS + 1)
-    # How many blocks ahead memory is prefetched: where the postings are, and the postings.
-    FAR_AHEAD = 24
-    AHEAD = 12
+    # How many blocks ahead memory is prefetched: the bitmaps; where the postings are, of blocks with a document whose
+    # bound is high enough; and the postings.
+    FAR_AHEAD = 32
+    AHEAD = 16
+    NEAR_AHEAD = 8
     # The search is refused if more than one block in this number has to be scored: then it takes less time to score all
     # documents.
     FEW = 8
@@ -87,28 +107,34 @@ cdef double ROUNDING = 1.0 + 2.0 ** -40
 cdef class Memory:
     """The memory of a search, for one thread at a time: the bounds of the blocks, and places of postings.
 
-    Places are zeroed once. Later they may have places of earlier queries, which are recognised as such.
+    Places may be those of earlier queries where the list has no posting in a block.
     """
 
     cdef uint16_t* bounds
     cdef uint16_t* peaks
     cdef uint8_t* counts
     cdef int32_t* blocks
+    # The documents of each block of `blocks` that may be among the best.
+    cdef uint16_t* those
     cdef int32_t* places
+    cdef uint64_t* present
     cdef int64_t n_blocks
-    cdef int64_t n_places
+    cdef int64_t n_words
+    cdef int64_t n_lists
 
     def __cinit__(self, int64_t n_documents):
         cdef size_t n
         if not 0 <= n_documents <= 0x7fffffff:
             raise ValueError("n_documents is out of its range")
         self.n_blocks = (n_documents + TIEAWARE_BLOCK - 1) // TIEAWARE_BLOCK
+        self.n_words = self.n_blocks // 64 + 1
         n = <size_t>(self.n_blocks + TIEAWARE_GROUP)
         self.bounds = <uint16_t*>calloc(n, sizeof(uint16_t))
         self.peaks = <uint16_t*>calloc(n, sizeof(uint16_t))
         self.counts = <uint8_t*>calloc(n, sizeof(uint8_t))
         self.blocks = <int32_t*>calloc(n, sizeof(int32_t))
-        if self.bounds == NULL or self.peaks == NULL or self.counts == NULL or self.blocks == NULL:
+        self.those = <uint16_t*>calloc(n, sizeof(uint16_t))
+        if not (self.bounds and self.peaks and self.counts and self.blocks and self.those):
             raise MemoryError
 
     def __dealloc__(self):
@@ -116,19 +142,25 @@ cdef class Memory:
         free(self.peaks)
         free(self.counts)
         free(self.blocks)
+        free(self.those)
         free(self.places)
+        free(self.present)
 
     cdef int make_room(self, int64_t n) except -1:
-        """Enlarge the places for n lists."""
+        """Make room for n lists, which have no postings yet."""
         cdef int32_t* places
-        n *= self.n_blocks
-        if n <= self.n_places:
-            return 0
-        places = <int32_t*>realloc(self.places, <size_t>n * sizeof(int32_t))
-        if places == NULL:
-            raise MemoryError
-        memset(places + self.n_places, 0, <size_t>(n - self.n_places) * sizeof(int32_t))
-        self.places, self.n_places = places, n
+        cdef uint64_t* present
+        if n > self.n_lists:
+            places = <int32_t*>realloc(self.places, <size_t>(n * self.n_blocks + 1) * sizeof(int32_t))
+            if places == NULL:
+                raise MemoryError
+            self.places = places
+            present = <uint64_t*>realloc(self.present, <size_t>(n * self.n_words) * sizeof(uint64_t))
+            if present == NULL:
+                raise MemoryError
+            self.present, self.n_lists = present, n
+        if n > 0:
+            memset(self.present, 0, <size_t>(n * self.n_words) * sizeof(uint64_t))
         return 0
 
 
@@ -172,9 +204,11 @@ cdef struct Search:
     int n_planes
     uint64_t initial
     double per_unit
-    # The bases of the documents, and the largest base of each block; NULL without a base.
+    # The bases of the documents, and the largest base of each block in 65535 parts of the largest of all; NULL without a
+    # base. The largest of all has at most base_factor / 65536 · 65535 units.
     const double* base
-    const double* block_bases
+    const uint16_t* base_parts
+    uint16_t base_factor
     const int32_t* order
 
 
@@ -199,10 +233,13 @@ cdef int open_block_lists(Search* search, Maxima maxima, Memory memory) except -
         row = -1 if lists.bitmap_rows == NULL else lists.bitmap_rows[i]
         if row < 0:
             one.places = memory.places + n_short * memory.n_blocks
+            one.present = memory.present + n_short * memory.n_words
             n_short += 1
             continue
         if not (row < maxima.n_rows and search.n_blocks <= maxima.n_blocks):
             raise ValueError("maxima must have a row for each bitmap, and a byte for each block")
+        one.largest = maxima.largest + row * maxima.n_blocks
+        one.factor = <uint16_t>min(65535.0, ceil(one.query_weight * maxima.scales[row] * search.per_unit * ROUNDING))
         one.bits = lists.bitmaps + row * lists.n_words
         one.ranks = lists.ranks + row * lists.n_words
         if lists.rows != NULL and lists.rows[i] >= 0:
@@ -210,7 +247,7 @@ cdef int open_block_lists(Search* search, Maxima maxima, Memory memory) except -
     return 0
 
 
-cdef void bound_blocks(Search* search, Maxima maxima, Memory memory) noexcept nogil:
+cdef void bound_blocks(Search* search, Memory memory) noexcept nogil:
     """Compute the bounds of the blocks, first those by long lists, which cannot exceed 16 bits.
 
     If documents must be in several lists, blocks with postings of fewer lists get the bound 0.
@@ -219,31 +256,30 @@ cdef void bound_blocks(Search* search, Maxima maxima, Memory memory) noexcept no
     cdef uint16_t* bounds = memory.bounds
     cdef BlockList* one
     cdef Py_ssize_t i
-    cdef int64_t n = search.n_blocks, row
+    cdef int64_t n = search.n_blocks
     memset(bounds, 0, <size_t>(n + TIEAWARE_GROUP) * sizeof(uint16_t))
     memset(memory.counts, 0, <size_t>n)
     if search.base != NULL:
-        tieaware_begin(bounds, search.block_bases, n, search.per_unit)
+        tieaware_begin(bounds, search.base_parts, n, search.base_factor)
     for i in range(lists.n):
         one = &search.block_lists[i]
         if one.bits != NULL:
-            row = lists.bitmap_rows[i]
-            tieaware_raise(
-                bounds, maxima.largest + row * maxima.n_blocks, n,
-                <uint16_t>min(65535.0, ceil(one.query_weight * maxima.scales[row] * search.per_unit * ROUNDING)),
-            )
+            tieaware_raise(bounds, one.largest, n, one.factor)
             if search.n_planes:
-                tieaware_count_lists(memory.counts, maxima.largest + row * maxima.n_blocks, n)
+                tieaware_count_lists(memory.counts, one.largest, n)
     for i in range(lists.n):
         one = &search.block_lists[i]
         if one.bits != NULL:
             continue
         if lists.kind == 4:
-            tieaware_place_float(one, search.per_unit, bounds, <int32_t*>one.places, memory.counts, n)
+            tieaware_place_float(one, search.per_unit, bounds, <int32_t*>one.places, <uint64_t*>one.present,
+                                 memory.counts, n)
         elif lists.kind == 1:
-            tieaware_place_uint8(one, search.per_unit, bounds, <int32_t*>one.places, memory.counts, n)
+            tieaware_place_uint8(one, search.per_unit, bounds, <int32_t*>one.places, <uint64_t*>one.present,
+                                 memory.counts, n)
         else:
-            tieaware_place_uint16(one, search.per_unit, bounds, <int32_t*>one.places, memory.counts, n)
+            tieaware_place_uint16(one, search.per_unit, bounds, <int32_t*>one.places, <uint64_t*>one.present,
+                                 memory.counts, n)
     if search.n_planes:
         tieaware_keep(bounds, memory.counts, n, <uint8_t>search.at_least)
 
@@ -256,14 +292,28 @@ cdef inline uint16_t least_of(Search* search) noexcept nogil:
     return <uint16_t>min(units, 65535.0)
 
 
-cdef void score_block(Search* search, int32_t block) noexcept nogil:
-    """Offer the documents of a block that are in enough lists."""
+cdef uint16_t reach(const Search* search, int32_t block, uint16_t least) noexcept nogil:
+    """Return the documents of a block whose bounds reach the least one."""
+    cdef const Lists* lists = &search.lists
+    cdef uint16_t base = 0
+    if search.base != NULL:
+        base = tieaware_base_units(search.base_parts[block], search.base_factor)
+    if lists.kind == 4:
+        return <uint16_t>tieaware_reach_float(search.block_lists, lists.n, block, base, search.per_unit, least)
+    if lists.kind == 1:
+        return <uint16_t>tieaware_reach_uint8(search.block_lists, lists.n, block, base, search.per_unit, least)
+    return <uint16_t>tieaware_reach_uint16(search.block_lists, lists.n, block, base, search.per_unit, least)
+
+
+cdef void score_block(Search* search, int32_t block, uint64_t those) noexcept nogil:
+    """Offer those documents of a block that are in enough lists."""
     cdef Lists* lists = &search.lists
     cdef double[TIEAWARE_BLOCK] sums
     cdef int64_t first = <int64_t>block * TIEAWARE_BLOCK, width = min(<int64_t>TIEAWARE_BLOCK, search.until - first)
-    cdef uint64_t those = (<uint64_t>1 << width) - 1, reached
+    cdef uint64_t reached
     cdef double score
     cdef int i
+    those &= (<uint64_t>1 << width) - 1
     if lists.kind == 4:
         reached = tieaware_score_block_float(search.block_lists, lists.n, block, those, search.n_planes,
                                              search.initial, sums, &lists.n_read)
@@ -278,10 +328,7 @@ cdef void score_block(Search* search, int32_t block) noexcept nogil:
         reached &= reached - 1
         score = sums[i]
         if search.base != NULL:
-            # The bases and numbers of documents are looked up for few documents, because they are far apart in memory.
             search.best.documents += 1
-            if not score + search.block_bases[block] > search.best.bound:
-                continue
             score += search.base[first + i]
         elif score > 0.0:
             search.best.documents += 1
@@ -293,19 +340,29 @@ cdef void score_block(Search* search, int32_t block) noexcept nogil:
 
 cdef void score_blocks(Search* search, Memory memory, int64_t n, Interruption* interruption) noexcept nogil:
     """Score n of the collected blocks, unless the bound of the best has reached theirs."""
-    cdef int32_t* blocks = memory.blocks
-    cdef int64_t i, bounded = 0
+    cdef const int32_t* blocks = memory.blocks
+    cdef uint16_t* those = memory.those
+    cdef int64_t i, ahead, bounded = 0
+    cdef int kind = search.lists.kind
     cdef uint16_t least = least_of(search)
     cdef BlockList* lists = search.block_lists
-    for i in range(min(n, <int64_t>FAR_AHEAD)):
-        tieaware_prefetch_places(lists, search.lists.n, blocks[i], search.lists.kind)
-    for i in range(n):
-        if i + FAR_AHEAD < n:
-            tieaware_prefetch_places(lists, search.lists.n, blocks[i + FAR_AHEAD], search.lists.kind)
-        if i + AHEAD < n:
-            tieaware_prefetch_weights(lists, search.lists.n, blocks[i + AHEAD], search.lists.kind)
-        if memory.bounds[blocks[i]] >= least:
-            score_block(search, blocks[i])
+    for i in range(-FAR_AHEAD, n):
+        ahead = i + FAR_AHEAD
+        if ahead < n:
+            tieaware_prefetch_block_bits(lists, search.lists.n, blocks[ahead])
+        ahead = i + AHEAD
+        if 0 <= ahead < n:
+            those[ahead] = reach(search, blocks[ahead], least) if memory.bounds[blocks[ahead]] >= least else 0
+            if those[ahead]:
+                tieaware_prefetch_places(lists, search.lists.n, blocks[ahead], kind)
+        ahead = i + NEAR_AHEAD
+        if 0 <= ahead < n and those[ahead]:
+            tieaware_prefetch_weights(lists, search.lists.n, blocks[ahead], kind)
+            if search.base != NULL:
+                tieaware_prefetch(search.base + <int64_t>blocks[ahead] * TIEAWARE_BLOCK)
+                tieaware_prefetch(search.base + <int64_t>blocks[ahead] * TIEAWARE_BLOCK + TIEAWARE_BLOCK // 2)
+        if i >= 0 and those[i] and memory.bounds[blocks[i]] >= least:
+            score_block(search, blocks[i], those[i])
             # Raise the bound, unless few documents were added since it was last raised.
             if search.best.heap.size >= max(search.best.k + 1, bounded + 1 + search.best.k // 2):
                 leave_out(&search.best)
@@ -352,14 +409,11 @@ cdef bint search_blocks(Search* search, Memory memory, Interruption* interruptio
     return True
 
 
-cdef tuple NOT_FOUND = (None, None, 0, 0, 0)
-
-
-cdef tuple search_query(
+cdef bint search_query(
     Search* search, Maxima maxima, Memory memory, const double* largest, int64_t k, bint whole_ties, double floor,
-    double highest
-):
-    """Search for a query whose lists are open; the result is as in `search`."""
+    double highest, Results results
+) except -1:
+    """Search for a query whose lists are open, and add the result; return False if the query was not searched."""
     cdef Lists* lists = &search.lists
     cdef Interruption interruption = no_interruption()
     cdef double total = highest
@@ -369,8 +423,10 @@ cdef tuple search_query(
         is_bounded = is_bounded and lists.query_weights[i] >= 0.0 and largest[i] >= 0.0
         total += lists.query_weights[i] * largest[i]
     if not (is_bounded and total > 0.0 and isfinite(total) and isfinite(MOST_UNITS / total)):
-        return NOT_FOUND
+        results.skip(0, 0, 0)
+        return False
     search.per_unit = MOST_UNITS / total
+    search.base_factor = <uint16_t>(highest * search.per_unit * (65536.0 / 65535.0) * ROUNDING + 1.0)
     open_block_lists(search, maxima, memory)
     # A bitmap could have bits of documents that its list lacks, so any document may have a score.
     open_best(&search.best, k, search.until if lists.bitmap_rows != NULL else min(search.until, lists.n_postings),
@@ -379,19 +435,22 @@ cdef tuple search_query(
     if floor > 0.0:
         bound_by(&search.best, floor)
     with nogil:
-        bound_blocks(search, maxima, memory)
+        bound_blocks(search, memory)
         is_complete = search_blocks(search, memory, &interruption)
     check_interruption(&interruption)
-    if not is_complete:
-        return None, None, search.best.documents, search.best.heap.comparisons, lists.n_read
-    return *found(&search.best, whole_ties), lists.n_read
+    if is_complete:
+        results.add(&search.best, whole_ties, lists.n_read, 0)
+    else:
+        results.skip(lists.n_read, search.best.documents, search.best.heap.comparisons)
+    return is_complete
 
 
 def search(
     PostingLists postings not None, Maxima maxima not None, const int64_t[::1] terms, const double[::1] query_weights,
     const double[::1] largest, const int64_t[::1] offsets, const int64_t[::1] at_least, const double[::1] floors,
-    Py_ssize_t n_documents, int64_t k, const double[::1] base, const double[::1] block_bases, const int32_t[::1] order,
-    Py_ssize_t until, bint whole_ties, double highest, Memory memory not None
+    Py_ssize_t n_documents, int64_t k, const double[::1] base, const uint16_t[::1] base_parts,
+    const int32_t[::1] order, Py_ssize_t until, bint whole_ties, double highest,
+    Memory memory not None
 ):
     """Find the top k documents for each of several queries, scoring few blocks.
 
@@ -413,8 +472,8 @@ def search(
         The number of documents in the collection, and the number of documents to find, at least 1.
     base : float64[n_documents] or None
         A number of at least 0 to add to the score of each document that occurs in the lists.
-    block_bases : float64[n_blocks] or None
-        With a base, the largest number of each block.
+    base_parts : uint16[n_blocks] or None
+        With a base, the largest number of each block in 65535 parts of `highest`, rounded up.
     order : int32[n_documents] or None
         The number with which each document is found.
     until : int
@@ -428,16 +487,15 @@ def search(
 
     Returns
     -------
-    list of (int32[n] or None, float64[n] or None, int, int, int)
-        For each query: the documents, best first; their scores; the number of documents that have a score; the number
-        of comparisons between scores; the number of postings read. If too many blocks would have to be scored, there
-        are no documents and scores. Neither are there if a weight is negative, or if no document can have a score
-        above 0.
+    (int64[n_queries + 1], int32[n], float64[n], int64[n_queries, 3], bool[n_queries])
+        Offsets of the queries; their documents, best first; the scores; for each query, the numbers of postings read,
+        of documents with a score and of comparisons; and whether it was searched to the end. It was not if too many
+        blocks would have to be scored, a weight is negative, or no document can have a score above 0.
     """
     cdef Search state
     cdef Py_ssize_t q
     cdef int64_t a, b
-    cdef list results = []
+    cdef Results results
     if not (0 <= until <= n_documents <= 0x7fffffff and k >= 1):
         raise ValueError("n_documents, k or until is out of its range")
     if query_weights.shape[0] != terms.shape[0] or largest.shape[0] != terms.shape[0]:
@@ -447,22 +505,24 @@ def search(
     if memory.n_blocks * TIEAWARE_BLOCK < n_documents:
         raise ValueError("memory must be that for this number of documents")
     if base is not None and (
-        base.shape[0] != n_documents or block_bases is None or block_bases.shape[0] < memory.n_blocks
+        base.shape[0] != n_documents or base_parts is None or base_parts.shape[0] < memory.n_blocks
     ):
-        raise ValueError("base must have a number for each document, and block_bases one for each block")
+        raise ValueError("base must have a number for each document, and base_parts one for each block")
     if order is not None and order.shape[0] != n_documents:
         raise ValueError("order must have a number for each document")
+    results = Results(at_least.shape[0])
+    complete = np.zeros(at_least.shape[0], bool)
     for q in range(at_least.shape[0]):
         a, b = offsets[q], offsets[q + 1]
         if not (0 <= a <= b <= terms.shape[0] and at_least[q] >= 1):
             raise ValueError("offsets or at_least is out of its range")
         if a == b or at_least[q] > b - a:
-            results.append(NOT_FOUND)
+            results.skip(0, 0, 0)
             continue
         memset(&state, 0, sizeof(state))
         state.until, state.n_blocks = until, (until + TIEAWARE_BLOCK - 1) // TIEAWARE_BLOCK
         if base is not None and n_documents:
-            state.base, state.block_bases = &base[0], &block_bases[0]
+            state.base, state.base_parts = &base[0], &base_parts[0]
         if order is not None and n_documents:
             state.order = &order[0]
         # A counter that overflows at the last of at_least[q] lists.
@@ -471,11 +531,11 @@ def search(
         state.at_least, state.initial = <uint32_t>at_least[q], (<uint64_t>1 << state.n_planes) - <uint64_t>at_least[q]
         try:
             postings.open_lists(&state.lists, terms[a:b], query_weights[a:b], n_documents)
-            results.append(
-                search_query(&state, maxima, memory, &largest[a], k, whole_ties, floors[q], highest)
+            complete[q] = search_query(
+                &state, maxima, memory, &largest[a], k, whole_ties, floors[q], highest, results
             )
         finally:
             free(state.block_lists)
             close_lists(&state.lists)
             close_best(&state.best)
-    return results
+    return *results.arrays(), complete

@@ -10,20 +10,27 @@ If the lists of candidates have weights, entries whose documents cannot be among
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from tieaware.kernels._entry_bounds cimport (
     Bounds, Filter, Narrowing, close_narrowing, find_floor, has_bounds, narrow, open_narrowing
 )
+from tieaware.kernels._gallop cimport gallop
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
+from tieaware.kernels._posting_impacts cimport weight_at
 from tieaware.kernels._term_lists cimport Lists, PostingLists, close_lists, look_up, score_list
 from tieaware.kernels._top cimport Best, Results, close_best, offer, open_best
 
 cdef extern from "retrieval/accumulators.h":
     enum: TIEAWARE_WORD
     int tieaware_lowest(uint64_t word) nogil
+    void tieaware_prefetch(const void *address) nogil
+    void tieaware_prefetch_bytes(const char *start, ptrdiff_t n) nogil
+    void tieaware_prefetch_each(const void *array, size_t size, const int64_t *indices, int64_t n) nogil
 
 cdef extern from "retrieval/bitmaps.h":
+    int tieaware_find_bits(const int32_t *candidates, int n, const uint64_t *bits, const uint32_t *ranks,
+                           int64_t length, int32_t *which, int64_t *at) nogil
     int64_t tieaware_probe_float(const int32_t *documents, const float *weights, ptrdiff_t length, const uint64_t *bits,
                                  const uint32_t *ranks, uint32_t n_documents, int64_t n, double query_weight,
                                  double *sums) nogil
@@ -42,6 +49,10 @@ cdef enum:
     # Postings are looked up among the candidates if there are at most this many for each candidate. For longer lists,
     # galloping takes less time.
     POSTINGS_PER_CANDIDATE = 16
+    # The number of entries of each list that are fetched from memory while the query before is searched.
+    FETCHED = 128
+    # The number of candidates that are looked up in a filter at a time.
+    TILE = 256
 
 
 # The candidates, in ascending order, with the sums of their weights. `bits` is NULL, or a bitmap of the candidates with
@@ -80,6 +91,93 @@ cdef void merge(Candidates* candidates, Lists* entries, int64_t at_least) noexce
         candidates.documents[candidates.n] = least
         # Skip an invalid document number, so that it is not used as an index.
         candidates.n += times >= at_least and 0 <= least and <uint32_t>least < candidates.n_documents
+
+
+cdef void merge_all(Candidates* candidates, Lists* entries, int32_t* spare, const double* base) noexcept nogil:
+    """Merge lists of documents one after another, and fetch their bases. The spare array has room for all entries.
+
+    Two lists are merged without a branch, which would often be mispredicted.
+    """
+    cdef int32_t* merged = spare
+    cdef const int32_t* first = NULL
+    cdef const int32_t* second
+    cdef int32_t a, b
+    cdef int64_t n = 0, n_first = 0, n_second, i, j
+    cdef Py_ssize_t which
+    for which in range(entries.n):
+        second, n_second = entries.documents + entries.next[which], entries.stops[which] - entries.next[which]
+        if n_second <= 0:
+            continue
+        if n_first == 0:
+            first, n_first = second, n_second
+            continue
+        # Do not write to the array that is read.
+        merged = spare if first != spare else candidates.documents
+        n = i = j = 0
+        while i < n_first and j < n_second:
+            a, b = first[i], second[j]
+            merged[n] = a if a < b else b
+            i += a <= b
+            j += b <= a
+            n += 1
+        while i < n_first:
+            merged[n] = first[i]
+            i += 1
+            n += 1
+        while j < n_second:
+            merged[n] = second[j]
+            j += 1
+            n += 1
+        first, n_first = merged, n
+    for i in range(n_first):
+        a = first[i]
+        candidates.documents[candidates.n] = a
+        # Skip an invalid document number, so that it is not used as an index.
+        if 0 <= a and <uint32_t>a < candidates.n_documents:
+            candidates.n += 1
+            if base != NULL:
+                tieaware_prefetch(base + a)
+
+
+cdef void sort_all(Candidates* candidates, const Lists* entries, int32_t* spare) noexcept nogil:
+    """Sort the documents of lists that are not in ascending order. The spare array has room for all entries.
+
+    Runs of two, four, eight and so on are merged without a branch, which would often be mispredicted.
+    """
+    cdef int32_t* sorted = candidates.documents
+    cdef int32_t* merged = spare
+    cdef int32_t a, b
+    cdef int64_t n = 0, m, width = 1, first, i, j, middle, stop
+    cdef Py_ssize_t which
+    for which in range(entries.n):
+        for i in range(entries.next[which], entries.stops[which]):
+            sorted[n] = entries.documents[i]
+            n += 1
+    while width < n:
+        first = 0
+        while first < n:
+            middle, stop = min(first + width, n), min(first + 2 * width, n)
+            i, j, m = first, middle, first
+            while i < middle and j < stop:
+                a, b = sorted[i], sorted[j]
+                merged[m] = a if a <= b else b
+                i += a <= b
+                j += a > b
+                m += 1
+            memcpy(merged + m, sorted + i, <size_t>(middle - i) * sizeof(int32_t))
+            m += middle - i
+            memcpy(merged + m, sorted + j, <size_t>(stop - j) * sizeof(int32_t))
+            first = stop
+        sorted, merged = merged, sorted
+        width *= 2
+    for i in range(n):
+        a = sorted[i]
+        # Skip an invalid document number, so that it is not used as an index, and a document that was before.
+        if 0 <= a and <uint32_t>a < candidates.n_documents and (
+            candidates.n == 0 or candidates.documents[candidates.n - 1] != a
+        ):
+            candidates.documents[candidates.n] = a
+            candidates.n += 1
 
 
 cdef void unite(
@@ -132,21 +230,116 @@ cdef int64_t probe(Candidates* candidates, Lists* lists, Py_ssize_t i) noexcept 
                                  candidates.ranks, candidates.n_documents, candidates.n, q, candidates.sums)
 
 
-cdef int64_t add_weights(Candidates* candidates, Lists* lists, Interruption* interruption) noexcept nogil:
-    """Add the weights of all lists to the sums of the candidates; return the number of postings that were added."""
+cdef int locate(
+    const int32_t* documents, int n, Lists* lists, Py_ssize_t i, const Filter* filter, int32_t* which, int64_t* at
+) noexcept nogil:
+    """Find the postings of list i with the first n documents; return how many there are.
+
+    Posting at[m], an index from the first posting of the list on, is that of document which[m]. The next posting to
+    gallop from is that of the list. The filter may be NULL.
+    """
+    cdef int m, left = 0, found = 0
+    cdef int64_t j = lists.next[i]
+    cdef uint32_t bit, mask
+    cdef Py_ssize_t row
+    if lists.bitmap_rows != NULL and lists.bitmap_rows[i] >= 0:
+        row = lists.bitmap_rows[i] * lists.n_words
+        return tieaware_find_bits(documents, n, lists.bitmaps + row, lists.ranks + row,
+                                  lists.stops[i] - lists.starts[i], which, at)
+    if filter != NULL and filter.n_words > 0:
+        mask = <uint32_t>(64 * filter.n_words - 1)
+        for m in range(n):
+            bit = <uint32_t>documents[m] & mask
+            which[left] = m
+            left += <int>(filter.words[bit >> 6] >> (bit & 63) & 1)
+    else:
+        for m in range(n):
+            which[m] = m
+        left = n
+    for m in range(left):
+        if j < lists.stops[i] and lists.documents[j] < documents[which[m]]:
+            j = gallop(lists.documents, j, lists.stops[i], documents[which[m]])
+        which[found], at[found] = which[m], j - lists.starts[i]
+        found += j < lists.stops[i] and lists.documents[j] == documents[which[m]]
+    lists.next[i] = j
+    return found
+
+
+cdef int64_t add_located(
+    Candidates* candidates, Lists* lists, Py_ssize_t i, const Filter* filter, double cut_weight, int32_t cut_document
+) noexcept nogil:
+    """Add weights of list i to the sums of the candidates; return the number of postings that were added.
+
+    Only weights above the cut are added and, of those equal to it, the weights of documents up to the cut.
+    """
+    cdef int32_t[TILE] which
+    cdef int64_t[TILE] at
+    cdef double[TILE] weights
+    cdef int64_t first = 0, n = 0
+    cdef int32_t document
+    cdef int m, found
+    while first < candidates.n:
+        found = locate(candidates.documents + first, <int>min(TILE, candidates.n - first), lists, i, filter, which, at)
+        # A loop of its own has no branches to predict, so that many weights are fetched at a time.
+        for m in range(found):
+            weights[m] = weight_at(lists.weights, lists.kind, lists.starts[i] + at[m])
+        for m in range(found):
+            document = candidates.documents[first + which[m]]
+            if weights[m] > cut_weight or (weights[m] == cut_weight and document <= cut_document):
+                candidates.sums[first + which[m]] += lists.query_weights[i] * weights[m]
+                n += 1
+        first += TILE
+    return n
+
+
+cdef int64_t add_weights(
+    Candidates* candidates, Lists* lists, const Filter* filters, const double* cut_weights,
+    const int32_t* cut_documents, Interruption* interruption
+) noexcept nogil:
+    """Add the weights of all lists to the sums of the candidates; return the number of postings that were added.
+
+    The filters and the cuts are those of the lists, or NULL.
+    """
     cdef Py_ssize_t i
     cdef int64_t n = 0, first, length
+    if candidates.n < FETCHED and fetch_ranks(candidates, lists) <= 0:
+        return 0
     for i in range(lists.n):
         first, length = lists.next[i], lists.stops[i] - lists.starts[i]
-        if lists.bitmap_rows != NULL and lists.bitmap_rows[i] >= 0:
+        if cut_weights != NULL and cut_weights[i] > -INFINITY:
+            n += add_located(candidates, lists, i, NULL if filters == NULL else &filters[i], cut_weights[i],
+                             cut_documents[i])
+        elif lists.bitmap_rows != NULL and lists.bitmap_rows[i] >= 0:
             n += look_up(candidates.documents, candidates.n, lists, i, candidates.sums)
         elif candidates.bits != NULL and length <= POSTINGS_PER_CANDIDATE * candidates.n:
             n += probe(candidates, lists, i)
             first -= length
+        elif filters != NULL and filters[i].n_words > 0:
+            n += add_located(candidates, lists, i, &filters[i], -INFINITY, 0)
         else:
             n += score_list(candidates.documents, candidates.n, lists, i, candidates.sums)
         if interrupted(interruption, 4 * (candidates.n + lists.next[i] - first)):
             break
+    return n
+
+
+cdef inline int64_t fetch_ranks(const Candidates* candidates, const Lists* lists) noexcept nogil:
+    """Fetch from memory what shows where the postings of the candidates are; return how many postings there may be.
+
+    GCC deletes calls of functions that only fetch, so this one returns a number.
+    """
+    cdef Py_ssize_t i
+    cdef int64_t j, row, size, n = 0
+    for i in range(lists.n):
+        size = min(lists.stops[i] - lists.starts[i], FETCHED)
+        n |= size
+        if lists.bitmap_rows == NULL or lists.bitmap_rows[i] < 0:
+            tieaware_prefetch_bytes(<const char*>(lists.documents + lists.starts[i]), size * <int64_t>sizeof(int32_t))
+            continue
+        row = lists.bitmap_rows[i] * lists.n_words
+        for j in range(candidates.n):
+            tieaware_prefetch(lists.bitmaps + row + (candidates.documents[j] >> 6))
+            tieaware_prefetch(lists.ranks + row + (candidates.documents[j] >> 6))
     return n
 
 
@@ -169,15 +362,15 @@ cdef inline double added_to(const Added* added, int32_t document) noexcept nogil
 cdef void offer_all(Candidates* candidates, const Added* added, Best* best) noexcept nogil:
     """Offer the candidates with their scores: if nothing is added, only those with a score above 0."""
     cdef int64_t i
-    cdef double score
+    cdef bint is_added = added.base != NULL or added.parts != NULL
+    if is_added:
+        # A loop of its own has no branches to predict, so that many numbers are fetched at a time.
+        for i in range(candidates.n):
+            candidates.sums[i] += added_to(added, candidates.documents[i])
     for i in range(candidates.n):
-        score = candidates.sums[i]
-        if added.base != NULL or added.parts != NULL:
-            score = score + added_to(added, candidates.documents[i])
-        elif not score > 0.0:
-            continue
-        best.documents += 1
-        offer(best, candidates.documents[i], score)
+        if is_added or candidates.sums[i] > 0.0:
+            best.documents += 1
+            offer(best, candidates.documents[i], candidates.sums[i])
 
 
 # The parameters of `search` that all queries share, and memory that one query after another uses.
@@ -186,6 +379,11 @@ cdef struct Search:
     int64_t fewest
     int64_t k
     bint whole_ties
+    # Whether the documents of a list of candidates ascend.
+    bint ascending
+    # The last weight of each list that counts, and the last document with this weight; NULL if all count.
+    const double* cut_weights
+    const int32_t* cut_documents
     # The bounds of all lists of candidates; `largest` is NULL if there are none.
     const double* largest
     const double* missing
@@ -198,9 +396,10 @@ cdef struct Search:
     const uint64_t* filter_words
     int64_t n_filter_words
     Narrowing narrowing
-    # Room for as many documents and sums as a query has entries.
+    # Room for as many documents, twice, and sums as a query has entries.
     int64_t room
     int32_t* documents
+    int32_t* spare
     double* sums
     # Room for a word for each 64 documents, and for the planes of counters.
     Py_ssize_t n_words
@@ -220,6 +419,7 @@ cdef int open_search(Search* search, int64_t most_entries, int64_t most_lists, i
         search.n_planes += 1
     search.n_words, search.room = n_words, most_entries
     search.documents = <int32_t*>malloc(<size_t>(most_entries + 1) * sizeof(int32_t))
+    search.spare = <int32_t*>malloc(<size_t>(most_entries + 1) * sizeof(int32_t))
     search.sums = <double*>malloc(<size_t>(most_entries + 1) * sizeof(double))
     search.bits = <uint64_t*>malloc((n_words + 1) * sizeof(uint64_t))
     search.ranks = <uint32_t*>malloc((n_words + 1) * sizeof(uint32_t))
@@ -227,17 +427,18 @@ cdef int open_search(Search* search, int64_t most_entries, int64_t most_lists, i
     search.of_lists = <double*>malloc(<size_t>(3 * most_lists + 1) * sizeof(double))
     search.filters = <Filter*>malloc(<size_t>(most_lists + 1) * sizeof(Filter))
     if not (
-        search.documents and search.sums and search.bits and search.ranks and search.planes and search.of_lists
+        search.documents and search.spare and search.sums and search.bits and search.ranks and search.planes and search.of_lists
         and search.filters
     ):
         raise MemoryError
     if search.largest != NULL:
-        open_narrowing(&search.narrowing, most_entries, most_lists, search.n_documents)
+        open_narrowing(&search.narrowing, most_entries, most_lists, search.n_documents, search.ascending)
     return 0
 
 
 cdef void close_search(Search* search) noexcept:
     free(search.documents)
+    free(search.spare)
     close_narrowing(&search.narrowing)
     free(search.sums)
     free(search.bits)
@@ -257,11 +458,53 @@ cdef void filter_of(const Search* search, int64_t term, Filter* filter) noexcept
             filter.words, filter.n_words = search.filter_words + start, n
 
 
+cdef inline int64_t fetch(
+    const Search* search, PostingLists entries, PostingLists postings, const int64_t* which, const int64_t* offsets,
+    const int64_t* terms, const int64_t* term_offsets, int64_t n
+) noexcept nogil:
+    """Fetch from memory what the next of n queries need, while the query before is searched.
+
+    For the next query but one, what is known of its lists; for the next query, the first entries of its lists, because
+    the processor foresees that others follow. GCC deletes calls of functions that only fetch, so this one returns a
+    number, which is negative only if the arrays are invalid.
+    """
+    cdef const int64_t* numbers
+    cdef int64_t i, size, start, stop, fetched = 0
+    if n > 2:
+        numbers, size = which + offsets[2], offsets[3] - offsets[2]
+        tieaware_prefetch_each(entries.starts, sizeof(int64_t), numbers, size)
+        tieaware_prefetch_each(entries.stops, sizeof(int64_t), numbers, size)
+        if search.largest != NULL:
+            tieaware_prefetch_each(search.largest, sizeof(double), numbers, size)
+            tieaware_prefetch_each(search.missing, sizeof(double), numbers, size)
+            tieaware_prefetch_each(search.kth, sizeof(double), numbers, size)
+        numbers, size = terms + term_offsets[2], term_offsets[3] - term_offsets[2]
+        tieaware_prefetch_each(search.filter_starts, sizeof(int64_t), numbers, size)
+        tieaware_prefetch_each(postings.starts, sizeof(int64_t), numbers, size)
+        tieaware_prefetch_each(postings.bitmap_rows, sizeof(int64_t), numbers, size)
+    if n > 1:
+        for i in range(offsets[1], offsets[2]):
+            start, stop = entries.starts[which[i]], entries.stops[which[i]]
+            size = min(stop - start, FETCHED)
+            fetched |= size
+            if not 0 <= start <= entries.n_postings:
+                continue
+            tieaware_prefetch_bytes(<const char*>(entries.documents + start), size * <int64_t>sizeof(int32_t))
+            if search.largest != NULL:
+                tieaware_prefetch_bytes(<const char*>entries.weights + start * entries.kind, size * entries.kind)
+            if search.bases != NULL:
+                tieaware_prefetch_bytes(<const char*>(search.bases + start), size * <int64_t>sizeof(double))
+    return fetched
+
+
 cdef int search_one(
-    Search* search, Lists* entries, Lists* lists, const int64_t* which, int64_t at_least, const Added* added,
-    Results results, Interruption* interruption
+    Search* search, Lists* entries, Lists* lists, const int64_t* which, const int64_t* terms, int64_t at_least,
+    const Added* added, Results results, Interruption* interruption
 ) except -1 nogil:
-    """Score the candidates of one query, and add its top documents to the results."""
+    """Score the candidates of one query, and add its top documents to the results.
+
+    With bounds or cuts, there is a list of candidates for each term, and they have consecutive numbers for cuts.
+    """
     cdef Candidates candidates
     cdef Best best, lowest
     cdef Bounds bounds
@@ -269,6 +512,8 @@ cdef int search_one(
     cdef Py_ssize_t i
     cdef int n_planes = 0
     cdef int64_t n_read = entries.n_postings, fewest = search.fewest
+    cdef const double* cut_weights = NULL
+    cdef const int32_t* cut_documents = NULL
     memset(&candidates, 0, sizeof(candidates))
     memset(&best, 0, sizeof(best))
     memset(&lowest, 0, sizeof(lowest))
@@ -283,7 +528,7 @@ cdef int search_one(
                 q = entries.query_weights[i]
                 bounds.largest[i], bounds.missing[i] = q * search.largest[which[i]], q * search.missing[which[i]]
                 bounds.kth[i] = q * search.kth[which[i]]
-                filter_of(search, which[i], &search.filters[i])
+                filter_of(search, terms[i], &search.filters[i])
             bounds.filters = search.filters
             bounds.bases, bounds.most_base = search.bases, search.most_base
             bounds.is_with_base = search.missing_with_base
@@ -301,15 +546,21 @@ cdef int search_one(
                 n_planes += 1
             unite(&candidates, entries, (<uint64_t>1 << n_planes) - <uint64_t>at_least, n_planes, search.planes,
                   search.n_words)
+        elif not search.ascending:
+            sort_all(&candidates, entries, search.spare)
+        elif at_least == 1:
+            merge_all(&candidates, entries, search.spare, added.base)
         else:
             merge(&candidates, entries, at_least)
         if candidates.n < fewest:
-            return results.skip()
+            return results.skip(-1, -1, -1)
         memset(candidates.sums, 0, candidates.n * sizeof(double))
         open_best(&best, search.k, candidates.n, search.whole_ties, False)
         best.ascending = True
         best.bound = 0.0 if added.base == NULL and added.parts == NULL else -INFINITY
-        n_read += add_weights(&candidates, lists, interruption)
+        if search.cut_weights != NULL and entries.n > 0:
+            cut_weights, cut_documents = search.cut_weights + which[0], search.cut_documents + which[0]
+        n_read += add_weights(&candidates, lists, bounds.filters, cut_weights, cut_documents, interruption)
         offer_all(&candidates, added, &best)
         return results.add(&best, search.whole_ties, n_read, lowest.heap.comparisons)
     finally:
@@ -323,7 +574,8 @@ def search(
     const int64_t[::1] terms not None, const double[::1] query_weights not None, const int64_t[::1] offsets not None,
     const double[::1] base, const double[::1] parts, int64_t k, bint whole_ties, const double[::1] largest,
     const double[::1] missing, const double[::1] kth_largest, const double[::1] bases, double most_base,
-    bint missing_with_base, const int64_t[::1] filter_starts, const uint64_t[::1] filter_words
+    bint missing_with_base, const int64_t[::1] filter_starts, const uint64_t[::1] filter_words, bint ascending,
+    const double[::1] cut_weights, const int32_t[::1] cut_documents
 ):
     """Score the documents that are in some lists of candidates, and find the top k, for each of several queries.
 
@@ -356,8 +608,13 @@ def search(
         With a base: the base of each entry's document, and the largest base. No base may be negative.
     missing_with_base : bool
         Whether `missing` has the largest sums of weight and base instead.
-    filter_starts, filter_words : int64[n_candidate_lists + 1] and uint64[n_words], or None
+    filter_starts, filter_words : int64[n_posting_lists + 1] and uint64[n_words], or None
         The filters of the terms, made by `fill_filters`, for terms that have no bitmap.
+    ascending : bool
+        Whether the documents of the lists of candidates ascend. If not, `at_least` must be 1.
+    cut_weights, cut_documents : float64[n] and int32[n], or None
+        For each list of candidates in `which`, whose numbers must be 0 to n - 1: the lowest weight of its term that
+        counts, and the last document whose posting has this weight and counts.
 
     Returns
     -------
@@ -370,7 +627,7 @@ def search(
     cdef Added added
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n_queries = at_least.shape[0], i
-    cdef int64_t j, number, n_entries, most_entries = 0, most_lists = 0, most_at_least = 1, a, b
+    cdef int64_t j, number, n_entries, fetched = 0, most_entries = 0, most_lists = 0, most_at_least = 1, a, b
     cdef const int64_t* first_which = &which[0] if which.shape[0] else NULL
     cdef const int64_t* first_term = &terms[0] if terms.shape[0] else NULL
     cdef const double* first_weight = &query_weights[0] if query_weights.shape[0] else NULL
@@ -390,6 +647,8 @@ def search(
     if largest is not None:
         if not largest.shape[0] == missing.shape[0] == kth_largest.shape[0] == candidates.n or parts is not None:
             raise ValueError("each list of candidates must have its bounds, and there must be no parts")
+        if which.shape[0] != terms.shape[0]:
+            raise ValueError("with bounds, each term must have a list of candidates")
         if candidates.kind != postings.kind or (bases is None) != (base is None):
             raise ValueError("the lists of candidates must have weights and bases as the postings")
         if bases is not None and bases.shape[0] != candidates.n_postings:
@@ -400,11 +659,22 @@ def search(
             shared.bases, shared.most_base = &bases[0], most_base
         shared.missing_with_base = missing_with_base
         if filter_starts is not None and filter_words is not None and filter_words.shape[0]:
-            if filter_starts.shape[0] != candidates.n + 1:
-                raise ValueError("each list of candidates must have a filter")
+            if filter_starts.shape[0] != postings.n + 1:
+                raise ValueError("each posting list must have a filter")
             shared.filter_starts, shared.filter_words = &filter_starts[0], &filter_words[0]
             shared.n_filter_words = filter_words.shape[0]
+    shared.ascending = ascending
+    if cut_weights is not None and which.shape[0]:
+        if not (cut_weights.shape[0] == which.shape[0] == terms.shape[0] and cut_documents is not None
+                and cut_documents.shape[0] == which.shape[0] and candidates.n == which.shape[0]):
+            raise ValueError("each list of candidates must have its cut, and each term a list of candidates")
+        for j in range(which.shape[0]):
+            if which[j] != j:
+                raise ValueError("with cuts, the numbers of the lists must be consecutive")
+        shared.cut_weights, shared.cut_documents = &cut_weights[0], &cut_documents[0]
     for i in range(n_queries):
+        if not ascending and at_least[i] != 1:
+            raise ValueError("lists that do not ascend cannot be counted")
         if not (0 <= which_offsets[i] <= which_offsets[i + 1] <= which.shape[0]
                 and 0 <= offsets[i] <= offsets[i + 1] <= terms.shape[0] and 1 <= at_least[i] <= 0x7fffffff):
             raise ValueError("offsets: a query has lists or terms outside the array, or at_least is out of its range")
@@ -423,6 +693,8 @@ def search(
         open_search(&shared, most_entries, most_lists, most_at_least)
         with nogil:
             for i in range(n_queries):
+                fetched |= fetch(&shared, candidates, postings, first_which, &which_offsets[i], first_term, &offsets[i],
+                                 n_queries - i)
                 a, b = which_offsets[i], which_offsets[i + 1]
                 has_weights = shared.largest != NULL and b - a == offsets[i + 1] - offsets[i]
                 candidates.open_some(
@@ -436,12 +708,14 @@ def search(
                 if entries.n_postings > shared.room:
                     with gil:
                         raise ValueError("a list of candidates has changed")
-                search_one(&shared, &entries, &lists, first_which + which_offsets[i], at_least[i], &added, results,
-                           &interruption)
+                search_one(&shared, &entries, &lists, first_which + which_offsets[i], first_term + a, at_least[i],
+                           &added, results, &interruption)
                 close_lists(&entries)
                 close_lists(&lists)
                 if interrupted(&interruption, 100):
                     break
+        if fetched < 0:
+            raise ValueError("a list of candidates has changed")
         check_interruption(&interruption)
         return results.arrays()
     finally:

@@ -12,7 +12,16 @@ cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._top cimport Best, Results, close_best, leave_out, offer, open_best
 
+cdef extern from "retrieval/accumulators.h":
+    void tieaware_prefetch_bytes(const char *start, ptrdiff_t n) nogil
+    void tieaware_prefetch_each(const void *array, size_t size, const int64_t *indices, int64_t n) nogil
+
 cnp.import_array()
+
+cdef enum:
+    # The number of postings of each term that are fetched from memory while the query before is searched. The processor
+    # foresees that others follow.
+    FETCHED = 128
 
 
 # The postings of terms: those of term t are starts[t] to starts[t + 1]. A number is that of a leader or a position.
@@ -25,8 +34,8 @@ cdef struct Postings:
 
 
 # The clusters: those of leader l have the positions from starts[l] to starts[l + 1]. `scores` has room for the leaders
-# and for the positions of any cluster; `visited` for the leaders; and `marks`, unless it is NULL, has a bit for each
-# document, which is 0 before and after each query.
+# and for the positions of any cluster; `visited` for the leaders; `begins` for two numbers for each term of a query; and
+# `marks`, unless it is NULL, has a bit for each document, which is 0 before and after each query.
 cdef struct Clusters:
     int64_t n_leaders
     int64_t n_documents
@@ -34,6 +43,7 @@ cdef struct Clusters:
     const int32_t* documents
     double* scores
     int64_t* visited
+    int64_t* begins
     uint64_t* marks
 
 
@@ -50,32 +60,48 @@ cdef Postings postings_from(
     return postings
 
 
-cdef int64_t first_from(const int32_t* numbers, int64_t i, int64_t stop, int64_t least) noexcept nogil:
-    """Return the index of the first number from i on that is at least `least`; `stop` if there is none."""
-    cdef int64_t n = stop - i, half
-    # Invariant: all numbers before i are smaller, and the index that is sought is at most i + n.
-    while n > 0:
-        half = n >> 1
-        if numbers[i + half] < least:
-            i += half + 1
-            n -= half + 1
-        else:
-            n = half
-    return i
+cdef void find_begins(
+    const Postings* postings, const int64_t* terms, int64_t n_terms, int64_t least, int64_t* begins
+) noexcept nogil:
+    """begins[i] = the index of the first number of term i that is at least `least`, or the end of its postings.
+
+    Binary searches of all terms take their steps together, so that several postings are fetched from memory at a time.
+    """
+    cdef int64_t i, half, left, most = 0
+    cdef int64_t* lengths = begins + n_terms
+    for i in range(n_terms):
+        begins[i], lengths[i] = postings.starts[terms[i]], postings.starts[terms[i] + 1] - postings.starts[terms[i]]
+        # The arrays belong to the caller, who may have changed them.
+        if not 0 <= begins[i] <= begins[i] + lengths[i] <= postings.n:
+            begins[i] = lengths[i] = 0
+        most = max(most, lengths[i])
+    # Invariant: all numbers of term i before begins[i] are smaller, and the index that is sought is at most lengths[i]
+    # after it.
+    while most > 0:
+        for i in range(n_terms):
+            half = lengths[i] >> 1
+            left = lengths[i] - half - 1
+            if lengths[i] > 0 and postings.numbers[begins[i] + half] < least:
+                begins[i] += half + 1
+                lengths[i] = left
+            else:
+                lengths[i] = half
+        most >>= 1
 
 
 cdef int64_t add(
-    const Postings* postings, int64_t term, double query_weight, int64_t first, int64_t size, double* scores
+    const Postings* postings, int64_t term, double query_weight, int64_t begin, int64_t first, int64_t size,
+    double* scores
 ) noexcept nogil:
-    """scores[number - first] += query_weight · weight for the term's postings in a range; return their number."""
-    cdef int64_t i = postings.starts[term], stop = postings.starts[term + 1], begin
+    """scores[number - first] += query_weight · weight for the term's postings in a range; return their number.
+
+    The postings in the range begin at index `begin`.
+    """
+    cdef int64_t i = begin, stop = postings.starts[term + 1]
     cdef uint64_t at
     # The arrays belong to the caller, who may have changed them.
     if not 0 <= i <= stop <= postings.n:
         return 0
-    if first > 0:
-        i = first_from(postings.numbers, i, stop, first)
-    begin = i
     while i < stop:
         at = <uint64_t>(<int64_t>postings.numbers[i] - first)
         if at >= <uint64_t>size:
@@ -138,6 +164,32 @@ cdef void clear_marks(Clusters* clusters, int64_t n_visited) noexcept nogil:
                 clusters.marks[document >> 6] = 0
 
 
+cdef inline int64_t fetch(
+    const Postings* of_leaders, const Postings* of_followers, const int64_t* terms, const int64_t* offsets, int64_t n
+) noexcept nogil:
+    """Fetch from memory what the next of n queries need, while the query before is searched.
+
+    For the next query but one, where the postings of its terms are; for the next query, the first leaders of its terms.
+    GCC deletes calls of functions that only fetch, so this one returns a number, which is negative only if the arrays
+    are invalid.
+    """
+    cdef int64_t i, start, size, fetched = 0
+    if n > 2:
+        tieaware_prefetch_each(of_leaders.starts, sizeof(int64_t), terms + offsets[2], offsets[3] - offsets[2])
+        tieaware_prefetch_each(of_followers.starts, sizeof(int64_t), terms + offsets[2], offsets[3] - offsets[2])
+    if n > 1:
+        for i in range(offsets[1], offsets[2]):
+            if 0 <= terms[i] < of_leaders.n_terms:
+                start = of_leaders.starts[terms[i]]
+                size = min(of_leaders.starts[terms[i] + 1] - start, FETCHED)
+                fetched |= size
+                if not 0 <= start <= of_leaders.n:
+                    continue
+                tieaware_prefetch_bytes(<const char*>(of_leaders.numbers + start), size * <int64_t>sizeof(int32_t))
+                tieaware_prefetch_bytes(<const char*>(of_leaders.weights + start), size * <int64_t>sizeof(float))
+    return fetched
+
+
 cdef int search_one(
     Clusters* clusters, const Postings* of_leaders, const Postings* of_followers, const int64_t* terms,
     const double* query_weights, int64_t n_terms, int64_t b2, int64_t k, bint whole_ties, Results results
@@ -156,7 +208,8 @@ cdef int search_one(
         nearest.ascending = True
         memset(clusters.scores, 0, clusters.n_leaders * sizeof(double))
         for i in range(n_terms):
-            n_read += add(of_leaders, terms[i], query_weights[i], 0, clusters.n_leaders, clusters.scores)
+            n_read += add(of_leaders, terms[i], query_weights[i], of_leaders.starts[terms[i]], 0, clusters.n_leaders,
+                          clusters.scores)
         for i in range(clusters.n_leaders):
             nearest.documents += clusters.scores[i] > 0.0
             offer(&nearest, <int32_t>i, clusters.scores[i])
@@ -169,8 +222,9 @@ cdef int search_one(
         best.ascending = n_visited == 1
         for m in range(n_visited):
             first = clusters.starts[clusters.visited[m]]
+            find_begins(of_followers, terms, n_terms, first, clusters.begins)
             for i in range(n_terms):
-                n_read += add(of_followers, terms[i], query_weights[i], first,
+                n_read += add(of_followers, terms[i], query_weights[i], clusters.begins[i], first,
                               clusters.starts[clusters.visited[m] + 1] - first, clusters.scores)
             offer_followers(clusters, clusters.visited[m], &best)
         if clusters.marks != NULL:
@@ -221,7 +275,7 @@ def search(
     cdef Clusters clusters
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n_queries = offsets.shape[0] - 1, i
-    cdef int64_t largest
+    cdef int64_t largest, most_terms = 0, fetched = 0
     cdef const int64_t* first_term = &terms[0] if terms.shape[0] else NULL
     cdef const double* first_weight = &query_weights[0] if query_weights.shape[0] else NULL
     memset(&clusters, 0, sizeof(clusters))
@@ -238,25 +292,31 @@ def search(
     for i in range(n_queries):
         if not 0 <= offsets[i] <= offsets[i + 1] <= terms.shape[0]:
             raise ValueError("offsets: a query has terms outside the array")
+        most_terms = max(most_terms, offsets[i + 1] - offsets[i])
     clusters.starts = &cluster_starts[0]
     clusters.documents = &documents[0] if documents.shape[0] else NULL
     cdef Results results = Results(n_queries)
     try:
         clusters.scores = <double*>calloc(<size_t>largest + 1, sizeof(double))
         clusters.visited = <int64_t*>malloc((<size_t>clusters.n_leaders + 1) * sizeof(int64_t))
+        clusters.begins = <int64_t*>malloc((<size_t>(2 * most_terms) + 1) * sizeof(int64_t))
         if has_duplicates:
             clusters.marks = <uint64_t*>calloc(<size_t>n_documents // 64 + 1, sizeof(uint64_t))
-        if not (clusters.scores and clusters.visited) or (has_duplicates and clusters.marks == NULL):
+        if not (clusters.scores and clusters.visited and clusters.begins) or (has_duplicates and clusters.marks == NULL):
             raise MemoryError
         with nogil:
             for i in range(n_queries):
+                fetched |= fetch(&of_leaders, &of_followers, first_term, &offsets[i], n_queries - i)
                 search_one(&clusters, &of_leaders, &of_followers, first_term + offsets[i], first_weight + offsets[i],
                            offsets[i + 1] - offsets[i], min(b2, clusters.n_leaders), k, whole_ties, results)
                 if interrupted(&interruption, 2 * results.all_costs[3 * i] + clusters.n_leaders + 100):
                     break
+        if fetched < 0:
+            raise ValueError("leader_starts: starts must not descend")
         check_interruption(&interruption)
         return results.arrays()
     finally:
         free(clusters.scores)
         free(clusters.visited)
+        free(clusters.begins)
         free(clusters.marks)

@@ -31,20 +31,25 @@ cdef struct Bounds:
     bint is_offered
 
 
-# Memory that one query after another uses: for each entry that is kept, its document, an upper bound of its score, its
-# base, and whether its document may be in an earlier list; a filter that finds such documents; and the order of lists.
+# Memory that one query after another uses: for each entry that is kept, its document and an upper bound of its score; a
+# filter that finds documents that may be in an earlier list; and the order of lists. For the list that is being read:
+# upper bounds of its entries, and for each 64 of them, the bits of those that may reach the floor, and of those whose
+# document may be in an earlier list.
 cdef struct Narrowing:
     int64_t n_documents
+    # Whether the documents of a list ascend.
+    bint ascending
     int32_t* documents
     double* bounds
-    double* bases
-    uint8_t* seen
+    double* sums
+    uint64_t* marks
+    uint64_t* seen
     uint64_t* filter
     Py_ssize_t* order
 
 
 cdef int open_narrowing(
-    Narrowing* narrowing, int64_t most_entries, int64_t most_lists, int64_t n_documents
+    Narrowing* narrowing, int64_t most_entries, int64_t most_lists, int64_t n_documents, bint ascending
 ) except -1
 
 cdef void close_narrowing(Narrowing* narrowing) noexcept

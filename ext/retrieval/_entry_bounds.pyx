@@ -18,6 +18,9 @@ from libc.string cimport memset
 from tieaware.kernels._posting_impacts cimport impact
 from tieaware.kernels._top cimport bound_by, leave_out, offer, score_of
 
+cdef extern from "retrieval/accumulators.h":
+    int tieaware_lowest(uint64_t word) nogil
+
 cdef extern from "retrieval/entry_bounds.h":
     void tieaware_impacts_float(const float *weights, const double *bases, ptrdiff_t n, double query_weight,
                                 double *bounds) nogil
@@ -27,42 +30,47 @@ cdef extern from "retrieval/entry_bounds.h":
                                  double *bounds) nogil
     void tieaware_add_lacking(const double *bases, ptrdiff_t n, double largest, double missing, double query_weight,
                               double *bounds) nogil
-    void tieaware_see(const int32_t *documents, ptrdiff_t n, uint64_t *filter, uint32_t mask, uint8_t *seen) nogil
-    ptrdiff_t tieaware_keep(const int32_t *documents, const double *impacts, const double *others,
-                            const double *bases, const uint8_t *seen, ptrdiff_t n, double floor, uint32_t n_documents,
-                            int32_t *kept_documents, double *bounds, double *kept_bases, uint8_t *kept_seen) nogil
-    ptrdiff_t tieaware_test(int32_t *documents, double *bounds, double *bases, uint8_t *seen, ptrdiff_t n,
-                            const uint64_t *bits, uint32_t mask, double largest, double lacking, double query_weight,
+    enum: TIEAWARE_ENTRIES
+    ctypedef struct tieaware_entry_marks:
+        uint64_t reach
+        uint64_t above
+    uint64_t tieaware_see(const int32_t *documents, int n, uint64_t *filter, uint32_t mask) nogil
+    tieaware_entry_marks tieaware_bound(const double *impacts, const double *others, double rest, uint64_t seen,
+                                        double floor, double least, double *bounds) nogil
+    uint64_t tieaware_valid(const int32_t *documents, int n, uint32_t n_documents) nogil
+    void tieaware_prefetch_bits(const int32_t *documents, uint64_t marks, const uint64_t *bits, uint32_t mask) nogil
+    uint64_t tieaware_absent(const int32_t *documents, uint64_t marks, const uint64_t *bits, uint32_t mask) nogil
+    uint64_t tieaware_lower(double *bounds, uint64_t absent, uint64_t seen, double largest, double missing,
                             double floor) nogil
-    ptrdiff_t tieaware_test_with_bases(int32_t *documents, double *bounds, double *bases, uint8_t *seen, ptrdiff_t n,
-                                       const uint64_t *bits, uint32_t mask, double largest, double missing,
-                                       double query_weight, double floor) nogil
+    uint64_t tieaware_lower_with_bases(double *bounds, const double *bases, int n, uint64_t absent, uint64_t seen,
+                                       double largest, double missing, double query_weight, double floor) nogil
 
 cdef enum:
     # The number of bits of the filter for each entry: the more bits, the fewer documents share one.
     BITS_PER_ENTRY = 32
-    # The number of entries whose bounds are computed at a time.
-    TILE = 256
+    # The number of words in a line of memory.
+    LINE = 8
 
 # The share of a score by which a sum of fewer than 4096 numbers in another order may be wrong because of rounding.
 cdef double ROUNDING = 2.0 ** -40
 
 
 cdef int open_narrowing(
-    Narrowing* narrowing, int64_t most_entries, int64_t most_lists, int64_t n_documents
+    Narrowing* narrowing, int64_t most_entries, int64_t most_lists, int64_t n_documents, bint ascending
 ) except -1:
     """Allocate memory for queries with at most this many entries and lists."""
-    cdef size_t n = <size_t>most_entries + 1
-    narrowing.n_documents = n_documents
+    cdef size_t n = <size_t>most_entries + 1, n_tiles = n // TIEAWARE_ENTRIES + 1
+    narrowing.n_documents, narrowing.ascending = n_documents, ascending
     narrowing.documents = <int32_t*>malloc(n * sizeof(int32_t))
     narrowing.bounds = <double*>malloc(n * sizeof(double))
-    narrowing.bases = <double*>malloc(n * sizeof(double))
-    narrowing.seen = <uint8_t*>malloc(n)
+    narrowing.sums = <double*>malloc(n_tiles * TIEAWARE_ENTRIES * sizeof(double))
+    narrowing.marks = <uint64_t*>malloc(n_tiles * sizeof(uint64_t))
+    narrowing.seen = <uint64_t*>malloc(n_tiles * sizeof(uint64_t))
     narrowing.filter = <uint64_t*>malloc(bits_for(most_entries, n_documents) // 8)
     narrowing.order = <Py_ssize_t*>malloc(<size_t>(most_lists + 1) * sizeof(Py_ssize_t))
     if not (
-        narrowing.documents and narrowing.bounds and narrowing.bases and narrowing.seen and narrowing.filter
-        and narrowing.order
+        narrowing.documents and narrowing.bounds and narrowing.sums and narrowing.marks and narrowing.seen
+        and narrowing.filter and narrowing.order
     ):
         raise MemoryError
     return 0
@@ -71,7 +79,8 @@ cdef int open_narrowing(
 cdef void close_narrowing(Narrowing* narrowing) noexcept:
     free(narrowing.documents)
     free(narrowing.bounds)
-    free(narrowing.bases)
+    free(narrowing.sums)
+    free(narrowing.marks)
     free(narrowing.seen)
     free(narrowing.filter)
     free(narrowing.order)
@@ -98,8 +107,10 @@ cdef bint has_bounds(const Lists* lists, const Lists* entries) noexcept nogil:
 
 cdef void find_floor(const Lists* entries, Bounds* bounds, Best* best) noexcept nogil:
     """Find the floor: the k-th highest sum of weight and base in the list with the largest k-th weight."""
+    cdef double[TIEAWARE_ENTRIES] impacts
     cdef Py_ssize_t i, which = -1
     cdef int64_t j
+    cdef int m, n
     bounds.floor, bounds.is_offered = 0.0, False
     for i in range(entries.n):
         if bounds.kth[i] > bounds.floor:
@@ -111,18 +122,24 @@ cdef void find_floor(const Lists* entries, Bounds* bounds, Best* best) noexcept 
     bound_by(best, bounds.floor)
     if bounds.bases == NULL:
         return
-    for j in range(entries.starts[which], entries.stops[which]):
-        offer(best, entries.documents[j],
-              impact(entries.weights, entries.kind, j, entries.query_weights[which]) + bounds.bases[j])
+    j = entries.starts[which]
+    while j < entries.stops[which]:
+        n = <int>min(TIEAWARE_ENTRIES, entries.stops[which] - j)
+        compute_impacts(entries, which, j, n, bounds.bases + j, impacts)
+        for m in range(n):
+            offer(best, entries.documents[j + m], impacts[m])
+        j += n
     bounds.is_offered = True
     raise_floor(bounds, best)
 
 
 cdef void raise_floor(Bounds* bounds, Best* best) noexcept nogil:
     """Raise the floor to the k-th highest of the sums that were offered."""
-    if best.heap.size >= best.k:
+    cdef int64_t k = best.k
+    # If no sum was offered since the last time, the k-th is the floor.
+    if best.heap.size > k or (best.heap.size == k and score_of(best.heap.entries[k - 1]) > bounds.floor):
         leave_out(best)
-        bounds.floor = max(bounds.floor, score_of(best.heap.entries[best.k - 1]))
+        bounds.floor = max(bounds.floor, score_of(best.heap.entries[k - 1]))
 
 
 cdef void leave_out_lists(Lists* entries, Bounds* bounds, double floor) noexcept nogil:
@@ -186,82 +203,124 @@ cdef void compute_impacts(const Lists* entries, Py_ssize_t i, int64_t j, int64_t
         tieaware_impacts_uint16(<const uint16_t*>entries.weights + j, bases, n, q, out)
 
 
-cdef int64_t keep_entries(
-    const Lists* entries, Py_ssize_t i, const Bounds* bounds, double floor, uint32_t mask, Narrowing* narrowing,
-    int64_t kept, Best* best
+cdef bint bits_of(const Lists* lists, const Bounds* bounds, Py_ssize_t i, const uint64_t** bits, uint32_t* mask) \
+        noexcept nogil:
+    """Find the bitmap or the filter of term i; return whether it has one."""
+    if lists.bitmap_rows != NULL and lists.bitmap_rows[i] >= 0:
+        bits[0], mask[0] = lists.bitmaps + lists.bitmap_rows[i] * lists.n_words, 0x7fffffff
+        return True
+    bits[0], mask[0] = bounds.filters[i].words, <uint32_t>(64 * bounds.filters[i].n_words - 1)
+    return bounds.filters[i].n_words > 0
+
+
+cdef void bound_entries(
+    const Lists* entries, const Lists* lists, Py_ssize_t i, const Bounds* bounds, double floor, uint32_t mask,
+    Narrowing* narrowing, Best* best
 ) noexcept nogil:
-    """Add the entries of list i that may reach the floor to those that are kept; return the number of all.
+    """Compute upper bounds of the scores of the entries of list i, and mark those that may reach the floor.
 
     The entries of distinct documents are offered, unless they were before.
     """
-    cdef double[TILE] impacts
-    cdef double[TILE] others
-    cdef uint8_t[TILE] seen
-    cdef double[2] rest
-    cdef int64_t j = entries.starts[i], n, m
-    cdef Py_ssize_t other
+    cdef double[TIEAWARE_ENTRIES] impacts
+    # The largest sum of the other impacts, for a document that is in no other list; `rest` is that for any document.
+    cdef double[TIEAWARE_ENTRIES] others
+    cdef double rest = 0.0, missing = 0.0
+    cdef int64_t j = entries.starts[i]
+    cdef int m, n
+    # If the entries of a long list ascend, bits that are looked up one after the other often share a line of memory, and
+    # the processor foresees the next line. Other bits are fetched here.
+    cdef bint fetches = not narrowing.ascending or LINE * (entries.stops[i] - j) < lists.n_words
+    cdef Py_ssize_t other, tile = 0
+    cdef uint64_t own, seen, marks, offered
+    cdef const uint64_t* bits
+    cdef uint32_t bits_mask
+    cdef tieaware_entry_marks marked
+    cdef bint is_offered = bounds.is_offered and i == bounds.floor_list
+    cdef const int32_t* documents
     cdef const double* bases = NULL
-    rest[0] = rest[1] = 0.0
     for other in range(entries.n):
         if other != i:
-            rest[1] += bounds.largest[other]
+            rest += bounds.largest[other]
             if not bounds.is_with_base:
-                rest[0] += bounds.missing[other]
+                missing += bounds.missing[other]
+    for m in range(TIEAWARE_ENTRIES):
+        impacts[m], others[m] = 0.0, missing
     while j < entries.stops[i]:
-        n = min(TILE, entries.stops[i] - j)
+        n = <int>min(TIEAWARE_ENTRIES, entries.stops[i] - j)
+        # The bits of the entries of this tile; the arrays have older numbers after them.
+        own = ~<uint64_t>0 >> (TIEAWARE_ENTRIES - n)
+        documents = entries.documents + j
         if bounds.bases != NULL:
             bases = bounds.bases + j
         compute_impacts(entries, i, j, n, bases, impacts)
-        tieaware_see(entries.documents + j, n, narrowing.filter, mask, seen)
         if bounds.is_with_base:
             memset(others, 0, sizeof(others))
             for other in range(entries.n):
                 if other != i:
                     tieaware_add_lacking(bases, n, bounds.largest[other], bounds.missing[other],
                                          entries.query_weights[other], others)
-            for m in range(n):
-                others[m] = rest[1] if seen[m] else others[m]
-        else:
-            for m in range(n):
-                others[m] = rest[seen[m]]
-        if not (bounds.is_offered and i == bounds.floor_list):
-            for m in range(n):
-                if impacts[m] > best.bound and not seen[m]:
-                    offer(best, entries.documents[j + m], impacts[m])
-        kept += tieaware_keep(
-            entries.documents + j, impacts, others, bases, seen, n, floor, <uint32_t>narrowing.n_documents,
-            narrowing.documents + kept, narrowing.bounds + kept, narrowing.bases + kept, narrowing.seen + kept,
-        )
+        seen = tieaware_see(documents, n, narrowing.filter, mask)
+        marked = tieaware_bound(impacts, others, rest, seen, floor, best.bound,
+                                narrowing.sums + tile * TIEAWARE_ENTRIES)
+        offered = 0 if is_offered else marked.above & ~seen & own
+        while offered:
+            m = tieaware_lowest(offered)
+            offer(best, documents[m], impacts[m])
+            offered &= offered - 1
+        marks = marked.reach & own
+        if marks:
+            # An invalid document number must not be used as an index.
+            marks &= tieaware_valid(documents, n, <uint32_t>narrowing.n_documents)
+            for other in range(lists.n if fetches else 0):
+                if other != i and bits_of(lists, bounds, other, &bits, &bits_mask):
+                    tieaware_prefetch_bits(documents, marks, bits, bits_mask)
+        narrowing.marks[tile], narrowing.seen[tile] = marks, seen
+        tile += 1
         j += n
-    return kept
 
 
-cdef int64_t test_entries(
-    const Lists* lists, Py_ssize_t i, const Bounds* bounds, double floor, Narrowing* narrowing, int64_t first,
-    int64_t n
+cdef int64_t keep_entries(
+    const Lists* entries, const Lists* lists, Py_ssize_t i, const Bounds* bounds, double floor, Narrowing* narrowing,
+    int64_t kept
 ) noexcept nogil:
-    """Look up n entries of list i in the bitmaps of the other terms, and return the number of those that are left."""
-    cdef Py_ssize_t m, other
+    """Add the marked entries of list i that may reach the floor to those that are kept; return the number of all.
+
+    They are looked up in the bitmaps of the other terms, and the bounds of those that are absent become lower.
+    """
+    cdef int64_t j = entries.starts[i]
+    cdef Py_ssize_t tile = 0, m, other
+    cdef int n
     cdef const uint64_t* bits
     cdef uint32_t mask
-    cdef bint with_bases = bounds.is_with_base
-    cdef int32_t* documents = narrowing.documents + first
-    cdef double* bases = NULL if bounds.bases == NULL else narrowing.bases + first
-    for m in range(lists.n):
-        other = narrowing.order[m]
-        if n == 0 or other == i:
-            continue
-        if lists.bitmap_rows != NULL and lists.bitmap_rows[other] >= 0:
-            bits, mask = lists.bitmaps + lists.bitmap_rows[other] * lists.n_words, 0x7fffffff
-        elif bounds.filters[other].n_words:
-            bits, mask = bounds.filters[other].words, <uint32_t>(64 * bounds.filters[other].n_words - 1)
-        else:
-            continue
-        n = (tieaware_test_with_bases if with_bases else tieaware_test)(
-            documents, narrowing.bounds + first, bases, narrowing.seen + first, n, bits, mask, bounds.largest[other],
-            bounds.missing[other], lists.query_weights[other], floor,
-        )
-    return n
+    cdef uint64_t absent, marks
+    cdef const int32_t* documents
+    cdef double* sums
+    while j < entries.stops[i]:
+        n = <int>min(TIEAWARE_ENTRIES, entries.stops[i] - j)
+        marks, documents, sums = narrowing.marks[tile], entries.documents + j, narrowing.sums + tile * TIEAWARE_ENTRIES
+        for m in range(lists.n):
+            other = narrowing.order[m]
+            if marks == 0:
+                break
+            if other == i or not bits_of(lists, bounds, other, &bits, &mask):
+                continue
+            absent = tieaware_absent(documents, marks, bits, mask)
+            if absent and bounds.is_with_base:
+                marks &= tieaware_lower_with_bases(
+                    sums, bounds.bases + j, n, absent, narrowing.seen[tile], bounds.largest[other],
+                    bounds.missing[other], lists.query_weights[other], floor,
+                )
+            elif absent:
+                marks &= tieaware_lower(sums, absent, narrowing.seen[tile], bounds.largest[other],
+                                        bounds.missing[other], floor)
+        while marks:
+            m = tieaware_lowest(marks)
+            narrowing.documents[kept], narrowing.bounds[kept] = documents[m], sums[m]
+            kept += 1
+            marks &= marks - 1
+        tile += 1
+        j += n
+    return kept
 
 
 cdef int64_t narrow(
@@ -270,10 +329,11 @@ cdef int64_t narrow(
     """Leave out entries whose documents have a score below the floor; return the number of entries that were read.
 
     Entries of lists that are left out as a whole are not read. The list that gave the floor is read first, because its
-    documents must be the earlier ones of those that are in several lists.
+    documents must be the earlier ones of those that are in several lists. The floor rises with each list, so at the end
+    the bounds of all entries are compared with it once more.
     """
     cdef size_t n_bits = bits_for(entries.n_postings, narrowing.n_documents)
-    cdef int64_t n_read = 0, begin, kept = 0, left = 0, n
+    cdef int64_t n_read = 0, kept = 0, left = 0, j, stop
     cdef double total = bounds.most_base, floor
     cdef Py_ssize_t i, m
     for i in range(entries.n):
@@ -286,17 +346,21 @@ cdef int64_t narrow(
         # Begin with the list that gave the floor, in place of the first one.
         i = bounds.floor_list if m == 0 else m - (m <= bounds.floor_list)
         n_read += entries.stops[i] - entries.starts[i]
-        begin = kept
         floor = bounds.floor - (bounds.floor + total) * ROUNDING
-        kept = keep_entries(entries, i, bounds, floor, <uint32_t>(n_bits - 1), narrowing, kept, best)
+        entries.next[i] = kept
+        bound_entries(entries, lists, i, bounds, floor, <uint32_t>(n_bits - 1), narrowing, best)
         raise_floor(bounds, best)
-        entries.starts[i], entries.stops[i] = begin, kept
+        floor = bounds.floor - (bounds.floor + total) * ROUNDING
+        kept = keep_entries(entries, lists, i, bounds, floor, narrowing, kept)
+        entries.starts[i], entries.stops[i] = entries.next[i], kept
     floor = bounds.floor - (bounds.floor + total) * ROUNDING
     for i in range(entries.n):
-        begin, n = entries.starts[i], entries.stops[i] - entries.starts[i]
-        n = test_entries(lists, i, bounds, floor, narrowing, begin, n)
-        entries.next[i], entries.stops[i] = begin, begin + n
-        left += n
+        j, stop = entries.starts[i], entries.stops[i]
+        entries.stops[i] = j
+        for j in range(j, stop):
+            narrowing.documents[entries.stops[i]] = narrowing.documents[j]
+            entries.stops[i] += not narrowing.bounds[j] < floor
+        left += entries.stops[i] - entries.starts[i]
     entries.documents = narrowing.documents
     entries.n_postings = left
     return n_read

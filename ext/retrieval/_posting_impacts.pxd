@@ -18,10 +18,15 @@ cdef inline double rounding_factor(const double* query_weights, Py_ssize_t n, in
     return 1.0
 
 
-cdef inline double impact(const void* weights, int kind, int64_t i, double query_weight) noexcept nogil:
-    """Return query_weight · weights[i]; `kind` is the size of a weight: 4 for float32, 1 for uint8, 2 for uint16."""
+cdef inline double weight_at(const void* weights, int kind, int64_t i) noexcept nogil:
+    """Return weights[i]; `kind` is the size of a weight: 4 for float32, 1 for uint8, 2 for uint16."""
     if kind == 4:
-        return query_weight * <double>(<const float*>weights)[i]
+        return <double>(<const float*>weights)[i]
     if kind == 1:
-        return query_weight * <double>(<const uint8_t*>weights)[i]
-    return query_weight * <double>(<const uint16_t*>weights)[i]
+        return <double>(<const uint8_t*>weights)[i]
+    return <double>(<const uint16_t*>weights)[i]
+
+
+cdef inline double impact(const void* weights, int kind, int64_t i, double query_weight) noexcept nogil:
+    """Return query_weight · weights[i]."""
+    return query_weight * weight_at(weights, kind, i)

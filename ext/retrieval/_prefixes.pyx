@@ -1,23 +1,21 @@
-"""Impact order for weights of which few are equal: the first postings of each term, and the sums of their impacts.
+"""Impact order for weights of which few are equal: how many of the first postings of each term are read.
 
 The postings of a term are in descending order of weight, so those that are read are always its first ones, a prefix.
 The impact of a posting is its weight times the term's weight in the query. The lengths of the prefixes are found by a
-binary search for the lowest impact that is read; taking one posting after another would need a heap. Scores are summed
-in the order of the terms in an array that has a number for each document and is 0 before and after each search: only
-the numbers of documents that were read are reset.
+binary search for the lowest impact that is read; taking one posting after another would need a heap.
 
 At least k documents reach the k-th impact of a list. Some postings of each prefix lead: those before a place that is
-chosen so that a document without a leading posting cannot reach this impact. Documents with a leading posting are
-marked in a bitmap, which fits in the first-level cache, and the other postings are added only to marked documents.
+chosen so that a document without a leading posting cannot reach this impact. The documents with a leading posting are
+candidates, and the other postings need not be read one by one (_candidates.pyx).
 """
-from libc.math cimport ceil, fabs, isfinite
+import numpy as np
+from libc.math cimport INFINITY, ceil, fabs
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
-from tieaware.kernels._top cimport Best, bound_by, close_best, found, offer, open_best
 
 cdef extern from "engine/portable.h":
     void tieaware_prefetch(const void *address) nogil
@@ -27,43 +25,22 @@ cnp.import_array()
 cdef enum:
     # The number of places of a prefix at which the leading postings may end.
     PLACES = 32
-    # The number of postings that are looked up among the marked documents at a time.
-    TILE = 256
     # For queries with more lists, choosing the leading postings would take longer than it saves.
     MOST_LISTS = 16
-
-
-cdef class Sums:
-    """The memory of a search: a sum for each document, which is 0 before and after each search."""
-
-    cdef double* sums
-    # A bit for each document, which is 0 before and after each search.
-    cdef uint64_t* marks
-    cdef int64_t n_documents
-
-    def __cinit__(self, int64_t n_documents):
-        if not 0 <= n_documents <= 0x7fffffff:
-            raise ValueError("n_documents is out of its range")
-        self.sums = <double*>calloc(<size_t>(n_documents + 1), sizeof(double))
-        self.marks = <uint64_t*>calloc(<size_t>(n_documents // 64 + 1), sizeof(uint64_t))
-        self.n_documents = n_documents
-        if self.sums == NULL or self.marks == NULL:
-            raise MemoryError
-
-    def __dealloc__(self):
-        free(self.sums)
-        free(self.marks)
+    # The number of places of a list that are fetched from memory at first.
+    FIRST_PLACES = 16
 
 
 # A list: its postings are those from `start` to `stop`; those before `taken` are read, and those before `lead` lead.
-# The highest impact of the other postings that are read is `passed_over`. `size` is the number of
-# postings before those with low impacts were left out. While the lowest impact is sought, all postings before `low` are
-# read, and none from `high` on.
+# The highest weight and impact of the other postings that are read are `missing` and `passed_over`. `size` is the number
+# of postings before those with low impacts were left out. While the lowest impact is sought, all postings before `low`
+# are read, and none from `high` on.
 cdef struct Prefix:
     int64_t start
     int64_t stop
     int64_t taken
     int64_t lead
+    double missing
     double passed_over
     int64_t size
     int64_t low
@@ -92,9 +69,31 @@ cdef inline double impact_of(uint64_t bits) noexcept nogil:
     return impact
 
 
+cdef inline uint64_t bits_of(double impact) noexcept nogil:
+    cdef uint64_t bits
+    memcpy(&bits, &impact, sizeof(bits))
+    return bits
+
+
 cdef bint comes_before(const Prefix* lists, int64_t a, int64_t b) noexcept nogil:
     """Return whether list a is shorter than list b or, if they are equally long, comes before it."""
     return lists[a].size < lists[b].size or (lists[a].size == lists[b].size and a < b)
+
+
+cdef bint enclose(
+    const Prefix* lists, const int64_t* order, int64_t n, const float* weights, uint64_t* below, uint64_t* above
+) noexcept nogil:
+    """Find the lowest impact of the postings from `low` to `high`, and one above the highest; False if all are equal."""
+    cdef double highest = 0.0, lowest = INFINITY
+    cdef int64_t i
+    cdef const Prefix* one
+    for i in range(n):
+        one = &lists[order[i]]
+        if one.low < one.high:
+            highest = max(highest, fabs(one.query_weight * <double>weights[one.low]))
+            lowest = min(lowest, fabs(one.query_weight * <double>weights[one.high - 1]))
+    below[0], above[0] = bits_of(lowest), bits_of(highest) + 1
+    return lowest < highest
 
 
 cdef void take_highest(
@@ -102,23 +101,38 @@ cdef void take_highest(
 ) noexcept nogil:
     """Read the `limit` postings with the highest impacts of some lists; of equal impacts, those of earlier lists.
 
-    Invariant: fewer than `limit` postings have an impact of at least `above`, and at least `limit` have one of at least
-    `below`. Both are the bits of an impact; the order of these integers is that of the impacts.
+    Invariant: the postings before `low` have an impact of at least `above`, and fewer than `limit` have one. At least
+    `limit` have one of at least `below`, which are those before `high`; beyond the first `limit` of a list, none needs
+    to be considered. Both are the bits of an impact; the order of these integers is that of the impacts. The impact
+    between the two that is tried next is found by interpolation, unless this has not halved the postings.
     """
-    cdef uint64_t below = 0, above = <uint64_t>0x7ff << 52, middle
-    cdef int64_t i, total
-    cdef double impact
+    cdef uint64_t below, above, middle
+    cdef int64_t i, j, total, n_above = 0, n_below, before
+    cdef bint interpolates = True
+    cdef double part
     cdef Prefix* one
     for i in range(n):
         one = &lists[order[i]]
-        one.low, one.high = one.start, one.stop
-    while above - below > 1:
-        middle = below + ((above - below) >> 1)
-        impact = impact_of(middle)
+        one.low, one.high = one.start, min(one.stop, one.start + limit)
+        # The places where the search looks first are fetched from memory together, not one after the other.
+        for j in range(FIRST_PLACES):
+            tieaware_prefetch(weights + one.low + (one.high - one.low) * j // FIRST_PLACES)
+    while enclose(lists, order, n, weights, &below, &above):
+        n_below = n_above
+        for i in range(n):
+            n_below += lists[order[i]].high - lists[order[i]].low
+        before = n_below - n_above
+        if before + n_above == limit:
+            break
+        middle = below + 1 + ((above - below - 2) >> 1)
+        if interpolates:
+            part = <double>(limit - n_above) / <double>before
+            # The product may be rounded up.
+            middle = above - 1 - min(<uint64_t>(<double>(above - below - 2) * part), above - below - 2)
         total = 0
         for i in range(n):
             one = &lists[order[i]]
-            one.middle = first_below(weights, one.low, one.high, one.query_weight, impact)
+            one.middle = first_below(weights, one.low, one.high, one.query_weight, impact_of(middle))
             total += one.middle - one.start
         for i in range(n):
             one = &lists[order[i]]
@@ -126,12 +140,9 @@ cdef void take_highest(
                 one.high = one.middle
             else:
                 one.low = one.middle
-        if total >= limit:
-            below = middle
-        else:
-            above = middle
-        if total == limit:
-            break
+        if total < limit:
+            n_above = total
+        interpolates = 2 * (total - n_above if total >= limit else n_below - total) <= before
     for i in range(n):
         limit -= lists[order[i]].low - lists[order[i]].start
     for i in range(n):
@@ -174,18 +185,18 @@ cdef void choose(
         first = last
 
 
-cdef int64_t choose_leads(Prefix* lists, int64_t n, const float* weights, double reached) noexcept nogil:
-    """Choose the leading postings, given a score that at least k documents reach; return their number.
+cdef void choose_leads(Prefix* lists, int64_t n, const float* weights, double reached) noexcept nogil:
+    """Choose the leading postings, given a score that at least k documents reach.
 
     Invariant: a document without a leading posting has at most the sum of `passed_over` of all lists as its score, and
     this sum is below `reached`, even if it is rounded. Where many postings are passed over for each unit of impact,
     they are passed over first. Only some places of each prefix are looked at.
     """
     cdef double slack = reached * (1.0 - 2.0 ** -40), cost, most, gain
-    cdef int64_t i, j, which, until, place, total = 0
+    cdef int64_t i, j, which, until, place
     cdef Prefix* one
     for i in range(n):
-        lists[i].lead, lists[i].passed_over = lists[i].taken, 0.0
+        lists[i].lead, lists[i].missing, lists[i].passed_over = lists[i].taken, 0.0, 0.0
     while n <= MOST_LISTS and slack > 0.0:
         most, which, until = 0.0, -1, 0
         for i in range(n):
@@ -204,172 +215,132 @@ cdef int64_t choose_leads(Prefix* lists, int64_t n, const float* weights, double
         one = &lists[which]
         cost = one.query_weight * <double>weights[until]
         slack -= max(0.0, cost - one.passed_over)
-        one.passed_over, one.lead = max(cost, one.passed_over), until
-    for i in range(n):
-        total += lists[i].lead - lists[i].start
-    return total
+        one.missing, one.passed_over, one.lead = <double>weights[until], max(cost, one.passed_over), until
 
 
-cdef void mark(const Prefix* lists, int64_t n, const int32_t* documents, Sums sums) noexcept nogil:
-    """Mark the documents with a leading posting, and prefetch their sums."""
-    cdef int64_t i, j
-    cdef uint64_t* marks = sums.marks
-    cdef uint64_t document
-    for i in range(n):
-        for j in range(lists[i].start, lists[i].lead):
-            document = <uint64_t>documents[j]
-            if document < <uint64_t>sums.n_documents:
-                marks[document >> 6] |= <uint64_t>1 << (document & 63)
-                tieaware_prefetch(&sums.sums[document])
+# The prefixes of all terms of all queries, as `choose_all` returns them.
+cdef struct Chosen:
+    int64_t* starts
+    int64_t* leads
+    double* largest
+    double* missing
+    double* kth
+    double* cut_weights
+    int32_t* cut_documents
 
 
-cdef void add_to_marked(
-    const Prefix* one, const int32_t* documents, const float* weights, Sums sums
+cdef int64_t store(
+    const Prefix* lists, int64_t n, const int32_t* documents, const float* weights, int64_t k, const Chosen* chosen,
+    int64_t first
 ) noexcept nogil:
-    """sums[d] += query_weight · weight for the other postings that are read, if document d is marked.
-
-    They are collected first, without a branch that depends on a mark, because such branches are mispredicted.
-    """
-    cdef int32_t[TILE] which
-    cdef int64_t j, first = one.lead, size
-    cdef double* own = sums.sums
-    cdef int n_marked, i
-    cdef uint64_t document, last = <uint64_t>max(<int64_t>0, sums.n_documents - 1)
-    while first < one.taken:
-        size = min(<int64_t>TILE, one.taken - first)
-        n_marked = 0
-        for j in range(size):
-            document = <uint64_t>documents[first + j]
-            which[n_marked] = <int32_t>j
-            n_marked += <int>(sums.marks[min(document, last) >> 6] >> (document & 63) & 1)
-        for i in range(n_marked):
-            j = first + which[i]
-            document = <uint64_t>documents[j]
-            if document <= last:
-                own[document] += one.query_weight * <double>weights[j]
-        first += size
-
-
-cdef int64_t add(
-    const Prefix* lists, int64_t n, const int32_t* documents, const float* weights, Sums sums
-) noexcept nogil:
-    """Add the postings that are read, list after list; return their number."""
-    cdef int64_t i, j, n_read = 0
-    cdef double q
-    cdef double* own = sums.sums
-    cdef uint64_t document, n_documents = <uint64_t>sums.n_documents
+    """Store the prefixes of a query, from index `first` on; return the number of postings that are read."""
+    cdef int64_t i, n_read = 0, start
     for i in range(n):
-        q = lists[i].query_weight
-        for j in range(lists[i].start, lists[i].lead):
-            document = <uint64_t>documents[j]
-            if document < n_documents:
-                own[document] += q * <double>weights[j]
-        add_to_marked(&lists[i], documents, weights, sums)
-        n_read += lists[i].taken - lists[i].start
+        start = lists[i].start
+        n_read += lists[i].taken - start
+        chosen.starts[first + i], chosen.leads[first + i] = start, lists[i].lead
+        chosen.largest[first + i] = <double>weights[start] if start < lists[i].taken else 0.0
+        chosen.missing[first + i] = lists[i].missing
+        chosen.kth[first + i] = <double>weights[start + k - 1] if lists[i].lead - start >= k else 0.0
+        if lists[i].taken == start:
+            chosen.cut_weights[first + i], chosen.cut_documents[first + i] = INFINITY, -1
+        elif lists[i].taken == start + lists[i].size:
+            chosen.cut_weights[first + i], chosen.cut_documents[first + i] = -INFINITY, -1
+        else:
+            chosen.cut_weights[first + i] = <double>weights[lists[i].taken - 1]
+            chosen.cut_documents[first + i] = documents[lists[i].taken - 1]
     return n_read
 
 
-cdef void take(const Prefix* lists, int64_t n, const int32_t* documents, Sums sums, Best* best) noexcept nogil:
-    """Offer the documents with a leading posting, and reset their sums and marks, so that each is offered once."""
-    cdef int64_t i, j
-    cdef uint64_t document
-    cdef double score
-    for i in range(n):
-        for j in range(lists[i].start, lists[i].lead):
-            document = <uint64_t>documents[j]
-            if document < <uint64_t>sums.n_documents:
-                score = sums.sums[document]
-                sums.sums[document] = 0.0
-                sums.marks[document >> 6] = 0
-                best.documents += score > 0.0
-                if score > 0.0:
-                    offer(best, <int32_t>document, score)
-
-
-def search(
-    const int64_t[::1] terms, const int64_t[::1] starts, const int32_t[::1] documents, const float[::1] weights,
-    const double[::1] query_weights, double share_read, int64_t most, double share, bint by_term, int64_t k,
-    bint whole_ties, Sums sums not None
+def choose_all(
+    const int64_t[::1] terms not None, const int64_t[::1] offsets not None, const int64_t[::1] starts not None,
+    const int32_t[::1] documents not None, const float[::1] weights not None,
+    const double[::1] query_weights not None, double share_read, int64_t most, double share, bint by_term, int64_t k
 ):
-    """Choose the postings to read, sum their impacts, and find the top k.
+    """Choose the postings to read for each of several queries, and those of them that lead.
 
     Parameters
     ----------
-    terms : int64[n_lists]
-        The terms of the query.
+    terms, offsets : int64[n], int64[n_queries + 1]
+        The terms of query i are those from offsets[i] to offsets[i + 1].
     starts : int64[n_terms + 1]
-        The postings of term t are starts[t] to starts[t + 1], in descending order of weight.
+        The postings of term t are starts[t] to starts[t + 1], in descending order of weight. Postings with equal
+        weights are in ascending order of document.
     documents, weights : int32[n_postings], float32[n_postings]
-        The document and the weight of each posting.
-    query_weights, share_read, most, share, by_term
+        The document and the weight of each posting, at least 0.
+    query_weights : float64[n]
+        The weights of the terms in their query, finite and at least 0.
+    share_read, most, share, by_term
         As for `_impacts.choose`.
-    k, whole_ties : int, bool
-        The number of documents to find, and whether to find all documents that tie with the k-th.
-    sums : Sums
-        Memory that no other thread is using. It must not be used again if this function raises.
+    k : int
+        The number of documents to find.
 
     Returns
     -------
-    (int32[n], float64[n], int, int, int) or None
-        The documents, best first; their scores; the number of documents with a score; the number of comparisons between
-        scores; the number of postings read. None if a weight of the query is not finite.
+    (int64[2, n], float64[4, n], int32[n], int64[n_queries])
+        For each term: the first posting and the end of the leading ones; the largest weight, the largest weight that is
+        read but does not lead, a weight that at least k leading postings reach, or 0, and the weight of the last
+        posting that is read; the document of this posting. The weight is infinite if no posting is read, and -infinite
+        if all are. For each query, the number of postings that are read.
     """
-    cdef Best best
     cdef Interruption interruption = no_interruption()
-    cdef Py_ssize_t n = terms.shape[0], i
-    cdef int64_t total = 0, limit, n_read = 0, t
+    cdef Py_ssize_t n_queries = offsets.shape[0] - 1, i, query
+    cdef int64_t total, limit, most_lists = 0, n, t
     cdef Prefix* lists = NULL
     cdef int64_t* order
     cdef const int32_t* documents_at = &documents[0] if documents.shape[0] else NULL
     cdef const float* weights_at = &weights[0] if weights.shape[0] else NULL
-    cdef double reached = 0.0
-    cdef bint rises = True
-    if query_weights.shape[0] != n or weights.shape[0] != documents.shape[0] or k < 1:
+    cdef double reached
+    cdef Chosen chosen
+    if query_weights.shape[0] != terms.shape[0] or weights.shape[0] != documents.shape[0] or k < 1 or n_queries < 0:
         raise ValueError("each list and each posting must have a weight, and k must be at least 1")
-    memset(&best, 0, sizeof(best))
-    lists = <Prefix*>malloc(<size_t>(n + 1) * (sizeof(Prefix) + sizeof(int64_t)))
+    for i in range(n_queries):
+        if not 0 <= offsets[i] <= offsets[i + 1] <= terms.shape[0]:
+            raise ValueError("offsets: a query has terms outside the array")
+        most_lists = max(most_lists, offsets[i + 1] - offsets[i])
+    ranges, numbers = np.zeros((2, terms.shape[0]), np.int64), np.zeros((4, terms.shape[0]))
+    cut_documents, n_read = np.zeros(terms.shape[0], np.int32), np.zeros(n_queries, np.int64)
+    cdef int64_t* read = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>n_read)
+    chosen.starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>ranges)
+    chosen.leads = chosen.starts + terms.shape[0]
+    chosen.largest = <double*>cnp.PyArray_DATA(<cnp.ndarray>numbers)
+    chosen.missing, chosen.kth = chosen.largest + terms.shape[0], chosen.largest + 2 * terms.shape[0]
+    chosen.cut_weights = chosen.largest + 3 * terms.shape[0]
+    chosen.cut_documents = <int32_t*>cnp.PyArray_DATA(<cnp.ndarray>cut_documents)
+    lists = <Prefix*>malloc(<size_t>(most_lists + 1) * (sizeof(Prefix) + sizeof(int64_t)))
     if lists == NULL:
         raise MemoryError
-    order = <int64_t*>(lists + n + 1)
+    order = <int64_t*>(lists + most_lists + 1)
     try:
-        for i in range(n):
-            t = terms[i]
-            if not 0 <= t < starts.shape[0] - 1:
-                raise ValueError("terms: a term number is out of range")
-            if not 0 <= starts[t] <= starts[t + 1] <= documents.shape[0]:
-                raise ValueError("starts: a term has postings outside the array")
-            if not isfinite(query_weights[i]):
-                return None
-            lists[i].start = lists[i].taken = starts[t]
-            lists[i].stop = starts[t + 1]
-            lists[i].size = lists[i].stop - lists[i].start
-            lists[i].query_weight = query_weights[i]
-            rises = rises and query_weights[i] >= 0.0
-            total += lists[i].size
-        # A product that exceeds a whole number by less than 1e-9, because of floating-point error, is rounded down.
-        limit = max(0, min(most, <int64_t>ceil(share_read * <double>total - 1e-9)))
         with nogil:
-            choose(lists, order, n, weights_at, limit, share, by_term)
-            total = 0
-            for i in range(n):
-                total += lists[i].taken - lists[i].start
-                lists[i].lead = lists[i].taken
-                # The first k documents of a list reach the k-th impact, if no weight of the query is negative.
-                if rises and lists[i].taken - lists[i].start >= k:
-                    reached = max(reached, lists[i].query_weight * <double>weights_at[lists[i].start + k - 1])
-            if reached > 0.0:
-                total = choose_leads(lists, n, weights_at, reached)
-        open_best(&best, k, min(total, sums.n_documents), whole_ties, False)
-        if reached > 0.0:
-            bound_by(&best, reached)
-        with nogil:
-            if reached > 0.0:
-                mark(lists, n, documents_at, sums)
-            n_read = add(lists, n, documents_at, weights_at, sums)
-            take(lists, n, documents_at, sums, &best)
-            interrupted(&interruption, 4 * n_read)
+            for query in range(n_queries):
+                n, total, reached = offsets[query + 1] - offsets[query], 0, 0.0
+                for i in range(n):
+                    t = terms[offsets[query] + i]
+                    if not (0 <= t < starts.shape[0] - 1 and 0 <= starts[t] <= starts[t + 1] <= documents.shape[0]):
+                        with gil:
+                            raise ValueError("terms: a term is out of range, or has postings outside the array")
+                    lists[i].start = lists[i].taken = lists[i].lead = starts[t]
+                    lists[i].stop = starts[t + 1]
+                    lists[i].size = lists[i].stop - lists[i].start
+                    lists[i].query_weight = query_weights[offsets[query] + i]
+                    lists[i].missing = 0.0
+                    total += lists[i].size
+                # A product that exceeds a whole number by less than 1e-9, because of floating-point error, is rounded
+                # down.
+                limit = max(0, min(most, <int64_t>ceil(share_read * <double>total - 1e-9)))
+                choose(lists, order, n, weights_at, limit, share, by_term)
+                for i in range(n):
+                    lists[i].lead = lists[i].taken
+                    # The first k documents of a list reach the k-th impact.
+                    if lists[i].taken - lists[i].start >= k:
+                        reached = max(reached, lists[i].query_weight * <double>weights_at[lists[i].start + k - 1])
+                if reached > 0.0:
+                    choose_leads(lists, n, weights_at, reached)
+                read[query] = store(lists, n, documents_at, weights_at, k, &chosen, offsets[query])
+                if interrupted(&interruption, 1000 + 100 * n):
+                    break
         check_interruption(&interruption)
-        return *found(&best, whole_ties), n_read
+        return ranges, numbers, cut_documents, n_read
     finally:
         free(lists)
-        close_best(&best)

@@ -165,8 +165,8 @@ cdef class Results:
     # Add the best documents of the next query, in order.
     cdef int add(self, Best* best, bint whole_ties, int64_t n_postings, int64_t n_comparisons) except -1 nogil
 
-    # Add no documents for the next query, and -1 for its costs, because it was not searched.
-    cdef int skip(self) except -1 nogil
+    # Add no documents for the next query, which was not searched to the end, and these costs.
+    cdef int skip(self, int64_t n_postings, int64_t n_documents, int64_t n_comparisons) except -1 nogil
 
     # Return offsets, documents, scores and costs as arrays.
     cdef tuple arrays(self)

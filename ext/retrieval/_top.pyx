@@ -275,8 +275,8 @@ cdef class Results:
         costs[0], costs[1], costs[2] = n_postings, best.documents, best.heap.comparisons + n_comparisons
         return 0
 
-    cdef int skip(self) except -1 nogil:
-        """Add no documents for the next query, and -1 for its costs, because it was not searched."""
+    cdef int skip(self, int64_t n_postings, int64_t n_documents, int64_t n_comparisons) except -1 nogil:
+        """Add no documents for the next query, which was not searched to the end, and these costs."""
         cdef int64_t* costs
         if self.n_done == self.n_queries:
             with gil:
@@ -284,7 +284,7 @@ cdef class Results:
         costs = self.all_costs + 3 * self.n_done
         self.n_done = self.n_done + 1
         self.all_offsets[self.n_done] = self.n
-        costs[0] = costs[1] = costs[2] = -1
+        costs[0], costs[1], costs[2] = n_postings, n_documents, n_comparisons
         return 0
 
     cdef tuple arrays(self):

@@ -46,12 +46,19 @@ TIEAWARE_CLONES static int64_t tieaware_survey(const double *scores, uint64_t *m
 }
 
 /* Prefetch n bytes into the second-level cache, a line of 64 bytes at a time; invalid addresses are harmless. */
-static inline void tieaware_prefetch_bytes(const char *start, ptrdiff_t n) {
+TIEAWARE_INLINED void tieaware_prefetch_bytes(const char *start, ptrdiff_t n) {
 #if defined(TIEAWARE_GNU_C)
     for (ptrdiff_t i = 0; i < n; i += 64) __builtin_prefetch(start + i, 0, 2);
 #else
     (void)start, (void)n;
 #endif
+}
+
+/* Prefetch the elements of an array that have these indices, which may be invalid; an element has `size` bytes. */
+TIEAWARE_INLINED void tieaware_prefetch_each(const void *array, size_t size, const int64_t *indices, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        tieaware_prefetch((const void *)((uintptr_t)array + (uintptr_t)indices[i] * (uintptr_t)size));
+    }
 }
 
 /* add: scores[i] += query_weight · weights[i] for all documents of a dense list. */

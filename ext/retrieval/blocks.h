@@ -16,6 +16,43 @@
 /* The documents of a block, the blocks of a word of a bitmap, and the blocks of a group, which are tested together. */
 enum { TIEAWARE_BLOCK = 16, TIEAWARE_PER_WORD = 64 / TIEAWARE_BLOCK, TIEAWARE_GROUP = 16, TIEAWARE_BINS = 256 };
 
+/* Sixteen numbers of 16 bits, which are added and compared together. */
+#define TIEAWARE_FOUR_LANES(J) 1u << (J), 2u << (J), 4u << (J), 8u << (J)
+#define TIEAWARE_LANES {TIEAWARE_FOUR_LANES(0), TIEAWARE_FOUR_LANES(4), TIEAWARE_FOUR_LANES(8), TIEAWARE_FOUR_LANES(12)}
+#if defined(TIEAWARE_GNU_C)
+typedef uint16_t tieaware_lanes __attribute__((vector_size(32)));
+#define TIEAWARE_ADD_WHERE(SUMS, HAS, ADDED)                                            \
+    do {                                                                                \
+        const tieaware_lanes lanes = TIEAWARE_LANES;                                    \
+        tieaware_lanes sums;                                                            \
+        memcpy(&sums, (SUMS), sizeof(sums));                                            \
+        sums += (tieaware_lanes)(((uint16_t)(HAS) & lanes) == lanes) & (uint16_t)(ADDED); \
+        memcpy((SUMS), &sums, sizeof(sums));                                            \
+    } while (0)
+#define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST)                       \
+    do {                                                                     \
+        const tieaware_lanes lanes = TIEAWARE_LANES;                         \
+        tieaware_lanes numbers;                                              \
+        uint64_t words[4];                                                   \
+        memcpy(&numbers, (NUMBERS), sizeof(numbers));                        \
+        numbers = (tieaware_lanes)(numbers >= (uint16_t)(LEAST)) & lanes;    \
+        memcpy(words, &numbers, sizeof(words));                              \
+        words[0] |= words[1] | words[2] | words[3];                          \
+        words[0] |= words[0] >> 32;                                          \
+        (MARKS) = (uint16_t)(words[0] | words[0] >> 16);                     \
+    } while (0)
+#else
+#define TIEAWARE_ADD_WHERE(SUMS, HAS, ADDED)                                                         \
+    for (int lane = 0; lane < TIEAWARE_BLOCK; lane++) {                                              \
+        (SUMS)[lane] = (uint16_t)((SUMS)[lane] + ((HAS) >> lane & 1 ? (uint16_t)(ADDED) : 0));       \
+    }
+#define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST)                                               \
+    (MARKS) = 0;                                                                                     \
+    for (int lane = 0; lane < TIEAWARE_BLOCK; lane++) {                                              \
+        (MARKS) = (uint16_t)((MARKS) | (uint16_t)((NUMBERS)[lane] >= (LEAST)) << lane);              \
+    }
+#endif
+
 /* raise: bounds[i] += factor · largest[i] */
 TIEAWARE_CLONES static void tieaware_raise(uint16_t *bounds, const uint8_t *largest, ptrdiff_t n, uint16_t factor) {
     for (ptrdiff_t i = 0; i < n; i++) bounds[i] = (uint16_t)(bounds[i] + factor * largest[i]);
@@ -29,13 +66,15 @@ TIEAWARE_CLONES static void tieaware_keep(uint16_t *bounds, const uint8_t *count
     for (ptrdiff_t i = 0; i < n; i++) bounds[i] = counts[i] < at_least ? 0 : bounds[i];
 }
 
-/* begin: bounds[i] = bases[i] · per_unit, rounded up, from 0 to 65535. */
-TIEAWARE_CLONES static void tieaware_begin(uint16_t *bounds, const double *bases, ptrdiff_t n, double per_unit) {
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const double units = bases[i] * per_unit;
-        const double low = units > 0.0 ? units : 0.0;
-        bounds[i] = (uint16_t)((int32_t)(low < 65534.0 ? low : 65534.0) + 1);
-    }
+/* begin: bounds[i] = the base of block i in units, rounded up: bases[i] of 65535 parts of the largest base, which is at
+ * most factor / 65536 · 65535 units.
+ */
+static inline uint16_t tieaware_base_units(uint16_t base, uint16_t factor) {
+    return (uint16_t)(((uint32_t)base * factor >> 16) + 2);
+}
+
+TIEAWARE_CLONES static void tieaware_begin(uint16_t *bounds, const uint16_t *bases, ptrdiff_t n, uint16_t factor) {
+    for (ptrdiff_t i = 0; i < n; i++) bounds[i] = tieaware_base_units(bases[i], factor);
 }
 
 /* peaks: peaks[g] = the largest bound of the blocks in group g; counts the groups by the upper eight bits of it. */
@@ -52,15 +91,16 @@ TIEAWARE_CLONES static void tieaware_peaks(const uint16_t *bounds, ptrdiff_t n_g
 }
 
 /* collect: writes the blocks with least <= bound < limit, and returns their number. */
-static inline ptrdiff_t tieaware_collect(const uint16_t *bounds, ptrdiff_t n_groups, const uint16_t *peaks,
-                                         uint32_t least, uint32_t limit, int32_t *blocks) {
+TIEAWARE_CLONES static ptrdiff_t tieaware_collect(const uint16_t *bounds, ptrdiff_t n_groups, const uint16_t *peaks,
+                                                  uint32_t least, uint32_t limit, int32_t *blocks) {
     ptrdiff_t found = 0;
     for (ptrdiff_t g = 0; g < n_groups; g++) {
+        uint16_t from_least, from_limit = 0;
         if (peaks[g] < least) continue;
-        for (ptrdiff_t i = g * TIEAWARE_GROUP; i < (g + 1) * TIEAWARE_GROUP; i++) {
-            blocks[found] = (int32_t)i;
-            /* True for least <= bound < limit, with one comparison. */
-            found += bounds[i] - least < limit - least;
+        TIEAWARE_WHERE_AT_LEAST(from_least, bounds + g * TIEAWARE_GROUP, least);
+        if (limit <= 65535) TIEAWARE_WHERE_AT_LEAST(from_limit, bounds + g * TIEAWARE_GROUP, limit);
+        for (uint64_t rest = from_least & (uint16_t)~from_limit; rest; rest &= rest - 1) {
+            blocks[found++] = (int32_t)(g * TIEAWARE_GROUP + tieaware_lowest_bit(rest));
         }
     }
     return found;
@@ -68,7 +108,9 @@ static inline ptrdiff_t tieaware_collect(const uint16_t *bounds, ptrdiff_t n_gro
 
 /* The postings of a list, and how to find those of a block. A list with `bits` has a bit for each document, and the
  * number of bits before each word; it may have `row`, a weight for each document. Any other list has `places`: the
- * index of the first posting in each block. Where a block has no posting, any number may stand there.
+ * index of the first posting in each block, and `present`: a bit for each block, set if it has a posting; where it has
+ * none, any number may stand in `places`. The impact of a posting in block b of a list with `bits` is at most factor ·
+ * largest[b] units.
  */
 typedef struct {
     const int32_t *documents;
@@ -79,14 +121,21 @@ typedef struct {
     const uint32_t *ranks;
     const void *row;
     const int32_t *places;
+    const uint64_t *present;
+    const uint8_t *largest;
+    uint16_t factor;
 } tieaware_block_list;
 
+static inline int tieaware_has_posting(const tieaware_block_list *list, int32_t block) {
+    return (int)(list->present[block >> 6] >> (block & 63) & 1);
+}
+
 /* place: bounds[b] += the impact of each posting in block b, in units, rounded up and at most 65535 in total; places[b]
- * becomes the index of the first posting in block b.
+ * becomes the index of the first posting in block b, whose bit is set in `present`.
  */
 #define TIEAWARE_PLACE(NAME, WEIGHT)                                                                                   \
     static void NAME(const tieaware_block_list *list, double per_unit, uint16_t *bounds, int32_t *places,              \
-                     uint8_t *counts, ptrdiff_t n_blocks) {                                                            \
+                     uint64_t *present, uint8_t *counts, ptrdiff_t n_blocks) {                                         \
         const WEIGHT *weights = (const WEIGHT *)list->weights;                                                         \
         const double factor = list->query_weight * per_unit;                                                           \
         uint32_t before = UINT32_MAX;                                                                                  \
@@ -99,6 +148,7 @@ typedef struct {
             bounds[block] = (uint16_t)(bound < 65535 ? bound : 65535);                                                 \
             if (block != before) {                                                                                     \
                 places[block] = (int32_t)i;                                                                            \
+                present[block >> 6] |= (uint64_t)1 << (block & 63);                                                    \
                 counts[block]++;                                                                                       \
             }                                                                                                          \
             before = block;                                                                                            \
@@ -108,20 +158,20 @@ TIEAWARE_PLACE(tieaware_place_float, float)
 TIEAWARE_PLACE(tieaware_place_uint8, uint8_t)
 TIEAWARE_PLACE(tieaware_place_uint16, uint16_t)
 
-/* Prefetch what shows where the postings of a block are, and the weights of these postings, for which this must be loaded.
- *
- * GCC deletes calls of functions that only prefetch, so the functions are always inlined.
- */
-#if defined(TIEAWARE_GNU_C)
-#define TIEAWARE_INLINED static inline __attribute__((always_inline))
-#else
-#define TIEAWARE_INLINED static inline
-#endif
+/* Prefetch, one after the other: which documents of a block the lists have; where the postings are; their weights. */
+TIEAWARE_INLINED void tieaware_prefetch_block_bits(const tieaware_block_list *lists, ptrdiff_t n, int32_t block) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        if (lists[i].bits) {
+            tieaware_prefetch(lists[i].bits + block / TIEAWARE_PER_WORD);
+        } else if (tieaware_has_posting(&lists[i], block)) {
+            tieaware_prefetch(lists[i].places + block);
+        }
+    }
+}
 
 TIEAWARE_INLINED void tieaware_prefetch_places(const tieaware_block_list *lists, ptrdiff_t n, int32_t block, int size) {
     for (ptrdiff_t i = 0; i < n; i++) {
         if (!lists[i].bits) continue;
-        tieaware_prefetch(lists[i].bits + block / TIEAWARE_PER_WORD);
         if (lists[i].row) {
             const char *weights = (const char *)lists[i].row + (ptrdiff_t)block * TIEAWARE_BLOCK * size;
             tieaware_prefetch(weights);
@@ -156,6 +206,40 @@ static inline int64_t tieaware_first_posting(const tieaware_block_list *list, in
     return (int64_t)list->ranks[word] + tieaware_bits_set(list->bits[word] & before);
 }
 
+/* reach: the documents of a block whose bounds reach `least` units. The bound of a document is that of its base plus, for
+ * each list that has it, the largest impact of the block or, for a list without bits, its own impact.
+ */
+#define TIEAWARE_REACH(NAME, WEIGHT)                                                                                   \
+    TIEAWARE_CLONES static uint64_t NAME(const tieaware_block_list *lists, ptrdiff_t n, int32_t block,                 \
+                                         uint16_t base_units, double per_unit, uint16_t least) {                       \
+        uint16_t bounds[TIEAWARE_BLOCK], reached;                                                                      \
+        const uint32_t first = (uint32_t)block * TIEAWARE_BLOCK;                                                       \
+        for (int j = 0; j < TIEAWARE_BLOCK; j++) bounds[j] = base_units;                                               \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                            \
+            const tieaware_block_list *list = lists + i;                                                               \
+            if (list->bits) {                                                                                          \
+                const uint16_t has = (uint16_t)tieaware_block_bits(list, block);                                       \
+                TIEAWARE_ADD_WHERE(bounds, has, list->factor * list->largest[block]);                                  \
+            } else if (tieaware_has_posting(list, block)) {                                                            \
+                const WEIGHT *weights = (const WEIGHT *)list->weights;                                                 \
+                const double factor = list->query_weight * per_unit;                                                   \
+                for (int64_t at = list->places[block]; at >= 0 && at < list->length; at++) {                           \
+                    const uint32_t j = (uint32_t)list->documents[at] - first;                                          \
+                    const double units = factor * (double)weights[at];                                                 \
+                    uint32_t bound;                                                                                    \
+                    if (j >= TIEAWARE_BLOCK) break;                                                                    \
+                    bound = bounds[j] + (uint32_t)(units < 65534.0 ? (units > 0.0 ? units : 0.0) : 65534.0) + 1;       \
+                    bounds[j] = (uint16_t)(bound < 65535 ? bound : 65535);                                             \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+        TIEAWARE_WHERE_AT_LEAST(reached, bounds, least);                                                               \
+        return reached;                                                                                                \
+    }
+TIEAWARE_REACH(tieaware_reach_float, float)
+TIEAWARE_REACH(tieaware_reach_uint8, uint8_t)
+TIEAWARE_REACH(tieaware_reach_uint16, uint16_t)
+
 /* score: sums[j] = Σ query_weight · weight over the lists, in their order, for document j of a block.
  *
  * Only documents in `those` are scored, which has a bit for each document of the block. Returns the documents in enough
@@ -178,25 +262,24 @@ enum { TIEAWARE_PLANES = 8 };
             uint64_t carry = 0, rest;                                                                                  \
             int64_t at = 0;                                                                                            \
             if (list->bits) {                                                                                          \
-                carry = tieaware_block_bits(list, block) & those;                                                      \
+                const uint64_t has = tieaware_block_bits(list, block);                                                 \
+                carry = has & those;                                                                                   \
                 if (list->row) {                                                                                       \
                     const WEIGHT *row = (const WEIGHT *)list->row + first;                                             \
-                    if (those == ((uint64_t)1 << TIEAWARE_BLOCK) - 1) {                                                \
-                        for (int j = 0; j < TIEAWARE_BLOCK; j++) sums[j] += q * (double)row[j];                        \
-                    } else {                                                                                           \
-                        for (rest = carry; rest; rest &= rest - 1) {                                                   \
-                            const int j = tieaware_lowest(rest);                                                       \
-                            sums[j] += q * (double)row[j];                                                             \
-                        }                                                                                              \
+                    for (rest = carry; rest; rest &= rest - 1) {                                                       \
+                        const int j = tieaware_lowest(rest);                                                           \
+                        sums[j] += q * (double)row[j];                                                                 \
                     }                                                                                                  \
                 } else if (carry) {                                                                                    \
                     at = tieaware_first_posting(list, block);                                                          \
-                    if (at + TIEAWARE_BLOCK > list->length && at + tieaware_bits_set(carry) > list->length) carry = 0; \
+                    if (at + TIEAWARE_BLOCK > list->length && at + tieaware_bits_set(has) > list->length) carry = 0;   \
                     for (rest = carry; rest; rest &= rest - 1) {                                                       \
-                        sums[tieaware_lowest(rest)] += q * (double)weights[at++];                                      \
+                        const int j = tieaware_lowest(rest);                                                           \
+                        /* The bits before that of the document are those of postings before its own. */               \
+                        sums[j] += q * (double)weights[at + tieaware_bits_set(has & (((uint64_t)1 << j) - 1))];        \
                     }                                                                                                  \
                 }                                                                                                      \
-            } else {                                                                                                   \
+            } else if (tieaware_has_posting(list, block)) {                                                            \
                 for (at = list->places[block]; at >= 0 && at < list->length; at++) {                                   \
                     const uint32_t j = (uint32_t)list->documents[at] - first;                                          \
                     if (j >= TIEAWARE_BLOCK) break;                                                                    \

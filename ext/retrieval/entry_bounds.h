@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/counting.h"
+#include "retrieval/bitmaps.h"
 
 /* impacts: bounds[i] = query_weight · weights[i] + bases[i]; without bases (NULL), nothing is added. */
 #define TIEAWARE_IMPACTS(NAME, WEIGHT)                                                                        \
@@ -39,70 +40,130 @@ TIEAWARE_CLONES static void tieaware_add_lacking(const double *bases, ptrdiff_t 
     for (ptrdiff_t i = 0; i < n; i++) bounds[i] += tieaware_lacking(largest, missing, query_weight, bases[i]);
 }
 
-/* see: seen[i] = whether the filter has the document's bit, which it gets now.
+/* Entries are read in tiles of at most 64. A word has a bit for each entry of a tile. */
+enum { TIEAWARE_ENTRIES = 64 };
+
+#define TIEAWARE_FOUR_BITS(I) (uint64_t)1 << (I), (uint64_t)2 << (I), (uint64_t)4 << (I), (uint64_t)8 << (I)
+#define TIEAWARE_SIXTEEN_BITS(I) \
+    TIEAWARE_FOUR_BITS(I), TIEAWARE_FOUR_BITS(I + 4), TIEAWARE_FOUR_BITS(I + 8), TIEAWARE_FOUR_BITS(I + 12)
+static const uint64_t tieaware_bit[TIEAWARE_ENTRIES] = {TIEAWARE_SIXTEEN_BITS(0), TIEAWARE_SIXTEEN_BITS(16),
+                                                        TIEAWARE_SIXTEEN_BITS(32), TIEAWARE_SIXTEEN_BITS(48)};
+
+/* see: marks the documents whose bits the filter has, and sets the bits of all.
  *
  * The filter has mask + 1 bits, which several documents may share.
  */
-static inline void tieaware_see(const int32_t *documents, ptrdiff_t n, uint64_t *filter, uint32_t mask,
-                                uint8_t *restrict seen) {
-    for (ptrdiff_t i = 0; i < n; i++) {
+static inline uint64_t tieaware_see(const int32_t *documents, int n, uint64_t *filter, uint32_t mask) {
+    uint64_t seen = 0;
+    for (int i = 0; i < n; i++) {
         const uint32_t at = (uint32_t)documents[i] & mask;
         const uint64_t word = filter[at >> 6];
-        seen[i] = (uint8_t)(word >> (at & 63) & 1);
+        seen |= (word >> (at & 63) & 1) << i;
         filter[at >> 6] = word | (uint64_t)1 << (at & 63);
     }
+    return seen;
 }
 
-/* keep: appends the documents whose impact and others reach the floor; returns their number.
+/* bound: bounds[i] = the impact, plus `rest` for a document that was seen or others[i] for any other. Marks the bounds
+ * that reach the floor, and the impacts above `least`.
  *
- * An invalid document number is skipped, so that it is not used as an index. The arrays must not overlap.
+ * All arrays have 64 numbers. Words of marks are sums of distinct bits, and each loop does one thing, because compilers
+ * vectorise such loops.
  */
-static inline ptrdiff_t tieaware_keep(const int32_t *documents, const double *impacts, const double *others,
-                                      const double *bases, const uint8_t *seen, ptrdiff_t n, double floor,
-                                      uint32_t n_documents, int32_t *restrict kept_documents,
-                                      double *restrict bounds, double *restrict kept_bases,
-                                      uint8_t *restrict kept_seen) {
-    ptrdiff_t kept = 0;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const double bound = impacts[i] + others[i];
-        kept_documents[kept] = documents[i];
-        bounds[kept] = bound;
-        kept_seen[kept] = seen[i];
-        if (bases) kept_bases[kept] = bases[i];
-        kept += !(bound < floor) & ((uint32_t)documents[i] < n_documents);
-    }
-    return kept;
+typedef struct {
+    uint64_t reach, above;
+} tieaware_entry_marks;
+
+TIEAWARE_CLONES static tieaware_entry_marks tieaware_bound(const double *impacts, const double *others, double rest,
+                                                           uint64_t seen, double floor, double least,
+                                                           double *restrict bounds) {
+    tieaware_entry_marks marks = {0, 0};
+    double added[TIEAWARE_ENTRIES];
+    for (int i = 0; i < TIEAWARE_ENTRIES; i++) added[i] = seen & tieaware_bit[i] ? rest : others[i];
+    for (int i = 0; i < TIEAWARE_ENTRIES; i++) bounds[i] = impacts[i] + added[i];
+    for (int i = 0; i < TIEAWARE_ENTRIES; i++) marks.reach += bounds[i] < floor ? 0 : tieaware_bit[i];
+    for (int i = 0; i < TIEAWARE_ENTRIES; i++) marks.above += impacts[i] > least ? tieaware_bit[i] : 0;
+    return marks;
 }
 
-/* test: lowers the bounds of the documents whose bit is not set, and drops those with a bound below the floor.
+/* valid: marks the documents below n_documents, which may be used as an index. */
+TIEAWARE_CLONES static uint64_t tieaware_valid(const int32_t *documents, int n, uint32_t n_documents) {
+    uint64_t valid = 0;
+    for (int i = 0; i < n; i++) valid += (uint32_t)documents[i] < n_documents ? tieaware_bit[i] : 0;
+    return valid;
+}
+
+/* absent: those of the marked documents whose bit is not set.
  *
  * The bits are a bitmap, or a filter of mask + 1 bits, which several documents may share.
+ */
+static inline uint64_t tieaware_absent(const int32_t *documents, uint64_t marks, const uint64_t *bits, uint32_t mask) {
+    uint64_t absent = marks;
+    for (; marks; marks &= marks - 1) {
+        const int i = tieaware_lowest_bit(marks);
+        const uint32_t at = (uint32_t)documents[i] & mask;
+        absent ^= (bits[at >> 6] >> (at & 63) & 1) << i;
+    }
+    return absent;
+}
+
+/* Prefetch the bits of the marked documents. */
+TIEAWARE_INLINED void tieaware_prefetch_bits(const int32_t *documents, uint64_t marks, const uint64_t *bits,
+                                             uint32_t mask) {
+    for (; marks; marks &= marks - 1) {
+        tieaware_prefetch(bits + (((uint32_t)documents[tieaware_lowest_bit(marks)] & mask) >> 6));
+    }
+}
+
+/* lower: lowers the bounds of absent documents, and marks the bounds that reach the floor, except for those that did not
+ * before. Few documents take less time one by one.
  *
  * The number that is subtracted was added before: `lacking` or, for documents that were seen in several lists,
- * `largest`. With bases, it is the number that `add_lacking` added. Returns the number of documents that are left.
+ * `largest`. With bases, of which there are n, it is the number that `add_lacking` added.
  */
-#define TIEAWARE_TEST(NAME, LACKING)                                                                         \
-    TIEAWARE_CLONES static ptrdiff_t NAME(int32_t *restrict documents, double *restrict bounds,              \
-                                          double *restrict bases, uint8_t *restrict seen,                    \
-                                          ptrdiff_t n, const uint64_t *bits, uint32_t mask, double largest,  \
-                                          double lacking, double query_weight, double floor) {               \
-        ptrdiff_t kept = 0;                                                                                  \
-        (void)bases, (void)query_weight;                                                                     \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                                  \
-            const int32_t document = documents[i];                                                           \
-            const uint32_t at = (uint32_t)document & mask;                                                   \
-            const int has = (int)(bits[at >> 6] >> (at & 63) & 1);                                           \
-            const double lower = bounds[i] - (seen[i] ? largest : LACKING), bound = has ? bounds[i] : lower; \
-            const uint8_t was_seen = seen[i];                                                                \
-            documents[kept] = document;                                                                      \
-            bounds[kept] = bound;                                                                            \
-            if (bases) bases[kept] = bases[i];                                                               \
-            seen[kept] = was_seen;                                                                           \
-            kept += !(bound < floor);                                                                        \
-        }                                                                                                    \
-        return kept;                                                                                         \
+enum { TIEAWARE_FEW_ABSENT = 20 };
+
+static inline uint64_t tieaware_subtract(double *restrict bounds, const double *lacking, uint64_t absent, uint64_t seen,
+                                         double largest, double floor) {
+    double impacts[TIEAWARE_ENTRIES];
+    uint64_t reach = 0;
+    for (int i = 0; i < TIEAWARE_ENTRIES; i++) impacts[i] = seen & tieaware_bit[i] ? largest : lacking[i];
+    for (int i = 0; i < TIEAWARE_ENTRIES; i++) impacts[i] = absent & tieaware_bit[i] ? impacts[i] : 0.0;
+    for (int i = 0; i < TIEAWARE_ENTRIES; i++) bounds[i] -= impacts[i];
+    for (int i = 0; i < TIEAWARE_ENTRIES; i++) reach += bounds[i] < floor ? 0 : tieaware_bit[i];
+    return reach;
+}
+
+#define TIEAWARE_SUBTRACT_FEW(LACKING)                                         \
+    uint64_t below = 0;                                                        \
+    for (uint64_t rest = absent; rest; rest &= rest - 1) {                     \
+        const int i = tieaware_lowest_bit(rest);                               \
+        const double bound = bounds[i] - (seen >> i & 1 ? largest : LACKING); \
+        bounds[i] = bound;                                                     \
+        below |= (uint64_t)(bound < floor) << i;                               \
+    }                                                                          \
+    return ~below;
+
+TIEAWARE_CLONES static uint64_t tieaware_lower(double *bounds, uint64_t absent, uint64_t seen, double largest,
+                                               double missing, double floor) {
+    if (tieaware_bits_set(absent) > TIEAWARE_FEW_ABSENT) {
+        double lacking[TIEAWARE_ENTRIES];
+        for (int i = 0; i < TIEAWARE_ENTRIES; i++) lacking[i] = missing;
+        return tieaware_subtract(bounds, lacking, absent, seen, largest, floor);
     }
-TIEAWARE_TEST(tieaware_test, lacking)
-TIEAWARE_TEST(tieaware_test_with_bases, tieaware_lacking(largest, lacking, query_weight, bases[i]))
+    TIEAWARE_SUBTRACT_FEW(missing)
+}
+
+TIEAWARE_CLONES static uint64_t tieaware_lower_with_bases(double *bounds, const double *bases, int n, uint64_t absent,
+                                                          uint64_t seen, double largest, double missing,
+                                                          double query_weight, double floor) {
+    if (tieaware_bits_set(absent) > TIEAWARE_FEW_ABSENT) {
+        double lacking[TIEAWARE_ENTRIES];
+        for (int i = 0; i < n; i++) lacking[i] = tieaware_lacking(largest, missing, query_weight, bases[i]);
+        for (int i = n; i < TIEAWARE_ENTRIES; i++) lacking[i] = 0.0;
+        return tieaware_subtract(bounds, lacking, absent, seen, largest, floor);
+    }
+    TIEAWARE_SUBTRACT_FEW(tieaware_lacking(largest, missing, query_weight, bases[i]))
+}
 
 #endif

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from tieaware.kernels import _term_lists
 from tieaware.retrieval import accumulators
 from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, posting_lists, top
 from tieaware.retrieval.postings import Postings
@@ -417,3 +418,82 @@ def test_bounds_of_entries_are_checked_and_invalid_documents_are_skipped():
     ):  # fmt: skip
         with pytest.raises(ValueError, match=problem):
             union(lists, terms, given, n, 5, base=base, bounds=wrong)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.uint16])
+@pytest.mark.parametrize(("n", "size"), [(500, 6), (200_000, 40), (5_000, 2_000)])
+def test_only_postings_up_to_the_cuts_count(n, size, dtype):
+    """Candidates in any order, some of them twice or invalid, are scored by the postings that count."""
+    lists = drawn(4, n, (0.5, 0.02, 0.005), dtype)
+    rng = np.random.default_rng(n)
+    candidates = rng.integers(-3, n + 3, 3 * size).astype(np.int32)
+    each = posting_lists(
+        np.arange(0, 3 * size, size), np.arange(size, 3 * size + 1, size), candidates, np.zeros(3 * size, dtype)
+    )
+    for own_lists in (lists, with_bitmaps(lists, n)):
+        made = own_lists.made()
+        for cut_weights in ([-np.inf, -np.inf, np.inf], [lists.weights[0], lists.weights[-1], 0.0], [np.inf] * 3):
+            cuts = accumulators.Cuts(np.array(cut_weights, np.float64), np.array([n // 2, n // 3, n], np.int32))
+            expected = Counter()
+            for i, q in enumerate(lists.query_weights):
+                own = slice(lists.starts[i], lists.stops[i])
+                for d, w in zip(lists.documents[own].tolist(), lists.weights[own].tolist(), strict=True):
+                    if w > cut_weights[i] or (w == cut_weights[i] and d <= cuts.documents[i]):
+                        expected[d] += q * w
+            scores = {d: expected[d] for d in set(candidates.tolist()) if expected[d] > 0}
+            found = union(each, np.arange(3), made, n, 10, whole_ties=True, cuts=cuts)
+            assert pairs(found) == ranked(scores, 10, True)
+
+
+def test_cuts_are_checked():
+    lists = drawn(4, 100, (0.5, 0.2), np.float32)
+    candidates = posting_lists(lists.starts, lists.stops, lists.documents, lists.weights)
+    cuts = accumulators.Cuts(np.zeros(2), np.zeros(2, np.int32))
+    assert union(candidates, np.arange(2), lists.made(), 100, 5, cuts=cuts) is not None
+    for which, wrong, options in (
+        (np.arange(2), cuts._replace(weights=np.zeros(1)), {}),
+        (np.arange(2), cuts._replace(documents=np.zeros(3, np.int32)), {}),
+        (np.array([1, 0]), cuts, {}), (np.arange(1), cuts, {}), (np.arange(2), cuts, {"at_least": 2}),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"cut|lists"):
+            union(candidates, which, lists.made(), 100, 5, cuts=wrong, **options)
+
+
+def test_arrays_of_queries_are_concatenated():
+    arrays = np.array([3, 1]), np.empty(0, np.int64), np.array([7])
+    together, offsets = _term_lists.concatenated(arrays)
+    assert together.tolist() == [3, 1, 7]
+    assert offsets.tolist() == [0, 2, 2, 3]
+    assert _term_lists.concatenated(())[1].tolist() == [0]
+    for other in (np.array([1], np.int32), np.ones(1), np.array([[1]]), np.arange(6)[::2], [1], None,
+                  np.array([1]).astype(">i8")):  # fmt: skip
+        assert _term_lists.concatenated((*arrays, other)) is None
+
+
+def test_sums_and_largest_products_of_queries():
+    values, offsets = np.array([0.1, 0.2, 0.3, -5.0, 2.0]), np.array([0, 3, 3, 5])
+    assert _term_lists.sums(values, offsets).tolist() == [0.1 + 0.2 + 0.3, 0, -3]
+    assert _term_lists.largest_products(np.ones(5), values, offsets).tolist() == [0.3, 0, 2]
+    assert _term_lists.largest_products(values, np.ones(5), offsets).tolist() == [0.3, 0, 0]
+    assert _term_lists.largest_products(np.full(5, np.nan), values, offsets).tolist() == [0, 0, 0]
+    for wrong in ([0, 6], [-1, 5], [3, 2]):
+        with pytest.raises(ValueError, match="offsets"):
+            _term_lists.sums(values, np.array(wrong))
+        with pytest.raises(ValueError, match="offsets"):
+            _term_lists.largest_products(values, values, np.array(wrong))
+    with pytest.raises(ValueError, match="weight"):
+        _term_lists.largest_products(np.ones(4), values, offsets)
+
+
+def test_lists_of_found_documents_are_replaced():
+    first = [([4, 2], (1, 2, 3)), ([], (4, 5, 6)), ([9], (7, 8, 9))]
+    second = [([1, 0, 3], (10, 20, 30)), ([5], (1, 1, 1))]
+    lists = [
+        accumulators.FoundLists.of([Found(np.array(d, np.int32), np.array(d, float), *costs) for d, costs in each])
+        for each in (first, second)
+    ]
+    replaced = lists[0].replaced(np.array([1, 2]), lists[1])
+    assert replaced.offsets.tolist() == [0, 2, 5, 6]
+    assert replaced.documents.tolist() == replaced.scores.tolist() == [4, 2, 1, 0, 3, 5]
+    assert replaced.costs.tolist() == [[1, 2, 3], [14, 25, 36], [8, 9, 10]]
+    assert lists[0].costs.tolist()[1] == [4, 5, 6]

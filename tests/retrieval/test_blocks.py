@@ -41,8 +41,8 @@ def search(blocks, terms, query_weights, k, *, at_least=1, floor=0.0, **options)
         np.concatenate([query_weights[:1], query_weights, query_weights[:1]]),
         np.cumsum([0, min(n, 1), n, min(n, 1)]),
     )  # fmt: skip
-    found = blocks.search(alone, k, at_least=np.array([at_least]), floors=np.array([floor]), **options)[0]
-    again = blocks.search(other, k, at_least=np.array([1, at_least, 1]), floors=np.array([0, floor, 0.0]), **options)[1]
+    found = blocks.search(alone, k, at_least=np.array([at_least]), floors=np.array([floor]), **options).of_query(0)
+    again = blocks.search(other, k, at_least=np.array([1, at_least, 1]), floors=np.array([0, floor, 0.0]), **options).of_query(1)
     assert_same(found, again)
     assert found[2:] == again[2:]
     return found
@@ -52,7 +52,7 @@ def both(lists, blocks, k, n=N, base=None, until=None, **options):
     """Search block by block, and by accumulators."""
     terms = np.arange(len(lists.starts))
     mine = search(blocks, terms, lists.query_weights, k, base=base, until=until, **options)
-    values, _, order = (None, None, None) if base is None else base
+    values, order = (None, None) if base is None else (base.values, base.order)
     rest = float(np.sum(lists.query_weights * blocks.largest)) * 1.001
     plain = accumulate(
         TermLists(blocks.lists, terms, lists.query_weights), n, k, base=values, order=order, rest=rest, until=until,
@@ -191,8 +191,8 @@ def test_methods_with_other_weightings():
         {"k": 0}, {"until": N + 1}, {"at_least": np.array([0])}, {"at_least": np.ones(2, np.int64)},
         {"largest": np.ones(2)}, {"query_weights": np.ones(2)}, {"terms": np.array([9])}, {"floors": np.ones(3)},
         {"offsets": np.array([0, 2])}, {"offsets": np.array([-1, 1])}, {"offsets": np.empty(0, np.int64)},
-        {"base": np.ones(3), "block_bases": np.ones(N)}, {"base": np.ones(N)},
-        {"base": np.ones(N), "block_bases": np.ones(2)}, {"order": np.zeros(3, np.int32)},
+        {"base": np.ones(3), "base_parts": np.ones(N, np.uint16)}, {"base": np.ones(N)},
+        {"base": np.ones(N), "base_parts": np.ones(2, np.uint16)}, {"order": np.zeros(3, np.int32)},
         {"memory": _blocks.Memory(5)}, {"maxima": _blocks.Maxima(np.ones((1, 2), np.uint8), np.ones(1))},
     ],
     ids=" ".join,
@@ -202,10 +202,10 @@ def test_arguments_that_do_not_fit_are_refused(change):
     arguments = {
         "postings": blocks.lists, "maxima": blocks.maxima, "terms": np.array([1]), "query_weights": np.ones(1),
         "largest": blocks.largest[1:2], "offsets": np.array([0, 1]), "at_least": np.ones(1, np.int64),
-        "floors": np.zeros(1), "n_documents": N, "k": 1, "base": None, "block_bases": None, "order": None, "until": N,
+        "floors": np.zeros(1), "n_documents": N, "k": 1, "base": None, "base_parts": None, "order": None, "until": N,
         "whole_ties": False, "highest": 0.0, "memory": _blocks.Memory(N),
     }  # fmt: skip
-    assert _blocks.search(**arguments)[0][0] is not None
+    assert _blocks.search(**arguments)[-1].all()
     with pytest.raises(ValueError, match=r"must|range|no list"):
         _blocks.search(**{**arguments, **change})
 

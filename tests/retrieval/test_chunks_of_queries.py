@@ -4,14 +4,27 @@ import numpy as np
 import pytest
 
 from tieaware.errors import InputError
-from tieaware.retrieval import Champions, ClusterPruning, Exact, GlobalChampions, HighLow, Index, Method
+from tieaware.retrieval import (
+    AtLeast,
+    Champions,
+    ClusterPruning,
+    Exact,
+    GlobalChampions,
+    HighLow,
+    ImpactOrdered,
+    Index,
+    Method,
+    NetScore,
+    Tiers,
+)
 from tieaware.retrieval.index import Query
 from tieaware.retrieval.method import posting_weights, query_weights
 
 METHODS = (
     Champions(r=4), Champions(r=20, weighting="bm25"), Champions(r=2, fallback=True),
     Champions(r=5, weighting="lm-dirichlet:2000", fallback=True), GlobalChampions(r=6), HighLow(r=3, m=2),
-    ClusterPruning(b2=2), ClusterPruning(b1=2, b2=3, weighting="bm25"), Exact(),
+    ClusterPruning(b2=2), ClusterPruning(b1=2, b2=3, weighting="bm25"), Exact(), ImpactOrdered(postings=0.2),
+    ImpactOrdered(postings=9, weighting="bm25"), Tiers(quantiles=(0.9, 0.5)), AtLeast(m=2), NetScore(weighting="bm25"),
 )  # fmt: skip
 
 

@@ -128,48 +128,96 @@ def test_prefixes_equal_a_heap_of_segments(distinct):
     documents, weights = documents[order], weights[order]
     segments = np.append(np.append(0, 1 + np.flatnonzero(np.diff(term) | (np.diff(weights) != 0))), starts[-1])
     term_starts = np.searchsorted(segments, starts)
-    sums, fewer = _prefixes.Sums(n), 0
-    for query, share_read, most, floor, by_term in product(
-        (np.ones(6), np.array([0.5, 9, 1, 1, 3, 2]), np.array([0, -1.0, 0.3, 0.3, 1, -0.2])), (1.0, 0.1, 0.013),
-        (2**63 - 1, 0, 1, 500), (0.0, 0.4, 1.0), (False, True),
-    ):  # fmt: skip
+    queries = np.ones(6), np.array([0.5, 9, 1, 1, 3, 2]), np.array([0, 1.0, 0.3, 0.3, 1, 0.2])
+    left_out = 0
+    for share_read, most, floor, by_term in product(
+        (1.0, 0.1, 0.013), (2**63 - 1, 0, 1, 500), (0.0, 0.4, 1.0), (False, True)
+    ):
         limits = share_read, most, floor, by_term
-        begins, stops, *_ = _impacts.choose(np.arange(6), term_starts, segments, weights, query, *limits)
-        expected = np.zeros(n)
-        for q, a, b in zip(query, begins, stops, strict=True):
-            expected[documents[a:b]] += q * weights[a:b].astype(np.float64)
-        scores = {d: s for d, s in enumerate(expected.tolist()) if s > 0}
-        for k, whole_ties in ((1, False), (20, True), (20, False), (10**9, False)):
-            found = _prefixes.search(
-                np.arange(6), starts, documents, weights, query, *limits, k, whole_ties, sums
-            )
-            assert list(zip(found[0].tolist(), found[1].tolist(), strict=True)) == reference.top(scores, k, whole_ties)
-            # Documents that cannot be among the top k may get no score.
-            assert min(k, len(scores)) <= found[2] <= len(scores)
-            fewer += found[2] < len(scores) / 2
-            assert found[4] == (stops - begins).sum()
-    assert fewer > 20
+        chosen = [_impacts.choose(np.arange(6), term_starts, segments, weights, query, *limits) for query in queries]
+        for k in (1, 20, 10**9):
+            (begins, leads), (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
+                np.tile(np.arange(6), 3), np.array([0, 6, 12, 18]), starts, documents, weights, np.concatenate(queries),
+                *limits, k,
+            )  # fmt: skip
+            assert n_read.tolist() == [(stops - first).sum() for first, stops, *_ in chosen]
+            for i, (t, (q, (first, stops, *_))) in enumerate(
+                (t, each) for each in zip(np.concatenate(queries).reshape(3, 6), chosen, strict=True) for t in range(6)
+            ):
+                a, stop, lead = first[t], stops[t], leads[i]
+                assert begins[i] == a <= lead <= stop
+                own, own_documents = weights[starts[t] : starts[t + 1]], documents[starts[t] : starts[t + 1]]
+                counts = (own > cuts[i]) | ((own == cuts[i]) & (own_documents <= last[i]))
+                assert counts.tolist() == [j < stop - a for j in range(len(own))]
+                assert largest[i] == weights[a:stop].max(initial=0)
+                assert missing[i] == weights[lead:stop].max(initial=0)
+                assert kth[i] == (np.sort(weights[a:lead])[-k] if lead - a >= k else 0)
+                left_out += stop - lead
+            # A document without a leading posting cannot reach a score that k documents reach.
+            for i, q in enumerate(queries):
+                own = slice(6 * i, 6 * i + 6)
+                assert (q * missing[own]).sum() < (q * kth[own]).max() or not missing[own].any()
+    assert left_out > 10_000
 
 
 def test_prefixes_are_checked():
-    terms, starts, own, sums = np.array([0]), np.array([0, 2]), np.ones(1), _prefixes.Sums(3)
+    terms, offsets, starts, own = np.array([0]), np.array([0, 1]), np.array([0, 2]), np.ones(1)
     documents, weights = np.array([0, 1], np.int32), np.array([2, 1], np.float32)
-    limits = 1.0, 9, 0.0, False, 5, False
-
-    def search(terms=terms, starts=starts, documents=documents, weights=weights, own=own):
-        return _prefixes.search(terms, starts, documents, weights, own, *limits, sums)
-
-    assert search()[0].tolist() == [0, 1]
-    assert search(documents=np.array([-1, 3], np.int32))[0].tolist() == []
-    assert search(own=np.array([np.inf])) is None
+    given = {"terms": terms, "offsets": offsets, "starts": starts, "documents": documents, "weights": weights,
+             "query_weights": own, "share_read": 1.0, "most": 9, "share": 0.0, "by_term": False, "k": 5}  # fmt: skip
+    assert _prefixes.choose_all(**given)[0].tolist() == [[0], [2]]
     for wrong in (
-        {"terms": np.array([1])}, {"starts": np.array([0, 3])}, {"starts": np.array([-1, 2])},
-        {"weights": weights[:1]}, {"own": np.ones(2)},
+        {"terms": np.array([1])}, {"terms": np.array([-1])}, {"starts": np.array([0, 3])}, {"starts": np.array([-1, 2])},
+        {"starts": np.array([1, 0])}, {"weights": weights[:1]}, {"query_weights": np.ones(2)}, {"k": 0},
+        {"offsets": np.array([0, 2])}, {"offsets": np.array([-1, 1])}, {"offsets": np.array([1, 0])},
+        {"offsets": np.empty(0, np.int64)},
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=r"terms|starts|weight"):
-            search(**wrong)
-    with pytest.raises(ValueError, match="n_documents"):
-        _prefixes.Sums(-1)
+        with pytest.raises(ValueError, match=r"terms|offsets|weight"):
+            _prefixes.choose_all(**{**given, **wrong})
+
+
+@pytest.fixture(scope="module")
+def large_index():
+    """Return an index with bitmaps and filters, in which the weights of two postings are seldom equal."""
+    rng = np.random.default_rng(11)
+    n = 9000
+    sizes = rng.integers(4, 20, n)
+    tokens = np.minimum(rng.zipf(1.2, sizes.sum()) - 1, 799).astype(np.int32)
+    return Index.from_tokens((tokens, np.append(0, np.cumsum(sizes))), [str(i) for i in range(800)])
+
+
+@pytest.mark.parametrize("weighting", ["lnc.ltc", "bm25"])
+@pytest.mark.parametrize("order", ["impact", "idf"])
+def test_candidates_with_a_leading_posting_equal_segments(large_index, weighting, order):
+    """Prefixes and candidates give the documents, the scores and the postings that segments give."""
+    index, names, fewer = large_index, large_index.documents.to_list(), 0
+    words = ([0], [799, 0], [0, 1, 5, 5, 30], [2, 40, 200], [3, 3, 3, 450, 7], [60, 61, 62, 90], [])
+    queries = {i: [str(word) for word in each] for i, each in enumerate(words)}
+    for postings, floor in product((10**9, 0, 5, 700, 0.02, 0.1, 0.5, 0.9), (0.0, 0.3)):
+        method = ImpactOrdered(postings=postings, floor=floor, order=order, weighting=weighting)
+        for k, whole_ties in product((1, 10, 200, 20_000), (False, True)):
+            assert method._searcher_of_chunks(index, k, whole_ties) is not None
+            run, costs = method.counted(index, queries, k, whole_ties=whole_ties)
+            segments, found = method._in_segments(index, k, whole_ties), run.documents.to_list()
+            for i, query in queries.items():
+                expected, own = segments(index.query(query)), slice(run.offsets[i], run.offsets[i + 1])
+                assert found[own] == [names[d] for d in expected.documents.tolist()]
+                assert run.scores[own].tobytes() == expected.scores.tobytes()
+                assert costs.postings[i] == expected.n_postings
+                assert len(expected.documents) <= costs.documents[i] <= expected.n_documents
+                fewer += costs.documents[i] < expected.n_documents / 4
+    assert fewer > 100
+
+
+def test_weights_that_give_no_bounds_are_read_in_segments(large_index):
+    method, query = ImpactOrdered(postings=0.1), large_index.query(["5", "30", "200"])
+    find, segments = method.searcher(large_index, 10, True), method._in_segments(large_index, 10, True)
+    for weights in ([1.0, -1.0, 2.0], [np.inf, 1.0, 1.0], [-1.0, -2.0, -3.0]):
+        own = query._replace(weights=np.array(weights))
+        found, expected = find(own), segments(own)
+        assert found.documents.tolist() == expected.documents.tolist()
+        assert found.scores.tobytes() == expected.scores.tobytes()
+        assert found[2:] == expected[2:]
 
 
 def test_segments_beyond_the_postings_are_refused():

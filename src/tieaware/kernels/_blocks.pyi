@@ -21,10 +21,10 @@ def search(
     n_documents: int,
     k: int,
     base: NDArray[np.float64] | None,
-    block_bases: NDArray[np.float64] | None,
+    base_parts: NDArray[np.uint16] | None,
     order: NDArray[np.int32] | None,
     until: int,
     whole_ties: bool,
     highest: float,
     memory: Memory,
-) -> list[tuple[NDArray[np.int32] | None, NDArray[np.float64] | None, int, int, int]]: ...
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]: ...

@@ -26,6 +26,9 @@ def search(
     missing_with_base: bool,
     filter_starts: NDArray[np.int64] | None,
     filter_words: NDArray[np.uint64] | None,
+    ascending: bool,
+    cut_weights: NDArray[np.float64] | None,
+    cut_documents: NDArray[np.int32] | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]: ...
 def score(
     candidates: NDArray[np.int32],

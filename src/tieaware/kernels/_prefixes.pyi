@@ -1,11 +1,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-class Sums:
-    def __init__(self, n_documents: int) -> None: ...
-
-def search(
+def choose_all(
     terms: NDArray[np.int64],
+    offsets: NDArray[np.int64],
     starts: NDArray[np.int64],
     documents: NDArray[np.int32],
     weights: NDArray[np.float32],
@@ -15,6 +13,4 @@ def search(
     share: float,
     by_term: bool,
     k: int,
-    whole_ties: bool,
-    sums: Sums,
-) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int, int] | None: ...
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...

@@ -159,6 +159,12 @@ class TermLists(NamedTuple):
         return 0.0 if self.document_parts is None else float(np.cumsum(np.append(0.0, self.query_weights))[-1])
 
 
+def ranges(starts: Integers, sizes: Integers) -> Integers:
+    """Return the numbers of several ranges, one after the other, given their first numbers and sizes."""
+    rows: Integers = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+    return rows
+
+
 class Found(NamedTuple):
     """The top documents of a query with their scores, and the costs of the search.
 
@@ -207,6 +213,16 @@ class FoundLists(NamedTuple):
             np.concatenate([np.empty(0), *(each.scores for each in chunks)]),
             np.concatenate([np.empty((0, 3), np.int64), *(each.costs for each in chunks)]),
         )
+
+    def replaced(self, which: Integers, found: FoundLists) -> FoundLists:
+        """Replace the documents of the queries with these indices, and add the costs."""
+        starts, sizes, costs = self.offsets[:-1].copy(), np.diff(self.offsets), self.costs.copy()
+        starts[which], sizes[which] = len(self.documents) + found.offsets[:-1], np.diff(found.offsets)
+        costs[which] += found.costs
+        rows = ranges(starts, sizes)
+        documents = np.concatenate([self.documents, found.documents])[rows]
+        scores = np.concatenate([self.scores, found.scores])[rows]
+        return FoundLists(np.append(0, np.cumsum(sizes)), documents, scores, costs)
 
     def of_query(self, i: int) -> Found:
         """Return the documents of query `i`."""
@@ -297,12 +313,12 @@ class EntryBounds(NamedTuple):
 
     Attributes
     ----------
-    largest : float64[n_terms]
-        The largest weight of each term.
-    missing : float64[n_terms]
-        The largest weight of each term in a document that its list lacks. If `is_with_base`, the largest sum of such a
+    largest : float64[n_lists]
+        The largest weight of each list's term.
+    missing : float64[n_lists]
+        The largest weight of the term in a document that the list lacks. If `is_with_base`, the largest sum of such a
         weight and the base of the document.
-    kth_largest : float64[n_terms]
+    kth_largest : float64[n_lists]
         A weight that at least k entries of the list reach, or 0.
     bases : float64[n_entries] or None
         The base of each entry's document, at least 0, if there is a base.
@@ -322,13 +338,24 @@ class EntryBounds(NamedTuple):
     filter_words: NDArray[np.uint64] | None = None
 
 
+class Cuts(NamedTuple):
+    """Which postings of a term count, for each list of candidates: those with a weight above the cut.
+
+    Of the postings whose weight is the cut, those of documents up to a last one count. An infinite cut means that no
+    posting counts, and one of -infinity that all do.
+    """
+
+    weights: Values
+    documents: Numbers
+
+
 _NO_BOUNDS = (None, None, None, None, 0.0, False, None, None)
 
 
 def score_unions(
     candidates: PostingLists, which: Integers, which_offsets: Offsets, lists: TermLists, offsets: Offsets,
     n_documents: int, k: int, *, at_least: int | Integers = 1, fewest: int = 0, base: Values | None = None,
-    whole_ties: bool = False, bounds: EntryBounds | None = None,
+    whole_ties: bool = False, bounds: EntryBounds | None = None, cuts: Cuts | None = None,
 ) -> FoundLists:  # fmt: skip
     """Score the documents that are in some lists, and return the k of them with the highest scores; for each query.
 
@@ -345,15 +372,18 @@ def score_unions(
     fewest : int
         A query with fewer candidates is not searched: it has no documents, and its costs are -1.
     bounds : EntryBounds, optional
-        Bounds by which entries that cannot be among the top k are left out, with the numbers of the terms as those of
-        the lists. Entries that are left out one by one count as read; those of whole lists that are left out do not.
+        Bounds by which entries that cannot be among the top k are left out. There must be a list of candidates for each
+        term. Entries that are left out one by one count as read; those of whole lists that are left out do not.
+    cuts : Cuts, optional
+        Which postings of the lists of terms count. The documents of the lists of candidates, whose numbers must be
+        consecutive from 0, need not ascend then.
     """
     # A document part may be negative, so the weights give no bounds of scores.
     own = _NO_BOUNDS if bounds is None or lists.document_parts is not None else bounds
     return FoundLists(*_candidates.search(
         candidates, which, which_offsets, np.full(len(which_offsets) - 1, at_least, np.int64), fewest, n_documents,
         lists.postings, lists.terms, lists.query_weights, offsets, base, lists.document_parts,
-        min(k, LARGEST), whole_ties, *own,
+        min(k, LARGEST), whole_ties, *own, cuts is None, *(cuts or (None, None)),
     ))  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tieaware.checks.arrays import Integers, Values
 from tieaware.kernels import _blocks, _term_lists
 from tieaware.kernels._term_lists import PostingLists
-from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, TermLists, accumulate, posting_lists
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, FoundLists, TermLists, accumulate, posting_lists
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import WeightedQueries, bitmaps_of, dense_lists, posting_weights
 from tieaware.retrieval.postings import LARGEST, LONG, Numbers, Postings
@@ -28,20 +28,25 @@ class Base(NamedTuple):
     ----------
     values : float64[n_documents]
         The number of each document.
-    of_blocks : float64[n_blocks]
-        The largest number of each block.
+    parts : uint16[n_blocks]
+        The largest number of each block in 65535 parts of the largest of all, rounded up.
     order : int32[n_documents]
         The number with which each document is found.
     """
 
     values: Values
-    of_blocks: Values
+    parts: NDArray[np.uint16]
     order: Numbers
 
     @classmethod
     def of(cls, values: Values, order: Numbers) -> Base:
         """Find the largest number of each block, which is that of its first document."""
-        return cls(values, np.ascontiguousarray(values[::BLOCK]), order)
+        of_blocks = values[::BLOCK]
+        parts = np.zeros(len(of_blocks))
+        if len(values) and values[0] > 0:
+            # The factor covers the error of the division.
+            parts = np.minimum(np.ceil(of_blocks / values[0] * (65535 * (1 + 2.0**-40))), 65535)
+        return cls(values, parts.astype(np.uint16), order)
 
 
 class Blocks(NamedTuple):
@@ -78,7 +83,7 @@ class Blocks(NamedTuple):
     def search(
         self, queries: WeightedQueries, k: int, *, at_least: Integers | None = None, base: Base | None = None,
         floors: Values | None = None, until: int | None = None, whole_ties: bool = False,
-    ) -> list[Found]:  # fmt: skip
+    ) -> FoundLists:  # fmt: skip
         """Return the k documents with the highest scores above 0 for each query, as `accumulate` does.
 
         All documents are scored if too many blocks would have to be, or if a query weight is negative. Documents that
@@ -96,7 +101,7 @@ class Blocks(NamedTuple):
             The number of documents to search; by default all.
         """
         n, until = len(queries.queries), self.n_documents if until is None else until
-        values, of_blocks, order = (None, None, None) if base is None else base
+        values, parts, order = (None, None, None) if base is None else base
         largest = self.largest[queries.terms]
         lists_needed = np.ones(n, np.int64) if at_least is None else at_least
         highest = float(values[0]) if values is not None and len(values) else 0.0
@@ -104,17 +109,17 @@ class Blocks(NamedTuple):
             memory = self.idle.pop()
         except IndexError:
             memory = _blocks.Memory(self.n_documents)
-        results = _blocks.search(
+        *found, is_complete = _blocks.search(
             self.lists, self.maxima, queries.terms, queries.weights, largest, queries.offsets, lists_needed,
-            np.zeros(n) if floors is None else floors, self.n_documents, min(k, LARGEST), values, of_blocks, order,
-            until, whole_ties, highest, memory,
+            np.zeros(n) if floors is None else floors, self.n_documents, min(k, LARGEST), values, parts, order, until,
+            whole_ties, highest, memory,
         )  # fmt: skip
         self.idle.append(memory)
-        found = []
-        for i, (documents, scores, n_scored, n_comparisons, n_postings) in enumerate(results):
-            if documents is not None and scores is not None:
-                found.append(Found(documents, scores, n_postings, n_scored, n_comparisons))
-                continue
+        lists = FoundLists(*found)
+        if is_complete.all():
+            return lists
+        every = [lists.of_query(i) for i in range(n)]
+        for i in np.flatnonzero(~is_complete):
             own = slice(queries.offsets[i], queries.offsets[i + 1])
             # Bounds are added in the order of the lists, as scores are, so rounding cannot lift a score above their
             # sum.
@@ -124,8 +129,8 @@ class Blocks(NamedTuple):
                 at_least=int(lists_needed[i]), base=values, floor=0.0 if floors is None else float(floors[i]),
                 order=order, rest=rest, until=until, whole_ties=whole_ties,
             )  # fmt: skip
-            found.append(_with_costs(all_scored, n_postings, n_scored, n_comparisons))
-        return found
+            every[i] = _with_costs(all_scored, *every[i][2:])
+        return FoundLists.of(every)
 
 
 def _with_costs(found: Found, *costs: int) -> Found:

@@ -211,7 +211,8 @@ def among(
     by_base : bool
         Whether the lists have the documents with the largest sums of weight and base, instead of weight.
     """
-    lists, n_documents, candidates = weighted_lists(index, weighting, bitmaps=True), len(index), champions.lists()
+    lists, n_documents = weighted_lists(index, weighting, bitmaps=True), len(index)
+    candidates = index.prepared(("lists", name), champions.lists)
     parts = document_parts(index, weighting)
     # The rank is rounded up to a power of two, so that the index caches few such arrays.
     rank = 1 << (k - 1).bit_length()

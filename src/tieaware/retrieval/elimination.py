@@ -169,8 +169,8 @@ class AtLeast(Method):
         blocks = blocks_of(index, self.weighting)
 
         def find(queries: WeightedQueries) -> FoundLists:
-            needed = self._needed(np.diff(queries.offsets))
-            return FoundLists.of(blocks.search(queries, k, at_least=needed, whole_ties=whole_ties))
+            needed = self._needed(queries.sizes)
+            return blocks.search(queries, k, at_least=needed, whole_ties=whole_ties)
 
         return find
 

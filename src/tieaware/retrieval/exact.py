@@ -161,4 +161,9 @@ def nth_largest_of(starts: Offsets, weights: Weights, rank: int) -> Values:
 
 def score_of_k(query_weights: Values, kth_largest: Values) -> float:
     """Return a score that at least k documents reach by a single term; 0 if the query has a negative weight."""
-    return _term_lists.largest_product(query_weights, kth_largest)
+    return float(scores_of_k(query_weights, kth_largest, np.array([0, len(query_weights)]))[0])
+
+
+def scores_of_k(query_weights: Values, kth_largest: Values, offsets: Offsets) -> Values:
+    """Return such a score for each query; the weights of query i are those from ``offsets[i]`` to ``offsets[i + 1]``."""
+    return _term_lists.largest_products(query_weights, kth_largest, offsets)

@@ -14,10 +14,27 @@ import numpy as np
 from tieaware.checks.arguments import is_integer, number, one_of, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.kernels import _impact_sums, _impacts, _prefixes
-from tieaware.retrieval.accumulators import Found, TermLists, accumulate, posting_lists
+from tieaware.retrieval.accumulators import (
+    Cuts,
+    EntryBounds,
+    Found,
+    FoundLists,
+    TermLists,
+    accumulate,
+    posting_lists,
+    score_unions,
+)
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, posting_weights, query_weights
+from tieaware.retrieval.method import (
+    Method,
+    WeightedQueries,
+    filters_of,
+    one_by_one,
+    posting_weights,
+    query_weights,
+    weighted_lists,
+)
 from tieaware.retrieval.postings import LARGEST, Numbers, Postings, over_terms
 from tieaware.retrieval.weighting import Weights
 
@@ -142,23 +159,81 @@ class ImpactOrdered(Method):
         """Sort the postings by weight, and return the search function."""
         if self.postings is None and self.floor == 0:
             return Exact(weighting=self.weighting).searcher(index, k, whole_ties)
-        weights = posting_weights(index, self.weighting)
-        segments = index.prepared(("segments", self.weighting), lambda: Segments.of(index.postings, weights))
+        of_chunks = self._searcher_of_chunks(index, k, whole_ties)
+        if of_chunks is not None:
+            return one_by_one(of_chunks, index, self.weighting)
+        return self._in_segments(index, k, whole_ties)
+
+    def _searcher_of_chunks(
+        self, index: Index, k: int, whole_ties: bool
+    ) -> Callable[[WeightedQueries], FoundLists] | None:  # fmt: skip
+        """Return a search function for weights of which few are equal, which does not look at segments."""
+        segments = self._segments(index)
+        if segments is None or segments.weights.dtype != np.float32:
+            return None
+        if (len(segments.starts) - 1) * _SHORT <= len(segments.weights):
+            return None
+        lists = weighted_lists(index, self.weighting, bitmaps=True)
+        weights = segments.weights.astype(np.float32, copy=False)
+        in_segments = self._in_segments(index, k, whole_ties)
+
+        def find(queries: WeightedQueries) -> FoundLists:
+            is_bounded = np.isfinite(queries.weights) & (queries.weights >= 0)
+            if is_bounded.all():
+                return find_bounded(queries)
+            # Other weights give no bounds of scores.
+            others = np.unique(np.searchsorted(queries.offsets, np.flatnonzero(~is_bounded), side="right") - 1)
+            bounded = np.setdiff1d(np.arange(len(queries.queries)), others)
+            found, every = find_bounded(queries.those(bounded)), list(queries.each())
+            by_query = {i: found.of_query(j) for j, i in enumerate(bounded.tolist())}
+            by_query |= {i: in_segments(every[i]) for i in others.tolist()}
+            return FoundLists.of([by_query[i] for i in range(len(every))])
+
+        def find_bounded(queries: WeightedQueries) -> FoundLists:
+            terms, offsets = queries.terms, queries.offsets
+            ranges, (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
+                terms, offsets, index.postings.starts, segments.documents, weights, queries.weights, *self._limits,
+                min(k, LARGEST),
+            )  # fmt: skip
+            found = score_unions(
+                posting_lists(*ranges, segments.documents, weights), np.arange(len(terms)), offsets,
+                TermLists(lists, terms, queries.weights), offsets, len(index), k, whole_ties=whole_ties,
+                bounds=EntryBounds(largest, missing, kth, None, 0.0, False, *filters_of(index)),
+                cuts=Cuts(cuts, last),
+            )  # fmt: skip
+            found.costs[:, 0] = n_read
+            return found
+
+        return find
+
+    @property
+    def _limits(self) -> tuple[float, int, float, bool]:
+        """The limits on the postings to read, and their order, in the form that the kernels take."""
         share, most = (self.postings, None) if isinstance(self.postings, float) else (1.0, self.postings)
-        limits = share, _ALL if most is None else min(most, _ALL), self.floor, self.order == "idf"
-        faster = None
-        if weights.dtype == np.uint8:
-            faster = self._in_16_bits(index, segments, k, whole_ties, limits)
-        elif weights.dtype == np.float32 and (len(segments.starts) - 1) * _SHORT > len(weights):
-            faster = self._in_prefixes(index, segments, k, whole_ties, limits)
+        return share, _ALL if most is None else min(most, _ALL), self.floor, self.order == "idf"
+
+    def _segments(self, index: Index) -> Segments | None:
+        """Return the postings in descending order of weight, or None if all postings are read."""
+        if self.postings is None and self.floor == 0:
+            return None
+        weights = posting_weights(index, self.weighting)
+        return index.prepared(("segments", self.weighting), lambda: Segments.of(index.postings, weights))
+
+    def _in_segments(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
+        """Return a search function that looks at the segments."""
+        segments = self._segments(index)
+        assert segments is not None
+        in_16_bits = None
+        if segments.weights.dtype == np.uint8:
+            in_16_bits = self._in_16_bits(index, segments, k, whole_ties)
 
         def find(query: Query) -> Found:
             own_weights = query_weights(index, self.weighting, query)
-            found = faster(query.terms, own_weights) if faster is not None else None
+            found = in_16_bits(query.terms, own_weights) if in_16_bits is not None else None
             if found is not None:
                 return found
             starts, stops, *_ = _impacts.choose(
-                query.terms, segments.term_starts, segments.starts, segments.weights, own_weights, *limits
+                query.terms, segments.term_starts, segments.starts, segments.weights, own_weights, *self._limits
             )
             lists, chunk_size = segments.lists(query.terms, starts, stops, own_weights), _CHUNK
             if len(lists.terms) * _SHORT > (stops - starts).sum():
@@ -171,42 +246,14 @@ class ImpactOrdered(Method):
 
         return find
 
-    def _in_prefixes(
-        self, index: Index, segments: Segments, k: int, whole_ties: bool, limits: tuple[float, int, float, bool]
-    ) -> Callable[[Integers, Values], Found | None]:
-        """Return a search function for weights of which few are equal, which does not look at segments.
-
-        The function returns None if a weight of the query is not finite.
-        """
-        weights = segments.weights.astype(np.float32, copy=False)
-        # Sums that no thread is using, as for impacts of 8 bits.
-        idle: list[_prefixes.Sums] = []
-
-        def find(terms: Integers, own_weights: Values) -> Found | None:
-            try:
-                sums = idle.pop()
-            except IndexError:
-                sums = _prefixes.Sums(len(index))
-            found = _prefixes.search(
-                terms, index.postings.starts, segments.documents, weights, own_weights, *limits, min(k, LARGEST),
-                whole_ties, sums,
-            )  # fmt: skip
-            idle.append(sums)
-            if found is None:
-                return None
-            documents, scores, n_scored, n_comparisons, n_read = found
-            return Found(documents, scores, n_read, n_scored, n_comparisons)
-
-        return find
-
     def _in_16_bits(
-        self, index: Index, segments: Segments, k: int, whole_ties: bool, limits: tuple[float, int, float, bool]
+        self, index: Index, segments: Segments, k: int, whole_ties: bool
     ) -> Callable[[Integers, Values], Found | None]:
         """Return a search function for impacts of 8 bits, which it sums in 16 bits.
 
         The function returns None if the query's weights are not small integers, so that sums may not fit in 16 bits.
         """
-        n = len(index)
+        n, limits = len(index), self._limits
 
         # Accumulators that no thread is using. A thread takes them from this list and puts them back after its query.
         idle: list[_impact_sums.Accumulators] = []

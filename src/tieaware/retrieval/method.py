@@ -30,6 +30,7 @@ from tieaware.retrieval.accumulators import (
     FoundLists,
     TermLists,
     posting_lists,
+    ranges,
     score,
 )
 from tieaware.retrieval.index import Index, Query, QueryTerms
@@ -177,7 +178,7 @@ class Method(ABC):
         weighted_queries = WeightedQueries.of(index, self.weighting, analysed)
         find_chunk = _chunk_searcher(self, index, k, whole_ties)
         size = _CHUNK if n_threads == 1 else max(1, min(_CHUNK, len(analysed) // (4 * n_threads)))
-        edges = np.append(np.arange(0, len(analysed), size), len(analysed))
+        edges = np.array([*range(0, len(analysed), size), len(analysed)])
         with stage("queries", len(analysed), shown=False) as advance:
 
             def find_next(first: int, stop: int) -> FoundLists:
@@ -334,6 +335,18 @@ class WeightedQueries(NamedTuple):
             weights = np.concatenate([np.empty(0), *own])
         return cls(queries, together.terms, weights, together.offsets)
 
+    @property
+    def sizes(self) -> Integers:
+        """The number of terms of each query."""
+        return self.offsets[1:] - self.offsets[:-1]
+
+    def those(self, which: Integers) -> WeightedQueries:
+        """Return the queries with these indices."""
+        sizes = self.sizes[which]
+        rows = ranges(self.offsets[which], sizes)
+        queries = [self.queries[i] for i in which.tolist()]
+        return WeightedQueries(queries, self.terms[rows], self.weights[rows], np.append(0, np.cumsum(sizes)))
+
     def chunk(self, first: int, stop: int) -> WeightedQueries:
         """Return the queries from `first` to `stop`."""
         if first == 0 and stop == len(self.queries):
@@ -412,7 +425,8 @@ def _names(queries: Any) -> Identifiers:
     if not isinstance(queries, Mapping):
         raise unexpected("queries", "a mapping of ids to queries", shown(queries))
     names = Identifiers.from_sequence(list(queries), "queries")
-    if len(set(names)) < len(names):
+    # Distinct integers have distinct digits.
+    if names.kind != "integer" and len(set(names)) < len(names):
         twice = next(name for name, n in Counter(names).items() if n > 1)
         raise InputError("queries", f"the id {quoted(twice)} appears twice, as text and as a number")
     return names

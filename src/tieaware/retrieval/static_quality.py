@@ -121,12 +121,15 @@ class NetScore(Method):
             return Blocks.of(postings, by_quality.weights, DenseLists.of(postings, by_quality.weights), bitmaps)
 
         blocks = index.prepared(("blocks by quality", self.weighting), make)
-        base = Base.of(self.quality_weight * by_quality.quality, by_quality.order)
+        base = index.prepared(
+            ("base by quality", self.quality_weight),
+            lambda: Base.of(self.quality_weight * by_quality.quality, by_quality.order),
+        )
         until = int(share_of(len(index), self.share))
 
         def find(queries: WeightedQueries) -> FoundLists:
             weighted_queries = queries._replace(weights=self.score_weight * queries.weights)
-            return FoundLists.of(blocks.search(weighted_queries, k, base=base, until=until, whole_ties=whole_ties))
+            return blocks.search(weighted_queries, k, base=base, until=until, whole_ties=whole_ties)
 
         return find
 

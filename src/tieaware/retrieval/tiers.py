@@ -15,7 +15,7 @@ from tieaware.checks.arrays import Offsets
 from tieaware.errors import InputError
 from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, FoundLists
 from tieaware.retrieval.blocks import Blocks, blocks_of
-from tieaware.retrieval.exact import nth_largest_of, score_of_k
+from tieaware.retrieval.exact import nth_largest_of, scores_of_k
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, WeightedQueries, one_by_one, posting_weights
 from tieaware.retrieval.postings import LONG, Postings
@@ -115,21 +115,18 @@ class Tiers(Method):
             lambda: [nth_largest_of(each.starts, each.weights, rank) for each in tiers],
         )
 
-        def search(tier: int, queries: WeightedQueries) -> list[Found]:
-            own, edges = kth_largest[tier][queries.terms], queries.offsets.tolist()
-            floors = np.array([score_of_k(queries.weights[a:b], own[a:b]) for a, b in pairwise(edges)])
+        def search(tier: int, queries: WeightedQueries) -> FoundLists:
+            floors = scores_of_k(queries.weights, kth_largest[tier][queries.terms], queries.offsets)
             return tiers[tier].blocks.search(queries, k, floors=floors, whole_ties=whole_ties)
 
         def find(queries: WeightedQueries) -> FoundLists:
             found = search(0, queries)
-            for i, first in enumerate(found):
-                tier, costs = 0, np.array(first[2:])
-                while len(found[i].documents) < k and tier + 1 < len(tiers):
-                    tier += 1
-                    found[i] = search(tier, queries.chunk(i, i + 1))[0]
-                    costs += found[i][2:]
-                found[i] = Found(found[i].documents, found[i].scores, *costs.tolist())
-            return FoundLists.of(found)
+            for tier in range(1, len(tiers)):
+                too_few = np.flatnonzero(np.diff(found.offsets) < k)
+                if not len(too_few):
+                    break
+                found = found.replaced(too_few, search(tier, queries.those(too_few)))
+            return found
 
         return find
 

@@ -139,7 +139,7 @@ class TfIdf(Weighting):
         tf, idf, normalisation = tuple(self._queries)
         if not len(queries.terms):
             return np.empty(0)
-        frequencies, sizes = queries.frequencies.astype(np.float64), np.diff(queries.offsets)
+        frequencies, sizes = queries.frequencies.astype(np.float64), queries.sizes
         df = postings.starts[queries.terms + 1] - postings.starts[queries.terms]
         largest = log_mean = np.ones(1)
         if tf == "a":
@@ -173,7 +173,7 @@ class TfIdf(Weighting):
 
 def _term_frequency(letter: str, tf: Values, largest: Values, log_mean: Values) -> Values:
     """Return the first factor of the weights. `log_mean` is 1 + log mean tf for the letter L, otherwise 1."""
-    if letter == "n":
+    if letter == "n" or (letter in "ld" and (tf == 1).all()):
         return tf
     if letter == "b":
         return np.ones(len(tf))
@@ -181,7 +181,7 @@ def _term_frequency(letter: str, tf: Values, largest: Values, log_mean: Values) 
         return 0.5 + 0.5 * tf / largest
     if letter == "d":
         return _of_counts(lambda counts: _one_plus_log(_one_plus_log(counts)), tf)
-    return _of_counts(_one_plus_log, tf) / log_mean
+    return _of_counts(_one_plus_log, tf) if letter == "l" else _of_counts(_one_plus_log, tf) / log_mean
 
 
 def _of_counts(function: Callable[[Values], Values], counts: Values) -> Values:
