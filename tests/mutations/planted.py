@@ -166,6 +166,26 @@ FAULTS = (
         ("tests/retrieval/test_exact_search.py",), ("_top", "_accumulators"),
     ),
     Fault(
+        "the last posting that is read of a term does not count", "ext/retrieval/_candidates.pyx",
+        "document <= cut_document", "document < cut_document",
+        ("tests/retrieval/test_accumulators.py", "tests/retrieval/test_impact_order.py"),
+    ),
+    Fault(
+        "a document that was seen loses more than was added", "ext/retrieval/entry_bounds.h",
+        "bounds[i] - (seen >> i & 1 ? largest : LACKING)", "bounds[i] - (seen >> i & 1 ? 2 * largest : LACKING)",
+        ("tests/retrieval/test_champions.py", "tests/retrieval/test_static_quality.py"), ("_entry_bounds",),
+    ),
+    Fault(
+        "postings of documents that are not scored are not skipped", "ext/retrieval/blocks.h",
+        "weights[at + tieaware_bits_set(has & (((uint64_t)1 << j) - 1))]", "weights[at++]",
+        ("tests/retrieval/test_blocks.py",), ("_blocks",),
+    ),
+    Fault(
+        "the bound of a document in a block lacks its base", "ext/retrieval/_blocks.pyx",
+        "base = tieaware_base_units(search.base_parts[block], search.base_factor)", "base = 0",
+        ("tests/retrieval/test_blocks.py",),
+    ),
+    Fault(
         "padding is counted in numbers instead of bytes", "src/tieaware/inputs/external_grouping.py",
         "at += found.nbytes + -found.nbytes % 8", "at += found.nbytes + -n % 8",
         ("tests/inputs/test_external_grouping.py",),
