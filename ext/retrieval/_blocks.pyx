@@ -204,8 +204,8 @@ cdef struct Search:
     int n_planes
     uint64_t initial
     double per_unit
-    # The bases of the documents, and the largest base of each block in 65535 parts of the largest of all; NULL without a
-    # base. The largest of all has at most base_factor / 65536 · 65535 units.
+    # The bases of the documents, and the largest base of each block in 65535 parts of the largest of all; NULL without
+    # a base. The largest of all has at most base_factor / 65536 · 65535 units.
     const double* base
     const uint16_t* base_parts
     uint16_t base_factor
@@ -279,7 +279,7 @@ cdef void bound_blocks(Search* search, Memory memory) noexcept nogil:
                                  memory.counts, n)
         else:
             tieaware_place_uint16(one, search.per_unit, bounds, <int32_t*>one.places, <uint64_t*>one.present,
-                                 memory.counts, n)
+                                  memory.counts, n)
     if search.n_planes:
         tieaware_keep(bounds, memory.counts, n, <uint8_t>search.at_least)
 

@@ -427,8 +427,8 @@ cdef int open_search(Search* search, int64_t most_entries, int64_t most_lists, i
     search.of_lists = <double*>malloc(<size_t>(3 * most_lists + 1) * sizeof(double))
     search.filters = <Filter*>malloc(<size_t>(most_lists + 1) * sizeof(Filter))
     if not (
-        search.documents and search.spare and search.sums and search.bits and search.ranks and search.planes and search.of_lists
-        and search.filters
+        search.documents and search.spare and search.sums and search.bits and search.ranks and search.planes
+        and search.of_lists and search.filters
     ):
         raise MemoryError
     if search.largest != NULL:
@@ -572,10 +572,10 @@ def search(
     PostingLists candidates not None, const int64_t[::1] which not None, const int64_t[::1] which_offsets not None,
     const int64_t[::1] at_least not None, int64_t fewest, int64_t n_documents, PostingLists postings not None,
     const int64_t[::1] terms not None, const double[::1] query_weights not None, const int64_t[::1] offsets not None,
-    const double[::1] base, const double[::1] parts, int64_t k, bint whole_ties, const double[::1] largest,
+    const double[::1] base, const double[::1] parts, int64_t k, bint whole_ties, bint ascending,
+    const double[::1] cut_weights, const int32_t[::1] cut_documents, const double[::1] largest,
     const double[::1] missing, const double[::1] kth_largest, const double[::1] bases, double most_base,
-    bint missing_with_base, const int64_t[::1] filter_starts, const uint64_t[::1] filter_words, bint ascending,
-    const double[::1] cut_weights, const int32_t[::1] cut_documents
+    bint missing_with_base, const int64_t[::1] filter_starts, const uint64_t[::1] filter_words
 ):
     """Score the documents that are in some lists of candidates, and find the top k, for each of several queries.
 
@@ -599,6 +599,11 @@ def search(
         Numbers that are added as a base, times the sum of the query's weights.
     k, whole_ties : int, bool
         The number of documents to find, and whether to find all documents that tie with the k-th.
+    ascending : bool
+        Whether the documents of the lists of candidates ascend. If not, `at_least` must be 1.
+    cut_weights, cut_documents : float64[n] and int32[n], or None
+        For each list of candidates in `which`, whose numbers must be 0 to n - 1: the lowest weight of its term that
+        counts, and the last document whose posting has this weight and counts.
     largest, missing, kth_largest : float64[n_candidate_lists] or None
         For each list of candidates: the largest weight of its term, the largest weight of the term in a document that
         the list lacks, and a weight that at least k entries of the list reach, or 0. `which` must then be the terms,
@@ -610,11 +615,6 @@ def search(
         Whether `missing` has the largest sums of weight and base instead.
     filter_starts, filter_words : int64[n_posting_lists + 1] and uint64[n_words], or None
         The filters of the terms, made by `fill_filters`, for terms that have no bitmap.
-    ascending : bool
-        Whether the documents of the lists of candidates ascend. If not, `at_least` must be 1.
-    cut_weights, cut_documents : float64[n] and int32[n], or None
-        For each list of candidates in `which`, whose numbers must be 0 to n - 1: the lowest weight of its term that
-        counts, and the last document whose posting has this weight and counts.
 
     Returns
     -------

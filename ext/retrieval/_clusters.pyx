@@ -34,8 +34,8 @@ cdef struct Postings:
 
 
 # The clusters: those of leader l have the positions from starts[l] to starts[l + 1]. `scores` has room for the leaders
-# and for the positions of any cluster; `visited` for the leaders; `begins` for two numbers for each term of a query; and
-# `marks`, unless it is NULL, has a bit for each document, which is 0 before and after each query.
+# and for the positions of any cluster; `visited` for the leaders; `begins` for two numbers for each term of a query;
+# and `marks`, unless it is NULL, has a bit for each document, which is 0 before and after each query.
 cdef struct Clusters:
     int64_t n_leaders
     int64_t n_documents
@@ -302,7 +302,7 @@ def search(
         clusters.begins = <int64_t*>malloc((<size_t>(2 * most_terms) + 1) * sizeof(int64_t))
         if has_duplicates:
             clusters.marks = <uint64_t*>calloc(<size_t>n_documents // 64 + 1, sizeof(uint64_t))
-        if not (clusters.scores and clusters.visited and clusters.begins) or (has_duplicates and clusters.marks == NULL):
+        if not (clusters.scores and clusters.visited and clusters.begins and (clusters.marks or not has_duplicates)):
             raise MemoryError
         with nogil:
             for i in range(n_queries):

@@ -15,7 +15,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from tieaware.kernels._posting_impacts cimport impact
 from tieaware.kernels._top cimport bound_by, leave_out, offer, score_of
 
 cdef extern from "retrieval/accumulators.h":
@@ -227,8 +226,8 @@ cdef void bound_entries(
     cdef double rest = 0.0, missing = 0.0
     cdef int64_t j = entries.starts[i]
     cdef int m, n
-    # If the entries of a long list ascend, bits that are looked up one after the other often share a line of memory, and
-    # the processor foresees the next line. Other bits are fetched here.
+    # If the entries of a long list ascend, bits that are looked up one after the other often share a line of memory,
+    # and the processor foresees the next line. Other bits are fetched here.
     cdef bint fetches = not narrowing.ascending or LINE * (entries.stops[i] - j) < lists.n_words
     cdef Py_ssize_t other, tile = 0
     cdef uint64_t own, seen, marks, offered

@@ -32,9 +32,9 @@ cdef enum:
 
 
 # A list: its postings are those from `start` to `stop`; those before `taken` are read, and those before `lead` lead.
-# The highest weight and impact of the other postings that are read are `missing` and `passed_over`. `size` is the number
-# of postings before those with low impacts were left out. While the lowest impact is sought, all postings before `low`
-# are read, and none from `high` on.
+# The highest weight and impact of the other postings that are read are `missing` and `passed_over`. `size` is the
+# number of postings before those with low impacts were left out. While the lowest impact is sought, all postings before
+# `low` are read, and none from `high` on.
 cdef struct Prefix:
     int64_t start
     int64_t stop
@@ -83,7 +83,8 @@ cdef bint comes_before(const Prefix* lists, int64_t a, int64_t b) noexcept nogil
 cdef bint enclose(
     const Prefix* lists, const int64_t* order, int64_t n, const float* weights, uint64_t* below, uint64_t* above
 ) noexcept nogil:
-    """Find the lowest impact of the postings from `low` to `high`, and one above the highest; False if all are equal."""
+    """Find the lowest impact of the postings from `low` to `high`, and one above the highest; False if all are equal.
+    """
     cdef double highest = 0.0, lowest = INFINITY
     cdef int64_t i
     cdef const Prefix* one

@@ -41,8 +41,9 @@ def search(blocks, terms, query_weights, k, *, at_least=1, floor=0.0, **options)
         np.concatenate([query_weights[:1], query_weights, query_weights[:1]]),
         np.cumsum([0, min(n, 1), n, min(n, 1)]),
     )  # fmt: skip
-    found = blocks.search(alone, k, at_least=np.array([at_least]), floors=np.array([floor]), **options).of_query(0)
-    again = blocks.search(other, k, at_least=np.array([1, at_least, 1]), floors=np.array([0, floor, 0.0]), **options).of_query(1)
+    numbers, floors = np.array([1, at_least, 1]), np.array([0, floor, 0.0])
+    found = blocks.search(alone, k, at_least=numbers[1:2], floors=floors[1:2], **options).of_query(0)
+    again = blocks.search(other, k, at_least=numbers, floors=floors, **options).of_query(1)
     assert_same(found, again)
     assert found[2:] == again[2:]
     return found

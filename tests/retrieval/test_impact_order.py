@@ -141,9 +141,8 @@ def test_prefixes_equal_a_heap_of_segments(distinct):
                 *limits, k,
             )  # fmt: skip
             assert n_read.tolist() == [(stops - first).sum() for first, stops, *_ in chosen]
-            for i, (t, (q, (first, stops, *_))) in enumerate(
-                (t, each) for each in zip(np.concatenate(queries).reshape(3, 6), chosen, strict=True) for t in range(6)
-            ):
+            for i in range(18):
+                t, (first, stops, *_) = i % 6, chosen[i // 6]
                 a, stop, lead = first[t], stops[t], leads[i]
                 assert begins[i] == a <= lead <= stop
                 own, own_documents = weights[starts[t] : starts[t + 1]], documents[starts[t] : starts[t + 1]]
@@ -167,8 +166,9 @@ def test_prefixes_are_checked():
              "query_weights": own, "share_read": 1.0, "most": 9, "share": 0.0, "by_term": False, "k": 5}  # fmt: skip
     assert _prefixes.choose_all(**given)[0].tolist() == [[0], [2]]
     for wrong in (
-        {"terms": np.array([1])}, {"terms": np.array([-1])}, {"starts": np.array([0, 3])}, {"starts": np.array([-1, 2])},
-        {"starts": np.array([1, 0])}, {"weights": weights[:1]}, {"query_weights": np.ones(2)}, {"k": 0},
+        {"terms": np.array([1])}, {"terms": np.array([-1])}, {"starts": np.array([0, 3])},
+        {"starts": np.array([-1, 2])}, {"starts": np.array([1, 0])}, {"weights": weights[:1]},
+        {"query_weights": np.ones(2)}, {"k": 0},
         {"offsets": np.array([0, 2])}, {"offsets": np.array([-1, 1])}, {"offsets": np.array([1, 0])},
         {"offsets": np.empty(0, np.int64)},
     ):  # fmt: skip

@@ -18,6 +18,9 @@ def search(
     parts: NDArray[np.float64] | None,
     k: int,
     whole_ties: bool,
+    ascending: bool,
+    cut_weights: NDArray[np.float64] | None,
+    cut_documents: NDArray[np.int32] | None,
     largest: NDArray[np.float64] | None,
     missing: NDArray[np.float64] | None,
     kth_largest: NDArray[np.float64] | None,
@@ -26,9 +29,6 @@ def search(
     missing_with_base: bool,
     filter_starts: NDArray[np.int64] | None,
     filter_words: NDArray[np.uint64] | None,
-    ascending: bool,
-    cut_weights: NDArray[np.float64] | None,
-    cut_documents: NDArray[np.int32] | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]: ...
 def score(
     candidates: NDArray[np.int32],

@@ -383,7 +383,8 @@ def score_unions(
     return FoundLists(*_candidates.search(
         candidates, which, which_offsets, np.full(len(which_offsets) - 1, at_least, np.int64), fewest, n_documents,
         lists.postings, lists.terms, lists.query_weights, offsets, base, lists.document_parts,
-        min(k, LARGEST), whole_ties, *own, cuts is None, *(cuts or (None, None)),
+        min(k, LARGEST), whole_ties, cuts is None, None if cuts is None else cuts.weights,
+        None if cuts is None else cuts.documents, *own,
     ))  # fmt: skip
 
 

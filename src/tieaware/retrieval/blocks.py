@@ -109,13 +109,13 @@ class Blocks(NamedTuple):
             memory = self.idle.pop()
         except IndexError:
             memory = _blocks.Memory(self.n_documents)
-        *found, is_complete = _blocks.search(
+        offsets, documents, scores, costs, is_complete = _blocks.search(
             self.lists, self.maxima, queries.terms, queries.weights, largest, queries.offsets, lists_needed,
             np.zeros(n) if floors is None else floors, self.n_documents, min(k, LARGEST), values, parts, order, until,
             whole_ties, highest, memory,
         )  # fmt: skip
         self.idle.append(memory)
-        lists = FoundLists(*found)
+        lists = FoundLists(offsets, documents, scores, costs)
         if is_complete.all():
             return lists
         every = [lists.of_query(i) for i in range(n)]

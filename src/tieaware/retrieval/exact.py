@@ -165,5 +165,5 @@ def score_of_k(query_weights: Values, kth_largest: Values) -> float:
 
 
 def scores_of_k(query_weights: Values, kth_largest: Values, offsets: Offsets) -> Values:
-    """Return such a score for each query; the weights of query i are those from ``offsets[i]`` to ``offsets[i + 1]``."""
+    """Return such a score for each query: the weights of query ``i`` are ``offsets[i]`` to ``offsets[i + 1]``."""
     return _term_lists.largest_products(query_weights, kth_largest, offsets)

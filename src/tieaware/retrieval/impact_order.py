@@ -191,12 +191,12 @@ class ImpactOrdered(Method):
 
         def find_bounded(queries: WeightedQueries) -> FoundLists:
             terms, offsets = queries.terms, queries.offsets
-            ranges, (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
+            (starts, stops), (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
                 terms, offsets, index.postings.starts, segments.documents, weights, queries.weights, *self._limits,
                 min(k, LARGEST),
             )  # fmt: skip
             found = score_unions(
-                posting_lists(*ranges, segments.documents, weights), np.arange(len(terms)), offsets,
+                posting_lists(starts, stops, segments.documents, weights), np.arange(len(terms)), offsets,
                 TermLists(lists, terms, queries.weights), offsets, len(index), k, whole_ties=whole_ties,
                 bounds=EntryBounds(largest, missing, kth, None, 0.0, False, *filters_of(index)),
                 cuts=Cuts(cuts, last),
