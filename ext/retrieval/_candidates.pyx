@@ -2,10 +2,12 @@
 
 The score of a candidate is the sum, over the posting lists in their order, of query_weight · weight. For each list, the
 cheapest of three ways is taken: looking up the candidates in the bitmap of the list, looking up the postings in a
-bitmap of the candidates, or galloping through both. All of them add the same numbers in the same order.
+bitmap of the candidates, or galloping through both. All of them add the same numbers in the same order. With cuts, only
+the postings with the highest weights of each list count, as in impact order.
 
 If the lists of candidates have weights, entries whose documents cannot be among the top k are left out first
-(_entry_bounds.pyx).
+(_entry_bounds.pyx). Most of the time is waiting for memory, so what the next query needs is fetched while one query is
+searched.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t

@@ -37,8 +37,9 @@ def test_tukey_tests_the_family_of_all_runs(values):
     everything = tukey_hsd(values)
     first, second = np.array([0, 3]), np.array([4, 1])
     found = Procedure("tukey", "none").verdicts(values, first, second, 0.05)
-    np.testing.assert_array_equal(found.adjusted, everything.p[first, second])
-    np.testing.assert_array_equal(found.test.low, everything.low[first, second])
+    # On some processors, the last bit of SciPy's values depends on the number of pairs.
+    np.testing.assert_allclose(found.adjusted, everything.p[first, second], rtol=1e-12)
+    np.testing.assert_allclose(found.test.low, everything.low[first, second], rtol=1e-12)
     assert found.signs.tolist() == [-1.0, 1.0]
 
 
