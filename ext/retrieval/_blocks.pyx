@@ -258,7 +258,8 @@ cdef void bound_blocks(Search* search, Memory memory) noexcept nogil:
     cdef Py_ssize_t i
     cdef int64_t n = search.n_blocks
     memset(bounds, 0, <size_t>(n + TIEAWARE_GROUP) * sizeof(uint16_t))
-    memset(memory.counts, 0, <size_t>n)
+    if search.n_planes:
+        memset(memory.counts, 0, <size_t>n)
     if search.base != NULL:
         tieaware_begin(bounds, search.base_parts, n, search.base_factor)
     for i in range(lists.n):

@@ -5,14 +5,14 @@ cheapest of three ways is taken: looking up the candidates in the bitmap of the 
 bitmap of the candidates, or galloping through both. All of them add the same numbers in the same order. With cuts, only
 the postings with the highest weights of each list count, as in impact order.
 
-If the lists of candidates have weights, entries whose documents cannot be among the top k are left out first
-(_entry_bounds.pyx). Most of the time is waiting for memory, so what the next query needs is fetched while one query is
-searched.
+The lists of candidates are united by _unions.pyx. If they have weights, entries whose documents cannot be among the top
+k are left out first (_entry_bounds.pyx). Most of the time is waiting for memory, so what the next query needs is fetched
+while one query is searched.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from tieaware.kernels._entry_bounds cimport (
     Bounds, Filter, Narrowing, close_narrowing, find_floor, has_bounds, narrow, open_narrowing
@@ -22,10 +22,10 @@ from tieaware.kernels._interruption cimport Interruption, check_interruption, in
 from tieaware.kernels._posting_impacts cimport weight_at
 from tieaware.kernels._term_lists cimport Lists, PostingLists, close_lists, look_up, score_list
 from tieaware.kernels._top cimport Best, Results, close_best, offer, open_best
+from tieaware.kernels._unions cimport Candidates, merge, merge_counted, sort, unite
 
 cdef extern from "retrieval/accumulators.h":
     enum: TIEAWARE_WORD
-    int tieaware_lowest(uint64_t word) nogil
     void tieaware_prefetch(const void *address) nogil
     void tieaware_prefetch_bytes(const char *start, ptrdiff_t n) nogil
     void tieaware_prefetch_each(const void *array, size_t size, const int64_t *indices, int64_t n) nogil
@@ -55,166 +55,6 @@ cdef enum:
     FETCHED = 128
     # The number of candidates that are looked up in a filter at a time.
     TILE = 256
-
-
-# The candidates, in ascending order, with the sums of their weights. `bits` is NULL, or a bitmap of the candidates with
-# the ranks of its words.
-cdef struct Candidates:
-    int64_t n
-    int32_t* documents
-    double* sums
-    uint64_t* bits
-    uint32_t* ranks
-    uint32_t n_documents
-
-
-cdef void merge(Candidates* candidates, Lists* entries, int64_t at_least) noexcept nogil:
-    """Merge lists of documents, and keep the documents that are in at least `at_least` of the lists.
-
-    Invariant: all documents before the heads of the lists are merged.
-    """
-    cdef Py_ssize_t n_lists = entries.n, i
-    cdef int64_t* heads = entries.next
-    cdef const int64_t* stops = entries.stops
-    cdef const int32_t* documents = entries.documents
-    cdef int32_t least
-    cdef int64_t times
-    while True:
-        least, times = 0x7fffffff, 0
-        for i in range(n_lists):
-            if heads[i] < stops[i]:
-                least = min(least, documents[heads[i]])
-        for i in range(n_lists):
-            if heads[i] < stops[i] and documents[heads[i]] == least:
-                heads[i] += 1
-                times += 1
-        if times == 0:
-            return
-        candidates.documents[candidates.n] = least
-        # Skip an invalid document number, so that it is not used as an index.
-        candidates.n += times >= at_least and 0 <= least and <uint32_t>least < candidates.n_documents
-
-
-cdef void merge_all(Candidates* candidates, Lists* entries, int32_t* spare, const double* base) noexcept nogil:
-    """Merge lists of documents one after another, and fetch their bases. The spare array has room for all entries.
-
-    Two lists are merged without a branch, which would often be mispredicted.
-    """
-    cdef int32_t* merged = spare
-    cdef const int32_t* first = NULL
-    cdef const int32_t* second
-    cdef int32_t a, b
-    cdef int64_t n = 0, n_first = 0, n_second, i, j
-    cdef Py_ssize_t which
-    for which in range(entries.n):
-        second, n_second = entries.documents + entries.next[which], entries.stops[which] - entries.next[which]
-        if n_second <= 0:
-            continue
-        if n_first == 0:
-            first, n_first = second, n_second
-            continue
-        # Do not write to the array that is read.
-        merged = spare if first != spare else candidates.documents
-        n = i = j = 0
-        while i < n_first and j < n_second:
-            a, b = first[i], second[j]
-            merged[n] = a if a < b else b
-            i += a <= b
-            j += b <= a
-            n += 1
-        while i < n_first:
-            merged[n] = first[i]
-            i += 1
-            n += 1
-        while j < n_second:
-            merged[n] = second[j]
-            j += 1
-            n += 1
-        first, n_first = merged, n
-    for i in range(n_first):
-        a = first[i]
-        candidates.documents[candidates.n] = a
-        # Skip an invalid document number, so that it is not used as an index.
-        if 0 <= a and <uint32_t>a < candidates.n_documents:
-            candidates.n += 1
-            if base != NULL:
-                tieaware_prefetch(base + a)
-
-
-cdef void sort_all(Candidates* candidates, const Lists* entries, int32_t* spare) noexcept nogil:
-    """Sort the documents of lists that are not in ascending order. The spare array has room for all entries.
-
-    Runs of two, four, eight and so on are merged without a branch, which would often be mispredicted.
-    """
-    cdef int32_t* sorted = candidates.documents
-    cdef int32_t* merged = spare
-    cdef int32_t a, b
-    cdef int64_t n = 0, m, width = 1, first, i, j, middle, stop
-    cdef Py_ssize_t which
-    for which in range(entries.n):
-        for i in range(entries.next[which], entries.stops[which]):
-            sorted[n] = entries.documents[i]
-            n += 1
-    while width < n:
-        first = 0
-        while first < n:
-            middle, stop = min(first + width, n), min(first + 2 * width, n)
-            i, j, m = first, middle, first
-            while i < middle and j < stop:
-                a, b = sorted[i], sorted[j]
-                merged[m] = a if a <= b else b
-                i += a <= b
-                j += a > b
-                m += 1
-            memcpy(merged + m, sorted + i, <size_t>(middle - i) * sizeof(int32_t))
-            m += middle - i
-            memcpy(merged + m, sorted + j, <size_t>(stop - j) * sizeof(int32_t))
-            first = stop
-        sorted, merged = merged, sorted
-        width *= 2
-    for i in range(n):
-        a = sorted[i]
-        # Skip an invalid document number, so that it is not used as an index, and a document that was before.
-        if 0 <= a and <uint32_t>a < candidates.n_documents and (
-            candidates.n == 0 or candidates.documents[candidates.n - 1] != a
-        ):
-            candidates.documents[candidates.n] = a
-            candidates.n += 1
-
-
-cdef void unite(
-    Candidates* candidates, Lists* entries, uint64_t initial, int n_planes, uint64_t* planes, Py_ssize_t n_words
-) noexcept nogil:
-    """Mark the documents of lists in the bitmap if they are in enough lists, and store them as candidates.
-
-    Each document has a counter, whose binary digits are in the planes. It begins at `initial`, and overflows when the
-    document has been in enough lists.
-    """
-    cdef Py_ssize_t i, word, plane
-    cdef int64_t j
-    cdef uint32_t document
-    cdef uint64_t carry, digits
-    for plane in range(n_planes):
-        memset(planes + plane * n_words, 0xff if initial >> plane & 1 else 0, n_words * sizeof(uint64_t))
-    for i in range(entries.n):
-        for j in range(entries.starts[i], entries.stops[i]):
-            document = <uint32_t>entries.documents[j]
-            if document >= candidates.n_documents:
-                continue
-            word = document // TIEAWARE_WORD
-            carry = <uint64_t>1 << (document % TIEAWARE_WORD)
-            for plane in range(n_planes):
-                digits = planes[plane * n_words + word]
-                planes[plane * n_words + word] = digits ^ carry
-                carry &= digits
-            candidates.bits[word] |= carry
-    for word in range(n_words):
-        candidates.ranks[word] = <uint32_t>candidates.n
-        carry = candidates.bits[word]
-        while carry:
-            candidates.documents[candidates.n] = <int32_t>(word * TIEAWARE_WORD + tieaware_lowest(carry))
-            candidates.n += 1
-            carry &= carry - 1
 
 
 cdef int64_t probe(Candidates* candidates, Lists* lists, Py_ssize_t i) noexcept nogil:
@@ -549,11 +389,11 @@ cdef int search_one(
             unite(&candidates, entries, (<uint64_t>1 << n_planes) - <uint64_t>at_least, n_planes, search.planes,
                   search.n_words)
         elif not search.ascending:
-            sort_all(&candidates, entries, search.spare)
+            sort(&candidates, entries, search.spare)
         elif at_least == 1:
-            merge_all(&candidates, entries, search.spare, added.base)
+            merge(&candidates, entries, search.spare, added.base)
         else:
-            merge(&candidates, entries, at_least)
+            merge_counted(&candidates, entries, at_least)
         if candidates.n < fewest:
             return results.skip(-1, -1, -1)
         memset(candidates.sums, 0, candidates.n * sizeof(double))

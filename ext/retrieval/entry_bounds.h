@@ -115,8 +115,8 @@ TIEAWARE_INLINED void tieaware_prefetch_bits(const int32_t *documents, uint64_t 
     }
 }
 
-/* lower: lowers the bounds of absent documents, and marks the bounds that reach the floor, except for those that did not
- * before. Few documents take less time one by one.
+/* lower: lowers the bounds of absent documents, and clears the bits of those that no longer reach the floor. The other
+ * bits have no meaning. Few documents take less time one by one.
  *
  * The number that is subtracted was added before: `lacking` or, for documents that were seen in several lists,
  * `largest`. With bases, of which there are n, it is the number that `add_lacking` added.
@@ -138,7 +138,7 @@ static inline uint64_t tieaware_subtract(double *restrict bounds, const double *
     uint64_t below = 0;                                                        \
     for (uint64_t rest = absent; rest; rest &= rest - 1) {                     \
         const int i = tieaware_lowest_bit(rest);                               \
-        const double bound = bounds[i] - (seen >> i & 1 ? largest : LACKING); \
+        const double bound = bounds[i] - (seen >> i & 1 ? largest : LACKING);  \
         bounds[i] = bound;                                                     \
         below |= (uint64_t)(bound < floor) << i;                               \
     }                                                                          \
