@@ -6,8 +6,8 @@ bitmap of the candidates, or galloping through both. All of them add the same nu
 the postings with the highest weights of each list count, as in impact order.
 
 The lists of candidates are united by _unions.pyx. If they have weights, entries whose documents cannot be among the top
-k are left out first (_entry_bounds.pyx). Most of the time is waiting for memory, so what the next query needs is fetched
-while one query is searched.
+k are left out first (_entry_bounds.pyx). Most of the time is waiting for memory, so what the next query needs is
+fetched while one query is searched.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
