@@ -1,8 +1,8 @@
 """Term-at-a-time scoring of documents, and selection of the K documents with the highest scores.
 
 `accumulate` scores all documents in the posting lists of a query. `score` scores only given candidates, and
-`score_unions` those in several lists, for several
-queries at a time. `top` selects the K best of documents that already have scores.
+`score_unions` those in several lists, for several queries at a time. `top` selects the K best of documents that already
+have scores.
 """
 
 from __future__ import annotations
