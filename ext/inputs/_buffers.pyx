@@ -1,4 +1,5 @@
-"""Conversion of columns to identifiers and numbers, where the columns are in the memory of another library.
+"""Conversion of columns to identifiers and numbers, where the columns are in the memory of another library; and of
+Python's integers to identifiers.
 
 The values of a column are in buffers that the library (the producer) has allocated. Three things in the buffers are
 checked before they are used: offsets must ascend and must not exceed the last offset, indices of dictionary values must
@@ -8,6 +9,7 @@ known, so the producer is trusted to make them large enough.
 The results are written to new arrays. No write leaves these arrays, even if another thread changes the buffers of the
 producer while they are read.
 """
+from cpython.long cimport PyLong_AsLongLongAndOverflow
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -460,6 +462,31 @@ cdef class Column:
                 if is_missing(&self.layout, start + i):
                     numbers[i] = np.nan
         return numbers
+
+
+def digits(list numbers not None):
+    """Return the decimal digits of Python's integers as (data, offsets); None if one does not fit in 64 bits.
+
+    The digits of integer i are data[offsets[i]:offsets[i + 1]].
+    """
+    cdef Py_ssize_t n = len(numbers), i
+    cdef long long number
+    cdef int overflow = 0
+    cdef Cell cell
+    cdef bytearray written = bytearray(n * LONGEST_NUMBER)
+    cdef char *into = written
+    cdef int64_t at = 0
+    offsets = np.zeros(n + 1, np.int64)
+    cdef int64_t *bound = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>offsets)
+    for i in range(n):
+        number = PyLong_AsLongLongAndOverflow(numbers[i], &overflow)
+        if overflow:
+            return None
+        write_digits(&cell, <uint64_t>number, number < 0)
+        memcpy(into + at, cell.bytes, cell.n)
+        at += cell.n
+        bound[i + 1] = at
+    return np.frombuffer(written, np.uint8, at).copy(), offsets
 
 
 cdef object bad_cell(int64_t row, Found found):

@@ -4,9 +4,10 @@ The postings of a term are in descending order of weight, so those that are read
 The impact of a posting is its weight times the term's weight in the query. The lengths of the prefixes are found by a
 binary search for the lowest impact that is read; taking one posting after another would need a heap.
 
-At least k documents reach the k-th impact of a list. Some postings of each prefix lead: those before a place that is
-chosen so that a document without a leading posting cannot reach this impact. The documents with a leading posting are
-candidates, and the other postings need not be read one by one (_candidates.pyx).
+At least k documents reach the k-th highest of the impacts, if each document is counted once. Some postings of each
+prefix lead: those before a place that is chosen so that a document without a leading posting cannot reach this impact.
+The documents with a leading posting are candidates, and the other postings need not be read one by one
+(_candidates.pyx).
 """
 import numpy as np
 from libc.math cimport INFINITY, ceil, fabs
@@ -17,8 +18,9 @@ from libc.string cimport memcpy
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
-cdef extern from "engine/portable.h":
+cdef extern from "retrieval/accumulators.h":
     void tieaware_prefetch(const void *address) nogil
+    void tieaware_prefetch_bytes(const char *start, ptrdiff_t n) nogil
 
 cnp.import_array()
 
@@ -27,14 +29,19 @@ cdef enum:
     PLACES = 32
     # For queries with more lists, choosing the leading postings would take longer than it saves.
     MOST_LISTS = 16
-    # The number of places of a list that are fetched from memory at first.
-    FIRST_PLACES = 16
+    # Every 64th weight of all postings is in an array of its own.
+    SAMPLE = 64
+    # The most samples of a list that are fetched from memory while the query before is searched.
+    FETCHED = 512
+    # For more documents, the highest impacts of each list are looked at alone, because documents are told apart one by
+    # one.
+    MOST_TOLD_APART = 64
 
 
 # A list: its postings are those from `start` to `stop`; those before `taken` are read, and those before `lead` lead.
 # The highest weight and impact of the other postings that are read are `missing` and `passed_over`. `size` is the
 # number of postings before those with low impacts were left out. While the lowest impact is sought, all postings before
-# `low` are read, and none from `high` on.
+# `low` are read, and none from `high` on; the place where an impact falls below another is from `middle` to `until`.
 cdef struct Prefix:
     int64_t start
     int64_t stop
@@ -46,21 +53,47 @@ cdef struct Prefix:
     int64_t low
     int64_t high
     int64_t middle
+    int64_t until
     double query_weight
 
 
-cdef inline int64_t first_below(
-    const float* weights, int64_t low, int64_t high, double query_weight, double impact
+cdef inline double impact_at(const Prefix* one, const float* weights, int64_t place) noexcept nogil:
+    return fabs(one.query_weight * <double>weights[place])
+
+
+cdef void find_below(
+    Prefix* lists, const int64_t* order, int64_t n, const float* weights, const float* samples, double impact
 ) noexcept nogil:
-    """Return the index of the first posting from low on whose impact is below the given one; high if there is none."""
-    cdef int64_t middle
-    while low < high:
-        middle = (low + high) >> 1
-        if fabs(query_weight * <double>weights[middle]) >= impact:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    """Find the first posting from `low` to `high` whose impact is below the given one; for each of some lists.
+
+    The result is `middle`. The search begins with the sampled weights, which are soon in the cache, so that only the
+    postings between two of them have to be fetched from memory; and for all lists at the same time.
+    """
+    cdef int64_t i, low, high, place
+    cdef Prefix* one
+    for i in range(n):
+        one = &lists[order[i]]
+        # The samples between these are those of the postings from `low` to `high`.
+        low, high = (one.low + SAMPLE - 1) // SAMPLE, (one.high + SAMPLE - 1) // SAMPLE
+        while low < high:
+            place = (low + high) >> 1
+            if impact_at(one, samples, place) >= impact:
+                low = place + 1
+            else:
+                high = place
+        one.middle = max(one.low, (low - 1) * SAMPLE + 1)
+        one.until = min(one.high, low * SAMPLE)
+        tieaware_prefetch_bytes(<const char*>(weights + one.middle), (one.until - one.middle) * <int64_t>sizeof(float))
+    for i in range(n):
+        one = &lists[order[i]]
+        low, high = one.middle, one.until
+        while low < high:
+            place = (low + high) >> 1
+            if impact_at(one, weights, place) >= impact:
+                low = place + 1
+            else:
+                high = place
+        one.middle = low
 
 
 cdef inline double impact_of(uint64_t bits) noexcept nogil:
@@ -91,14 +124,14 @@ cdef bint enclose(
     for i in range(n):
         one = &lists[order[i]]
         if one.low < one.high:
-            highest = max(highest, fabs(one.query_weight * <double>weights[one.low]))
-            lowest = min(lowest, fabs(one.query_weight * <double>weights[one.high - 1]))
+            highest = max(highest, impact_at(one, weights, one.low))
+            lowest = min(lowest, impact_at(one, weights, one.high - 1))
     below[0], above[0] = bits_of(lowest), bits_of(highest) + 1
     return lowest < highest
 
 
 cdef void take_highest(
-    Prefix* lists, const int64_t* order, int64_t n, const float* weights, int64_t limit
+    Prefix* lists, const int64_t* order, int64_t n, const float* weights, const float* samples, int64_t limit
 ) noexcept nogil:
     """Read the `limit` postings with the highest impacts of some lists; of equal impacts, those of earlier lists.
 
@@ -108,16 +141,13 @@ cdef void take_highest(
     between the two that is tried next is found by interpolation, unless this has not halved the postings.
     """
     cdef uint64_t below, above, middle
-    cdef int64_t i, j, total, n_above = 0, n_below, before
+    cdef int64_t i, total, n_above = 0, n_below, before
     cdef bint interpolates = True
     cdef double part
     cdef Prefix* one
     for i in range(n):
         one = &lists[order[i]]
         one.low, one.high = one.start, min(one.stop, one.start + limit)
-        # The places where the search looks first are fetched from memory together, not one after the other.
-        for j in range(FIRST_PLACES):
-            tieaware_prefetch(weights + one.low + (one.high - one.low) * j // FIRST_PLACES)
     while enclose(lists, order, n, weights, &below, &above):
         n_below = n_above
         for i in range(n):
@@ -131,10 +161,9 @@ cdef void take_highest(
             # The product may be rounded up.
             middle = above - 1 - min(<uint64_t>(<double>(above - below - 2) * part), above - below - 2)
         total = 0
+        find_below(lists, order, n, weights, samples, impact_of(middle))
         for i in range(n):
-            one = &lists[order[i]]
-            one.middle = first_below(weights, one.low, one.high, one.query_weight, impact_of(middle))
-            total += one.middle - one.start
+            total += lists[order[i]].middle - lists[order[i]].start
         for i in range(n):
             one = &lists[order[i]]
             if total >= limit:
@@ -153,21 +182,26 @@ cdef void take_highest(
 
 
 cdef void choose(
-    Prefix* lists, int64_t* order, int64_t n, const float* weights, int64_t limit, double share, bint by_term
+    Prefix* lists, int64_t* order, int64_t n, const float* weights, const float* samples, int64_t limit, double share,
+    bint by_term
 ) noexcept nogil:
     """Choose how many postings of each list are read, in all at most `limit`, as `_impacts.choose` does."""
     cdef int64_t i, j, total, first = 0, last
     cdef double highest = 0.0
     for i in range(n):
         if lists[i].start < lists[i].stop:
-            highest = max(highest, fabs(lists[i].query_weight * <double>weights[lists[i].start]))
+            highest = max(highest, impact_at(&lists[i], weights, lists[i].start))
         j = i
         while j > 0 and comes_before(lists, i, order[j - 1]):
             order[j] = order[j - 1]
             j -= 1
         order[j] = i
-    for i in range(n):
-        lists[i].stop = first_below(weights, lists[i].start, lists[i].stop, lists[i].query_weight, share * highest)
+    if share > 0.0:
+        for i in range(n):
+            lists[i].low, lists[i].high = lists[i].start, lists[i].stop
+        find_below(lists, order, n, weights, samples, share * highest)
+        for i in range(n):
+            lists[i].stop = lists[i].middle
     while first < n:
         # By term, lists of equal length are read together, and before longer lists.
         last = first + 1 if by_term else n
@@ -181,42 +215,107 @@ cdef void choose(
                 lists[order[i]].taken = lists[order[i]].stop
             limit -= total
         else:
-            take_highest(lists, order + first, last - first, weights, limit)
+            take_highest(lists, order + first, last - first, weights, samples, limit)
             limit = 0
         first = last
 
 
-cdef void choose_leads(Prefix* lists, int64_t n, const float* weights, double reached) noexcept nogil:
+cdef double reached_by(
+    Prefix* lists, int64_t n, const int32_t* documents, const float* weights, int64_t k
+) noexcept nogil:
+    """Return an impact that at least k documents reach, or 0 if fewer are read: the k-th highest of all lists if k is
+    small, else of a single list."""
+    cdef int32_t[MOST_TOLD_APART] told
+    cdef int64_t i, m, which, n_told = 0
+    cdef double reached = 0.0, most
+    cdef int32_t document
+    if k > MOST_TOLD_APART:
+        for i in range(n):
+            if lists[i].taken - lists[i].start >= k:
+                reached = max(reached, impact_at(&lists[i], weights, lists[i].start + k - 1))
+        return reached
+    for i in range(n):
+        lists[i].middle = lists[i].start
+    while n_told < k:
+        most, which = -1.0, -1
+        for i in range(n):
+            if lists[i].middle < lists[i].taken and impact_at(&lists[i], weights, lists[i].middle) > most:
+                most, which = impact_at(&lists[i], weights, lists[i].middle), i
+        if which < 0:
+            return 0.0
+        document = documents[lists[which].middle]
+        lists[which].middle += 1
+        m = 0
+        while m < n_told and told[m] != document:
+            m += 1
+        if m == n_told:
+            told[m] = document
+            n_told += 1
+    return most
+
+
+cdef int look_at_places(
+    const Prefix* one, const float* weights, const float* samples, int64_t* places, double* found
+) noexcept nogil:
+    """Look up the weights at places that divide a prefix into parts of about equal size; return the number of places.
+
+    In a long prefix, they are the places of sampled weights, which are soon in the cache.
+    """
+    cdef int64_t n = one.taken - one.start, first = (one.start + SAMPLE - 1) // SAMPLE, j
+    cdef int64_t n_samples = (one.taken + SAMPLE - 1) // SAMPLE - first
+    if n <= 0:
+        return 0
+    places[0], found[0] = one.start, <double>weights[one.start]
+    for j in range(1, PLACES):
+        if n_samples >= PLACES:
+            places[j] = (first + n_samples * j // PLACES) * SAMPLE
+            found[j] = <double>samples[places[j] // SAMPLE]
+        else:
+            places[j] = one.start + n * j // PLACES
+            found[j] = <double>weights[places[j]]
+    return PLACES
+
+
+cdef void choose_leads(
+    Prefix* lists, int64_t n, const float* weights, const float* samples, double reached
+) noexcept nogil:
     """Choose the leading postings, given a score that at least k documents reach.
 
     Invariant: a document without a leading posting has at most the sum of `passed_over` of all lists as its score, and
     this sum is below `reached`, even if it is rounded. Where many postings are passed over for each unit of impact,
     they are passed over first. Only some places of each prefix are looked at.
     """
+    cdef int64_t[MOST_LISTS][PLACES] places
+    cdef double[MOST_LISTS][PLACES] found
+    cdef int[MOST_LISTS] n_places
     cdef double slack = reached * (1.0 - 2.0 ** -40), cost, most, gain
-    cdef int64_t i, j, which, until, place
+    cdef int64_t i, j, which, at
     cdef Prefix* one
     for i in range(n):
-        lists[i].lead, lists[i].missing, lists[i].passed_over = lists[i].taken, 0.0, 0.0
+        one = &lists[i]
+        one.lead, one.missing, one.passed_over = one.taken, 0.0, 0.0
+        for j in range(PLACES if one.taken - one.start < PLACES * SAMPLE else 0):
+            tieaware_prefetch(weights + one.start + (one.taken - one.start) * j // PLACES)
+    for i in range(n if n <= MOST_LISTS else 0):
+        n_places[i] = look_at_places(&lists[i], weights, samples, places[i], found[i])
     while n <= MOST_LISTS and slack > 0.0:
-        most, which, until = 0.0, -1, 0
+        most, which, at = 0.0, -1, 0
         for i in range(n):
             one = &lists[i]
-            for j in range(PLACES):
-                place = one.start + (one.taken - one.start) * j // PLACES
-                if place >= one.lead:
+            for j in range(n_places[i]):
+                if places[i][j] >= one.lead:
                     break
-                cost = one.query_weight * <double>weights[place] - one.passed_over
+                cost = one.query_weight * found[i][j] - one.passed_over
                 # A posting with the same impact as those passed over costs nothing.
-                gain = <double>(one.lead - place) / max(cost, slack * 2.0 ** -40)
+                gain = <double>(one.lead - places[i][j]) / max(cost, slack * 2.0 ** -40)
                 if cost < slack and gain > most:
-                    most, which, until = gain, i, place
+                    most, which, at = gain, i, j
         if which < 0:
             break
         one = &lists[which]
-        cost = one.query_weight * <double>weights[until]
+        cost = one.query_weight * found[which][at]
         slack -= max(0.0, cost - one.passed_over)
-        one.missing, one.passed_over, one.lead = <double>weights[until], max(cost, one.passed_over), until
+        one.missing, one.passed_over, one.lead = found[which][at], max(cost, one.passed_over), places[which][at]
 
 
 # The prefixes of all terms of all queries, as `choose_all` returns them.
@@ -228,6 +327,39 @@ cdef struct Chosen:
     double* kth
     double* cut_weights
     int32_t* cut_documents
+
+
+cdef int64_t open_prefixes(
+    Prefix* lists, const int64_t* terms, const double* query_weights, int64_t n, const int64_t* starts, int64_t n_terms,
+    const int32_t* documents, const float* weights, const float* samples, int64_t n_postings
+) noexcept nogil:
+    """Begin with the lists of a query's terms; return the number of their postings, or -1 if one is out of range.
+
+    The first postings and the samples are fetched from memory while the query before is searched.
+    """
+    cdef int64_t i, start, stop, total = 0
+    for i in range(n):
+        if not 0 <= terms[i] < n_terms:
+            return -1
+        # The array belongs to the caller, who may have changed it.
+        start, stop = starts[terms[i]], starts[terms[i] + 1]
+        if not 0 <= start <= stop <= n_postings:
+            return -1
+        lists[i].start = lists[i].taken = lists[i].lead = start
+        lists[i].stop, lists[i].size, lists[i].query_weight = stop, stop - start, query_weights[i]
+        lists[i].missing = 0.0
+        total += stop - start
+        tieaware_prefetch(documents + start)
+        tieaware_prefetch(weights + start)
+        tieaware_prefetch_bytes(<const char*>(samples + start // SAMPLE),
+                                min((stop - start) // SAMPLE, FETCHED) * <int64_t>sizeof(float))
+    return total
+
+
+cdef inline int64_t limit_of(int64_t total, double share_read, int64_t most) noexcept nogil:
+    """Return how many of a query's postings are read. A product that exceeds a whole number by less than 1e-9, because
+    of floating-point error, is rounded down."""
+    return max(0, min(most, <int64_t>ceil(share_read * <double>total - 1e-9)))
 
 
 cdef int64_t store(
@@ -255,7 +387,7 @@ cdef int64_t store(
 
 def choose_all(
     const int64_t[::1] terms not None, const int64_t[::1] offsets not None, const int64_t[::1] starts not None,
-    const int32_t[::1] documents not None, const float[::1] weights not None,
+    const int32_t[::1] documents not None, const float[::1] weights not None, const float[::1] samples not None,
     const double[::1] query_weights not None, double share_read, int64_t most, double share, bint by_term, int64_t k
 ):
     """Choose the postings to read for each of several queries, and those of them that lead.
@@ -269,6 +401,8 @@ def choose_all(
         weights are in ascending order of document.
     documents, weights : int32[n_postings], float32[n_postings]
         The document and the weight of each posting, at least 0.
+    samples : float32[⌈n_postings / 64⌉]
+        Every 64th weight, beginning with the first.
     query_weights : float64[n]
         The weights of the terms in their query, finite and at least 0.
     share_read, most, share, by_term
@@ -286,15 +420,25 @@ def choose_all(
     """
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n_queries = offsets.shape[0] - 1, i, query
-    cdef int64_t total, limit, most_lists = 0, n, t
-    cdef Prefix* lists = NULL
+    cdef int64_t total = 0, limit, most_lists = 0, n, first
+    cdef Prefix* memory = NULL
+    cdef Prefix* lists
+    # The lists of the next query, and the number of their postings.
+    cdef Prefix* following
+    cdef int64_t n_following = 0
     cdef int64_t* order
     cdef const int32_t* documents_at = &documents[0] if documents.shape[0] else NULL
     cdef const float* weights_at = &weights[0] if weights.shape[0] else NULL
+    cdef const float* samples_at = &samples[0] if samples.shape[0] else NULL
+    cdef const int64_t* first_term = &terms[0] if terms.shape[0] else NULL
+    cdef const double* first_weight = &query_weights[0] if query_weights.shape[0] else NULL
+    cdef const int64_t* starts_at = &starts[0] if starts.shape[0] else NULL
     cdef double reached
     cdef Chosen chosen
     if query_weights.shape[0] != terms.shape[0] or weights.shape[0] != documents.shape[0] or k < 1 or n_queries < 0:
         raise ValueError("each list and each posting must have a weight, and k must be at least 1")
+    if samples.shape[0] != (weights.shape[0] + SAMPLE - 1) // SAMPLE:
+        raise ValueError("samples must have every 64th weight")
     for i in range(n_queries):
         if not 0 <= offsets[i] <= offsets[i + 1] <= terms.shape[0]:
             raise ValueError("offsets: a query has terms outside the array")
@@ -308,40 +452,38 @@ def choose_all(
     chosen.missing, chosen.kth = chosen.largest + terms.shape[0], chosen.largest + 2 * terms.shape[0]
     chosen.cut_weights = chosen.largest + 3 * terms.shape[0]
     chosen.cut_documents = <int32_t*>cnp.PyArray_DATA(<cnp.ndarray>cut_documents)
-    lists = <Prefix*>malloc(<size_t>(most_lists + 1) * (sizeof(Prefix) + sizeof(int64_t)))
-    if lists == NULL:
+    memory = <Prefix*>malloc(<size_t>(most_lists + 1) * (2 * sizeof(Prefix) + sizeof(int64_t)))
+    if memory == NULL:
         raise MemoryError
-    order = <int64_t*>(lists + most_lists + 1)
+    lists, following, order = memory, memory + most_lists + 1, <int64_t*>(memory + 2 * (most_lists + 1))
     try:
         with nogil:
-            for query in range(n_queries):
-                n, total, reached = offsets[query + 1] - offsets[query], 0, 0.0
-                for i in range(n):
-                    t = terms[offsets[query] + i]
-                    if not (0 <= t < starts.shape[0] - 1 and 0 <= starts[t] <= starts[t + 1] <= documents.shape[0]):
+            # Before the first query, only the lists of the next one are opened.
+            for query in range(-1, n_queries):
+                lists, following, total = following, lists, n_following
+                if query + 1 < n_queries:
+                    first = offsets[query + 1]
+                    n = offsets[query + 2] - first
+                    n_following = open_prefixes(following, first_term + first, first_weight + first, n, starts_at,
+                                                starts.shape[0] - 1, documents_at, weights_at, samples_at,
+                                                documents.shape[0])
+                    if n_following < 0:
                         with gil:
                             raise ValueError("terms: a term is out of range, or has postings outside the array")
-                    lists[i].start = lists[i].taken = lists[i].lead = starts[t]
-                    lists[i].stop = starts[t + 1]
-                    lists[i].size = lists[i].stop - lists[i].start
-                    lists[i].query_weight = query_weights[offsets[query] + i]
-                    lists[i].missing = 0.0
-                    total += lists[i].size
-                # A product that exceeds a whole number by less than 1e-9, because of floating-point error, is rounded
-                # down.
-                limit = max(0, min(most, <int64_t>ceil(share_read * <double>total - 1e-9)))
-                choose(lists, order, n, weights_at, limit, share, by_term)
+                if query < 0:
+                    continue
+                n = offsets[query + 1] - offsets[query]
+                limit = limit_of(total, share_read, most)
+                choose(lists, order, n, weights_at, samples_at, limit, share, by_term)
                 for i in range(n):
                     lists[i].lead = lists[i].taken
-                    # The first k documents of a list reach the k-th impact.
-                    if lists[i].taken - lists[i].start >= k:
-                        reached = max(reached, lists[i].query_weight * <double>weights_at[lists[i].start + k - 1])
+                reached = reached_by(lists, n, documents_at, weights_at, k)
                 if reached > 0.0:
-                    choose_leads(lists, n, weights_at, reached)
+                    choose_leads(lists, n, weights_at, samples_at, reached)
                 read[query] = store(lists, n, documents_at, weights_at, k, &chosen, offsets[query])
                 if interrupted(&interruption, 1000 + 100 * n):
                     break
         check_interruption(&interruption)
         return ranges, numbers, cut_documents, n_read
     finally:
-        free(lists)
+        free(memory)

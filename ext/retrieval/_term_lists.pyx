@@ -6,7 +6,7 @@ that is the number of bits before the document's bit.
 import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._gallop cimport gallop
@@ -218,90 +218,3 @@ cdef int64_t look_up(const int32_t* candidates, int64_t size, Lists* lists, Py_s
     if lists.kind == 1:
         return tieaware_look_up_uint8(candidates, size, bits, ranks, <const uint8_t*>lists.weights + a, n, q, sums)
     return tieaware_look_up_uint16(candidates, size, bits, ranks, <const uint16_t*>lists.weights + a, n, q, sums)
-
-
-def largest_products(
-    const double[::1] query_weights not None, const double[::1] weights not None, const int64_t[::1] offsets not None
-):
-    """Return max(0, max query_weight · weight) for each query; 0 if a query weight is below 0 or not a number.
-
-    The weights of query i are those from offsets[i] to offsets[i + 1].
-    """
-    cdef Py_ssize_t n = offsets.shape[0] - 1, i
-    cdef int64_t j
-    cdef cnp.ndarray largest = np.zeros(max(n, 0))
-    cdef double* out = <double*>cnp.PyArray_DATA(largest)
-    if weights.shape[0] != query_weights.shape[0]:
-        raise ValueError("each query weight must have a weight")
-    for i in range(n):
-        if not 0 <= offsets[i] <= offsets[i + 1] <= weights.shape[0]:
-            raise ValueError("offsets: a query is outside the weights")
-        for j in range(offsets[i], offsets[i + 1]):
-            if not query_weights[j] >= 0.0:
-                out[i] = 0.0
-                break
-            out[i] = max(out[i], query_weights[j] * weights[j])
-    return largest
-
-
-def sum_of_products(const double[::1] query_weights not None, const double[::1] weights not None):
-    """Return Σ query_weight · weight, added in this order."""
-    cdef Py_ssize_t i
-    cdef double total = 0.0
-    if weights.shape[0] != query_weights.shape[0]:
-        raise ValueError("each query weight must have a weight")
-    for i in range(query_weights.shape[0]):
-        total += query_weights[i] * weights[i]
-    return total
-
-
-def sums(const double[::1] values not None, const int64_t[::1] offsets not None):
-    """Return float64[n]: the sums of values[offsets[i]:offsets[i + 1]], each added one after the other."""
-    cdef Py_ssize_t n = offsets.shape[0] - 1, i
-    cdef int64_t j
-    cdef double total
-    cdef cnp.ndarray totals = np.empty(max(n, 0))
-    cdef double* out = <double*>cnp.PyArray_DATA(totals)
-    for i in range(n):
-        if not 0 <= offsets[i] <= offsets[i + 1] <= values.shape[0]:
-            raise ValueError("offsets: a range is outside the values")
-        total = 0.0
-        for j in range(offsets[i], offsets[i + 1]):
-            total += values[j]
-        out[i] = total
-    return totals
-
-
-cdef int64_t length_of(object values) except -2:
-    """Return the length of an int64 array in one dimension that is contiguous; -1 for any other object."""
-    if not isinstance(values, np.ndarray):
-        return -1
-    cdef cnp.ndarray array = values
-    if array.ndim != 1 or cnp.PyArray_TYPE(array) != cnp.NPY_INT64 or not (
-        cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_ISALIGNED(array) and cnp.PyArray_ISNOTSWAPPED(array)
-    ):
-        return -1
-    return cnp.PyArray_DIM(array, 0)
-
-
-def concatenated(tuple arrays not None):
-    """Return int64[n] arrays one after the other, and int64[n_arrays + 1] offsets; None if one is not int64[n]."""
-    cdef Py_ssize_t i
-    cdef int64_t size, n = 0
-    cdef cnp.ndarray offsets = np.zeros(len(arrays) + 1, np.int64), all_of_them
-    cdef int64_t* ends = <int64_t*>cnp.PyArray_DATA(offsets) + 1
-    for i in range(len(arrays)):
-        size = length_of(arrays[i])
-        if size < 0:
-            return None
-        n += size
-        ends[i] = n
-    all_of_them = np.empty(n, np.int64)
-    n = 0
-    for i in range(len(arrays)):
-        size = ends[i] - n
-        if size > 0:
-            memcpy(<int64_t*>cnp.PyArray_DATA(all_of_them) + n, cnp.PyArray_DATA(<cnp.ndarray>arrays[i]),
-                   <size_t>size * sizeof(int64_t))
-        n = ends[i]
-    return all_of_them, offsets

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from tieaware.kernels import _term_lists
+from tieaware.kernels import _query_terms
 from tieaware.retrieval import accumulators
 from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, posting_lists, top
 from tieaware.retrieval.postings import Postings
@@ -461,28 +461,28 @@ def test_cuts_are_checked():
 
 def test_arrays_of_queries_are_concatenated():
     arrays = np.array([3, 1]), np.empty(0, np.int64), np.array([7])
-    together, offsets = _term_lists.concatenated(arrays)
+    together, offsets = _query_terms.concatenated(arrays)
     assert together.tolist() == [3, 1, 7]
     assert offsets.tolist() == [0, 2, 2, 3]
-    assert _term_lists.concatenated(())[1].tolist() == [0]
+    assert _query_terms.concatenated(())[1].tolist() == [0]
     for other in (np.array([1], np.int32), np.ones(1), np.array([[1]]), np.arange(6)[::2], [1], None,
                   np.array([1]).astype(">i8")):  # fmt: skip
-        assert _term_lists.concatenated((*arrays, other)) is None
+        assert _query_terms.concatenated((*arrays, other)) is None
 
 
 def test_sums_and_largest_products_of_queries():
     values, offsets = np.array([0.1, 0.2, 0.3, -5.0, 2.0]), np.array([0, 3, 3, 5])
-    assert _term_lists.sums(values, offsets).tolist() == [0.1 + 0.2 + 0.3, 0, -3]
-    assert _term_lists.largest_products(np.ones(5), values, offsets).tolist() == [0.3, 0, 2]
-    assert _term_lists.largest_products(values, np.ones(5), offsets).tolist() == [0.3, 0, 0]
-    assert _term_lists.largest_products(np.full(5, np.nan), values, offsets).tolist() == [0, 0, 0]
+    assert _query_terms.sums(values, offsets).tolist() == [0.1 + 0.2 + 0.3, 0, -3]
+    assert _query_terms.largest_products(np.ones(5), values, offsets).tolist() == [0.3, 0, 2]
+    assert _query_terms.largest_products(values, np.ones(5), offsets).tolist() == [0.3, 0, 0]
+    assert _query_terms.largest_products(np.full(5, np.nan), values, offsets).tolist() == [0, 0, 0]
     for wrong in ([0, 6], [-1, 5], [3, 2]):
         with pytest.raises(ValueError, match="offsets"):
-            _term_lists.sums(values, np.array(wrong))
+            _query_terms.sums(values, np.array(wrong))
         with pytest.raises(ValueError, match="offsets"):
-            _term_lists.largest_products(values, values, np.array(wrong))
+            _query_terms.largest_products(values, values, np.array(wrong))
     with pytest.raises(ValueError, match="weight"):
-        _term_lists.largest_products(np.ones(4), values, offsets)
+        _query_terms.largest_products(np.ones(4), values, offsets)
 
 
 def test_lists_of_found_documents_are_replaced():

@@ -135,10 +135,10 @@ def test_prefixes_equal_a_heap_of_segments(distinct):
     ):
         limits = share_read, most, floor, by_term
         chosen = [_impacts.choose(np.arange(6), term_starts, segments, weights, query, *limits) for query in queries]
-        for k in (1, 20, 10**9):
+        for k in (1, 20, 70, 10**9):
             (begins, leads), (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
-                np.tile(np.arange(6), 3), np.array([0, 6, 12, 18]), starts, documents, weights, np.concatenate(queries),
-                *limits, k,
+                np.tile(np.arange(6), 3), np.array([0, 6, 12, 18]), starts, documents, weights, weights[::64].copy(),
+                np.concatenate(queries), *limits, k,
             )  # fmt: skip
             assert n_read.tolist() == [(stops - first).sum() for first, stops, *_ in chosen]
             for i in range(18):
@@ -155,7 +155,10 @@ def test_prefixes_equal_a_heap_of_segments(distinct):
             # A document without a leading posting cannot reach a score that k documents reach.
             for i, q in enumerate(queries):
                 own = slice(6 * i, 6 * i + 6)
-                assert (q * missing[own]).sum() < (q * kth[own]).max() or not missing[own].any()
+                highest = np.zeros(n)
+                for j, (first, stops, *_) in enumerate(zip(*chosen[i][:2], strict=True)):
+                    np.maximum.at(highest, documents[first:stops], q[j] * weights[first:stops].astype(np.float64))
+                assert (q * missing[own]).sum() < np.sort(highest)[-min(k, n)] or not missing[own].any()
     assert left_out > 10_000
 
 
@@ -163,11 +166,13 @@ def test_prefixes_are_checked():
     terms, offsets, starts, own = np.array([0]), np.array([0, 1]), np.array([0, 2]), np.ones(1)
     documents, weights = np.array([0, 1], np.int32), np.array([2, 1], np.float32)
     given = {"terms": terms, "offsets": offsets, "starts": starts, "documents": documents, "weights": weights,
-             "query_weights": own, "share_read": 1.0, "most": 9, "share": 0.0, "by_term": False, "k": 5}  # fmt: skip
+             "samples": weights[:1], "query_weights": own, "share_read": 1.0, "most": 9, "share": 0.0,
+             "by_term": False, "k": 5}  # fmt: skip
     assert _prefixes.choose_all(**given)[0].tolist() == [[0], [2]]
     for wrong in (
         {"terms": np.array([1])}, {"terms": np.array([-1])}, {"starts": np.array([0, 3])},
         {"starts": np.array([-1, 2])}, {"starts": np.array([1, 0])}, {"weights": weights[:1]},
+        {"samples": weights},
         {"query_weights": np.ones(2)}, {"k": 0},
         {"offsets": np.array([0, 2])}, {"offsets": np.array([-1, 1])}, {"offsets": np.array([1, 0])},
         {"offsets": np.empty(0, np.int64)},

@@ -31,6 +31,8 @@ from tieaware.retrieval import (
     Proximity,
     Tiers,
 )
+from tieaware.retrieval.index import QueryTerms
+from tieaware.retrieval.method import term_weights
 from tieaware.retrieval.weighting import weighting_of
 
 # The worked example of Introduction to Information Retrieval, section 12.2.2.
@@ -184,7 +186,7 @@ def test_pivoted_weights_equal_those_of_gensim():
         np.testing.assert_allclose(matrix(index, f"{letters}.nnn:slope=0.25"), rows, rtol=1e-6)
         # The weights of a query are those of a document with the same words.
         for text, row in zip(texts, rows, strict=True):
-            weights = weighting_of(f"nnn.{letters}:slope=0.25").of_query(index.postings, index.query(text))
+            weights = term_weights(index, f"nnn.{letters}:slope=0.25", QueryTerms.of([index.query(text)]))
             assert weights.tolist() == pytest.approx([weight for weight in row if weight], rel=1e-12)
 
 

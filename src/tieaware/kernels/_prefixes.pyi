@@ -7,6 +7,7 @@ def choose_all(
     starts: NDArray[np.int64],
     documents: NDArray[np.int32],
     weights: NDArray[np.float32],
+    samples: NDArray[np.float32],
     query_weights: NDArray[np.float64],
     share_read: float,
     most: int,

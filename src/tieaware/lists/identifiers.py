@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Integers, Offsets, as_flat, as_integers, as_offsets
 from tieaware.errors import InputError
-from tieaware.kernels import _dicts, _identifiers, _order
+from tieaware.kernels import _buffers, _dicts, _identifiers, _order
 
 _LONGEST_SHOWN = 80
 
@@ -138,6 +138,10 @@ class Identifiers(_identifiers.IdentifierArrays):
         kind = _kind_of(types)
         if types <= {str, bytes}:
             found = _dicts.object_identifiers(np.fromiter(listed, object, len(listed)), 0, len(listed))
+            if found is not None:
+                return cls.of(*found, kind)
+        if types == {int}:
+            found = _buffers.digits(listed)
             if found is not None:
                 return cls.of(*found, kind)
         try:

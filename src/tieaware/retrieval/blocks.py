@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.kernels import _blocks, _term_lists
+from tieaware.kernels import _blocks, _query_terms
 from tieaware.kernels._term_lists import PostingLists
 from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, FoundLists, TermLists, accumulate, posting_lists
 from tieaware.retrieval.index import Index
@@ -123,7 +123,7 @@ class Blocks(NamedTuple):
             own = slice(queries.offsets[i], queries.offsets[i + 1])
             # Bounds are added in the order of the lists, as scores are, so rounding cannot lift a score above their
             # sum.
-            rest = _term_lists.sum_of_products(queries.weights[own], largest[own])
+            rest = _query_terms.sum_of_products(queries.weights[own], largest[own])
             all_scored = accumulate(
                 TermLists(self.lists, queries.terms[own], queries.weights[own]), self.n_documents, k,
                 at_least=int(lists_needed[i]), base=values, floor=0.0 if floors is None else float(floors[i]),

@@ -10,7 +10,7 @@ import numpy as np
 
 from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Offsets, Values
-from tieaware.kernels import _largest, _term_lists
+from tieaware.kernels import _largest, _query_terms
 from tieaware.retrieval.accumulators import Found, accumulate
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import Method, document_parts, posting_weights, weighted
@@ -166,4 +166,4 @@ def score_of_k(query_weights: Values, kth_largest: Values) -> float:
 
 def scores_of_k(query_weights: Values, kth_largest: Values, offsets: Offsets) -> Values:
     """Return such a score for each query: the weights of query ``i`` are ``offsets[i]`` to ``offsets[i + 1]``."""
-    return _term_lists.largest_products(query_weights, kth_largest, offsets)
+    return _query_terms.largest_products(query_weights, kth_largest, offsets)

@@ -44,6 +44,8 @@ _SHORT = 16
 # fit in the second-level cache. Chunks are larger here than for complete lists, because each chunk has to go through
 # many segments.
 _CHUNK = 1 << 16
+# Every how many postings a weight is sampled, as in the kernel.
+_SAMPLE = 64
 # A limit on the number of postings that no query reaches.
 _ALL = 2**63 - 1
 
@@ -175,6 +177,7 @@ class ImpactOrdered(Method):
             return None
         lists = weighted_lists(index, self.weighting, bitmaps=True)
         weights = segments.weights.astype(np.float32, copy=False)
+        samples = index.prepared(("sampled weights", self.weighting), lambda: weights[::_SAMPLE].copy())
         in_segments = self._in_segments(index, k, whole_ties)
 
         def find(queries: WeightedQueries) -> FoundLists:
@@ -192,8 +195,8 @@ class ImpactOrdered(Method):
         def find_bounded(queries: WeightedQueries) -> FoundLists:
             terms, offsets = queries.terms, queries.offsets
             (starts, stops), (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
-                terms, offsets, index.postings.starts, segments.documents, weights, queries.weights, *self._limits,
-                min(k, LARGEST),
+                terms, offsets, index.postings.starts, segments.documents, weights, samples, queries.weights,
+                *self._limits, min(k, LARGEST),
             )  # fmt: skip
             found = score_unions(
                 posting_lists(starts, stops, segments.documents, weights), np.arange(len(terms)), offsets,

@@ -16,7 +16,7 @@ from tieaware.checks.arguments import flag, shown, unexpected
 from tieaware.checks.arrays import Integers, Offsets, Values, as_integers, as_offsets, check_no_nan
 from tieaware.checks.arrays import as_scores as as_numbers
 from tieaware.errors import InputError
-from tieaware.kernels import _postings, _term_lists
+from tieaware.kernels import _postings, _query_terms
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.sparse import Entries
 from tieaware.output.tables import counted
@@ -62,7 +62,7 @@ class QueryTerms(NamedTuple):
         """Concatenate the terms of the queries."""
         all_terms, all_frequencies, *_ = zip(*queries, strict=True) if queries else ((), ())
         # Most queries have int64 arrays, which are concatenated much faster than others.
-        terms, frequencies = _term_lists.concatenated(all_terms), _term_lists.concatenated(all_frequencies)
+        terms, frequencies = _query_terms.concatenated(all_terms), _query_terms.concatenated(all_frequencies)
         if terms is not None and frequencies is not None:
             return cls(terms[0], frequencies[0], terms[1])
         offsets = np.cumsum([0, *map(len, all_terms)], dtype=np.int64)
@@ -75,12 +75,8 @@ class QueryTerms(NamedTuple):
         return self.offsets[1:] - self.offsets[:-1]
 
     def sums(self, values: Values | Integers) -> Values:
-        """Return the sum of a value of each term for each query, with the bits of ``values[a:b].sum()``."""
-        sums: Values = _term_lists.sums(values.astype(np.float64, copy=False), self.offsets)
-        # NumPy adds fewer than 8 numbers one after the other, and more in another order.
-        for i in (self.sizes >= 8).nonzero()[0]:
-            sums[i] = values[self.offsets[i] : self.offsets[i + 1]].sum()
-        return sums
+        """Return the sum of a value of each term for each query, added one after the other."""
+        return _query_terms.sums(values.astype(np.float64, copy=False), self.offsets)
 
 
 class Index:

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -103,6 +104,10 @@ class Method(ABC):
             raise InputError("weighting", problem)
 
     def __str__(self) -> str:
+        return self._name
+
+    @cached_property
+    def _name(self) -> str:
         # The name shows the first parameter of the method itself, and all parameters whose values differ from their
         # defaults. The weighting, which every method has, comes last.
         weighting, *own = fields(self)
@@ -306,9 +311,15 @@ def single_term_scores(index: Index, name: str) -> NDArray[np.floating | np.inte
     return weights if parts is None else weights + parts[index.postings.documents]
 
 
+def term_weights(index: Index, name: str, queries: QueryTerms) -> Values:
+    """Return the weight of each term of some queries. A query has the same bits alone and among others."""
+    of = index.prepared(("weights of queries", name), lambda: weighting_of(name).for_queries(index.postings))
+    return of(queries)
+
+
 def query_weights(index: Index, name: str, query: Query) -> Values:
     """Return the weights of a query's terms: the query's own weights if it has any, else those of the weighting."""
-    return weighting_of(name).of_query(index.postings, query) if query.weights is None else query.weights
+    return term_weights(index, name, QueryTerms.of([query])) if query.weights is None else query.weights
 
 
 class WeightedQueries(NamedTuple):
@@ -327,7 +338,7 @@ class WeightedQueries(NamedTuple):
         """Weight the terms of the queries, together because queries are short."""
         together = QueryTerms.of(queries)
         if all(query.weights is None for query in queries):
-            weights = weighting_of(name).of_queries(index.postings, together)
+            weights = term_weights(index, name, together)
         else:
             own = [query_weights(index, name, query) for query in queries]
             if any(len(each) != len(query.terms) for each, query in zip(own, queries, strict=True)):

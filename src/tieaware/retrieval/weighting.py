@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
-from tieaware.kernels import _slots
-from tieaware.retrieval.index import Query, QueryTerms
+from tieaware.kernels import _query_terms, _slots
+from tieaware.retrieval.index import QueryTerms
 from tieaware.retrieval.postings import Numbers, Postings
 
 Weights: TypeAlias = NDArray[np.float32 | np.uint8 | np.uint16]
 
+_ONE = np.ones(1)
 _LOG_OF_2 = 0.6931471805599453
 _LOG10_OF_2 = 0.3010299956639812
 
@@ -48,12 +49,11 @@ class Weighting(ABC):
         """Return the weight of every posting."""
 
     @abstractmethod
-    def of_queries(self, postings: Postings, queries: QueryTerms) -> Values:
-        """Return the weight of every term of every query."""
+    def for_queries(self, postings: Postings) -> Callable[[QueryTerms], Values]:
+        """Return a function that returns the weight of every term of some queries.
 
-    def of_query(self, postings: Postings, query: Query) -> Values:
-        """Return the weight of every term of a query, with the same bits as among other queries."""
-        return self.of_queries(postings, QueryTerms.of([query]))
+        What does not depend on the queries is computed once.
+        """
 
     @abstractmethod
     def of_terms(self, postings: Postings) -> Values:
@@ -106,7 +106,7 @@ class TfIdf(Weighting):
         # A copy below n: bincount would allocate an array for the largest number, and a caller can change the postings.
         documents = np.minimum(postings.documents, n - 1)
         frequencies = postings.frequencies.astype(np.float64)
-        largest = log_mean = np.ones(1)
+        largest = log_mean = _ONE
         if tf == "a":
             largest = np.ones(n)
             np.maximum.at(largest, documents, frequencies)
@@ -124,51 +124,65 @@ class TfIdf(Weighting):
             weights /= norms[documents]
         elif normalisation in "ub":
             sizes = _sizes(normalisation, postings, documents)
-            weights /= self._pivoted(sizes, sizes)[documents]
+            weights /= self._pivoted(sizes, self._pivot(sizes))[documents]
         return weights.astype(np.float32)
 
-    def _pivoted(self, sizes: Values, of_documents: Values) -> Values:
+    def _pivot(self, of_documents: Values) -> float:
+        """Return the pivot, given the sizes of the documents."""
+        return float(of_documents.sum() / max(len(of_documents), 1)) if self.pivot is None else self.pivot
+
+    def _pivoted(self, sizes: Values | Integers, pivot: float) -> Values:
         """Return the pivoted norms of texts of these sizes."""
-        pivot = of_documents.mean() if self.pivot is None else self.pivot
-        norms: Values = (1 - self.slope) * pivot + self.slope * sizes
+        norms: Values = (1 - self.slope) * pivot + self.slope * sizes.astype(np.float64)
         norms[norms == 0] = 1
         return norms
 
-    def of_queries(self, postings: Postings, queries: QueryTerms) -> Values:
-        """Return tf times idf times the normalisation for every term of every query."""
-        tf, idf, normalisation = tuple(self._queries)
-        if not len(queries.terms):
-            return np.empty(0)
-        frequencies, sizes = queries.frequencies.astype(np.float64), queries.sizes
-        df = postings.starts[queries.terms + 1] - postings.starts[queries.terms]
-        largest = log_mean = np.ones(1)
-        if tf == "a":
-            largest = np.zeros(len(sizes))
-            largest[sizes > 0] = np.maximum.reduceat(frequencies, queries.offsets[:-1][sizes > 0])
-            largest = np.repeat(largest, sizes)
-        if tf == "L":
-            log_mean = np.repeat(_one_plus_log(queries.sums(frequencies) / np.maximum(sizes, 1)), sizes)
-        weights = _term_frequency(tf, frequencies, largest, log_mean)
-        weights *= _idf(idf, df, len(postings.lengths))
-        if normalisation == "n":
+    def for_queries(self, postings: Postings) -> Callable[[QueryTerms], Values]:
+        """Return a function that returns tf times idf times the normalisation for every term of some queries."""
+        tf, _, normalisation = tuple(self._queries)
+        idf = self.of_terms(postings)
+        n_bytes = _bytes_of(postings) if normalisation == "b" else None
+        pivot = 0.0
+        if normalisation in "ub":
+            documents = np.minimum(postings.documents, len(postings.lengths) - 1)
+            pivot = self._pivot(_sizes(normalisation, postings, documents))
+
+        def weights_of(queries: QueryTerms) -> Values:
+            if not len(queries.terms):
+                return np.empty(0)
+            weights = _term_frequency(tf, queries.frequencies.astype(np.float64), *_peaks(tf, queries))
+            weights *= idf[queries.terms]
+            if normalisation == "c":
+                _query_terms.divide_by_norms(weights, queries.offsets)
+            elif normalisation in "ub":
+                sizes = queries.sizes
+                texts = sizes if n_bytes is None else queries.sums(queries.frequencies * n_bytes[queries.terms])
+                weights /= np.repeat(self._pivoted(texts, pivot), sizes)
             return weights
-        if normalisation == "c":
-            norms = np.sqrt(queries.sums(weights * weights))
-        else:
-            n = len(postings.lengths)
-            of_documents = _sizes(normalisation, postings, np.minimum(postings.documents, n - 1))
-            of_queries = sizes.astype(np.float64)
-            if normalisation == "b":
-                of_queries = queries.sums(queries.frequencies * _bytes_of(postings)[queries.terms])
-            norms = self._pivoted(of_queries, of_documents)
-        # If all weights are 0, divide by 1 instead of 0, so that the weights stay 0.
-        norms[norms == 0] = 1
-        weights /= np.repeat(norms, sizes)
-        return weights
+
+        return weights_of
 
     def of_terms(self, postings: Postings) -> Values:
         """Return the weight of each term in a query that consists of this term alone, without normalisation."""
         return _idf(self._queries[1], postings.document_frequencies, len(postings.lengths))
+
+
+def _peaks(letter: str, queries: QueryTerms) -> tuple[Values, Values]:
+    """Return, for each term, the largest frequency in its query for the letter a, and 1 + log mean tf for the letter L.
+
+    For other letters, both are 1.
+    """
+    largest = log_mean = _ONE
+    if letter not in "aL":
+        return largest, log_mean
+    sizes = queries.sizes
+    if letter == "a":
+        largest = np.zeros(len(sizes))
+        largest[sizes > 0] = np.maximum.reduceat(queries.frequencies, queries.offsets[:-1][sizes > 0])
+        largest = np.repeat(largest, sizes)
+    if letter == "L":
+        log_mean = np.repeat(_one_plus_log(queries.sums(queries.frequencies) / np.maximum(sizes, 1)), sizes)
+    return largest, log_mean
 
 
 def _term_frequency(letter: str, tf: Values, largest: Values, log_mean: Values) -> Values:
@@ -242,9 +256,9 @@ def _idf(letter: str, df: Integers, n: int) -> Values:
 class _CountsOfQuery(Weighting):
     """The base class of weightings in which the weight of a term in a query is its frequency in the query."""
 
-    def of_queries(self, postings: Postings, queries: QueryTerms) -> Values:
-        """Return the frequency of each term in its query."""
-        return queries.frequencies.astype(np.float64)
+    def for_queries(self, postings: Postings) -> Callable[[QueryTerms], Values]:
+        """Return a function that returns the frequency of each term in its query."""
+        return lambda queries: queries.frequencies.astype(np.float64)
 
     def of_terms(self, postings: Postings) -> Values:
         """Return 1 for every term: its frequency in a query of this term alone."""
