@@ -25,8 +25,9 @@ cdef extern from "retrieval/accumulators.h":
 cnp.import_array()
 
 cdef enum:
-    # The number of places of a prefix at which the leading postings may end.
-    PLACES = 32
+    # The number of places of a prefix at which the leading postings may end, and its logarithm to the base 2.
+    PLACES_BITS = 4
+    PLACES = 1 << PLACES_BITS
     # For queries with more lists, choosing the leading postings would take longer than it saves.
     MOST_LISTS = 16
     # Every 64th weight of all postings is in an array of its own.
@@ -254,62 +255,43 @@ cdef double reached_by(
     return most
 
 
-cdef int look_at_places(
-    const Prefix* one, const float* weights, const float* samples, int64_t* places, double* found
-) noexcept nogil:
-    """Look up the weights at places that divide a prefix into parts of about equal size; return the number of places.
-
-    In a long prefix, they are the places of sampled weights, which are soon in the cache.
-    """
-    cdef int64_t n = one.taken - one.start, first = (one.start + SAMPLE - 1) // SAMPLE, j
-    cdef int64_t n_samples = (one.taken + SAMPLE - 1) // SAMPLE - first
-    if n <= 0:
-        return 0
-    places[0], found[0] = one.start, <double>weights[one.start]
-    for j in range(1, PLACES):
-        if n_samples >= PLACES:
-            places[j] = (first + n_samples * j // PLACES) * SAMPLE
-            found[j] = <double>samples[places[j] // SAMPLE]
-        else:
-            places[j] = one.start + n * j // PLACES
-            found[j] = <double>weights[places[j]]
-    return PLACES
-
-
-cdef void choose_leads(
-    Prefix* lists, int64_t n, const float* weights, const float* samples, double reached
-) noexcept nogil:
+cdef void choose_leads(Prefix* lists, int64_t n, const float* weights, double reached) noexcept nogil:
     """Choose the leading postings, given a score that at least k documents reach.
 
     Invariant: a document without a leading posting has at most the sum of `passed_over` of all lists as its score, and
     this sum is below `reached`, even if it is rounded. Where many postings are passed over for each unit of impact,
-    they are passed over first. Only some places of each prefix are looked at.
+    they are passed over first. Only some places of each prefix are looked at, more of them near its beginning.
     """
     cdef int64_t[MOST_LISTS][PLACES] places
     cdef double[MOST_LISTS][PLACES] found
-    cdef int[MOST_LISTS] n_places
-    cdef double slack = reached * (1.0 - 2.0 ** -40), cost, most, gain
-    cdef int64_t i, j, which, at
+    cdef double slack = reached * (1.0 - 2.0 ** -40), cost, most_cost, least = slack * 2.0 ** -40
+    cdef int64_t i, j, which, at, size, gain, most_gain
     cdef Prefix* one
     for i in range(n):
         one = &lists[i]
         one.lead, one.missing, one.passed_over = one.taken, 0.0, 0.0
-        for j in range(PLACES if one.taken - one.start < PLACES * SAMPLE else 0):
-            tieaware_prefetch(weights + one.start + (one.taken - one.start) * j // PLACES)
-    for i in range(n if n <= MOST_LISTS else 0):
-        n_places[i] = look_at_places(&lists[i], weights, samples, places[i], found[i])
-    while n <= MOST_LISTS and slack > 0.0:
-        most, which, at = 0.0, -1, 0
+    if n > MOST_LISTS:
+        return
+    for i in range(n):
+        size = lists[i].taken - lists[i].start
+        for j in range(PLACES):
+            places[i][j] = lists[i].start + (size * j * j >> 2 * PLACES_BITS)
+            tieaware_prefetch(weights + places[i][j])
+    for i in range(n):
+        for j in range(PLACES if lists[i].start < lists[i].taken else 0):
+            found[i][j] = <double>weights[places[i][j]]
+    while slack > 0.0:
+        most_gain, most_cost, which, at = 0, 1.0, -1, 0
         for i in range(n):
             one = &lists[i]
-            for j in range(n_places[i]):
+            for j in range(PLACES):
                 if places[i][j] >= one.lead:
                     break
-                cost = one.query_weight * found[i][j] - one.passed_over
                 # A posting with the same impact as those passed over costs nothing.
-                gain = <double>(one.lead - places[i][j]) / max(cost, slack * 2.0 ** -40)
-                if cost < slack and gain > most:
-                    most, which, at = gain, i, j
+                cost = one.query_weight * found[i][j] - one.passed_over
+                gain = one.lead - places[i][j]
+                if cost < slack and <double>gain * most_cost > <double>most_gain * max(cost, least):
+                    most_gain, most_cost, which, at = gain, max(cost, least), i, j
         if which < 0:
             break
         one = &lists[which]
@@ -479,7 +461,7 @@ def choose_all(
                     lists[i].lead = lists[i].taken
                 reached = reached_by(lists, n, documents_at, weights_at, k)
                 if reached > 0.0:
-                    choose_leads(lists, n, weights_at, samples_at, reached)
+                    choose_leads(lists, n, weights_at, reached)
                 read[query] = store(lists, n, documents_at, weights_at, k, &chosen, offsets[query])
                 if interrupted(&interruption, 1000 + 100 * n):
                     break

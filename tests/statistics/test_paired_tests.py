@@ -33,12 +33,14 @@ def test_t_agrees_with_scipy_for_many_pairs_at_once(alternative):
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_wilcoxon_agrees_with_scipy(alternative):
+    """With zeros or ties, SciPy tries all combinations of the signs of at most 13 differences."""
     rng = np.random.default_rng(2)
-    a, b = rng.integers(0, 9, (3, 15)) / 8, rng.integers(0, 9, (3, 15)) / 8
-    ours = paired_test(a, b, "wilcoxon", alternative)
-    for i in range(3):
-        theirs = stats.wilcoxon(a[i], b[i], alternative=alternative)
-        assert (ours.statistic[i], ours.p[i]) == (theirs.statistic, theirs.pvalue)
+    for n, most, repeats in ((15, 9, 3), (14, 3, 3), (13, 9, 1), (9, 30, 3), (5, 9, 3), (4, 2, 3), (2, 3, 3)):
+        a, b = (rng.integers(0, most, (repeats, n)) / 8 for _ in range(2))
+        ours = paired_test(a, b, "wilcoxon", alternative)
+        for i in range(repeats):
+            theirs = stats.wilcoxon(a[i], b[i], alternative=alternative)
+            assert (ours.statistic[i], ours.p[i]) == (theirs.statistic, theirs.pvalue)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)

@@ -18,6 +18,8 @@ from tieaware.statistics.values import ROUNDING, finite
 PairedMethod: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation"]
 # The alternative to the null hypothesis that both systems are equally good.
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+# The most differences of which Wilcoxon's test tries all combinations of signs if there are zeros or ties, as in SciPy.
+_MOST_WITH_ALL_SIGNS = 13
 # The most signs, or sums, that a permutation test holds in memory at a time.
 _CHUNK = 2**20
 
@@ -171,27 +173,34 @@ def _wilcoxon(differences: Values, alternative: Alternative, confidence: float, 
     mean = np.asarray(differences.mean(axis=-1))
     samples = differences.reshape(mean.size, -1)
     statistic, p = np.zeros(mean.size), np.ones(mean.size)
-    for alike in _alike(samples):
-        statistic[alike], p[alike] = stats.wilcoxon(samples[alike], alternative=alternative, axis=-1)
-    return PairedTest(mean, statistic.reshape(mean.shape), p.reshape(mean.shape))
-
-
-def _alike(samples: Values) -> Iterator[npt.NDArray[np.intp]]:
-    """Yield batches of up to 64 indices of samples that are not all 0.
-
-    In each batch, either every sample contains a zero or none does, and either every sample contains ties or none does.
-    This matters for ``scipy.stats.wilcoxon``: it chooses between the exact distribution and an approximation once for
-    all samples of a call, and the choice depends on zeros and ties. A call with 64 samples costs hardly more than a
-    call with one, and the permutations of 64 samples fit into memory.
-    """
     sizes = np.sort(np.abs(samples), axis=-1)
     zeros = sizes[:, 0] == 0.0
     ties = ((np.diff(sizes) == 0.0) & (sizes[:, 1:] > 0.0)).any(axis=-1)
+    # SciPy chooses between the exact distribution and an approximation once for all samples of a call, by whether there
+    # are zeros and ties. Samples of zeros only keep the p value 1.
     kinds = np.where(sizes[:, -1] > 0.0, 2 * zeros + ties, -1)
     for kind in range(4):
         alike = np.flatnonzero(kinds == kind)
-        for start in range(0, len(alike), 64):
-            yield alike[start : start + 64]
+        if not len(alike):
+            continue
+        if kind and samples.shape[-1] <= _MOST_WITH_ALL_SIGNS:
+            statistic[alike], p[alike] = _of_signed_ranks(samples[alike], alternative)
+        else:
+            statistic[alike], p[alike] = stats.wilcoxon(samples[alike], alternative=alternative, axis=-1)
+    return PairedTest(mean, statistic.reshape(mean.shape), p.reshape(mean.shape))
+
+
+def _of_signed_ranks(samples: Values, alternative: Alternative) -> tuple[Values, Values]:
+    """Return Wilcoxon's statistics, and their p values by all combinations of signs, of few differences.
+
+    These are the values of ``scipy.stats.wilcoxon`` if there are zeros or ties, but it takes seconds.
+    """
+    sizes = np.where(samples == 0.0, np.nan, np.abs(samples))
+    ranks = np.nan_to_num(load("scipy.stats", "analysis").rankdata(sizes, axis=-1, nan_policy="omit"))
+    positive, negative = (ranks * (samples > 0.0)).sum(axis=-1), (ranks * (samples < 0.0)).sum(axis=-1)
+    statistic = np.minimum(positive, negative) if alternative == "two-sided" else positive
+    p = _permutation(ranks * np.sign(samples), alternative, 0.5, 2 ** samples.shape[-1], 0).p
+    return statistic, p
 
 
 def _sign(differences: Values, alternative: Alternative, confidence: float, repeats: int, seed: int) -> PairedTest:
