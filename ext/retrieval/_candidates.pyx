@@ -412,7 +412,7 @@ cdef int search_one(
 
 def search(
     PostingLists candidates not None, const int64_t[::1] which not None, const int64_t[::1] which_offsets not None,
-    const int64_t[::1] at_least not None, int64_t fewest, int64_t n_documents, PostingLists postings not None,
+    int64_t at_least, int64_t fewest, int64_t n_documents, PostingLists postings not None,
     const int64_t[::1] terms not None, const double[::1] query_weights not None, const int64_t[::1] offsets not None,
     const double[::1] base, const double[::1] parts, int64_t k, bint whole_ties, bint ascending,
     const double[::1] cut_weights, const int32_t[::1] cut_documents, const double[::1] largest,
@@ -426,8 +426,8 @@ def search(
     candidates, which, which_offsets : PostingLists, int64[n] and int64[n_queries + 1]
         The lists of candidates, and the numbers of those to unite: for query i, which[which_offsets[i]] up to
         which_offsets[i + 1].
-    at_least : int64[n_queries]
-        The number of lists in which a document must be, at least 1.
+    at_least : int
+        The number of lists in which a document must be, at least 1; all lists if a query has fewer.
     fewest : int
         Do not search a query that has fewer candidates.
     n_documents : int
@@ -468,15 +468,17 @@ def search(
     cdef Search shared
     cdef Added added
     cdef Interruption interruption = no_interruption()
-    cdef Py_ssize_t n_queries = at_least.shape[0], i
-    cdef int64_t j, number, n_entries, fetched = 0, most_entries = 0, most_lists = 0, most_at_least = 1, a, b
+    cdef Py_ssize_t n_queries = which_offsets.shape[0] - 1, i
+    cdef int64_t j, number, n_entries, fetched = 0, most_entries = 0, most_lists = 0, needed, a, b
     cdef const int64_t* first_which = &which[0] if which.shape[0] else NULL
     cdef const int64_t* first_term = &terms[0] if terms.shape[0] else NULL
     cdef const double* first_weight = &query_weights[0] if query_weights.shape[0] else NULL
     cdef bint has_weights
-    if not (0 <= n_documents <= 0x7fffffff and k >= 1):
-        raise ValueError("n_documents or k is out of its range")
-    if not which_offsets.shape[0] == offsets.shape[0] == n_queries + 1 or query_weights.shape[0] != terms.shape[0]:
+    if not (0 <= n_documents <= 0x7fffffff and k >= 1 and 1 <= at_least <= 0x7fffffff):
+        raise ValueError("n_documents, k or at_least is out of its range")
+    if not ascending and at_least != 1:
+        raise ValueError("lists that do not ascend cannot be counted")
+    if n_queries < 0 or offsets.shape[0] != n_queries + 1 or query_weights.shape[0] != terms.shape[0]:
         raise ValueError("each query must have its lists and terms, and each term a query weight")
     memset(&shared, 0, sizeof(shared))
     memset(&added, 0, sizeof(added))
@@ -515,24 +517,22 @@ def search(
                 raise ValueError("with cuts, the numbers of the lists must be consecutive")
         shared.cut_weights, shared.cut_documents = &cut_weights[0], &cut_documents[0]
     for i in range(n_queries):
-        if not ascending and at_least[i] != 1:
-            raise ValueError("lists that do not ascend cannot be counted")
         if not (0 <= which_offsets[i] <= which_offsets[i + 1] <= which.shape[0]
-                and 0 <= offsets[i] <= offsets[i + 1] <= terms.shape[0] and 1 <= at_least[i] <= 0x7fffffff):
-            raise ValueError("offsets: a query has lists or terms outside the array, or at_least is out of its range")
+                and 0 <= offsets[i] <= offsets[i + 1] <= terms.shape[0]):
+            raise ValueError("offsets: a query has lists or terms outside the array")
         n_entries = 0
         for j in range(which_offsets[i], which_offsets[i + 1]):
             number = which[j]
             if not 0 <= number < candidates.n:
                 raise ValueError("there is no list with this number")
             n_entries += max(0, candidates.stops[number] - candidates.starts[number])
-        most_entries, most_at_least = max(most_entries, n_entries), max(most_at_least, at_least[i])
+        most_entries = max(most_entries, n_entries)
         most_lists = max(most_lists, which_offsets[i + 1] - which_offsets[i])
     memset(&lists, 0, sizeof(lists))
     memset(&entries, 0, sizeof(entries))
     cdef Results results = Results(n_queries)
     try:
-        open_search(&shared, most_entries, most_lists, most_at_least)
+        open_search(&shared, most_entries, most_lists, min(at_least, max(1, most_lists)))
         with nogil:
             for i in range(n_queries):
                 fetched |= fetch(&shared, candidates, postings, first_which, &which_offsets[i], first_term, &offsets[i],
@@ -550,8 +550,10 @@ def search(
                 if entries.n_postings > shared.room:
                     with gil:
                         raise ValueError("a list of candidates has changed")
-                search_one(&shared, &entries, &lists, first_which + which_offsets[i], first_term + a, at_least[i],
-                           &added, results, &interruption)
+                # A query with fewer lists than that needs all of them.
+                needed = min(at_least, max(1, which_offsets[i + 1] - which_offsets[i]))
+                search_one(&shared, &entries, &lists, first_which + which_offsets[i], first_term + a, needed, &added,
+                           results, &interruption)
                 close_lists(&entries)
                 close_lists(&lists)
                 if interrupted(&interruption, 100):

@@ -7,7 +7,7 @@ def search(
     candidates: PostingLists,
     which: NDArray[np.int64],
     which_offsets: NDArray[np.int64],
-    at_least: NDArray[np.int64],
+    at_least: int,
     fewest: int,
     n_documents: int,
     postings: PostingLists,

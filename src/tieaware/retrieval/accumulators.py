@@ -354,7 +354,7 @@ _NO_BOUNDS = (None, None, None, None, 0.0, False, None, None)
 
 def score_unions(
     candidates: PostingLists, which: Integers, which_offsets: Offsets, lists: TermLists, offsets: Offsets,
-    n_documents: int, k: int, *, at_least: int | Integers = 1, fewest: int = 0, base: Values | None = None,
+    n_documents: int, k: int, *, at_least: int = 1, fewest: int = 0, base: Values | None = None,
     whole_ties: bool = False, bounds: EntryBounds | None = None, cuts: Cuts | None = None,
 ) -> FoundLists:  # fmt: skip
     """Score the documents that are in some lists, and return the k of them with the highest scores; for each query.
@@ -367,8 +367,8 @@ def score_unions(
     ----------
     candidates, which, which_offsets : PostingLists, int64[n] and int64[n_queries + 1]
         The lists of candidates, and the numbers of those to unite for each query.
-    at_least : int or int64[n_queries], default: 1
-        The number of these lists that a candidate must be in.
+    at_least : int, default: 1
+        The number of these lists that a candidate must be in; all of them if a query has fewer.
     fewest : int
         A query with fewer candidates is not searched: it has no documents, and its costs are -1.
     bounds : EntryBounds, optional
@@ -381,10 +381,9 @@ def score_unions(
     # A document part may be negative, so the weights give no bounds of scores.
     own = _NO_BOUNDS if bounds is None or lists.document_parts is not None else bounds
     return FoundLists(*_candidates.search(
-        candidates, which, which_offsets, np.full(len(which_offsets) - 1, at_least, np.int64), fewest, n_documents,
-        lists.postings, lists.terms, lists.query_weights, offsets, base, lists.document_parts,
-        min(k, LARGEST), whole_ties, cuts is None, None if cuts is None else cuts.weights,
-        None if cuts is None else cuts.documents, *own,
+        candidates, which, which_offsets, at_least, fewest, n_documents, lists.postings, lists.terms,
+        lists.query_weights, offsets, base, lists.document_parts, min(k, LARGEST), whole_ties, cuts is None,
+        None if cuts is None else cuts.weights, None if cuts is None else cuts.documents, *own,
     ))  # fmt: skip
 
 

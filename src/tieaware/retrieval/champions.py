@@ -231,8 +231,7 @@ def among(
         terms, offsets = queries.terms, queries.offsets
         found = score_unions(
             candidates, terms, offsets, TermLists(lists, terms, queries.weights, parts), offsets, n_documents, k,
-            at_least=np.clip(np.diff(offsets), 1, at_least), fewest=k if fallback else 0, base=base,
-            whole_ties=whole_ties, bounds=bounds,
+            at_least=at_least, fewest=k if fallback else 0, base=base, whole_ties=whole_ties, bounds=bounds,
         )  # fmt: skip
         return found if found.costs.min(initial=0) >= 0 else with_exact(queries, found)
 

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -42,6 +42,7 @@ from tieaware.runtime.threads import checked_threads, over_chunks
 
 # The largest number of queries in a chunk that one thread searches.
 _CHUNK = 64
+_ALWAYS_SHOWN = object()
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,16 +105,11 @@ class Method(ABC):
             raise InputError("weighting", problem)
 
     def __str__(self) -> str:
-        return self._name
-
-    @cached_property
-    def _name(self) -> str:
-        # The name shows the first parameter of the method itself, and all parameters whose values differ from their
-        # defaults. The weighting, which every method has, comes last.
-        weighting, *own = fields(self)
-        named = [each for each in (*own, weighting) if getattr(self, each.name) != each.default or each in own[:1]]
-        values = [(each.name, getattr(self, each.name)) for each in named]
-        parameters = [f"{name}={_written(value)}" for name, value in values if value not in (None, ())]
+        values = [(name, getattr(self, name), default) for name, default in _parameters(type(self))]
+        parameters = [
+            f"{name}={_written(value)}" for name, value, default in values
+            if value != default and value not in (None, ())
+        ]  # fmt: skip
         return f"{type(self).__name__}({', '.join(parameters)})"
 
     def search(
@@ -266,6 +262,17 @@ def _first(documents: Numbers, scores: Values, k: int, whole_ties: bool) -> tupl
     if whole_ties and len(scores) > k:
         k = int(np.searchsorted(-scores, -scores[k - 1], side="right"))
     return documents[:k], scores[:k]
+
+
+@cache
+def _parameters(method: type[Method]) -> list[tuple[str, Any]]:
+    """Return the names of a method's parameters, each with the value that its name does not show.
+
+    This is the default, but there is none for the first parameter of the method itself, which is always shown. The
+    weighting, which every method has, comes last.
+    """
+    weighting, *own = fields(method)
+    return [(each.name, _ALWAYS_SHOWN if each in own[:1] else each.default) for each in (*own, weighting)]
 
 
 def _written(value: Any) -> str:
