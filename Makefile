@@ -29,7 +29,7 @@ demo: $(VENV)/installed
 test test-slow: export PYTHONDONTWRITEBYTECODE :=
 test test-slow: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
 PYTEST := $(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadfile --no-loadscope-reorder
-# At most two minutes. Only single tests and parameters are marked slow, never a module: tests/project/test_gate.py.
+# Four to eight minutes. Only single tests and parameters are marked slow, never a module: tests/project/test_gate.py.
 test: $(VENV)/installed-test
 	$(PYTEST) -m 'not slow'
 

@@ -162,6 +162,20 @@ def test_prefixes_equal_a_heap_of_segments(distinct):
     assert left_out > 10_000
 
 
+@pytest.mark.parametrize("k", [2, 70])
+def test_a_document_with_high_impacts_of_several_terms_is_one_document(k):
+    """The same k - 1 documents have the highest impacts of two terms, so the k-th highest document has a low impact."""
+    n = 200
+    documents = np.tile(np.arange(n), 2).astype(np.int32)
+    weights = np.tile(np.where(np.arange(n) < k - 1, 10, np.linspace(2, 1, n)), 2).astype(np.float32)
+    (starts, leads), (_, missing, _, _), *_ = _prefixes.choose_all(
+        np.arange(2), np.array([0, 2]), np.array([0, n, 2 * n]), documents, weights, weights[::64].copy(), np.ones(2),
+        1.0, 2 * n, 0.0, False, k,
+    )  # fmt: skip
+    assert missing.sum() < weights[k - 1]
+    assert (leads - starts).max() >= k
+
+
 def test_prefixes_are_checked():
     terms, offsets, starts, own = np.array([0]), np.array([0, 1]), np.array([0, 2]), np.ones(1)
     documents, weights = np.array([0, 1], np.int32), np.array([2, 1], np.float32)
