@@ -62,6 +62,20 @@ cdef inline double impact_at(const Prefix* one, const float* weights, int64_t pl
     return fabs(one.query_weight * <double>weights[place])
 
 
+cdef inline int64_t first_below(
+    const Prefix* one, const float* weights, int64_t low, int64_t high, double impact
+) noexcept nogil:
+    """Return the first place from low on whose impact is below the given one; high if there is none."""
+    cdef int64_t middle
+    while low < high:
+        middle = (low + high) >> 1
+        if impact_at(one, weights, middle) >= impact:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 cdef void find_below(
     Prefix* lists, const int64_t* order, int64_t n, const float* weights, const float* samples, double impact
 ) noexcept nogil:
@@ -70,31 +84,17 @@ cdef void find_below(
     The result is `middle`. The search begins with the sampled weights, which are soon in the cache, so that only the
     postings between two of them have to be fetched from memory; and for all lists at the same time.
     """
-    cdef int64_t i, low, high, place
+    cdef int64_t i, sample
     cdef Prefix* one
     for i in range(n):
         one = &lists[order[i]]
-        # The samples between these are those of the postings from `low` to `high`.
-        low, high = (one.low + SAMPLE - 1) // SAMPLE, (one.high + SAMPLE - 1) // SAMPLE
-        while low < high:
-            place = (low + high) >> 1
-            if impact_at(one, samples, place) >= impact:
-                low = place + 1
-            else:
-                high = place
-        one.middle = max(one.low, (low - 1) * SAMPLE + 1)
-        one.until = min(one.high, low * SAMPLE)
+        # The samples of the postings from `low` to `high`.
+        sample = first_below(one, samples, (one.low + SAMPLE - 1) // SAMPLE, (one.high + SAMPLE - 1) // SAMPLE, impact)
+        one.middle, one.until = max(one.low, (sample - 1) * SAMPLE + 1), min(one.high, sample * SAMPLE)
         tieaware_prefetch_bytes(<const char*>(weights + one.middle), (one.until - one.middle) * <int64_t>sizeof(float))
     for i in range(n):
         one = &lists[order[i]]
-        low, high = one.middle, one.until
-        while low < high:
-            place = (low + high) >> 1
-            if impact_at(one, weights, place) >= impact:
-                low = place + 1
-            else:
-                high = place
-        one.middle = low
+        one.middle = first_below(one, weights, one.middle, one.until, impact)
 
 
 cdef inline double impact_of(uint64_t bits) noexcept nogil:

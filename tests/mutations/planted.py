@@ -176,7 +176,7 @@ FAULTS = (
     ),
     Fault(
         "the postings at sampled weights are read, whatever their impacts", "ext/retrieval/_prefixes.pyx",
-        "one.until = min(one.high, low * SAMPLE)", "one.until = min(one.high, low * SAMPLE - 1)",
+        "min(one.high, sample * SAMPLE)", "min(one.high, sample * SAMPLE - 1)",
         ("tests/retrieval/test_impact_order.py",),
     ),
     Fault(
