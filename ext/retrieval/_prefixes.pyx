@@ -34,8 +34,7 @@ cdef enum:
     SAMPLE = 64
     # The most samples of a list that are fetched from memory while the query before is searched.
     FETCHED = 512
-    # For more documents, the highest impacts of each list are looked at alone, because documents are told apart one by
-    # one.
+    # If k is larger, the k-th highest impact of a single list is taken, because telling documents apart takes k² steps.
     MOST_TOLD_APART = 64
 
 
