@@ -34,8 +34,8 @@ cdef enum:
     SAMPLE = 64
     # The most samples of a list that are fetched from memory while the query before is searched.
     FETCHED = 512
-    # If k is larger, the k-th highest impact of a single list is taken, because telling documents apart takes k² steps.
-    MOST_TOLD_APART = 64
+    # If k is larger, the k-th highest impact of a single list is taken, because finding duplicates takes k² steps.
+    MOST_DISTINCT = 64
 
 
 # A list: its postings are those from `start` to `stop`; those before `taken` are read, and those before `lead` lead.
@@ -78,10 +78,10 @@ cdef inline int64_t first_below(
 cdef void find_below(
     Prefix* lists, const int64_t* order, int64_t n, const float* weights, const float* samples, double impact
 ) noexcept nogil:
-    """Find the first posting from `low` to `high` whose impact is below the given one; for each of some lists.
+    """Set `middle` of each list to the first posting from `low` to `high` whose impact is below the given one.
 
-    The result is `middle`. The search begins with the sampled weights, which are soon in the cache, so that only the
-    postings between two of them have to be fetched from memory; and for all lists at the same time.
+    The search looks at the sampled weights first, because they fit in the cache. Then it prefetches the postings
+    between two samples of every list, so that the lists wait for memory at the same time.
     """
     cdef int64_t i, sample
     cdef Prefix* one
@@ -223,34 +223,38 @@ cdef void choose(
 cdef double reached_by(
     Prefix* lists, int64_t n, const int32_t* documents, const float* weights, int64_t k
 ) noexcept nogil:
-    """Return an impact that at least k documents reach, or 0 if fewer are read: the k-th highest of all lists if k is
-    small, else of a single list."""
-    cdef int32_t[MOST_TOLD_APART] told
-    cdef int64_t i, m, which, n_told = 0
-    cdef double reached = 0.0, most
+    """Return an impact that at least k documents reach, or 0 if fewer are read.
+
+    It is the k-th highest impact of distinct documents in all lists or, if k is large, in a single list.
+    """
+    cdef int32_t[MOST_DISTINCT] distinct
+    cdef int64_t i, m, which, n_distinct = 0
+    cdef double reached = 0.0, most, impact
     cdef int32_t document
-    if k > MOST_TOLD_APART:
+    if k > MOST_DISTINCT:
         for i in range(n):
             if lists[i].taken - lists[i].start >= k:
                 reached = max(reached, impact_at(&lists[i], weights, lists[i].start + k - 1))
         return reached
     for i in range(n):
         lists[i].middle = lists[i].start
-    while n_told < k:
+    while n_distinct < k:
         most, which = -1.0, -1
         for i in range(n):
-            if lists[i].middle < lists[i].taken and impact_at(&lists[i], weights, lists[i].middle) > most:
-                most, which = impact_at(&lists[i], weights, lists[i].middle), i
+            if lists[i].middle < lists[i].taken:
+                impact = impact_at(&lists[i], weights, lists[i].middle)
+                if impact > most:
+                    most, which = impact, i
         if which < 0:
             return 0.0
         document = documents[lists[which].middle]
         lists[which].middle += 1
         m = 0
-        while m < n_told and told[m] != document:
+        while m < n_distinct and distinct[m] != document:
             m += 1
-        if m == n_told:
-            told[m] = document
-            n_told += 1
+        if m == n_distinct:
+            distinct[m] = document
+            n_distinct += 1
     return most
 
 
@@ -269,7 +273,7 @@ cdef void choose_leads(Prefix* lists, int64_t n, const float* weights, double re
     for i in range(n):
         one = &lists[i]
         one.lead, one.missing, one.passed_over = one.taken, 0.0, 0.0
-    if n > MOST_LISTS:
+    if n > MOST_LISTS or slack <= 0.0:
         return
     for i in range(n):
         size = lists[i].taken - lists[i].start
@@ -314,9 +318,9 @@ cdef int64_t open_prefixes(
     Prefix* lists, const int64_t* terms, const double* query_weights, int64_t n, const int64_t* starts, int64_t n_terms,
     const int32_t* documents, const float* weights, const float* samples, int64_t n_postings
 ) noexcept nogil:
-    """Begin with the lists of a query's terms; return the number of their postings, or -1 if one is out of range.
+    """Initialise the lists of a query's terms; return the number of their postings, or -1 if one is out of range.
 
-    The first postings and the samples are fetched from memory while the query before is searched.
+    The first postings and the samples are prefetched, because the query before is searched first.
     """
     cdef int64_t i, start, stop, total = 0
     for i in range(n):
@@ -326,9 +330,8 @@ cdef int64_t open_prefixes(
         start, stop = starts[terms[i]], starts[terms[i] + 1]
         if not 0 <= start <= stop <= n_postings:
             return -1
-        lists[i].start = lists[i].taken = lists[i].lead = start
+        lists[i].start = lists[i].taken = start
         lists[i].stop, lists[i].size, lists[i].query_weight = stop, stop - start, query_weights[i]
-        lists[i].missing = 0.0
         total += stop - start
         tieaware_prefetch(documents + start)
         tieaware_prefetch(weights + start)
@@ -338,8 +341,10 @@ cdef int64_t open_prefixes(
 
 
 cdef inline int64_t limit_of(int64_t total, double share_read, int64_t most) noexcept nogil:
-    """Return how many of a query's postings are read. A product that exceeds a whole number by less than 1e-9, because
-    of floating-point error, is rounded down."""
+    """Return the number of postings to read for a query.
+
+    A product that exceeds a whole number by less than 1e-9, because of floating-point error, is rounded down.
+    """
     return max(0, min(most, <int64_t>ceil(share_read * <double>total - 1e-9)))
 
 
@@ -414,7 +419,6 @@ def choose_all(
     cdef const int64_t* first_term = &terms[0] if terms.shape[0] else NULL
     cdef const double* first_weight = &query_weights[0] if query_weights.shape[0] else NULL
     cdef const int64_t* starts_at = &starts[0] if starts.shape[0] else NULL
-    cdef double reached
     cdef Chosen chosen
     if query_weights.shape[0] != terms.shape[0] or weights.shape[0] != documents.shape[0] or k < 1 or n_queries < 0:
         raise ValueError("each list and each posting must have a weight, and k must be at least 1")
@@ -456,11 +460,7 @@ def choose_all(
                 n = offsets[query + 1] - offsets[query]
                 limit = limit_of(total, share_read, most)
                 choose(lists, order, n, weights_at, samples_at, limit, share, by_term)
-                for i in range(n):
-                    lists[i].lead = lists[i].taken
-                reached = reached_by(lists, n, documents_at, weights_at, k)
-                if reached > 0.0:
-                    choose_leads(lists, n, weights_at, reached)
+                choose_leads(lists, n, weights_at, reached_by(lists, n, documents_at, weights_at, k))
                 read[query] = store(lists, n, documents_at, weights_at, k, &chosen, offsets[query])
                 if interrupted(&interruption, 1000 + 100 * n):
                     break

@@ -39,7 +39,7 @@ def _kind_of(types: set[type]) -> Kind:
     return "any"
 
 
-def _offsets_of(identifiers: list[str] | list[bytes]) -> Offsets:
+def _offsets_of(identifiers: list[bytes]) -> Offsets:
     """Return the offsets of these identifiers in an array that stores their bytes one after the other."""
     offsets = np.zeros(len(identifiers) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, identifiers), np.int64, len(identifiers)), out=offsets[1:])
@@ -145,9 +145,6 @@ class Identifiers(_identifiers.IdentifierArrays):
             if found is not None:
                 return cls.of(*found, kind)
         try:
-            if types == {int}:
-                texts = list(map(str, listed))
-                return cls.of(np.frombuffer("".join(texts).encode(), np.uint8), _offsets_of(texts), kind)
             encodings = [encoded(value) for value in listed]
         except (TypeError, ValueError):
             raise _unusable(listed, argument) from None

@@ -44,7 +44,7 @@ _SHORT = 16
 # fit in the second-level cache. Chunks are larger here than for complete lists, because each chunk has to go through
 # many segments.
 _CHUNK = 1 << 16
-# Every how many postings a weight is sampled, as in the kernel.
+# The sampling interval of the weights, as in the kernel.
 _SAMPLE = 64
 # A limit on the number of postings that no query reaches.
 _ALL = 2**63 - 1

@@ -266,10 +266,10 @@ def _first(documents: Numbers, scores: Values, k: int, whole_ties: bool) -> tupl
 
 @cache
 def _parameters(method: type[Method]) -> list[tuple[str, Any]]:
-    """Return the names of a method's parameters, each with the value that its name does not show.
+    """Return the name of each parameter, and the default, which the name of a method omits.
 
-    This is the default, but there is none for the first parameter of the method itself, which is always shown. The
-    weighting, which every method has, comes last.
+    The first parameter of the method itself is always shown, so its default is replaced. The weighting, which every
+    method has, comes last.
     """
     weighting, *own = fields(method)
     return [(each.name, _ALWAYS_SHOWN if each in own[:1] else each.default) for each in (*own, weighting)]
@@ -319,7 +319,7 @@ def single_term_scores(index: Index, name: str) -> NDArray[np.floating | np.inte
 
 
 def term_weights(index: Index, name: str, queries: QueryTerms) -> Values:
-    """Return the weight of each term of some queries. A query has the same bits alone and among others."""
+    """Return the weight of each term of each query. The bits do not depend on the other queries."""
     of = index.prepared(("weights of queries", name), lambda: weighting_of(name).for_queries(index.postings))
     return of(queries)
 

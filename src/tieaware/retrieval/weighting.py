@@ -52,7 +52,7 @@ class Weighting(ABC):
     def for_queries(self, postings: Postings) -> Callable[[QueryTerms], Values]:
         """Return a function that returns the weight of every term of some queries.
 
-        What does not depend on the queries is computed once.
+        Values that do not depend on the queries are computed once, by this method.
         """
 
     @abstractmethod

@@ -18,7 +18,7 @@ from tieaware.statistics.values import ROUNDING, finite
 PairedMethod: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation"]
 # The alternative to the null hypothesis that both systems are equally good.
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
-# The most differences of which Wilcoxon's test tries all combinations of signs if there are zeros or ties, as in SciPy.
+# With zeros or ties, Wilcoxon's test of at most this many differences tries all combinations of signs, as SciPy does.
 _MOST_WITH_ALL_SIGNS = 13
 # The most signs, or sums, that a permutation test holds in memory at a time.
 _CHUNK = 2**20
@@ -176,8 +176,8 @@ def _wilcoxon(differences: Values, alternative: Alternative, confidence: float, 
     sizes = np.sort(np.abs(samples), axis=-1)
     zeros = sizes[:, 0] == 0.0
     ties = ((np.diff(sizes) == 0.0) & (sizes[:, 1:] > 0.0)).any(axis=-1)
-    # SciPy chooses between the exact distribution and an approximation once for all samples of a call, by whether there
-    # are zeros and ties. Samples of zeros only keep the p value 1.
+    # SciPy chooses between the exact distribution and an approximation once per call, and the choice depends on zeros
+    # and ties. So each call has samples of one kind. Samples that are all 0 keep the p value 1.
     kinds = np.where(sizes[:, -1] > 0.0, 2 * zeros + ties, -1)
     for kind in range(4):
         alike = np.flatnonzero(kinds == kind)
@@ -191,9 +191,10 @@ def _wilcoxon(differences: Values, alternative: Alternative, confidence: float, 
 
 
 def _of_signed_ranks(samples: Values, alternative: Alternative) -> tuple[Values, Values]:
-    """Return Wilcoxon's statistics, and their p values by all combinations of signs, of few differences.
+    """Return Wilcoxon's statistics and exact p values of samples of few differences, with zeros or ties.
 
-    These are the values of ``scipy.stats.wilcoxon`` if there are zeros or ties, but it takes seconds.
+    The p values are those of ``scipy.stats.wilcoxon``, which computes the statistic of each combination of signs anew,
+    and takes seconds.
     """
     sizes = np.where(samples == 0.0, np.nan, np.abs(samples))
     ranks = np.nan_to_num(load("scipy.stats", "analysis").rankdata(sizes, axis=-1, nan_policy="omit"))
