@@ -53,8 +53,9 @@ cdef enum:
     POSTINGS_PER_CANDIDATE = 16
     # The number of entries of each list that are fetched from memory while the query before is searched.
     FETCHED = 128
-    # The number of candidates that are looked up in a filter at a time.
-    TILE = 256
+    # The number of candidates that are located in a list at a time, and of lists.
+    TILE = 64
+    LISTS = 16
 
 
 cdef int64_t probe(Candidates* candidates, Lists* lists, Py_ssize_t i) noexcept nogil:
@@ -72,6 +73,15 @@ cdef int64_t probe(Candidates* candidates, Lists* lists, Py_ssize_t i) noexcept 
                                  candidates.ranks, candidates.n_documents, candidates.n, q, candidates.sums)
 
 
+cdef inline bint passes(const Filter* filter, int32_t document) noexcept nogil:
+    """Return whether the list of a filter, which may be NULL or empty, may have a document."""
+    cdef uint32_t bit
+    if filter == NULL or filter.n_words == 0:
+        return True
+    bit = <uint32_t>document & <uint32_t>(64 * filter.n_words - 1)
+    return filter.words[bit >> 6] >> (bit & 63) & 1
+
+
 cdef int locate(
     const int32_t* documents, int n, Lists* lists, Py_ssize_t i, const Filter* filter, int32_t* which, int64_t* at
 ) noexcept nogil:
@@ -80,24 +90,23 @@ cdef int locate(
     Posting at[m], an index from the first posting of the list on, is that of document which[m]. The next posting to
     gallop from is that of the list. The filter may be NULL.
     """
+    cdef int32_t[TILE] passed
+    cdef int32_t[TILE] found_of
     cdef int m, left = 0, found = 0
     cdef int64_t j = lists.next[i]
-    cdef uint32_t bit, mask
     cdef Py_ssize_t row
+    for m in range(n):
+        which[left] = m
+        left += passes(filter, documents[m])
     if lists.bitmap_rows != NULL and lists.bitmap_rows[i] >= 0:
         row = lists.bitmap_rows[i] * lists.n_words
-        return tieaware_find_bits(documents, n, lists.bitmaps + row, lists.ranks + row,
-                                  lists.stops[i] - lists.starts[i], which, at)
-    if filter != NULL and filter.n_words > 0:
-        mask = <uint32_t>(64 * filter.n_words - 1)
-        for m in range(n):
-            bit = <uint32_t>documents[m] & mask
-            which[left] = m
-            left += <int>(filter.words[bit >> 6] >> (bit & 63) & 1)
-    else:
-        for m in range(n):
-            which[m] = m
-        left = n
+        for m in range(left):
+            passed[m] = documents[which[m]]
+        found = tieaware_find_bits(passed, left, lists.bitmaps + row, lists.ranks + row,
+                                   lists.stops[i] - lists.starts[i], found_of, at)
+        for m in range(found):
+            which[m] = which[found_of[m]]
+        return found
     for m in range(left):
         if j < lists.stops[i] and lists.documents[j] < documents[which[m]]:
             j = gallop(lists.documents, j, lists.stops[i], documents[which[m]])
@@ -108,28 +117,40 @@ cdef int locate(
 
 
 cdef int64_t add_located(
-    Candidates* candidates, Lists* lists, Py_ssize_t i, const Filter* filter, double cut_weight, int32_t cut_document
+    Candidates* candidates, Lists* lists, Py_ssize_t first_list, Py_ssize_t n_lists, const Filter* filters,
+    const double* cut_weights, const int32_t* cut_documents
 ) noexcept nogil:
-    """Add weights of list i to the sums of the candidates; return the number of postings that were added.
+    """Add the weights of at most LISTS lists to the sums of the candidates; return the number of postings added.
 
-    Only weights above the cut are added and, of those equal to it, the weights of documents up to the cut.
+    Only weights above the cut of a list are added and, of those equal to it, the weights of documents up to the cut.
+    The filters and the cuts may be NULL. The postings of all lists are found before the first weight is read, so that
+    all weights are fetched from memory at the same time.
     """
-    cdef int32_t[TILE] which
-    cdef int64_t[TILE] at
-    cdef double[TILE] weights
+    cdef int32_t[LISTS][TILE] which
+    cdef int64_t[LISTS][TILE] at
+    cdef int[LISTS] found
     cdef int64_t first = 0, n = 0
-    cdef int32_t document
-    cdef int m, found
+    cdef int32_t document, cut_document = 0
+    cdef double weight, cut_weight = -INFINITY
+    cdef int m
+    cdef Py_ssize_t i, j
     while first < candidates.n:
-        found = locate(candidates.documents + first, <int>min(TILE, candidates.n - first), lists, i, filter, which, at)
-        # A loop of its own has no branches to predict, so that many weights are fetched at a time.
-        for m in range(found):
-            weights[m] = weight_at(lists.weights, lists.kind, lists.starts[i] + at[m])
-        for m in range(found):
-            document = candidates.documents[first + which[m]]
-            if weights[m] > cut_weight or (weights[m] == cut_weight and document <= cut_document):
-                candidates.sums[first + which[m]] += lists.query_weights[i] * weights[m]
-                n += 1
+        for j in range(n_lists):
+            i = first_list + j
+            found[j] = locate(candidates.documents + first, <int>min(TILE, candidates.n - first), lists, i,
+                              NULL if filters == NULL else &filters[i], which[j], at[j])
+            for m in range(found[j]):
+                tieaware_prefetch(<const char*>lists.weights + (lists.starts[i] + at[j][m]) * lists.kind)
+        for j in range(n_lists):
+            i = first_list + j
+            if cut_weights != NULL:
+                cut_weight, cut_document = cut_weights[i], cut_documents[i]
+            for m in range(found[j]):
+                weight = weight_at(lists.weights, lists.kind, lists.starts[i] + at[j][m])
+                document = candidates.documents[first + which[j][m]]
+                if weight > cut_weight or (weight == cut_weight and document <= cut_document):
+                    candidates.sums[first + which[j][m]] += lists.query_weights[i] * weight
+                    n += 1
         first += TILE
     return n
 
@@ -144,20 +165,23 @@ cdef int64_t add_weights(
     """
     cdef Py_ssize_t i
     cdef int64_t n = 0, first, length
-    if candidates.n < FETCHED and fetch_ranks(candidates, lists) <= 0:
+    if candidates.n < FETCHED and fetch_ranks(candidates, lists, filters) <= 0:
         return 0
-    for i in range(lists.n):
+    i = 0
+    while cut_weights != NULL and i < lists.n:
+        n += add_located(candidates, lists, i, min(LISTS, lists.n - i), filters, cut_weights, cut_documents)
+        if interrupted(interruption, 4 * LISTS * candidates.n):
+            return n
+        i += LISTS
+    for i in range(i, lists.n):
         first, length = lists.next[i], lists.stops[i] - lists.starts[i]
-        if cut_weights != NULL and cut_weights[i] > -INFINITY:
-            n += add_located(candidates, lists, i, NULL if filters == NULL else &filters[i], cut_weights[i],
-                             cut_documents[i])
-        elif lists.bitmap_rows != NULL and lists.bitmap_rows[i] >= 0:
+        if lists.bitmap_rows != NULL and lists.bitmap_rows[i] >= 0:
             n += look_up(candidates.documents, candidates.n, lists, i, candidates.sums)
         elif candidates.bits != NULL and length <= POSTINGS_PER_CANDIDATE * candidates.n:
             n += probe(candidates, lists, i)
             first -= length
         elif filters != NULL and filters[i].n_words > 0:
-            n += add_located(candidates, lists, i, &filters[i], -INFINITY, 0)
+            n += add_located(candidates, lists, i, 1, filters, NULL, NULL)
         else:
             n += score_list(candidates.documents, candidates.n, lists, i, candidates.sums)
         if interrupted(interruption, 4 * (candidates.n + lists.next[i] - first)):
@@ -165,7 +189,9 @@ cdef int64_t add_weights(
     return n
 
 
-cdef inline int64_t fetch_ranks(const Candidates* candidates, const Lists* lists) noexcept nogil:
+cdef inline int64_t fetch_ranks(
+    const Candidates* candidates, const Lists* lists, const Filter* filters
+) noexcept nogil:
     """Fetch from memory what shows where the postings of the candidates are; return how many postings there may be.
 
     GCC deletes calls of functions that only fetch, so this one returns a number.
@@ -180,8 +206,9 @@ cdef inline int64_t fetch_ranks(const Candidates* candidates, const Lists* lists
             continue
         row = lists.bitmap_rows[i] * lists.n_words
         for j in range(candidates.n):
-            tieaware_prefetch(lists.bitmaps + row + (candidates.documents[j] >> 6))
-            tieaware_prefetch(lists.ranks + row + (candidates.documents[j] >> 6))
+            if passes(NULL if filters == NULL else &filters[i], candidates.documents[j]):
+                tieaware_prefetch(lists.bitmaps + row + (candidates.documents[j] >> 6))
+                tieaware_prefetch(lists.ranks + row + (candidates.documents[j] >> 6))
     return n
 
 
@@ -233,10 +260,13 @@ cdef struct Search:
     const double* bases
     double most_base
     bint missing_with_base
-    # The filters of all terms: that of term t has the words from filter_starts[t] to filter_starts[t + 1].
+    # The filters: filter i has the words from filter_starts[i] to filter_starts[i + 1]. Each list of a query has the
+    # filter with the number of its term or, unless this is NULL, that with its number in cut_filters.
     const int64_t* filter_starts
+    int64_t n_filters
     const uint64_t* filter_words
     int64_t n_filter_words
+    const int64_t* cut_filters
     Narrowing narrowing
     # Room for as many documents, twice, and sums as a query has entries.
     int64_t room
@@ -290,12 +320,12 @@ cdef void close_search(Search* search) noexcept:
     free(search.filters)
 
 
-cdef void filter_of(const Search* search, int64_t term, Filter* filter) noexcept nogil:
-    """Find the filter of a term. An array that was changed since it was made gives no filter."""
+cdef void filter_of(const Search* search, int64_t number, Filter* filter) noexcept nogil:
+    """Find the filter with this number. An array that was changed since it was made gives no filter."""
     cdef int64_t start, n
     filter.n_words = 0
-    if search.filter_starts != NULL:
-        start, n = search.filter_starts[term], search.filter_starts[term + 1] - search.filter_starts[term]
+    if 0 <= number < search.n_filters:
+        start, n = search.filter_starts[number], search.filter_starts[number + 1] - search.filter_starts[number]
         if 0 <= start and 0 < n <= search.n_filter_words - start and n & (n - 1) == 0 and n <= 1 << 25:
             filter.words, filter.n_words = search.filter_words + start, n
 
@@ -321,7 +351,10 @@ cdef inline int64_t fetch(
             tieaware_prefetch_each(search.missing, sizeof(double), numbers, size)
             tieaware_prefetch_each(search.kth, sizeof(double), numbers, size)
         numbers, size = terms + term_offsets[2], term_offsets[3] - term_offsets[2]
-        tieaware_prefetch_each(search.filter_starts, sizeof(int64_t), numbers, size)
+        tieaware_prefetch_each(
+            search.filter_starts, sizeof(int64_t),
+            numbers if search.cut_filters == NULL else search.cut_filters + term_offsets[2], size,
+        )
         tieaware_prefetch_each(postings.starts, sizeof(int64_t), numbers, size)
         tieaware_prefetch_each(postings.bitmap_rows, sizeof(int64_t), numbers, size)
     if n > 1:
@@ -353,7 +386,7 @@ cdef int search_one(
     cdef double q
     cdef Py_ssize_t i
     cdef int n_planes = 0
-    cdef int64_t n_read = entries.n_postings, fewest = search.fewest
+    cdef int64_t n_read = entries.n_postings, fewest = search.fewest, number
     cdef const double* cut_weights = NULL
     cdef const int32_t* cut_documents = NULL
     memset(&candidates, 0, sizeof(candidates))
@@ -370,7 +403,8 @@ cdef int search_one(
                 q = entries.query_weights[i]
                 bounds.largest[i], bounds.missing[i] = q * search.largest[which[i]], q * search.missing[which[i]]
                 bounds.kth[i] = q * search.kth[which[i]]
-                filter_of(search, terms[i], &search.filters[i])
+                number = terms[i] if search.cut_filters == NULL else search.cut_filters[which[i]]
+                filter_of(search, number, &search.filters[i])
             bounds.filters = search.filters
             bounds.bases, bounds.most_base = search.bases, search.most_base
             bounds.is_with_base = search.missing_with_base
@@ -415,7 +449,8 @@ def search(
     int64_t at_least, int64_t fewest, int64_t n_documents, PostingLists postings not None,
     const int64_t[::1] terms not None, const double[::1] query_weights not None, const int64_t[::1] offsets not None,
     const double[::1] base, const double[::1] parts, int64_t k, bint whole_ties, bint ascending,
-    const double[::1] cut_weights, const int32_t[::1] cut_documents, const double[::1] largest,
+    const double[::1] cut_weights, const int32_t[::1] cut_documents, const int64_t[::1] cut_filters,
+    const double[::1] largest,
     const double[::1] missing, const double[::1] kth_largest, const double[::1] bases, double most_base,
     bint missing_with_base, const int64_t[::1] filter_starts, const uint64_t[::1] filter_words
 ):
@@ -443,9 +478,10 @@ def search(
         The number of documents to find, and whether to find all documents that tie with the k-th.
     ascending : bool
         Whether the documents of the lists of candidates ascend. If not, `at_least` must be 1.
-    cut_weights, cut_documents : float64[n] and int32[n], or None
+    cut_weights, cut_documents, cut_filters : float64[n], int32[n] and int64[n], or None
         For each list of candidates in `which`, whose numbers must be 0 to n - 1: the lowest weight of its term that
-        counts, and the last document whose posting has this weight and counts.
+        counts, the last document whose posting has this weight and counts, and the number of a filter of the documents
+        whose postings count.
     largest, missing, kth_largest : float64[n_candidate_lists] or None
         For each list of candidates: the largest weight of its term, the largest weight of the term in a document that
         the list lacks, and a weight that at least k entries of the list reach, or 0. `which` must then be the terms,
@@ -455,8 +491,9 @@ def search(
         With a base: the base of each entry's document, and the largest base. No base may be negative.
     missing_with_base : bool
         Whether `missing` has the largest sums of weight and base instead.
-    filter_starts, filter_words : int64[n_posting_lists + 1] and uint64[n_words], or None
-        The filters of the terms, made by `fill_filters`, for terms that have no bitmap.
+    filter_starts, filter_words : int64[n_filters + 1] and uint64[n_words], or None
+        The filters, made by `fill_filters`: without cuts, one for each posting list. Where a filter has no words, the
+        bitmap of the list is used.
 
     Returns
     -------
@@ -503,19 +540,21 @@ def search(
             shared.bases, shared.most_base = &bases[0], most_base
         shared.missing_with_base = missing_with_base
         if filter_starts is not None and filter_words is not None and filter_words.shape[0]:
-            if filter_starts.shape[0] != postings.n + 1:
+            if filter_starts.shape[0] < 1 or (cut_weights is None and filter_starts.shape[0] != postings.n + 1):
                 raise ValueError("each posting list must have a filter")
-            shared.filter_starts, shared.filter_words = &filter_starts[0], &filter_words[0]
-            shared.n_filter_words = filter_words.shape[0]
+            shared.filter_starts, shared.n_filters = &filter_starts[0], filter_starts.shape[0] - 1
+            shared.filter_words, shared.n_filter_words = &filter_words[0], filter_words.shape[0]
     shared.ascending = ascending
     if cut_weights is not None and which.shape[0]:
-        if not (cut_weights.shape[0] == which.shape[0] == terms.shape[0] and cut_documents is not None
-                and cut_documents.shape[0] == which.shape[0] and candidates.n == which.shape[0]):
+        if cut_documents is None or cut_filters is None or candidates.n != which.shape[0] or not (
+            cut_weights.shape[0] == cut_documents.shape[0] == cut_filters.shape[0] == which.shape[0] == terms.shape[0]
+        ):
             raise ValueError("each list of candidates must have its cut, and each term a list of candidates")
         for j in range(which.shape[0]):
             if which[j] != j:
                 raise ValueError("with cuts, the numbers of the lists must be consecutive")
         shared.cut_weights, shared.cut_documents = &cut_weights[0], &cut_documents[0]
+        shared.cut_filters = &cut_filters[0]
     for i in range(n_queries):
         if not (0 <= which_offsets[i] <= which_offsets[i + 1] <= which.shape[0]
                 and 0 <= offsets[i] <= offsets[i + 1] <= terms.shape[0]):

@@ -31,19 +31,30 @@ cdef struct Bounds:
     bint is_offered
 
 
-# Memory that one query after another uses: for each entry that is kept, its document and an upper bound of its score; a
-# filter that finds documents that may be in an earlier list; and the order of lists. For the list that is being read:
-# upper bounds of its entries, and for each 64 of them, the bits of those that may reach the floor, and of those whose
-# document may be in an earlier list.
+# A tile: n entries of a list, from entry `first` on, with upper bounds of their scores. Those whose document may reach
+# the floor are marked; `seen` has the bits of those whose document may be in an earlier list.
+cdef struct Tile:
+    Py_ssize_t list
+    int64_t first
+    int n
+    # Whether bits that are looked up for the entries have to be prefetched.
+    bint fetches
+    uint64_t marks
+    uint64_t seen
+    double[64] bounds
+
+
+# Memory that one query after another uses: for each entry that is kept, its document and an upper bound of its score;
+# the tiles of the list that is being read; a filter that finds documents that may be in an earlier list; and the order
+# of lists.
 cdef struct Narrowing:
     int64_t n_documents
     # Whether the documents of a list ascend.
     bint ascending
     int32_t* documents
     double* bounds
-    double* sums
-    uint64_t* marks
-    uint64_t* seen
+    Tile* tiles
+    Py_ssize_t n_tiles
     uint64_t* filter
     Py_ssize_t* order
 

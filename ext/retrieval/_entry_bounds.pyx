@@ -30,12 +30,10 @@ cdef extern from "retrieval/entry_bounds.h":
     void tieaware_add_lacking(const double *bases, ptrdiff_t n, double largest, double missing, double query_weight,
                               double *bounds) nogil
     enum: TIEAWARE_ENTRIES
-    ctypedef struct tieaware_entry_marks:
-        uint64_t reach
-        uint64_t above
     uint64_t tieaware_see(const int32_t *documents, int n, uint64_t *filter, uint32_t mask) nogil
-    tieaware_entry_marks tieaware_bound(const double *impacts, const double *others, double rest, uint64_t seen,
-                                        double floor, double least, double *bounds) nogil
+    uint64_t tieaware_bound(const double *impacts, const double *others, double rest, uint64_t seen, double least,
+                            double *bounds) nogil
+    uint64_t tieaware_reach(const double *bounds, double floor) nogil
     uint64_t tieaware_valid(const int32_t *documents, int n, uint32_t n_documents) nogil
     void tieaware_prefetch_bits(const int32_t *documents, uint64_t marks, const uint64_t *bits, uint32_t mask) nogil
     uint64_t tieaware_absent(const int32_t *documents, uint64_t marks, const uint64_t *bits, uint32_t mask) nogil
@@ -62,15 +60,10 @@ cdef int open_narrowing(
     narrowing.n_documents, narrowing.ascending = n_documents, ascending
     narrowing.documents = <int32_t*>malloc(n * sizeof(int32_t))
     narrowing.bounds = <double*>malloc(n * sizeof(double))
-    narrowing.sums = <double*>malloc(n_tiles * TIEAWARE_ENTRIES * sizeof(double))
-    narrowing.marks = <uint64_t*>malloc(n_tiles * sizeof(uint64_t))
-    narrowing.seen = <uint64_t*>malloc(n_tiles * sizeof(uint64_t))
+    narrowing.tiles = <Tile*>malloc(n_tiles * sizeof(Tile))
     narrowing.filter = <uint64_t*>malloc(bits_for(most_entries, n_documents) // 8)
     narrowing.order = <Py_ssize_t*>malloc(<size_t>(most_lists + 1) * sizeof(Py_ssize_t))
-    if not (
-        narrowing.documents and narrowing.bounds and narrowing.sums and narrowing.marks and narrowing.seen
-        and narrowing.filter and narrowing.order
-    ):
+    if not (narrowing.documents and narrowing.bounds and narrowing.tiles and narrowing.filter and narrowing.order):
         raise MemoryError
     return 0
 
@@ -78,9 +71,7 @@ cdef int open_narrowing(
 cdef void close_narrowing(Narrowing* narrowing) noexcept:
     free(narrowing.documents)
     free(narrowing.bounds)
-    free(narrowing.sums)
-    free(narrowing.marks)
-    free(narrowing.seen)
+    free(narrowing.tiles)
     free(narrowing.filter)
     free(narrowing.order)
 
@@ -204,19 +195,32 @@ cdef void compute_impacts(const Lists* entries, Py_ssize_t i, int64_t j, int64_t
 
 cdef bint bits_of(const Lists* lists, const Bounds* bounds, Py_ssize_t i, const uint64_t** bits, uint32_t* mask) \
         noexcept nogil:
-    """Find the bitmap or the filter of term i; return whether it has one."""
+    """Find the filter or the bitmap of term i; return whether it has one."""
+    if bounds.filters[i].n_words > 0:
+        bits[0], mask[0] = bounds.filters[i].words, <uint32_t>(64 * bounds.filters[i].n_words - 1)
+        return True
     if lists.bitmap_rows != NULL and lists.bitmap_rows[i] >= 0:
         bits[0], mask[0] = lists.bitmaps + lists.bitmap_rows[i] * lists.n_words, 0x7fffffff
         return True
-    bits[0], mask[0] = bounds.filters[i].words, <uint32_t>(64 * bounds.filters[i].n_words - 1)
-    return bounds.filters[i].n_words > 0
+    return False
+
+
+cdef bint fetches_bits(
+    const Lists* entries, const Lists* lists, Py_ssize_t i, const Narrowing* narrowing
+) noexcept nogil:
+    """Return whether the bits of the entries of list i have to be prefetched.
+
+    If the entries of a long list ascend, bits that are looked up one after the other often share a line of memory, and
+    the processor prefetches the next line itself.
+    """
+    return not narrowing.ascending or LINE * (entries.stops[i] - entries.starts[i]) < lists.n_words
 
 
 cdef void bound_entries(
-    const Lists* entries, const Lists* lists, Py_ssize_t i, const Bounds* bounds, double floor, uint32_t mask,
-    Narrowing* narrowing, Best* best
+    const Lists* entries, const Lists* lists, Py_ssize_t i, const Bounds* bounds, uint32_t mask, Narrowing* narrowing,
+    Best* best
 ) noexcept nogil:
-    """Compute upper bounds of the scores of the entries of list i, and mark those that may reach the floor.
+    """Make the tiles of list i, with upper bounds of the scores of its entries.
 
     The entries of distinct documents are offered, unless they were before.
     """
@@ -226,15 +230,11 @@ cdef void bound_entries(
     cdef double rest = 0.0, missing = 0.0
     cdef int64_t j = entries.starts[i]
     cdef int m, n
-    # If the entries of a long list ascend, bits that are looked up one after the other often share a line of memory,
-    # and the processor foresees the next line. Other bits are fetched here.
-    cdef bint fetches = not narrowing.ascending or LINE * (entries.stops[i] - j) < lists.n_words
-    cdef Py_ssize_t other, tile = 0
-    cdef uint64_t own, seen, marks, offered
-    cdef const uint64_t* bits
-    cdef uint32_t bits_mask
-    cdef tieaware_entry_marks marked
+    cdef bint fetches = fetches_bits(entries, lists, i, narrowing)
     cdef bint is_offered = bounds.is_offered and i == bounds.floor_list
+    cdef Py_ssize_t other
+    cdef uint64_t offered
+    cdef Tile* tile
     cdef const int32_t* documents
     cdef const double* bases = NULL
     for other in range(entries.n):
@@ -246,8 +246,6 @@ cdef void bound_entries(
         impacts[m], others[m] = 0.0, missing
     while j < entries.stops[i]:
         n = <int>min(TIEAWARE_ENTRIES, entries.stops[i] - j)
-        # The bits of the entries of this tile; the arrays have older numbers after them.
-        own = ~<uint64_t>0 >> (TIEAWARE_ENTRIES - n)
         documents = entries.documents + j
         if bounds.bases != NULL:
             bases = bounds.bases + j
@@ -258,67 +256,75 @@ cdef void bound_entries(
                 if other != i:
                     tieaware_add_lacking(bases, n, bounds.largest[other], bounds.missing[other],
                                          entries.query_weights[other], others)
-        seen = tieaware_see(documents, n, narrowing.filter, mask)
-        marked = tieaware_bound(impacts, others, rest, seen, floor, best.bound,
-                                narrowing.sums + tile * TIEAWARE_ENTRIES)
-        offered = 0 if is_offered else marked.above & ~seen & own
-        while offered:
+        tile = &narrowing.tiles[narrowing.n_tiles]
+        narrowing.n_tiles += 1
+        tile.list, tile.first, tile.n, tile.fetches = i, j, n, fetches
+        # The arrays have older numbers after those of this tile.
+        tile.marks = ~<uint64_t>0 >> (TIEAWARE_ENTRIES - n)
+        tile.seen = tieaware_see(documents, n, narrowing.filter, mask)
+        offered = tieaware_bound(impacts, others, rest, tile.seen, best.bound, tile.bounds) & ~tile.seen & tile.marks
+        # An invalid document number must not be used as an index.
+        tile.marks &= tieaware_valid(documents, n, <uint32_t>narrowing.n_documents)
+        while offered and not is_offered:
             m = tieaware_lowest(offered)
             offer(best, documents[m], impacts[m])
             offered &= offered - 1
-        marks = marked.reach & own
-        if marks:
-            # An invalid document number must not be used as an index.
-            marks &= tieaware_valid(documents, n, <uint32_t>narrowing.n_documents)
-            for other in range(lists.n if fetches else 0):
-                if other != i and bits_of(lists, bounds, other, &bits, &bits_mask):
-                    tieaware_prefetch_bits(documents, marks, bits, bits_mask)
-        narrowing.marks[tile], narrowing.seen[tile] = marks, seen
-        tile += 1
         j += n
 
 
-cdef int64_t keep_entries(
-    const Lists* entries, const Lists* lists, Py_ssize_t i, const Bounds* bounds, double floor, Narrowing* narrowing,
-    int64_t kept
+cdef void fetch_bits(
+    const Lists* entries, const Lists* lists, const Bounds* bounds, const Narrowing* narrowing, const Tile* tile,
+    Py_ssize_t place
 ) noexcept nogil:
-    """Add the marked entries of list i that may reach the floor to those that are kept; return the number of all.
-
-    They are looked up in the bitmaps of the other terms, and the bounds of those that are absent become lower.
-    """
-    cdef int64_t j = entries.starts[i]
-    cdef Py_ssize_t tile = 0, m, other
-    cdef int n
+    """Prefetch the bits of the marked entries of a tile for the next other term, from this place in the order on."""
     cdef const uint64_t* bits
     cdef uint32_t mask
-    cdef uint64_t absent, marks
-    cdef const int32_t* documents
-    cdef double* sums
-    while j < entries.stops[i]:
-        n = <int>min(TIEAWARE_ENTRIES, entries.stops[i] - j)
-        marks, documents, sums = narrowing.marks[tile], entries.documents + j, narrowing.sums + tile * TIEAWARE_ENTRIES
-        for m in range(lists.n):
-            other = narrowing.order[m]
-            if marks == 0:
-                break
-            if other == i or not bits_of(lists, bounds, other, &bits, &mask):
-                continue
-            absent = tieaware_absent(documents, marks, bits, mask)
-            if absent and bounds.is_with_base:
-                marks &= tieaware_lower_with_bases(
-                    sums, bounds.bases + j, n, absent, narrowing.seen[tile], bounds.largest[other],
-                    bounds.missing[other], lists.query_weights[other], floor,
-                )
-            elif absent:
-                marks &= tieaware_lower(sums, absent, narrowing.seen[tile], bounds.largest[other],
-                                        bounds.missing[other], floor)
+    cdef Py_ssize_t other
+    while place < lists.n and tile.marks and tile.fetches:
+        other = narrowing.order[place]
+        if other != tile.list and bits_of(lists, bounds, other, &bits, &mask):
+            tieaware_prefetch_bits(entries.documents + tile.first, tile.marks, bits, mask)
+            return
+        place += 1
+
+
+cdef void look_up_bits(
+    const Lists* entries, const Lists* lists, Py_ssize_t other, const Bounds* bounds, double floor, Tile* tile
+) noexcept nogil:
+    """Look up the marked entries of a tile among the bits of another term.
+
+    The bounds of those that are absent become lower, and only those that reach the floor remain marked.
+    """
+    cdef const uint64_t* bits
+    cdef uint32_t mask
+    cdef uint64_t absent
+    if tile.marks == 0 or other == tile.list or not bits_of(lists, bounds, other, &bits, &mask):
+        return
+    absent = tieaware_absent(entries.documents + tile.first, tile.marks, bits, mask)
+    if absent and bounds.is_with_base:
+        tile.marks &= tieaware_lower_with_bases(
+            tile.bounds, bounds.bases + tile.first, tile.n, absent, tile.seen, bounds.largest[other],
+            bounds.missing[other], lists.query_weights[other], floor,
+        )
+    elif absent:
+        tile.marks &= tieaware_lower(tile.bounds, absent, tile.seen, bounds.largest[other], bounds.missing[other],
+                                     floor)
+
+
+cdef int64_t keep_marked(const Lists* entries, Narrowing* narrowing, int64_t kept) noexcept nogil:
+    """Keep the marked entries of all tiles, after the first `kept` ones; return the number of all that are kept."""
+    cdef Py_ssize_t t
+    cdef uint64_t marks
+    cdef Tile* tile
+    cdef int m
+    for t in range(narrowing.n_tiles):
+        tile = &narrowing.tiles[t]
+        marks = tile.marks
         while marks:
             m = tieaware_lowest(marks)
-            narrowing.documents[kept], narrowing.bounds[kept] = documents[m], sums[m]
+            narrowing.documents[kept], narrowing.bounds[kept] = entries.documents[tile.first + m], tile.bounds[m]
             kept += 1
             marks &= marks - 1
-        tile += 1
-        j += n
     return kept
 
 
@@ -328,13 +334,15 @@ cdef int64_t narrow(
     """Leave out entries whose documents have a score below the floor; return the number of entries that were read.
 
     Entries of lists that are left out as a whole are not read. The list that gave the floor is read first, because its
-    documents must be the earlier ones of those that are in several lists. The floor rises with each list, so at the end
-    the bounds of all entries are compared with it once more.
+    documents must be the earlier ones of those that are in several lists. The entries of a list whose bounds reach the
+    floor are looked up term by term, and the bits for the next term are prefetched meanwhile. The floor rises with each
+    list, so at the end the bounds of all entries are compared with it once more.
     """
     cdef size_t n_bits = bits_for(entries.n_postings, narrowing.n_documents)
-    cdef int64_t n_read = 0, kept = 0, left = 0, j, stop
+    cdef int64_t n_read = 0, kept = 0, j, stop
     cdef double total = bounds.most_base, floor
-    cdef Py_ssize_t i, m
+    cdef Py_ssize_t i, m, t, place
+    cdef Tile* tile
     for i in range(entries.n):
         total += bounds.largest[i]
     # No score can be wrong by more than what is subtracted from the floor.
@@ -345,56 +353,61 @@ cdef int64_t narrow(
         # Begin with the list that gave the floor, in place of the first one.
         i = bounds.floor_list if m == 0 else m - (m <= bounds.floor_list)
         n_read += entries.stops[i] - entries.starts[i]
-        floor = bounds.floor - (bounds.floor + total) * ROUNDING
-        entries.next[i] = kept
-        bound_entries(entries, lists, i, bounds, floor, <uint32_t>(n_bits - 1), narrowing, best)
+        narrowing.n_tiles = 0
+        bound_entries(entries, lists, i, bounds, <uint32_t>(n_bits - 1), narrowing, best)
         raise_floor(bounds, best)
         floor = bounds.floor - (bounds.floor + total) * ROUNDING
-        kept = keep_entries(entries, lists, i, bounds, floor, narrowing, kept)
-        entries.starts[i], entries.stops[i] = entries.next[i], kept
-    floor = bounds.floor - (bounds.floor + total) * ROUNDING
+        for t in range(narrowing.n_tiles):
+            tile = &narrowing.tiles[t]
+            tile.marks &= tieaware_reach(tile.bounds, floor)
+            fetch_bits(entries, lists, bounds, narrowing, tile, 0)
+        for place in range(lists.n):
+            for t in range(narrowing.n_tiles):
+                look_up_bits(entries, lists, narrowing.order[place], bounds, floor, &narrowing.tiles[t])
+                fetch_bits(entries, lists, bounds, narrowing, &narrowing.tiles[t], place + 1)
+        entries.starts[i] = entries.next[i] = kept
+        kept = keep_marked(entries, narrowing, kept)
+        entries.stops[i] = kept
+    entries.documents, entries.n_postings = narrowing.documents, 0
     for i in range(entries.n):
-        j, stop = entries.starts[i], entries.stops[i]
-        entries.stops[i] = j
-        for j in range(j, stop):
+        stop, entries.stops[i] = entries.stops[i], entries.starts[i]
+        for j in range(entries.starts[i], stop):
             narrowing.documents[entries.stops[i]] = narrowing.documents[j]
             entries.stops[i] += not narrowing.bounds[j] < floor
-        left += entries.stops[i] - entries.starts[i]
-    entries.documents = narrowing.documents
-    entries.n_postings = left
+        entries.n_postings += entries.stops[i] - entries.starts[i]
     return n_read
 
 
 def fill_filters(
-    const int64_t[::1] starts not None, const int32_t[::1] documents not None,
+    const int64_t[::1] starts not None, const int64_t[::1] stops not None, const int32_t[::1] documents not None,
     const int64_t[::1] filter_starts not None, uint64_t[::1] words not None
 ):
-    """Set the bits of the documents of each term in its filter.
+    """Set the bits of the documents of each list in its filter.
 
     Parameters
     ----------
-    starts, documents : int64[n_terms + 1] and int32[n_postings]
-        The postings of term t are starts[t] to starts[t + 1].
-    filter_starts, words : int64[n_terms + 1] and uint64[n_words]
-        The filter of term t has the words from filter_starts[t] to filter_starts[t + 1]: none, or a power of two. The
+    starts, stops, documents : int64[n_lists], int64[n_lists] and int32[n_postings]
+        The documents of list i are starts[i] to stops[i].
+    filter_starts, words : int64[n_lists + 1] and uint64[n_words]
+        The filter of list i has the words from filter_starts[i] to filter_starts[i + 1]: none, or a power of two. The
         bit of a document is the one whose index is its number modulo the number of bits.
     """
-    cdef Py_ssize_t n_terms = starts.shape[0] - 1, t
+    cdef Py_ssize_t n_lists = starts.shape[0], i
     cdef int64_t j, n
     cdef uint64_t* filter
     cdef uint32_t at
-    if filter_starts.shape[0] != n_terms + 1:
-        raise ValueError("each term must have a filter")
-    for t in range(n_terms):
-        n = filter_starts[t + 1] - filter_starts[t]
-        if not (0 <= starts[t] <= starts[t + 1] <= documents.shape[0]
-                and 0 <= filter_starts[t] <= filter_starts[t + 1] <= words.shape[0] and n & (n - 1) == 0
+    if stops.shape[0] != n_lists or filter_starts.shape[0] != n_lists + 1:
+        raise ValueError("each list must have a stop and a filter")
+    for i in range(n_lists):
+        n = filter_starts[i + 1] - filter_starts[i]
+        if not (0 <= starts[i] <= stops[i] <= documents.shape[0]
+                and 0 <= filter_starts[i] <= filter_starts[i + 1] <= words.shape[0] and n & (n - 1) == 0
                 and n <= 1 << 25):
             raise ValueError("a filter or a list is outside its array, or the size of a filter is no power of two")
         if n == 0:
             continue
-        filter = &words[filter_starts[t]]
+        filter = &words[filter_starts[i]]
         with nogil:
-            for j in range(starts[t], starts[t + 1]):
+            for j in range(starts[i], stops[i]):
                 at = <uint32_t>documents[j] & <uint32_t>(64 * n - 1)
                 filter[at >> 6] |= <uint64_t>1 << (at & 63)

@@ -42,6 +42,7 @@ cdef enum:
 # The highest weight and impact of the other postings that are read are `missing` and `passed_over`. `size` is the
 # number of postings before those with low impacts were left out. While the lowest impact is sought, all postings before
 # `low` are read, and none from `high` on; the place where an impact falls below another is from `middle` to `until`.
+# The filters from `first_filter` to `stop_filter` have all postings, their first half, their first quarter and so on.
 cdef struct Prefix:
     int64_t start
     int64_t stop
@@ -55,6 +56,8 @@ cdef struct Prefix:
     int64_t middle
     int64_t until
     double query_weight
+    int64_t first_filter
+    int64_t stop_filter
 
 
 cdef inline double impact_at(const Prefix* one, const float* weights, int64_t place) noexcept nogil:
@@ -138,11 +141,12 @@ cdef void take_highest(
     Invariant: the postings before `low` have an impact of at least `above`, and fewer than `limit` have one. At least
     `limit` have one of at least `below`, which are those before `high`; beyond the first `limit` of a list, none needs
     to be considered. Both are the bits of an impact; the order of these integers is that of the impacts. The impact
-    between the two that is tried next is found by interpolation, unless this has not halved the postings.
+    between the two that is tried next is found by interpolation. If the last one has not halved the postings between
+    them, the next one is closer to the middle, so that the number of steps is limited.
     """
     cdef uint64_t below, above, middle
     cdef int64_t i, total, n_above = 0, n_below, before
-    cdef bint interpolates = True
+    cdef bint is_halved = True
     cdef double part
     cdef Prefix* one
     for i in range(n):
@@ -155,11 +159,11 @@ cdef void take_highest(
         before = n_below - n_above
         if before + n_above == limit:
             break
-        middle = below + 1 + ((above - below - 2) >> 1)
-        if interpolates:
-            part = <double>(limit - n_above) / <double>before
-            # The product may be rounded up.
-            middle = above - 1 - min(<uint64_t>(<double>(above - below - 2) * part), above - below - 2)
+        part = <double>(limit - n_above) / <double>before
+        if not is_halved:
+            part = (2.0 * part + 0.5) / 3.0
+        # The product may be rounded up.
+        middle = above - 1 - min(<uint64_t>(<double>(above - below - 2) * part), above - below - 2)
         total = 0
         find_below(lists, order, n, weights, samples, impact_of(middle))
         for i in range(n):
@@ -172,7 +176,7 @@ cdef void take_highest(
                 one.low = one.middle
         if total < limit:
             n_above = total
-        interpolates = 2 * (total - n_above if total >= limit else n_below - total) <= before
+        is_halved = 2 * (total - n_above if total >= limit else n_below - total) <= before
     for i in range(n):
         limit -= lists[order[i]].low - lists[order[i]].start
     for i in range(n):
@@ -258,6 +262,33 @@ cdef double reached_by(
     return most
 
 
+# A place of a prefix at which its leading postings may end: the number of postings that are passed over there, and what
+# this adds to the impacts passed over. The place is -1 if there is none.
+cdef struct Step:
+    int place
+    double gain
+    double cost
+
+
+cdef inline Step best_step(
+    const Prefix* one, const int64_t* places, const double* found, double slack, double least
+) noexcept nogil:
+    """Return the place at which most postings are passed over for each unit of impact, of those that cost below slack.
+    """
+    cdef Step best
+    cdef double cost, gain
+    cdef int j
+    best.place, best.gain, best.cost = -1, 0.0, least
+    for j in range(PLACES):
+        if places[j] >= one.lead:
+            break
+        # A posting with the same impact as those passed over costs nothing.
+        cost, gain = one.query_weight * found[j] - one.passed_over, <double>(one.lead - places[j])
+        if cost < slack and gain * best.cost > best.gain * max(cost, least):
+            best.place, best.gain, best.cost = j, gain, max(cost, least)
+    return best
+
+
 cdef void choose_leads(Prefix* lists, int64_t n, const float* weights, double reached) noexcept nogil:
     """Choose the leading postings, given a score that at least k documents reach.
 
@@ -267,8 +298,10 @@ cdef void choose_leads(Prefix* lists, int64_t n, const float* weights, double re
     """
     cdef int64_t[MOST_LISTS][PLACES] places
     cdef double[MOST_LISTS][PLACES] found
-    cdef double slack = reached * (1.0 - 2.0 ** -40), cost, most_cost, least = slack * 2.0 ** -40
-    cdef int64_t i, j, which, at, size, gain, most_gain
+    cdef Step[MOST_LISTS] steps
+    cdef double slack = reached * (1.0 - 2.0 ** -40), least = slack * 2.0 ** -40, impact
+    cdef int64_t i, j, which, size
+    cdef int at
     cdef Prefix* one
     for i in range(n):
         one = &lists[i]
@@ -283,30 +316,29 @@ cdef void choose_leads(Prefix* lists, int64_t n, const float* weights, double re
     for i in range(n):
         for j in range(PLACES if lists[i].start < lists[i].taken else 0):
             found[i][j] = <double>weights[places[i][j]]
-    while slack > 0.0:
-        most_gain, most_cost, which, at = 0, 1.0, -1, 0
+        steps[i] = best_step(&lists[i], places[i], found[i], slack, least)
+    while True:
+        which = 0
         for i in range(n):
-            one = &lists[i]
-            for j in range(PLACES):
-                if places[i][j] >= one.lead:
-                    break
-                # A posting with the same impact as those passed over costs nothing.
-                cost = one.query_weight * found[i][j] - one.passed_over
-                gain = one.lead - places[i][j]
-                if cost < slack and <double>gain * most_cost > <double>most_gain * max(cost, least):
-                    most_gain, most_cost, which, at = gain, max(cost, least), i, j
-        if which < 0:
+            if not steps[i].cost < slack:
+                steps[i] = best_step(&lists[i], places[i], found[i], slack, least)
+            if steps[i].gain * steps[which].cost > steps[which].gain * steps[i].cost:
+                which = i
+        at = steps[which].place
+        if at < 0:
             break
         one = &lists[which]
-        cost = one.query_weight * found[which][at]
-        slack -= max(0.0, cost - one.passed_over)
-        one.missing, one.passed_over, one.lead = found[which][at], max(cost, one.passed_over), places[which][at]
+        impact = one.query_weight * found[which][at]
+        slack -= max(0.0, impact - one.passed_over)
+        one.missing, one.passed_over, one.lead = found[which][at], max(impact, one.passed_over), places[which][at]
+        steps[which] = best_step(one, places[which], found[which], slack, least)
 
 
 # The prefixes of all terms of all queries, as `choose_all` returns them.
 cdef struct Chosen:
     int64_t* starts
     int64_t* leads
+    int64_t* filters
     double* largest
     double* missing
     double* kth
@@ -315,23 +347,26 @@ cdef struct Chosen:
 
 
 cdef int64_t open_prefixes(
-    Prefix* lists, const int64_t* terms, const double* query_weights, int64_t n, const int64_t* starts, int64_t n_terms,
-    const int32_t* documents, const float* weights, const float* samples, int64_t n_postings
+    Prefix* lists, const int64_t* terms, const double* query_weights, int64_t n, const int64_t* starts,
+    const int64_t* first_filters, int64_t n_terms, const int32_t* documents, const float* weights,
+    const float* samples, int64_t n_postings
 ) noexcept nogil:
     """Initialise the lists of a query's terms; return the number of their postings, or -1 if one is out of range.
 
     The first postings and the samples are prefetched, because the query before is searched first.
     """
-    cdef int64_t i, start, stop, total = 0
+    cdef int64_t i, term, start, stop, total = 0
     for i in range(n):
-        if not 0 <= terms[i] < n_terms:
+        # The arrays belong to the caller, who may have changed them.
+        term = terms[i]
+        if not 0 <= term < n_terms:
             return -1
-        # The array belongs to the caller, who may have changed it.
-        start, stop = starts[terms[i]], starts[terms[i] + 1]
+        start, stop = starts[term], starts[term + 1]
         if not 0 <= start <= stop <= n_postings:
             return -1
         lists[i].start = lists[i].taken = start
         lists[i].stop, lists[i].size, lists[i].query_weight = stop, stop - start, query_weights[i]
+        lists[i].first_filter, lists[i].stop_filter = first_filters[term], first_filters[term + 1]
         total += stop - start
         tieaware_prefetch(documents + start)
         tieaware_prefetch(weights + start)
@@ -348,6 +383,15 @@ cdef inline int64_t limit_of(int64_t total, double share_read, int64_t most) noe
     return max(0, min(most, <int64_t>ceil(share_read * <double>total - 1e-9)))
 
 
+cdef inline int64_t filter_of(const Prefix* one) noexcept nogil:
+    """Return the number of the smallest filter that has all postings that are read."""
+    cdef int64_t size = one.size >> 1, filter = one.first_filter
+    while filter + 1 < one.stop_filter and 0 < size >= one.taken - one.start:
+        filter += 1
+        size >>= 1
+    return filter
+
+
 cdef int64_t store(
     const Prefix* lists, int64_t n, const int32_t* documents, const float* weights, int64_t k, const Chosen* chosen,
     int64_t first
@@ -358,6 +402,7 @@ cdef int64_t store(
         start = lists[i].start
         n_read += lists[i].taken - start
         chosen.starts[first + i], chosen.leads[first + i] = start, lists[i].lead
+        chosen.filters[first + i] = filter_of(&lists[i])
         chosen.largest[first + i] = <double>weights[start] if start < lists[i].taken else 0.0
         chosen.missing[first + i] = lists[i].missing
         chosen.kth[first + i] = <double>weights[start + k - 1] if lists[i].lead - start >= k else 0.0
@@ -374,7 +419,8 @@ cdef int64_t store(
 def choose_all(
     const int64_t[::1] terms not None, const int64_t[::1] offsets not None, const int64_t[::1] starts not None,
     const int32_t[::1] documents not None, const float[::1] weights not None, const float[::1] samples not None,
-    const double[::1] query_weights not None, double share_read, int64_t most, double share, bint by_term, int64_t k
+    const int64_t[::1] first_filters not None, const double[::1] query_weights not None, double share_read,
+    int64_t most, double share, bint by_term, int64_t k
 ):
     """Choose the postings to read for each of several queries, and those of them that lead.
 
@@ -389,6 +435,9 @@ def choose_all(
         The document and the weight of each posting, at least 0.
     samples : float32[⌈n_postings / 64⌉]
         Every 64th weight, beginning with the first.
+    first_filters : int64[n_terms + 1]
+        The filters of term t have the numbers first_filters[t] to first_filters[t + 1]. The first one has all of its
+        documents, the second one the first half of them, rounded down, and so on.
     query_weights : float64[n]
         The weights of the terms in their query, finite and at least 0.
     share_read, most, share, by_term
@@ -398,11 +447,12 @@ def choose_all(
 
     Returns
     -------
-    (int64[2, n], float64[4, n], int32[n], int64[n_queries])
-        For each term: the first posting and the end of the leading ones; the largest weight, the largest weight that is
-        read but does not lead, a weight that at least k leading postings reach, or 0, and the weight of the last
-        posting that is read; the document of this posting. The weight is infinite if no posting is read, and -infinite
-        if all are. For each query, the number of postings that are read.
+    (int64[3, n], float64[4, n], int32[n], int64[n_queries])
+        For each term: the first posting, the end of the leading ones, and the number of the smallest filter that has
+        all postings that are read; the largest weight, the largest weight that is read but does not lead, a weight
+        that at least k leading postings reach, or 0, and the weight of the last posting that is read; the document of
+        this posting. The weight is infinite if no posting is read, and -infinite if all are. For each query, the number
+        of postings that are read.
     """
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n_queries = offsets.shape[0] - 1, i, query
@@ -419,20 +469,23 @@ def choose_all(
     cdef const int64_t* first_term = &terms[0] if terms.shape[0] else NULL
     cdef const double* first_weight = &query_weights[0] if query_weights.shape[0] else NULL
     cdef const int64_t* starts_at = &starts[0] if starts.shape[0] else NULL
+    cdef const int64_t* filters_at = &first_filters[0] if first_filters.shape[0] else NULL
     cdef Chosen chosen
     if query_weights.shape[0] != terms.shape[0] or weights.shape[0] != documents.shape[0] or k < 1 or n_queries < 0:
         raise ValueError("each list and each posting must have a weight, and k must be at least 1")
+    if first_filters.shape[0] != starts.shape[0]:
+        raise ValueError("each term must have its filters")
     if samples.shape[0] != (weights.shape[0] + SAMPLE - 1) // SAMPLE:
         raise ValueError("samples must have every 64th weight")
     for i in range(n_queries):
         if not 0 <= offsets[i] <= offsets[i + 1] <= terms.shape[0]:
             raise ValueError("offsets: a query has terms outside the array")
         most_lists = max(most_lists, offsets[i + 1] - offsets[i])
-    ranges, numbers = np.zeros((2, terms.shape[0]), np.int64), np.zeros((4, terms.shape[0]))
+    ranges, numbers = np.zeros((3, terms.shape[0]), np.int64), np.zeros((4, terms.shape[0]))
     cut_documents, n_read = np.zeros(terms.shape[0], np.int32), np.zeros(n_queries, np.int64)
     cdef int64_t* read = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>n_read)
     chosen.starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>ranges)
-    chosen.leads = chosen.starts + terms.shape[0]
+    chosen.leads, chosen.filters = chosen.starts + terms.shape[0], chosen.starts + 2 * terms.shape[0]
     chosen.largest = <double*>cnp.PyArray_DATA(<cnp.ndarray>numbers)
     chosen.missing, chosen.kth = chosen.largest + terms.shape[0], chosen.largest + 2 * terms.shape[0]
     chosen.cut_weights = chosen.largest + 3 * terms.shape[0]
@@ -450,7 +503,7 @@ def choose_all(
                     first = offsets[query + 1]
                     n = offsets[query + 2] - first
                     n_following = open_prefixes(following, first_term + first, first_weight + first, n, starts_at,
-                                                starts.shape[0] - 1, documents_at, weights_at, samples_at,
+                                                filters_at, starts.shape[0] - 1, documents_at, weights_at, samples_at,
                                                 documents.shape[0])
                     if n_following < 0:
                         with gil:

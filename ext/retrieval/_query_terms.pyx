@@ -3,7 +3,7 @@
 Queries are short, so one call of NumPy for each of them would take longer than the work.
 """
 import numpy as np
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
@@ -34,6 +34,15 @@ def largest_products(
                 break
             out[i] = max(out[i], query_weights[j] * weights[j])
     return largest
+
+
+def are_bounded(const double[::1] weights not None):
+    """Return whether all weights are finite and at least 0."""
+    cdef Py_ssize_t i
+    for i in range(weights.shape[0]):
+        if not 0.0 <= weights[i] < INFINITY:
+            return False
+    return True
 
 
 def sum_of_products(const double[::1] query_weights not None, const double[::1] weights not None):

@@ -12,6 +12,10 @@ cdef extern from "retrieval/accumulators.h":
     int tieaware_lowest(uint64_t word) nogil
     void tieaware_prefetch(const void *address) nogil
 
+cdef extern from "retrieval/unions.h":
+    enum: TIEAWARE_RUN
+    void tieaware_sort_run(int32_t *documents, int n) nogil
+
 
 cdef void merge_counted(Candidates* candidates, Lists* entries, int64_t at_least) noexcept nogil:
     """Merge lists of documents, and keep the documents that are in at least `at_least` of the lists.
@@ -89,17 +93,20 @@ cdef void merge(Candidates* candidates, Lists* entries, int32_t* spare, const do
 cdef void sort(Candidates* candidates, const Lists* entries, int32_t* spare) noexcept nogil:
     """Sort the documents of lists that are not in ascending order. The spare array has room for all entries.
 
-    Runs of two, four, eight and so on are merged without a branch, which would often be mispredicted.
+    Runs of 64 documents are sorted by counting, and merged without a branch, which would often be mispredicted.
     """
     cdef int32_t* sorted = candidates.documents
     cdef int32_t* merged = spare
     cdef int32_t a, b
-    cdef int64_t n = 0, m, width = 1, first, i, j, middle, stop
+    cdef int64_t n = 0, m, width = TIEAWARE_RUN, first = 0, i, j, middle, stop
     cdef Py_ssize_t which
     for which in range(entries.n):
         for i in range(entries.next[which], entries.stops[which]):
             sorted[n] = entries.documents[i]
             n += 1
+    while first < n:
+        tieaware_sort_run(sorted + first, <int>min(width, n - first))
+        first += width
     while width < n:
         first = 0
         while first < n:

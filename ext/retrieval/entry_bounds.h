@@ -64,26 +64,26 @@ static inline uint64_t tieaware_see(const int32_t *documents, int n, uint64_t *f
     return seen;
 }
 
-/* bound: bounds[i] = the impact, plus `rest` for a document that was seen or others[i] for any other. Marks the bounds
- * that reach the floor, and the impacts above `least`.
+/* bound: bounds[i] = the impact, plus `rest` for a document that was seen or others[i] for any other. Marks the impacts
+ * above `least`.    reach: marks the bounds that reach the floor.
  *
  * All arrays have 64 numbers. Words of marks are sums of distinct bits, and each loop does one thing, because compilers
  * vectorise such loops.
  */
-typedef struct {
-    uint64_t reach, above;
-} tieaware_entry_marks;
-
-TIEAWARE_CLONES static tieaware_entry_marks tieaware_bound(const double *impacts, const double *others, double rest,
-                                                           uint64_t seen, double floor, double least,
-                                                           double *restrict bounds) {
-    tieaware_entry_marks marks = {0, 0};
+TIEAWARE_CLONES static uint64_t tieaware_bound(const double *impacts, const double *others, double rest, uint64_t seen,
+                                               double least, double *restrict bounds) {
+    uint64_t above = 0;
     double added[TIEAWARE_ENTRIES];
     for (int i = 0; i < TIEAWARE_ENTRIES; i++) added[i] = seen & tieaware_bit[i] ? rest : others[i];
     for (int i = 0; i < TIEAWARE_ENTRIES; i++) bounds[i] = impacts[i] + added[i];
-    for (int i = 0; i < TIEAWARE_ENTRIES; i++) marks.reach += bounds[i] < floor ? 0 : tieaware_bit[i];
-    for (int i = 0; i < TIEAWARE_ENTRIES; i++) marks.above += impacts[i] > least ? tieaware_bit[i] : 0;
-    return marks;
+    for (int i = 0; i < TIEAWARE_ENTRIES; i++) above += impacts[i] > least ? tieaware_bit[i] : 0;
+    return above;
+}
+
+TIEAWARE_CLONES static uint64_t tieaware_reach(const double *bounds, double floor) {
+    uint64_t reach = 0;
+    for (int i = 0; i < TIEAWARE_ENTRIES; i++) reach += bounds[i] < floor ? 0 : tieaware_bit[i];
+    return reach;
 }
 
 /* valid: marks the documents below n_documents, which may be used as an index. */

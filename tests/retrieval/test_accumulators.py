@@ -424,19 +424,25 @@ def test_bounds_of_entries_are_checked_and_invalid_documents_are_skipped():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.uint16])
-@pytest.mark.parametrize(("n", "size"), [(500, 6), (200_000, 40), (5_000, 2_000)])
-def test_only_postings_up_to_the_cuts_count(n, size, dtype):
+@pytest.mark.parametrize(
+    ("n", "size", "times"), [(500, 6, 1), (200_000, 40, 1), (200_000, 30, 2), (5_000, 2_000, 1), (60_000, 20, 6)]
+)
+def test_only_postings_up_to_the_cuts_count(n, size, times, dtype):
     """Candidates in any order, some of them twice or invalid, are scored by the postings that count."""
-    lists = drawn(4, n, (0.5, 0.02, 0.005), dtype)
-    rng = np.random.default_rng(n)
-    candidates = rng.integers(-3, n + 3, 3 * size).astype(np.int32)
-    each = posting_lists(
-        np.arange(0, 3 * size, size), np.arange(size, 3 * size + 1, size), candidates, np.zeros(3 * size, dtype)
-    )
+    lists = drawn(4, n, (0.5, 0.02, 0.005) * times, dtype)
+    rng, n_lists = np.random.default_rng(n), 3 * times
+    candidates = rng.integers(-3, n + 3, n_lists * size).astype(np.int32)
+    candidates[size:] = np.where(rng.random((n_lists - 1) * size) < 0.1, candidates[:-size], candidates[size:])
+    starts = np.arange(n_lists) * size
+    each = posting_lists(starts, starts + size, candidates, np.zeros(n_lists * size, dtype))
     for own_lists in (lists, with_bitmaps(lists, n)):
         made = own_lists.made()
         for cut_weights in ([-np.inf, -np.inf, np.inf], [lists.weights[0], lists.weights[-1], 0.0], [np.inf] * 3):
-            cuts = accumulators.Cuts(np.array(cut_weights, np.float64), np.array([n // 2, n // 3, n], np.int32))
+            cuts = accumulators.Cuts(
+                np.array(cut_weights * times, np.float64), np.array([n // 2, n // 3, n] * times, np.int32),
+                np.zeros(n_lists, np.int64),
+            )  # fmt: skip
+            cut_weights = cuts.weights
             expected = Counter()
             for i, q in enumerate(lists.query_weights):
                 own = slice(lists.starts[i], lists.stops[i])
@@ -444,22 +450,50 @@ def test_only_postings_up_to_the_cuts_count(n, size, dtype):
                     if w > cut_weights[i] or (w == cut_weights[i] and d <= cuts.documents[i]):
                         expected[d] += q * w
             scores = {d: expected[d] for d in set(candidates.tolist()) if expected[d] > 0}
-            found = union(each, np.arange(3), made, n, 10, whole_ties=True, cuts=cuts)
+            found = union(each, np.arange(n_lists), made, n, 10, whole_ties=True, cuts=cuts)
             assert pairs(found) == ranked(scores, 10, True)
 
 
 def test_cuts_are_checked():
     lists = drawn(4, 100, (0.5, 0.2), np.float32)
     candidates = posting_lists(lists.starts, lists.stops, lists.documents, lists.weights)
-    cuts = accumulators.Cuts(np.zeros(2), np.zeros(2, np.int32))
+    cuts = accumulators.Cuts(np.zeros(2), np.zeros(2, np.int32), np.zeros(2, np.int64))
     assert union(candidates, np.arange(2), lists.made(), 100, 5, cuts=cuts) is not None
     for which, wrong, options in (
         (np.arange(2), cuts._replace(weights=np.zeros(1)), {}),
         (np.arange(2), cuts._replace(documents=np.zeros(3, np.int32)), {}),
+        (np.arange(2), cuts._replace(filters=np.zeros(3, np.int64)), {}),
+        (np.arange(2), cuts._replace(filters=None), {}),
         (np.array([1, 0]), cuts, {}), (np.arange(1), cuts, {}), (np.arange(2), cuts, {"at_least": 2}),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=r"cut|lists"):
             union(candidates, which, lists.made(), 100, 5, cuts=wrong, **options)
+
+
+def test_filters_with_wrong_numbers_or_words_are_not_used():
+    """A number out of range, or words that are not those of a filter, must not lead to a read outside the array."""
+    lists = drawn(4, 5000, (0.5, 0.2), np.float32)
+    terms, made = np.arange(2), lists.made()
+    candidates = posting_lists(lists.starts, lists.stops, lists.documents, lists.weights)
+    bounds = accumulators.EntryBounds(np.ones(2), np.ones(2), np.full(2, 1e-6))
+    expected = union(candidates, terms, made, 5000, 5)
+    for starts, numbers in (
+        ([0, 0, 4], [-1, 10**12]), ([0, 2**62, -4], [0, 1]), ([0, 3, 8], [0, 0]), ([-8, 0, 8], [0, 2]), ([0], [0, 0]),
+    ):  # fmt: skip
+        filters = bounds._replace(filter_starts=np.array(starts), filter_words=np.zeros(8, np.uint64))
+        cuts = accumulators.Cuts(np.full(2, -np.inf), np.zeros(2, np.int32), np.array(numbers))
+        found = union(candidates, terms, made, 5000, 5, bounds=filters, cuts=cuts)
+        assert pairs(found) == pairs(expected)
+    filters = bounds._replace(filter_starts=np.empty(0, np.int64), filter_words=np.zeros(8, np.uint64))
+    with pytest.raises(ValueError, match="must have a filter"):
+        union(candidates, terms, made, 5000, 5, bounds=filters, cuts=cuts)
+
+
+def test_weights_that_give_bounds():
+    for weights in ([], [0.0, 1.0], [-0.0]):
+        assert _query_terms.are_bounded(np.array(weights))
+    for weights in ([1.0, -1.0], [np.nan, 1.0], [np.inf], [-np.inf, 0.0]):
+        assert not _query_terms.are_bounded(np.array(weights))
 
 
 def test_arrays_of_queries_are_concatenated():

@@ -12,6 +12,7 @@ from searches import Search, searches
 from tieaware import InputError
 from tieaware.kernels import _impact_sums, _impacts, _prefixes
 from tieaware.retrieval import Exact, ImpactOrdered, Index, parse_method
+from tieaware.retrieval.impact_order import Prefixes
 from tieaware.retrieval.method import posting_weights, query_weights
 
 WEIGHTINGS = ("nnn.nnn", "lnc.ltc", "bm25", "impact:1", "impact:3", "impact:8", "impact:16:lnc.ltc")
@@ -129,6 +130,7 @@ def test_prefixes_equal_a_heap_of_segments(distinct):
     segments = np.append(np.append(0, 1 + np.flatnonzero(np.diff(term) | (np.diff(weights) != 0))), starts[-1])
     term_starts = np.searchsorted(segments, starts)
     queries = np.ones(6), np.array([0.5, 9, 1, 1, 3, 2]), np.array([0, 1.0, 0.3, 0.3, 1, 0.2])
+    first_filters = np.array([0, 11, 12, 21, 22, 23, 30])
     left_out = 0
     for share_read, most, floor, by_term in product(
         (1.0, 0.1, 0.013), (2**63 - 1, 0, 1, 500), (0.0, 0.4, 1.0), (False, True)
@@ -136,9 +138,9 @@ def test_prefixes_equal_a_heap_of_segments(distinct):
         limits = share_read, most, floor, by_term
         chosen = [_impacts.choose(np.arange(6), term_starts, segments, weights, query, *limits) for query in queries]
         for k in (1, 20, 70, 10**9):
-            (begins, leads), (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
+            (begins, leads, filters), (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
                 np.tile(np.arange(6), 3), np.array([0, 6, 12, 18]), starts, documents, weights, weights[::64].copy(),
-                np.concatenate(queries), *limits, k,
+                first_filters, np.concatenate(queries), *limits, k,
             )  # fmt: skip
             assert n_read.tolist() == [(stops - first).sum() for first, stops, *_ in chosen]
             for i in range(18):
@@ -152,6 +154,11 @@ def test_prefixes_equal_a_heap_of_segments(distinct):
                 assert missing[i] == weights[lead:stop].max(initial=0)
                 assert kth[i] == (np.sort(weights[a:lead])[-k] if lead - a >= k else 0)
                 left_out += stop - lead
+                halvings = filters[i] - first_filters[t]
+                assert 0 <= halvings < first_filters[t + 1] - first_filters[t]
+                assert sizes[t] >> halvings >= stop - a
+                smaller = sizes[t] >> halvings + 1
+                assert smaller in (0, *range(stop - a)) or filters[i] + 1 == first_filters[t + 1]
             # A document without a leading posting cannot reach a score that k documents reach.
             for i, q in enumerate(queries):
                 own = slice(6 * i, 6 * i + 6)
@@ -168,9 +175,9 @@ def test_a_document_with_high_impacts_of_several_terms_is_one_document(k):
     n = 200
     documents = np.tile(np.arange(n), 2).astype(np.int32)
     weights = np.tile(np.where(np.arange(n) < k - 1, 10, np.linspace(2, 1, n)), 2).astype(np.float32)
-    (starts, leads), (_, missing, _, _), *_ = _prefixes.choose_all(
-        np.arange(2), np.array([0, 2]), np.array([0, n, 2 * n]), documents, weights, weights[::64].copy(), np.ones(2),
-        1.0, 2 * n, 0.0, False, k,
+    (starts, leads, _), (_, missing, _, _), *_ = _prefixes.choose_all(
+        np.arange(2), np.array([0, 2]), np.array([0, n, 2 * n]), documents, weights, weights[::64].copy(),
+        np.arange(3), np.ones(2), 1.0, 2 * n, 0.0, False, k,
     )  # fmt: skip
     assert missing.sum() < weights[k - 1]
     assert (leads - starts).max() >= k
@@ -180,18 +187,18 @@ def test_prefixes_are_checked():
     terms, offsets, starts, own = np.array([0]), np.array([0, 1]), np.array([0, 2]), np.ones(1)
     documents, weights = np.array([0, 1], np.int32), np.array([2, 1], np.float32)
     given = {"terms": terms, "offsets": offsets, "starts": starts, "documents": documents, "weights": weights,
-             "samples": weights[:1], "query_weights": own, "share_read": 1.0, "most": 9, "share": 0.0,
-             "by_term": False, "k": 5}  # fmt: skip
-    assert _prefixes.choose_all(**given)[0].tolist() == [[0], [2]]
+             "samples": weights[:1], "first_filters": np.array([3, 4]), "query_weights": own, "share_read": 1.0,
+             "most": 9, "share": 0.0, "by_term": False, "k": 5}  # fmt: skip
+    assert _prefixes.choose_all(**given)[0].tolist() == [[0], [2], [3]]
     for wrong in (
         {"terms": np.array([1])}, {"terms": np.array([-1])}, {"starts": np.array([0, 3])},
         {"starts": np.array([-1, 2])}, {"starts": np.array([1, 0])}, {"weights": weights[:1]},
-        {"samples": weights},
+        {"samples": weights}, {"first_filters": np.array([3])}, {"first_filters": np.array([3, 4, 5])},
         {"query_weights": np.ones(2)}, {"k": 0},
         {"offsets": np.array([0, 2])}, {"offsets": np.array([-1, 1])}, {"offsets": np.array([1, 0])},
         {"offsets": np.empty(0, np.int64)},
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=r"terms|offsets|weight"):
+        with pytest.raises(ValueError, match=r"terms|offsets|weight|filters"):
             _prefixes.choose_all(**{**given, **wrong})
 
 
@@ -203,6 +210,29 @@ def large_index():
     sizes = rng.integers(4, 20, n)
     tokens = np.minimum(rng.zipf(1.2, sizes.sum()) - 1, 799).astype(np.int32)
     return Index.from_tokens((tokens, np.append(0, np.cumsum(sizes))), [str(i) for i in range(800)])
+
+
+def test_filters_of_prefixes_have_the_first_documents(large_index):
+    segments = ImpactOrdered(postings=0.5)._segments(large_index)
+    prefixes, df = Prefixes.of(large_index.postings, segments), large_index.postings.document_frequencies
+    n_empty = n_absent = n_documents = 0
+    for term in range(len(df)):
+        own = np.split(prefixes.documents, large_index.postings.starts[1:-1])[term]
+        for number in range(*prefixes.first_filters[term : term + 2]):
+            halvings = number - prefixes.first_filters[term]
+            words = prefixes.filters.words[slice(*prefixes.filters.starts[number : number + 2])]
+            if not len(words):
+                n_empty += 1
+                # A longer list has a bitmap, which stands for the filter of all its documents.
+                assert halvings == 0
+                assert len(own) < 64 or len(own) * 64 >= len(large_index)
+                continue
+            bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+            assert bits[own[: len(own) >> halvings] % len(bits)].all()
+            n_absent += len(own) - bits[own % len(bits)].sum()
+            n_documents += len(own) - (len(own) >> halvings)
+    assert n_empty > 100
+    assert n_absent > 0.8 * n_documents
 
 
 @pytest.mark.parametrize("weighting", ["lnc.ltc", "bm25"])

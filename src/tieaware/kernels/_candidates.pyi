@@ -21,6 +21,7 @@ def search(
     ascending: bool,
     cut_weights: NDArray[np.float64] | None,
     cut_documents: NDArray[np.int32] | None,
+    cut_filters: NDArray[np.int64] | None,
     largest: NDArray[np.float64] | None,
     missing: NDArray[np.float64] | None,
     kth_largest: NDArray[np.float64] | None,

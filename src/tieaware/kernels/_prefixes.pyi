@@ -8,6 +8,7 @@ def choose_all(
     documents: NDArray[np.int32],
     weights: NDArray[np.float32],
     samples: NDArray[np.float32],
+    first_filters: NDArray[np.int64],
     query_weights: NDArray[np.float64],
     share_read: float,
     most: int,

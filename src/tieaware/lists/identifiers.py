@@ -199,7 +199,7 @@ class Identifiers(_identifiers.IdentifierArrays):
         """
         return _order.order(self.data, self.offsets, offsets, descending)
 
-    def take(self, rows: NDArray[np.int64]) -> Identifiers:
+    def take(self, rows: Integers | NDArray[np.int32]) -> Identifiers:
         """Return a column of the identifiers with these indices, in the order of the indices."""
         data, offsets = _identifiers.gather(self.data, self.offsets, np.ascontiguousarray(rows, np.int64))
         return Identifiers.of(data, offsets, self.kind)

@@ -31,9 +31,8 @@ _CHUNK = 1 << 14
 _DENSE, _LEAST = 4, 1 << 12
 # A posting list gets a bitmap if it contains at least this share (1 / _BITMAP) of all documents.
 _BITMAP = 64
-# A shorter posting list gets a filter if it has at least this many postings (_FILTER), with at least this many bits for
-# each of them.
-_FILTER, _BITS = 64, 16
+# A filter has at least this many bits (_BITS) for each document. Shorter lists have no filter.
+SHORTEST_WITH_FILTER, _BITS = 64, 16
 
 
 class DenseLists(NamedTuple):
@@ -62,6 +61,11 @@ class DenseLists(NamedTuple):
         return cls(rows, dense)
 
 
+def has_bitmap(lengths: Integers, n_documents: int) -> NDArray[np.bool_]:
+    """Return whether posting lists of these lengths are long enough for a bitmap."""
+    return lengths * _BITMAP >= max(n_documents, _LEAST)
+
+
 class Bitmaps(NamedTuple):
     """The longer posting lists as bitmaps, in which a document is looked up in constant time.
 
@@ -78,7 +82,7 @@ class Bitmaps(NamedTuple):
     def of(cls, postings: Postings) -> Bitmaps:
         """Make bitmaps of the posting lists that are long enough."""
         n = len(postings.lengths)
-        terms = np.flatnonzero(postings.document_frequencies * _BITMAP >= max(n, _LEAST))
+        terms = np.flatnonzero(has_bitmap(postings.document_frequencies, n))
         n_words = -(-n // 64)
         rows = np.full(postings.n_terms, -1, np.int64)
         rows[terms] = np.arange(len(terms))
@@ -96,9 +100,9 @@ class Bitmaps(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """Filters for the posting lists of medium length, which tell of most documents that a list lacks them.
+    """Filters for lists of documents, which show for most documents that a list lacks them.
 
-    The filter of term ``t`` has the words from ``starts[t]`` to ``starts[t + 1]``: none, or a power of two. The bit of
+    The filter of list ``i`` has the words from ``starts[i]`` to ``starts[i + 1]``: none, or a power of two. The bit of
     a document is the one whose index is its number modulo the number of bits, so several documents may share a bit.
     """
 
@@ -108,17 +112,29 @@ class Filters(NamedTuple):
     @classmethod
     def of(cls, postings: Postings) -> Filters:
         """Make filters for the posting lists that are too short for a bitmap, except for the shortest lists."""
-        df, n = postings.document_frequencies, max(len(postings.lengths), _LEAST)
-        has_filter = (df >= _FILTER) & (df * _BITMAP < n)
+        is_short = ~has_bitmap(postings.document_frequencies, len(postings.lengths))
+        starts, stops = postings.starts[:-1], postings.starts[1:]
+        return cls.of_lists(starts, stops, postings.documents, len(postings.lengths), is_short)
+
+    @classmethod
+    def of_lists(
+        cls, starts: Integers, stops: Integers, documents: Numbers, n_documents: int, which: NDArray[np.bool_]
+    ) -> Filters:
+        """Make filters for those lists that `which` marks, except for the shortest lists.
+
+        List ``i`` has the documents ``documents[starts[i]:stops[i]]``, in any order.
+        """
+        lengths = stops - starts
+        has_filter = which & (lengths >= SHORTEST_WITH_FILTER)
         # With a bit for each document, a filter needs no more words.
-        n_bits = np.minimum(_BITS * df[has_filter], n)
-        sizes = np.zeros(len(df), np.int64)
+        n_bits = np.minimum(_BITS * lengths[has_filter], max(n_documents, _LEAST))
+        sizes = np.zeros(len(lengths), np.int64)
         sizes[has_filter] = 1 << np.ceil(np.log2(n_bits / 64)).astype(np.int64)
-        starts = np.zeros(len(df) + 1, np.int64)
-        np.cumsum(sizes, out=starts[1:])
-        words = np.zeros(starts[-1], np.uint64)
-        _entry_bounds.fill_filters(postings.starts, postings.documents, starts, words)
-        return cls(starts, words)
+        filter_starts = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(sizes, out=filter_starts[1:])
+        words = np.zeros(filter_starts[-1], np.uint64)
+        _entry_bounds.fill_filters(starts, stops, documents, filter_starts, words)
+        return cls(filter_starts, words)
 
 
 def posting_lists(
@@ -324,8 +340,8 @@ class EntryBounds(NamedTuple):
         The base of each entry's document, at least 0, if there is a base.
     most_base : float
         The largest base.
-    filter_starts, filter_words : int64[n_terms + 1] and uint64[n_words], optional
-        The filters of the terms.
+    filter_starts, filter_words : int64[n_filters + 1] and uint64[n_words], optional
+        The filters of the terms or, with `Cuts`, those that it names.
     """
 
     largest: Values
@@ -342,11 +358,13 @@ class Cuts(NamedTuple):
     """Which postings of a term count, for each list of candidates: those with a weight above the cut.
 
     Of the postings whose weight is the cut, those of documents up to a last one count. An infinite cut means that no
-    posting counts, and one of -infinity that all do.
+    posting counts, and one of -infinity that all do. `filters` has the numbers of filters of the documents whose
+    postings count, among those of the `EntryBounds`.
     """
 
     weights: Values
     documents: Numbers
+    filters: Integers
 
 
 _NO_BOUNDS = (None, None, None, None, 0.0, False, None, None)
@@ -383,7 +401,7 @@ def score_unions(
     return FoundLists(*_candidates.search(
         candidates, which, which_offsets, at_least, fewest, n_documents, lists.postings, lists.terms,
         lists.query_weights, offsets, base, lists.document_parts, min(k, LARGEST), whole_ties, cuts is None,
-        None if cuts is None else cuts.weights, None if cuts is None else cuts.documents, *own,
+        *(cuts or (None, None, None)), *own,
     ))  # fmt: skip
 
 

@@ -10,17 +10,21 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tieaware.checks.arguments import is_integer, number, one_of, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
-from tieaware.kernels import _impact_sums, _impacts, _prefixes
+from tieaware.kernels import _impact_sums, _impacts, _prefixes, _query_terms
 from tieaware.retrieval.accumulators import (
+    SHORTEST_WITH_FILTER,
     Cuts,
     EntryBounds,
+    Filters,
     Found,
     FoundLists,
     TermLists,
     accumulate,
+    has_bitmap,
     posting_lists,
     score_unions,
 )
@@ -29,7 +33,6 @@ from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import (
     Method,
     WeightedQueries,
-    filters_of,
     one_by_one,
     posting_weights,
     query_weights,
@@ -94,6 +97,45 @@ class Segments(NamedTuple):
         ends = np.minimum(self.starts[rows + 1], stops[places])
         lists = posting_lists(self.starts[rows], ends, self.documents, self.weights)
         return TermLists(lists, np.arange(len(rows)), query_weights[places])
+
+
+class Prefixes(NamedTuple):
+    """The postings of each term in descending order of weight, for queries that read a prefix of each list.
+
+    Attributes
+    ----------
+    documents, weights : int32[n_postings] and float32[n_postings]
+        The postings.
+    samples : float32[⌈n_postings / 64⌉]
+        Every 64th weight.
+    filters, first_filters : Filters and int64[n_terms + 1]
+        The filters of term ``t`` are those from ``first_filters[t]`` to ``first_filters[t + 1]``: for all its
+        documents, for the first half of them, the first quarter and so on. The first one is empty if the term has a
+        bitmap.
+    """
+
+    documents: Numbers
+    weights: NDArray[np.float32]
+    samples: NDArray[np.float32]
+    filters: Filters
+    first_filters: Offsets
+
+    @classmethod
+    def of(cls, postings: Postings, segments: Segments) -> Prefixes | None:
+        """Sample the weights, and make the filters; return None if many weights are equal or they are integers."""
+        documents, _, starts, _ = segments
+        if segments.weights.dtype != np.float32 or (len(starts) - 1) * _SHORT <= len(documents):
+            return None
+        weights = segments.weights.astype(np.float32, copy=False)
+        df, n = postings.document_frequencies, len(postings.lengths)
+        n_filters = np.maximum(np.frexp(df / SHORTEST_WITH_FILTER)[1], 1).astype(np.int64)
+        first_filters = np.append(0, np.cumsum(n_filters))
+        terms = np.repeat(np.arange(len(df)), n_filters)
+        halvings = np.arange(len(terms)) - first_filters[terms]
+        begins, lengths = postings.starts[terms], df[terms] >> halvings
+        which = (halvings > 0) | ~has_bitmap(lengths, n)
+        filters = Filters.of_lists(begins, begins + lengths, documents, n, which)
+        return cls(documents, weights, weights[::_SAMPLE].copy(), filters, first_filters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,20 +213,20 @@ class ImpactOrdered(Method):
     ) -> Callable[[WeightedQueries], FoundLists] | None:  # fmt: skip
         """Return a search function for weights of which few are equal, which does not look at segments."""
         segments = self._segments(index)
-        if segments is None or segments.weights.dtype != np.float32:
+        if segments is None:
             return None
-        if (len(segments.starts) - 1) * _SHORT <= len(segments.weights):
+        prefixes = index.prepared(("prefixes", self.weighting), lambda: Prefixes.of(index.postings, segments))
+        if prefixes is None:
             return None
+        documents, weights, samples, filters, first_filters = prefixes
         lists = weighted_lists(index, self.weighting, bitmaps=True)
-        weights = segments.weights.astype(np.float32, copy=False)
-        samples = index.prepared(("sampled weights", self.weighting), lambda: weights[::_SAMPLE].copy())
-        in_segments = self._in_segments(index, k, whole_ties)
 
         def find(queries: WeightedQueries) -> FoundLists:
-            is_bounded = np.isfinite(queries.weights) & (queries.weights >= 0)
-            if is_bounded.all():
+            if _query_terms.are_bounded(queries.weights):
                 return find_bounded(queries)
             # Other weights give no bounds of scores.
+            in_segments = self._in_segments(index, k, whole_ties)
+            is_bounded = np.isfinite(queries.weights) & (queries.weights >= 0)
             others = np.unique(np.searchsorted(queries.offsets, np.flatnonzero(~is_bounded), side="right") - 1)
             bounded = np.setdiff1d(np.arange(len(queries.queries)), others)
             found, every = find_bounded(queries.those(bounded)), list(queries.each())
@@ -194,15 +236,14 @@ class ImpactOrdered(Method):
 
         def find_bounded(queries: WeightedQueries) -> FoundLists:
             terms, offsets = queries.terms, queries.offsets
-            (starts, stops), (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
-                terms, offsets, index.postings.starts, segments.documents, weights, samples, queries.weights,
+            (starts, stops, which), (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
+                terms, offsets, index.postings.starts, documents, weights, samples, first_filters, queries.weights,
                 *self._limits, min(k, LARGEST),
             )  # fmt: skip
             found = score_unions(
-                posting_lists(starts, stops, segments.documents, weights), np.arange(len(terms)), offsets,
+                posting_lists(starts, stops, documents, weights), np.arange(len(terms)), offsets,
                 TermLists(lists, terms, queries.weights), offsets, len(index), k, whole_ties=whole_ties,
-                bounds=EntryBounds(largest, missing, kth, None, 0.0, False, *filters_of(index)),
-                cuts=Cuts(cuts, last),
+                bounds=EntryBounds(largest, missing, kth, None, 0.0, False, *filters), cuts=Cuts(cuts, last, which),
             )  # fmt: skip
             found.costs[:, 0] = n_read
             return found

@@ -38,7 +38,7 @@ from tieaware.retrieval.index import Index, Query, QueryTerms
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights, weighting_of
 from tieaware.runtime.progress import stage
-from tieaware.runtime.threads import checked_threads, over_chunks
+from tieaware.runtime.threads import checked_threads, over_items
 
 # The largest number of queries in a chunk that one thread searches.
 _CHUNK = 64
@@ -179,15 +179,16 @@ class Method(ABC):
         weighted_queries = WeightedQueries.of(index, self.weighting, analysed)
         find_chunk = _chunk_searcher(self, index, k, whole_ties)
         size = _CHUNK if n_threads == 1 else max(1, min(_CHUNK, len(analysed) // (4 * n_threads)))
-        edges = np.array([*range(0, len(analysed), size), len(analysed)])
+        starts = range(0, len(analysed), size)
         with stage("queries", len(analysed), shown=False) as advance:
 
-            def find_next(first: int, stop: int) -> FoundLists:
+            def find_next(first: int) -> FoundLists:
+                stop = min(first + size, len(analysed))
                 result = find_chunk(weighted_queries.chunk(first, stop))
                 advance(stop - first)
                 return result
 
-            found = FoundLists.joined(over_chunks(find_next, edges, n_threads))
+            found = FoundLists.joined(over_items(find_next, starts, min(n_threads, max(len(starts), 1))))
         return run_of(str(self), index, names, found), Costs(*found.costs.T)
 
     def _searcher_of_chunks(
@@ -452,5 +453,5 @@ def _names(queries: Any) -> Identifiers:
 
 def run_of(name: str, index: Index, queries: Identifiers, found: FoundLists) -> Run:
     """Build a run from the documents found for each query."""
-    documents = index.documents.take(found.documents.astype(np.int64))
+    documents = index.documents.take(found.documents)
     return Run.of(Lists(queries, found.offsets, documents, found.scores), name)
