@@ -362,6 +362,8 @@ cdef void score_blocks(Search* search, Memory memory, int64_t n, Interruption* i
             if search.base != NULL:
                 tieaware_prefetch(search.base + <int64_t>blocks[ahead] * TIEAWARE_BLOCK)
                 tieaware_prefetch(search.base + <int64_t>blocks[ahead] * TIEAWARE_BLOCK + TIEAWARE_BLOCK // 2)
+            if search.order != NULL:
+                tieaware_prefetch(search.order + <int64_t>blocks[ahead] * TIEAWARE_BLOCK)
         if i >= 0 and those[i] and memory.bounds[blocks[i]] >= least:
             score_block(search, blocks[i], those[i])
             # Raise the bound, unless few documents were added since it was last raised.

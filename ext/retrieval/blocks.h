@@ -20,37 +20,49 @@ enum { TIEAWARE_BLOCK = 16, TIEAWARE_PER_WORD = 64 / TIEAWARE_BLOCK, TIEAWARE_GR
 #define TIEAWARE_FOUR_LANES(J) 1u << (J), 2u << (J), 4u << (J), 8u << (J)
 #define TIEAWARE_LANES {TIEAWARE_FOUR_LANES(0), TIEAWARE_FOUR_LANES(4), TIEAWARE_FOUR_LANES(8), TIEAWARE_FOUR_LANES(12)}
 #if defined(TIEAWARE_GNU_C)
+/* They stay in registers: going through an array would wait for the array to be written. */
 typedef uint16_t tieaware_lanes __attribute__((vector_size(32)));
-#define TIEAWARE_ADD_WHERE(SUMS, HAS, ADDED)                                            \
-    do {                                                                                \
-        const tieaware_lanes lanes = TIEAWARE_LANES;                                    \
-        tieaware_lanes sums;                                                            \
-        memcpy(&sums, (SUMS), sizeof(sums));                                            \
-        sums += (tieaware_lanes)(((uint16_t)(HAS) & lanes) == lanes) & (uint16_t)(ADDED); \
-        memcpy((SUMS), &sums, sizeof(sums));                                            \
+#define TIEAWARE_FILL(SUMS, NUMBER) ((SUMS) = (tieaware_lanes){0} + (uint16_t)(NUMBER))
+#define TIEAWARE_LOAD(SUMS, ARRAY) memcpy(&(SUMS), (ARRAY), sizeof(SUMS))
+#define TIEAWARE_ADD_WHERE(SUMS, HAS, ADDED)                                                \
+    do {                                                                                    \
+        const tieaware_lanes lanes = TIEAWARE_LANES;                                        \
+        (SUMS) += (tieaware_lanes)(((uint16_t)(HAS) & lanes) == lanes) & (uint16_t)(ADDED); \
     } while (0)
-#define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST)                       \
-    do {                                                                     \
-        const tieaware_lanes lanes = TIEAWARE_LANES;                         \
-        tieaware_lanes numbers;                                              \
-        uint64_t words[4];                                                   \
-        memcpy(&numbers, (NUMBERS), sizeof(numbers));                        \
-        numbers = (tieaware_lanes)(numbers >= (uint16_t)(LEAST)) & lanes;    \
-        memcpy(words, &numbers, sizeof(words));                              \
-        words[0] |= words[1] | words[2] | words[3];                          \
-        words[0] |= words[0] >> 32;                                          \
-        (MARKS) = (uint16_t)(words[0] | words[0] >> 16);                     \
+#define TIEAWARE_ADD_EACH(SUMS, ARRAY)                              \
+    do {                                                            \
+        tieaware_lanes added;                                       \
+        TIEAWARE_LOAD(added, ARRAY);                                \
+        (SUMS) += added;                                            \
+        (SUMS) |= (tieaware_lanes)((SUMS) < added);                 \
+    } while (0)
+#define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST)                                        \
+    do {                                                                                      \
+        const tieaware_lanes lanes = TIEAWARE_LANES;                                          \
+        const tieaware_lanes marked = (tieaware_lanes)((NUMBERS) >= (uint16_t)(LEAST)) & lanes; \
+        uint64_t words[4];                                                                    \
+        memcpy(words, &marked, sizeof(words));                                                \
+        words[0] |= words[1] | words[2] | words[3];                                           \
+        words[0] |= words[0] >> 32;                                                           \
+        (MARKS) = (uint16_t)(words[0] | words[0] >> 16);                                      \
     } while (0)
 #else
-#define TIEAWARE_ADD_WHERE(SUMS, HAS, ADDED)                                                         \
-    for (int lane = 0; lane < TIEAWARE_BLOCK; lane++) {                                              \
-        (SUMS)[lane] = (uint16_t)((SUMS)[lane] + ((HAS) >> lane & 1 ? (uint16_t)(ADDED) : 0));       \
+typedef struct {
+    uint16_t lane[TIEAWARE_BLOCK];
+} tieaware_lanes;
+#define TIEAWARE_EACH_LANE(J) for (int J = 0; J < TIEAWARE_BLOCK; J++)
+#define TIEAWARE_FILL(SUMS, NUMBER) TIEAWARE_EACH_LANE(j) (SUMS).lane[j] = (NUMBER)
+#define TIEAWARE_LOAD(SUMS, ARRAY) memcpy(&(SUMS), (ARRAY), sizeof(SUMS))
+#define TIEAWARE_ADD_WHERE(SUMS, HAS, ADDED) \
+    TIEAWARE_EACH_LANE(j) (SUMS).lane[j] = (uint16_t)((SUMS).lane[j] + ((HAS) >> j & 1 ? (uint16_t)(ADDED) : 0))
+#define TIEAWARE_ADD_EACH(SUMS, ARRAY)                                    \
+    TIEAWARE_EACH_LANE(j) {                                               \
+        const uint32_t sum = (uint32_t)(SUMS).lane[j] + (ARRAY)[j];       \
+        (SUMS).lane[j] = (uint16_t)(sum < 65535 ? sum : 65535);           \
     }
-#define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST)                                               \
-    (MARKS) = 0;                                                                                     \
-    for (int lane = 0; lane < TIEAWARE_BLOCK; lane++) {                                              \
-        (MARKS) = (uint16_t)((MARKS) | (uint16_t)((NUMBERS)[lane] >= (LEAST)) << lane);              \
-    }
+#define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST) \
+    (MARKS) = 0;                                       \
+    TIEAWARE_EACH_LANE(j) (MARKS) = (uint16_t)((MARKS) | (uint16_t)((NUMBERS).lane[j] >= (LEAST)) << j)
 #endif
 
 /* raise: bounds[i] += factor · largest[i] */
@@ -94,13 +106,21 @@ TIEAWARE_CLONES static void tieaware_peaks(const uint16_t *bounds, ptrdiff_t n_g
 TIEAWARE_CLONES static ptrdiff_t tieaware_collect(const uint16_t *bounds, ptrdiff_t n_groups, const uint16_t *peaks,
                                                   uint32_t least, uint32_t limit, int32_t *blocks) {
     ptrdiff_t found = 0;
-    for (ptrdiff_t g = 0; g < n_groups; g++) {
-        uint16_t from_least, from_limit = 0;
-        if (peaks[g] < least) continue;
-        TIEAWARE_WHERE_AT_LEAST(from_least, bounds + g * TIEAWARE_GROUP, least);
-        if (limit <= 65535) TIEAWARE_WHERE_AT_LEAST(from_limit, bounds + g * TIEAWARE_GROUP, limit);
-        for (uint64_t rest = from_least & (uint16_t)~from_limit; rest; rest &= rest - 1) {
-            blocks[found++] = (int32_t)(g * TIEAWARE_GROUP + tieaware_lowest_bit(rest));
+    for (ptrdiff_t first = 0; first < n_groups; first += TIEAWARE_BLOCK) {
+        tieaware_lanes numbers;
+        uint16_t groups, from_least, from_limit = 0;
+        TIEAWARE_LOAD(numbers, peaks + first);
+        TIEAWARE_WHERE_AT_LEAST(groups, numbers, least);
+        /* The array may have older numbers after those of all groups. */
+        if (n_groups - first < TIEAWARE_BLOCK) groups &= (uint16_t)((1u << (n_groups - first)) - 1);
+        for (uint64_t left = groups; left; left &= left - 1) {
+            const ptrdiff_t g = first + tieaware_lowest_bit(left);
+            TIEAWARE_LOAD(numbers, bounds + g * TIEAWARE_GROUP);
+            TIEAWARE_WHERE_AT_LEAST(from_least, numbers, least);
+            if (limit <= 65535) TIEAWARE_WHERE_AT_LEAST(from_limit, numbers, limit);
+            for (uint64_t rest = from_least & (uint16_t)~from_limit; rest; rest &= rest - 1) {
+                blocks[found++] = (int32_t)(g * TIEAWARE_GROUP + tieaware_lowest_bit(rest));
+            }
         }
     }
     return found;
@@ -212,9 +232,10 @@ static inline int64_t tieaware_first_posting(const tieaware_block_list *list, in
 #define TIEAWARE_REACH(NAME, WEIGHT)                                                                                   \
     TIEAWARE_CLONES static uint64_t NAME(const tieaware_block_list *lists, ptrdiff_t n, int32_t block,                 \
                                          uint16_t base_units, double per_unit, uint16_t least) {                       \
-        uint16_t bounds[TIEAWARE_BLOCK], reached;                                                                      \
+        tieaware_lanes bounds;                                                                                         \
+        uint16_t of_postings[TIEAWARE_BLOCK] = {0}, reached;                                                           \
         const uint32_t first = (uint32_t)block * TIEAWARE_BLOCK;                                                       \
-        for (int j = 0; j < TIEAWARE_BLOCK; j++) bounds[j] = base_units;                                               \
+        TIEAWARE_FILL(bounds, base_units);                                                                             \
         for (ptrdiff_t i = 0; i < n; i++) {                                                                            \
             const tieaware_block_list *list = lists + i;                                                               \
             if (list->bits) {                                                                                          \
@@ -228,11 +249,12 @@ static inline int64_t tieaware_first_posting(const tieaware_block_list *list, in
                     const double units = factor * (double)weights[at];                                                 \
                     uint32_t bound;                                                                                    \
                     if (j >= TIEAWARE_BLOCK) break;                                                                    \
-                    bound = bounds[j] + (uint32_t)(units < 65534.0 ? (units > 0.0 ? units : 0.0) : 65534.0) + 1;       \
-                    bounds[j] = (uint16_t)(bound < 65535 ? bound : 65535);                                             \
+                    bound = of_postings[j] + (uint32_t)(units < 65534.0 ? (units > 0.0 ? units : 0.0) : 65534.0) + 1;  \
+                    of_postings[j] = (uint16_t)(bound < 65535 ? bound : 65535);                                        \
                 }                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \
+        TIEAWARE_ADD_EACH(bounds, of_postings);                                                                        \
         TIEAWARE_WHERE_AT_LEAST(reached, bounds, least);                                                               \
         return reached;                                                                                                \
     }
