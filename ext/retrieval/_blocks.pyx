@@ -425,6 +425,10 @@ cdef bint search_query(
     for i in range(lists.n):
         is_bounded = is_bounded and lists.query_weights[i] >= 0.0 and largest[i] >= 0.0
         total += lists.query_weights[i] * largest[i]
+    if is_bounded and total == 0.0 and search.base == NULL:
+        # No score is above 0.
+        results.skip(0, 0, 0)
+        return True
     if not (is_bounded and total > 0.0 and isfinite(total) and isfinite(MOST_UNITS / total)):
         results.skip(0, 0, 0)
         return False

@@ -4,7 +4,7 @@ Queries are short, so one call of NumPy for each of them would take longer than 
 """
 import numpy as np
 from libc.math cimport INFINITY, sqrt
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 cimport tieaware.kernels._numpy as cnp
@@ -71,6 +71,30 @@ def sums(const double[::1] values not None, const int64_t[::1] offsets not None)
             total += values[j]
         out[i] = total
     return totals
+
+
+def ranges(const int64_t[::1] starts not None, const int64_t[::1] sizes not None):
+    """Return the numbers of several ranges, one after the other, given their first numbers and sizes."""
+    cdef Py_ssize_t n = starts.shape[0], i
+    cdef int64_t j, size, total = 0
+    cdef cnp.ndarray numbers
+    cdef int64_t* out
+    if sizes.shape[0] != n:
+        raise ValueError("each range must have a size")
+    for i in range(n):
+        if not 0 <= sizes[i] <= 1 << 48:
+            raise ValueError("sizes: a size is out of its range")
+        total += sizes[i]
+    numbers = np.empty(total, np.int64)
+    out = <int64_t*>cnp.PyArray_DATA(numbers)
+    for i in range(n):
+        # The array belongs to the caller, who may have changed it.
+        size = max(0, min(sizes[i], total))
+        total -= size
+        for j in range(size):
+            out[j] = <int64_t>(<uint64_t>starts[i] + <uint64_t>j)
+        out += size
+    return numbers
 
 
 def divide_by_norms(double[::1] weights not None, const int64_t[::1] offsets not None):

@@ -534,3 +534,12 @@ def test_lists_of_found_documents_are_replaced():
     assert replaced.documents.tolist() == replaced.scores.tolist() == [4, 2, 1, 0, 3, 5]
     assert replaced.costs.tolist() == [[1, 2, 3], [14, 25, 36], [8, 9, 10]]
     assert lists[0].costs.tolist()[1] == [4, 5, 6]
+
+
+def test_ranges():
+    assert _query_terms.ranges(np.array([3, -2, 9]), np.array([2, 0, 1])).tolist() == [3, 4, 9]
+    assert _query_terms.ranges(np.empty(0, np.int64), np.empty(0, np.int64)).tolist() == []
+    assert _query_terms.ranges(np.array([2**63 - 1]), np.array([1])).tolist() == [2**63 - 1]
+    for starts, sizes in (([0], [-1]), ([0], [2**62]), ([0], [1, 1])):
+        with pytest.raises(ValueError, match="size"):
+            _query_terms.ranges(np.array(starts), np.array(sizes))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware.checks.arrays import Integers, Offsets, Values
-from tieaware.kernels import _accumulators, _candidates, _entry_bounds, _top
+from tieaware.kernels import _accumulators, _candidates, _entry_bounds, _query_terms, _top
 from tieaware.kernels._term_lists import PostingLists
 from tieaware.retrieval.postings import LARGEST, LONG, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
@@ -175,12 +175,6 @@ class TermLists(NamedTuple):
         return 0.0 if self.document_parts is None else float(np.cumsum(np.append(0.0, self.query_weights))[-1])
 
 
-def ranges(starts: Integers, sizes: Integers) -> Integers:
-    """Return the numbers of several ranges, one after the other, given their first numbers and sizes."""
-    rows: Integers = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-    return rows
-
-
 class Found(NamedTuple):
     """The top documents of a query with their scores, and the costs of the search.
 
@@ -235,7 +229,7 @@ class FoundLists(NamedTuple):
         starts, sizes, costs = self.offsets[:-1].copy(), np.diff(self.offsets), self.costs.copy()
         starts[which], sizes[which] = len(self.documents) + found.offsets[:-1], np.diff(found.offsets)
         costs[which] += found.costs
-        rows = ranges(starts, sizes)
+        rows = _query_terms.ranges(starts, sizes)
         documents = np.concatenate([self.documents, found.documents])[rows]
         scores = np.concatenate([self.scores, found.scores])[rows]
         return FoundLists(np.append(0, np.cumsum(sizes)), documents, scores, costs)

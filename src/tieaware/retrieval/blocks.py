@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tieaware.checks.arrays import Integers, Values
 from tieaware.kernels import _blocks, _query_terms
 from tieaware.kernels._term_lists import PostingLists
-from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, FoundLists, TermLists, accumulate, posting_lists
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, FoundLists, TermLists, accumulate, posting_lists
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import WeightedQueries, bitmaps_of, dense_lists, posting_weights
 from tieaware.retrieval.postings import LARGEST, LONG, Numbers, Postings
@@ -116,26 +116,21 @@ class Blocks(NamedTuple):
         )  # fmt: skip
         self.idle.append(memory)
         lists = FoundLists(offsets, documents, scores, costs)
-        if is_complete.all():
+        others = np.flatnonzero(~is_complete)
+        if not len(others):
             return lists
-        every = [lists.of_query(i) for i in range(n)]
-        for i in np.flatnonzero(~is_complete):
+        found = []
+        for i in others.tolist():
             own = slice(queries.offsets[i], queries.offsets[i + 1])
             # Bounds are added in the order of the lists, as scores are, so rounding cannot lift a score above their
             # sum.
             rest = _query_terms.sum_of_products(queries.weights[own], largest[own])
-            all_scored = accumulate(
+            found.append(accumulate(
                 TermLists(self.lists, queries.terms[own], queries.weights[own]), self.n_documents, k,
                 at_least=int(lists_needed[i]), base=values, floor=0.0 if floors is None else float(floors[i]),
                 order=order, rest=rest, until=until, whole_ties=whole_ties,
-            )  # fmt: skip
-            every[i] = _with_costs(all_scored, *every[i][2:])
-        return FoundLists.of(every)
-
-
-def _with_costs(found: Found, *costs: int) -> Found:
-    """Add costs to those of a search."""
-    return Found(found.documents, found.scores, *(a + b for a, b in zip(found[2:], costs, strict=True)))
+            ))  # fmt: skip
+        return lists.replaced(others, FoundLists.of(found))
 
 
 def _set_maxima(row: NDArray[np.uint8], documents: Numbers, weights: Weights, scale: float) -> None:

@@ -20,6 +20,7 @@ from tieaware.checks.arguments import flag, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.errors import InputError
 from tieaware.inputs.run import Run
+from tieaware.kernels import _query_terms
 from tieaware.kernels._term_lists import PostingLists
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists
@@ -31,7 +32,6 @@ from tieaware.retrieval.accumulators import (
     FoundLists,
     TermLists,
     posting_lists,
-    ranges,
     score,
 )
 from tieaware.retrieval.index import Index, Query, QueryTerms
@@ -362,7 +362,7 @@ class WeightedQueries(NamedTuple):
     def those(self, which: Integers) -> WeightedQueries:
         """Return the queries with these indices."""
         sizes = self.sizes[which]
-        rows = ranges(self.offsets[which], sizes)
+        rows = _query_terms.ranges(self.offsets[which], sizes)
         queries = [self.queries[i] for i in which.tolist()]
         return WeightedQueries(queries, self.terms[rows], self.weights[rows], np.append(0, np.cumsum(sizes)))
 
