@@ -9,6 +9,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "engine/counting.h"
 #include "retrieval/accumulators.h"
 #include "retrieval/bitmaps.h"
@@ -29,22 +33,36 @@ typedef uint16_t tieaware_lanes __attribute__((vector_size(32)));
         const tieaware_lanes lanes = TIEAWARE_LANES;                                        \
         (SUMS) += (tieaware_lanes)(((uint16_t)(HAS) & lanes) == lanes) & (uint16_t)(ADDED); \
     } while (0)
-#define TIEAWARE_ADD_EACH(SUMS, ARRAY)                              \
-    do {                                                            \
-        tieaware_lanes added;                                       \
-        TIEAWARE_LOAD(added, ARRAY);                                \
-        (SUMS) += added;                                            \
-        (SUMS) |= (tieaware_lanes)((SUMS) < added);                 \
+#define TIEAWARE_ADD_UP_TO_LARGEST(SUMS, J, ADDED)                                                             \
+    do {                                                                                                       \
+        const tieaware_lanes lanes = TIEAWARE_LANES;                                                           \
+        const tieaware_lanes added = (tieaware_lanes)(lanes == (uint16_t)(1u << (J))) & (uint16_t)(ADDED);     \
+        (SUMS) += added;                                                                                       \
+        (SUMS) |= (tieaware_lanes)((SUMS) < added);                                                            \
     } while (0)
-#define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST)                                        \
-    do {                                                                                      \
-        const tieaware_lanes lanes = TIEAWARE_LANES;                                          \
-        const tieaware_lanes marked = (tieaware_lanes)((NUMBERS) >= (uint16_t)(LEAST)) & lanes; \
-        uint64_t words[4];                                                                    \
-        memcpy(words, &marked, sizeof(words));                                                \
-        words[0] |= words[1] | words[2] | words[3];                                           \
-        words[0] |= words[0] >> 32;                                                           \
-        (MARKS) = (uint16_t)(words[0] | words[0] >> 16);                                      \
+#if defined(__SSE2__)
+#define TIEAWARE_BITS_OF(MARKS, MARKED)                                              \
+    do {                                                                             \
+        __m128i halves[2];                                                           \
+        memcpy(halves, &(MARKED), sizeof(halves));                                   \
+        (MARKS) = (uint16_t)_mm_movemask_epi8(_mm_packs_epi16(halves[0], halves[1])); \
+    } while (0)
+#else
+#define TIEAWARE_BITS_OF(MARKS, MARKED)                       \
+    do {                                                      \
+        const tieaware_lanes lanes = TIEAWARE_LANES;          \
+        const tieaware_lanes bits = (MARKED) & lanes;         \
+        uint64_t words[4];                                    \
+        memcpy(words, &bits, sizeof(words));                  \
+        words[0] |= words[1] | words[2] | words[3];           \
+        words[0] |= words[0] >> 32;                           \
+        (MARKS) = (uint16_t)(words[0] | words[0] >> 16);      \
+    } while (0)
+#endif
+#define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST)                                \
+    do {                                                                              \
+        const tieaware_lanes marked = (tieaware_lanes)((NUMBERS) >= (uint16_t)(LEAST)); \
+        TIEAWARE_BITS_OF(MARKS, marked);                                              \
     } while (0)
 #else
 typedef struct {
@@ -55,11 +73,11 @@ typedef struct {
 #define TIEAWARE_LOAD(SUMS, ARRAY) memcpy(&(SUMS), (ARRAY), sizeof(SUMS))
 #define TIEAWARE_ADD_WHERE(SUMS, HAS, ADDED) \
     TIEAWARE_EACH_LANE(j) (SUMS).lane[j] = (uint16_t)((SUMS).lane[j] + ((HAS) >> j & 1 ? (uint16_t)(ADDED) : 0))
-#define TIEAWARE_ADD_EACH(SUMS, ARRAY)                                    \
-    TIEAWARE_EACH_LANE(j) {                                               \
-        const uint32_t sum = (uint32_t)(SUMS).lane[j] + (ARRAY)[j];       \
-        (SUMS).lane[j] = (uint16_t)(sum < 65535 ? sum : 65535);           \
-    }
+#define TIEAWARE_ADD_UP_TO_LARGEST(SUMS, J, ADDED)                            \
+    do {                                                                      \
+        const uint32_t sum = (uint32_t)(SUMS).lane[J] + (uint16_t)(ADDED);    \
+        (SUMS).lane[J] = (uint16_t)(sum < 65535 ? sum : 65535);               \
+    } while (0)
 #define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST) \
     (MARKS) = 0;                                       \
     TIEAWARE_EACH_LANE(j) (MARKS) = (uint16_t)((MARKS) | (uint16_t)((NUMBERS).lane[j] >= (LEAST)) << j)
@@ -233,7 +251,7 @@ static inline int64_t tieaware_first_posting(const tieaware_block_list *list, in
     TIEAWARE_CLONES static uint64_t NAME(const tieaware_block_list *lists, ptrdiff_t n, int32_t block,                 \
                                          uint16_t base_units, double per_unit, uint16_t least) {                       \
         tieaware_lanes bounds;                                                                                         \
-        uint16_t of_postings[TIEAWARE_BLOCK] = {0}, reached;                                                           \
+        uint16_t reached;                                                                                              \
         const uint32_t first = (uint32_t)block * TIEAWARE_BLOCK;                                                       \
         TIEAWARE_FILL(bounds, base_units);                                                                             \
         for (ptrdiff_t i = 0; i < n; i++) {                                                                            \
@@ -247,14 +265,12 @@ static inline int64_t tieaware_first_posting(const tieaware_block_list *list, in
                 for (int64_t at = list->places[block]; at >= 0 && at < list->length; at++) {                           \
                     const uint32_t j = (uint32_t)list->documents[at] - first;                                          \
                     const double units = factor * (double)weights[at];                                                 \
-                    uint32_t bound;                                                                                    \
                     if (j >= TIEAWARE_BLOCK) break;                                                                    \
-                    bound = of_postings[j] + (uint32_t)(units < 65534.0 ? (units > 0.0 ? units : 0.0) : 65534.0) + 1;  \
-                    of_postings[j] = (uint16_t)(bound < 65535 ? bound : 65535);                                        \
+                    TIEAWARE_ADD_UP_TO_LARGEST(                                                                        \
+                        bounds, j, (uint32_t)(units < 65534.0 ? (units > 0.0 ? units : 0.0) : 65534.0) + 1);           \
                 }                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \
-        TIEAWARE_ADD_EACH(bounds, of_postings);                                                                        \
         TIEAWARE_WHERE_AT_LEAST(reached, bounds, least);                                                               \
         return reached;                                                                                                \
     }
