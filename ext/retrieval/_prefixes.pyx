@@ -289,7 +289,9 @@ cdef inline Step best_step(
     return best
 
 
-cdef void choose_leads(Prefix* lists, int64_t n, const float* weights, double reached) noexcept nogil:
+cdef void choose_leads(
+    Prefix* lists, int64_t n, const float* weights, const float* samples, double reached
+) noexcept nogil:
     """Choose the leading postings, given a score that at least k documents reach.
 
     Invariant: a document without a leading posting has at most the sum of `passed_over` of all lists as its score, and
@@ -300,7 +302,7 @@ cdef void choose_leads(Prefix* lists, int64_t n, const float* weights, double re
     cdef double[MOST_LISTS][PLACES] found
     cdef Step[MOST_LISTS] steps
     cdef double slack = reached * (1.0 - 2.0 ** -40), least = slack * 2.0 ** -40, impact
-    cdef int64_t i, j, which, size
+    cdef int64_t i, j, which, size, place
     cdef int at
     cdef Prefix* one
     for i in range(n):
@@ -311,11 +313,16 @@ cdef void choose_leads(Prefix* lists, int64_t n, const float* weights, double re
     for i in range(n):
         size = lists[i].taken - lists[i].start
         for j in range(PLACES):
-            places[i][j] = lists[i].start + (size * j * j >> 2 * PLACES_BITS)
-            tieaware_prefetch(weights + places[i][j])
+            places[i][j] = place = lists[i].start + (size * j * j >> 2 * PLACES_BITS)
+            if size >= PLACES * SAMPLE and j > 0:
+                # The next sampled posting, because its weight is in the cache.
+                places[i][j] = min(lists[i].taken - 1, (place + SAMPLE - 1) // SAMPLE * SAMPLE)
+            else:
+                tieaware_prefetch(weights + place)
     for i in range(n):
         for j in range(PLACES if lists[i].start < lists[i].taken else 0):
-            found[i][j] = <double>weights[places[i][j]]
+            place = places[i][j]
+            found[i][j] = <double>(weights[place] if place % SAMPLE else samples[place // SAMPLE])
         steps[i] = best_step(&lists[i], places[i], found[i], slack, least)
     while True:
         which = 0
@@ -513,7 +520,7 @@ def choose_all(
                 n = offsets[query + 1] - offsets[query]
                 limit = limit_of(total, share_read, most)
                 choose(lists, order, n, weights_at, samples_at, limit, share, by_term)
-                choose_leads(lists, n, weights_at, reached_by(lists, n, documents_at, weights_at, k))
+                choose_leads(lists, n, weights_at, samples_at, reached_by(lists, n, documents_at, weights_at, k))
                 read[query] = store(lists, n, documents_at, weights_at, k, &chosen, offsets[query])
                 if interrupted(&interruption, 1000 + 100 * n):
                     break

@@ -153,7 +153,7 @@ class Method(ABC):
         >>> Exact().search(index, {"q1": "tied scores"}, k=1, whole_ties=True).documents.to_list()
         ['d1', 'd2']
         """
-        return self.counted(index, queries, k, whole_ties=whole_ties, threads=threads)[0]
+        return self._searched(index, queries, k, whole_ties, threads)[0]
 
     def counted(
         self, index: Index, queries: Mapping[Any, Any], k: int = 1000, *, whole_ties: bool = False,
@@ -171,6 +171,13 @@ class Method(ABC):
         >>> costs.postings.tolist(), costs.documents.tolist()
         ([4], [2])
         """
+        run, found = self._searched(index, queries, k, whole_ties, threads)
+        return run, Costs(*found.costs.T)
+
+    def _searched(
+        self, index: Index, queries: Mapping[Any, Any], k: int, whole_ties: bool, threads: int | None
+    ) -> tuple[Run, FoundLists]:  # fmt: skip
+        """Search as `search` does, and return the run and the lists from which it was made."""
         k = whole_number("k", k, 1)
         whole_ties = flag("whole_ties", whole_ties)
         n_threads = checked_threads(threads)
@@ -189,7 +196,7 @@ class Method(ABC):
                 return result
 
             found = FoundLists.joined(over_items(find_next, starts, min(n_threads, max(len(starts), 1))))
-        return run_of(str(self), index, names, found), Costs(*found.costs.T)
+        return run_of(str(self), index, names, found), found
 
     def _searcher_of_chunks(
         self, index: Index, k: int, whole_ties: bool
