@@ -73,6 +73,33 @@ def sums(const double[::1] values not None, const int64_t[::1] offsets not None)
     return totals
 
 
+def factors_times_idf(
+    const double[::1] factors not None, const int64_t[::1] frequencies not None, const double[::1] idf not None,
+    const int64_t[::1] terms not None
+):
+    """Return factors[frequency - 1] · idf[term] for each term; None if a frequency has no factor.
+
+    Raises
+    ------
+    IndexError
+        A term has no idf.
+    """
+    cdef Py_ssize_t n = terms.shape[0], i
+    cdef int64_t frequency, term
+    cdef cnp.ndarray weights = np.empty(n)
+    cdef double* out = <double*>cnp.PyArray_DATA(weights)
+    if frequencies.shape[0] != n:
+        raise ValueError("each term must have a frequency")
+    for i in range(n):
+        frequency, term = frequencies[i], terms[i]
+        if not 1 <= frequency <= factors.shape[0]:
+            return None
+        if not 0 <= term < idf.shape[0]:
+            raise IndexError("terms: there is no term with this number")
+        out[i] = factors[frequency - 1] * idf[term]
+    return weights
+
+
 def ranges(const int64_t[::1] starts not None, const int64_t[::1] sizes not None):
     """Return the numbers of several ranges, one after the other, given their first numbers and sizes."""
     cdef Py_ssize_t n = starts.shape[0], i

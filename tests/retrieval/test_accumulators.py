@@ -536,6 +536,19 @@ def test_lists_of_found_documents_are_replaced():
     assert lists[0].costs.tolist()[1] == [4, 5, 6]
 
 
+def test_factors_of_frequencies():
+    factors, idf = np.array([1.0, 1.5]), np.array([2.0, 4.0, 8.0])
+    product = _query_terms.factors_times_idf
+    assert product(factors, np.array([2, 1, 1]), idf, np.array([0, 2, 0])).tolist() == [3, 8, 2]
+    for frequency in (0, -1, 3, 2**62):
+        assert product(factors, np.array([1, frequency]), idf, np.array([0, 0])) is None
+    for term in (-1, 3, 2**62):
+        with pytest.raises(IndexError, match="no term with this number"):
+            product(factors, np.array([1]), idf, np.array([term]))
+    with pytest.raises(ValueError, match="must have a frequency"):
+        product(factors, np.array([1]), idf, np.array([0, 1]))
+
+
 def test_ranges():
     assert _query_terms.ranges(np.array([3, -2, 9]), np.array([2, 0, 1])).tolist() == [3, 4, 9]
     assert _query_terms.ranges(np.empty(0, np.int64), np.empty(0, np.int64)).tolist() == []

@@ -21,6 +21,8 @@ from tieaware.retrieval.postings import Numbers, Postings
 Weights: TypeAlias = NDArray[np.float32 | np.uint8 | np.uint16]
 
 _ONE = np.ones(1)
+# Term frequencies of which queries look up the factors in a table.
+_SMALL = np.arange(1.0, 65.0)
 _LOG_OF_2 = 0.6931471805599453
 _LOG10_OF_2 = 0.3010299956639812
 
@@ -142,6 +144,8 @@ class TfIdf(Weighting):
         tf, _, normalisation = tuple(self._queries)
         idf = self.of_terms(postings)
         n_bytes = _bytes_of(postings) if normalisation == "b" else None
+        # The factors of frequencies from 1, for the letters that need no other value of the query.
+        factors = None if tf in "aL" else _term_frequency(tf, _SMALL, _ONE, _ONE)
         pivot = 0.0
         if normalisation in "ub":
             documents = np.minimum(postings.documents, len(postings.lengths) - 1)
@@ -150,8 +154,12 @@ class TfIdf(Weighting):
         def weights_of(queries: QueryTerms) -> Values:
             if not len(queries.terms):
                 return np.empty(0)
-            weights = _term_frequency(tf, queries.frequencies.astype(np.float64), *_peaks(tf, queries))
-            weights *= idf[queries.terms]
+            weights = None
+            if factors is not None and queries.frequencies.dtype == np.int64:
+                weights = _query_terms.factors_times_idf(factors, queries.frequencies, idf, queries.terms)
+            if weights is None:
+                weights = _term_frequency(tf, queries.frequencies.astype(np.float64), *_peaks(tf, queries))
+                weights *= idf[queries.terms]
             if normalisation == "c":
                 _query_terms.divide_by_norms(weights, queries.offsets)
             elif normalisation in "ub":
