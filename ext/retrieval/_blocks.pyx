@@ -38,8 +38,8 @@ cdef extern from "retrieval/blocks.h":
         const uint8_t *largest
         uint16_t factor
     int tieaware_lowest(uint64_t word) nogil
-    void tieaware_raise(uint16_t *bounds, const uint8_t *largest, ptrdiff_t n, uint16_t factor) nogil
-    void tieaware_count_lists(uint8_t *counts, const uint8_t *largest, ptrdiff_t n) nogil
+    void tieaware_raise(uint16_t *bounds, const uint8_t *largest, ptrdiff_t n, uint16_t factor, int is_first) nogil
+    void tieaware_count_lists(uint8_t *counts, const uint8_t *largest, ptrdiff_t n, int is_first) nogil
     void tieaware_keep(uint16_t *bounds, const uint8_t *counts, ptrdiff_t n, uint8_t at_least) nogil
     uint16_t tieaware_base_units(uint16_t base, uint16_t factor) nogil
     void tieaware_begin(uint16_t *bounds, const uint16_t *bases, ptrdiff_t n, uint16_t factor) nogil
@@ -250,39 +250,46 @@ cdef int open_block_lists(Search* search, Maxima maxima, Memory memory) except -
 cdef void bound_blocks(Search* search, Memory memory) noexcept nogil:
     """Compute the bounds of the blocks, first those by long lists, which cannot exceed 16 bits.
 
-    If documents must be in several lists, blocks with postings of fewer lists get the bound 0.
+    If documents must be in several lists, blocks with postings of fewer lists get the bound 0. The arrays are cleared
+    only if the first number of each block is not the base or that of a long list.
     """
     cdef Lists* lists = &search.lists
     cdef uint16_t* bounds = memory.bounds
+    cdef uint8_t* counts = memory.counts if search.n_planes else NULL
     cdef BlockList* one
     cdef Py_ssize_t i
     cdef int64_t n = search.n_blocks
-    memset(bounds, 0, <size_t>(n + TIEAWARE_GROUP) * sizeof(uint16_t))
-    if search.n_planes:
-        memset(memory.counts, 0, <size_t>n)
+    cdef bint has_bounds = search.base != NULL, has_counts = counts == NULL
+    memset(bounds + n, 0, TIEAWARE_GROUP * sizeof(uint16_t))
     if search.base != NULL:
         tieaware_begin(bounds, search.base_parts, n, search.base_factor)
     for i in range(lists.n):
         one = &search.block_lists[i]
         if one.bits != NULL:
-            tieaware_raise(bounds, one.largest, n, one.factor)
-            if search.n_planes:
-                tieaware_count_lists(memory.counts, one.largest, n)
+            tieaware_raise(bounds, one.largest, n, one.factor, not has_bounds)
+            has_bounds = True
+            if counts != NULL:
+                tieaware_count_lists(counts, one.largest, n, not has_counts)
+                has_counts = True
+    if not has_bounds:
+        memset(bounds, 0, <size_t>n * sizeof(uint16_t))
+    if not has_counts:
+        memset(counts, 0, <size_t>n)
     for i in range(lists.n):
         one = &search.block_lists[i]
         if one.bits != NULL:
             continue
         if lists.kind == 4:
             tieaware_place_float(one, search.per_unit, bounds, <int32_t*>one.places, <uint64_t*>one.present,
-                                 memory.counts, n)
+                                 counts, n)
         elif lists.kind == 1:
             tieaware_place_uint8(one, search.per_unit, bounds, <int32_t*>one.places, <uint64_t*>one.present,
-                                 memory.counts, n)
+                                 counts, n)
         else:
             tieaware_place_uint16(one, search.per_unit, bounds, <int32_t*>one.places, <uint64_t*>one.present,
-                                  memory.counts, n)
-    if search.n_planes:
-        tieaware_keep(bounds, memory.counts, n, <uint8_t>search.at_least)
+                                  counts, n)
+    if counts != NULL:
+        tieaware_keep(bounds, counts, n, <uint8_t>search.at_least)
 
 
 cdef inline uint16_t least_of(Search* search) noexcept nogil:

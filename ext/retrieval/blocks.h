@@ -83,14 +83,25 @@ typedef struct {
     TIEAWARE_EACH_LANE(j) (MARKS) = (uint16_t)((MARKS) | (uint16_t)((NUMBERS).lane[j] >= (LEAST)) << j)
 #endif
 
-/* raise: bounds[i] += factor · largest[i] */
-TIEAWARE_CLONES static void tieaware_raise(uint16_t *bounds, const uint8_t *largest, ptrdiff_t n, uint16_t factor) {
-    for (ptrdiff_t i = 0; i < n; i++) bounds[i] = (uint16_t)(bounds[i] + factor * largest[i]);
+/* raise: bounds[i] += factor · largest[i]; the first list sets the bounds, so that they need not be cleared. */
+TIEAWARE_CLONES static void tieaware_raise(uint16_t *bounds, const uint8_t *largest, ptrdiff_t n, uint16_t factor,
+                                           int is_first) {
+    if (is_first) {
+        for (ptrdiff_t i = 0; i < n; i++) bounds[i] = (uint16_t)(factor * largest[i]);
+    } else {
+        for (ptrdiff_t i = 0; i < n; i++) bounds[i] = (uint16_t)(bounds[i] + factor * largest[i]);
+    }
 }
 
-/* count_lists: counts[i] += 1 where the list has a posting.    keep: bounds[i] = 0 where counts[i] < at_least. */
-TIEAWARE_CLONES static void tieaware_count_lists(uint8_t *counts, const uint8_t *largest, ptrdiff_t n) {
-    for (ptrdiff_t i = 0; i < n; i++) counts[i] = (uint8_t)(counts[i] + (largest[i] != 0));
+/* count_lists: counts[i] += 1 where the list has a posting; the first list sets the counts.
+ * keep: bounds[i] = 0 where counts[i] < at_least.
+ */
+TIEAWARE_CLONES static void tieaware_count_lists(uint8_t *counts, const uint8_t *largest, ptrdiff_t n, int is_first) {
+    if (is_first) {
+        for (ptrdiff_t i = 0; i < n; i++) counts[i] = largest[i] != 0;
+    } else {
+        for (ptrdiff_t i = 0; i < n; i++) counts[i] = (uint8_t)(counts[i] + (largest[i] != 0));
+    }
 }
 TIEAWARE_CLONES static void tieaware_keep(uint16_t *bounds, const uint8_t *counts, ptrdiff_t n, uint8_t at_least) {
     for (ptrdiff_t i = 0; i < n; i++) bounds[i] = counts[i] < at_least ? 0 : bounds[i];
@@ -169,7 +180,8 @@ static inline int tieaware_has_posting(const tieaware_block_list *list, int32_t 
 }
 
 /* place: bounds[b] += the impact of each posting in block b, in units, rounded up and at most 65535 in total; places[b]
- * becomes the index of the first posting in block b, whose bit is set in `present`.
+ * becomes the index of the first posting in block b, whose bit is set in `present`; counts[b] is raised by 1, unless
+ * it is NULL.
  */
 #define TIEAWARE_PLACE(NAME, WEIGHT)                                                                                   \
     static void NAME(const tieaware_block_list *list, double per_unit, uint16_t *bounds, int32_t *places,              \
@@ -187,7 +199,7 @@ static inline int tieaware_has_posting(const tieaware_block_list *list, int32_t 
             if (block != before) {                                                                                     \
                 places[block] = (int32_t)i;                                                                            \
                 present[block >> 6] |= (uint64_t)1 << (block & 63);                                                    \
-                counts[block]++;                                                                                       \
+                if (counts) counts[block]++;                                                                           \
             }                                                                                                          \
             before = block;                                                                                            \
         }                                                                                                              \
