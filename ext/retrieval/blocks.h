@@ -9,60 +9,63 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #include "engine/counting.h"
 #include "retrieval/accumulators.h"
 #include "retrieval/bitmaps.h"
 
+#if defined(TIEAWARE_SSE2)
+#include <emmintrin.h>
+#endif
+
 /* The documents of a block, the blocks of a word of a bitmap, and the blocks of a group, which are tested together. */
 enum { TIEAWARE_BLOCK = 16, TIEAWARE_PER_WORD = 64 / TIEAWARE_BLOCK, TIEAWARE_GROUP = 16, TIEAWARE_BINS = 256 };
 
-/* Sixteen numbers of 16 bits, which are added and compared together. */
+/* Sixteen numbers of 16 bits, which are added and compared together, in registers.
+ *
+ * add_where: adds a number to those whose bit in `has` is set.    add_up_to_largest: adds a number to number j, which
+ * becomes at most 65535.    where_at_least: marks the numbers that are at least `least`.
+ */
 #define TIEAWARE_FOUR_LANES(J) 1u << (J), 2u << (J), 4u << (J), 8u << (J)
-#define TIEAWARE_LANES {TIEAWARE_FOUR_LANES(0), TIEAWARE_FOUR_LANES(4), TIEAWARE_FOUR_LANES(8), TIEAWARE_FOUR_LANES(12)}
+#define TIEAWARE_LANE_BITS \
+    {TIEAWARE_FOUR_LANES(0), TIEAWARE_FOUR_LANES(4), TIEAWARE_FOUR_LANES(8), TIEAWARE_FOUR_LANES(12)}
 #if defined(TIEAWARE_GNU_C)
-/* They stay in registers: going through an array would wait for the array to be written. */
 typedef uint16_t tieaware_lanes __attribute__((vector_size(32)));
 #define TIEAWARE_FILL(SUMS, NUMBER) ((SUMS) = (tieaware_lanes){0} + (uint16_t)(NUMBER))
-#define TIEAWARE_LOAD(SUMS, ARRAY) memcpy(&(SUMS), (ARRAY), sizeof(SUMS))
-#define TIEAWARE_ADD_WHERE(SUMS, HAS, ADDED)                                                \
-    do {                                                                                    \
-        const tieaware_lanes lanes = TIEAWARE_LANES;                                        \
-        (SUMS) += (tieaware_lanes)(((uint16_t)(HAS) & lanes) == lanes) & (uint16_t)(ADDED); \
+#define TIEAWARE_ADD_WHERE(SUMS, HAS, ADDED)                                                        \
+    do {                                                                                            \
+        const tieaware_lanes lane_bits = TIEAWARE_LANE_BITS;                                        \
+        (SUMS) += (tieaware_lanes)(((uint16_t)(HAS) & lane_bits) == lane_bits) & (uint16_t)(ADDED); \
     } while (0)
-#define TIEAWARE_ADD_UP_TO_LARGEST(SUMS, J, ADDED)                                                             \
-    do {                                                                                                       \
-        const tieaware_lanes lanes = TIEAWARE_LANES;                                                           \
-        const tieaware_lanes added = (tieaware_lanes)(lanes == (uint16_t)(1u << (J))) & (uint16_t)(ADDED);     \
-        (SUMS) += added;                                                                                       \
-        (SUMS) |= (tieaware_lanes)((SUMS) < added);                                                            \
+#define TIEAWARE_ADD_UP_TO_LARGEST(SUMS, J, ADDED)                                                              \
+    do {                                                                                                        \
+        const tieaware_lanes lane_bits = TIEAWARE_LANE_BITS;                                                    \
+        const tieaware_lanes to_add = (tieaware_lanes)(lane_bits == (uint16_t)(1u << (J))) & (uint16_t)(ADDED); \
+        (SUMS) += to_add;                                                                                       \
+        (SUMS) |= (tieaware_lanes)((SUMS) < to_add);                                                            \
     } while (0)
-#if defined(__SSE2__)
-#define TIEAWARE_BITS_OF(MARKS, MARKED)                                              \
-    do {                                                                             \
-        __m128i halves[2];                                                           \
-        memcpy(halves, &(MARKED), sizeof(halves));                                   \
+#if defined(TIEAWARE_SSE2)
+#define TIEAWARE_BITS_OF(MARKS, MARKED)                                               \
+    do {                                                                              \
+        __m128i halves[2];                                                            \
+        memcpy(halves, &(MARKED), sizeof(halves));                                    \
         (MARKS) = (uint16_t)_mm_movemask_epi8(_mm_packs_epi16(halves[0], halves[1])); \
     } while (0)
 #else
-#define TIEAWARE_BITS_OF(MARKS, MARKED)                       \
-    do {                                                      \
-        const tieaware_lanes lanes = TIEAWARE_LANES;          \
-        const tieaware_lanes bits = (MARKED) & lanes;         \
-        uint64_t words[4];                                    \
-        memcpy(words, &bits, sizeof(words));                  \
-        words[0] |= words[1] | words[2] | words[3];           \
-        words[0] |= words[0] >> 32;                           \
-        (MARKS) = (uint16_t)(words[0] | words[0] >> 16);      \
+#define TIEAWARE_BITS_OF(MARKS, MARKED)                      \
+    do {                                                     \
+        const tieaware_lanes lane_bits = TIEAWARE_LANE_BITS; \
+        const tieaware_lanes bits = (MARKED) & lane_bits;    \
+        uint64_t words[4];                                   \
+        memcpy(words, &bits, sizeof(words));                 \
+        words[0] |= words[1] | words[2] | words[3];          \
+        words[0] |= words[0] >> 32;                          \
+        (MARKS) = (uint16_t)(words[0] | words[0] >> 16);     \
     } while (0)
 #endif
-#define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST)                                \
-    do {                                                                              \
-        const tieaware_lanes marked = (tieaware_lanes)((NUMBERS) >= (uint16_t)(LEAST)); \
-        TIEAWARE_BITS_OF(MARKS, marked);                                              \
+#define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST)                                     \
+    do {                                                                                   \
+        const tieaware_lanes is_marked = (tieaware_lanes)((NUMBERS) >= (uint16_t)(LEAST)); \
+        TIEAWARE_BITS_OF(MARKS, is_marked);                                                \
     } while (0)
 #else
 typedef struct {
@@ -70,18 +73,20 @@ typedef struct {
 } tieaware_lanes;
 #define TIEAWARE_EACH_LANE(J) for (int J = 0; J < TIEAWARE_BLOCK; J++)
 #define TIEAWARE_FILL(SUMS, NUMBER) TIEAWARE_EACH_LANE(j) (SUMS).lane[j] = (NUMBER)
-#define TIEAWARE_LOAD(SUMS, ARRAY) memcpy(&(SUMS), (ARRAY), sizeof(SUMS))
 #define TIEAWARE_ADD_WHERE(SUMS, HAS, ADDED) \
     TIEAWARE_EACH_LANE(j) (SUMS).lane[j] = (uint16_t)((SUMS).lane[j] + ((HAS) >> j & 1 ? (uint16_t)(ADDED) : 0))
-#define TIEAWARE_ADD_UP_TO_LARGEST(SUMS, J, ADDED)                            \
-    do {                                                                      \
-        const uint32_t sum = (uint32_t)(SUMS).lane[J] + (uint16_t)(ADDED);    \
-        (SUMS).lane[J] = (uint16_t)(sum < 65535 ? sum : 65535);               \
+#define TIEAWARE_ADD_UP_TO_LARGEST(SUMS, J, ADDED)                         \
+    do {                                                                   \
+        const uint32_t sum = (uint32_t)(SUMS).lane[J] + (uint16_t)(ADDED); \
+        (SUMS).lane[J] = (uint16_t)(sum < 65535 ? sum : 65535);            \
     } while (0)
-#define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST) \
-    (MARKS) = 0;                                       \
-    TIEAWARE_EACH_LANE(j) (MARKS) = (uint16_t)((MARKS) | (uint16_t)((NUMBERS).lane[j] >= (LEAST)) << j)
+#define TIEAWARE_WHERE_AT_LEAST(MARKS, NUMBERS, LEAST)                                                       \
+    do {                                                                                                     \
+        (MARKS) = 0;                                                                                         \
+        TIEAWARE_EACH_LANE(j) (MARKS) = (uint16_t)((MARKS) | (uint16_t)((NUMBERS).lane[j] >= (LEAST)) << j); \
+    } while (0)
 #endif
+#define TIEAWARE_LOAD(NUMBERS, ARRAY) memcpy(&(NUMBERS), (ARRAY), sizeof(NUMBERS))
 
 /* raise: bounds[i] += factor · largest[i]; the first list sets the bounds, so that they need not be cleared. */
 TIEAWARE_CLONES static void tieaware_raise(uint16_t *bounds, const uint8_t *largest, ptrdiff_t n, uint16_t factor,

@@ -1,4 +1,4 @@
-/* Print the results of the functions in portable.h, counting.h and blanks.h for edge cases and for many random numbers.
+/* Print the results of the functions in portable.h, counting.h, blanks.h and blocks.h for edge cases and for many random numbers.
    test_portable.py compares them with Python's integers. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,6 +6,7 @@
 #include "inputs/blanks.h"
 #include "engine/counting.h"
 #include "engine/portable.h"
+#include "retrieval/blocks.h"
 
 static uint64_t state = 42;
 
@@ -62,6 +63,29 @@ static void print_masks(void)
     printf(" %" PRIu64 " %" PRIu64 "\n", blanks, ends);
 }
 
+/* Print sixteen numbers, which of them are at least another number, and the sums after two additions. */
+static void print_lanes(void)
+{
+    const uint16_t least = (uint16_t)any_word(), has = (uint16_t)any_word(), added = (uint16_t)any_word();
+    const int j = (int)(any_word() & 15);
+    uint16_t numbers[TIEAWARE_BLOCK], marks;
+    tieaware_lanes lanes;
+    for (int i = 0; i < TIEAWARE_BLOCK; i++)
+        numbers[i] = any_word() & 1 ? (uint16_t)any_word() : (uint16_t)(least - i % 2);
+    printf("lanes %d %d %d %d", least, has, added, j);
+    for (int i = 0; i < TIEAWARE_BLOCK; i++)
+        printf(" %d", numbers[i]);
+    TIEAWARE_LOAD(lanes, numbers);
+    TIEAWARE_WHERE_AT_LEAST(marks, lanes, least);
+    printf(" %d", marks);
+    TIEAWARE_ADD_WHERE(lanes, has, added);
+    TIEAWARE_ADD_UP_TO_LARGEST(lanes, j, added);
+    memcpy(numbers, &lanes, sizeof(numbers));
+    for (int i = 0; i < TIEAWARE_BLOCK; i++)
+        printf(" %d", numbers[i]);
+    printf("\n");
+}
+
 int main(void)
 {
     const uint64_t edges[] = {
@@ -80,6 +104,7 @@ int main(void)
     for (int i = 0; i < 200; i++) {
         print_ranks();
         print_masks();
+        print_lanes();
     }
     return 0;
 }

@@ -35,6 +35,14 @@ def check_masks(text: str, blanks: str, ends: str) -> None:
         assert int(mask) == sum((byte in of) << i for i, byte in enumerate(found))
 
 
+def check_lanes(least: int, has: int, added: int, j: int, *numbers: int) -> None:
+    before, marks, after = numbers[:16], numbers[16], numbers[17:]
+    assert marks == sum((number >= least) << i for i, number in enumerate(before))
+    sums = [(number + (has >> i & 1) * added) % 2**16 for i, number in enumerate(before)]
+    sums[j] = min(sums[j] + added, 2**16 - 1)
+    assert list(after) == sums
+
+
 @pytest.mark.skipif(CC is None, reason="there is no compiler")
 @pytest.mark.parametrize("options", [["-O3"], ["-O3", "-DTIEAWARE_PLAIN_C"]], ids=["native", "plain"])
 def test_replacements_in_plain_c_have_the_same_bits(options, tmp_path):
@@ -49,6 +57,7 @@ def test_replacements_in_plain_c_have_the_same_bits(options, tmp_path):
         if what in ("rank", "masks"):
             {"rank": check_rank, "masks": check_masks}[what](*numbers)
         else:
-            {"product": check_product, "quotient": check_quotient, "bits": check_bits}[what](*map(int, numbers))
+            checks = {"product": check_product, "quotient": check_quotient, "bits": check_bits, "lanes": check_lanes}
+            checks[what](*map(int, numbers))
         checked.add(what)
-    assert checked == {"product", "quotient", "bits", "rank", "masks"}
+    assert checked == {"product", "quotient", "bits", "rank", "masks", "lanes"}
