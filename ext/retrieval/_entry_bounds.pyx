@@ -5,8 +5,8 @@ The entries of a single list give a floor, a score that k candidates reach. An e
     its impact + its base + Σ over the other terms of the largest impact that its document can have
 
 is below the floor. A document that is in no other list has at most the largest impact of the documents that the other
-list lacks. It has no impact of a term if its bit in the filter or the bitmap of the term is not set. So these are read, the
-terms with the largest impacts first, and most entries are left out before any weight of another term is looked up.
+list lacks. It has no impact of a term if its bit in the filter or the bitmap of the term is not set. So these are read,
+the terms with the largest impacts first, and most entries are left out before any weight of another term is looked up.
 Documents that may be in several lists are found by a filter: for these, the largest impacts of the terms count. An
 earlier entry of such a document may be left out, but not the last one unless its document cannot reach the floor.
 """
