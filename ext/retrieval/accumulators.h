@@ -11,11 +11,26 @@
 
 #include "engine/counting.h"
 
+#if defined(TIEAWARE_SSE2)
+#include <emmintrin.h>
+#endif
+
 /* A word of marks has a bit for each of 64 documents. */
 enum { TIEAWARE_WORD = 64, TIEAWARE_EIGHTH = 8 };
 
 static inline int tieaware_lowest(uint64_t word) { return tieaware_lowest_bit(word); }
 
+/* above: marks the scores above the bound. */
+#if defined(TIEAWARE_SSE2)
+static inline uint64_t tieaware_above(const double *scores, double bound) {
+    const __m128d bounds = _mm_set1_pd(bound);
+    uint64_t marks = 0;
+    for (int i = 0; i < TIEAWARE_WORD; i += 2) {
+        marks |= (uint64_t)_mm_movemask_pd(_mm_cmpgt_pd(_mm_loadu_pd(scores + i), bounds)) << i;
+    }
+    return marks;
+}
+#else
 static inline uint64_t tieaware_above(const double *scores, double bound) {
     uint64_t marks = 0;
     for (int i = 0; i < TIEAWARE_WORD; i += TIEAWARE_EIGHTH) {
@@ -29,6 +44,7 @@ static inline uint64_t tieaware_above(const double *scores, double bound) {
     }
     return marks;
 }
+#endif
 
 /* survey: marks the scores above the bound, and returns the number of scores above 0. */
 TIEAWARE_CLONES static int64_t tieaware_survey(const double *scores, uint64_t *marks, ptrdiff_t n_words, double bound) {
