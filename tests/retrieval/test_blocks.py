@@ -211,6 +211,20 @@ def test_arguments_that_do_not_fit_are_refused(change):
         _blocks.search(**{**arguments, **change})
 
 
+def test_a_query_without_a_score_above_0_is_finished_without_reading():
+    blocks = blocks_of(skewed(0))
+    for base, is_complete in ((None, True), (np.ones(N), False)):
+        parts = None if base is None else np.full(-(-N // BLOCK), 65535, np.uint16)
+        offsets, documents, _, costs, complete = _blocks.search(
+            blocks.lists, blocks.maxima, np.arange(2), np.zeros(2), blocks.largest[:2], np.array([0, 2]),
+            np.ones(1, np.int64), np.zeros(1), N, 5, base, parts, None, N, True, 0.0, _blocks.Memory(N),
+        )  # fmt: skip
+        assert offsets.tolist() == [0, 0]
+        assert not len(documents)
+        assert not costs.any()
+        assert complete.tolist() == [is_complete]
+
+
 def test_memory_and_maxima_check_their_arguments():
     with pytest.raises(ValueError, match="n_documents is out of its range"):
         _blocks.Memory(-1)
