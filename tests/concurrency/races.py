@@ -14,22 +14,7 @@ import numpy as np
 from support import queries
 
 import tieaware
-from tieaware.retrieval import (
-    WAND,
-    AtLeast,
-    BandSafe,
-    BlockMaxWAND,
-    Champions,
-    ClusterPruning,
-    Exact,
-    GlobalChampions,
-    HighLow,
-    ImpactOrdered,
-    Index,
-    MaxScore,
-    NetScore,
-    Tiers,
-)
+from tieaware import retrieval
 
 THREADS = 4
 
@@ -99,21 +84,22 @@ def inputs():
     in_threads(*[work] * THREADS)
 
 
-def retrieval():
+def searches():
     """Several threads search by each method, and prepare it at the same time; each search has threads of its own."""
     rng = np.random.default_rng(5)
     n = 3000
     tokens = np.minimum(rng.zipf(1.2, 30 * n) - 1, 799).astype(np.int32), np.arange(0, 30 * n + 1, 30)
-    quality = rng.random(n)
+    quality, terms = rng.random(n), [str(term) for term in range(800)]
     asked = {q: [str(term) for term in rng.integers(0, 40, 3)] for q in range(24)}
     methods = [
-        Exact(), MaxScore(), WAND(), BlockMaxWAND(), NetScore(), AtLeast(m=2), HighLow(r=50), GlobalChampions(r=50),
-        Champions(r=50), Tiers(quantiles=(0.9,)), ImpactOrdered(postings=0.1), BandSafe(rho=1.5), ClusterPruning(),
-        ImpactOrdered(postings=0.1, weighting="impact:8"),
+        retrieval.Exact(), retrieval.MaxScore(), retrieval.WAND(), retrieval.BlockMaxWAND(), retrieval.NetScore(),
+        retrieval.AtLeast(m=2), retrieval.HighLow(r=50), retrieval.GlobalChampions(r=50), retrieval.Champions(r=50),
+        retrieval.Tiers(quantiles=(0.9,)), retrieval.ImpactOrdered(postings=0.1), retrieval.BandSafe(rho=1.5),
+        retrieval.ClusterPruning(), retrieval.ImpactOrdered(postings=0.1, weighting="impact:8"),
     ]  # fmt: skip
     for method in methods:
         alone, together = (
-            Index.from_tokens(tokens, map(str, range(800)), quality=quality, positions=False) for _ in range(2)
+            retrieval.Index.from_tokens(tokens, terms, quality=quality, positions=False) for _ in range(2)
         )
         right = method.search(alone, asked, 10, threads=1)
 
@@ -133,5 +119,5 @@ if __name__ == "__main__":
         kernels()
         long_lists()
         inputs()
-        retrieval()
+        searches()
     print("done")

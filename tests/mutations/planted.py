@@ -166,7 +166,7 @@ FAULTS = (
         ("tests/retrieval/test_exact_search.py",), ("_top", "_accumulators"),
     ),
     Fault(
-        "the last posting that is read of a term does not count", "ext/retrieval/_candidates.pyx",
+        "the last posting that is read of a term does not count", "ext/retrieval/_candidate_weights.pyx",
         "document <= cut_document", "document < cut_document",
         ("tests/retrieval/test_accumulators.py", "tests/retrieval/test_impact_order.py"),
     ),
