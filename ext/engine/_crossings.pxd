@@ -36,33 +36,38 @@ cdef inline int shift_of(double n, double t) noexcept nogil:
     return max(0, min(600 - of_n, 900 - of_t))
 
 
-cdef inline double beyond_middle(double_double n, double_double d, double t, double other, int shift) noexcept nogil:
-    """Return a number above 0 if n / d is nearer to `other` than to t, 0 if it is halfway, and else below 0: exact."""
-    cdef double part[12]
+# A quotient: the numerator is the sum of two doubles, the denominator that of four.
+cdef struct Quotient:
+    double n[2]
+    double d[4]
+
+
+cdef inline double beyond_middle(const Quotient* quotient, double t, double other, int shift) noexcept nogil:
+    """Return a number above 0 if a quotient is nearer to `other` than to t, 0 if it is halfway, else below 0: exact."""
+    cdef double part[18]
     cdef double_double p
     cdef double ends[2]
     cdef double sum
-    cdef int i
+    cdef int i, j
     ends[0], ends[1] = 0.5 * ldexp(t, shift), 0.5 * ldexp(other, shift)
-    part[0], part[1] = ldexp(n.high, shift), ldexp(n.low, shift)
+    part[0], part[1] = ldexp(quotient.n[0], shift), ldexp(quotient.n[1], shift)
     for i in range(2):
-        p = two_product(ends[i], d.high)
-        part[2 + 4 * i], part[3 + 4 * i] = -p.high, -p.low
-        p = two_product(ends[i], d.low)
-        part[4 + 4 * i], part[5 + 4 * i] = -p.high, -p.low
-    sum = rounded_sum(part, 1, 10)
+        for j in range(4):
+            p = two_product(ends[i], quotient.d[j])
+            part[2 + 8 * i + 2 * j], part[3 + 8 * i + 2 * j] = -p.high, -p.low
+    sum = rounded_sum(part, 1, 18)
     # The sign of n - (t + other) / 2 * d, for the direction from t to `other` and the sign of d.
-    return sum if (d.high > 0.0) == (other > t) else -sum
+    return sum if (rounded_sum(quotient.d, 1, 4) > 0.0) == (other > t) else -sum
 
 
-cdef inline double decided(double_double n, double_double d, double t) noexcept nogil:
-    """Return the double nearest to n / d, the even one of two equally near ones; t is a few doubles away at most."""
-    cdef int shift = shift_of(n.high, t), _step, i
+cdef inline double decided(const Quotient* quotient, double t) noexcept nogil:
+    """Return the double nearest to a quotient, the even one of two equally near; t is a few doubles away at most."""
+    cdef int shift = shift_of(quotient.n[0], t), _step, i
     cdef double other, side
     for _step in range(8):
         for i in range(2):
             other = nextafter(t, -INFINITY if i == 0 else INFINITY)
-            side = beyond_middle(n, d, t, other, shift)
+            side = beyond_middle(quotient, t, other, shift)
             if side > 0.0 or (side == 0.0 and is_odd(t)):
                 t = other
                 break
@@ -71,33 +76,34 @@ cdef inline double decided(double_double n, double_double d, double t) noexcept 
     return t
 
 
-cdef inline double corrected(double_double n, double_double d, double t) noexcept nogil:
-    """Return n / d, rounded correctly, given an approximation t."""
+cdef inline double corrected(const Quotient* quotient, double t) noexcept nogil:
+    """Return a quotient, rounded correctly, given an approximation t."""
     cdef double_double p, s
-    cdef double part[6]
+    cdef double part[10]
     cdef double gap, doubt
+    cdef int j
     if not isfinite(t):
         return t
-    if fabs(n.high) < 1e-250 or t == 0.0:
+    if fabs(quotient.n[0]) < 1e-250 or t == 0.0:
         # Products with t would underflow.
-        return decided(n, d, t)
+        return decided(quotient, t)
     # The rest n - t d, divided by d, is what t lacks.
-    p = two_product(t, d.high)
-    part[0], part[1], part[2], part[3] = n.high, n.low, -p.high, -p.low
-    p = two_product(t, d.low)
-    part[4], part[5] = -p.high, -p.low
-    s = two_sum(t, rounded_sum(part, 1, 6) / d.high)
+    part[0], part[1] = quotient.n[0], quotient.n[1]
+    for j in range(4):
+        p = two_product(t, quotient.d[j])
+        part[2 + 2 * j], part[3 + 2 * j] = -p.high, -p.low
+    s = two_sum(t, rounded_sum(part, 1, 10) / rounded_sum(quotient.d, 1, 4))
     gap = nextafter(fabs(s.high), INFINITY) - fabs(s.high)
     doubt = fabs(fabs(s.low) - 0.5 * gap)
     if doubt > gap * 1e-6 and fabs(s.low) > 0.0:
         return s.high
-    return decided(n, d, s.high)
+    return decided(quotient, s.high)
 
 
-cdef inline double crossing(double a_u, double d_u, double a_j, double d_j) noexcept nogil:
-    """Return the t with a_u + t d_u = a_j + t d_j, rounded correctly; d_u and d_j differ."""
-    cdef double_double n = two_sum(a_j, -a_u), d = two_sum(d_u, -d_j)
-    cdef double t = n.high / d.high
-    if n.low == 0.0 and d.low == 0.0:
-        return t
-    return corrected(n, d, t)
+cdef inline double crossing(double a_u, double d_u, double e_u, double a_j, double d_j, double e_j) noexcept nogil:
+    """Return the t with a_u + t (d_u + e_u) = a_j + t (d_j + e_j), rounded correctly; the directions differ."""
+    cdef double_double n = two_sum(a_j, -a_u), d = two_sum(d_u, -d_j), e = two_sum(e_u, -e_j)
+    cdef Quotient quotient
+    quotient.n[0], quotient.n[1] = n.high, n.low
+    quotient.d[0], quotient.d[1], quotient.d[2], quotient.d[3] = d.high, d.low, e.high, e.low
+    return corrected(&quotient, n.high / rounded_sum(quotient.d, 1, 4))

@@ -1,5 +1,7 @@
 """The means of all measures along a line of scores, a + t d: where they change, and their values in between.
 
+The direction d is given as the sum of two doubles, because the difference of two scores often is no double.
+
 The order of two documents changes once, at the t where their scores cross. Only crossings of weighted documents matter,
 and a crossing only changes the number of documents before a tie group. So one pass over the sorted crossings yields
 every value: at each crossing, the numbers of the query's groups are updated and its measures evaluated anew.
@@ -7,6 +9,9 @@ every value: at each crossing, the numbers of the query's groups are updated and
 A *unit* is a set of documents of a query that are tied for every t, with a weighted document among them; or, if the tie
 rule orders tied documents, one weighted document. Crossings are rounded correctly to a double. So crossings that
 coincide have equal doubles, and no t lies between different crossings that do.
+
+Where two documents cross, they tie, and the value is between those on both sides. Where more documents meet, it may be
+above both; these points are listed.
 """
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -30,11 +35,15 @@ cdef extern from "engine/crossings.h" nogil:
     ctypedef struct tieaware_tile:
         double a[512]
         double d[512]
+        double e[512]
+        double fall[512]
         double t[512]
         int64_t sure[512]
-    int64_t tieaware_cross(const double*, const double*, Py_ssize_t, double, double, double, double, tieaware_tile*,
-                           Py_ssize_t*, int64_t*)
-    void tieaware_round_crossings(double, double, Py_ssize_t, tieaware_tile*)
+    ctypedef struct tieaware_bounds:
+        double low, high, width, relative, far
+    int64_t tieaware_cross(const double*, const double*, const double*, Py_ssize_t, double, double, double,
+                           const tieaware_bounds*, tieaware_tile*, Py_ssize_t*, int64_t*, int64_t*)
+    void tieaware_round_crossings(double, double, double, Py_ssize_t, tieaware_tile*)
 
 # A pass of sorting uses at most this many buckets. At most FEW crossings are sorted by insertion.
 cdef enum:
@@ -146,27 +155,43 @@ cdef void sort(uint64_t* key, uint32_t* change, uint64_t* spare_key, uint32_t* s
             i = stop_of[digit]
 
 
-cdef Py_ssize_t write_units(PreparedLists lists, Py_ssize_t query, const double* a, const double* d, int placement,
-                            Units* units, uint8_t* seen) noexcept nogil:
+# The line: starts, directions as sums of two doubles, and bounds.
+cdef struct Pencil:
+    const double* a
+    const double* d
+    const double* e
+    tieaware_bounds bounds
+
+
+cdef inline bint is_close(const tieaware_bounds* bounds, double t, double later) noexcept nogil:
+    """Return whether an interval is too narrow to count."""
+    return later - t <= bounds.width + bounds.relative * fabs(later)
+
+
+cdef Py_ssize_t write_units(PreparedLists lists, Py_ssize_t query, const Pencil* pencil, int placement, Units* units,
+                            uint8_t* seen) noexcept nogil:
     """Write the units of a query with their weights; return how many there are.
 
-    `a` and `d` are those of the list. seen[i] is working memory for each weighted document. Until `start` is final, it
+    seen[i] is working memory for each weighted document. Until `start` is final, it
     holds how many documents of the same line are before the unit, or, if it is negative, -1 minus how many are after.
     """
     cdef Py_ssize_t begin = lists.weighted_offsets[query], n = lists.weighted_offsets[query + 1] - begin
     cdef Py_ssize_t first = units.first[query], count = 0, u, w, c, j
     cdef const int64_t* position = lists.weighted_position + begin
+    cdef const double* a = pencil.a + lists.offsets[query]
+    cdef const double* d = pencil.d + lists.offsets[query]
+    cdef const double* e = pencil.e + lists.offsets[query]
     cdef double* weight
-    cdef double a_u, d_u
+    cdef double a_u, d_u, e_u
     for w in range(n):
         seen[w] = 0
     for w in range(n):
         if seen[w]:
             continue
-        a_u, d_u = a[position[w]], d[position[w]]
+        a_u, d_u, e_u = a[position[w]], d[position[w]], e[position[w]]
         u = 0
         for j in range(w, n):
-            if seen[j] or a[position[j]] != a_u or d[position[j]] != d_u:
+            if seen[j] or a[position[j]] != a_u or d[position[j]] != d_u or e[position[j]] != e_u:
                 continue
             seen[j] = 1
             if placement != AVERAGE or u == 0:
@@ -199,34 +224,38 @@ cdef inline double widened(double bound, double sign) noexcept nogil:
     return bound + sign * (fabs(bound) * 1e-15 + 1e-300) if isfinite(bound) else bound
 
 
-cdef bint write_crossings(PreparedLists lists, Py_ssize_t query, const double* a, const double* d, double low,
-                          double high, Units* units, Crossings* crossings, tieaware_tile* tile) noexcept nogil:
-    """Add the crossings of a query between `low` and `high`, and complete its units as they are just above `low`."""
+cdef bint write_crossings(PreparedLists lists, Py_ssize_t query, const Pencil* pencil, Units* units,
+                          Crossings* crossings, tieaware_tile* tile, int64_t* blurred) noexcept nogil:
+    """Add the crossings of a query between the bounds, and complete its units as they are just above the lower one."""
     cdef Py_ssize_t n = lists.offsets[query + 1] - lists.offsets[query], u, j, i, count = 0, at
-    cdef double a_u, d_u, t
-    cdef double from_low = widened(low, -1.0), to_high = widened(high, 1.0)
+    cdef const double* a = pencil.a + lists.offsets[query]
+    cdef const double* d = pencil.d + lists.offsets[query]
+    cdef const double* e = pencil.e + lists.offsets[query]
+    cdef double a_u, d_u, e_u, t, low = pencil.bounds.low, high = pencil.bounds.high
+    cdef tieaware_bounds wide = pencil.bounds
     cdef int64_t above, same
+    wide.low, wide.high = widened(low, -1.0), widened(high, 1.0)
     for u in range(units.first[query], units.first[query + 1]):
         if not make_room(crossings, n):
             return False
-        a_u, d_u = a[units.unit[u]], d[units.unit[u]]
+        a_u, d_u, e_u = a[units.unit[u]], d[units.unit[u]], e[units.unit[u]]
         above = same = 0
         at = crossings.count
         j = 0
         while j < n:
-            above += tieaware_cross(a + j, d + j, min(n - j, <Py_ssize_t>TIEAWARE_CROSSED), a_u, d_u, from_low,
-                                    to_high, tile, &count, &same)
-            tieaware_round_crossings(a_u, d_u, count, tile)
+            above += tieaware_cross(a + j, d + j, e + j, min(n - j, <Py_ssize_t>TIEAWARE_CROSSED), a_u, d_u, e_u, &wide,
+                                    tile, &count, &same, blurred)
+            tieaware_round_crossings(a_u, d_u, e_u, count, tile)
             for i in range(count):
                 t = tile.t[i]
                 if not tile.sure[i]:
-                    t = crossing(a_u, d_u, tile.a[i], tile.d[i])
+                    t = crossing(a_u, d_u, e_u, tile.a[i], tile.d[i], tile.e[i])
                 if t <= low:
                     # `above` counts the documents just before their crossing.
-                    above += 1 if tile.d[i] > d_u else -1
+                    above += 1 if tile.fall[i] < 0.0 else -1
                 else:
                     crossings.key[at] = key_of(t)
-                    crossings.change[at] = <uint32_t>(2 * u + (tile.d[i] < d_u))
+                    crossings.change[at] = <uint32_t>(2 * u + (tile.fall[i] > 0.0))
                     at += t < high
             j += TIEAWARE_CROSSED
         crossings.count = at
@@ -279,14 +308,19 @@ cdef class Line:
     ----------
     engine : Engine
         Prepared with a tie rule that places tied documents by label or averages over them.
-    a, d : float64[n_docs]
-        The scores at t = 0 and their direction; finite, C-contiguous.
+    a, d, e : float64[n_docs]
+        The scores at t = 0, and their direction d + e, where |e| is at most half a unit in the last place of d; finite,
+        C-contiguous.
     low, high : float
         The ends of the line; they may be infinite.
+    width, relative : float
+        Intervals that are narrower than width + relative |t| do not count.
     included : uint8[n_queries]
         Which queries count.
     centre : float64[n_queries, n_measures], optional
         What is subtracted from the values in `sums`; without it, these are not computed.
+    with_meetings : bool
+        Whether to find `meetings`.
 
     Attributes
     ----------
@@ -296,15 +330,22 @@ cdef class Line:
         The means before the first break, between breaks, and after the last.
     sums : float64[n + 1, n_measures, 2]
         The sums over the queries of the values minus the centre, and of their squares.
+    meetings : float64[m]
+        Where more documents meet than two, ascending: a mean may be higher there than on both sides.
+    n_blurred : int
+        How many pairs of documents are so close to each other that rounded scores may confuse their order in an
+        interval that counts. Without such pairs, a t in each interval that counts has its means.
     """
     cdef double* breaks_data
     cdef double* means_data
     cdef double* sums_data
-    cdef Py_ssize_t count, n_measures
-    cdef readonly Py_ssize_t n_crossings
+    cdef double* meetings_data
+    cdef Py_ssize_t count, n_meetings, n_measures
+    cdef readonly int64_t n_blurred
 
-    def __init__(self, Engine engine not None, cnp.ndarray a not None, cnp.ndarray d not None, double low, double high,
-                 cnp.ndarray included not None, cnp.ndarray centre=None):
+    def __init__(self, Engine engine not None, cnp.ndarray a not None, cnp.ndarray d not None, cnp.ndarray e not None,
+                 double low, double high, double width, double relative, cnp.ndarray included not None,
+                 cnp.ndarray centre=None, bint with_meetings=False):
         cdef Units units
         cdef Crossings crossings, spare
         cdef tieaware_tile tile
@@ -315,7 +356,14 @@ cdef class Line:
         cdef double* values = NULL
         cdef bint good = False
         cdef Py_ssize_t words = (queries + 2) + 2 * n + (3 * n) // 2 + 4 + n * engine.lists.n_weightings
-        cdef Py_ssize_t state = (queries + 6) * m + queries + 2
+        cdef Py_ssize_t state = (queries + 6) * m + 3 * queries + 4
+        cdef Pencil pencil
+        pencil.a = <const double*>cnp.PyArray_DATA(a)
+        pencil.d = <const double*>cnp.PyArray_DATA(d)
+        pencil.e = <const double*>cnp.PyArray_DATA(e)
+        pencil.bounds.low, pencil.bounds.high = low, high
+        pencil.bounds.width, pencil.bounds.relative = width, relative
+        pencil.bounds.far = max(fabs(low) if isfinite(low) else 0.0, fabs(high) if isfinite(high) else 0.0)
         self.n_measures = m
         crossings.count = crossings.room = 0
         crossings.key = NULL
@@ -335,19 +383,17 @@ cdef class Line:
             units.place = units.unit + n
             units.query = units.place + n
             with nogil:
-                good = self.prepare(engine, engine.lists, <const double*>cnp.PyArray_DATA(a),
-                                    <const double*>cnp.PyArray_DATA(d), low,
-                                    high, <const uint8_t*>cnp.PyArray_DATA(included), &units, &crossings, &workspace,
-                                    <uint8_t*>(<char*>memory + words * 8), &tile)
+                good = self.prepare(engine, engine.lists, &pencil, <const uint8_t*>cnp.PyArray_DATA(included), &units,
+                                    &crossings, &workspace, <uint8_t*>(<char*>memory + words * 8), &tile)
                 if good:
-                    self.n_crossings = crossings.count
                     good = make_room(&spare, crossings.count)
                 if good:
                     sort(crossings.key, crossings.change, spare.key, spare.change, crossings.count, False)
                 if good and not workspace.failed:
-                    good = self.run(engine, engine.lists, &units, &crossings, &workspace, condensed,
+                    good = self.run(engine, engine.lists, &pencil, &units, &crossings, &workspace, condensed,
                                     <const uint8_t*>cnp.PyArray_DATA(included),
-                                    <const double*>cnp.PyArray_DATA(centre) if centre is not None else NULL, values)
+                                    <const double*>cnp.PyArray_DATA(centre) if centre is not None else NULL,
+                                    with_meetings, values)
             engine.check(&workspace)
             if not good:
                 raise MemoryError("no memory for the crossings of the line")
@@ -364,24 +410,23 @@ cdef class Line:
         free(self.breaks_data)
         free(self.means_data)
         free(self.sums_data)
+        free(self.meetings_data)
 
-    cdef bint prepare(self, Engine engine, PreparedLists lists, const double* a, const double* d, double low,
-                      double high, const uint8_t* included, Units* units, Crossings* crossings, Workspace* workspace,
-                      uint8_t* seen, tieaware_tile* tile) noexcept nogil:
+    cdef bint prepare(self, Engine engine, PreparedLists lists, const Pencil* pencil, const uint8_t* included,
+                      Units* units, Crossings* crossings, Workspace* workspace, uint8_t* seen,
+                      tieaware_tile* tile) noexcept nogil:
         """Write the units and the crossings of all queries; return False if there is no memory."""
         cdef Py_ssize_t query, u, count
-        cdef int64_t at
         cdef Groups groups
         units.first[0] = 0
         for query in range(lists.n_queries):
-            at = lists.offsets[query]
             count = 0
             if included[query]:
-                count = write_units(lists, query, a + at, d + at, lists.placement, units, seen)
+                count = write_units(lists, query, pencil, lists.placement, units, seen)
             units.first[query + 1] = units.first[query] + count
-            if not write_crossings(lists, query, a + at, d + at, low, high, units, crossings, tile):
+            if not write_crossings(lists, query, pencil, units, crossings, tile, &self.n_blurred):
                 return False
-            if interrupted(&workspace.interruption, count * (lists.offsets[query + 1] - at)):
+            if interrupted(&workspace.interruption, count * (lists.offsets[query + 1] - lists.offsets[query])):
                 workspace.failed = True
                 return True
             for u in range(units.first[query], units.first[query + 1]):
@@ -398,15 +443,17 @@ cdef class Line:
         units.count = units.first[lists.n_queries]
         return True
 
-    cdef bint run(self, Engine engine, PreparedLists lists, Units* units, Crossings* crossings, Workspace* workspace,
-                  Groups* condensed,
-                  const uint8_t* included, const double* centre, double* values) noexcept nogil:
+    cdef bint run(self, Engine engine, PreparedLists lists, const Pencil* pencil, Units* units, Crossings* crossings,
+                  Workspace* workspace, Groups* condensed, const uint8_t* included, const double* centre,
+                  bint with_meetings, double* values) noexcept nogil:
         """Go through the crossings and write the breaks and means; return False if there is no memory."""
         cdef Py_ssize_t m = engine.n_measures, n = lists.n_queries, query, i, e = 0, k
         cdef double* sums = values + n * m
         cdef double* last = sums + 3 * m
         cdef int64_t* touched = <int64_t*>(last + m)
         cdef Mean* means = <Mean*>(touched + n + 1)
+        cdef int64_t* latest = <int64_t*>(means + m)
+        cdef int64_t* n_met = latest + n + 1
         cdef Py_ssize_t g
         cdef int64_t depth = lists.depth
         cdef uint64_t key
@@ -421,7 +468,7 @@ cdef class Line:
             means[i] = mean_of_none(False)
         memset(sums, 0, 3 * m * sizeof(double))
         for query in range(n):
-            touched[query] = -1
+            touched[query] = latest[query] = -1
             if not included[query]:
                 continue
             self.view(units, query, lists.n_weightings, condensed, &groups)
@@ -436,6 +483,8 @@ cdef class Line:
         for i in range(m):
             last[i] = rounded(&means[i])
         self.emit(0.0, last, sums, m)
+        if with_meetings:
+            self.find_meetings(units, crossings, &pencil.bounds, lists.placement == AVERAGE, latest, n_met)
         # touched[q] is the last crossing at which query q was evaluated anew.
         while e < crossings.count:
             key = crossings.key[e]
@@ -484,6 +533,41 @@ cdef class Line:
         self.trim()
         return True
 
+    cdef void find_meetings(self, const Units* units, const Crossings* crossings, const tieaware_bounds* bounds,
+                            bint is_average, int64_t* latest, int64_t* n_met) noexcept nogil:
+        """List where a mean may be higher than on both sides: where more than two documents of a query meet.
+
+        latest[q] is the last crossing of query q, and n_met[q] how many of its crossings in a row are too close to each
+        other to count as apart. Two weighted documents that cross have two crossings. If tied documents are placed by
+        label, the values of several queries may be at their highest where these have crossings at the same time.
+        """
+        cdef Py_ssize_t e, query
+        cdef uint64_t key
+        cdef int64_t before
+        cdef double t
+        cdef bint meets
+        for e in range(crossings.count):
+            query = units.query[crossings.change[e] >> 1]
+            key = crossings.key[e]
+            t = t_of(key)
+            before = latest[query]
+            latest[query] = e
+            if before < 0 or not is_close(bounds, t_of(crossings.key[before]), t):
+                n_met[query] = 1
+                meets = False
+            else:
+                n_met[query] += 1
+                meets = (
+                    n_met[query] > 2 or crossings.key[before] != key
+                    or (crossings.change[before] ^ crossings.change[e]) & 1 == 0
+                    or crossings.change[before] >> 1 == crossings.change[e] >> 1
+                )
+            if not is_average and e > 0 and units.query[crossings.change[e - 1] >> 1] != query:
+                meets = meets or is_close(bounds, t_of(crossings.key[e - 1]), t)
+            if meets and (self.n_meetings == 0 or self.meetings_data[self.n_meetings - 1] != t):
+                self.meetings_data[self.n_meetings] = t
+                self.n_meetings += 1
+
     cdef inline void view(self, Units* units, Py_ssize_t query, Py_ssize_t n_weightings, const Groups* condensed,
                           Groups* groups) noexcept nogil:
         """Write the groups of a query, whose units are in rank order."""
@@ -497,9 +581,13 @@ cdef class Line:
         """Allocate memory for n rows; pages that are never written to take no memory."""
         self.breaks_data = <double*>malloc(n * sizeof(double))
         self.means_data = <double*>malloc(max(n * self.n_measures, 1) * sizeof(double))
+        self.meetings_data = <double*>malloc(n * sizeof(double))
         if with_sums:
             self.sums_data = <double*>malloc(max(n * 2 * self.n_measures, 1) * sizeof(double))
-        return self.breaks_data != NULL and self.means_data != NULL and (self.sums_data != NULL or not with_sums)
+        return (
+            self.breaks_data != NULL and self.means_data != NULL and self.meetings_data != NULL
+            and (self.sums_data != NULL or not with_sums)
+        )
 
     cdef void trim(self) noexcept nogil:
         """Give back the memory of rows that are not used."""
@@ -509,6 +597,9 @@ cdef class Line:
         less = realloc(self.means_data, max(self.count * self.n_measures, 1) * sizeof(double))
         if less != NULL:
             self.means_data = <double*>less
+        less = realloc(self.meetings_data, max(self.n_meetings, 1) * sizeof(double))
+        if less != NULL:
+            self.meetings_data = <double*>less
         if self.sums_data != NULL:
             less = realloc(self.sums_data, max(self.count * 2 * self.n_measures, 1) * sizeof(double))
             if less != NULL:
@@ -532,6 +623,10 @@ cdef class Line:
     @property
     def means(self):
         return view(self, self.means_data, 2, self.count, self.n_measures, 0)
+
+    @property
+    def meetings(self):
+        return view(self, self.meetings_data, 1, self.n_meetings, 0, 0)
 
     @property
     def sums(self):

@@ -1,7 +1,8 @@
 /* Loops over the crossings of one document's line, a_u + t d_u, with the lines of other documents of its list.
  *
- * The first loop divides once for each document and finds out on which side of the bounds the crossing is. The second
- * one rounds the crossings between the bounds correctly, all but about one in a million, which it marks as doubtful.
+ * Directions are sums of two doubles, d + e, as the difference of two systems' scores is. The first loop divides once
+ * for each document and finds out on which side of the bounds the crossing is. The second one rounds the crossings
+ * between the bounds correctly, all but about one in a million, which it marks as doubtful.
  */
 #ifndef TIEAWARE_CROSSINGS_H
 #define TIEAWARE_CROSSINGS_H
@@ -17,53 +18,92 @@
 enum { TIEAWARE_CROSSED = 512 };
 
 typedef struct {
-    double a[TIEAWARE_CROSSED], d[TIEAWARE_CROSSED], t[TIEAWARE_CROSSED];
+    double a[TIEAWARE_CROSSED], d[TIEAWARE_CROSSED], e[TIEAWARE_CROSSED], fall[TIEAWARE_CROSSED], t[TIEAWARE_CROSSED];
     int64_t sure[TIEAWARE_CROSSED];
-    double near[TIEAWARE_CROSSED];
 } tieaware_tile;
 
-/* cross: returns how many documents of a tile are above u just after t = low, if no crossing is within `tile->a` and
- * `tile->d`, into which the documents are written whose approximate crossing is between low and high. Adds to `same`
- * how many documents have the same line as u. n is at most TIEAWARE_CROSSED.
+/* The bounds of a line of scores. Intervals that are narrower than `width` + `relative` |t| do not count. `far` is the
+ * larger distance of a finite bound from 0, or 0.
  */
-TIEAWARE_CLONES static int64_t tieaware_cross(const double *a, const double *d, ptrdiff_t n, double a_u, double d_u,
-                                              double low, double high, tieaware_tile *tile, ptrdiff_t *count,
-                                              int64_t *same) {
-    int64_t above = 0, equal = 0;
+typedef struct {
+    double low, high, width, relative, far;
+} tieaware_bounds;
+
+/* The difference of two sums of two doubles, (d_u + e_u) - (d_j + e_j), as a sum of two: its relative error is about
+ * 2^-104, although both may nearly be equal.
+ */
+static inline double tieaware_fall(double d_u, double e_u, double d_j, double e_j, double *low) {
+    const double s = d_u - d_j, p = e_u - e_j;
+    double part = s - d_u;
+    const double s_low = (d_u - (s - part)) + (-d_j - part);
+    part = p - e_u;
+    const double p_low = (e_u - (p - part)) + (-e_j - part);
+    const double x = s + p;
+    part = x - s;
+    const double x_low = (s - (x - part)) + (p - part), rest = x_low + (s_low + p_low), fall = x + rest;
+    *low = rest - (fall - x);
+    return fall;
+}
+
+/* cross: returns how many documents of a tile are above u just after t = low, if no crossing is within `tile->a`, `tile->d`
+ * and `tile->e`, into which the documents are written whose approximate crossing is between low and high. Adds to `same`
+ * how many documents have the same line as u, and to `blurred` how many have a line so close to it that rounded scores
+ * may confuse the order of the two in an interval that counts. n is at most TIEAWARE_CROSSED.
+ *
+ * A score at t is rounded by at most 2^-52 (|a| + |t d|), and by the smallest number, whether it is computed as a + t d
+ * or as (1 - t) a + t b.
+ */
+TIEAWARE_CLONES static int64_t tieaware_cross(const double *a, const double *d, const double *e, ptrdiff_t n, double a_u,
+                                              double d_u, double e_u, const tieaware_bounds *bounds,
+                                              tieaware_tile *tile, ptrdiff_t *count, int64_t *same, int64_t *blurred) {
+    const double low = bounds->low, high = bounds->high, width = bounds->width, relative = bounds->relative;
+    const double far = bounds->far;
+    int64_t above = 0, equal = 0, unclear = 0;
     ptrdiff_t kept = 0;
     for (ptrdiff_t j = 0; j < n; j++) {
-        const double fall = d_u - d[j], rise = a[j] - a_u, t = rise / fall;
+        double fall_low;
+        const double fall = tieaware_fall(d_u, e_u, d[j], e[j], &fall_low), rise = a[j] - a_u, t = rise / fall;
         /* Before the crossing, the document with the smaller d is above the other. */
-        const int64_t early = t < low, parallel = fall == 0.0;
+        const int64_t early = t < low, parallel = fall == 0.0, equal_starts = rise == 0.0;
         above += (parallel & (rise > 0.0)) | (early & (fall < 0.0)) | ((early ^ 1) & (fall > 0.0));
-        equal += parallel & (rise == 0.0);
-        tile->near[j] = parallel ? (double)NAN : t;
+        equal += parallel & equal_starts;
+        tile->fall[j] = fall;
+        tile->t[j] = parallel ? (double)NAN : t;
+        /* The t nearest to the crossing, and how far rounding moves two scores there. */
+        const double within = t < low ? low : t > high ? high : t, at = parallel ? far : within;
+        const double rounding = 0x1p-51 * (fabs(a[j]) + fabs(a_u) + fabs(at) * (fabs(d[j]) + fabs(d_u))) + 0x1p-1072;
+        unclear += (fabs(rise - at * fall) <= rounding) & (0.25 * fabs(fall) * (width + relative * fabs(at)) <= rounding) &
+                   ((parallel & equal_starts) ^ 1);
     }
     for (ptrdiff_t j = 0; j < n; j++) {
+        const double t = tile->t[j];
         tile->a[kept] = a[j];
         tile->d[kept] = d[j];
-        kept += (tile->near[j] >= low) & (tile->near[j] <= high);
+        tile->e[kept] = e[j];
+        tile->fall[kept] = tile->fall[j];
+        kept += (t >= low) & (t <= high);
     }
     *count = kept;
     *same += equal;
+    *blurred += unclear;
     return above;
 }
 
-/* round_crossings: writes into tile->t the crossings of u with the `count` documents of tile->a and tile->d, rounded
- * correctly where tile->sure is not 0.
+/* round_crossings: writes into tile->t the crossings of u with the `count` documents of tile->a, tile->d and tile->e,
+ * rounded correctly where tile->sure is not 0.
  *
  * The quotient q of the rounded differences is corrected by the rest of the division, in double-double arithmetic. The
  * sum is rounded correctly unless it is next to the middle between two doubles: halfway to the next one, or a quarter
  * of that below a power of two.
  */
-TIEAWARE_CLONES static void tieaware_round_crossings(double a_u, double d_u, ptrdiff_t count, tieaware_tile *tile) {
+TIEAWARE_CLONES static void tieaware_round_crossings(double a_u, double d_u, double e_u, ptrdiff_t count,
+                                                     tieaware_tile *tile) {
     for (ptrdiff_t j = 0; j < count; j++) {
-        const double a_j = tile->a[j], d_j = tile->d[j];
-        const double n = a_j - a_u, d = d_u - d_j;
-        double part = n - a_j;
+        const double a_j = tile->a[j];
+        const double n = a_j - a_u;
+        double part = n - a_j, d_low;
         const double n_low = (a_j - (n - part)) + (-a_u - part);
-        part = d - d_u;
-        const double d_low = (d_u - (d - part)) + (-d_j - part);
+        const double d = tieaware_fall(d_u, e_u, tile->d[j], tile->e[j], &d_low);
         const double q = n / d;
         /* q * d, exactly (Dekker). */
         part = 134217729.0 * q;
@@ -79,7 +119,8 @@ TIEAWARE_CLONES static void tieaware_round_crossings(double a_u, double d_u, ptr
         double power;
         memcpy(&power, &bits, 8);
         const double gap = power * 0x1p-52, doubt = gap * 1e-6, off = fabs(t_low), size = fabs(t);
-        const int64_t exact = (n_low == 0.0) & (d_low == 0.0);
+        /* With directions of one double each, d + d_low is exact. */
+        const int64_t exact = (n_low == 0.0) & (d_low == 0.0) & (e_u == 0.0) & (tile->e[j] == 0.0);
         const int64_t clear = (fabs(off - 0.5 * gap) > doubt) & (fabs(off - 0.25 * gap) > doubt);
         /* Otherwise products overflow, or underflow so that digits are lost. */
         const int64_t normal = (fabs(n) > 1e-250) & (size > 1e-290) & (size < 1e290);

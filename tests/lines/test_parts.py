@@ -92,15 +92,19 @@ def test_a_measure_that_no_query_defines_is_flat_in_parts(many_parts, monkeypatc
 
 
 def test_crossings_are_sorted_however_close_they_are():
-    """Crossings that differ in the last bits only, others that coincide, and some that are far away."""
+    """Crossings that differ in the last bits only, others that coincide, and some that are far away.
+
+    Without a least width, the interval between any two of them counts.
+    """
     rng = np.random.default_rng(3)
     close = 1.0 + rng.integers(0, 5000, 3000) * 2.0**-52
     t = rng.permutation(np.concatenate((close, np.full(500, 0.5), rng.random(500), 1e-300 * rng.random(50), [1e99])))
     # Document 0 is relevant and stays at 0; document i falls below it at t[i].
     found = Evaluator([1] + [0] * len(t), ["RR"]).along(np.append(0.0, t), np.append(0.0, np.full(len(t), -1.0)))
+    steps = found._pencil._replace(least_width=(0.0, 0.0)).steps()
     expected, counts = np.unique(t, return_counts=True)
-    np.testing.assert_array_equal(found.breaks, expected)
-    np.testing.assert_allclose(found.values[1:, 0], 1.0 / (1.0 + len(t) - np.cumsum(counts)), rtol=1e-15)
+    np.testing.assert_array_equal(steps.breaks, expected)
+    np.testing.assert_allclose(steps.means[1:, 0], 1.0 / (1.0 + len(t) - np.cumsum(counts)), rtol=1e-15)
 
 
 MEMORY = """

@@ -25,7 +25,7 @@ from tieaware.measures import Measure, parse_measures
 from tieaware.optimise import WeightedFusion, fuse
 from tieaware.optimise.fusion import Minimum, Missing, sources_to_fuse
 from tieaware.optimise.normalisation import NormalisationName
-from tieaware.optimise.weight_search import HeldOut, WeightSearch, is_flat
+from tieaware.optimise.weight_search import HeldOut, WeightSearch
 from tieaware.output.plots import Drawing, display_name, file_name
 from tieaware.output.tables import Cell, Table, counted, significant
 from tieaware.runtime.progress import stage
@@ -148,10 +148,12 @@ def _curves(search: WeightSearch, runs: tuple[str, ...], level: float) -> tuple[
         edges = np.concatenate(([0.0], line.breaks, [1.0]))
         means, errors = line.values[:, 0], line.standard_errors()[:, 0]
         weight = float(search.weights[run])
-        low, high = (0.0, 1.0) if is_flat(line) else line.plateau(level=level)[:2]
-        value = float(means[np.clip(np.searchsorted(line.breaks, weight), 0, len(means) - 1)])
-        interval = interval_at(edges, means, weight)
-        curves.append(Curve(runs[run], edges, means, errors, weight, value, interval, (low, high)))
+        value = float(line.at(weight)[0])
+        interval = interval_at(edges, means, weight, value)
+        plateau = line.plateau(level=level)[:2]
+        others = np.concatenate((line.at(0.0), line.at(1.0), line.at_ties()[:, 0] if len(means) == 1 else means))
+        varies = bool((np.abs(others - value) > 1e-12).any())
+        curves.append(Curve(runs[run], edges, means, errors, weight, value, interval, plateau, varies))
     return tuple(curves)
 
 
@@ -218,7 +220,7 @@ class Fusion(Experiment):
         >>> a, b = {"q1": {"d1": 1.0}, "q2": {"d2": 2.0}}, {"q1": {"d2": 0.5}, "q2": {"d1": 1.0, "d2": 1.0}}
         >>> outcome = fusion({"q1": {"d1": 1}, "q2": {"d2": 1}}, {"a": a, "b": b}, "RR", folds=2)
         >>> outcome.run().to_dict()
-        {'q1': {'d1': 0.75, 'd2': 0.25}, 'q2': {'d2': 1.0, 'd1': 0.25}}
+        {'q1': {'d1': 0.8, 'd2': 0.2}, 'q2': {'d2': 1.0, 'd1': 0.2}}
         """
         return fuse(self.given, weights=self.weights.tolist(), **self.scale, name=name, depth=depth)
 
@@ -254,8 +256,8 @@ class Fusion(Experiment):
 
     @property
     def is_flat(self) -> bool:
-        """Whether all weights have the same mean."""
-        return all(bool((curve.means == curve.means[0]).all()) for curve in self.curves)
+        """Whether all weights have the same mean, but for single ones at which documents tie."""
+        return all(len(curve.means) == 1 and curve.interval == (0.0, 1.0) for curve in self.curves)
 
     @property
     def is_noise(self) -> bool:
@@ -296,7 +298,8 @@ class Fusion(Experiment):
         """
         if self.is_flat:
             runs = " and ".join(self.runs)
-            return f"{self.measure} is {significant(self.value)} for all weights of {runs}: they do not matter."
+            but = " but single ones, at which documents tie" if any(curve.varies for curve in self.curves) else ""
+            return f"{self.measure} is {significant(self.value)} for all weights of {runs}{but}: they do not matter."
         rrf, best = self._compared()
         means = self.others.mean(axis=1)
         alone = f"{self._names()[best]} {significant(means[best])}"
@@ -315,7 +318,10 @@ class Fusion(Experiment):
             shares = ", ".join(f"{run} {weight:.2f}" for run, weight in zip(self.runs, self.weights, strict=True))
             return f"{best}with the weights {shares}."
         first, second = self.runs
-        return f"{best}if {second} has {_range(*self.curves[0].interval)} of the weight, and {first} the rest."
+        low, high = self.curves[0].interval
+        if low == high:
+            return f"{best}if {second if low else first} has all of the weight."
+        return f"{best}if {second} has {_range(low, high)} of the weight, and {first} the rest."
 
     def _significance(self, *compared: int) -> str:
         """Return a sentence that says than which of the others the chosen weights are significantly better."""

@@ -33,6 +33,8 @@ class Curve:
         The chosen weight of the run, and the mean there.
     interval, plateau : tuple of float
         The weights around the chosen one with the same mean, and those that no paired t-test separates from it.
+    varies : bool
+        Whether any weight has another mean than the chosen one, even if only because documents tie there.
     """
 
     run: str
@@ -43,6 +45,7 @@ class Curve:
     value: float
     interval: tuple[float, float]
     plateau: tuple[float, float]
+    varies: bool = True
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,14 @@ def thinned(curve: Curve) -> Curve:
     return replace(curve, edges=edges, means=averaged(curve.means), errors=averaged(curve.errors))
 
 
-def interval_at(edges: Values, means: Values, weight: float) -> tuple[float, float]:
-    """Return the ends of the longest interval around a weight on which the mean does not change."""
+def interval_at(edges: Values, means: Values, weight: float, value: float) -> tuple[float, float]:
+    """Return the ends of the longest interval around a weight on which the mean does not change.
+
+    With all of the weight or none, and another mean than next to it, the weight is the interval.
+    """
     at = int(np.clip(np.searchsorted(edges, weight) - 1, 0, len(means) - 1))
+    if weight in (0.0, 1.0) and abs(value - means[at]) > 1e-12:
+        return weight, weight
     changed = np.flatnonzero(means != means[at])
     below, above = changed[changed < at], changed[changed > at]
     low = edges[below[-1] + 1] if len(below) else edges[0]

@@ -1,4 +1,9 @@
-"""The pass over the crossings of scores: the breaks and the means of the measures along a line."""
+"""The pass over the crossings of scores: the breaks and the means of the measures along a line.
+
+Crossings are compared exactly. But scores that are meant as decimals, such as 0.3, are doubles next to these, so that
+crossings which coincide in decimals are some 1e-16 apart; and no t that one can type lies between. So an interval that
+is narrower than 1e-9 of the line's length does not count: the breaks at its ends are one break.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +23,11 @@ Mask = npt.NDArray[np.bool_]
 # The lower ends, the upper ends and the values of intervals.
 Runs = tuple[Values, Values, Values]
 
-# How many of the best intervals are tried before the search gives up finding one that holds a double at which no scores
-# are rounded into other ties.
-MOST_TRIES = 200
+# Intervals that are narrower than this part of the line's length do not count. If the line has no ends: than this part
+# of t, and than a smaller part of the t at which the score of a median document doubles.
+_LEAST_WIDTH, _LEAST_AT_0 = 1e-9, 1e-12
+# How many of the best intervals of each part of a line are kept.
+_MOST_BEST = 200
 # A line with fewer crossings is computed as a whole.
 _FEW = 2**17
 # Otherwise it is computed in an even number of parts with about this many crossings each, or more for a long line, as
@@ -41,28 +48,71 @@ class Steps(NamedTuple):
         The means over the queries before, between and after the breaks.
     sums : float64[n + 1, n_measures, 2] or None
         The sums over the queries of the differences of the values from a centre, and of their squares.
+    n_blurred : int
+        How many pairs of documents are so close to each other everywhere that rounded scores may confuse their order.
+        If there are none, a t in each interval has its means.
     """
 
     breaks: Values
     means: Values
     sums: Values | None
+    n_blurred: int
+
+    def changing(self, kept: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """Return some intervals without equal ones in a row: of these, the last, at whose upper end a mean changes."""
+        means = self.means[kept]
+        same = ((means[1:] == means[:-1]) | np.isnan(means[1:])).all(axis=1)
+        changing: npt.NDArray[np.intp] = kept[np.append(~same, True)]
+        return changing
+
+    def only(self, kept: npt.NDArray[np.intp]) -> Steps:
+        """Return some of the intervals. Each begins where the one before it ends."""
+        sums = None if self.sums is None else self.sums[kept]
+        return self._replace(breaks=self.breaks[kept[:-1]], means=self.means[kept], sums=sums)
 
 
 class Pencil(NamedTuple):
-    """The lines of all documents' scores, a + t d, for t between two bounds.
+    """The lines of all documents' scores, a + t (d + e), for t between two bounds.
 
     Parameters
     ----------
     prepared : Prepared
-    a, d : float64[n_docs]
+    a, d, e : float64[n_docs]
+        e is what the rounded direction d lacks.
     low, high : float
+    least_width : tuple of float
+        Two numbers: intervals that are narrower than their sum, the second times |t|, do not count.
+    b : float64[n_docs], optional
+        The scores at t = 1, if the line is between two systems.
     """
 
     prepared: Prepared
     a: Values
     d: Values
+    e: Values
     low: float
     high: float
+    least_width: tuple[float, float]
+    b: Values | None
+
+    @staticmethod
+    def along(prepared: Prepared, a: Values, d: Values, low: float, high: float) -> Pencil:
+        """Return the lines a + t d."""
+        if np.isfinite(low) and np.isfinite(high):
+            least_width = (_LEAST_WIDTH * (high - low), 0.0)
+        else:
+            with np.errstate(over="ignore"):
+                doubled = np.abs(a[d != 0.0] / d[d != 0.0])
+            least_width = (_LEAST_AT_0 * min(float(np.median(doubled)), 1e300) if len(doubled) else 0.0, _LEAST_WIDTH)
+        return Pencil(prepared, a, d, np.zeros(len(d)), low, high, least_width, None)
+
+    @staticmethod
+    def between(prepared: Prepared, a: Values, b: Values) -> Pencil:
+        """Return the lines (1 - t) a + t b, for t from 0 to 1."""
+        d = b - a
+        rounded = d - b
+        # Knuth's algorithm: d + e is b - a exactly.
+        return Pencil(prepared, a, d, (b - (d - rounded)) + (-a - rounded), 0.0, 1.0, (_LEAST_WIDTH, 0.0), b)
 
     @property
     def n_pairs(self) -> int:
@@ -73,7 +123,20 @@ class Pencil(NamedTuple):
         """Return the means along the line over some queries, or over all; with a centre, also the sums."""
         edges = self._edges()
         parts = over_items(partial(self._part, included, centre), pairwise(edges), self.prepared.threads)
-        return parts[0] if len(parts) == 1 else _joined(parts, edges[1:-1])
+        return parts[0] if len(parts) == 1 else self._that_count(_joined(parts, edges[1:-1]), self.low, self.high)
+
+    def meetings(self) -> Values:
+        """Return where more than two documents meet, or documents of several queries: a mean may be highest there."""
+        mask = np.ones(len(self.prepared.offsets) - 1, np.uint8)
+
+        def found(edges: tuple[float, float]) -> Values:
+            lines = self.prepared.engine, self.a, self.d, self.e
+            line = _lines.Line(*lines, *edges, *self.least_width, mask, with_meetings=True)
+            return np.array(line.meetings)
+
+        edges = self._edges()
+        parts = over_items(found, pairwise(edges), self.prepared.threads)
+        return np.unique(np.concatenate([*parts, edges[1:-1]]))
 
     def best_runs(self, column: int, sign: float, included: Mask | None = None) -> Runs:
         """Return the best of the longest intervals on which a measure does not change, in their order along the line.
@@ -95,13 +158,32 @@ class Pencil(NamedTuple):
         n_queries = len(self.prepared.offsets) - 1
         mask = np.ones(n_queries, np.uint8) if included is None else included.astype(np.uint8)
         middle = None if centre is None else np.ascontiguousarray(centre, np.float64)
-        line = _lines.Line(self.prepared.engine, self.a, self.d, *edges, mask, middle)
-        return Steps(line.breaks, line.means, line.sums)
+        lines = self.prepared.engine, self.a, self.d, self.e
+        line = _lines.Line(*lines, *edges, *self.least_width, mask, middle)
+        return self._that_count(Steps(line.breaks, line.means, line.sums, line.n_blurred), *edges)
+
+    def is_narrow(self, low: Values, high: Values) -> Mask:
+        """Return which intervals are too narrow to count."""
+        width, relative = self.least_width
+        least = width + relative * np.minimum(np.abs(low), np.abs(high)) if relative else width
+        narrow: Mask = np.isfinite(low) & np.isfinite(high) & (high - low <= least)
+        return narrow
+
+    def _that_count(self, steps: Steps, low: float, high: float) -> Steps:
+        """Leave out intervals that are too narrow to count, and breaks at which no mean changes."""
+        edges = np.concatenate(([low], steps.breaks, [high]))
+        narrow = self.is_narrow(edges[:-1], edges[1:])
+        if not narrow.any():
+            return steps
+        if narrow.all():
+            narrow[np.argmax(np.diff(edges))] = False
+        return steps.only(steps.changing(np.flatnonzero(~narrow)))
 
     def _edges(self) -> list[float]:
         """Divide the line into parts with about as many crossings, however many threads there are: return their ends.
 
-        The crossings of a sample of pairs show where crossings are dense.
+        The crossings of a sample of pairs show where crossings are dense. No part ends between crossings that are too
+        close together to count as apart.
         """
         if self.n_pairs <= _FEW:
             return [self.low, self.high]
@@ -118,17 +200,28 @@ class Pencil(NamedTuple):
             return [self.low, self.high]
         size = min(max(n_crossings // _FEW_PARTS, _LEAST_CROSSINGS), _MOST_CROSSINGS)
         n_parts = min(2 * -(-n_crossings // (2 * size)), len(t) // 8)
-        inner = t[np.arange(1, n_parts) * len(t) // n_parts]
-        return [self.low, *np.unique(inner).tolist(), self.high]
+        gaps = np.flatnonzero(~self.is_narrow(t[:-1], t[1:]))
+        places = np.searchsorted(gaps, np.arange(1, n_parts) * len(t) // n_parts)
+        after = gaps[np.unique(places[places < len(gaps)])]
+        return [self.low, *(0.5 * t[after] + 0.5 * t[after + 1]).tolist(), self.high]
 
     def query(self, query: int) -> Pencil:
         """Return the lines of the documents of one query."""
         documents = slice(self.prepared.offsets[query], self.prepared.offsets[query + 1])
-        return self._replace(prepared=self.prepared.rows(query, query + 1), a=self.a[documents], d=self.d[documents])
+        return self._replace(
+            prepared=self.prepared.rows(query, query + 1), a=self.a[documents], d=self.d[documents],
+            e=self.e[documents], b=None if self.b is None else self.b[documents],
+        )  # fmt: skip
 
-    def scores(self, t: float) -> Values:
-        """Return the scores at t."""
-        return self.a + t * self.d
+    def scores(self, t: float | Values) -> Values:
+        """Return the scores at t, or at one t for each document."""
+        scores: Values = self.a + t * self.d if self.b is None else (1.0 - t) * self.a + t * self.b
+        return scores
+
+    def forms(self, t: float | Values) -> tuple[Values, ...]:
+        """Return the scores at t in each form in which they are usually computed; they are rounded differently."""
+        with np.errstate(over="ignore"):
+            return (self.scores(t),) if self.b is None else (self.scores(t), self.a + t * self.d)
 
 
 def _joined(parts: list[Steps], edges: list[float]) -> Steps:
@@ -141,13 +234,16 @@ def _joined(parts: list[Steps], edges: list[float]) -> Steps:
         if after.sums is not None:
             sums.append(after.sums[1:] if same else after.sums)
     known = [array for array in sums if array is not None]
-    return Steps(np.concatenate(breaks), np.concatenate(means), np.concatenate(known) if known else None)
+    return Steps(
+        np.concatenate(breaks), np.concatenate(means), np.concatenate(known) if known else None,
+        sum(part.n_blurred for part in parts),
+    )  # fmt: skip
 
 
 def _best(found: Runs, sign: float) -> Runs:
     """Return the first and the last run and the best ones between them, in their order."""
     low, high, values = found
-    kept = np.unique(np.concatenate(([0], best_first(found, sign, MOST_TRIES), [len(values) - 1])))
+    kept = np.unique(np.concatenate(([0], best_first(found, sign, _MOST_BEST), [len(values) - 1])))
     return low[kept], high[kept], values[kept]
 
 
@@ -168,14 +264,3 @@ def runs(steps: Steps, column: int, low: float, high: float) -> Runs:
     changes = np.flatnonzero(values[1:] != values[:-1])
     ends = steps.breaks[changes]
     return np.concatenate(([low], ends)), np.concatenate((ends, [high])), values[np.concatenate((changes, [-1]))]
-
-
-def inside(low: float, high: float) -> float:
-    """Return a number inside an interval: the middle of a finite one."""
-    if np.isinf(low) and np.isinf(high):
-        return 0.0
-    if np.isinf(low):
-        return high - max(1.0, abs(high))
-    if np.isinf(high):
-        return low + max(1.0, abs(low))
-    return low + (high - low) / 2.0

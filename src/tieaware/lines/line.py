@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tieaware.checks.arguments import number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
-from tieaware.lines.crossings import MOST_TRIES, Mask, Pencil, Runs, Steps, best_first, inside, runs
+from tieaware.lines.attained import agrees, attempts, exceeds, points
+from tieaware.lines.crossings import Pencil, Runs, Steps, runs
 from tieaware.measures import Measure, parse_measure
 from tieaware.output.plots import COLOURS, Drawing, display_name
+from tieaware.output.tables import counted
 from tieaware.runtime.extras import load
 
 if TYPE_CHECKING:
@@ -21,24 +26,53 @@ if TYPE_CHECKING:
 
 # The means of longer lines are computed when they are first asked for; `best` does without them.
 _SHORT = 2**22
+# If rounded scores may confuse documents, at most so many intervals, times the number of documents, are evaluated one
+# by one, each at a few t.
+_MOST_EVALUATED, _FEW_POINTS = 2**26, 6
 
 
-class Best(NamedTuple):
+class Break(NamedTuple):
+    """A t at which documents tie, and the mean there.
+
+    Attributes
+    ----------
+    t, value : float
+    """
+
+    t: float
+    value: float
+
+
+class _Choice(NamedTuple):
+    t: float
+    value: float
+    interval: tuple[float, float]
+
+
+class Best(_Choice):
     """The best t of a line for a measure.
 
     Attributes
     ----------
     t : float
-        The middle of the widest interval with the best value.
+        A decimal in the middle half of the widest interval with the best value, as short as possible. Or an end of the
+        line, if its value is higher than that of each interval: the scores of one of two systems may tie.
     value : float
         The mean of the measure at t. It has the same bits as the evaluator's mean of the scores at t.
     interval : tuple of float
-        The ends of the interval, on which the value does not change. The ends do not belong to it.
+        The ends of the interval, on which the value does not change. The ends do not belong to it. If t is an end of
+        the line, both are t.
+    at_break : Break or None
+        The best t at which documents tie, if its value is still better, which is found out when this is first read. The
+        interval is the sounder advice: the value at a break is lost if t, or a score, differs in the last digit.
     """
 
-    t: float
-    value: float
-    interval: tuple[float, float]
+    _find: Callable[[Best], Break | None]
+
+    @cached_property
+    def at_break(self) -> Break | None:
+        """The best t at which documents tie, if its value is better than that of the best interval."""
+        return self._find(self)
 
 
 class OwnBest(NamedTuple):
@@ -137,7 +171,7 @@ class Line:
     (array([0.5]), array([0.5, 1. ]), array([0.5]))
     >>> best = line.best("RR")
     >>> best.t, best.value
-    (0.75, 1.0)
+    (0.7, 1.0)
     """
 
     def __init__(
@@ -152,20 +186,56 @@ class Line:
 
     @property
     def steps(self) -> Steps:
-        """The breaks and the means, computed once."""
+        """The breaks and the means in exact arithmetic, computed once."""
         if self._steps is None:
             self._steps = self._pencil.steps()
         return self._steps
 
+    @cached_property
+    def _attained(self) -> tuple[Steps, npt.NDArray[np.intp]]:
+        """The steps whose values a t has, and the positions of their intervals among `steps`."""
+        steps = self.steps
+        n_intervals = len(steps.means)
+        if steps.n_blurred == 0:
+            return steps, np.arange(n_intervals)
+        if n_intervals * len(self._pencil.a) > _MOST_EVALUATED:
+            pairs = counted(steps.n_blurred, "pair")
+            warnings.warn(
+                f"scores of {pairs} of documents differ by little more than rounding, so an evaluator may rank them in "
+                "another order than the line does", UserWarning, stacklevel=3,
+            )  # fmt: skip
+            return steps, np.arange(n_intervals)
+        edges = [self.bounds[0], *steps.breaks.tolist(), self.bounds[1]]
+        found = [self._attained_means(*ends, means) for ends, means in zip(pairwise(edges), steps.means, strict=True)]
+        kept = np.array([i for i, means in enumerate(found) if means is not None], dtype=np.intp)
+        means = np.array([exact if means is None else means for exact, means in zip(steps.means, found, strict=True)])
+        steps = steps._replace(means=means)
+        kept = steps.changing(kept if len(kept) else np.zeros(1, np.intp))
+        return steps.only(kept), kept
+
+    def _attained_means(self, low: float, high: float, exact: Values) -> Values | None:
+        """Return the means of an interval if a t in it has them, else the means of a t where all forms of scores agree.
+
+        Return None if the forms agree nowhere.
+        """
+        others = None
+        for t in islice(points(low, high), _FEW_POINTS):
+            means = np.array([self._mean(scores) for scores in self._pencil.forms(t)])
+            if agrees(means, exact).all():
+                return exact
+            if others is None and agrees(means, means[0]).all():
+                others = means[0]
+        return others
+
     @property
     def breaks(self) -> Values:
         """Where the mean of a measure changes, ascending: float64[n]."""
-        return self.steps.breaks
+        return self._attained[0].breaks
 
     @property
     def values(self) -> Values:
         """The means before the first break, between the breaks and after the last: float64[n + 1, n_measures]."""
-        return self.steps.means
+        return self._attained[0].means
 
     def __repr__(self) -> str:
         names = " ".join(map(str, self.measures))
@@ -183,7 +253,7 @@ class Line:
         Returns
         -------
         float64[n_measures]
-            The means, as the evaluator computes them for the scores a + t d.
+            The means, as the evaluator computes them for the scores a + t d, or (1 - t) a + t b.
 
         Raises
         ------
@@ -198,6 +268,38 @@ class Line:
         (array([0.5]), array([0.75]), array([1.]))
         """
         return self._mean(self._pencil.scores(number("t", t, -1e300, 1e300)))
+
+    @cached_property
+    def _ties(self) -> Values:
+        """Where more than two documents of a query tie, or documents of several queries: float64[n]."""
+        meetings = self._pencil.meetings()
+        # Crossings of decimals are meant to be decimals, and differ from them by rounding.
+        decimals = np.array([float(f"{t:.12g}") for t in meetings.tolist()])
+        low, high = self.bounds
+        t = np.unique(np.concatenate((meetings, decimals)))
+        return t[(t > low) & (t < high)]
+
+    def at_ties(self) -> Values:
+        """Evaluate the scores wherever more than two documents tie: only there, a mean may be above both sides.
+
+        Returns
+        -------
+        float64[n, n_measures]
+            NaN where the last digits of the scores decide whether documents tie.
+
+        Examples
+        --------
+        Three documents meet at t = 1.
+
+        >>> import tieaware
+        >>> tieaware.Evaluator([1, 0, 0], ["P@1"]).along([0.0, 1.0, -1.0], [0.0, -1.0, 1.0]).at_ties()
+        array([[0.33333333]])
+        """
+        found = np.full((len(self._ties), len(self.measures)), np.nan)
+        for i, t in enumerate(self._ties.tolist()):
+            means = np.array([self._mean(scores) for scores in self._pencil.forms(t)])
+            found[i] = np.where(agrees(means, means[0]), means[0], np.nan)
+        return found
 
     def best(self, measure: str | Measure | None = None) -> Best:
         """Find the best t for a measure.
@@ -227,11 +329,16 @@ class Line:
         >>> import tieaware
         >>> line = tieaware.Evaluator([1, 0], ["RR"]).between([0.0, 1.0], [1.0, 0.0])
         >>> line.best()
-        Best(t=0.75, value=1.0, interval=(0.5, 1.0))
+        Best(t=0.7, value=1.0, interval=(0.5, 1.0))
+
+        The relevant document is the second, or later. At t = 1, it ties with two others, and may be the first:
+
+        >>> line = tieaware.Evaluator([1, 0, 0, 0], ["RR"]).along([0, 1, -1, -3], [0, -1, 1, 1])
+        >>> line.best(), round(line.best().at_break.value, 4)
+        (Best(t=0.0, value=0.5, interval=(-inf, 3.0)), 0.6111)
         """
         column = column_of(self.measures, measure)
-        low, high, values = self._changing_runs(column)
-        return self._certified(column, low, high, values)
+        return self._choose(column, self._changing_runs(column), partial(self._means_at, column))
 
     def by_query(self, measure: str | Measure | None = None) -> OwnBest:
         """Find the best t of each query on its own: what a method that chooses t query by query has to predict.
@@ -249,21 +356,37 @@ class Line:
         >>> evaluator = tieaware.Evaluator([[1, 0], [0, 1]], ["RR"])
         >>> own = evaluator.between([[0.0, 1.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]).by_query()
         >>> own.t, own.value
-        (array([0.75, 0.25]), array([1., 1.]))
+        (array([0.7, 0.2]), array([1., 1.]))
         """
         column = column_of(self.measures, measure)
         sign = self._sign(column)
-        n_queries = len(self._pencil.prepared.offsets) - 1
-        found = np.empty((4, n_queries))
-        for query in range(n_queries):
-            low, high, values = runs(self._pencil.query(query).steps(), column, *self.bounds)
-            if np.isnan(values[0]):
-                i = 0
-            else:
-                best = np.flatnonzero(sign * values == (sign * values).max())
-                i = int(best[np.argmax(high[best] - low[best])])
-            found[:, query] = inside(low[i], high[i]), values[i], low[i], high[i]
-        return OwnBest(*found)
+        offsets = self._pencil.prepared.offsets
+        found = [self._runs_of_query(column, query) for query in range(len(offsets) - 1)]
+        tried = [attempts(self._pencil, each, sign) for each in found]
+        t = np.empty(len(found))
+        best = np.full((4, len(found)), np.nan)
+        best[1] = -sign * np.inf
+        # All queries are evaluated at a time, each at its own t.
+        undecided = list(range(len(found)))
+        while undecided:
+            intervals = {}
+            for query in undecided:
+                if (attempt := next(tried[query], None)) is not None:
+                    intervals[query], t[query] = attempt
+            values = self._values_at(column, np.repeat(t, np.diff(offsets)))
+            undecided = []
+            for query, i in intervals.items():
+                low, high, means = (array[i] for array in found[query])
+                if agrees(values[:, query], means) or not sign * best[1, query] >= sign * values[0, query]:
+                    best[:, query] = t[query], values[0, query], low, high
+                if not agrees(values[:, query], means):
+                    undecided.append(query)
+        for end in filter(np.isfinite, self.bounds):
+            values = self._values_at(column, end)[0]
+            better = exceeds(sign * values, sign * best[1])
+            best[:, better] = np.array([end, 0.0, end, end])[:, None]
+            best[1, better] = values[better]
+        return OwnBest(*best)
 
     def cross_validated(self, measure: str | Measure | None = None, folds: int = 10, seed: int = 0) -> CrossValidated:
         """Choose t on all folds of the queries but one, and evaluate it on that one, for each fold.
@@ -314,8 +437,10 @@ class Line:
         fold = np.random.default_rng(seed).permutation(n_queries) % folds
         chosen, values = np.empty(folds), np.empty(n_queries)
         for i in range(folds):
-            chosen[i] = self._best_of(column, fold != i)
-            values[fold == i] = self._evaluate(self._pencil.scores(chosen[i]))[fold == i, column]
+            others = fold != i
+            found = self._pencil.best_runs(column, self._sign(column), others)
+            chosen[i] = self._choose(column, found, partial(self._means_at, column, included=others)).t
+            values[fold == i] = self._values_at(column, chosen[i])[0, fold == i]
         known = values[~np.isnan(values)]
         mean = float(known.mean()) if len(known) else float("nan")
         return CrossValidated(chosen, values, mean, _standard_error(known))
@@ -337,11 +462,11 @@ class Line:
                [0.25]])
         """
         n_queries = len(self._pencil.prepared.offsets) - 1
-        start = self._evaluate(self._pencil.scores(inside(*self.bounds)))
+        start = self._evaluate(self._pencil.scores(next(points(*self.bounds))))
         defined = ~np.isnan(start)
         centre = np.broadcast_to(start.mean(axis=0, where=defined), start.shape) if n_queries else start
         errors, _ = self._errors(self._pencil.steps(centre=centre), defined.sum(axis=0))
-        return errors
+        return errors[self._attained[1]]
 
     def plateau(self, measure: str | Measure | None = None, level: float = 0.95) -> Plateau:
         """Find the interval of t around the best one in which no paired t-test separates t from the best.
@@ -375,7 +500,8 @@ class Line:
         """
         column = column_of(self.measures, measure)
         level = number("level", level, 0.0, 1.0, ends=False)
-        best = self._certified(column, *runs(self.steps, column, *self.bounds))
+        found = runs(self.steps, column, *self.bounds)
+        best = self._choose(column, found, partial(self._means_at, column))
         centre = self._evaluate(self._pencil.scores(best.t))
         n = int((~np.isnan(centre[:, column])).sum())
         if n < 2:
@@ -383,7 +509,9 @@ class Line:
         steps = self._pencil.steps(centre=centre)
         errors, means = self._errors(steps, np.full(len(self.measures), n))
         critical = float(load("scipy.stats", "analysis").t.ppf((1.0 + level) / 2.0, n - 1))
-        apart = np.abs(means[:, column]) > critical * errors[:, column]
+        apart = np.zeros(len(means), bool)
+        attained = self._attained[1]
+        apart[attained] = np.abs(means[attained, column]) > critical * errors[attained, column]
         at = int(np.searchsorted(steps.breaks, best.t))
         below, above = np.flatnonzero(apart[:at]), np.flatnonzero(apart[at:])
         low = self.bounds[0] if not len(below) else float(steps.breaks[below[-1]])
@@ -440,23 +568,56 @@ class Line:
 
         return Drawing(f"{name} along a line of scores", draw).plot(ax)
 
-    def _certified(self, column: int, low: Values, high: Values, values: Values) -> Best:
-        """Return the widest of the best intervals whose value the evaluator confirms at a t inside it.
+    def _choose(self, column: int, found: Runs, evaluated: Callable[[float], Values]) -> Best:
+        """Return the widest of the best intervals whose value is confirmed at a t inside it, or an end of the line.
 
-        An interval may be so narrow that scores at all of its numbers are rounded into other ties.
+        `evaluated` returns the mean at a t, for each form of the scores. If no value is confirmed, because scores are
+        rounded everywhere, the best one that was found is returned.
         """
         sign = self._sign(column)
-        for i in best_first((low, high, values), sign, MOST_TRIES).tolist():
-            t = inside(float(low[i]), float(high[i]))
-            value = float(self.at(t)[column])
-            if low[i] < t < high[i] and abs(value - values[i]) <= 1e-12 * max(1.0, abs(value)):
-                return Best(t, value, (float(low[i]), float(high[i])))
-            if np.isnan(value):
-                return Best(t, value, (float(low[i]), float(high[i])))
-        raise InputError("line", "its best intervals are too narrow for scores in float64; scale the scores")
+        low, high, values = found
+        chosen = None
+        for i, t in attempts(self._pencil, found, sign):
+            means = evaluated(t)
+            confirmed = bool(agrees(means, values[i]))
+            if confirmed or chosen is None or sign * means[0] > sign * chosen.value:
+                chosen = Best(t, float(means[0]), (float(low[i]), float(high[i])))
+            if confirmed:
+                break
+        assert chosen is not None
+        for end in filter(np.isfinite, self.bounds):
+            value = float(evaluated(end)[0])
+            if exceeds(sign * value, sign * chosen.value):
+                chosen = Best(end, value, (end, end))
+        chosen._find = partial(self._best_break, column)
+        return chosen
 
-    def runs(self, column: int) -> Runs:
-        """Return the intervals on which a measure does not change; if the line is long, only the best of them.
+    def _best_break(self, column: int, best: Best) -> Break | None:
+        """Return the best t at which more than two documents tie, if it is better than the best interval."""
+        sign = self._sign(column)
+        means = np.nan_to_num(sign * self.at_ties()[:, column], nan=-np.inf)
+        if not len(means) or not exceeds(means.max(), sign * best.value):
+            return None
+        i = int(np.argmax(means))
+        return Break(float(self._ties[i]), float(sign * means[i]))
+
+    def _values_at(self, column: int, t: float | Values) -> Values:
+        """Return the values of all queries at t, or at one t for each document: float64[n_forms, n_queries]."""
+        return np.array([self._evaluate(scores)[:, column] for scores in self._pencil.forms(t)])
+
+    def _means_at(self, column: int, t: float, included: npt.NDArray[np.bool_] | None = None) -> Values:
+        """Return the means at t, over all queries or some: float64[n_forms]."""
+        if included is None:
+            return np.array([self._mean(scores)[column] for scores in self._pencil.forms(t)])
+        values = self._values_at(column, t)[:, included]
+        defined = ~np.isnan(values[0])
+        return values[:, defined].mean(axis=1) if defined.any() else values[:, 0]
+
+    def _runs_of_query(self, column: int, query: int) -> Runs:
+        return runs(self._pencil.query(query).steps(), column, *self.bounds)
+
+    def attempts(self, column: int) -> Iterator[tuple[float, float]]:
+        """Iterate over numbers t inside intervals, the best intervals first.
 
         Parameters
         ----------
@@ -465,22 +626,29 @@ class Line:
 
         Returns
         -------
-        tuple of float64[n]
-            The lower ends, the upper ends and the values, in the order of the intervals.
+        iterator of (float, float)
+            The value of an interval, and a t inside it, which may lack the value: scores are rounded.
 
         Examples
         --------
         >>> import tieaware
-        >>> tieaware.Evaluator([1, 0], ["RR"]).between([0.0, 1.0], [1.0, 0.0]).runs(0)
-        (array([0. , 0.5]), array([0.5, 1. ]), array([0.5, 1. ]))
+        >>> line = tieaware.Evaluator([1, 0], ["RR"]).between([0.0, 1.0], [1.0, 0.0])
+        >>> next(line.attempts(0))
+        (1.0, 0.7)
         """
+        found = self._runs(column)
+        for i, t in attempts(self._pencil, found, self._sign(column)):
+            yield float(found[2][i]), t
+
+    def _runs(self, column: int) -> Runs:
+        """Return the intervals on which a measure does not change; if the line is long, only the best of them."""
         if self._steps is None:
             return self._pencil.best_runs(column, self._sign(column))
         return runs(self._steps, column, *self.bounds)
 
     def _changing_runs(self, column: int) -> Runs:
-        """Return `runs`; warn the caller's caller if there is only one."""
-        found = self.runs(column)
+        """Return `_runs`; warn the caller's caller if there is only one."""
+        found = self._runs(column)
         if len(found[0]) == 1:
             low, high = self.bounds
             warnings.warn(
@@ -490,16 +658,6 @@ class Line:
 
     def _sign(self, column: int) -> float:
         return -1.0 if self.measures[column].definition.less_is_better else 1.0
-
-    def _best_of(self, column: int, included: Mask) -> float:
-        """Return the middle of the widest interval with the best mean over the included queries."""
-        sign = self._sign(column)
-        low, high, values = self._pencil.best_runs(column, sign, included)
-        if np.isnan(values[0]):
-            return inside(*self.bounds)
-        best = np.flatnonzero(sign * values == (sign * values).max())
-        i = int(best[np.argmax(high[best] - low[best])])
-        return inside(float(low[i]), float(high[i]))
 
     def _errors(self, steps: Steps, n: Values) -> tuple[Values, Values]:
         """Return the standard errors of the differences from a centre, and their means; n is the number of queries."""

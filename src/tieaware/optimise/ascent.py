@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,6 @@ from tieaware.checks.arguments import flag, unexpected, whole_number
 from tieaware.checks.arrays import Values, as_array
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
-from tieaware.lines.crossings import best_first, inside
 from tieaware.lines.line import Line, column_of
 from tieaware.measures import Measure
 
@@ -20,8 +20,8 @@ from tieaware.measures import Measure
 _MOST_SWEEPS = 50
 # How many random directions a sweep that improves nothing tries for each feature.
 _RANDOM = 3
-# How many of the best intervals of a line are tried: scores are added in another order there, so values may differ.
-_MOST_TRIES = 3
+# How many t of a line are tried: scores are added in another order there, so values may differ.
+_MOST_TRIES = 4
 # How far from the ends of a line without negative weights the search stays, relative to the ends.
 _MARGIN = 1e-9
 
@@ -63,7 +63,7 @@ def coordinate_ascent(
 ) -> Ascent:
     """Find weights of features whose weighted sum ranks well: the mean of a measure over the queries is maximised.
 
-    Each step changes one weight, to the middle of the widest interval of its best values. These are known exactly
+    Each step changes one weight, to a number inside the widest interval of its best values. These are known exactly
     (`Evaluator.along`), so no step size has to be chosen, and no peak is missed. A sweep takes each feature once,
     and then the direction of the whole sweep. If it improves nothing, random directions follow, three times as many as
     features; if these improve nothing either, the search ends. The result is best along each feature, which need not
@@ -188,11 +188,10 @@ class _Search:
         if not bounds[0] < bounds[1]:
             return weights, value
         line: Line = self.evaluator.along(self.sums(rest), self.sums(direction), bounds)
-        low, high, values = found = line.runs(self.column)
-        for i in best_first(found, self.sign, _MOST_TRIES).tolist():
-            if not self.sign * values[i] > self.sign * value:
+        for expected, t in islice(line.attempts(self.column), _MOST_TRIES):
+            if not self.sign * expected > self.sign * value:
                 break
-            changed = np.maximum(rest + inside(float(low[i]), float(high[i])) * direction, self.least)
+            changed = np.maximum(rest + t * direction, self.least)
             if not changed.any():
                 continue
             changed /= np.abs(changed).sum()

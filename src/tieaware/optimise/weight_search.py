@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +55,8 @@ class WeightSearch:
         self._fusion, self._restarts, self._seed = fusion, restarts, seed
         if len(fusion.runs) == 2:
             line = fusion.evaluator.between(fusion.features[:, 0], fusion.features[:, 1])
-            self.weights: Values = _shares(0.5 if is_flat(line) else line.best().t)
+            with _no_warnings():
+                self.weights: Values = _shares(line.best().t)
             self.lines: tuple[Line, ...] = (line,)
         else:
             self.weights = self._ascend(fusion.evaluator, fusion.features)
@@ -71,9 +73,7 @@ class WeightSearch:
             Takes the folds, and yields them.
         """
         if len(self.weights) == 2:
-            with warnings.catch_warnings():
-                # A line that is the same everywhere gives a warning.
-                warnings.simplefilter("ignore", UserWarning)
+            with _no_warnings():
                 crossed = self.lines[0].cross_validated(folds=folds, seed=self._seed)
             return HeldOut(np.array([_shares(t) for t in crossed.t.tolist()]), crossed.values)
         n_queries = len(self._fusion.queries)
@@ -97,9 +97,12 @@ class WeightSearch:
         return self._fusion.evaluator.between(mixed, self._fusion.features[:, run])
 
 
-def is_flat(line: Line) -> bool:
-    """Return whether the only measure of a line has the same mean everywhere between its ends."""
-    return bool((line.values == line.values[0]).all())
+@contextmanager
+def _no_warnings() -> Iterator[None]:
+    """Suppress the warning that a line is the same everywhere: the experiment says so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
 
 
 def _shares(t: float) -> Values:
