@@ -13,7 +13,7 @@ coincide have equal doubles, and no t lies between different crossings that do.
 Where two documents cross, they tie, and the value is between those on both sides. Where more documents meet, it may be
 above both; these points are listed.
 """
-from libc.math cimport fabs, isfinite
+from libc.math cimport NAN, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
@@ -165,7 +165,7 @@ cdef struct Pencil:
 
 cdef inline bint is_close(const tieaware_bounds* bounds, double t, double later) noexcept nogil:
     """Return whether an interval is too narrow to count."""
-    return later - t <= bounds.width + bounds.relative * fabs(later)
+    return isfinite(later) and later - t <= bounds.width + bounds.relative * fabs(later)
 
 
 cdef Py_ssize_t write_units(PreparedLists lists, Py_ssize_t query, const Pencil* pencil, int placement, Units* units,
@@ -341,6 +341,8 @@ cdef class Line:
     cdef double* sums_data
     cdef double* meetings_data
     cdef Py_ssize_t count, n_meetings, n_measures
+    # The t after which the last row begins; NaN if that row is not to be replaced.
+    cdef double latest
     cdef readonly int64_t n_blurred
 
     def __init__(self, Engine engine not None, cnp.ndarray a not None, cnp.ndarray d not None, cnp.ndarray e not None,
@@ -482,7 +484,8 @@ cdef class Line:
                     add_to(sums + 3 * i, values[query * m + i] - centre[query * m + i], 1.0)
         for i in range(m):
             last[i] = rounded(&means[i])
-        self.emit(0.0, last, sums, m)
+        self.emit(&pencil.bounds, 0.0, last, sums)
+        self.latest = pencil.bounds.low
         if with_meetings:
             self.find_meetings(units, crossings, &pencil.bounds, lists.placement == AVERAGE, latest, n_met)
         # touched[q] is the last crossing at which query q was evaluated anew.
@@ -529,7 +532,10 @@ cdef class Line:
                         return True
                 k += 1
             if changed:
-                self.emit(t_of(key), last, sums, m)
+                self.emit(&pencil.bounds, t_of(key), last, sums)
+        # The last interval, too, may be too narrow.
+        if self.count > 1 and is_close(&pencil.bounds, self.latest, pencil.bounds.high):
+            self.count -= 1
         self.trim()
         return True
 
@@ -605,16 +611,26 @@ cdef class Line:
             if less != NULL:
                 self.sums_data = <double*>less
 
-    cdef inline void emit(self, double t, const double* means, const double* sums, Py_ssize_t m) noexcept nogil:
-        """Append the means after the break t; the first call appends those before all breaks."""
-        cdef Py_ssize_t i, count = self.count
-        self.breaks_data[count] = t
+    cdef inline void emit(self, const tieaware_bounds* bounds, double t, const double* means,
+                          const double* sums) noexcept nogil:
+        """Append the means after the break t; the first call appends those before all breaks.
+
+        If the interval before t is too narrow to count, its row is replaced: the breaks at its ends are one.
+        """
+        cdef Py_ssize_t i, m = self.n_measures, row = self.count
+        cdef bint same = True
+        if row > 0 and is_close(bounds, self.latest, t):
+            row -= 1
+        else:
+            self.breaks_data[row] = t
         for i in range(m):
-            self.means_data[count * m + i] = means[i]
+            self.means_data[row * m + i] = means[i]
+            same = same and row > 0 and (means[i] == self.means_data[(row - 1) * m + i] or means[i] != means[i])
             if self.sums_data != NULL:
-                self.sums_data[(count * m + i) * 2] = sums[3 * i] + sums[3 * i + 1]
-                self.sums_data[(count * m + i) * 2 + 1] = sums[3 * i + 2]
-        self.count = count + 1
+                self.sums_data[(row * m + i) * 2] = sums[3 * i] + sums[3 * i + 1]
+                self.sums_data[(row * m + i) * 2 + 1] = sums[3 * i + 2]
+        self.count = row if same else row + 1
+        self.latest = NAN if same else t
 
     @property
     def breaks(self):

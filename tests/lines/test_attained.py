@@ -162,7 +162,7 @@ def test_scores_whose_rounding_decides_have_values_that_a_t_has(between):
     """Multiples of the smallest number: sums of them are rounded to such multiples, so most tie at most t."""
     rng = np.random.default_rng(3)
     confused = 0
-    for _ in range(60):
+    for _ in range(25):
         shape = 2, int(rng.integers(2, 9))
         labels, a, b = rng.integers(0, 2, shape), *(rng.integers(0, 9, (2, *shape)) * 5e-324)
         evaluator = Evaluator(labels, "AP")
@@ -170,13 +170,13 @@ def test_scores_whose_rounding_decides_have_values_that_a_t_has(between):
         confused += line.steps.n_blurred > 0
         edges = [line.bounds[0], *line.breaks.tolist(), line.bounds[1]]
         for (low, high), mean in zip(itertools.pairwise(edges), line.values[:, 0].tolist(), strict=True):
-            inside = [*points(low, high), *np.linspace(max(low, -99), min(high, 99), 500)[1:-1]]
+            inside = [*points(low, high), *np.linspace(max(low, -99), min(high, 99), 300)[1:-1]]
             found = [[evaluator.score(scores) for scores in forms(a, b, t, between)] for t in inside]
             assert any(max(abs(value - mean) for value in values) < 1e-12 for values in found)
         best, own = line.best(), line.by_query()
         assert evaluator.score(forms(a, b, best.t, between)[0]) == best.value
         np.testing.assert_array_equal(evaluator(forms(a, b, own.t[:, None], between)[0])[:, 0], own.value)
-    assert confused > 50
+    assert confused > 20
 
 
 def test_a_hidden_tie_in_the_middle_is_avoided():

@@ -36,17 +36,18 @@ def test_parts_give_the_values_of_the_whole(many_parts, monkeypatch, bounds):
     labels, a, b = lists(np.random.default_rng(1))
     evaluators = [Evaluator(labels, MEASURES, threads=threads) for threads in (1, 2, 5)]
     lines = [evaluator.along(a, b - a, bounds) for evaluator in evaluators]
-    errors = lines[0].standard_errors()
+    centre = np.full((len(labels), len(MEASURES)), 0.5)
+    sums = lines[0]._pencil.steps(centre=centre).sums
     assert len(lines[0]._pencil._edges()) > 20
     monkeypatch.setattr(crossings, "_FEW", 10**9)
     whole = evaluators[0].along(a, b - a, bounds)
     assert len(whole._pencil._edges()) == 2
     for divided in lines:
-        np.testing.assert_array_equal(divided.breaks, lines[0].breaks)
-        np.testing.assert_array_equal(divided.values, whole.values)
-        np.testing.assert_array_equal(divided.breaks, whole.breaks)
+        np.testing.assert_array_equal(divided.steps.breaks, lines[0].steps.breaks)
+        np.testing.assert_array_equal(divided.steps.means, whole.steps.means)
+        np.testing.assert_array_equal(divided.steps.breaks, whole.steps.breaks)
     # Each part adds up its differences from the centre anew, so their last bits differ.
-    np.testing.assert_allclose(errors, whole.standard_errors(), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(sums, whole._pencil.steps(centre=centre).sums, rtol=1e-9, atol=1e-9)
 
 
 def test_the_best_is_found_without_the_means_of_the_whole_line(many_parts, monkeypatch):

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
-from tieaware.lines.crossings import Pencil, Runs, best_first
+from tieaware.lines.crossings import Runs, best_first
 
 # How many numbers are tried in all; in an interval, how many of the same length, and how many lengths: scores with d
 # digits often meet at decimals with d digits.
@@ -67,18 +67,11 @@ def _central(low: float, high: float) -> tuple[float, float, float]:
     return low + 0.25 * width, low + 0.5 * width, high - 0.25 * width
 
 
-def attempts(pencil: Pencil, found: Runs, sign: float) -> Iterator[tuple[int, float]]:
-    """Yield intervals and numbers inside them, from the best intervals on; at least one."""
+def attempts(found: Runs, sign: float) -> Iterator[tuple[int, float]]:
+    """Yield intervals and numbers inside them, from the best intervals on."""
     low, high, _ = found
-    narrow = pencil.is_narrow(low, high)
-    if narrow.all():
-        narrow[np.argmax(high - low)] = False
-    tried = (
-        (i, t)
-        for i in best_first(found, sign, _IN_ALL).tolist() if not narrow[i]
-        for t in points(float(low[i]), float(high[i]))
-    )  # fmt: skip
-    return islice(tried, _IN_ALL)
+    best = best_first(found, sign, _IN_ALL).tolist()
+    return islice(((i, t) for i in best for t in points(float(low[i]), float(high[i]))), _IN_ALL)
 
 
 def agrees(values: Values, expected: Values) -> npt.NDArray[np.bool_]:

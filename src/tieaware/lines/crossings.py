@@ -123,7 +123,7 @@ class Pencil(NamedTuple):
         """Return the means along the line over some queries, or over all; with a centre, also the sums."""
         edges = self._edges()
         parts = over_items(partial(self._part, included, centre), pairwise(edges), self.prepared.threads)
-        return parts[0] if len(parts) == 1 else self._that_count(_joined(parts, edges[1:-1]), self.low, self.high)
+        return parts[0] if len(parts) == 1 else _joined(parts, edges[1:-1])
 
     def meetings(self) -> Values:
         """Return where more than two documents meet, or documents of several queries: a mean may be highest there."""
@@ -160,24 +160,7 @@ class Pencil(NamedTuple):
         middle = None if centre is None else np.ascontiguousarray(centre, np.float64)
         lines = self.prepared.engine, self.a, self.d, self.e
         line = _lines.Line(*lines, *edges, *self.least_width, mask, middle)
-        return self._that_count(Steps(line.breaks, line.means, line.sums, line.n_blurred), *edges)
-
-    def is_narrow(self, low: Values, high: Values) -> Mask:
-        """Return which intervals are too narrow to count."""
-        width, relative = self.least_width
-        least = width + relative * np.minimum(np.abs(low), np.abs(high)) if relative else width
-        narrow: Mask = np.isfinite(low) & np.isfinite(high) & (high - low <= least)
-        return narrow
-
-    def _that_count(self, steps: Steps, low: float, high: float) -> Steps:
-        """Leave out intervals that are too narrow to count, and breaks at which no mean changes."""
-        edges = np.concatenate(([low], steps.breaks, [high]))
-        narrow = self.is_narrow(edges[:-1], edges[1:])
-        if not narrow.any():
-            return steps
-        if narrow.all():
-            narrow[np.argmax(np.diff(edges))] = False
-        return steps.only(steps.changing(np.flatnonzero(~narrow)))
+        return Steps(line.breaks, line.means, line.sums, line.n_blurred)
 
     def _edges(self) -> list[float]:
         """Divide the line into parts with about as many crossings, however many threads there are: return their ends.
@@ -200,7 +183,8 @@ class Pencil(NamedTuple):
             return [self.low, self.high]
         size = min(max(n_crossings // _FEW_PARTS, _LEAST_CROSSINGS), _MOST_CROSSINGS)
         n_parts = min(2 * -(-n_crossings // (2 * size)), len(t) // 8)
-        gaps = np.flatnonzero(~self.is_narrow(t[:-1], t[1:]))
+        width, relative = self.least_width
+        gaps = np.flatnonzero(np.diff(t) > 2.0 * (width + relative * np.abs(t[1:])))
         places = np.searchsorted(gaps, np.arange(1, n_parts) * len(t) // n_parts)
         after = gaps[np.unique(places[places < len(gaps)])]
         return [self.low, *(0.5 * t[after] + 0.5 * t[after + 1]).tolist(), self.high]

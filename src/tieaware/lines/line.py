@@ -362,7 +362,7 @@ class Line:
         sign = self._sign(column)
         offsets = self._pencil.prepared.offsets
         found = [self._runs_of_query(column, query) for query in range(len(offsets) - 1)]
-        tried = [attempts(self._pencil, each, sign) for each in found]
+        tried = [attempts(each, sign) for each in found]
         t = np.empty(len(found))
         best = np.full((4, len(found)), np.nan)
         best[1] = -sign * np.inf
@@ -577,7 +577,7 @@ class Line:
         sign = self._sign(column)
         low, high, values = found
         chosen = None
-        for i, t in attempts(self._pencil, found, sign):
+        for i, t in attempts(found, sign):
             means = evaluated(t)
             confirmed = bool(agrees(means, values[i]))
             if confirmed or chosen is None or sign * means[0] > sign * chosen.value:
@@ -637,7 +637,7 @@ class Line:
         (1.0, 0.7)
         """
         found = self._runs(column)
-        for i, t in attempts(self._pencil, found, self._sign(column)):
+        for i, t in attempts(found, self._sign(column)):
             yield float(found[2][i]), t
 
     def _runs(self, column: int) -> Runs:
