@@ -82,6 +82,20 @@ def test_breaks_are_crossings_of_documents():
     assert set(line.breaks.tolist()) <= crossings
 
 
+def test_breaks_between_two_systems_do_not_round_their_differences():
+    """Each break is the correctly rounded crossing of (1 - t) a + t b, although b - a is no double."""
+    rng = np.random.default_rng(17)
+    labels, a, b = rng.integers(0, 3, 30), rng.random(30) ** 9, rng.random(30)
+    line = Evaluator(labels, ["AP"]).between(a, b)
+    starts, ends = [Fraction(score) for score in a.tolist()], [Fraction(score) for score in b.tolist()]
+    slopes = [end - start for start, end in zip(starts, ends, strict=True)]
+    crossings = {
+        float((starts[j] - starts[i]) / (slopes[i] - slopes[j])) for i in range(30) for j in range(30) if i != j
+    }
+    assert len(line.breaks) > 50
+    assert set(line.breaks.tolist()) <= crossings
+
+
 # Differences of numbers of different sizes have digits that one double cannot hold. Products of tiny numbers underflow.
 extremes = st.sampled_from(
     [0.0, 1.0, -3.0, 1e-300, 2.2250738585072e-309, 5e-324, 1.5131102435039101e-178, 8.3e-55, 1e100, -7e119]

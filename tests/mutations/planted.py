@@ -231,6 +231,19 @@ FAULTS = (
         ("tests/runtime/test_threads.py",),
     ),
     Fault(
+        "narrow intervals of lines count", "ext/engine/_lines.pyx", "if row > 0 and is_close(bounds, self.latest, t):",
+        "if False:", ("tests/lines/test_attained.py",),
+    ),
+    Fault(
+        "the directions of lines are rounded", "src/tieaware/lines/crossings.py", "(b - (d - rounded)) + (-a - rounded)",
+        "np.zeros(len(d))", ("tests/lines/test_line.py",),
+    ),
+    Fault(
+        "the middle of an interval is taken unseen", "src/tieaware/lines/attained.py",
+        "agreeing: npt.NDArray[np.bool_] = (values == values[0]).all(axis=0) & near | np.isnan(values[0])",
+        "agreeing = near | True", ("tests/lines/test_attained.py",),
+    ),
+    Fault(
         "trec_eval's order is ascending", "src/tieaware/ties.py", 'by_document="descending",',
         'by_document="ascending",', (VALUES,),
     ),
