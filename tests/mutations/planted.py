@@ -235,8 +235,8 @@ FAULTS = (
         "if False:", ("tests/lines/test_attained.py",),
     ),
     Fault(
-        "the directions of lines are rounded", "src/tieaware/lines/crossings.py", "(b - (d - rounded)) + (-a - rounded)",
-        "np.zeros(len(d))", ("tests/lines/test_line.py",),
+        "the directions of lines are rounded", "src/tieaware/lines/crossings.py",
+        "(b - (d - rounded)) + (-a - rounded)", "np.zeros(len(d))", ("tests/lines/test_line.py",),
     ),
     Fault(
         "the middle of an interval is taken unseen", "src/tieaware/lines/attained.py",
