@@ -535,7 +535,7 @@ cdef class Line:
                 self.emit(&pencil.bounds, t_of(key), last, sums)
         # The last interval, too, may be too narrow.
         if self.count > 1 and is_close(&pencil.bounds, self.latest, pencil.bounds.high):
-            self.count -= 1
+            self.count = self.count - 1
         self.trim()
         return True
 
@@ -547,7 +547,7 @@ cdef class Line:
         other to count as apart. Two weighted documents that cross have two crossings. If tied documents are placed by
         label, the values of several queries may be at their highest where these have crossings at the same time.
         """
-        cdef Py_ssize_t e, query
+        cdef Py_ssize_t e, query, found = 0
         cdef uint64_t key
         cdef int64_t before
         cdef double t
@@ -570,9 +570,10 @@ cdef class Line:
                 )
             if not is_average and e > 0 and units.query[crossings.change[e - 1] >> 1] != query:
                 meets = meets or is_close(bounds, t_of(crossings.key[e - 1]), t)
-            if meets and (self.n_meetings == 0 or self.meetings_data[self.n_meetings - 1] != t):
-                self.meetings_data[self.n_meetings] = t
-                self.n_meetings += 1
+            if meets and (found == 0 or self.meetings_data[found - 1] != t):
+                self.meetings_data[found] = t
+                found += 1
+        self.n_meetings = found
 
     cdef inline void view(self, Units* units, Py_ssize_t query, Py_ssize_t n_weightings, const Groups* condensed,
                           Groups* groups) noexcept nogil:
