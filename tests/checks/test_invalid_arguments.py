@@ -13,7 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tieaware
-from tieaware import Evaluator, InputError, Qrels, Run, experiments
+from tieaware import Evaluator, InputError, Qrels, Run, experiments, retrieval, samples
+from tieaware.inputs.matrix import read_matrix
+from tieaware.integrations.elliot import read_recommendations
+from tieaware.integrations.nearest_neighbours import read_neighbours, read_vectors
 from tieaware.precision import worst_cases
 
 nan = float("nan")
@@ -239,6 +242,35 @@ def test_a_set_of_measures_is_refused():
 def test_the_error_for_lists_of_different_lengths_suggests_group(entry_point, ragged):
     expected = "lists of different lengths must be concatenated, with their lengths given as group"
     assert expected in message_of(entry_point, ragged)
+
+
+RESULTS = tieaware.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "AP")
+EXPERIMENT = experiments.tie_prevalence({"q": {"d": 1.0}})
+INDEX = retrieval.Index.from_tokens([[0]], ["a"])
+TAKE_PATHS = {
+    "read_run": tieaware.read_run, "read_qrels": tieaware.read_qrels, "Results.load": tieaware.Results.load,
+    "Results.save": RESULTS.save, "Results.to_csv": RESULTS.to_csv, "Run.write": Run.from_dict({"q": {"d": 1}}).write,
+    "evaluate": lambda path: tieaware.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "AP", out=path),
+    "Experiment.write": EXPERIMENT.write, "Drawing.save": next(iter(EXPERIMENT.drawings().values())).save,
+    "Table.to_csv": EXPERIMENT.table().to_csv, "Table.to_parquet": EXPERIMENT.table().to_parquet,
+    "Index.load": retrieval.Index.load, "Index.save": INDEX.save, "is_index_file": retrieval.is_index_file,
+    "read_documents": lambda path: list(retrieval.read_documents(path)), "read_topics": retrieval.read_topics,
+    "read_quality": retrieval.read_quality, "read_matrix": read_matrix, "read_neighbours": read_neighbours,
+    "read_vectors": read_vectors, "read_recommendations": read_recommendations, "load": samples.load,
+    "write": lambda path: samples.write(samples.load(), path),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TAKE_PATHS)
+def test_only_text_is_a_path(name, tmp_path, monkeypatch):
+    """Python's open() takes the number of an open file, which it closes at the end: True is standard output."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "open").touch()
+    with open("open", "rb+") as file:
+        for path in (file.fileno(), True, 1, 3.5, b"x", b"", "", "a\0b", "\ud800"):
+            message_of(TAKE_PATHS[name], path)
+        os.fstat(file.fileno())
+    assert os.listdir() == ["open"]
 
 
 def test_arguments_after_the_measures_must_be_given_by_name():

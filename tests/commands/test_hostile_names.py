@@ -242,9 +242,7 @@ def test_data_frames_refuse_names_that_are_not_utf_8(results):
 
 def test_a_file_name_with_a_nul_byte_is_an_error(results, experiment, tmp_path):
     path = str(tmp_path / "a\0b.npz")
-    with pytest.raises(InputError, match=r"folder: .* is not the name of a folder"):
-        experiment.write(path)
-    for write in (experiment.to_csv, results.save):
+    for write in (experiment.write, experiment.to_csv, results.save):
         with pytest.raises(InputError, match="embedded null "):
             write(path)
     with pytest.raises(InputError, match="embedded null "):

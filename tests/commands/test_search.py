@@ -385,7 +385,7 @@ def status_of(arguments):
         ("search index t.trec --topic-part narrative", "t.trec: no topic has a narrative"),
         ("search index empty.trec", "empty.trec: the file has no topics"),
         ("search d.tsv t.tsv", "d.tsv: not an index; tieaware index d.tsv --out INDEX makes one of documents"),
-        ("search nowhere t.tsv", "nowhere: No such file or directory"),
+        ("search nowhere t.tsv", "nowhere: the file cannot be read: No such file or directory"),
         ("search index t.tsv --method Champion", "--method: unknown method 'Champion'; did you mean Champions or"),
         ("search index t.tsv --method Champions(r=0)", "--method: r of Champions(r=0): expected a whole number"),
         ("search index t.tsv --method Champions(r=1,r=2)", "--method: r is given 2 times in 'Champions(r=1,r=2)'"),

@@ -316,7 +316,7 @@ def test_unfinished_files_of_killed_processes_are_removed(tmp_path):
     assert (made / "cut.csv").exists()
     _Lines().drawings()["crossing"].save(tmp_path / "a.svg")
     assert {path.name for path in tmp_path.iterdir() if path.name[0] == "."} == {".mine", ".unfinished-link"}
-    with pytest.raises(InputError, match="folder: '' is not the name of a folder"):
+    with pytest.raises(InputError, match="folder: the path is empty"):
         _Lines().write("")
 
 

@@ -1,5 +1,6 @@
 """Recall at k of nearest-neighbour search: the formulas of two benchmarks, ties in truth and answers, and files."""
 
+import os
 from itertools import permutations
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from tieaware import InputError
 from tieaware.integrations.nearest_neighbours import (
     Neighbours,
     hits,
+    neighbour_files,
     read_neighbours,
     read_vectors,
     recall,
@@ -19,6 +21,7 @@ from tieaware.integrations.nearest_neighbours import (
 )  # fmt: skip
 
 h5py = pytest.importorskip("h5py")
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 
 
 def by_big_ann(ids, distances, answers, k):
@@ -265,6 +268,125 @@ def test_unusable_arrays_in_hdf5(tmp_path, values, message):
     with pytest.raises(InputError) as error:
         read_neighbours(tmp_path / "a.h5")
     assert str(error.value) == f"{tmp_path / 'a.h5'}: {message}"
+
+
+def cutting(monkeypatch, owner, name, path, size):
+    """Let another process cut the file to this size just before a function runs."""
+    function = getattr(owner, name)
+
+    def cut(*arguments, **options):
+        os.truncate(path, size)
+        return function(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, cut)
+
+
+@pytest.mark.parametrize("suffix", [".bin", ".ivecs"])
+def test_a_file_that_is_cut_while_it_is_read_is_refused(tmp_path, monkeypatch, searched, suffix):
+    """If the file were mapped into memory, SIGBUS would end the process."""
+    path = tmp_path / f"truth{suffix}"
+    rows = vecs(searched.ids) if suffix == ".ivecs" else np.uint32([300, 40]).tobytes() + searched.ids.tobytes()
+    path.write_bytes(rows)
+    cutting(monkeypatch, neighbour_files.RegularFile, "read", path, 100)
+    with pytest.raises(InputError, match=f"{path}: the file was cut while it was read: [0-9,]+ bytes are missing"):
+        read_neighbours(path)
+
+
+def test_an_hdf5_file_that_is_cut_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    """HDF5 returns zeros for the missing numbers."""
+    path = tmp_path / "truth.h5"
+    with h5py.File(path, "w") as file:
+        file["neighbors"] = np.arange(1_000_000).reshape(1000, 1000)
+    cutting(monkeypatch, neighbour_files, "_read_array", path, 1_000_000)
+    with pytest.raises(InputError, match=f"{path}: the file has changed while it was read"):
+        read_neighbours(path)
+
+
+@needs_pipes
+@pytest.mark.parametrize("name", ["truth.bin", "truth.ivecs", "truth.h5"])
+def test_pipes_are_not_waited_for(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match="the file cannot be read: it is a folder, a pipe or a device"):
+        read_neighbours(tmp_path / name)
+
+
+IDS = np.arange(60, dtype=np.int32).reshape(6, 10)
+
+
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {}, {"chunks": (4, 4)}, {"chunks": (100, 100), "maxshape": (None, None)}, {"compression": "lzf"},
+        {"compression": "gzip", "shuffle": True, "fletcher32": True, "chunks": (4, 4)},
+    ],
+)  # fmt: skip
+def test_arrays_in_hdf5_however_they_are_stored(tmp_path, libver, options):
+    """Real ids differ, but those that compress best are read, too: an array of zeros."""
+    with h5py.File(tmp_path / "a.h5", "w", libver=libver) as file:
+        file.create_dataset("neighbors", data=IDS, **options)
+        options = options and {**options, "chunks": (3000, 400)}
+        file.create_dataset("distances", data=np.zeros((3000, 400)), **options)
+    found = read_neighbours(tmp_path / "a.h5")
+    np.testing.assert_array_equal(found.ids, IDS)
+    np.testing.assert_array_equal(found.distances, np.zeros((3000, 400)))
+
+
+def in_other_files(kind, file, folder):
+    """Make an array "neighbors" whose numbers are in another file, or elsewhere in this one."""
+    other, pipe = folder / "other.h5", folder / "pipe.h5"
+    with h5py.File(other, "w") as stored:
+        stored["a"] = IDS
+    os.mkfifo(pipe)
+    if kind == "external":
+        file.create_dataset("neighbors", shape=IDS.shape, dtype=IDS.dtype, external=[(str(other), 0, IDS.nbytes)])
+    elif kind == "virtual":
+        layout = h5py.VirtualLayout(IDS.shape, IDS.dtype, maxshape=(None, 10))
+        source = h5py.VirtualSource(str(pipe), "a", IDS.shape, maxshape=(None, 10))
+        layout[: h5py.h5s.UNLIMITED] = source[: h5py.h5s.UNLIMITED]
+        file.create_virtual_dataset("neighbors", layout)
+    elif kind == "external link":
+        file["neighbors"] = h5py.ExternalLink(str(pipe), "/a")
+    else:
+        file["neighbors"] = h5py.SoftLink("/neighbors")
+
+
+@needs_pipes
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("external", "'neighbors' is stored in other files: copy the array into this file"),
+        ("virtual", "'neighbors' is stored in other files: copy the array into this file"),
+        ("external link", "'neighbors' is a link to another place: copy the array into the file"),
+        ("soft link", "'neighbors' is a link to another place: copy the array into the file"),
+    ],
+)
+def test_hdf5_files_lead_to_no_other_file(tmp_path, kind, problem):
+    """HDF5 would return the bytes of the other file as ids, or wait for the pipe."""
+    with h5py.File(tmp_path / "a.h5", "w", libver="latest") as file:
+        in_other_files(kind, file, tmp_path)
+    with pytest.raises(InputError) as error:
+        read_neighbours(tmp_path / "a.h5")
+    assert str(error.value) == f"{tmp_path / 'a.h5'}: {problem}"
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": (1000, 800)}, {"chunks": (1000, 800), "compression": "gzip"}])
+@pytest.mark.parametrize("written", [0, 1000])
+def test_arrays_in_hdf5_that_are_not_stored_are_refused_before_memory_is_taken(tmp_path, options, written):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        array = file.create_dataset("neighbors", shape=(10**9, 800), dtype="i8", **options)
+        if "chunks" in options:
+            array[:written] = 7
+    with pytest.raises(InputError, match=r"'neighbors' is not complete: an array of 6,400,000,000,000 bytes, of which"):
+        read_neighbours(tmp_path / "a.h5")
+
+
+@pytest.mark.parametrize("options", [{"scaleoffset": 0}, {"compression": "szip"}])
+def test_filters_that_crash_on_wrong_parameters_are_refused(tmp_path, options):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("neighbors", data=IDS, **options)
+    with pytest.raises(InputError, match="'neighbors' has filters that are not read: store it with gzip, lzf or no"):
+        read_neighbours(tmp_path / "a.h5")
 
 
 @given(

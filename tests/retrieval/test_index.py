@@ -1,5 +1,6 @@
 """The index: its postings against a plain count, all its constructors, and intact, truncated and malicious files."""
 
+import os
 import pickle
 from collections import Counter
 
@@ -12,7 +13,8 @@ from scipy.sparse import csc_array, csr_array
 from support.forged_index import save_forged
 
 from tieaware.errors import InputError
-from tieaware.retrieval import Analyzer, Index
+from tieaware.inputs.files import RegularFile
+from tieaware.retrieval import Analyzer, Index, is_index_file
 from tieaware.retrieval.postings import postings_of
 
 
@@ -149,6 +151,37 @@ def test_a_truncated_or_changed_file_is_refused(tmp_path):
         assert same(index, read)
         n_padding += 1
     assert n_padding < 0.2 * len(intact)
+
+
+def test_a_file_that_is_cut_or_changed_while_it_is_open(tmp_path, monkeypatch):
+    """An index that is loaded needs its file no longer. If it were mapped into memory, SIGBUS would end the process."""
+    path = tmp_path / "i"
+    index = Index.build([(f"d{i}", f"a b{i}") for i in range(2000)], analyzer=str.split)
+    index.save(path)
+    loaded = Index.load(path)
+    path.write_bytes(b"\xff" * 100_000)
+    path.write_bytes(b"")
+    assert same(index, loaded)
+    index.save(path)
+    read = RegularFile.read
+
+    def cut(file, n, *arguments):
+        if n > 1000:
+            os.truncate(path, 1000)
+        return read(file, n, *arguments)
+
+    monkeypatch.setattr(RegularFile, "read", cut)
+    with pytest.raises(InputError, match=r"i: the file was cut while it was read: [0-9,]+ bytes are missing"):
+        Index.load(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_no_index(tmp_path):
+    """Reading the first bytes of a pipe would take them from the reader that comes next, or wait for a writer."""
+    os.mkfifo(tmp_path / "i")
+    assert not is_index_file(tmp_path / "i")
+    with pytest.raises(InputError, match=r"the file cannot be read: it is a folder, a pipe or a device"):
+        Index.load(tmp_path / "i")
 
 
 @pytest.mark.parametrize(

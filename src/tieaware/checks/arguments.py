@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sized
 from itertools import islice
@@ -9,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tieaware.errors import InputError
+from tieaware.errors import InputError, printable
 
 Value = TypeVar("Value")
 Choice = TypeVar("Choice", bound=str)
@@ -127,6 +128,25 @@ def threshold(where: str, value: Any, least: int = 0, most: int = 2**31) -> int 
     except InputError:
         raise unexpected(where, f"a number from {least:,} to {most:,}", shown(value)) from None
     return int(converted) if converted == int(converted) else converted
+
+
+def path_text(argument: str, value: Any) -> str:
+    """Check that a value is the path of a file or folder, and return it as text.
+
+    Python's own functions also take the number of an open file, which they close at the end: True is standard output.
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise unexpected(argument, "a path", shown(value))
+    text = os.fsdecode(value)
+    if not text:
+        raise InputError(argument, "the path is empty")
+    if "\0" in text:
+        raise InputError(printable(text), "a path cannot have an embedded null character", argument=argument)
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise InputError(printable(text), "the path cannot be encoded for the file system", argument=argument) from None
+    return text
 
 
 def sequence(where: str, value: Any, of: str) -> tuple[Any, ...]:

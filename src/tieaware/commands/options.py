@@ -19,7 +19,7 @@ from tieaware.measures import listed_measures, parse_measure
 from tieaware.output.tables import FORMATS, Table, counted
 from tieaware.results import Results
 from tieaware.runtime.progress import stage
-from tieaware.runtime.remote_paths import check_folder, check_local
+from tieaware.runtime.remote_paths import check_folder, local_path
 from tieaware.ties import RULES
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def local_file(text: str) -> str:
     """Check that a path of an output is not empty and not remote, and return it."""
     if not text:
         raise argparse.ArgumentTypeError("expected a file name, found ''")
-    return _checked(check_local, text)
+    return _checked(local_path, text)
 
 
 def checked_folder(text: str) -> str:
@@ -205,7 +205,7 @@ def checked_folder(text: str) -> str:
     return _checked(check_folder, local_file(text))
 
 
-def _checked(check: Callable[[str], None], path: str) -> str:
+def _checked(check: Callable[[str], object], path: str) -> str:
     """Return the path of an output; if the check fails, raise the error by which argparse names the option."""
     try:
         check(path)

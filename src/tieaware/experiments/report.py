@@ -15,15 +15,12 @@ from tieaware.experiments.evaluating import progress
 from tieaware.experiments.page import Report, on_page, page
 from tieaware.runtime.atomic_files import unfinished_folder
 from tieaware.runtime.extras import load
-from tieaware.runtime.remote_paths import check_local
+from tieaware.runtime.remote_paths import local_path
 
 
 def write(report: Report, folder: str | os.PathLike[str]) -> None:
     """Write the files of a report into a folder. After an error, none of them is written."""
-    if not os.fspath(folder) or "\0" in os.fsdecode(folder):
-        raise InputError("folder", f"{os.fspath(folder)!r} is not the name of a folder")
-    check_local(folder)
-    target = Path(folder)
+    target = Path(local_path(folder, "folder"))
     try:
         target.mkdir(parents=True, exist_ok=True)
         with unfinished_folder(target) as made:

@@ -10,11 +10,15 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
-from tieaware.checks.arguments import shown, unexpected
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.checks.arguments import path_text, shown, unexpected
 from tieaware.errors import InputError, printable
 from tieaware.inputs.remote_files import remote_problem
 from tieaware.runtime.progress import stage
@@ -433,6 +437,55 @@ class RawFile(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Write the next bytes to the beginning of `buffer`; return their number, which is 0 at the end of the file."""
         return self.stream.read_into(memoryview(buffer).cast("B"))
+
+
+class RegularFile:
+    """A regular file that is open for reading, with its size in bytes.
+
+    Its content is read, not mapped into memory: if another process cuts a mapped file, the process that reads it ends.
+    """
+
+    def __init__(self, file: io.FileIO, name: str) -> None:
+        self._file = file
+        self._name = name
+        self.size: int = os.fstat(file.fileno()).st_size
+
+    def check_size(self) -> None:
+        """Raise InputError if the file has another size than when it was opened."""
+        if os.fstat(self._file.fileno()).st_size != self.size:
+            raise InputError(self._name, "the file has changed while it was read")
+
+    def read(self, n: int, dtype: npt.DTypeLike = np.uint8, at: int = 0) -> npt.NDArray[Any]:
+        """Return n numbers, of which the first is at this offset; raise InputError if the file has been cut."""
+        numbers = np.empty(n, dtype)
+        rest = numbers.view(np.uint8).data
+        self._file.seek(at)
+        while rest:
+            n_read = self._file.readinto(rest)
+            if not n_read:
+                raise InputError(self._name, f"the file was cut while it was read: {len(rest):,} bytes are missing")
+            rest = rest[n_read:]
+        return numbers
+
+
+@contextmanager
+def regular_file(path: str | os.PathLike[str]) -> Iterator[RegularFile]:
+    """Open a regular file for reading.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or is a folder, a pipe or a device.
+    """
+    text, name = path_text("path", path), source_name(path)
+    try:
+        # Opening a pipe would wait until another process writes to it.
+        if not stat.S_ISREG(os.stat(text).st_mode):
+            raise InputError(name, "the file cannot be read: it is a folder, a pipe or a device")
+        with open(text, "rb", buffering=0) as file:
+            yield RegularFile(file, name)
+    except OSError as error:
+        raise InputError(name, f"the file cannot be read: {reason(error)}") from None
 
 
 def state_of(path: object) -> tuple[int, int] | None:

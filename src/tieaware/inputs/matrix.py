@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieaware.checks.arguments import shown, unexpected
+from tieaware.checks.arguments import path_text, shown, unexpected
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 
@@ -37,9 +37,9 @@ def read_matrix(path: str | os.PathLike[str]) -> Matrix:
         The file cannot be read, a line does not have exactly one finite number for each system, or two systems have the
         same name. The message names the file and the line.
     """
-    name = os.fsdecode(path)
+    name = path_text("path", path)
     try:
-        with open(path, newline="", encoding="utf-8", errors="surrogateescape") as file:
+        with open(name, newline="", encoding="utf-8", errors="surrogateescape") as file:
             lines = csv.reader(file)
             systems = tuple(cell.strip() for cell in next(lines, ()))
             if not systems:

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from tieaware.checks.arguments import path_text
 from tieaware.checks.arrays import Integers, Offsets, Scores
 from tieaware.checks.attributes import HintedColumns
 from tieaware.checks.keywords import keywords_elsewhere
@@ -153,12 +154,13 @@ class RunExports(HintedColumns):
         q1 Q0 d1 2 1.5 bm25
         q1 Q0 d3 3 1.5 bm25
         """
-        if os.fsdecode(path).endswith(".parquet"):
-            data_frames.write_parquet(self._columns(), path)
+        name = path_text("path", path)
+        if name.endswith(".parquet"):
+            data_frames.write_parquet(self._columns(), name)
             return
-        check_ending(os.fsdecode(path))
+        check_ending(name)
         self._check_trec()
-        with whole_file(path) as raw, _compressed(raw, path) as file:
+        with whole_file(name) as raw, _compressed(raw, name) as file:
             for lines in self._trec_chunks():
                 file.write(lines)
 
@@ -215,9 +217,9 @@ def check_ending(path: str) -> None:
 
 
 @contextmanager
-def _compressed(file: IO[bytes], path: str | os.PathLike[str]) -> Iterator[Any]:
+def _compressed(file: IO[bytes], path: str) -> Iterator[Any]:
     """Return a file that compresses what is written to it, as the ending of the path asks for."""
-    ending = os.path.splitext(os.fsdecode(path))[1]
+    ending = os.path.splitext(path)[1]
     if ending == ".gz":
         import gzip
 

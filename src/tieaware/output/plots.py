@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tieaware.checks.arguments import unexpected
+from tieaware.checks.arguments import path_text, unexpected
 from tieaware.runtime.atomic_files import whole_file
 from tieaware.runtime.extras import load
 
@@ -93,7 +93,7 @@ class Drawing:
         """
         figure = self._laid_out()
         known = sorted(figure.canvas.get_supported_filetypes())
-        for path in (os.fsdecode(given) for given in paths):
+        for path in [path_text("paths", given) for given in paths]:
             suffix = os.path.splitext(path)[1].lower()
             if suffix[1:] not in known:
                 raise unexpected(path, f"one of .{', .'.join(known)}", suffix or "no suffix")

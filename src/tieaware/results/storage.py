@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware._version import __version__
-from tieaware.checks.arguments import is_integer, shown
+from tieaware.checks.arguments import is_integer, path_text, shown
 from tieaware.checks.arrays import Values
 from tieaware.engine.views import CHANCE, SPREAD
 from tieaware.errors import InputError
@@ -61,7 +61,7 @@ def write(fields: Mapping[str, Any], path: str | os.PathLike[str], key: dict[str
 
     `key` is an additional dict that the file stores and `read_with_key` returns. JSON must be able to represent it.
     """
-    name = os.fsdecode(path)
+    name = path_text("path", path)
     suffix = os.path.splitext(name)[1].lower()
     if suffix not in _WRITERS:
         hint = "; to_csv(path) writes a CSV file" if suffix == ".csv" else ""
@@ -92,7 +92,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def read_with_key(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Read a file that `write` wrote: the fields of Results by name, and the key, or None if it has no key."""
-    name = os.fsdecode(path)
+    name = path_text("path", path)
     try:
         with open(path, "rb") as file:
             magic = file.read(4)

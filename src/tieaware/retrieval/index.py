@@ -251,7 +251,7 @@ class Index:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, analyzer: Analysis | None = None) -> Index:
-        """Open an index that `save` wrote; its postings are memory-mapped.
+        """Read an index that `save` wrote.
 
         Parameters
         ----------

@@ -1,7 +1,8 @@
-"""The file format of an index: a JSON header, then the arrays as they are in memory, so that they can be memory-mapped.
+"""The file format of an index: a JSON header, then the arrays as they are in memory.
 
-Files are written atomically. `read` verifies a checksum and the range of all numbers. The file may be damaged or
-malicious, and no number in it may lead a kernel to access memory outside the arrays.
+Files are written atomically. `read` copies a file into memory, and verifies a checksum and the range of all numbers.
+The file may be damaged or malicious, and no number in it may lead a kernel to access memory outside the arrays. If it
+were mapped into memory, a process that changes or cuts it could still do so after the checks.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware._version import __version__
+from tieaware.checks.arguments import path_text
 from tieaware.checks.arrays import Values, as_offsets
 from tieaware.errors import InputError
-from tieaware.inputs.files import source_name
+from tieaware.inputs.files import RegularFile, regular_file, source_name
 from tieaware.kernels import _postings
 from tieaware.lists.identifiers import Identifiers
 from tieaware.retrieval.analysis import Analysis, Analyzer
@@ -81,24 +83,26 @@ def is_index_file(path: str | os.PathLike[str]) -> bool:
     >>> is_index_file("collection.trec")
     False
     """
+    checked = path_text("path", path)
     try:
-        with open(path, "rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except OSError:
+        with regular_file(checked) as file:
+            return _start(file) == _MAGIC
+    except InputError:
         return False
 
 
 def read(path: str | os.PathLike[str]) -> Content:
-    """Open a file that `write` wrote; see `Index.load`."""
+    """Read a file that `write` wrote; see `Index.load`."""
     name = source_name(path)
+    with regular_file(path) as file:
+        # A large file of another kind is not read.
+        content = file.read(file.size if _start(file) == _MAGIC else 0)
+    content.flags.writeable = False
     try:
-        content = np.memmap(path, np.uint8, "r")
         header, start = _header(content)
         if header["version"] <= _VERSION:
-            return _content(header, _mapped(content, header, start))
+            return _content(header, _split(content, header, start))
         written_by = f"tieaware {header['tieaware']} wrote it in version {header['version']} of the format"
-    except OSError as error:
-        raise InputError(name, error.strerror or str(error)) from None
     except (
         InputError, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError
     ) as error:  # fmt: skip
@@ -138,16 +142,19 @@ def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> in
 
 def _header(content: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
     """Return the header, and the offset at which it ends."""
-    magic = content[: len(_MAGIC)].tobytes()
-    if magic != _MAGIC:
-        raise ValueError(f"the file begins with {magic[:8]!r}")
+    if not len(content):
+        raise ValueError("it begins like a file of another kind")
     start = len(_MAGIC) + 8
     stop = start + int.from_bytes(content[len(_MAGIC) : start].tobytes(), "little")
     return json.loads(content[start:stop].tobytes()), stop
 
 
-def _mapped(content: NDArray[np.uint8], header: Mapping[str, Any], start: int) -> dict[str, NDArray[Any]]:
-    """Return the arrays as views of the memory-mapped file."""
+def _start(file: RegularFile) -> bytes:
+    return file.read(min(file.size, len(_MAGIC))).tobytes()
+
+
+def _split(content: NDArray[np.uint8], header: Mapping[str, Any], start: int) -> dict[str, NDArray[Any]]:
+    """Return the arrays as views of the content of the file."""
     arrays: dict[str, NDArray[Any]] = {}
     for name, dtype, n in header["arrays"]:
         if dtype not in _TYPES or not 0 <= n <= len(content):
@@ -156,7 +163,7 @@ def _mapped(content: NDArray[np.uint8], header: Mapping[str, Any], start: int) -
         stop = start + n * np.dtype(dtype).itemsize
         if stop > len(content):
             raise ValueError("the file is truncated")
-        arrays[name] = np.asarray(content[start:stop]).view(dtype)
+        arrays[name] = content[start:stop].view(dtype)
         start = stop
     if header["digest"] != _digest(header, arrays):
         raise ValueError("the checksum does not match the content")

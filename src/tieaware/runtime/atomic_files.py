@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import IO
 
 from tieaware.errors import InputError
-from tieaware.runtime.remote_paths import check_local
+from tieaware.runtime.remote_paths import local_path
 
 _UNFINISHED = ".unfinished-"
 # On Windows, a process that made a temporary folder keeps this file in it open while it uses the folder.
@@ -116,11 +116,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     import shutil
 
-    check_local(path)
-    try:
-        target = os.path.realpath(os.fsdecode(path))
-    except ValueError as error:
-        raise InputError(os.fsdecode(path), str(error)) from None
+    text = local_path(path)
+    target = os.path.realpath(text)
     try:
         if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
             with open(target, "wb") as file:
@@ -138,4 +135,4 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 shutil.copymode(target, unfinished)
             os.replace(unfinished, target)
     except OSError as error:
-        raise InputError(os.fsdecode(path), error.strerror or str(error)) from None
+        raise InputError(text, error.strerror or str(error)) from None

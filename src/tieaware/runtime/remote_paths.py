@@ -9,7 +9,7 @@ import os
 import re
 from typing import NamedTuple
 
-from tieaware.checks.arguments import unexpected
+from tieaware.checks.arguments import path_text, unexpected
 from tieaware.errors import InputError, printable
 
 _URL = re.compile(r"(s3a?|gs|gcs|hf|https?|ftp|abfss?|az|adl|wasbs?|hdfs|r2|file):(/+)(.+)", re.DOTALL)
@@ -52,12 +52,12 @@ def url_in(path: str) -> Url | None:
     return Url(scheme, f"{scheme}:{slashes}{rest}", rest)
 
 
-def check_local(path: str | os.PathLike[str]) -> None:
-    """Raise InputError if the path of an output is a URL."""
-    text = os.fsdecode(path)
+def local_path(path: str | os.PathLike[str], argument: str = "path") -> str:
+    """Return the path of an output as text; raise InputError if it is no path, or a URL."""
+    text = path_text(argument, path)
     url = url_in(text)
     if url is None:
-        return
+        return text
     if url.local_path is not None:
         raise InputError(printable(text), f"write the path instead of a URL: {url.local_path}")
     raise InputError(printable(text), "tieaware writes to local files only: choose a local path, and copy it there")
@@ -65,11 +65,10 @@ def check_local(path: str | os.PathLike[str]) -> None:
 
 def check_folder(path: str | os.PathLike[str], argument: str = "out") -> None:
     """Raise InputError if the path of an output folder is a URL, a file, or looks like the name of a file."""
-    check_local(path)
-    text = os.fsdecode(path)
-    if os.path.isdir(path):
+    text = local_path(path, argument)
+    if os.path.isdir(text):
         return
-    if os.path.exists(path):
+    if os.path.exists(text):
         raise InputError(argument, f"{printable(text)} is a file, not a folder")
     if os.path.splitext(text)[1] in _FILE_SUFFIXES:
         raise unexpected(argument, "a folder", f"{printable(text)}, the name of a file")

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
-from tieaware.runtime.remote_paths import check_local
+from tieaware.checks.arguments import path_text
+from tieaware.runtime.remote_paths import local_path
 from tieaware.samples.generator import RUN_NAMES, Collection
 
 
@@ -20,8 +21,7 @@ def write(collection: Collection, folder: str | os.PathLike[str], *, compress: b
     compressed with xz, and its name ends in ``.xz``. The folder must not exist, else FileExistsError is raised; it
     appears only when it is complete.
     """
-    check_local(folder)
-    folder = Path(folder).absolute()
+    folder = Path(local_path(folder, "folder")).absolute()
     if folder.exists():
         raise FileExistsError(f"{folder}: the folder already exists")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -72,8 +72,8 @@ def load(folder: str | os.PathLike[str] | None = None) -> Collection:
     >>> set(load().runs["constant"]["q101"].values())
     {1.0}
     """
-    folder = sample_files() if folder is None else Path(folder)
-    if isinstance(folder, Path) and not folder.exists():
+    folder = sample_files() if folder is None else Path(path_text("folder", folder))
+    if not folder.exists():
         raise FileNotFoundError(f"no folder {str(folder)!r}: load() reads the sample, load(folder) what write() wrote")
     topics = dict(line.split("\t") for line in _lines(folder / "topics.tsv"))
     qrels: dict[str, dict[str, int]] = {}
