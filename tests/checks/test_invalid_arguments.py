@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from abc import ABCMeta
+from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 from time import perf_counter
@@ -271,6 +273,57 @@ def test_only_text_is_a_path(name, tmp_path, monkeypatch):
             message_of(TAKE_PATHS[name], path)
         os.fstat(file.fileno())
     assert os.listdir() == ["open"]
+
+
+METHODS = [each for each in map(vars(retrieval).get, retrieval.__all__) if issubclass(type(each), ABCMeta)]
+METHODS.remove(retrieval.Method)
+LAYERS = retrieval.Index.build(
+    [(f"d{i}", {"title": "a tie", "body": "of b" + " c" * (i % 3)}) for i in range(9)], analyzer=str.split,
+    quality=np.linspace(0, 1, 9),
+)  # fmt: skip
+LARGE = (2**31 - 1, 2**31, 2**40, 2**62, 2**63 - 1, 2**63, 2**64, 10**400)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_large_number_is_a_parameter_of_a_method_or_a_one_line_error(method):
+    """Every parameter, whatever it is, gets every number, and so does the number of documents."""
+    for name in ("k", *(field.name for field in fields(method))):
+        for value in LARGE:
+            given_here, k = ({}, value) if name == "k" else ({name: value}, 3)
+            made = value_of(lambda given_here=given_here: method(**given_here))
+            for whole_ties in (False, True) if made else ():
+                found = value_of(lambda: made.search(LAYERS, {"q": "tie c"}, k, whole_ties=whole_ties))  # noqa: B023
+                assert found is None or len(found.queries) == 1
+
+
+@pytest.mark.parametrize("index", [[], [LAYERS], None, "index", 3, {}, object()])
+def test_only_an_index_is_searched(index):
+    calls = [
+        *(call for made in (method() for method in METHODS) for call in (
+            lambda made=made: made.search(index, {"q": "tie"}), lambda made=made: made.counted(index, {}),
+            lambda made=made: made.searcher(index, 3, False),
+        )),
+        lambda: retrieval.Thesaurus(index), lambda: retrieval.parse_query(index, "tie"),
+        lambda: retrieval.rocchio(index, {"q": "tie"}, {"q": {"d": 1}}), lambda: retrieval.ide_dec_hi(index, {}, {}),
+        lambda: retrieval.smallest_windows(index, "tie", [0]), lambda: retrieval.zone_matches(index, "tie", [0]),
+    ]  # fmt: skip
+    for call in calls:
+        assert message_of(call).startswith("index: expected a tieaware.retrieval.Index, found ")
+
+
+@pytest.mark.parametrize("queries", [[], None, "tie", 3])
+def test_only_a_mapping_has_queries(queries):
+    thesaurus = retrieval.Thesaurus(LAYERS)
+    for call in (
+        lambda: retrieval.Exact().search(LAYERS, queries), lambda: thesaurus.expand(queries),
+        lambda: retrieval.rocchio(LAYERS, queries, {"q": {"d": 1}}), lambda: retrieval.ide_dec_hi(LAYERS, queries, {}),
+    ):  # fmt: skip
+        assert message_of(call).startswith("queries: expected a mapping of ids to queries, found ")
+
+
+def test_seeds_may_have_more_than_64_bits():
+    values = np.random.default_rng(0).random((2, 9))
+    assert tieaware.statistics.paired_test(*values, "permutation", repeats=9, seed=2**128).p > 0
 
 
 def test_arguments_after_the_measures_must_be_given_by_name():

@@ -90,7 +90,7 @@ def test_an_index_without_quality_is_refused(method):
         (lambda: GlobalChampions(r=0), "r: expected a whole number of at least 1, found 0"),
         (lambda: GlobalChampions(fallback=1), "fallback: expected True or False, found 1"),
         (lambda: HighLow(r=0.5), "r: expected a whole number of at least 1, found 0.5"),
-        (lambda: HighLow(m=0), "m: expected a whole number of at least 1, found 0"),
+        (lambda: HighLow(m=0), "m: expected a whole number from 1 to 2,147,483,647, found 0"),
     ],
 )
 def test_parameters_are_checked(make, message):

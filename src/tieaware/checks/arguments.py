@@ -15,6 +15,8 @@ from tieaware.errors import InputError, printable
 Value = TypeVar("Value")
 Choice = TypeVar("Choice", bound=str)
 
+# The largest integer of 64 bits, which is the largest of NumPy and of the kernels.
+LARGEST_INTEGER = 2**63 - 1
 _LONGEST_SHOWN = 80
 
 # Other names of choices, without capitals and punctuation. The hint of an error has those that are among the choices.
@@ -96,11 +98,19 @@ def is_integer(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def whole_number(where: str, value: Any, least: int, most: int | None = None) -> int:
+def whole_number(where: str, value: Any, least: int, most: int = LARGEST_INTEGER) -> int:
     """Check that a value is a whole number from `least` to `most`, and return it as an int."""
-    if not is_integer(value) or value < least or (most is not None and value > most):
-        reach = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
+    if not is_integer(value) or not least <= value <= most:
+        is_small = most == LARGEST_INTEGER and not (is_integer(value) and value > most)
+        reach = f"of at least {least:,}" if is_small else f"from {least:,} to {most:,}"
         raise unexpected(where, f"a whole number {reach}", shown(value))
+    return int(value)
+
+
+def checked_seed(value: Any) -> int:
+    """Check that a value is a seed of random numbers, and return it as an int; NumPy takes seeds of any size."""
+    if not is_integer(value) or value < 0:
+        raise unexpected("seed", "a whole number of at least 0", shown(value))
     return int(value)
 
 
@@ -159,7 +169,7 @@ def sequence(where: str, value: Any, of: str) -> tuple[Any, ...]:
     raise unexpected(where, f"a sequence of {of}", shown(value))
 
 
-def whole_numbers(argument: str, values: Any, least: int, most: int | None = None) -> tuple[int, ...]:
+def whole_numbers(argument: str, values: Any, least: int, most: int = LARGEST_INTEGER) -> tuple[int, ...]:
     """Check that a value is a sequence of whole numbers from `least` to `most`, and return them."""
     return _each(argument, values, "whole numbers", lambda value: whole_number(argument, value, least, most))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tieaware._evaluate import evaluate
-from tieaware.checks.arguments import number, whole_number
+from tieaware.checks.arguments import checked_seed, number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.defaults import FUSION_FOLDS, FUSION_MEASURES
 from tieaware.engine.misplaced_arguments import check_judgments
@@ -102,7 +102,7 @@ def fusion(
     parsed = parse_measures(measure)
     if len(parsed) != 1:
         raise InputError("measure", f"must be one measure, because it chooses the weights; found {len(parsed)}")
-    folds, seed = whole_number("folds", folds, 2, 2**31), whole_number("seed", seed, 0)
+    folds, seed = whole_number("folds", folds, 2, 2**31), checked_seed(seed)
     restarts, level = whole_number("restarts", restarts, 0, 10**6), number("level", level, 0, 1, ends=False)
     check_judgments(qrels)
     if isinstance(missing, str) and missing == "unjudged":  # type: ignore[comparison-overlap]

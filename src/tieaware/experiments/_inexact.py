@@ -27,6 +27,7 @@ from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
 from tieaware.results import Results
 from tieaware.retrieval import Costs, Exact, Index, Method
+from tieaware.retrieval.index import as_index
 from tieaware.statistics import PairedTest, holm, paired_test, rbo
 from tieaware.statistics.values import ROUNDING
 
@@ -140,8 +141,7 @@ def inexact(
 
 def _checked(index: Any, methods: Any, baseline: Any) -> list[Method]:
     """Check the index, the methods and the baseline; return the baseline, followed by the methods."""
-    if not isinstance(index, Index):
-        raise unexpected("index", "a tieaware.retrieval.Index", shown(index))
+    as_index(index)
     given = sequence("methods", methods, "tieaware.retrieval's methods")
     if not given:
         raise unexpected("methods", "at least one", "none")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, numbers, sequence, unexpected, whole_number
+from tieaware.checks.arguments import checked_seed, number, numbers, sequence, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS
 from tieaware.errors import InputError
@@ -141,7 +141,7 @@ def smoothing(
     n_systems, n_topics = array.shape
     repeats = whole_number("repeats", repeats, 1, 10**9)
     sizes = _sizes(topics, n_topics)
-    seed = whole_number("seed", seed, 0)
+    seed = checked_seed(seed)
     share = number("share", share, 0, 1, ends=False)
     if n_systems < 4:
         raise InputError("values", f"two halves of systems need at least 4 systems, found {n_systems}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, whole_number
+from tieaware.checks.arguments import checked_seed, number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.lines.attained import agrees, attempts, exceeds, points
@@ -430,7 +430,7 @@ class Line:
         """
         column = column_of(self.measures, measure)
         n_queries = len(self._pencil.prepared.offsets) - 1
-        folds, seed = whole_number("folds", folds, 2, 2**31), whole_number("seed", seed, 0)
+        folds, seed = whole_number("folds", folds, 2, 2**31), checked_seed(seed)
         if n_queries < folds:
             raise InputError("folds", f"must be at most the number of queries, {n_queries}; found {folds}")
         self._changing_runs(column)

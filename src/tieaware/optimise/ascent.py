@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import flag, unexpected, whole_number
+from tieaware.checks.arguments import checked_seed, flag, unexpected, whole_number
 from tieaware.checks.arrays import Values, as_array
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
@@ -117,7 +117,7 @@ def coordinate_ascent(
     (True, 1.0)
     """
     search = _Search(evaluator, features, measure, held_out, flag("nonnegative", nonnegative))
-    restarts, seed = whole_number("restarts", restarts, 0, 10**6), whole_number("seed", seed, 0)
+    restarts, seed = whole_number("restarts", restarts, 0, 10**6), checked_seed(seed)
     rng = np.random.default_rng(seed)
     first = np.ones(search.n_features) if start is None else _checked_start(start, search.n_features, nonnegative)
     best: Ascent | None = None

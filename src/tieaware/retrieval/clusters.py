@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.checks.arguments import whole_number
+from tieaware.checks.arguments import checked_seed, whole_number
 from tieaware.checks.arrays import Integers, Offsets
 from tieaware.kernels import _clusters, _leaders, _postings
 from tieaware.retrieval.accumulators import Found, FoundLists
@@ -185,7 +185,7 @@ class ClusterPruning(Method):
             whole_number("leaders", self.leaders, 1)
         whole_number("b1", self.b1, 1)
         whole_number("b2", self.b2, 1)
-        whole_number("seed", self.seed, 0)
+        checked_seed(self.seed)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Choose the leaders, find their followers, and return the search function."""

@@ -11,7 +11,7 @@ from tieaware.checks.arguments import number, shown, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.retrieval.feedback import Vectors
-from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.index import Index, Query, as_queries
 from tieaware.retrieval.method import posting_weights, query_weights
 
 
@@ -124,8 +124,7 @@ class Thesaurus:
         """
         n, beta = whole_number("n", n, 1), number("beta", beta, 0, 1e12)
         expanded = {}
-        for name, text in queries.items():
-            query = text if isinstance(text, Query) else self._index.query(text)
+        for name, query in as_queries(queries, self._index).items():
             expanded[name] = self._expanded(query, query_weights(self._index, weighting, query), n, beta)
         return expanded
 

@@ -15,7 +15,7 @@ from tieaware.inputs.sources import QrelsLike, as_qrels
 from tieaware.lists.identifiers import encoded
 from tieaware.retrieval.accumulators import Found
 from tieaware.retrieval.exact import Exact
-from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.index import Index, Query, as_index, as_queries
 from tieaware.retrieval.method import Method, filtered_searcher, posting_weights, query_weights
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights
@@ -42,7 +42,7 @@ class Vectors(NamedTuple):
             starts = np.searchsorted(postings.documents[order], np.arange(len(index) + 1))
             return cls(starts.astype(np.int64), terms[order], weights[order])
 
-        return index.prepared(("vectors", weighting), prepare)
+        return as_index(index).prepared(("vectors", weighting), prepare)
 
     def size(self, documents: Integers | Numbers) -> int:
         """Return the total length of some vectors: the number of distinct terms of each document, added up."""
@@ -226,8 +226,7 @@ def _judged(
     judged, rel = as_qrels(qrels), threshold("rel", rel)
     rows = {query: (a, b) for query, a, b in zip(judged.queries, judged.offsets[:-1], judged.offsets[1:], strict=True)}
     numbers = index.prepared("numbers", lambda: {name: number for number, name in enumerate(index.documents)})
-    for name, text in queries.items():
-        query = text if isinstance(text, Query) else index.query(text)
+    for name, query in as_queries(queries, index).items():
         a, b = rows.get(encoded(name), (0, 0))
         found = [(numbers.get(judged.documents[row], -1), judged.labels[row]) for row in range(a, b)]
         known = sorted(each for each in found if each[0] >= 0)

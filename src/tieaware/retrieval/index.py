@@ -449,6 +449,21 @@ class _Tokens:
         return postings_of(tokens, np.frombuffer(self.ends, np.int64), n_terms, positions=positions)
 
 
+def as_index(value: Any) -> Index:
+    """Check that an argument is an index, and return it."""
+    if not isinstance(value, Index):
+        raise unexpected("index", "a tieaware.retrieval.Index", shown(value))
+    return value
+
+
+def as_queries(queries: Any, index: Index) -> dict[Any, Query]:
+    """Check that queries are a mapping of ids to text, terms or queries, and return all as queries."""
+    if not isinstance(queries, Mapping):
+        raise unexpected("queries", "a mapping of ids to queries", shown(queries))
+    checked = as_index(index)
+    return {name: each if isinstance(each, Query) else checked.query(each) for name, each in queries.items()}
+
+
 def _analysis(analyzer: Any) -> Analysis:
     if analyzer is None:
         return Analyzer()

@@ -78,6 +78,11 @@ def is_index_file(path: str | os.PathLike[str]) -> bool:
     -------
     bool
 
+    Raises
+    ------
+    InputError
+        If `path` is no path.
+
     Examples
     --------
     >>> is_index_file("collection.trec")

@@ -10,13 +10,13 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from functools import cache, wraps
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tieaware.checks.arguments import flag, shown, unexpected, whole_number
+from tieaware.checks.arguments import flag, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.errors import InputError
 from tieaware.inputs.run import Run
@@ -34,7 +34,7 @@ from tieaware.retrieval.accumulators import (
     posting_lists,
     score,
 )
-from tieaware.retrieval.index import Index, Query, QueryTerms
+from tieaware.retrieval.index import Index, Query, QueryTerms, as_index, as_queries
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.weighting import Weights, weighting_of
 from tieaware.runtime.progress import stage
@@ -43,6 +43,9 @@ from tieaware.runtime.threads import checked_threads, over_items
 # The largest number of queries in a chunk that one thread searches.
 _CHUNK = 64
 _ALWAYS_SHOWN = object()
+
+# The function `searcher` of a method.
+Searcher: TypeAlias = "Callable[[Any, Index, int, bool], Callable[[Query], Found]]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +101,12 @@ class Method(ABC):
     _applies_filter: ClassVar[bool] = False
     # Whether the method finds the top documents of all that contain a query term, with the sums of their weights.
     _is_exact: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let the function `searcher` of a method check its arguments."""
+        super().__init_subclass__(**options)
+        if "searcher" in vars(cls):
+            cls.searcher = _checked(cls.searcher)  # type: ignore[method-assign, assignment]
 
     def __post_init__(self) -> None:
         if weighting_of(self.weighting).has_document_parts and not self._adds_document_parts:
@@ -181,8 +190,8 @@ class Method(ABC):
         k = whole_number("k", k, 1)
         whole_ties = flag("whole_ties", whole_ties)
         n_threads = checked_threads(threads)
+        analysed = list(as_queries(queries, index).values())
         names = _names(queries)
-        analysed = [each if isinstance(each, Query) else index.query(each) for each in queries.values()]
         weighted_queries = WeightedQueries.of(index, self.weighting, analysed)
         find_chunk = _chunk_searcher(self, index, k, whole_ties)
         size = _CHUNK if n_threads == 1 else max(1, min(_CHUNK, len(analysed) // (4 * n_threads)))
@@ -231,6 +240,14 @@ class Method(ABC):
         >>> Exact().searcher(index, 1, True)(index.query("tied")).documents
         array([0, 1], dtype=int32)
         """
+
+
+def _checked(searcher: Searcher) -> Searcher:
+    @wraps(searcher)
+    def checked(self: Method, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
+        return searcher(self, as_index(index), whole_number("k", k, 1), flag("whole_ties", whole_ties))
+
+    return checked
 
 
 def filtered_searcher(method: Method, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
@@ -312,7 +329,7 @@ def document_numbers(index: Index, documents: ArrayLike) -> Numbers:
 
 def posting_weights(index: Index, name: str) -> Weights:
     """Return the weight of every posting of the index."""
-    return index.prepared(("weights", name), lambda: weighting_of(name).of_postings(index.postings))
+    return as_index(index).prepared(("weights", name), lambda: weighting_of(name).of_postings(index.postings))
 
 
 def document_parts(index: Index, name: str) -> Values | None:
@@ -446,10 +463,8 @@ def weighted(index: Index, name: str, *, bitmaps: bool = False) -> Callable[[Que
     return lambda query: TermLists(lists, query.terms, query_weights(index, name, query), parts)
 
 
-def _names(queries: Any) -> Identifiers:
+def _names(queries: Mapping[Any, Any]) -> Identifiers:
     """Return the ids of the queries; raise InputError if an id appears twice."""
-    if not isinstance(queries, Mapping):
-        raise unexpected("queries", "a mapping of ids to queries", shown(queries))
     names = Identifiers.from_sequence(list(queries), "queries")
     # Distinct integers have distinct digits.
     if names.kind != "integer" and len(set(names)) < len(names):

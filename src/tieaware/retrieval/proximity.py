@@ -14,7 +14,7 @@ from tieaware.errors import InputError
 from tieaware.kernels import _windows
 from tieaware.retrieval.accumulators import Found, top
 from tieaware.retrieval.exact import Exact
-from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.index import Index, Query, as_index
 from tieaware.retrieval.method import Method, document_numbers
 from tieaware.retrieval.postings import Numbers
 
@@ -67,7 +67,7 @@ def smallest_windows(index: Index, query: str | Iterable[str] | Query, documents
 
 def position_starts(index: Index) -> Offsets:
     """Return the offset of the first position of each posting, and the total number of positions."""
-    postings = index.postings
+    postings = as_index(index).postings
     if postings.positions is None:
         raise InputError("index", "has no positions; build it with positions")
 

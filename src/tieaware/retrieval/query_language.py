@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError
-from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.index import Index, Query, as_index
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.proximity import position_starts
 
@@ -75,6 +75,7 @@ def parse_query(index: Index, text: str) -> Query:
     """
     if not isinstance(text, str):
         raise unexpected("query", "text", shown(text))
+    as_index(index)
     tokens = _tokens(text)
     if all(token.kind == "word" for token in tokens[:-1]):
         return index.query(text)

@@ -24,7 +24,7 @@ from tieaware.retrieval.method import (
     share_of,
     single_term_scores,
 )
-from tieaware.retrieval.postings import Numbers, Postings
+from tieaware.retrieval.postings import LARGEST, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
 
 
@@ -225,7 +225,7 @@ class HighLow(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         whole_number("r", self.r, 1)
-        whole_number("m", self.m, 1)
+        whole_number("m", self.m, 1, LARGEST)
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the high lists, and return the search function."""

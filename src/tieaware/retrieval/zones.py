@@ -13,7 +13,7 @@ from tieaware.checks.arguments import number, one_of, sequence, shown, unexpecte
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.retrieval.accumulators import Found, top
-from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.index import Index, Query, as_index
 from tieaware.retrieval.method import Method, document_numbers
 from tieaware.retrieval.postings import Numbers, Postings
 
@@ -144,6 +144,7 @@ def zone_matches(
     [[True, False], [False, True]]
     """
     one_of("match", match, _MATCHES)
+    as_index(index)
     query = query if isinstance(query, Query) else index.query(query)
     numbers = document_numbers(index, documents)
     columns = [np.isin(numbers, _matching(postings, query, match)) for postings in _zones_of(index).values()]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import PCG64, Generator
 
-from tieaware.checks.arguments import number, whole_number
+from tieaware.checks.arguments import checked_seed, number, whole_number
 from tieaware.checks.arrays import Labels, Offsets, Values
 from tieaware.output.tables import counted
 
@@ -70,7 +70,7 @@ def discrete_lists(
     0.5
     """
     n_queries, grades = whole_number("n_queries", n_queries, 1, _LARGEST), whole_number("grades", grades, 1, _LARGEST)
-    seed = whole_number("seed", seed, 0)
+    seed = checked_seed(seed)
     mean_length, relevant = number("mean_length", mean_length, 1, _LONGEST), number("relevant", relevant, 0, 1)
     rng = Generator(PCG64(seed))
     # The number `1 - rng.random(n)` is in (0, 1]. The inverse of this number follows a power law with exponent 2, and

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import PCG64, Generator
 
-from tieaware.checks.arguments import whole_number
+from tieaware.checks.arguments import checked_seed, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.output.tables import counted
 
@@ -108,11 +108,12 @@ def generate(
     >>> list(collection.runs["constant"]["q101"])
     ['D-0004203', 'D-0005792', 'D-0005998', 'D-0007389']
     """
+    checked_seed(seed)
     for name, number, least in (
-        ("seed", seed, 0), ("n_queries", n_queries, 1), ("depth", depth, 1), ("pool_depth", pool_depth, 1),
+        ("n_queries", n_queries, 1), ("depth", depth, 1), ("pool_depth", pool_depth, 1),
         ("n_documents", n_documents, depth),
     ):  # fmt: skip
-        whole_number(name, number, least, None if name == "seed" else 10**9)
+        whole_number(name, number, least, 10**9)
     n_queries, depth, n_documents = int(n_queries), int(depth), int(n_documents)
     rng = Generator(PCG64(seed))
     words = _bytes(rng, 3, n_queries) % 8

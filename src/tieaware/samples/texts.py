@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.typing import NDArray
 
-from tieaware.checks.arguments import whole_number
+from tieaware.checks.arguments import checked_seed, whole_number
 from tieaware.checks.arrays import Integers
 from tieaware.output.tables import counted
 
@@ -74,7 +74,7 @@ def generate_texts(seed: int = 2008, n_documents: int = 2_000, n_topics: int = 5
     >>> sorted(collection.qrels["t1"].values())[-3:]
     [1, 1, 1]
     """
-    seed = whole_number("seed", seed, 0)
+    seed = checked_seed(seed)
     n_documents = whole_number("n_documents", n_documents, 1, 10**7)
     n_topics = whole_number("n_topics", n_topics, 1, 10**5)
     rng = Generator(PCG64(seed))

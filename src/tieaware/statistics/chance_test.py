@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import whole_number
+from tieaware.checks.arguments import checked_seed, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
@@ -149,7 +149,7 @@ def better_than_chance(
     for measure in asked:
         if measure.definition.is_geometric:
             raise InputError("measures", f"{measure} has a geometric mean, which cannot be tested against chance")
-    samples, seed = whole_number("samples", samples, 1, 10**7), whole_number("seed", seed, 0)
+    samples, seed = whole_number("samples", samples, 1, 10**7), checked_seed(seed)
     subtopics = any(measure.definition.needs_subtopics for measure in asked)
     judged, sources = as_qrels(qrels, subtopics=subtopics), as_sources(runs)
     shape = len(sources), len(judged), len(asked)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import is_integer, number, one_of, shown, unexpected, whole_number
+from tieaware.checks.arguments import checked_seed, is_integer, number, one_of, shown, unexpected, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.kernels import _resamples
@@ -170,7 +170,7 @@ def _checked(method: object, level: object, resamples: object, seed: object) -> 
     name: IntervalMethod = one_of("method", method, get_args(IntervalMethod))
     return _Bootstrap(
         name, number("level", level, 0, 1, ends=False), whole_number("resamples", resamples, 100, 10**7),
-        whole_number("seed", seed, 0),
+        checked_seed(seed),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import is_integer, number, one_of, shown, unexpected, whole_number
+from tieaware.checks.arguments import checked_seed, is_integer, number, one_of, shown, unexpected, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
@@ -113,7 +113,7 @@ def paired_test(
     one_of("method", method, _METHODS)
     one_of("alternative", alternative, get_args(Alternative))
     confidence = number("confidence", confidence, 0, 1, ends=False)
-    repeats, seed = whole_number("repeats", repeats, 1, 10**9), whole_number("seed", seed, 0)
+    repeats, seed = whole_number("repeats", repeats, 1, 10**9), checked_seed(seed)
     return _METHODS[method](differences_of(a, b, axis), alternative, confidence, repeats, seed)
 
 

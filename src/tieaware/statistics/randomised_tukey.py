@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import whole_number
+from tieaware.checks.arguments import checked_seed, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.statistics.paired_tests import PairedTest, paired_test
 from tieaware.statistics.tukey import all_pairs_of, systems_by_topics
@@ -63,7 +63,7 @@ def randomised_tukey_hsd(values: npt.ArrayLike, *, repeats: int = 10_000, seed: 
     (array([0.  , 0.25, 0.3 ]), array([1.  , 0.17, 0.05]))
     """
     matrix = systems_by_topics(values)
-    repeats, seed = whole_number("repeats", repeats, 1, 10**7), whole_number("seed", seed, 0)
+    repeats, seed = whole_number("repeats", repeats, 1, 10**7), checked_seed(seed)
     return all_pairs_of(
         len(matrix), lambda first, second: randomised_tukey_pairs(matrix, first, second, repeats, seed)
     )

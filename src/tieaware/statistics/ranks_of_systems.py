@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, whole_number
+from tieaware.checks.arguments import checked_seed, number, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.statistics.bootstrap import draws, whole_numbers
@@ -77,7 +77,7 @@ def rank_intervals(
     """
     matrix = finite(values, "values")
     level = number("level", level, 0, 1, ends=False)
-    resamples, seed = whole_number("resamples", resamples, 100, 10**7), whole_number("seed", seed, 0)
+    resamples, seed = whole_number("resamples", resamples, 100, 10**7), checked_seed(seed)
     if matrix.ndim != 2 or not len(matrix) or matrix.shape[1] < 2:
         raise InputError("values", f"must have a system and at least two topics; the shape is {matrix.shape}")
     if np.abs(matrix).max() > 1e150:

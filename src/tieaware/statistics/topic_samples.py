@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, one_of, whole_number, whole_numbers
+from tieaware.checks.arguments import checked_seed, number, one_of, whole_number, whole_numbers
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.statistics.multiple_comparisons import Correction, adjusted
@@ -107,7 +107,7 @@ def decisions_by_topics(
     """
     matrix = systems_by_topics(values)
     sizes = whole_numbers("sizes", sizes, 2, matrix.shape[1])
-    repeats, seed = whole_number("repeats", repeats, 1, 10**6), whole_number("seed", seed, 0)
+    repeats, seed = whole_number("repeats", repeats, 1, 10**6), checked_seed(seed)
     alpha, weight = number("alpha", alpha, 0, 1, ends=False), number("weight", weight, 0, 1)
     one_of("correction", correction, ("none", "holm", "bh", "bonferroni"))
     if (prior is None) != (weight == 1.0):

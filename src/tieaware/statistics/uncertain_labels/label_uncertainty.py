@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import whole_number
+from tieaware.checks.arguments import checked_seed, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.measures import Measure, named_measures
@@ -191,7 +191,7 @@ def with_uncertain_labels(
             raise InputError("measures", f"{measure} has a geometric mean; write AP")
         if measure.definition.needs_subtopics:
             raise InputError("measures", f"{measure} needs subtopics, whose labels cannot be uncertain")
-    samples, seed = whole_number("samples", samples, 2, 10**6), whole_number("seed", seed, 0)
+    samples, seed = whole_number("samples", samples, 2, 10**6), checked_seed(seed)
     lists = _lists(scores, probabilities, offsets, grades, unretrieved)
     check_grades(asked, lists.grades)
     shape = len(lists.lists), len(asked)
