@@ -12,6 +12,8 @@ import subprocess
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import tieaware
 from tieaware import InputError, experiments
@@ -29,8 +31,12 @@ IN_PAGES = (
 )  # fmt: skip
 IN_TERMINALS = ("\x1b[31mred", "\x1b]0;title\x07", "a\rb", "a\nb", "a\tb", "\x9b2J", "\u202eg", "\0", "\udcff")
 IN_FOLDERS = ("../../outside", "/outside", "..", ".", "~", "a/b", "a\\b", "a\0b", "x" * 300, "report.html")
+IN_MARKDOWN = (
+    "![x](http://x/y.png)", "[a](javascript:b)", "[a]: http://x", "<http://x>", "http://x.org/y", "www.x.org", "*a*",
+    "__a__", "a_b_", "`a`", "~~a~~", "a | b", "a\\|b", "&copy;", "\\*a*", "$x$", "[^1]", "![x][y]", "# a", "- a",
+)  # fmt: skip
 IN_SHEETS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1+1", '=HYPERLINK("http://x")', 'a","=1')
-NAMES = (*IN_PAGES, *IN_TERMINALS, *IN_FOLDERS, *IN_SHEETS)
+NAMES = (*IN_PAGES, *IN_TERMINALS, *IN_FOLDERS, *IN_MARKDOWN, *IN_SHEETS)
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +133,43 @@ def test_markdown_has_one_line_per_row_and_no_tags(results):
     for text in (results.means().to_markdown(), Table("", NAMES[:2], [(name, 1) for name in NAMES]).to_markdown()):
         assert text.count("\n") == len(NAMES) + 2
         assert "<" not in text
+
+
+def in_markdown(text):
+    """Return the types of all tokens that CommonMark finds in Markdown with tables, and the texts of the cells."""
+    parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    inline = [token for token in parser.parse(text) if token.type == "inline"]
+    types = {each.type for token in inline for each in token.children}
+    return types | {token.type for token in parser.parse(text)}, [
+        "".join(each.content for each in token.children) for token in inline
+    ]
+
+
+CELLS = {f"{kind}_{end}" for kind in ("table", "thead", "tbody", "tr", "th", "td") for end in ("open", "close")}
+TEXT = {"inline", "text", "text_special"}
+
+
+@given(st.lists(st.sampled_from([*IN_MARKDOWN, *"*_`[]()<>!|~$\\&#:@.- aB1é"]), min_size=1, max_size=8).map("".join))
+@example("run_1.bm25")
+def test_a_name_is_only_text_in_markdown(name):
+    """Every name is shown as it is: none makes a link, an image, emphasis or another cell."""
+    shown = Table("", (name, "b"), [(name, Marked(1, name)), (name, Marked(1, "1", raised=name))]).to_markdown()
+    types, texts = in_markdown(shown)
+    assert types <= CELLS | TEXT | {"html_inline"}
+    assert texts == [name.strip(), "b", name.strip(), name.strip(), name.strip(), f"1<sup>{name}</sup>"]
+    # GitHub makes links of addresses, too.
+    assert not re.search(r"(?<!\\)://|www\.", shown)
+
+
+def test_the_notes_of_a_table_in_markdown_are_only_text(tmp_path, capsys):
+    for name in ("a", "![x](y) *b*"):
+        (tmp_path / f"{name}.run").write_text("1 Q0 d 1 1 t\n2 Q0 d 1 1 t\n")
+    (tmp_path / "qrels").write_text("1 0 d 1\n2 0 d 1\n")
+    runs = [str(tmp_path / f"{name}.run") for name in ("a", "![x](y) *b*")]
+    assert main(["eval", str(tmp_path / "qrels"), *runs, "--table", "markdown", "--baseline", "![x](y) *b*"]) == 0
+    types, texts = in_markdown(capsys.readouterr().out)
+    assert not types & {"image", "link_open", "em_open"}
+    assert sum("![x](y) *b*" in text for text in texts) == 2
 
 
 def test_latex_has_one_line_per_row_and_note_and_no_control_characters(results):

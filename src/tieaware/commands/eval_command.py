@@ -14,7 +14,7 @@ from tieaware.defaults import EVAL_MEASURES
 from tieaware.errors import InputError, printable
 from tieaware.inputs.file_order import ORDERS
 from tieaware.measures import DEFINITIONS, Measure, parse_measure, parse_measures
-from tieaware.output.tables import Table
+from tieaware.output.tables import Table, in_markdown
 from tieaware.precision.coarsening import notations
 from tieaware.results import export_of
 from tieaware.results.exports import without_last_measure
@@ -204,7 +204,7 @@ def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _markdown(table: Table) -> str:
     """Format the table as Markdown, with its notes below."""
-    return table.to_markdown() + "".join(f"\n{note}\n" for note in table.notes)
+    return table.to_markdown() + "".join(f"\n{in_markdown(note)}\n" for note in table.notes)
 
 
 _TABLES: dict[str, Callable[[Table], str]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -210,7 +211,7 @@ class Table(Hinted):
         return f"<p><b>{html.escape(self.title)}</b></p>\n{table}"
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown, with its text escaped, but without title and notes.
+        """Return the table in Markdown, in which all text is escaped, but without title and notes.
 
         Returns
         -------
@@ -508,15 +509,19 @@ def _texts(cells: Sequence[Cell]) -> list[str]:
 
 
 def _markdown(cell: Cell) -> str:
-    text, bold, raised, beside = (_in_markdown(each) if isinstance(each, str) else each for each in _shown_cell(cell))
+    text, bold, raised, beside = (in_markdown(each) if isinstance(each, str) else each for each in _shown_cell(cell))
     text = f"**{text}**" if bold else text
     return f"{text}<sup>{raised}</sup> {beside}".rstrip() if raised else f"{text} {beside}".rstrip()
 
 
-def _in_markdown(text: str) -> str:
-    """Escape line ends, bars and tags in text, so that it cannot break the table or the page."""
-    text = printable(text).replace("\\", "\\\\").replace("|", "\\|")
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+# What formats in a line of Markdown: code, emphasis, links, images, cells, formulas, and addresses, which GitHub makes
+# into links. An underscore between letters or digits is only an underscore.
+_MARKDOWN = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
+
+
+def in_markdown(text: str) -> str:
+    """Escape text, so that it appears as it is within a line of Markdown."""
+    return _MARKDOWN.sub(r"\\\g<0>", printable(text)).replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _html(cell: Cell) -> str:
