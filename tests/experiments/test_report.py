@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import errno
 import hashlib
 import html
 import html.parser
@@ -253,6 +254,64 @@ def test_no_file_is_written_if_one_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="file: "):
         _Lines().write(tmp_path / "file")
+
+
+class _Others(_Lines):
+    """An experiment whose tables and figures have other names."""
+
+    def tables(self):
+        return {"runs-é": super().tables()["lines"]}
+
+    def drawings(self):
+        return {"meeting": super().drawings()["crossing"]}
+
+
+def test_a_report_replaces_the_last_report_as_a_whole(tmp_path):
+    """Files that no page lists stay, also if they are links or folders where the last report had a file."""
+    theirs = {"mine.csv", "figure.svg", "crossing.svg"}
+    _Others().write(tmp_path)
+    _Lines().write(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"crossing.png", "crossing.svg", "lines.csv", "report.html"}
+    (tmp_path / "crossing.svg").unlink()
+    (tmp_path / "crossing.svg").mkdir()
+    for name in theirs - {"crossing.svg"}:
+        (tmp_path / name).write_text("kept")
+    _Others().write(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "meeting.png", "meeting.svg", "report.html", "runs-é.csv", *theirs,
+    }  # fmt: skip
+
+
+def test_a_page_lists_no_files_elsewhere(tmp_path):
+    """A page that somebody else has changed can only make a report remove tables and figures beside it."""
+    (tmp_path / "out").mkdir()
+    names = ("../a.csv", "/a.csv", ".a.csv", "a.txt", "report.html", "b")
+    for name in ("a.csv", "out/.a.csv", "out/a.txt", "out/b"):
+        (tmp_path / name).write_text("kept")
+    page = f'<html>\n<meta name="files" content="{" ".join(names)}">\n</html>\n'
+    for written in (page, page.replace("../a.csv /a.csv ", "")):
+        (tmp_path / "out" / "report.html").write_text(written)
+        _Lines().write(tmp_path / "out")
+    assert all((tmp_path / name).read_text() == "kept" for name in ("a.csv", "out/.a.csv", "out/a.txt", "out/b"))
+
+
+@pytest.mark.parametrize("failing", range(1, 9))
+def test_a_report_that_cannot_be_moved_leaves_the_last_one(tmp_path, monkeypatch, failing):
+    """Eight files are moved: four of the last report, and four of the new one."""
+    _Others().write(tmp_path)
+    last = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    replace, moves = os.replace, []
+
+    def fail(source, target):
+        moves.append(target)
+        if len(moves) == failing:
+            raise PermissionError(errno.EACCES, "Permission denied", str(source))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(InputError, match="Permission denied"):
+        _Lines().write(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == last
 
 
 def test_an_interrupted_report_changes_nothing(tmp_path, monkeypatch):

@@ -150,7 +150,8 @@ class Experiment(ABC):
         Parameters
         ----------
         folder : str or os.PathLike
-            Created if it is missing. Files of the same names are replaced; other files stay.
+            Created if it is missing. The new report replaces all files of the last report in it, and files of the same
+            names; other files stay.
         command : str
             The command line that made the report, which the report shows.
 

@@ -145,8 +145,8 @@ class Report:
     command: str = ""
 
 
-def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
-    """Return the HTML page of an experiment, with as many of its SVG figures as fit."""
+def page(report: Report, figures: Mapping[str, bytes], versions: str, files: Sequence[str] = ()) -> str:
+    """Return the HTML page of an experiment, with as many of its SVG figures as fit, and the names of its files."""
     shown = on_page({name: len(svg) for name, svg in figures.items()})
     linked = list(figures)[len(shown) :]
     main, *more = shown or [""]
@@ -177,6 +177,7 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str) -> str:
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<meta name="files" content="{html.escape(" ".join(files))}">',
             f"<title>{html.escape(report.heading)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
             *filter(None, sections),
             f"<script>{_SCRIPT}</script>\n</body>\n</html>\n",

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import platform
+import re
+from contextlib import suppress
 from pathlib import Path
 
 from tieaware._version import __version__
@@ -17,21 +19,55 @@ from tieaware.runtime.atomic_files import unfinished_folder
 from tieaware.runtime.extras import load
 from tieaware.runtime.remote_paths import local_path
 
+_PAGE = "report.html"
+# A page names the other files of its report before any other name.
+_FILES = re.compile(r'<meta name="files" content="([\w. -]*)">')
+_FILE = re.compile(r"\w[\w.-]*\.(csv|svg|png)")
+
 
 def write(report: Report, folder: str | os.PathLike[str]) -> None:
-    """Write the files of a report into a folder. After an error, none of them is written."""
+    """Write the files of a report into a folder in place of the last report. After an error, nothing has changed."""
     target = Path(local_path(folder, "folder"))
     try:
         target.mkdir(parents=True, exist_ok=True)
         with unfinished_folder(target) as made:
-            _write(report, Path(made))
-            for file in sorted(Path(made).iterdir()):
-                if (target / file.name).is_dir():
-                    raise InputError(f"{target / file.name}", "cannot be replaced by a file: it is a folder")
-            for file in sorted(Path(made).iterdir()):
-                file.replace(target / file.name)
+            new, old = Path(made, "new"), Path(made, "old")
+            new.mkdir()
+            old.mkdir()
+            _write(report, new)
+            _swap(target, new, old)
     except OSError as error:
         raise InputError(str(error.filename or target), error.strerror or str(error)) from None
+
+
+def _swap(target: Path, new: Path, old: Path) -> None:
+    """Move the files of the last report from a folder to another, and the new files into the folder.
+
+    The page is the first file to go and the last to come: if the process is killed, there is no page of other files.
+    """
+    names = sorted((file.name for file in new.iterdir()), key=_PAGE.__eq__)
+    for name in names:
+        if (target / name).is_dir():
+            raise InputError(f"{target / name}", "cannot be replaced by a file: it is a folder")
+    ours = dict.fromkeys((_PAGE, *_last_files(target), *names))
+    leaving = [name for name in ours if (target / name).is_file() or (target / name).is_symlink()]
+    moved: list[tuple[Path, Path]] = []
+    try:
+        for come_from, name in (*((target, name) for name in leaving), *((new, name) for name in names)):
+            moved.append((come_from / name, (old if come_from == target else target) / name))
+            os.replace(*moved[-1])
+    except BaseException:
+        for before, after in reversed(moved):
+            with suppress(OSError):
+                os.replace(after, before)
+        raise
+
+
+def _last_files(folder: Path) -> list[str]:
+    """Return the names of the files that the page in a folder lists as those of its report."""
+    last = folder / _PAGE
+    found = _FILES.search(last.read_text("utf-8", "replace")) if last.is_file() else None
+    return [] if found is None else list(filter(_FILE.fullmatch, found[1].split()))
 
 
 def _write(report: Report, folder: Path) -> None:
@@ -44,7 +80,8 @@ def _write(report: Report, folder: Path) -> None:
         (folder / f"{name}.svg").write_bytes(figures[name])
         if name in on_page({each: len(svg) for each, svg in figures.items()}):
             (folder / f"{name}.png").write_bytes(next(images))
-    (folder / "report.html").write_bytes(page(report, figures, versions()).encode("utf-8", "replace"))
+    files = sorted(file.name for file in folder.iterdir())
+    (folder / _PAGE).write_bytes(page(report, figures, versions(), files).encode("utf-8", "replace"))
 
 
 def versions() -> str:
