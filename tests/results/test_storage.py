@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -201,6 +202,47 @@ def test_forged_fields_are_refused_although_the_checksum_matches(tmp_path, monke
         Results.load(path)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["header.npy", "values.npy", "queries_ends.npy"])
+@pytest.mark.parametrize(
+    ("descr", "shape"), [("<f8", (10**12,)), ("|V2000000000", (3,)), ("|V0", (10**11,)), ("<f8", (-1,)), ("<f8", (2,))]
+)
+def test_an_array_may_not_claim_more_than_its_bytes(tmp_path, name, descr, shape):
+    """NumPy would allocate the memory before it finds out."""
+    results().save(tmp_path / "a.npz")
+    with zipfile.ZipFile(tmp_path / "a.npz") as archive, zipfile.ZipFile(tmp_path / "b.npz", "w") as forged:
+        for member in archive.namelist():
+            content = archive.read(member)
+            if member == name:
+                file = io.BytesIO()
+                header = {"descr": descr, "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(file, header)
+                content = file.getvalue() + bytes(8)
+            forged.writestr(member, content)
+    with pytest.raises(InputError, match=rf"b.npz: the file is damaged, .*{name} is no array of numbers, or its size"):
+        Results.load(tmp_path / "b.npz")
+
+
+def test_a_compressed_file_may_not_become_larger_than_it_is(tmp_path):
+    """Results.save does not compress. A megabyte can become a gigabyte."""
+    results().save(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as arrays:
+        np.savez_compressed(tmp_path / "b.npz", **{**arrays, "values": np.zeros((2, 70_000, 3))})
+    with pytest.raises(InputError, match=r"b.npz: the file is damaged, .*values.npy is no array of numbers, or"):
+        Results.load(tmp_path / "b.npz")
+
+
+@pytest.mark.parametrize("n_runs", [0, 10**12])
+def test_a_table_without_rows_may_not_claim_any_number_of_runs(tmp_path, n_runs):
+    Results(np.empty((2, 0, 1)), ("a", "b"), (), (tieaware.AP,)).save(tmp_path / "a.parquet")
+    table = pyarrow.parquet.read_table(tmp_path / "a.parquet")
+    header = json.loads(table.schema.metadata[b"tieaware"])
+    header = {**header, "shape": [n_runs, 0, 1], "runs": None, "queries": None}
+    forged = table.replace_schema_metadata({"tieaware": json.dumps(header)})
+    pyarrow.parquet.write_table(forged, tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"b.parquet: the file is damaged"):
+        Results.load(tmp_path / "b.parquet")
 
 
 def test_a_column_of_nulls_may_not_claim_rows(tmp_path):

@@ -8,6 +8,7 @@ reveals any damage.
 from __future__ import annotations
 
 import json
+import math
 import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -188,7 +189,24 @@ def _write_npz(stored: Stored, path: str | os.PathLike[str]) -> None:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
+def _check_sizes(file: IO[bytes]) -> None:
+    """Raise ValueError if an array in an npz file claims to be larger than its bytes: it would take any memory."""
+    import zipfile
+
+    size = os.fstat(file.fileno()).st_size
+    with zipfile.ZipFile(file) as archive:
+        for each in archive.infolist():
+            with archive.open(each) as member:
+                version = np.lib.format.read_magic(member)
+                shape, _, dtype = np.lib.format.read_array_header_1_0(member)
+                is_whole = math.prod(shape) * dtype.itemsize == each.file_size - member.tell()
+            if version != (1, 0) or not is_whole or each.file_size > size or dtype.kind not in "iuf":
+                raise ValueError(f"{each.filename} is no array of numbers, or its size is wrong")
+    file.seek(0)
+
+
 def _read_npz(file: IO[bytes]) -> Stored:
+    _check_sizes(file)
     with np.load(file, allow_pickle=False) as arrays:
         names = {axis: _npz_names(arrays, axis) for axis in ("runs", "queries")}
         values = {name: arrays[name] for name in _ARRAYS if name in arrays}
@@ -244,7 +262,7 @@ def _read_parquet(file: IO[bytes]) -> Stored:
         kind: np.stack(columns[i * n_measures : (i + 1) * n_measures], axis=1).reshape(n_runs, n_queries, n_measures)
         for i, kind in enumerate(kinds)
     }
-    if axes != (None, None):
+    if axes != (None, None) or not table.num_rows:
         return Stored(header, axes[0], axes[1], arrays)
     runs, queries = table.column(0).take(np.arange(n_runs) * n_queries), table.column(1)[:n_queries]
     return Stored(header, list(map(_decoded, runs.to_pylist())), list(map(_decoded, queries.to_pylist())), arrays)
