@@ -101,7 +101,7 @@ concurrency: $(VENV)/installed-test .venv-watched/installed
 	! $(RACES) on purpose 2> build/race
 	grep --quiet 'WARNING: ThreadSanitizer: data race' build/race
 
-# The suite is tested too: it must find each of some thirty faults that are planted in a copy of the sources, in less than
+# The suite is tested too: it must find each of some forty faults that are planted in a copy of the sources, in less than
 # 20 minutes for all.
 mutations: $(VENV)/installed-test
 	$(BIN)/python -m pytest tests/mutations

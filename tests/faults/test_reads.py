@@ -62,8 +62,7 @@ def test_a_read_that_fails(faults, collection, all_later, threads):
             assert type(outcome.error) is InputError, repr(outcome.error)
             assert str(outcome.error).startswith(str(collection[0].parent)), outcome.error
         assert call() == right
-    # Arrow files are mapped into memory, not read.
-    assert n_reads > (0 if collection[0].suffix == ".arrow" else 4)
+    assert n_reads > 4
 
 
 @pytest.mark.parametrize("threads", [1, 2])

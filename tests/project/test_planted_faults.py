@@ -23,6 +23,8 @@ def test_each_fault_changes_one_place_of_the_sources():
         assert fault.built or fault.path.startswith("src/"), fault.name
         assert all((ROOT / test).exists() for test in fault.tests), fault.name
     assert len({fault.name for fault in FAULTS}) == len(FAULTS) >= 20
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    assert f"It plants {len(FAULTS)} small mistakes" in page
 
 
 @pytest.mark.slow

@@ -71,6 +71,12 @@ def test_finished_runs_are_not_evaluated_again(folder, evaluated, options):
     assert same(Results.load(out / "dense1.npz"), alone)
 
 
+def test_no_name_of_a_run_leads_out_of_the_folder(folder):
+    """On Windows, a backslash separates folders, and a colon follows the letter of a drive."""
+    tieaware.evaluate(folder / "qrels", {"..\\C:x/y%\0": folder / "runs" / "dense1.run"}, "AP", out=folder / "out")
+    assert [path.name for path in (folder / "out").iterdir()] == ["%2E.%5CC%3Ax%2Fy%25%00.npz"]
+
+
 def test_a_run_whose_file_has_changed_is_evaluated_again(folder, evaluated):
     given = folder / "qrels", folder / "runs", "AP"
     tieaware.evaluate(*given, out=folder / "out")

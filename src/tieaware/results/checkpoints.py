@@ -21,7 +21,7 @@ from tieaware.runtime.remote_paths import check_folder
 
 # Characters that some systems do not allow in file names, and a dot at the start, which would hide the file. Where they
 # occur in the name of a run, the name of its checkpoint has %XX instead.
-_UNSAFE = re.compile(r"[/%\x00-\x1f]|^\.")
+_UNSAFE = re.compile(r"[/\\:%\x00-\x1f]|^\.")
 _REMEDY = "choose another folder, or remove this file"
 # How a message names the difference between a checkpoint and the evaluation, for each option that the file records.
 _OPTIONS = {
