@@ -1,6 +1,7 @@
 """Recall at k of nearest-neighbour search: the formulas of two benchmarks, ties in truth and answers, and files."""
 
 import os
+import struct
 from itertools import permutations
 from types import SimpleNamespace
 
@@ -379,6 +380,19 @@ def test_arrays_in_hdf5_that_are_not_stored_are_refused_before_memory_is_taken(t
             array[:written] = 7
     with pytest.raises(InputError, match=r"'neighbors' is not complete: an array of 6,400,000,000,000 bytes, of which"):
         read_neighbours(tmp_path / "a.h5")
+
+
+def test_a_piece_that_is_shorter_than_its_checksum_is_refused(tmp_path):
+    """HDF5 would crash."""
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w", libver="earliest") as file:
+        array = file.create_dataset("neighbors", data=IDS, chunks=(4, 4), compression="gzip", fletcher32=True)
+        size = array.id.get_chunk_info_by_coord((0, 4)).size
+    entry = struct.pack("<IIQQQ", size, 0, 0, 4, 0)
+    assert path.read_bytes().count(entry) == 1
+    path.write_bytes(path.read_bytes().replace(entry, struct.pack("<IIQQQ", 0, 0, 0, 4, 0)))
+    with pytest.raises(InputError, match="'neighbors' is not complete: an array of 240 bytes, of which"):
+        read_neighbours(path)
 
 
 @pytest.mark.parametrize("options", [{"scaleoffset": 0}, {"compression": "szip"}])
