@@ -91,9 +91,10 @@ class Drawing:
         InputError
             If the suffix of a path is unknown, or the file cannot be written.
         """
+        checked = [path_text("paths", path) for path in paths]
         figure = self._laid_out()
         known = sorted(figure.canvas.get_supported_filetypes())
-        for path in [path_text("paths", given) for given in paths]:
+        for path in checked:
             suffix = os.path.splitext(path)[1].lower()
             if suffix[1:] not in known:
                 raise unexpected(path, f"one of .{', .'.join(known)}", suffix or "no suffix")
