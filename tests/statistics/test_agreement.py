@@ -66,6 +66,12 @@ def test_kappa_of_several_assessors_is_the_mean_over_pairs():
     assert outcome.meaning == "dubious"
 
 
+def test_the_meaning_does_not_depend_on_rounding():
+    """Kappa is exactly 0.8 here, which is not above 0.8, but its double is."""
+    outcome = kappa_of_table([[17, 6], [0, 57]])
+    assert (outcome.value > 0.8, round(outcome.value, 12), outcome.meaning) == (True, 0.8, "fair")
+
+
 def test_kappa_is_undefined_if_all_labels_are_equal_and_refuses_unequal_lengths():
     for outcome in (kappa(["a", "a"], ["a", "a"]), kappa_of_table([[2, 0], [0, 0]])):
         assert math.isnan(outcome.value)

@@ -43,6 +43,22 @@ def test_the_bootstrap_has_the_values_of_scipy(samples, method, name):
         assert (ratios.low[i], ratios.high[i]) == pytest.approx(tuple(interval), rel=1e-10)
 
 
+def test_the_bias_of_bca_counts_half_of_the_resamples_that_tie_with_the_mean():
+    """The sums of whole numbers tie exactly. Those of tenths of them differ by rounding."""
+    numbers = np.random.default_rng(3).integers(0, 6, (20, 9))
+    found = mean_interval(numbers / 10, "bca", level=0.9, resamples=500, seed=4)
+    counts = np.concatenate(list(draws(9, 500, 4))).astype(np.int64)
+    for i, each in enumerate(numbers):
+        sums, own = counts @ each, each.sum()
+        assert (sums == own).any()
+        share = ((sums < own).sum() + (sums == own).sum() / 2) / 500
+        deviations = 9 * each - own
+        acceleration = (deviations**3).sum() / (6 * (deviations**2).sum() ** 1.5)
+        bias, z = scipy.stats.norm.ppf(share), scipy.stats.norm.ppf(share) + scipy.stats.norm.ppf([0.05, 0.95])
+        ends = np.quantile(sums / 90, scipy.stats.norm.cdf(bias + z / (1 - acceleration * z)))
+        np.testing.assert_allclose((found.low[i], found.high[i]), ends, rtol=1e-12, err_msg=f"{each}")
+
+
 def test_bootstrap_t_is_that_of_the_definition(samples):
     """Quantiles of the t statistics of resamples, computed one by one."""
     sample = samples[0, 0]

@@ -8,4 +8,6 @@ where
 place : callable, optional
     Returns the name of an element for messages, given its index in the flattened array. It is needed where the user
     would not understand ``where[index]``: for a line of a file (``run.txt:12``), or keys (``run['q1']['d1']``).
+
+`tieaware.checks.rounding` compares numbers that were computed, not passed.
 """

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import rounding_of
 from tieaware.measures import Measure
 from tieaware.output.tables import Cell, Table
-from tieaware.statistics.values import ROUNDING
 
 
 class Swaps(NamedTuple):
@@ -53,11 +53,11 @@ class Swaps(NamedTuple):
         n_queries = values.shape[2]
         variance = ((values[0] - values[1]) ** 2).sum(axis=1) / 4.0
         first, second = np.triu_indices(values.shape[1], 1)
-        kept = np.empty((len(first), values.shape[3]), np.bool_)
+        kept, rounding = np.empty((len(first), values.shape[3]), np.bool_), rounding_of(*values.max(axis=1), axis=0)
         for i, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
             differences = values[:, a] - values[:, b]
             least, greatest = differences.min(axis=0).mean(axis=0), differences.max(axis=0).mean(axis=0)
-            kept[i] = (least > ROUNDING) | (greatest < -ROUNDING)
+            kept[i] = (least > rounding) | (greatest < -rounding)
         return cls(
             values.mean(axis=0).mean(axis=1), np.sqrt(variance) / n_queries,
             values.min(axis=0).mean(axis=1), values.max(axis=0).mean(axis=1), kept,

@@ -10,6 +10,7 @@ import numpy as np
 
 from tieaware.checks.arguments import number, sequence, shown, threshold
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import first_greatest, merged, rounding_of
 from tieaware.defaults import ASSESSOR_MEASURES
 from tieaware.engine.views import View
 from tieaware.errors import InputError
@@ -245,11 +246,11 @@ class Assessors(Experiment):
 
     def _moved(self, m: int) -> _Moved:
         means = self.values[..., m].mean(axis=2)
-        tau = kendall_tau(*means.round(12)) if len(self.runs) > 1 else np.nan
+        tau = kendall_tau(*means) if len(self.runs) > 1 else np.nan
         changed = np.arange(0)
         if len(self.first):
             changed = np.flatnonzero(self.tests[0][m].signs != self.tests[1][m].signs)
-        most = int(np.argmax(np.abs(means[1] - means[0])))
+        most = first_greatest(np.abs(means[1] - means[0]), rounding_of(means))
         return _Moved(means, None if np.isnan(tau) else float(tau), changed, most)
 
     def verdict(self) -> str:
@@ -350,7 +351,7 @@ class Assessors(Experiment):
         for m, measure in enumerate(self.measures):
             before, after = means = self._moved(m).means
             less = measure.definition.less_is_better
-            ranks = [_ranks(each if less else -each) for each in means.round(12)]
+            ranks = [_ranks(each if less else -each) for each in merged(means)]
             columns = (before, after, after - before, *ranks)
             rows += [
                 (str(measure), run, *row)

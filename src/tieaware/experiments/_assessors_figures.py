@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import merged
 from tieaware.experiments.label_placement import label_points
 from tieaware.output.plots import COLOURS, display_name
 
@@ -64,7 +65,7 @@ class Means:
 
 def _middle_ranks(means: Values) -> Values:
     """Return the rank of each mean, from 0 for the smallest; equal means share the middle of their ranks."""
-    rounded = means.round(12)
-    ordered = np.sort(rounded)
-    ranks: Values = (np.searchsorted(ordered, rounded) + np.searchsorted(ordered, rounded, "right") - 1) / 2.0
+    means = merged(means)
+    ordered = np.sort(means)
+    ranks: Values = (np.searchsorted(ordered, means) + np.searchsorted(ordered, means, "right") - 1) / 2.0
     return ranks

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import number
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import merged
 from tieaware.defaults import COMPARISON_MEASURES
 from tieaware.engine.misplaced_arguments import check_judgments
 from tieaware.engine.views import View
@@ -388,9 +389,9 @@ class Comparison(Experiment):
         resolutions = self.resolutions[m] if self.resolutions else None
         values = results.values[:, :, m]
         interval = mean_interval(values, level=self.confidence)
-        ends = interval.low, interval.high
+        means, ends = merged(values.mean(axis=1)), (interval.low, interval.high)
         return TestedPairs(
-            results.runs, len(results.queries), values.mean(axis=1), ends, results.names[m], self.first, self.second,
+            results.runs, len(results.queries), means, ends, results.names[m], self.first, self.second,
             self.tests[m], self.adjusted[m], self.signs[m], resolutions, self.procedure, self.baseline,
             self.alpha, self.confidence, measure.definition.less_is_better,
             None if self.cuts is None else any(reaches_cut(measure, cut) for cut in self.cuts), self.identical,

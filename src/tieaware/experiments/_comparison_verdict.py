@@ -12,7 +12,6 @@ from tieaware.experiments._cut_lists import AS_FAR
 from tieaware.experiments._identical_runs import described
 from tieaware.output.tables import counted, significant
 from tieaware.statistics import Resolutions
-from tieaware.statistics.values import ROUNDING
 
 # The most runs that are named as better or worse than a baseline.
 _NAMED = 3
@@ -58,7 +57,7 @@ def _best_run(tested: TestedPairs) -> str:
 
 def _number_of_best(tested: TestedPairs) -> int:
     """Return how many runs have the best mean."""
-    return int((np.abs(tested.means - tested.means[tested.order[0]]) < ROUNDING).sum())
+    return int((tested.means == tested.means[tested.order[0]]).sum())
 
 
 def _listed(runs: Sequence[str]) -> str:
@@ -76,7 +75,7 @@ def _best_mean(tested: TestedPairs) -> str:
     means, best = tested.means, int(tested.order[0])
     assert tested.baseline is not None
     baseline = tested.runs.index(tested.baseline)
-    is_best = abs(means[best] - means[baseline]) < ROUNDING
+    is_best = means[best] == means[baseline]
     name = tested.baseline if is_best else tested.runs[best]
     other = "" if is_best else f" ({tested.baseline}: {significant(means[baseline])})"
     return f"{name} has the {_extreme(tested)}, {significant(means[best])}{other}"

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.statistics.values import ROUNDING
+from tieaware.checks.rounding import ROUNDING
 
 # Returns the precision and the recall within the first k ranks, each float64[n_runs, n_queries, n_ranks].
 PrecisionAndRecall: TypeAlias = Callable[[Integers], tuple[Values, Values]]
@@ -75,6 +75,7 @@ def _ranks_to_try(ranks: Integers, precision: Values, recall: Values) -> Integer
 
 def _of_run(ranks: Integers, precision: Values, recall: Values) -> NamedPoints:
     f1 = _f1(precision, recall)
+    # All numbers here are shares of at most 1, so the tolerance needs no scale.
     best = int(np.argmax(f1 >= f1.max() - ROUNDING))
     at = float(f1[best]), int(ranks[best]), float(precision[best]), float(recall[best])
     return NamedPoints(_break_even(precision, recall), *at)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tieaware.checks.arguments import one_of, whole_number
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import merged
 from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.experiments._curve_figures import Interpolation, TracedRun
@@ -24,7 +25,6 @@ from tieaware.measures import Measure
 from tieaware.measures.definitions import AUC, IPrec, NumRel, NumRelRet, NumRet, P, R
 from tieaware.output.plots import COLOURS, Drawing, display_name, file_name, legend_above, style
 from tieaware.output.tables import Cell, Table, counted, percent, significant
-from tieaware.statistics.values import ROUNDING
 from tieaware.ties import TieRuleName
 
 if TYPE_CHECKING:
@@ -282,9 +282,9 @@ class Curves(Experiment):
         Its break-even point is 0.500, and its greatest F1 0.800, at rank 3.
         """
         order = self._by_area()
-        best, areas = order[0], self.areas
+        best, areas = order[0], merged(self.areas)
         name, n = self.runs[best], len(self.runs)
-        n_best = int((np.abs(areas - areas[best]) < ROUNDING).sum())
+        n_best = int((areas == areas[best]).sum())
         if n == 1:
             first = f"The area under the curve of {name} is {significant(areas[0])}."
         elif n_best > 1:
@@ -315,7 +315,7 @@ class Curves(Experiment):
 
     def _by_area(self) -> Integers:
         """Return the runs by position, ordered by the area under their average curves, the largest first."""
-        return np.argsort(-self.areas, kind="stable")
+        return np.argsort(-merged(self.areas), kind="stable")
 
     def _chosen(self) -> list[int]:
         """Return the runs that are drawn in colour: all; or if there are many, the best 3, the median and the last."""

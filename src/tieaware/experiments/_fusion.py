@@ -13,6 +13,7 @@ import numpy as np
 from tieaware._evaluate import evaluate
 from tieaware.checks.arguments import checked_seed, number, whole_number
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import merged
 from tieaware.defaults import FUSION_FOLDS, FUSION_MEASURES
 from tieaware.engine.misplaced_arguments import check_judgments
 from tieaware.errors import InputError
@@ -247,8 +248,8 @@ class Fusion(Experiment):
     def gains(self) -> Values:
         """How much better the mean of `held_out` is than those of the others; negative if it is worse."""
         sign = -1.0 if self.measure.definition.less_is_better else 1.0
-        gains: Values = sign * (self._chosen - self.others.mean(axis=1))
-        return gains
+        means = merged(np.append(self.others.mean(axis=1), self._chosen))
+        return np.asarray(sign * (means[-1] - means[:-1]))
 
     @property
     def _chosen(self) -> float:

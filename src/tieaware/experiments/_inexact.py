@@ -14,6 +14,7 @@ import numpy as np
 from tieaware._evaluate import evaluate
 from tieaware.checks.arguments import number, sequence, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import merged, rounding_of
 from tieaware.defaults import INEXACT_MEASURES
 from tieaware.errors import InputError
 from tieaware.experiments._inexact_figures import Agreement, Frontier
@@ -29,7 +30,6 @@ from tieaware.results import Results
 from tieaware.retrieval import Costs, Exact, Index, Method
 from tieaware.retrieval.index import as_index
 from tieaware.statistics import PairedTest, holm, paired_test, rbo
-from tieaware.statistics.values import ROUNDING
 
 # Each method is timed this many times, and the shortest time is reported.
 _REPEATS = 3
@@ -294,18 +294,18 @@ class Inexact(Experiment):
         the best, Champions(r=2), reads 40.8 % of the postings and loses 0.232.
         1 of 2 loses significantly (paired t-test, Holm's p below 0.05).
         """
-        measure, means = self.results.measures[0], self.results.mean()[:, 0]
+        measure, means = self.results.measures[0], merged(self.results.mean()[:, 0])
         sign = -1.0 if measure.definition.less_is_better else 1.0
         losses = sign * (means[0] - means)
         n, p = len(means) - 1, self.adjusted[0]
         cheaper = [i for i in range(1, n + 1) if self.shares[i] < 1.0]
-        kept = [i for i in cheaper if losses[i] <= _LOST * abs(means[0])]
+        kept = [i for i in cheaper if losses[i] - _LOST * abs(means[0]) <= rounding_of(means)]
         # Choose the cheapest method that keeps enough; if there is none, the method that loses least, preferably among
         # those that read fewer postings.
         i = min(kept, key=self.shares.__getitem__) if kept else min(cheaper or range(1, n + 1), key=losses.__getitem__)
         method, read = self.methods[i], f"{percent(self.shares[i])} of the postings"
         change = f"{'loses' if losses[i] > 0.0 else 'gains'} {significant(abs(losses[i]))}"
-        change = change if abs(losses[i]) > ROUNDING else "loses nothing"
+        change = change if losses[i] else "loses nothing"
         of_exact = f"the mean {measure} of {self.methods[0]}, {significant(means[0])}"
         if n == 1:
             first = f"{method} reads {read} and {change} of {of_exact}"
@@ -360,7 +360,7 @@ class Inexact(Experiment):
         >>> [outcome.methods[i] for i in outcome.frontier()]
         ['Exact()']
         """
-        means = self.results.mean()[:, m]
+        means = merged(self.results.mean()[:, m])
         best = -means if self.results.measures[m].definition.less_is_better else means
         frontier: list[int] = []
         for i in np.lexsort((-best, self.shares)).tolist():
@@ -411,7 +411,7 @@ class Inexact(Experiment):
         """Explain how a method can have a better mean than the baseline, if one has."""
         sign = np.where([measure.definition.less_is_better for measure in self.results.measures], -1.0, 1.0)
         gains = sign * (self.results.mean() - self.results.mean()[0])
-        if gains.max() <= ROUNDING:
+        if (gains <= rounding_of(self.results.mean(), axis=0)).all():
             return ()
         return (
             f"A method can be better than {self.methods[0]}: one that names another weighting ranks by other term "

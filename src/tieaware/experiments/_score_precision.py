@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import number, sequence, shown, unexpected
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import first_greatest, rounding_of, without_rounding
 from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.engine.views import View
 from tieaware.errors import InputError
@@ -39,8 +40,8 @@ from tieaware.precision.worst_cases import known_worst_case, worst_case
 from tieaware.runtime.extras import load
 from tieaware.statistics import kendall_tau, paired_test, tau_ap
 from tieaware.statistics.multiple_comparisons import Correction
+from tieaware.statistics.paired_tests import Alternative
 from tieaware.statistics.procedures import checked, pairs_of
-from tieaware.statistics.values import ROUNDING
 from tieaware.statistics.verdicts import CHANGES, pair_tests
 
 
@@ -288,20 +289,19 @@ class Precision(Experiment):
     @cached_property
     def differences(self) -> Values:
         """Original − coarsened values: float64[n_precisions, n_runs, n_queries, n_measures]; rounding errors are 0."""
-        differences = np.stack(self.originals) - self.values
-        differences[np.abs(differences) < ROUNDING] = 0.0
-        return differences
+        originals = np.stack(self.originals)
+        rounding = rounding_of(originals, self.values, axis=2)
+        return without_rounding(originals - self.values, rounding[:, :, None])
 
     @cached_property
     def changed(self) -> Values:
         """The p value of each run's paired t-test of coarsened against original: [n_precisions, n_runs, n_measures]."""
-        return paired_test(np.moveaxis(self.differences, 3, 2), 0.0).p
+        return paired_test(np.stack(self.originals), self.values, axis=2).p
 
     @cached_property
     def not_kept(self) -> Values:
         """The p value of the hypothesis that a run keeps at most a share `kept` of its mean; shape as for `changed`."""
-        surplus = self.values - self.kept * np.stack(self.originals)
-        return paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="greater").p
+        return self._p_of_share("greater")
 
     @cached_property
     def keeps(self) -> Integers:
@@ -310,9 +310,11 @@ class Precision(Experiment):
         The value is 1 if no value of the run changes or the one-sided test shows that the share is kept; -1 if the
         opposite test shows that it is not kept; and 0 if there are too few queries to show either.
         """
-        surplus = self.values - self.kept * np.stack(self.originals)
-        less = paired_test(np.moveaxis(surplus, 3, 2), 0.0, alternative="less").p <= self.alpha
+        less = self._p_of_share("less") <= self.alpha
         return np.where(self._unchanged | (self.not_kept <= self.alpha), 1, np.where(less, -1, 0))
+
+    def _p_of_share(self, alternative: Alternative) -> Values:
+        return paired_test(self.values, self.kept * np.stack(self.originals), alternative=alternative, axis=2).p
 
     @cached_property
     def most_lost(self) -> Values:
@@ -364,9 +366,8 @@ class Precision(Experiment):
         taus, taus_ap = np.full(shape, np.nan), np.full(shape, np.nan)
         if len(self.runs) > 1:
             for p, m in np.ndindex(shape):
-                # Runs whose means differ only by rounding errors are tied.
-                before = self.originals[p][:, :, m].mean(axis=1).round(12)
-                after = self.values[p, :, :, m].mean(axis=1).round(12)
+                before = self.originals[p][:, :, m].mean(axis=1)
+                after = self.values[p, :, :, m].mean(axis=1)
                 taus[p, m] = kendall_tau(before, after)
                 taus_ap[p, m] = tau_ap(before, after, ties="b")
         return taus, taus_ap
@@ -497,7 +498,7 @@ class Precision(Experiment):
         """Return the run and the query of the largest positive difference of each precision and measure, as text."""
         places = np.full(flat.shape[:2], None, dtype=object)
         for place in np.ndindex(places.shape):
-            run, query = divmod(int(np.argmax(flat[place])), len(self.queries))
+            run, query = divmod(first_greatest(flat[place]), len(self.queries))
             if flat[place].max() > 0.0:
                 places[place] = f"{self.runs[run]}, {self.queries[query]}"
         return places

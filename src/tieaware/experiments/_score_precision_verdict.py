@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import first_greatest, merged, rounding_of
 from tieaware.experiments._score_precision_pairs import Verdicts
 from tieaware.measures import Measure
 from tieaware.output.tables import percent, significant
 from tieaware.precision import Coarsening
 from tieaware.statistics.procedures import CORRECTIONS
-from tieaware.statistics.values import ROUNDING
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Changes:
         moved = np.abs(self.lost).mean(axis=(1, 2, 3))
         if not moved.any():
             return self._no_change()
-        p = int(np.argmax(moved))
+        p = first_greatest(moved)
         counts: Integers = (self.p[p] <= self.alpha).sum(axis=1)
         tested = self._tested_runs(counts) if self._n_runs > 1 else self._tested_run(p)
         first = f"With {self.precisions[p]}{self._criterion(float(moved[p]))}, {tested}."
@@ -110,7 +110,7 @@ class Changes:
         """Give mean, largest loss and largest gain of the measures that change significantly or change most."""
         lost = self.lost[p]
         shown = [m for m in np.argsort(-counts, kind="stable").tolist() if counts[m]]
-        most = int(np.argmax(np.abs(lost).max(axis=(1, 2))))
+        most = first_greatest(np.abs(lost).max(axis=(1, 2)))
         shown += [most] if most not in shown else []
         parts = []
         for m in shown:
@@ -123,8 +123,9 @@ class Changes:
 
     def _largest(self, what: str, lost: Values, unnamed: str = "") -> str:
         """Give the largest number of a matrix, runs × queries; if it is positive and unique, name run and query."""
+        lost = merged(lost.ravel(), rounding_of(lost)).reshape(lost.shape)
         largest = max(float(lost.max()), 0.0)
-        places = np.argwhere(lost > largest - ROUNDING)
+        places = np.argwhere(lost == largest)
         if not largest or len(places) > 1:
             return f"{what}{unnamed} {significant(largest)}"
         run, query = places[0].tolist()

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import merged
 from tieaware.errors import InputError
 from tieaware.experiments._topic_values import mean_of_known, place_of, systems_by_topics
 from tieaware.experiments.experiment import Experiment
@@ -153,7 +154,7 @@ class Smoothed(Experiment):
         return tuple(self.systems[i] for i in best_first)
 
     def _best_first(self, kind: int, i: int) -> list[int]:
-        scores = self.scores[kind, i].round(12)
+        scores = merged(self.scores[kind, i])
         best_first: list[int] = np.argsort(scores if self.less_is_better else -scores, kind="stable").tolist()
         return best_first
 
@@ -174,8 +175,7 @@ class Smoothed(Experiment):
         """Return Kendall's τ_b of the order at each alpha with the order of the measured means."""
         if len(self.systems) < 2:
             return [np.nan] * len(self.alphas)
-        means = self.means[kind].round(12)
-        return [kendall_tau(means, scores) for scores in self.scores[kind].round(12)]
+        return [kendall_tau(self.means[kind], scores) for scores in self.scores[kind]]
 
     def tables(self) -> dict[str, Table]:
         """Return the tables: the smoothed score and the rank of each system, and how much the orders change.
@@ -199,7 +199,7 @@ class Smoothed(Experiment):
         for k, kind in enumerate(KINDS[: len(self.means)]):
             ranks = np.empty((len(self.alphas), len(self.systems)), dtype=np.int64)
             scores = self.scores[k]
-            for i, of_alpha in enumerate(scores.round(12) * (1 if self.less_is_better else -1)):
+            for i, of_alpha in enumerate(merged(scores) * (1 if self.less_is_better else -1)):
                 # Equal scores share the best of their ranks.
                 ranks[i] = 1 + (of_alpha[None, :] < of_alpha[:, None]).sum(axis=1)
             for s in self._best_first(k, -1):

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import checked_seed, number, numbers, sequence, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import merged
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS
 from tieaware.errors import InputError
 from tieaware.experiments._smoothed import KINDS, Smoothed, smoothed
@@ -226,15 +227,8 @@ def _means(values: Values, topics: Integers) -> Values:
 
 def _taus(truth: Values, scores: Values) -> Values:
     """Return Kendall's τ_b of many orders of systems with the true order; 0 for an order in which all systems tie."""
-    taus = kendall_taus(_without_rounding(truth), _without_rounding(scores))
+    taus = kendall_taus(truth, scores)
     return np.where(np.isnan(taus), 0.0, taus)
-
-
-def _without_rounding(scores: Values) -> Values:
-    """Round scores relative to the largest in a row, so that scores become equal that differ by rounding errors."""
-    largest = np.abs(scores).max(axis=-1, keepdims=True)
-    relative: Values = np.divide(scores, largest, out=np.zeros_like(scores), where=largest > 0.0)
-    return relative.round(12)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -316,7 +310,7 @@ class Smoothing(Experiment):
     def best(self) -> dict[str, float]:
         """The alpha with the highest mean τ, for raw and for standardized values."""
         means = self.taus[:, 1:].mean(axis=2)
-        return {kind: self.alphas[int(np.argmax(row))] for kind, row in zip(KINDS, means, strict=True)}
+        return {kind: self.alphas[int(np.argmax(row))] for kind, row in zip(KINDS, merged(means), strict=True)}
 
     def tables(self) -> dict[str, Table]:
         """Return the table of the distribution of τ for the baseline and each alpha.

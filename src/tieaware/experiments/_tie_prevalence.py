@@ -12,6 +12,7 @@ import numpy as np
 from tieaware._evaluate import evaluate_views
 from tieaware.checks.arguments import flag, whole_numbers
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import first_greatest, rounding_of, without_rounding
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
 from tieaware.engine.views import View
 from tieaware.errors import InputError, warn
@@ -29,7 +30,6 @@ from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
 from tieaware.statistics import Ties, count_ties, kendall_tau
 from tieaware.statistics.tie_counts import added_up
-from tieaware.statistics.values import ROUNDING
 from tieaware.ties import RULES
 
 # The rule that averages over all orders of tied documents, and the rules that take the best and the worst order.
@@ -283,9 +283,10 @@ class TiePrevalence(Experiment):
         measure, n = self.measures[m], len(self.runs)
         means = {rule: values[..., m].mean(axis=1) for rule, values in zip(self.rules, self.values, strict=True)}
         worst, best = means[_WORST], means[_BEST]
-        moved = np.maximum(*(np.abs(each - means[_AVERAGE]) for each in (worst, best)))
+        rounding = rounding_of(*means.values())
+        moved = np.maximum(*(np.abs(without_rounding(each - means[_AVERAGE], rounding)) for each in (worst, best)))
         limit = AS_FAR if any(reaches_cut(measure, ties) for ties in self.ties) else ""
-        run = int(np.argmax(moved))
+        run = first_greatest(moved, rounding)
         if not moved[run]:
             return f"changes no run's mean {measure}{limit}"
         size = f"by up to {significant(moved[run])}"
@@ -295,7 +296,7 @@ class TiePrevalence(Experiment):
         low, high = np.minimum(worst, best), np.maximum(worst, best)
         a, b = np.triu_indices(n, 1)
         # The tie orders of two runs are independent. So the runs can swap places if the ranges of their means overlap.
-        either = (high[a] - low[b] > ROUNDING) & (high[b] - low[a] > ROUNDING)
+        either = (high[a] - low[b] > rounding) & (high[b] - low[a] > rounding)
         either &= ~between_identical(self.identical, self.runs, a, b)
         pairs = f"{int(either.sum()):,} of {len(a):,} pairs of runs can"
         pairs = pairs if n > 2 else f"the two runs {'can' if either[0] else 'cannot'}"
@@ -387,12 +388,13 @@ class TiePrevalence(Experiment):
         rows: list[tuple[Cell, ...]] = []
         for m, measure in enumerate(self.measures):
             for rule, values in zip(self.rules, self.values, strict=True):
-                by_topic = np.abs(values[:, :, m] - average[:, :, m])
+                rounding = rounding_of(values[:, :, m], average[:, :, m])
+                by_topic = np.abs(without_rounding(values[:, :, m] - average[:, :, m], rounding))
                 means, reference = values[:, :, m].mean(axis=1), average[:, :, m].mean(axis=1)
-                by_run = np.abs(means - reference)
-                run, query = np.unravel_index(int(np.argmax(by_topic)), by_topic.shape)
-                worst_run = int(np.argmax(by_run))
-                tau = kendall_tau(means.round(12), reference.round(12)) if len(self.runs) > 1 else np.nan
+                by_run = np.abs(without_rounding(means - reference, rounding))
+                run, query = np.unravel_index(first_greatest(by_topic, rounding), by_topic.shape)
+                worst_run = first_greatest(by_run, rounding)
+                tau = kendall_tau(means, reference) if len(self.runs) > 1 else np.nan
                 rows.append(
                     (
                         str(measure), rule, float(means.mean()), float((means - reference).mean()),
@@ -415,7 +417,7 @@ class TiePrevalence(Experiment):
     def _orderings(self) -> Table:
         rows: list[tuple[Cell, ...]] = []
         for m, measure in enumerate(self.measures):
-            means = self.values[..., m].mean(axis=2).round(12)
+            means = self.values[..., m].mean(axis=2)
             for rule, ranked in zip(self.rules, means, strict=True):
                 taus = [kendall_tau(ranked, other) if len(self.runs) > 1 else np.nan for other in means]
                 rows.append((str(measure), rule, *(None if np.isnan(tau) else tau for tau in taus)))

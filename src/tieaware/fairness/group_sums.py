@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Integers, Values, as_array, as_scores, check_no_nan
+from tieaware.checks.rounding import ratio
 from tieaware.errors import InputError
 from tieaware.fairness.exposures import lists_of
 
@@ -43,11 +44,11 @@ class GroupExposure(NamedTuple):
 
     def means(self) -> Values:
         """Return the mean exposure of a document of each group, float64[n_queries, n_groups]; NaN without documents."""
-        return _ratio(self.values, self.sizes.astype(np.float64))
+        return ratio(self.values, self.sizes.astype(np.float64))
 
     def shares(self) -> Values:
         """Return each group's share of the exposure of a list, float64[n_queries, n_groups]; NaN if there is none."""
-        return _ratio(self.values, np.broadcast_to(self.values.sum(axis=1, keepdims=True), self.values.shape))
+        return ratio(self.values, np.broadcast_to(self.values.sum(axis=1, keepdims=True), self.values.shape))
 
     def amortised(self) -> Values:
         """Return the mean of each group's exposure over the queries, float64[n_groups]; NaN without queries."""
@@ -158,10 +159,3 @@ def gini(values: npt.ArrayLike, n: int | None = None) -> float:
     # The values that are left out are the lowest, so those given have the last ranks.
     ranks = np.arange(total - len(array) + 1, total + 1)
     return float((ascending * (2.0 * ranks - total - 1.0)).sum()) / (total * mass)
-
-
-def _ratio(numerator: Values, denominator: Values) -> Values:
-    """Divide; NaN where the denominator is 0."""
-    quotient: Values = np.full(numerator.shape, np.nan)
-    np.divide(numerator, denominator, out=quotient, where=denominator != 0.0)
-    return quotient

@@ -114,7 +114,8 @@ class Results(Certainty):
         Parameters
         ----------
         sort : str or Measure, optional
-            The measure that the rows are sorted by, the best run first; by default they are in the order of the runs.
+            The measure that the rows are sorted by, the best run first; runs with equal values stay in the order of
+            the runs, which is the default.
 
         Returns
         -------

@@ -11,6 +11,7 @@ import numpy as np
 from tieaware.checks.arguments import did_you_mean, shown, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.checks.attributes import Hinted
+from tieaware.checks.rounding import merged, rounding_of, without_rounding
 from tieaware.errors import InputError
 from tieaware.output.plots import COLOURS, Drawing, display_name
 from tieaware.output.tables import Cell, Marked, Table
@@ -191,7 +192,7 @@ def interval_figure(intervals: Intervals, place: int) -> Drawing:
     label = f"{name} {'÷' if intervals.ratio else 'minus'} that of {baseline}" if baseline else name
 
     def draw(ax: Axes) -> None:
-        order = np.argsort(-intervals.estimate[:, place], kind="stable")
+        order = np.argsort(-merged(intervals.estimate[:, place]), kind="stable")
         rows = np.arange(len(order))
         ends = intervals.low[order, place], intervals.high[order, place]
         ax.hlines(rows, *ends, color=COLOURS[0], linewidth=1.5)
@@ -245,12 +246,15 @@ def intervals_of(empty: Intervals, values: Values, tested: Sequence[bool], resam
     if empty.ratio:
         if base is None:
             raise InputError("ratio", "needs a baseline; write intervals(baseline='name of a run', ratio=True)")
-        some &= values[base].mean(axis=0) != 0.0
+        some &= np.abs(values[base].mean(axis=0)) > rounding_of(values[base], axis=0)
         below = np.broadcast_to(values[base][None, :, some], values[:, :, some].shape)
         found = ratio_interval(values[:, :, some], below, **choices)
         of_ties = None
     else:
-        found = mean_interval(values[:, :, some] - (0.0 if base is None else values[base][None, :, some]), **choices)
+        samples = values[:, :, some]
+        if base is not None:
+            samples = without_rounding(samples - samples[base], rounding_of(samples, axis=1)[:, None])
+        found = mean_interval(samples, **choices)
         if base is not None and of_ties is not None:
             of_ties = np.sqrt(of_ties**2 + of_ties[base] ** 2)
             of_ties[base] = 0.0

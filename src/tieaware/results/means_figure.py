@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tieaware.checks.rounding import merged
 from tieaware.output.plots import COLOURS, Drawing, display_name
 from tieaware.results.exports import Column, Export
 
@@ -44,7 +45,7 @@ def means_figure(export: Export, place: int) -> Drawing:
 def _draw(ax: Axes, runs: Sequence[str], value: Column, limits: tuple[Column, Column] | None) -> None:
     """Draw the points, and the bars between the limits if they are known."""
     # Stable sort: runs with equal means keep their order. NaN sorts last, and matplotlib draws no point for it.
-    order = np.argsort(-value.summary, kind="stable")
+    order = np.argsort(-merged(value.summary), kind="stable")
     rows = np.arange(len(order))
     explanation = ", summed over the queries" if value.is_count else ""
     if limits is not None:

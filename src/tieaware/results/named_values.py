@@ -14,6 +14,7 @@ from tieaware.checks.arrays import Values
 from tieaware.checks.attributes import INSTEAD, Hinted, missing
 from tieaware.checks.keywords import calls_elsewhere
 from tieaware.checks.positions import position
+from tieaware.checks.rounding import merged
 from tieaware.engine.views import CHANCE, SPREAD
 from tieaware.errors import InputError, warn
 from tieaware.measures import Measure
@@ -217,8 +218,8 @@ class NamedValues(Hinted):
         if sort is None:
             return self
         place = position_to_sort_by(self.measures, self.names, sort)
-        column = self.summary()[:, place]
-        # The sort is stable, and NaN comes last.
+        column = merged(self.summary()[:, place])
+        # The sort is stable, so runs with equal means keep their order, and NaN comes last.
         order = np.argsort(column if self.measures[place].definition.less_is_better else -column, kind="stable")
         cubes: dict[str, Any] = {name: cube[order] for name, cube in self.cubes().items()}
         return replace(self, runs=tuple(self.runs[i] for i in order.tolist()), **cubes)

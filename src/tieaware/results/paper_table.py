@@ -15,6 +15,7 @@ import numpy as np
 
 from tieaware.checks.arguments import flag, number, one_of, whole_number
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import merged
 from tieaware.errors import InputError
 from tieaware.measures import Measure
 from tieaware.output.tables import Cell, Marked, Note, Table, counted
@@ -24,7 +25,6 @@ from tieaware.statistics.intervals import mean_interval
 from tieaware.statistics.letter_display import groups, letters
 from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.procedures import CORRECTIONS, TESTS, Procedure, Test, Verdicts, checked, pairs_of
-from tieaware.statistics.values import ROUNDING
 
 Beside: TypeAlias = Literal["std", "range", "interval"]
 
@@ -174,7 +174,8 @@ def _planned(
         return _Plan(first, second)
     # The results determine the baseline, so the correction is for all pairs.
     column, less_is_better = tested[0], tested[0].measure.definition.less_is_better
-    best = int(np.argmin(column.summary) if less_is_better else np.argmax(column.summary))
+    # Of several best runs, the baseline is the first.
+    best = int((np.argmin if less_is_better else np.argmax)(merged(column.summary)))
     return _Plan(
         first, second, best, f"the run with the {'lowest' if less_is_better else 'highest'} mean {column.name}"
     )
@@ -254,8 +255,8 @@ def _cells(column: Column, raised: Sequence[str], beside: Sequence[str], design:
     summary = column.summary
     best = np.zeros(len(summary), dtype=np.bool_)
     if design.best and len(summary) > 1 and not column.is_count and not np.isnan(summary).all():
-        extreme = (np.nanmin if column.measure.definition.less_is_better else np.nanmax)(summary)
-        best = np.abs(summary - extreme) <= ROUNDING
+        means = merged(summary)
+        best = means == (np.nanmin if column.measure.definition.less_is_better else np.nanmax)(means)
     cells = zip(summary.tolist(), best.tolist(), raised, beside, strict=True)
     return [
         None if np.isnan(value) else Marked(value, column.shown(value, design.digits), *marks)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import ratio
 from tieaware.engine.means import means
 from tieaware.measures import Measure
 
@@ -84,8 +85,7 @@ def std_of_means(std: Values, values: Values, measures: Sequence[Measure], weigh
         shares = np.where(answered, np.nan_to_num(weights)[:, :, None], 0.0)
     totals = shares.sum(axis=1)
     variances = ((std * shares) ** 2).sum(axis=1, where=answered)
-    deviations: Values = np.full(totals.shape, np.nan)
-    np.divide(np.sqrt(variances), totals, out=deviations, where=totals > 0.0)
+    deviations = ratio(np.sqrt(variances), totals)
     deviations[:, geometric(measures)] = np.nan
     return deviations
 

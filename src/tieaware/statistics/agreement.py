@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import one_of, sequence, unexpected
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import ROUNDING
 from tieaware.errors import InputError
 from tieaware.statistics.values import finite
 
@@ -154,10 +155,11 @@ def _beyond_chance(agree: float, first: Values, second: Values, marginals: str) 
         chance = float((((first + second) / 2.0) ** 2).sum())
     else:
         chance = float((first * second).sum())
+    # Without rounding: chance is 1 if and only if a label has all documents, and its share is then n / n.
     return (agree - chance) / (1.0 - chance) if chance < 1.0 else math.nan
 
 
 def _meaning(value: float) -> str:
     if math.isnan(value):
         return "undefined"
-    return "good" if value > 0.8 else "fair" if value >= 0.67 else "dubious"
+    return "good" if value - 0.8 > ROUNDING else "fair" if value - 0.67 >= -ROUNDING else "dubious"

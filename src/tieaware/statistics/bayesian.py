@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import are_equal, without_rounding
 from tieaware.runtime.extras import load
 from tieaware.statistics.paired_tests import differences_of
 
@@ -95,14 +96,13 @@ def bayesian_comparison(
     confidence = number("confidence", confidence, 0, 1, ends=False)
     if number("correlation", correlation, 0, 1) == 1:
         raise unexpected("correlation", "a number less than 1", shown(correlation))
-    differences = differences_of(a, b, axis)
+    differences, rounding = differences_of(a, b, axis)
     student, n = load("scipy.stats", "analysis").t, differences.shape[-1]
-    mean = np.asarray(differences.mean(axis=-1))
-    constant = (differences == differences[..., :1]).all(axis=-1)
-    mean = np.where(constant, differences[..., 0], mean)
+    constant = are_equal(differences, rounding)
+    mean = without_rounding(np.where(constant, differences[..., 0], differences.mean(axis=-1)), rounding)
     variance = np.where(constant, 0.0, differences.var(axis=-1, ddof=1))
     scale = np.sqrt(variance * (1.0 / n + correlation / (1.0 - correlation)))
-    above, below = mean - rope, mean + rope
+    above, below = (without_rounding(each, rounding) for each in (mean - rope, mean + rope))
     with np.errstate(divide="ignore", invalid="ignore"):
         better = np.where(scale > 0.0, student.cdf(above / scale, n - 1), above > 0.0)
         worse = np.where(scale > 0.0, student.cdf(-below / scale, n - 1), below < 0.0)

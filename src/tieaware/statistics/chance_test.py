@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import checked_seed, whole_number
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import rounding_of
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, QrelsLike, RunLike, RunSource, as_qrels, as_sources, check_numbers, match
 from tieaware.lists.judgments import POOLED
 from tieaware.measures import Measure, named_measures
 from tieaware.output.tables import Table, counted, significant
-from tieaware.statistics.distributions import Distribution, sum_of, tolerance_of
+from tieaware.statistics.distributions import Distribution, sum_of
 from tieaware.statistics.random_orders import LabelledList
 
 
@@ -236,6 +237,6 @@ class _Sums:
 
     def _share(self, values: Values, value: float) -> float:
         """Return the share of values that are at least as good, with the observed one among them."""
-        tolerance = tolerance_of(value)
-        good = values <= value + tolerance if self.measure.definition.less_is_better else values >= value - tolerance
+        rounding = rounding_of(values)
+        good = values <= value + rounding if self.measure.definition.less_is_better else values >= value - rounding
         return float((1 + np.count_nonzero(good)) / (len(values) + 1))

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import rounding_of
 
-# Numbers that differ by no more than this share of the largest are rounding errors apart, and count as equal.
-_EQUAL = 1e-11
 # The most values of an exact sum, and the most pairs of values that are added to compute it.
 _MOST_VALUES, _MOST_PAIRS = 50_000, 4_000_000
 
@@ -33,22 +32,16 @@ class Distribution(NamedTuple):
         """Return the distribution of values in any order; the probabilities of equal values are added up."""
         order = np.argsort(values, kind="stable")
         ascending = values[order]
-        tolerance = _EQUAL * np.abs(ascending).max(initial=0.0)
-        first = np.flatnonzero(np.diff(ascending, prepend=-np.inf) > tolerance)
+        first = np.flatnonzero(np.diff(ascending, prepend=-np.inf) > rounding_of(ascending))
         return cls(ascending[first], np.add.reduceat(probabilities[order], first))
 
     def at_least(self, value: float) -> float:
         """Return the probability of a number that is at least `value`, up to rounding errors."""
-        return float(self.probabilities[self.values >= value - tolerance_of(value)].sum())
+        return float(self.probabilities[self.values >= value - rounding_of(self.values)].sum())
 
     def at_most(self, value: float) -> float:
         """Return the probability of a number that is at most `value`, up to rounding errors."""
-        return float(self.probabilities[self.values <= value + tolerance_of(value)].sum())
-
-
-def tolerance_of(value: float) -> float:
-    """Return the difference from a number up to which another counts as equal."""
-    return 1e-9 * max(abs(value), 1e-3)
+        return float(self.probabilities[self.values <= value + rounding_of(self.values)].sum())
 
 
 def sum_of(distributions: Sequence[Distribution]) -> Distribution | None:

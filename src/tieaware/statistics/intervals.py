@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import checked_seed, is_integer, number, one_of, shown, unexpected, whole_number
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import ROUNDING, are_equal, rounding_of, without_rounding
 from tieaware.errors import InputError
 from tieaware.kernels import _resamples
 from tieaware.runtime.extras import load
@@ -160,7 +161,7 @@ def ratio_interval(
     below, other = _samples(b, axis, "b")
     if above.shape != below.shape or shape != other:
         raise InputError("a, b", f"must have the same shape; found {np.shape(a)} and {np.shape(b)}")
-    if (below.mean(axis=1) == 0.0).any():
+    if (np.abs(below.mean(axis=1)) <= rounding_of(below, axis=1)).any():
         raise InputError("b", "a mean is 0, so the ratio is not defined")
     return Interval(*(field.reshape(shape) for field in _ratios(above, below, choices)))
 
@@ -191,24 +192,25 @@ def _means(samples: Values, choices: _Bootstrap) -> Interval:
     """Return the intervals of the means of samples, float64[n_samples, n]."""
     n = samples.shape[1]
     # Deviations from the mean have more digits than values; those of equal values are 0, without rounding errors.
-    mean = samples.mean(axis=1)
-    deviations = np.where((samples == samples[:, :1]).all(axis=1, keepdims=True), 0.0, samples - mean[:, None])
+    mean, rounding = samples.mean(axis=1), rounding_of(samples, axis=1)
+    deviations = np.where(are_equal(samples, rounding)[:, None], 0.0, samples - mean[:, None])
     error = np.sqrt((deviations**2).sum(axis=1) / (n - 1) / n)
     if choices.method == "t":
         reach = load("scipy.stats", "analysis").t.ppf((1.0 + choices.level) / 2.0, n - 1) * error
         return Interval(mean, mean - reach, mean + reach, error)
     if choices.method == "bootstrap-t":
-        return _studentized(mean, deviations, error, choices)
+        return _studentized(mean, deviations, error, rounding, choices)
     exact = whole_numbers(deviations)
     ends = np.empty((2, len(samples)))
     for some, sums in resampled_sums(exact.numbers, choices.resamples, choices.seed):
         acceleration = _acceleration(deviations[some]) if choices.method == "bca" else None
-        observed = exact.numbers[some].sum(axis=1, keepdims=True)
-        ends[:, some] = _quantiles(sums, observed, acceleration, choices.level) * exact.unit[some, 0] / n
+        observed = exact.numbers[some].sum(axis=1)
+        unit = exact.unit[some, 0] / n
+        ends[:, some] = _quantiles(sums, observed, rounding[some] / unit, acceleration, choices.level) * unit
     return Interval(mean, mean + ends[0], mean + ends[1], error)
 
 
-def _studentized(mean: Values, deviations: Values, error: Values, choices: _Bootstrap) -> Interval:
+def _studentized(mean: Values, deviations: Values, error: Values, rounding: Values, choices: _Bootstrap) -> Interval:
     """Return bootstrap-t intervals of means, given the deviations from them, float64[n_samples, n]."""
     n = deviations.shape[1]
     outer = (1.0 - choices.level) / 2.0
@@ -218,10 +220,10 @@ def _studentized(mean: Values, deviations: Values, error: Values, choices: _Boot
     for (some, sums), (_, others) in zip(
         resampled_sums(first.numbers, choices.resamples, choices.seed), sums_of_squares, strict=True
     ):
-        shifts = sums * (first.unit[some] / n)
+        shifts = without_rounding(sums * (first.unit[some] / n), rounding[some, None])
         variances = others * (squares.unit[some] / n) - shifts**2
         # If all topics of a resample have the same value, rounding may leave some variance.
-        variances[variances < 1e-12 * (deviations[some] ** 2).max(axis=1, keepdims=True)] = 0.0
+        variances[variances < ROUNDING * (deviations[some] ** 2).max(axis=1, keepdims=True)] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(shifts == 0.0, 0.0, shifts / np.sqrt(variances / (n - 1)))
         quantiles = _both_quantiles(t, np.repeat([[outer], [1.0 - outer]], len(t), axis=1))[::-1]
@@ -237,14 +239,16 @@ def _acceleration(influence: Values) -> Values:
         return np.where(squares > 0.0, (influence**3).sum(axis=1) / (6.0 * squares**1.5), 0.0)
 
 
-def _quantiles(resampled: Values, observed: Values, acceleration: Values | None, level: float) -> Values:
+def _quantiles(
+    resampled: Values, observed: Values, rounding: Values, acceleration: Values | None, level: float
+) -> Values:
     """Return the two quantiles of resampled estimates that are the ends of percentile or BCa intervals.
 
     Parameters
     ----------
     resampled : float64[n_samples, resamples]
-    observed : float64[n_samples, 1]
-        The estimates of the samples themselves.
+    observed, rounding : float64[n_samples]
+        The estimates of the samples themselves, and the greatest size at which their differences are only rounding.
     acceleration : float64[n_samples] or None
         None for percentile intervals.
     level : float
@@ -254,7 +258,9 @@ def _quantiles(resampled: Values, observed: Values, acceleration: Values | None,
         return _both_quantiles(resampled, np.repeat(tails, len(resampled), axis=1))
     special = load("scipy.special", "analysis")
     resamples = resampled.shape[1]
-    share = ((resampled < observed).sum(axis=1) + (resampled <= observed).sum(axis=1)) / (2.0 * resamples)
+    # An estimate that equals the sample's own counts half.
+    low, high = (observed - rounding)[:, None], (observed + rounding)[:, None]
+    share = ((resampled < low).sum(axis=1) + (resampled <= high).sum(axis=1)) / (2.0 * resamples)
     # If all resamples are on one side, the share is half a resample.
     bias = special.ndtri(np.clip(share, 0.5 / resamples, 1.0 - 0.5 / resamples))
     z = bias + special.ndtri(tails)
@@ -287,18 +293,20 @@ def _ratios(a: Values, b: Values, choices: _Bootstrap) -> Interval:
         t = float(load("scipy.stats", "analysis").t.ppf((1.0 + choices.level) / 2.0, n - 1))
         return Interval(ratio, *_fieller(a, b, t * t / n / (n - 1)), error)
     above, below = whole_numbers(a), whole_numbers(b)
+    of_a, of_b = rounding_of(a, axis=1), rounding_of(b, axis=1)
+    rounding = (of_a + np.abs(ratio) * of_b) / np.abs(mean_b)
     ends = np.empty((2, len(a)))
     sums_of_b = resampled_sums(below.numbers, choices.resamples, choices.seed)
     for (some, sums), (_, others) in zip(
         resampled_sums(above.numbers, choices.resamples, choices.seed), sums_of_b, strict=True
     ):
-        if (others == 0.0).any():
+        if (np.abs(others) * (below.unit[some] / n) <= of_b[some, None]).any():
             raise InputError("b", "the mean of a resample is 0, so its ratio is not defined; write method='t'")
         quotients = sums * above.unit[some] / (others * below.unit[some])
         acceleration = _acceleration(_jackknife(a[some], b[some])) if choices.method == "bca" else None
         observed = above.numbers[some].sum(axis=1) * above.unit[some, 0]
         observed = observed / (below.numbers[some].sum(axis=1) * below.unit[some, 0])
-        ends[:, some] = _quantiles(quotients, observed[:, None], acceleration, choices.level)
+        ends[:, some] = _quantiles(quotients, observed, rounding[some], acceleration, choices.level)
     return Interval(ratio, ends[0], ends[1], error)
 
 

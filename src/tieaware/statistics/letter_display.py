@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import as_array
+from tieaware.checks.rounding import merged
 from tieaware.errors import InputError
 from tieaware.statistics.values import finite
 
@@ -25,7 +26,7 @@ def groups(separated: npt.ArrayLike, means: npt.ArrayLike) -> list[tuple[int, ..
     separated : bool[n_systems, n_systems]
         Whether a test separates the two systems; only the pairs with one of two orders need to be marked.
     means : float[n_systems]
-        Larger is better.
+        Larger is better. Systems with equal means are in their order.
 
     Returns
     -------
@@ -53,7 +54,7 @@ def groups(separated: npt.ArrayLike, means: npt.ArrayLike) -> list[tuple[int, ..
     if values.ndim != 1 or matrix.dtype != np.bool_ or matrix.shape != (n, n):
         problem = f"must be bool[n, n] for n means; found {matrix.dtype} of shape {matrix.shape} for {values.shape}"
         raise InputError("separated", problem)
-    order = np.argsort(-values, kind="stable")
+    order = np.argsort(-merged(values), kind="stable")
     alike = ~(matrix | matrix.T)[np.ix_(order, order)]
     np.fill_diagonal(alike, False)
     neighbours = [int("".join("1" if x else "0" for x in row[::-1]), 2) for row in alike]

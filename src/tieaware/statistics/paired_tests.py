@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import checked_seed, is_integer, number, one_of, shown, unexpected, whole_number
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import Differences, differences, merged, without_rounding
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
-from tieaware.statistics.values import ROUNDING, finite
+from tieaware.statistics.values import finite
 
 PairedMethod: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation"]
 # The alternative to the null hypothesis that both systems are equally good.
@@ -30,7 +31,7 @@ class PairedTest(NamedTuple):
     Attributes
     ----------
     difference : float64[...]
-        The mean of a − b.
+        The mean of a − b; 0 if it is only rounding.
     statistic : float64[...]
         "t": Student's t. "wilcoxon": the smaller sum of ranks; if one-sided, the sum of the ranks of the positive
         differences. "sign": the number of positive differences. "permutation": the mean difference. `tukey_hsd`: the
@@ -90,6 +91,12 @@ def paired_test(
     PairedTest
         If all differences are equal but not 0, t is infinite and p is 0. If all are 0, the statistic is 0 and p is 1.
 
+    Notes
+    -----
+    0.6 - 0.4 and 0.4 - 0.2 differ in the last bit. Differences that differ by at most 1e-12 of the largest value count
+    as equal, and smaller ones as 0, so that differences that tie share their ranks. ``scipy.stats.wilcoxon`` ranks them
+    by their last bits, so its p values are wrong for coarse values such as those of P@5.
+
     Raises
     ------
     InputError
@@ -117,43 +124,37 @@ def paired_test(
     return _METHODS[method](differences_of(a, b, axis), alternative, confidence, repeats, seed)
 
 
-def differences_of(a: npt.ArrayLike, b: npt.ArrayLike, axis: int) -> Values:
+def differences_of(a: npt.ArrayLike, b: npt.ArrayLike, axis: int) -> Differences:
     """Return a - b with the axis of the pairs last; raise InputError if the arrays cannot be compared as pairs."""
-    differences = _differences(finite(a, "a"), finite(b, "b"))
-    if differences.ndim == 0:
+    given = finite(a, "a"), finite(b, "b")
+    try:
+        shape = np.broadcast_shapes(given[0].shape, given[1].shape)
+    except ValueError:
+        shapes = f"{given[0].shape} and {given[1].shape} do not"
+        raise InputError("a, b", f"must have shapes that broadcast: {shapes}") from None
+    if not shape:
         raise InputError("a", "must have at least two pairs; a and b are single numbers")
-    if not is_integer(axis) or not -differences.ndim <= axis < differences.ndim:
-        raise unexpected("axis", f"an axis of an array of shape {differences.shape}", shown(axis))
-    along = axis - differences.ndim if axis >= 0 else axis
-    lengths = [np.shape(each)[along] for each in (a, b) if np.ndim(each) >= -along]
+    if not is_integer(axis) or not -len(shape) <= axis < len(shape):
+        raise unexpected("axis", f"an axis of an array of shape {shape}", shown(axis))
+    along = axis - len(shape) if axis >= 0 else axis
+    lengths = [each.shape[along] for each in given if each.ndim >= -along]
     if len(set(lengths)) > 1:
         raise InputError("a, b", f"must have as many pairs each; found {lengths[0]} and {lengths[1]} values")
-    if differences.shape[axis] < 2:
-        raise InputError("a", f"must have at least two pairs; the differences have shape {differences.shape}")
-    return np.moveaxis(differences, axis, -1)
+    if shape[axis] < 2:
+        raise InputError("a", f"must have at least two pairs; the differences have shape {shape}")
+    with np.errstate(over="ignore"):
+        found = differences(*(np.moveaxis(np.broadcast_to(each, shape), axis, -1) for each in given))
+    # The tests square the differences, and the squares of larger differences can overflow. Small numbers have none.
+    if (found.rounding > 1e130).any() and (largest := np.abs(found.values).max()) > 1e150:
+        raise unexpected("a, b", "differences of at most 1e150", f"{largest}")
+    return found
 
 
-def _differences(a: Values, b: Values) -> Values:
-    """Return a - b, or raise InputError if the shapes do not broadcast or a difference is too large to be squared."""
-    try:
-        with np.errstate(over="ignore"):
-            differences: Values = np.asarray(a - b)
-    except ValueError:
-        raise InputError("a, b", f"must have shapes that broadcast: {a.shape} and {b.shape} do not") from None
-    # The tests square the differences, and the squares of larger differences can overflow.
-    if (np.abs(differences) > 1e150).any():
-        raise unexpected("a, b", "differences of at most 1e150", f"{np.abs(differences).max()}")
-    return differences
-
-
-def _t(differences: Values, alternative: Alternative, confidence: float, repeats: int, seed: int) -> PairedTest:
+def _t(found: Differences, alternative: Alternative, confidence: float, repeats: int, seed: int) -> PairedTest:
     """Apply Student's t-test. SciPy's own test returns NaN and warns if all differences are equal."""
     student = load("scipy.stats", "analysis").t
-    n = differences.shape[-1]
-    mean = np.asarray(differences.mean(axis=-1))
-    # Rounding of the mean can give equal differences a standard deviation above 0.
-    constant = (differences == differences[..., :1]).all(axis=-1)
-    error = np.where(constant, 0.0, differences.std(axis=-1, ddof=1) / math.sqrt(n))
+    n, mean = found.values.shape[-1], _mean(found)
+    error = without_rounding(found.values.std(axis=-1, ddof=1), found.rounding) / math.sqrt(n)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where((error == 0.0) & (mean == 0.0), 0.0, mean / error)
     tail = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
@@ -167,13 +168,16 @@ def _t(differences: Values, alternative: Alternative, confidence: float, repeats
     return PairedTest(mean, statistic, p, low, high)
 
 
-def _wilcoxon(differences: Values, alternative: Alternative, confidence: float, repeats: int, seed: int) -> PairedTest:
+def _wilcoxon(found: Differences, alternative: Alternative, confidence: float, repeats: int, seed: int) -> PairedTest:
     """Apply Wilcoxon's signed-rank test."""
     stats = load("scipy.stats", "analysis")
-    mean = np.asarray(differences.mean(axis=-1))
-    samples = differences.reshape(mean.size, -1)
+    mean = _mean(found)
+    # SciPy ranks by all bits. So sizes that differ only by rounding must be equal before.
+    sizes = without_rounding(np.abs(found.values), found.rounding[..., None])
+    sizes = merged(sizes, found.rounding).reshape(mean.size, -1)
+    samples = np.copysign(sizes, found.values.reshape(sizes.shape))
     statistic, p = np.zeros(mean.size), np.ones(mean.size)
-    sizes = np.sort(np.abs(samples), axis=-1)
+    sizes.sort(axis=-1)
     zeros = sizes[:, 0] == 0.0
     ties = ((np.diff(sizes) == 0.0) & (sizes[:, 1:] > 0.0)).any(axis=-1)
     # SciPy chooses between the exact distribution and an approximation once per call, and the choice depends on zeros
@@ -200,32 +204,31 @@ def _of_signed_ranks(samples: Values, alternative: Alternative) -> tuple[Values,
     ranks = np.nan_to_num(load("scipy.stats", "analysis").rankdata(sizes, axis=-1, nan_policy="omit"))
     positive, negative = (ranks * (samples > 0.0)).sum(axis=-1), (ranks * (samples < 0.0)).sum(axis=-1)
     statistic = np.minimum(positive, negative) if alternative == "two-sided" else positive
-    p = _permutation(ranks * np.sign(samples), alternative, 0.5, 2 ** samples.shape[-1], 0).p
+    signed = Differences(ranks * np.sign(samples), np.zeros(len(samples)))
+    p = _permutation(signed, alternative, 0.5, 2 ** samples.shape[-1], 0).p
     return statistic, p
 
 
-def _sign(differences: Values, alternative: Alternative, confidence: float, repeats: int, seed: int) -> PairedTest:
+def _sign(found: Differences, alternative: Alternative, confidence: float, repeats: int, seed: int) -> PairedTest:
     """Apply the sign test."""
     binomial = load("scipy.stats", "analysis").binom
-    positive = (differences > 0.0).sum(axis=-1)
-    n = (differences != 0.0).sum(axis=-1)
+    values, rounding = found.values, found.rounding[..., None]
+    positive = (values > rounding).sum(axis=-1)
+    n = positive + (values < -rounding).sum(axis=-1)
     less, greater = binomial.cdf(positive, n, 0.5), binomial.sf(positive - 1, n, 0.5)
     p = {"two-sided": np.minimum(2.0 * np.minimum(less, greater), 1.0), "less": less, "greater": greater}[alternative]
-    mean = np.asarray(differences.mean(axis=-1))
-    return PairedTest(mean, np.asarray(positive, dtype=np.float64), np.where(n == 0, 1.0, p))
+    return PairedTest(_mean(found), np.asarray(positive, dtype=np.float64), np.where(n == 0, 1.0, p))
 
 
 def _permutation(
-    differences: Values, alternative: Alternative, confidence: float, repeats: int, seed: int
+    found: Differences, alternative: Alternative, confidence: float, repeats: int, seed: int
 ) -> PairedTest:
     """Apply the permutation test of the mean difference."""
-    mean = np.asarray(differences.mean(axis=-1))
-    samples = differences.reshape(mean.size, -1)
+    mean = _mean(found)
+    samples = found.values.reshape(mean.size, -1)
     n = samples.shape[-1]
-    # Means that differ by less than rounding count as equal. The tolerance is relative to the differences, not to
-    # their mean, which may be 0.
-    rounding = ROUNDING * np.abs(samples).mean(axis=-1) * n / 2.0
     # If some differences change their signs, the mean falls by 2 / n times their sum.
+    rounding = found.rounding.reshape(-1) * n / 2.0
     counts = np.zeros((2, mean.size), dtype=np.int64)
     n_drawn = 0
     for changed in _sign_changes(n, repeats, seed, max(1, _CHUNK // max(samples.shape))):
@@ -237,6 +240,10 @@ def _permutation(
     less, greater = (counts + missed) / (n_drawn + missed)
     p = {"two-sided": np.minimum(2.0 * np.minimum(less, greater), 1.0), "less": less, "greater": greater}[alternative]
     return PairedTest(mean, mean, p.reshape(mean.shape))
+
+
+def _mean(found: Differences) -> Values:
+    return without_rounding(np.asarray(found.values.mean(axis=-1)), found.rounding)
 
 
 def tries_all_signs(n_pairs: int, repeats: int) -> bool:
@@ -259,6 +266,6 @@ def _sign_changes(n_pairs: int, repeats: int, seed: int, step: int) -> Iterator[
         yield bits.astype(np.float64)
 
 
-_METHODS: dict[PairedMethod, Callable[[Values, Alternative, float, int, int], PairedTest]] = {
+_METHODS: dict[PairedMethod, Callable[[Differences, Alternative, float, int, int], PairedTest]] = {
     "t": _t, "wilcoxon": _wilcoxon, "sign": _sign, "permutation": _permutation,
 }  # fmt: skip

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import number, whole_number
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import rounding_of, without_rounding
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.tukey import residuals_of, systems_by_topics
@@ -77,7 +78,7 @@ def topic_variance(*values: npt.ArrayLike) -> TopicVariance:
     for each in values:
         matrix = systems_by_topics(each)
         residuals = residuals_of(matrix)
-        centred = matrix - matrix[:, :1]
+        centred = without_rounding(matrix - matrix[:, :1], rounding_of(matrix))
         of_systems += float(((centred - centred.mean(axis=1, keepdims=True)) ** 2).sum())
         degrees += len(matrix) * (matrix.shape[1] - 1)
         of_residuals += residuals.squares

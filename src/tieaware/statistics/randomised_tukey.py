@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import checked_seed, whole_number
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import rounding_of, without_rounding
 from tieaware.statistics.paired_tests import PairedTest, paired_test
 from tieaware.statistics.tukey import all_pairs_of, systems_by_topics
-from tieaware.statistics.values import ROUNDING
 
 # The most permuted values that are held in memory at a time, and the most changes of them.
 _CHUNK, _CHANGES = 2**18, 2**22
@@ -86,7 +86,7 @@ def randomised_tukey_pairs(
         test = paired_test(values[first], values[second], "permutation", repeats=repeats, seed=seed)
         return test._replace(statistic=np.abs(test.statistic))
     means = values.mean(axis=1)
-    difference = means[first] - means[second]
+    difference = without_rounding(means[first] - means[second], rounding_of(values))
     statistic = np.abs(difference)
     ranges = permuted_ranges(values, repeats, seed)
     n_below = np.searchsorted(ranges, statistic - rounding_of(values), side="left")
@@ -170,7 +170,7 @@ def p_of_changes(
     used = np.flatnonzero(centred.any(axis=1) | changes.any(axis=(1, 2)))
     generators = [np.random.default_rng([seed, i]) for i in used.tolist()]
     means = ends.mean(axis=2)[kinds, pairs]
-    least = np.abs(means[0] - means[1]) - max(rounding_of(values), *(rounding_of(each) for each in ends))
+    least = np.abs(means[0] - means[1]) - rounding_of(values, ends)
     counts = np.zeros(pairs.shape[1], np.int64)
     size = max(1, min(_CHUNK // m, _CHANGES // (len(ends) * len(systems) * m)))
     for start in range(0, repeats, size):
@@ -186,8 +186,3 @@ def p_of_changes(
             changed = sums + moved[kinds[0, i], places[0, i]] + moved[kinds[1, i], places[1, i]]
             counts[i] += np.count_nonzero((changed.max(axis=1) - changed.min(axis=1)) / n >= least[i])
     return (counts + 1) / (repeats + 1)
-
-
-def rounding_of(values: Values) -> float:
-    """Return the size below which differences of means of ``values``, float64[n_systems, n_topics], count as equal."""
-    return float(ROUNDING * np.abs(values - values[0]).mean(axis=1).max())

@@ -1,4 +1,9 @@
-"""Rank correlation with ties: Kendall's τ, AP correlation and rank-biased overlap."""
+"""Rank correlation with ties: Kendall's τ, AP correlation and rank-biased overlap.
+
+The scores may be means, of which those that are equal in exact arithmetic differ in their last bits. So scores that
+differ by less than a share of 1e-12 tie, unless all are whole numbers. The scores of documents in runs are not computed
+here, and only equal ones tie: see `tieaware.statistics.run_overlap`.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import flag, number, one_of, whole_number
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import merged, ratio
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.run_overlap import moments_of_overlap
@@ -28,7 +34,7 @@ def _paired(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Values, Values]:
     first, second = finite(a, "a"), finite(b, "b")
     if first.ndim != 1 or first.shape != second.shape or len(first) < 2:
         raise _not_of_same_items("a, b", first, second)
-    return first, second
+    return merged(first), merged(second)
 
 
 def _not_of_same_items(arguments: str, first: Values, second: Values) -> InputError:
@@ -42,7 +48,7 @@ def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike, variant: Variant = "b") -> f
     Parameters
     ----------
     a, b : float[n_items]
-        The scores of at least two items.
+        The scores of at least two items, such as the means of systems: means that differ only by rounding are equal.
     variant : str
         "b": (C − D) / √((pairs not tied in a) (pairs not tied in b)), which corrects for ties. "a": (C − D) / (all
         pairs). C and D are the numbers of pairs in the same order and in opposite order.
@@ -104,12 +110,12 @@ def kendall_taus(reference: npt.ArrayLike, orderings: npt.ArrayLike) -> Values:
     truth, scores = finite(reference, "reference"), finite(orderings, "orderings")
     if truth.ndim != 1 or scores.shape[-1:] != truth.shape or len(truth) < 2:
         raise _not_of_same_items("reference, orderings", truth, scores)
+    truth, scores = merged(truth), merged(scores)
     first, second = np.triu_indices(len(truth), 1)
     of_truth = np.sign(truth[first] - truth[second])
     signs = np.sign(scores[..., first] - scores[..., second])
     untied = np.sqrt((of_truth != 0).sum() * (signs != 0).sum(axis=-1).astype(np.float64))
-    taus: Values = np.divide(signs @ of_truth, untied, out=np.full(signs.shape[:-1], np.nan), where=untied > 0)
-    return taus
+    return ratio(signs @ of_truth, untied)
 
 
 def _tied_pairs(scores: Values) -> float:
@@ -445,6 +451,7 @@ def _groups(a: Ranking, b: Ranking) -> _Rankings:
         scores = finite(list(ranking.values()), name)
         if scores.ndim != 1:
             raise InputError(name, "must have one score for each item")
+        scores = merged(scores)
         ascending = np.sort(scores)
         items = [place[item] for item in ranking]
         first, end = (np.searchsorted(ascending, scores, side=side) for side in ("left", "right"))

@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import checked_seed, number, whole_number
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import ROUNDING, differences, without_rounding
 from tieaware.errors import InputError
 from tieaware.statistics.bootstrap import draws, whole_numbers
-from tieaware.statistics.values import ROUNDING, finite
+from tieaware.statistics.values import finite
 
 # The most differences, of values or of resampled means, that are held at a time.
 _CHUNK = 2**21
@@ -91,11 +92,10 @@ def _separated(values: Values, level: float, resamples: int, seed: int) -> npt.N
     n_systems = len(values)
     first, second = np.triu_indices(n_systems, 1)
     separated = np.zeros((n_systems, n_systems), dtype=np.bool_)
-    mean = values.mean(axis=1)
-    differences, error = _differences(values, mean, first, second)
+    difference, error = _of_pairs(values, first, second)
     # Pairs whose difference is constant need no resamples.
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where(differences == 0.0, 0.0, np.abs(differences) / error)
+        statistic = np.where(difference == 0.0, 0.0, np.abs(difference) / error)
     is_certain = np.isinf(statistic)
     while True:
         left = np.flatnonzero(~is_certain & (error > 0.0))
@@ -103,30 +103,29 @@ def _separated(values: Values, level: float, resamples: int, seed: int) -> npt.N
             break
         largest = _largest(values, first[left], second[left], resamples, seed)
         critical = np.quantile(largest, level, method="higher")
-        found = left[statistic[left] > critical]
+        # A resample can have the statistic of the values themselves, but for rounding.
+        found = left[statistic[left] > critical * (1.0 + ROUNDING)]
         if not len(found):
             break
         is_certain[found] = True
-    better = is_certain & (differences > 0.0)
-    worse = is_certain & (differences < 0.0)
+    better = is_certain & (difference > 0.0)
+    worse = is_certain & (difference < 0.0)
     separated[first[better], second[better]] = True
     separated[second[worse], first[worse]] = True
     return separated
 
 
-def _differences(values: Values, mean: Values, first: Integers, second: Integers) -> tuple[Values, Values]:
-    """Return the differences of the means of pairs, and their standard errors; a constant difference has no error."""
+def _of_pairs(values: Values, first: Integers, second: Integers) -> tuple[Values, Values]:
+    """Return the mean differences of pairs, and their standard errors; a constant difference has no error."""
     n = values.shape[1]
-    differences, error = np.empty(len(first)), np.empty(len(first))
+    mean, error = np.empty(len(first)), np.empty(len(first))
     step = max(1, _CHUNK // n)
     for start in range(0, len(first), step):
         some = slice(start, start + step)
-        each = values[first[some]] - values[second[some]]
-        differences[some] = mean[first[some]] - mean[second[some]]
-        is_constant = (each == each[:, :1]).all(axis=1)
-        error[some] = np.where(is_constant, 0.0, each.std(axis=1, ddof=1) / np.sqrt(n))
-    differences[np.abs(differences) < ROUNDING] = 0.0
-    return differences, error
+        each, rounding = differences(values[first[some]], values[second[some]])
+        mean[some] = without_rounding(each.mean(axis=1), rounding)
+        error[some] = without_rounding(each.std(axis=1, ddof=1), rounding) / np.sqrt(n)
+    return mean, error
 
 
 def _largest(values: Values, first: Integers, second: Integers, resamples: int, seed: int) -> Values:
@@ -164,7 +163,7 @@ def _largest_statistics(differences: Values, counts: Values) -> Values:
     variances *= unit / n
     variances -= shifts**2
     # If all topics of a resample have the same difference, its variance is 0 up to rounding, and its t is not defined.
-    some = variances > 1e-12 * (deviations**2).max(axis=1, keepdims=True)
+    some = variances > ROUNDING * (deviations**2).max(axis=1, keepdims=True)
     np.divide(shifts**2, variances, out=variances, where=some)
     variances[~some] = 0.0
     largest: Values = np.sqrt(variances.max(axis=0) * (n - 1))

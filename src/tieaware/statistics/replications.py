@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import flag
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import ratio, rounding_of
 from tieaware.errors import InputError
 from tieaware.statistics.values import finite
 
@@ -93,12 +94,13 @@ def replication(
         problem = f"must have as many values as the original{hint}; the shapes are {shapes[0]} and {shapes[1]}"
         raise InputError("replicated_base", problem)
     base, advanced, new_base, new_advanced = (np.asarray(each.mean(axis=-1)) for each in (*original, *replicated))
-    ratio = _ratio(new_advanced - new_base, advanced - base)
-    delta = _ratio(advanced - base, base) - _ratio(new_advanced - new_base, new_base)
+    rounding, new_rounding = rounding_of(*original, axis=-1), rounding_of(*replicated, axis=-1)
+    effect = ratio(new_advanced - new_base, advanced - base, rounding)
+    delta = ratio(advanced - base, base, rounding) - ratio(new_advanced - new_base, new_base, new_rounding)
     if not same_topics:
-        return Replication(ratio, delta, None, None)
+        return Replication(effect, delta, None, None)
     errors = (np.sqrt(((old - new) ** 2).mean(axis=-1)) for old, new in zip(original, replicated, strict=True))
-    return Replication(ratio, delta, *(np.asarray(each) for each in errors))
+    return Replication(effect, delta, *(np.asarray(each) for each in errors))
 
 
 def _paired(base: npt.ArrayLike, advanced: npt.ArrayLike, base_name: str, advanced_name: str) -> tuple[Values, Values]:
@@ -108,10 +110,3 @@ def _paired(base: npt.ArrayLike, advanced: npt.ArrayLike, base_name: str, advanc
         shapes = f"the shapes are {pair[0].shape} and {pair[1].shape}"
         raise InputError(f"{base_name}, {advanced_name}", f"must have a value each for the same topics; {shapes}")
     return pair
-
-
-def _ratio(numerator: Values, denominator: Values) -> Values:
-    """Return the quotient; NaN where the denominator is 0."""
-    quotient = np.full(denominator.shape, np.nan)
-    np.divide(numerator, denominator, out=quotient, where=denominator != 0.0)
-    return quotient

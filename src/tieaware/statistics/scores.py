@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import number
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import are_equal, rounding_of
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.values import finite
@@ -90,7 +91,7 @@ def standardize(values: npt.ArrayLike) -> Values:
         raise InputError(
             "values", f"must have at least two systems, in the last axis but one; found shape {array.shape}"
         )
-    equal = (array == array[..., :1, :]).all(axis=-2, keepdims=True)
+    equal = are_equal(np.moveaxis(array, -2, -1), rounding_of(array, axis=-2))[..., None, :]
     deviation = np.where(equal, np.nan, array.std(axis=-2, ddof=1, keepdims=True))
     standardized: Values = load("scipy.special", "analysis").ndtr(
         (array - array.mean(axis=-2, keepdims=True)) / deviation

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import rounding_of, without_rounding
 from tieaware.statistics.multiple_comparisons import levels
 from tieaware.statistics.procedures import Procedure, Verdicts
 from tieaware.statistics.randomised_tukey import critical_range, p_of_changes
 from tieaware.statistics.studentized_range import critical_value
 from tieaware.statistics.tukey import residuals_of
-from tieaware.statistics.values import ROUNDING
 from tieaware.statistics.verdicts import Resolutions, ranges, resolve_t_tests
 
 
@@ -43,14 +43,15 @@ def resolve(
         The significance level of the corrected p values.
     """
     # Where ties change nothing, values must not differ by rounding: the sign test and Wilcoxon's see any difference.
-    fixed = bounds[1] - bounds[0] <= ROUNDING
+    rounding = float(rounding_of(*bounds))
+    fixed = bounds[1] - bounds[0] <= rounding
     least, greatest = (np.where(fixed, values, bound) for bound in bounds)
     difference, signs = verdicts.test.difference, verdicts.signs
     if procedure.test == "t" or (procedure.test == "tukey" and len(values) == 2):
         single = levels(verdicts.test.p, alpha, procedure.correction)
         return resolve_t_tests(difference, signs, least, greatest, first, second, single)
     effect = ranges(difference, least, greatest, first, second)
-    some = np.flatnonzero(effect.highest - effect.lowest > ROUNDING)
+    some = np.flatnonzero(effect.highest - effect.lowest > rounding)
     if not some.size:
         return effect
     pairs = first[some], second[some]
@@ -95,14 +96,15 @@ def _have_fixed_ranks(least: Values, greatest: Values, first: Integers, second: 
 
     Wilcoxon's test is then the same for all orders.
     """
+    rounding = float(rounding_of(least, greatest))
     low, high = least[first] - greatest[second], greatest[first] - least[second]
-    is_fixed = ((low > 0.0) | (high < 0.0) | (low == high)).all(axis=1)
+    is_fixed = ((low > rounding) | (high < -rounding) | (high - low <= rounding)).all(axis=1)
     small, large = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
     order = np.lexsort((large, small), axis=1)
     small, large = np.take_along_axis(small, order, axis=1), np.take_along_axis(large, order, axis=1)
-    is_apart = large[:, :-1] < small[:, 1:]
+    is_apart = small[:, 1:] - large[:, :-1] > rounding
     # Sizes that are equal under every order of the ties share their ranks.
-    is_tie = (small[:, :-1] == large[:, 1:]) & (small[:, :-1] == large[:, :-1])
+    is_tie = np.maximum(large[:, :-1], large[:, 1:]) - small[:, :-1] <= rounding
     return np.asarray(is_fixed & (is_apart | is_tie).all(axis=1))
 
 
@@ -114,13 +116,14 @@ def _of_tukey(
     critical = critical_value(alpha, residuals.n_systems, residuals.degrees)
     # The residuals are a projection of the values. Their length changes by no more than that of the values.
     furthest = (np.maximum(greatest - values, values - least) ** 2).sum(axis=1)
+    rounding = rounding_of(least, greatest)
     flips = np.zeros(len(signs), dtype=np.int8)
     for i, (a, b, sign) in enumerate(zip(first, second, signs, strict=True)):
         ends = []
         for low, high in ((least, greatest), (greatest, least)):
             changed = values.copy()
             changed[a], changed[b] = low[a], high[b]
-            difference = float((changed[a] - changed[b]).mean())
+            difference = float(without_rounding((changed[a] - changed[b]).mean(), rounding))
             ends.append(difference)
             reach = critical * residuals_of(changed).error()
             if sign != (np.sign(difference) if abs(difference) > reach else 0.0):
@@ -148,7 +151,7 @@ def _of_randomised_tukey(
     # The difference is least with the least values of the first run and the greatest of the second.
     ends, means = np.stack((least, greatest)), np.stack((least.mean(axis=1), greatest.mean(axis=1)))
     extremes = np.stack((means[0, first] - means[1, second], means[1, first] - means[0, second]))
-    reach = furthest[first] + furthest[second] + ROUNDING
+    reach = furthest[first] + furthest[second] + rounding_of(least, greatest)
     is_certain = np.where(
         signs != 0.0,
         (signs * extremes).min(axis=0) > critical + reach,

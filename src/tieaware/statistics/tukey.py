@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import number, unexpected
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import are_equal, rounding_of, without_rounding
 from tieaware.errors import InputError
 from tieaware.statistics.paired_tests import PairedTest, paired_test
 from tieaware.statistics.studentized_range import critical_value, survival
-from tieaware.statistics.values import ROUNDING, finite
+from tieaware.statistics.values import finite
 
 
 class Residuals(NamedTuple):
@@ -143,9 +144,8 @@ def tukey_pairs(values: Values, first: Integers, second: Integers, confidence: f
         return test._replace(statistic=np.abs(test.statistic) * np.sqrt(2.0))
     residuals = residuals_of(values)
     means = values.mean(axis=1)
-    difference = means[first] - means[second]
-    error = residuals.error()
-    sizes = np.where(np.abs(difference) < ROUNDING, 0.0, np.abs(difference))
+    difference = without_rounding(means[first] - means[second], rounding_of(values))
+    error, sizes = residuals.error(), np.abs(difference)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(sizes == 0.0, 0.0, sizes / error)
     p = np.where(sizes == 0.0, 1.0, survival(statistic, residuals.n_systems, residuals.degrees))
@@ -156,8 +156,8 @@ def tukey_pairs(values: Values, first: Integers, second: Integers, confidence: f
 def residuals_of(values: Values) -> Residuals:
     """Return the residuals of the analysis of variance of ``values``, float64[n_systems, n_topics]."""
     differences = values - values[0]
-    if (differences == differences[:, :1]).all():
-        # All differences are constant. Rounding of the means would give residuals above 0.
+    if are_equal(differences, rounding_of(values)).all():
+        # All differences are constant. Rounding would give residuals above 0.
         squares = 0.0
     else:
         centred = differences - differences.mean(axis=1, keepdims=True)

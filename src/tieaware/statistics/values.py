@@ -1,4 +1,4 @@
-"""Validation of numbers, and the tolerance for rounding."""
+"""Validation of numbers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ import numpy.typing as npt
 from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Values, as_numpy
 from tieaware.errors import InputError
-
-# Adding the same numbers in another order changes their mean by less than this, so smaller differences count as 0.
-ROUNDING = 1e-12
 
 
 def finite(values: npt.ArrayLike, name: str) -> Values:

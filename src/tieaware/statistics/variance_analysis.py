@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import are_equal, rounding_of
 from tieaware.runtime.extras import load
 from tieaware.statistics.tukey import Residuals, residuals_of, systems_by_topics
 
@@ -102,9 +103,9 @@ def anova(values: npt.ArrayLike) -> Anova:
     matrix = systems_by_topics(values)
     residuals = residuals_of(matrix)
     n_systems, n_topics = matrix.shape
-    # Equal deviations must not differ by rounding, so the first row, or column, is subtracted before the means.
-    of_systems = n_topics * _squares((matrix - matrix[0]).mean(axis=1))
-    of_topics = n_systems * _squares((matrix - matrix[:, :1]).mean(axis=0))
+    rounding = rounding_of(matrix)
+    of_systems = n_topics * _squares((matrix - matrix[0]).mean(axis=1), rounding)
+    of_topics = n_systems * _squares((matrix - matrix[:, :1]).mean(axis=0), rounding)
     systems = _effect(of_systems, n_systems - 1, residuals)
     return Anova(systems, _effect(of_topics, n_topics - 1, residuals), residuals.squares, residuals.degrees)
 
@@ -119,5 +120,5 @@ def _effect(squares: float, degrees: int, residuals: Residuals) -> Effect:
     )
 
 
-def _squares(means: Values) -> float:
-    return float(((means - means.mean()) ** 2).sum()) if (means != means[0]).any() else 0.0
+def _squares(means: Values, rounding: Values) -> float:
+    return 0.0 if are_equal(means, rounding) else float(((means - means.mean()) ** 2).sum())

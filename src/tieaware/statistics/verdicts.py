@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import number
 from tieaware.checks.arrays import Integers, Values, as_integers
+from tieaware.checks.rounding import ROUNDING, rounding_of, without_rounding
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.paired_tests import PairedTest, paired_test
-from tieaware.statistics.values import ROUNDING, finite
+from tieaware.statistics.values import finite
 
 
 class PairTests(NamedTuple):
@@ -98,7 +99,6 @@ def pair_tests(values: Values, first: Integers, second: Integers) -> PairTests:
             batch = slice(start, start + step)
             test = paired_test(of_measure[first[batch]], of_measure[second[batch]])
             differences[m, batch], p[m, batch] = test.difference, test.p
-    differences[np.abs(differences) < ROUNDING] = 0.0
     return PairTests(differences, p)
 
 
@@ -211,8 +211,7 @@ def resolve_ties(
     if not test.p.shape == first.shape == second.shape:
         shapes = f"{test.p.shape}, {first.shape} and {second.shape}"
         raise InputError("test, first, second", f"must each have one element for each pair; the shapes are {shapes}")
-    difference = np.where(np.abs(test.difference) < ROUNDING, 0.0, test.difference)
-    verdict = np.where(test.p <= alpha, np.sign(difference), 0.0)
+    verdict = np.where(test.p <= alpha, np.sign(test.difference), 0.0)
     levels = np.full(len(first), alpha)
     return resolve_t_tests(test.difference, verdict, least, greatest, first, second, levels)
 
@@ -222,10 +221,10 @@ def ranges(difference: Values, least: Values, greatest: Values, first: Integers,
 
     Parameters as for `resolve_t_tests`.
     """
-    difference = np.where(np.abs(difference) < ROUNDING, 0.0, difference)
     lowest = (least[first] - greatest[second]).mean(axis=1)
     highest = (greatest[first] - least[second]).mean(axis=1)
-    falls, rises = lowest < -ROUNDING, highest > ROUNDING
+    rounding = rounding_of(least, greatest)
+    falls, rises = lowest < -rounding, highest > rounding
     sign_flips = np.where(difference > 0, falls, np.where(difference < 0, rises, falls | rises))
     return Resolutions(lowest, highest, sign_flips, np.zeros(len(first), dtype=np.int8))
 
@@ -246,13 +245,14 @@ def resolve_t_tests(
     """
     effect = ranges(difference, least, greatest, first, second)
     critical = _critical_cosine(least.shape[1], levels)
+    rounding = float(rounding_of(least, greatest))
     # A verdict can only change if ties change some value.
-    for i in np.flatnonzero(effect.highest - effect.lowest > ROUNDING):
+    for i in np.flatnonzero(effect.highest - effect.lowest > rounding):
         a, b = first[i], second[i]
         corners = ((least[a], greatest[b]), (least[a], least[b]), (greatest[a], greatest[b]), (greatest[a], least[b]))
-        ends = np.stack([x - y for x, y in corners])
+        ends = without_rounding(np.stack([x - y for x, y in corners]), rounding)
         if verdict[i]:
-            effect.verdict_flips[i] = _can_lose(ends * verdict[i], critical[i])
+            effect.verdict_flips[i] = _can_lose(ends * verdict[i], critical[i], rounding)
         else:
             found = (_can_gain(ends * sign, critical[i]) for sign in (1, -1))
             effect.verdict_flips[i] = max(found, key=(0, -1, 1).index)
@@ -273,7 +273,7 @@ def _cosines(differences: Values) -> Values:
     return cosines
 
 
-def _can_lose(ends: Values, critical: float) -> int:
+def _can_lose(ends: Values, critical: float, rounding: float) -> int:
     """Return 1 if some order of tied documents removes a positive verdict, 0 if none does, -1 if undecided.
 
     `ends`, float64[4, n], has for each topic four attained values of the difference, among them the least and the
@@ -283,7 +283,7 @@ def _can_lose(ends: Values, critical: float) -> int:
     the minimum over the two ends of topic i. If this bound is positive for some s, no corner removes the verdict.
     """
     low, high = ends.min(axis=0), ends.max(axis=0)
-    if low.sum() <= 0.0:
+    if low.mean() <= rounding:
         return 1
     n = len(low)
     k = critical * math.sqrt(n)
@@ -294,7 +294,7 @@ def _can_lose(ends: Values, critical: float) -> int:
     if (_cosines(corners) < critical).any():
         return 1
     bound = np.minimum(of_low, of_high).sum(axis=1) - k * scales / 2.0
-    return 0 if (bound > ROUNDING).any() else -1
+    return 0 if (bound > rounding * n).any() else -1
 
 
 def _can_gain(ends: Values, critical: float) -> int:
