@@ -1,5 +1,7 @@
 """Values compared with chance: by definition, by simulation, and where they are shown, saved and joined."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -84,6 +86,28 @@ def test_means_are_adjusted_as_ratios_of_means(results):
     # Counts do not move, GMAP has a geometric mean, and the spread of infAP is not known.
     assert np.isnan(one.adjusted_mean()[0][[4, 5, 6]]).all()
     assert np.isnan(one.mean_z()[0][[4, 5, 6]]).all()
+
+
+ORDERED = ["AP", "RR", "P@3", "nDCG@3", 'nDCG(dcg="exp-log2")', "DCG@3", "Q", "SDCG@3", "RBP(p=0.85)", "ERR", "ESL"]
+
+
+def test_lists_whose_orders_are_all_equal_have_no_adjusted_value():
+    """The value of such a list and that of its best order may differ in the last bit, whose quotient was 1 or more."""
+    rng = np.random.default_rng(5)
+    labels = [rng.integers(-1, 1 + i % 3, 4) for i in range(60)] + [np.full(4, i) for i in range(4)]
+    evaluator = Evaluator(labels, ORDERED)
+    orders = [np.tile(order, (len(labels), 1)) for order in itertools.permutations([4.0, 3.0, 2.0, 1.0])]
+    values = np.stack([evaluator(order) for order in orders])
+    are_equal = np.ptp(values, axis=0) < 1e-9
+    assert are_equal.any(axis=0).all()
+    result = evaluator.results({"some": orders[0]}, chance=True)
+    np.testing.assert_array_equal(np.isnan(result.adjusted()[0]), are_equal)
+    np.testing.assert_array_equal(np.isnan(result.z()[0]), are_equal)
+    some = [list(each) for each, equal in zip(labels, are_equal.all(axis=1), strict=True) if equal]
+    result = Evaluator(some, ORDERED).results({"some": orders[0][: len(some)]}, chance=True)
+    assert (result.ideal != result.chance).any()
+    assert np.isnan(result.adjusted_mean()).all()
+    assert np.isnan(result.mean_z()).all()
 
 
 def test_random_orders_have_an_adjusted_value_of_zero():

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from tieaware import evaluator as tieaware_evaluator
 from tieaware.checks.arguments import flag, one_of, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_numpy, as_scores, check_no_nan
+from tieaware.checks.rounding import ratio, rounding_of, without_rounding
 from tieaware.engine.chance import OF_CHANCE
 from tieaware.engine.means import means
 from tieaware.engine.prepared import prepare
@@ -195,9 +196,8 @@ def adjusted(
     value, chance, ideal = (means(each, asked) for each in (values, mean, best))
     error = np.sqrt((std**2).sum(axis=0)) / len(values)
     better = np.where([measure.definition.less_is_better for measure in asked], chance - value, value - chance)
-    # Dividing by NaN instead of 0 gives NaN without a warning.
-    span, error = (np.where(each == 0.0, np.nan, each) for each in (ideal - chance, error))
-    return Adjusted(value, chance, (value - chance) / span, better / error)
+    room = without_rounding(ideal - chance, rounding_of(np.stack((chance, ideal)), axis=0))
+    return Adjusted(value, chance, ratio(value - chance, room), ratio(better, np.where(room == 0.0, 0.0, error)))
 
 
 def _numbers_of_candidates(n: int, negatives: Any, exclude: Any) -> Integers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import ratio, rounding_of, without_rounding
 from tieaware.engine.means import means
 from tieaware.errors import InputError
 from tieaware.results import summaries
@@ -44,7 +45,7 @@ class AgainstChance(NamedValues):
         (array([[[0.4783, 0.3333]]]), array([[[0.7877, 0.5774]]]))
         """
         chance, _, ideal = self._chance("adjusted")
-        return _ratio(self.values - chance, ideal - chance)
+        return ratio(self.values - chance, _room(chance, ideal))
 
     def adjusted_mean(self) -> Values:
         """Return the mean of each run and measure, adjusted for chance: the ratio of means, not the mean of ratios.
@@ -72,7 +73,7 @@ class AgainstChance(NamedValues):
         (array([[0.1429]]), array([[0.2774]]))
         """
         chance, _, ideal = (self._mean_of(cube) for cube in self._chance("adjusted_mean"))
-        return _ratio(self._mean_of(self.values) - chance, ideal - chance)
+        return ratio(self._mean_of(self.values) - chance, _room(chance, ideal))
 
     def z(self) -> Values:
         """Return how many standard deviations of a random order each value is better than chance. Example: `adjusted`.
@@ -90,8 +91,8 @@ class AgainstChance(NamedValues):
         InputError
             If the results were computed without ``chance=True``.
         """
-        chance, std, _ = self._chance("z")
-        return _ratio(self._better(self.values - chance), std)
+        chance, std, ideal = self._chance("z")
+        return ratio(self._better(self.values - chance), np.where(_room(chance, ideal) == 0.0, 0.0, std))
 
     def mean_z(self) -> Values:
         """Return how many standard deviations each mean is better than chance. Example: `adjusted_mean`.
@@ -110,9 +111,10 @@ class AgainstChance(NamedValues):
         InputError
             If the results were computed without ``chance=True``.
         """
-        chance, std, _ = self._chance("mean_z")
-        differences = self._better(self._mean_of(self.values) - self._mean_of(chance))
-        return _ratio(differences, summaries.std_of_means(std, self.values, self.measures))
+        chance, std, ideal = self._chance("mean_z")
+        of_chance, error = self._mean_of(chance), summaries.std_of_means(std, self.values, self.measures)
+        error[_room(of_chance, self._mean_of(ideal)) == 0.0] = 0.0
+        return ratio(self._better(self._mean_of(self.values) - of_chance), error)
 
     def _chance(self, method: str) -> tuple[Values, Values, Values]:
         """Return the arrays chance, chance_std and ideal; raise InputError if the results do not have them."""
@@ -135,8 +137,6 @@ class AgainstChance(NamedValues):
         return np.asarray(np.where(less, -differences, differences))
 
 
-def _ratio(numerator: Values, denominator: Values) -> Values:
-    """Divide; NaN where the denominator is 0."""
-    quotient: Values = np.full(numerator.shape, np.nan)
-    np.divide(numerator, denominator, out=quotient, where=denominator != 0.0)
-    return quotient
+def _room(chance: Values, ideal: Values) -> Values:
+    """Return by how much the best order is better than chance; 0 if all orders are equal, whatever the rounding."""
+    return without_rounding(ideal - chance, rounding_of(np.stack((chance, ideal)), axis=0))
