@@ -161,3 +161,17 @@ def test_identifiers_keep_their_types():
     runs = [Run.from_columns([3, 3], [7, 8], [1.0, 0.5], name="a"), Run.from_columns([3], [8], [1.0], name="b")]
     outcome = pooling(runs, 1)
     assert outcome.whole_groups() == {3: [7, 8]}
+
+
+def test_a_document_of_many_runs_is_not_certain_and_equal_probabilities_do_not_depend_on_the_order_of_runs():
+    """The product of the same four probabilities has another last bit in another order."""
+    outcome = pooling({f"run {i}": {"q": {"d1": 1.0, "d2": 1.0}} for i in range(60)}, depth=1)
+    assert outcome.certain.tolist() == [0]
+    assert (outcome.probability < 1.0).all()
+    runs = {}
+    for i, (of_a, of_b) in enumerate(((3, 3), (13, 7), (11, 11), (7, 13))):
+        runs[f"a {i}"] = {"q": {"a": 1.0, **{f"x{i}{j}": 1.0 for j in range(of_a - 1)}}}
+        runs[f"b {i}"] = {"q": {"b": 1.0, **{f"y{i}{j}": 1.0 for j in range(of_b - 1)}}}
+    outcome = pooling(runs, depth=1)
+    assert outcome.documents[:2] == ("a", "b")
+    assert outcome.probability[0] == outcome.probability[1]

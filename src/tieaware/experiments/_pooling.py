@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import threshold, whole_number
 from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.rounding import merged
 from tieaware.defaults import POOL_DEPTH
 from tieaware.experiments._pool_candidates import Pools, collect
 from tieaware.experiments._pooling_figures import DRAWN, PoolSizes, UniqueDocuments
@@ -92,7 +93,8 @@ def pooling(
     query_of = np.array(candidates.query_of, dtype=np.int64)
     pools = Pools(contributions, query_of, len(candidates.queries))
     missed, n_sure, n_runs = pools.missed()
-    probability = np.where(n_sure > 0, 1.0, 1.0 - missed)
+    # However many runs may contribute a document, it is not certain: only a sure one has the probability 1.
+    probability = np.where(n_sure > 0, 1.0, np.minimum(1.0 - merged(missed), np.nextafter(1.0, 0.0)))
     order = candidates.order(probability)
     labels = None if judged is None else candidates.labels(judged, missing)
     return Pooling(
