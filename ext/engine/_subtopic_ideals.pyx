@@ -14,7 +14,7 @@ cnp.import_array()
 
 
 def greedy_gains(cnp.ndarray codes not None, cnp.ndarray offsets not None, cnp.ndarray relevant not None,
-                 cnp.ndarray weights not None, double alpha, Py_ssize_t depth):
+                 cnp.ndarray weights not None, double alpha, Py_ssize_t depth, double rounding):
     """Return the gains of the first `depth` documents of the ideal ranking of each query: float64[n_documents].
 
     The gains of a query start where its documents do, and are 0 after the last gain.
@@ -32,6 +32,8 @@ def greedy_gains(cnp.ndarray codes not None, cnp.ndarray offsets not None, cnp.n
     alpha : float
         A document's gain for a subtopic is its weight times (1 - alpha)^C, for C earlier documents with the subtopic.
     depth : int
+    rounding : float
+        Gains are equal if they differ by at most this share.
     """
     cdef Py_ssize_t n = codes.shape[0], n_queries = offsets.shape[0] - 1, n_codes = relevant.shape[0]
     cdef Py_ssize_t n_subtopics = relevant.shape[1], q, i, c, e, first, last, rank, n_found, best, left
@@ -85,7 +87,9 @@ def greedy_gains(cnp.ndarray codes not None, cnp.ndarray offsets not None, cnp.n
                         found[left] = c
                         left += 1
                         gain = gain_of(has + c * n_subtopics, rest, terms, n_subtopics)
-                        if gain > most or (gain == most and best >= 0 and head[c] < head[best]):
+                        if gain > most * (1.0 + rounding):
+                            most, best = gain, c
+                        elif best >= 0 and gain >= most * (1.0 - rounding) and head[c] < head[best]:
                             most, best = gain, c
                     n_found = left
                     if best < 0:
@@ -111,7 +115,7 @@ def greedy_gains(cnp.ndarray codes not None, cnp.ndarray offsets not None, cnp.n
 cdef double gain_of(const cnp.npy_bool* has, const double* rest, double* terms, Py_ssize_t n) noexcept nogil:
     """Return the sum of rest[i] over the subtopics i that a document has, added from the smallest to the largest.
 
-    So equal terms give equal sums, for any numbers of the subtopics.
+    So equal terms give equal sums, for any numbers of the subtopics. Other terms may give them but for rounding.
     """
     cdef Py_ssize_t i, j, n_terms = 0
     cdef double total = 0.0

@@ -16,6 +16,7 @@ from support import diversity_values
 import tieaware
 from tieaware import InputError, Qrels, evaluate, reference
 from tieaware.measures import parse_measure
+from tieaware.reference import novelty
 
 MEASURES = (
     "alpha_DCG", "alpha_DCG@1", "alpha_DCG@3", "alpha_DCG(alpha=0.0)@4", "alpha_DCG(alpha=1.0)", "alpha_DCG(rel=2)@2",
@@ -105,6 +106,35 @@ def exact(measure: str, query: Query, weighted: bool = False) -> tuple[float, fl
 
 
 QUERIES = [random_query(random.Random(f"diversity {i}")) for i in range(60)]
+
+
+# The ideal of each has two documents whose gains are equal, but not their doubles: 0.1 · 10 and 1 for alpha 0.9.
+EQUAL_GAINS = {
+    "alpha_nDCG(alpha=0.9)@10": Query(
+        (1.0, 0.0), ((0, 0, 1, 1), (0, 0, 0, 0)),
+        ((0, 1, 0, 1), (1, 0, 1, 0), (0, 0, 1, 1), (0, 1, 0, 1)), (1, 9, 2, 10),
+    ),
+    "alpha_nDCG(alpha=0.8)@10": Query(
+        (1.0, 0.0), ((0, 1, 1, 1), (0, 1, 0, 1)),
+        ((1, 1, 0, 0), (0, 1, 0, 1), (0, 0, 0, 1), (0, 0, 0, 1), (1, 0, 1, 0), (0, 0, 0, 1)), (2, 9, 3, 10),
+    ),
+    "nERR_IA(alpha=0.9)@9": Query(
+        (1.0, 0.0), ((0, 1, 1, 0), (1, 1, 0, 0)),
+        ((0, 0, 1, 0), (1, 0, 1, 0), (0, 1, 1, 0), (1, 0, 1, 0), (1, 1, 0, 0), (1, 0, 0, 1)), (2, 10, 10, 1),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("measure", EQUAL_GAINS)
+def test_equal_gains_of_an_ideal_do_not_depend_on_rounding(measure):
+    query = EQUAL_GAINS[measure]
+    qrels, run, weights = arguments([query])
+    expected = pytest.approx(exact(measure, query, weighted=True)[0], rel=1e-12)
+    assert evaluate(Qrels.from_dict(qrels).with_intents(weights), run, measure).values.item() == expected
+    parsed = parse_measure(measure)
+    by_name = {"alpha_nDCG": novelty.alpha_ndcg, "nERR_IA": novelty.normalised_err_ia}[parsed.name]
+    judged, alpha, k = (*query.documents, *query.others), parsed["alpha"], parsed.cutoff
+    assert by_name(query.documents, judged, alpha=alpha, k=k, weights=query.weights) == expected
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -39,13 +39,13 @@ def value(
         return sum((share.get(i, Fraction(0)) for i in set().union(*top)), Fraction(0))
     if measure.name == "AP_IA":
         return sum((each * _average_precision(ranking, all_judged, i) for i, each in share.items()), Fraction(0))
-    alpha = Fraction(measure["alpha"])
+    alpha = Fraction(repr(measure["alpha"]))
     total = _novel_gain(measure, top, share, alpha)
     if measure.name.startswith(("alpha_n", "n")):
         best = _novel_gain(measure, _ideal(all_judged, share, alpha)[: measure.cutoff], share, alpha)
         return total / best
     if measure.name == "NRBP":
-        return total * (1 - (1 - alpha) * Fraction(measure["beta"]))
+        return total * (1 - (1 - alpha) * Fraction(repr(measure["beta"])))
     return total / sum((_slot(measure, j) * (1 - alpha) ** (j - 1) for j in range(1, depth + 1)), Fraction(0))
 
 
@@ -62,7 +62,7 @@ def _average_precision(ranking: Sequence[frozenset[int]], judged: Sequence[froze
 def _slot(measure: Measure, j: int) -> Fraction:
     """Return the weight of a rank, to 50 digits."""
     if "NRBP" in measure.name:
-        return Fraction(measure["beta"]) ** (j - 1)
+        return Fraction(repr(measure["beta"])) ** (j - 1)
     if "ERR" in measure.name:
         return Fraction(1, j)
     with mpmath.workdps(55):

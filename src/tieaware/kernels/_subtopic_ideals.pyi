@@ -8,4 +8,5 @@ def greedy_gains(
     weights: npt.NDArray[np.float64],
     alpha: float,
     depth: int,
+    rounding: float,
 ) -> npt.NDArray[np.float64]: ...

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Labels, Values
+from tieaware.checks.rounding import ROUNDING
 from tieaware.errors import InputError
 from tieaware.kernels import _slots, _subtopic_ideals
 from tieaware.lists.grades import Grades
@@ -169,7 +170,7 @@ def _ideal(measure: Measure, judgments: Judgments) -> Values:
     depth = judgments.deepest(measure.cutoff)
     weights = _weights(measure, judgments, _relevant_documents(measure, judgments))
     gains = _subtopic_ideals.greedy_gains(
-        codes, offsets, np.ascontiguousarray(relevant.T), weights, float(measure["alpha"]), depth
+        codes, offsets, np.ascontiguousarray(relevant.T), weights, float(measure["alpha"]), depth, ROUNDING
     )
     slots = measure.definition.slots
     assert slots is not None

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from tieaware.checks.rounding import ROUNDING
 from tieaware.reference.intents import Documents, Labels, Weights, intents, labels_for, variance_over_orders
 from tieaware.reference.rankings import Functions, is_relevant, number_of_documents, with_ranks
 
@@ -48,7 +49,8 @@ def ideal(judged: Documents, alpha: float = 0.5, rel: float = 1, weights: Weight
     gains = intents(judged, rel, weights)
     while left:
         worth = [sum(sorted(gains[i] for i in gains if is_relevant(labels_for([d], i)[0], rel))) for d in left]
-        ranking.append(left.pop(worth.index(max(worth))))
+        # The first of the largest, which may differ by rounding.
+        ranking.append(left.pop(next(i for i, gain in enumerate(worth) if gain >= max(worth) * (1 - ROUNDING))))
         for i in gains:
             if is_relevant(labels_for(ranking[-1:], i)[0], rel):
                 gains[i] *= 1 - alpha
