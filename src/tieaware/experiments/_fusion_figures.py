@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import rounding_of
 from tieaware.output.plots import COLOURS, DASHES, display_name, legend_above
 from tieaware.output.tables import significant
 
@@ -108,7 +109,7 @@ def interval_at(edges: Values, means: Values, weight: float, value: float) -> tu
     With all of the weight or none, and another mean than next to it, the weight is the interval.
     """
     at = int(np.clip(np.searchsorted(edges, weight) - 1, 0, len(means) - 1))
-    if weight in (0.0, 1.0) and abs(value - means[at]) > 1e-12:
+    if weight in (0.0, 1.0) and abs(value - means[at]) > rounding_of(means, value):
         return weight, weight
     changed = np.flatnonzero(means != means[at])
     below, above = changed[changed < at], changed[changed > at]

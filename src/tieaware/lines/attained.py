@@ -15,13 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import ROUNDING
 from tieaware.lines.crossings import Runs, best_first
 
 # How many numbers are tried in all; in an interval, how many of the same length, and how many lengths: scores with d
 # digits often meet at decimals with d digits.
 _IN_ALL, _OF_LENGTH, _LENGTHS = 240, 4, 6
-# The largest relative difference of a value of the line from one of the evaluator, whose sums differ in the last bits.
-_ROUNDING = 1e-12
 
 
 def points(low: float, high: float) -> Iterator[float]:
@@ -86,12 +85,13 @@ def agrees(values: Values, expected: Values) -> npt.NDArray[np.bool_]:
     -------
     bool[n]
     """
-    near = np.abs(values[0] - expected) <= _ROUNDING * np.maximum(1.0, np.abs(expected))
+    # The sums of the line and of the evaluator differ in the last bits.
+    near = np.abs(values[0] - expected) <= ROUNDING * np.maximum(1.0, np.abs(expected))
     agreeing: npt.NDArray[np.bool_] = (values == values[0]).all(axis=0) & near | np.isnan(values[0])
     return agreeing
 
 
 def exceeds(values: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Return whether values are higher than others by more than rounding."""
-    higher: npt.NDArray[np.bool_] = np.subtract(values, others) > _ROUNDING * np.maximum(1.0, np.abs(others))
+    higher: npt.NDArray[np.bool_] = np.subtract(values, others) > ROUNDING * np.maximum(1.0, np.abs(others))
     return higher
