@@ -13,7 +13,7 @@ coincide have equal doubles, and no t lies between different crossings that do.
 Where two documents cross, they tie, and the value is between those on both sides. Where more documents meet, it may be
 above both; these points are listed.
 """
-from libc.math cimport NAN, fabs, isfinite
+from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
@@ -325,7 +325,7 @@ cdef class Line:
     Attributes
     ----------
     breaks : float64[n]
-        Where a mean changes, ascending.
+        Where the value of a query changes, ascending.
     means : float64[n + 1, n_measures]
         The means before the first break, between breaks, and after the last.
     sums : float64[n + 1, n_measures, 2]
@@ -341,7 +341,7 @@ cdef class Line:
     cdef double* sums_data
     cdef double* meetings_data
     cdef Py_ssize_t count, n_meetings, n_measures
-    # The t after which the last row begins; NaN if that row is not to be replaced.
+    # The t after which the last row begins.
     cdef double latest
     cdef readonly int64_t n_blurred
 
@@ -619,19 +619,17 @@ cdef class Line:
         If the interval before t is too narrow to count, its row is replaced: the breaks at its ends are one.
         """
         cdef Py_ssize_t i, m = self.n_measures, row = self.count
-        cdef bint same = True
         if row > 0 and is_close(bounds, self.latest, t):
             row -= 1
         else:
             self.breaks_data[row] = t
         for i in range(m):
             self.means_data[row * m + i] = means[i]
-            same = same and row > 0 and (means[i] == self.means_data[(row - 1) * m + i] or means[i] != means[i])
             if self.sums_data != NULL:
                 self.sums_data[(row * m + i) * 2] = sums[3 * i] + sums[3 * i + 1]
                 self.sums_data[(row * m + i) * 2 + 1] = sums[3 * i + 2]
-        self.count = row if same else row + 1
-        self.latest = NAN if same else t
+        self.count = row + 1
+        self.latest = t
 
     @property
     def breaks(self):

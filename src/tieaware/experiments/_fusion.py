@@ -152,7 +152,7 @@ def _curves(search: WeightSearch, runs: tuple[str, ...], level: float) -> tuple[
         value = float(line.at(weight)[0])
         interval = interval_at(edges, means, weight, value)
         plateau = line.plateau(level=level)[:2]
-        others = np.concatenate((line.at(0.0), line.at(1.0), line.at_ties()[:, 0] if len(means) == 1 else means))
+        others = np.concatenate((line.at(0.0), line.at(1.0), line.at_ties()[:, 0] if (means == means[0]).all() else means))
         varies = bool((np.abs(others - value) > rounding_of(others, value)).any())
         curves.append(Curve(runs[run], edges, means, errors, weight, value, interval, plateau, varies))
     return tuple(curves)
@@ -258,7 +258,7 @@ class Fusion(Experiment):
     @property
     def is_flat(self) -> bool:
         """Whether all weights have the same mean, but for single ones at which documents tie."""
-        return all(len(curve.means) == 1 and curve.interval == (0.0, 1.0) for curve in self.curves)
+        return all(curve.interval == (0.0, 1.0) for curve in self.curves)
 
     @property
     def is_noise(self) -> bool:

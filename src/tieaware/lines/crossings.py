@@ -58,13 +58,6 @@ class Steps(NamedTuple):
     sums: Values | None
     n_blurred: int
 
-    def changing(self, kept: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-        """Return some intervals without equal ones in a row: of these, the last, at whose upper end a mean changes."""
-        means = self.means[kept]
-        same = ((means[1:] == means[:-1]) | np.isnan(means[1:])).all(axis=1)
-        changing: npt.NDArray[np.intp] = kept[np.append(~same, True)]
-        return changing
-
     def only(self, kept: npt.NDArray[np.intp]) -> Steps:
         """Return some of the intervals. Each begins where the one before it ends."""
         sums = None if self.sums is None else self.sums[kept]

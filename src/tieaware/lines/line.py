@@ -156,7 +156,7 @@ class Line:
     bounds : tuple of float
         The ends of the line; they may be infinite.
     breaks : float64[n]
-        Where the mean of a measure changes, ascending.
+        Where the value of a query changes, ascending.
     values : float64[n + 1, n_measures]
         The means over the queries before the first break, between the breaks, and after the last.
 
@@ -209,9 +209,8 @@ class Line:
         found = [self._attained_means(*ends, means) for ends, means in zip(pairwise(edges), steps.means, strict=True)]
         kept = np.array([i for i, means in enumerate(found) if means is not None], dtype=np.intp)
         means = np.array([exact if means is None else means for exact, means in zip(steps.means, found, strict=True)])
-        steps = steps._replace(means=means)
-        kept = steps.changing(kept if len(kept) else np.zeros(1, np.intp))
-        return steps.only(kept), kept
+        kept = kept if len(kept) else np.zeros(1, np.intp)
+        return steps._replace(means=means).only(kept), kept
 
     def _attained_means(self, low: float, high: float, exact: Values) -> Values | None:
         """Return the means of an interval if a t in it has them, else the means of a t where all forms of scores agree.
@@ -229,7 +228,7 @@ class Line:
 
     @property
     def breaks(self) -> Values:
-        """Where the mean of a measure changes, ascending: float64[n]."""
+        """Where the value of a query changes, ascending: float64[n]."""
         return self._attained[0].breaks
 
     @property
