@@ -152,7 +152,8 @@ def _curves(search: WeightSearch, runs: tuple[str, ...], level: float) -> tuple[
         value = float(line.at(weight)[0])
         interval = interval_at(edges, means, weight, value)
         plateau = line.plateau(level=level)[:2]
-        others = np.concatenate((line.at(0.0), line.at(1.0), line.at_ties()[:, 0] if (means == means[0]).all() else means))
+        inner = line.at_ties()[:, 0] if (means == means[0]).all() else means
+        others = np.concatenate((line.at(0.0), line.at(1.0), inner))
         varies = bool((np.abs(others - value) > rounding_of(others, value)).any())
         curves.append(Curve(runs[run], edges, means, errors, weight, value, interval, plateau, varies))
     return tuple(curves)
