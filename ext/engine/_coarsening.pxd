@@ -53,9 +53,12 @@ cdef class KernelCoarsening:
 # Write the coarse scores of one list, and to single[0] whether they are float32 or float64. They are float32 for a
 # binary format, else float64. If `keys`, they may instead be other numbers of either type in the same order, of which
 # the same are equal; this is faster. `out` must have room for n doubles, and `memory` must have the size that
-# `memory_size` returns. Return False if the call has to stop: `interruption` then holds the error.
+# `memory_size` returns. Return False if the call has to stop: `check_coarsening` then raises the error.
 cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out, bint* single,
                   void* memory, Interruption* interruption) noexcept nogil
+
+# Raise the error for which a kernel that coarsens scores stopped, if it did.
+cdef int check_coarsening(const Rounding* rounding, Interruption* interruption) except -1
 
 # Return how many bytes of working memory it takes to coarsen a list of n documents.
 cdef size_t memory_size(const Rounding* rounding, Py_ssize_t n) noexcept nogil

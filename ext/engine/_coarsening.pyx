@@ -1,11 +1,9 @@
 """Coarsening of scores: rounding to binary formats, decimals, significant digits and levels, and numbers of ranks.
 
 The loops that round are in coarsening.h. They round all scores but a few, such as 1e-30 to three significant digits.
-Those are converted to decimal digits and back by Python's own functions, which are slower.
+Those are rounded in exact arithmetic, which is slower.
 """
 import numpy as np
-from cpython.mem cimport PyMem_Free
-from cpython.ref cimport PyObject
 from libc.math cimport INFINITY, NAN, ldexp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
@@ -13,17 +11,13 @@ from libc.stdlib cimport free, malloc
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._counting cimport score_t
 from tieaware.kernels._interruption cimport (
-    Interruption, check_interruption, fail, interrupted, no_interruption,
+    Interruption, check_interruption, interrupted, no_interruption, stop,
 )
 from tieaware.kernels._sorting cimport Sort, sort_doubles
 
 from tieaware.errors import NoRangeError
 
 cnp.import_array()
-
-cdef extern from "Python.h":
-    char* PyOS_double_to_string(double value, char format, int precision, int flags, int* kind)
-    double PyOS_string_to_double(const char* text, char** end, PyObject* overflow) except? -1.0
 
 cdef extern from "engine/coarsening.h" nogil:
     enum:
@@ -40,6 +34,7 @@ cdef extern from "engine/coarsening.h" nogil:
     int64_t tieaware_significant_float_keys(const double*, Py_ssize_t, const tieaware_decades*, double, float*)
     int64_t tieaware_extremes(const double*, Py_ssize_t, double*, double*)
     void tieaware_levels(const double*, Py_ssize_t, double, double, int64_t, double, double*)
+    double tieaware_rounded_to_digits(double, int, bint)
 
 cdef extern from "engine/banding.h" nogil:
     ctypedef struct tieaware_banding:
@@ -73,7 +68,7 @@ cdef enum:
     MOST_DIGITS_OF_KEYS = 13
     # The bias of the binary exponents of doubles.
     BIAS = 1023
-    # How many steps of an interruption it takes to convert a score to decimal digits and back.
+    # How many steps of an interruption it takes to round a score in exact arithmetic.
     STEPS_OF_DIGITS = 1000
     # How many steps of an interruption it takes to rank a list, for each of its scores.
     STEPS_OF_RANKING = 16
@@ -205,9 +200,9 @@ cdef class KernelCoarsening:
                 else:
                     coarsen(&self.rounding, <const double*>data + starts[i], starts[i + 1] - starts[i], False,
                             out + size * starts[i], &is_single, memory, &interruption)
-                if interruption.error != NULL:
+                if interruption.stopped:
                     break
-        check_interruption(&interruption)
+        check_coarsening(&self.rounding, &interruption)
         return coarse
 
 
@@ -265,16 +260,17 @@ cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n,
         return not interrupted(interruption, STEPS_OF_RANKING * n)
     if rounding.kind == LEVELS:
         find_range(scores, n, &scores_range, interruption)
-        if scores_range.low > scores_range.high and interruption.error == NULL and all_infinite(scores, n):
-            refuse_infinities(rounding, n, interruption)
+        if scores_range.low > scores_range.high and not interruption.stopped and all_infinite(scores, n):
+            interruption.n_infinite = n
+            stop(interruption)
             return False
     if keys and rounding.kind == SIGNIFICANT and rounding.digits <= TIEAWARE_FLOAT_DIGITS:
         single[0] = write_float_keys(rounding, scores, n, <float*>out, interruption)
-        if single[0] or interruption.error != NULL:
+        if single[0] or interruption.stopped:
             return single[0]
     if has_keys and coarsen_tiles(rounding, scores, n, &scores_range, True, out, interruption):
         return True
-    return interruption.error == NULL and coarsen_tiles(rounding, scores, n, &scores_range, False, out, interruption)
+    return not interruption.stopped and coarsen_tiles(rounding, scores, n, &scores_range, False, out, interruption)
 
 
 cdef bint write_float_keys(const Rounding* rounding, const score_t* scores, Py_ssize_t n, float* out,
@@ -332,14 +328,15 @@ cdef bint all_infinite(const score_t* scores, Py_ssize_t n) noexcept nogil:
     return n > 0
 
 
-cdef void refuse_infinities(const Rounding* rounding, Py_ssize_t n, Interruption* interruption) noexcept with gil:
-    """Stop because a list has no finite score, so that there is no range to divide into levels."""
-    try:
+cdef int check_coarsening(const Rounding* rounding, Interruption* interruption) except -1:
+    """Raise the error for which a kernel that coarsens scores stopped, if it did."""
+    cdef int64_t n = interruption.n_infinite
+    check_interruption(interruption)
+    if n > 0:
         what = "one score, which is infinite" if n == 1 else f"{n:,} scores, which are all infinite"
         problem = f"divides the range of the finite scores of each list, but a list has {what}"
         raise NoRangeError(f"precision=levels:{<int64_t>rounding.n_levels}", problem)
-    except BaseException as error:
-        fail(interruption, error)
+    return 0
 
 
 cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssize_t n, const Range* scores_range,
@@ -369,42 +366,25 @@ cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssiz
             left = tieaware_significant_keys(wide, width, rounding.decades, coarse)
         else:
             left = tieaware_significant_values(wide, width, rounding.decades, rounding.power, &window, coarse)
-        if left and (keys or not round_digits(rounding, wide, width, coarse, interruption)):
-            return False
+        if left:
+            if keys:
+                return False
+            round_digits(rounding, wide, width, coarse, interruption)
         at += width
         if interrupted(interruption, width):
             return False
     return True
 
 
-cdef bint round_digits(const Rounding* rounding, const double* scores, Py_ssize_t n, double* coarse,
+cdef void round_digits(const Rounding* rounding, const double* scores, Py_ssize_t n, double* coarse,
                        Interruption* interruption) noexcept nogil:
-    """Round the scores whose coarse score is NaN, by Python's own functions; return False if the call has to stop."""
+    """Round the scores whose coarse score is NaN, in exact arithmetic."""
     cdef Py_ssize_t i
-    cdef bint is_decimals = rounding.kind == DECIMALS
     for i in range(n):
-        if coarse[i] != coarse[i] and scores[i] == scores[i]:
-            coarse[i] = digits_of(scores[i], c'f' if is_decimals else c'e',
-                                  rounding.digits if is_decimals else rounding.digits - 1, interruption)
-            if interruption.error != NULL or interrupted(interruption, STEPS_OF_DIGITS):
-                return False
-    return True
-
-
-cdef double digits_of(double x, char format, int precision, Interruption* interruption) noexcept with gil:
-    """Return a number after it was formatted with a precision; on an error, leave it in the interruption."""
-    cdef char* text
-    try:
-        text = PyOS_double_to_string(x, format, precision, 0, NULL)
-        if text == NULL:
-            raise MemoryError("no memory for the digits of a score")
-        try:
-            return PyOS_string_to_double(text, NULL, NULL)
-        finally:
-            PyMem_Free(text)
-    except BaseException as error:
-        fail(interruption, error)
-        return NAN
+        if coarse[i] != coarse[i]:
+            coarse[i] = tieaware_rounded_to_digits(scores[i], rounding.digits, rounding.kind == SIGNIFICANT)
+            if interrupted(interruption, STEPS_OF_DIGITS):
+                return
 
 
 cdef size_t memory_size(const Rounding* rounding, Py_ssize_t n) noexcept nogil:

@@ -10,10 +10,10 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
 cimport tieaware.kernels._numpy as cnp
-from tieaware.kernels._coarsening cimport KernelCoarsening, coarsen, memory_size
+from tieaware.kernels._coarsening cimport KernelCoarsening, check_coarsening, coarsen, memory_size
 from tieaware.kernels._grouping cimport group, group_all, group_counted, n_counted
 from tieaware.kernels._groups cimport AVERAGE, BEST_FIRST, Groups, PreparedLists, length
-from tieaware.kernels._interruption cimport check_interruption, interrupted, no_interruption
+from tieaware.kernels._interruption cimport interrupted, no_interruption
 from tieaware.kernels._kernel_measures cimport KernelMeasure, Measures
 from tieaware.kernels._means cimport Mean, extend, mean_of_none, rounded
 from tieaware.kernels._measure cimport TOO_MANY, Measure, Query, Statistic
@@ -54,7 +54,7 @@ cdef inline double evaluated(Statistic statistic, Query* q, bint spread, Workspa
             q.workspace = workspace.numbers
             q.interruption = &workspace.interruption
             value = statistic(q)
-    if value == INFINITY or workspace.interruption.error != NULL:
+    if value == INFINITY or workspace.interruption.stopped:
         workspace.failed = True
         if not workspace.exhausted and workspace.refused == NULL:
             workspace.refused = q.measure
@@ -534,7 +534,7 @@ cdef class Engine:
     cdef int check(self, Workspace* workspace) except -1:
         """Raise the error for which the call stopped early, if any."""
         cdef KernelMeasure refused
-        check_interruption(&workspace.interruption)
+        check_coarsening(self.rounding, &workspace.interruption)
         if workspace.exhausted:
             raise MemoryError("no memory for the working memory of a kernel")
         if workspace.refused != NULL:

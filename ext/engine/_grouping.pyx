@@ -147,13 +147,13 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     scratch.n_values = n_values
     if n_weighted > LANES:
         assign_many(scratch.score, n_weighted, scratch.value, n_values, scratch.group, scratch.interruption)
-    if nan or scratch.interruption.error != NULL:
+    if nan or scratch.interruption.stopped:
         return False
     if self.placement == AVERAGE:
         write_tied(self, first, n_weighted, groups, scratch)
     else:
         split(self, query, scores, n, first, n_weighted, groups, scratch)
-    return scratch.interruption.error == NULL
+    return not scratch.interruption.stopped
 
 
 cdef bint group_first(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
@@ -175,7 +175,7 @@ cdef bint group_first(PreparedLists self, Py_ssize_t query, const score_t* score
     if n_values == 1 and scratch.greater[0] >= limit:
         n_values = 0
     nan -= subtract_excluded(self, query, scores, n_values, scratch)
-    if nan or scratch.interruption.error != NULL:
+    if nan or scratch.interruption.stopped:
         return False
     for i in range(n_weighted):
         # Do not branch: which document has the highest score cannot be predicted.
@@ -216,7 +216,7 @@ cdef bint group_counted(PreparedLists self, Py_ssize_t query, const int64_t* cou
             scratch.equal[v] = max(min(equal[i], n - scratch.greater[v]), 1)
     write_tied(self, first, n_weighted, groups, scratch)
     order_groups(self, query, groups, scratch)
-    return scratch.interruption.error == NULL
+    return not scratch.interruption.stopped
 
 
 cdef void write_tied(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weighted, Groups* groups,
@@ -446,7 +446,7 @@ cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, 
                        NO_LIMIT, rank_among_excluded, scratch.interruption)
         for i in range(n_weighted):
             rank[i] -= rank_among_excluded[i]
-    if nan or scratch.interruption.error != NULL:
+    if nan or scratch.interruption.stopped:
         return False
     for i in range(n_weighted):
         j = i

@@ -4,6 +4,9 @@ A kernel reports how many steps, of about a nanosecond each, it has taken. After
 reads the clock; if a tenth of a second has passed, it takes the GIL. Python then handles signals, such as that of
 Ctrl-C. A thread of the thread pool also finds out whether its call was abandoned. If either raises an exception, the
 kernel stops.
+
+No other function of this room takes the GIL in a kernel: a call from compiled code, which never polls, works even
+after Python has ended. A kernel that cannot go on calls `stop`; its caller, who has the GIL, raises the exception.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
@@ -14,6 +17,10 @@ cdef struct Interruption:
     int64_t left
     # The time of the last check for signals, in seconds; 0 before the clock is first read.
     double polled
+    # True if the kernel has to stop.
+    bint stopped
+    # If it stopped because all scores of a list are infinite, so that they have no levels: how many they are; else 0.
+    int64_t n_infinite
     # The exception that was raised, or NULL. This is a strong reference, which `check_interruption` releases.
     PyObject* error
 
@@ -29,8 +36,11 @@ cdef inline bint interrupted(Interruption* interruption, int64_t steps) noexcept
     return interruption.left < 0 and poll(interruption)
 
 
-# Stop the kernel because of an exception.
-cdef void fail(Interruption* interruption, object error) noexcept
+# Make every later call of `interrupted` return True.
+cdef inline void stop(Interruption* interruption) noexcept nogil:
+    interruption.stopped = True
+    interruption.left = 0
+
 
 # Raise the exception that stopped the kernel, if there is one.
 cdef int check_interruption(Interruption* interruption) except -1

@@ -30,13 +30,15 @@ cdef Interruption no_interruption() noexcept nogil:
     cdef Interruption interruption
     interruption.left = STEPS
     interruption.polled = 0.0
+    interruption.stopped = False
+    interruption.n_infinite = 0
     interruption.error = NULL
     return interruption
 
 
 cdef bint poll(Interruption* interruption) noexcept nogil:
     cdef double now = tieaware_seconds()
-    if interruption.error != NULL:
+    if interruption.stopped:
         return True
     interruption.left = STEPS
     if interruption.polled == 0.0:
@@ -51,15 +53,10 @@ cdef bint poll(Interruption* interruption) noexcept nogil:
             if is_awaited is not None:
                 is_awaited()
         except BaseException as error:
-            fail(interruption, error)
-    return interruption.error != NULL
-
-
-cdef void fail(Interruption* interruption, object error) noexcept:
-    Py_INCREF(error)
-    interruption.error = <PyObject*>error
-    # Make every later call of `interrupted` return True.
-    interruption.left = 0
+            Py_INCREF(error)
+            interruption.error = <PyObject*>error
+            stop(interruption)
+    return interruption.stopped
 
 
 cdef int check_interruption(Interruption* interruption) except -1:

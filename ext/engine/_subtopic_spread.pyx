@@ -366,7 +366,7 @@ cdef double variance_of_novelty(const Query* q) noexcept nogil:
                     if left[j] == 0.0 or r_j == 0.0 or r_j == n:
                         continue
                     part = covariance_of(q, g, m, r_i, r_j, shared(q, &subtopics, g, i, j), work)
-                    if q.interruption.error != NULL:
+                    if q.interruption.stopped:
                         return 0.0
                     total += left[i] * left[j] * part
         for i in range(subtopics.n):

@@ -79,7 +79,7 @@ def largest_sums(const int64_t[::1] edges, const double[::1] weights, Py_ssize_t
                         w[before + r] = value
                         choice[band, before + r] = <int32_t>r
             v, w = w, v
-            if interruption.error != NULL:
+            if interruption.stopped:
                 break
     check_interruption(&interruption)
     return np.asarray(v), choices

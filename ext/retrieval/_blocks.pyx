@@ -411,7 +411,7 @@ cdef bint search_blocks(Search* search, Memory memory, Interruption* interruptio
         if scored * FEW > search.n_blocks + 64 * FEW:
             return False
         score_blocks(search, memory, m, interruption)
-        if interruption.error != NULL:
+        if interruption.stopped:
             return True
         if best.heap.size > best.k:
             leave_out(best)

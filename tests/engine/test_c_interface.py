@@ -286,6 +286,30 @@ def test_the_example_in_c_runs(tmp_path):
     assert (done.stdout, done.stderr) == (PRINTED, "")
 
 
+AFTER_THE_END = """
+import after_the_end, numpy as np, tieaware
+for precision in None, "levels:3", "decimals:17", "significant:16":
+    evaluator = tieaware.Evaluator([[0, 1, 1], [1, 0, 0]], ["AP", "RR"], precision=precision)
+    for function, n_values in enumerate((4, 2, 16)):
+        for size in 8, 4:
+            scores = [np.inf] * 3 + [1, 2, 3] if precision == "levels:3" else [0.3, 0.1 + 0.2, 0.7, 1e-37, 1e37, 0.1]
+            data = np.array(scores, f"f{size}").tobytes()
+            print(after_the_end.add(evaluator, function, n_values, data, size))
+"""
+
+
+@needs_compiler
+def test_calls_after_python_has_ended(tmp_path):
+    """Every precision that compiled code may use, also where it rounds in exact arithmetic, or refuses a list."""
+    compiled(tmp_path, Path(__file__).parent / "after_the_end.c", "-Wall", "-Wextra", "-Werror")
+    done = run(tmp_path, AFTER_THE_END)
+    codes = [c.REFUSED if 6 <= i < 12 else c.OK for i in range(24)]
+    before = "".join(f"{code}\n" for code in codes)
+    after = "".join(f"{code} 1\n" for code in codes)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{before}Python has ended\n{after}released\n"
+
+
 @needs_compiler
 def test_the_example_in_cython_runs(tmp_path):
     pytest.importorskip("Cython", reason="Cython is not installed")

@@ -1,9 +1,14 @@
 /* The C interface of tieaware: evaluators that are prepared in Python, and called from compiled code.
  *
  * Call `tieaware_import` once, with the GIL. It returns the functions below, or NULL with an ImportError. `prepare` needs
- * the GIL too. All other functions need neither the GIL nor a Python thread, and call no Python. They may be called from
- * several threads at once, with the same evaluator. They return TIEAWARE_OK or another code, and never crash because of a
- * wrong or released handle, a size, a type or a NULL. docs/c_interface.md has examples.
+ * the GIL too. All other functions need neither the GIL nor a Python thread, and compute without Python. They may be
+ * called from several threads at once, with the same evaluator. They never crash because of a wrong or released handle, a
+ * size, a type or a NULL, nor because another thread changes the scores; the values are then arbitrary.
+ *
+ * Only giving a released evaluator back to Python takes the GIL. The last call that uses it does so: mostly `release`, or
+ * a call in another thread that ends later. After Python has ended, all functions but `tieaware_import` and `prepare`
+ * work as before, and nothing is given back. Release no evaluator while another thread ends Python.
+ * docs/c_interface.md has examples.
  */
 #ifndef TIEAWARE_H
 #define TIEAWARE_H
@@ -70,7 +75,7 @@ typedef struct {
     /* Writes mean, standard deviation, minimum and maximum over the orders of tied documents:
      * values[4][n_queries][n_measures]. The evaluator must be prepared with TIEAWARE_WITH_SPREAD. */
     int32_t (*spread)(tieaware_evaluator evaluator, const tieaware_scores *scores, double *values, int64_t n_values);
-    /* Releases an evaluator; calls that still use it in other threads end normally. Takes the GIL when the last ends. */
+    /* Releases an evaluator; calls that still use it in other threads end normally. Takes the GIL: see above. */
     int32_t (*release)(tieaware_evaluator evaluator);
     /* Returns what a code means, in one sentence. */
     const char *(*message)(int32_t code);
