@@ -395,13 +395,15 @@ cdef void write_bands(const Rounding* rounding, const score_t* scores, Py_ssize_
                       void* memory) noexcept nogil:
     """Write the key or the value of the band of each document; NaN for all documents if a score is NaN."""
     cdef double* tile = <double*>memory
-    cdef const double* wide = tile_of(scores, n, tile)
     cdef tieaware_banding banding = tieaware_banding_in(tile + n, n)
     cdef Py_ssize_t i
+    # Copy the scores: they are read several times, and buckets must be those of scores between the extremes.
+    for i in range(n):
+        tile[i] = scores[i]
     if single:
-        if tieaware_write_band_keys(wide, n, rounding.starts, rounding.keys, sort_doubles, banding, <float*>out):
+        if tieaware_write_band_keys(tile, n, rounding.starts, rounding.keys, sort_doubles, banding, <float*>out):
             for i in range(n):
                 (<float*>out)[i] = NAN
-    elif tieaware_write_band_values(wide, n, rounding.starts, rounding.values, sort_doubles, banding, <double*>out):
+    elif tieaware_write_band_values(tile, n, rounding.starts, rounding.values, sort_doubles, banding, <double*>out):
         for i in range(n):
             (<double*>out)[i] = NAN

@@ -38,10 +38,12 @@ cdef void find(const score_t* lanes, const double* values, int64_t n_values, int
 cdef int64_t locate(const score_t* scores, Py_ssize_t n, double* values, Py_ssize_t n_values, int64_t* histogram,
                     int64_t* greater, int64_t* equal, Interruption* interruption) noexcept nogil
 
-# Write the index of the tie group of each weighted document; group 0 has the highest score. `assign_few` takes at most
-# LANES documents, finds their distinct scores and writes these to `values`. `assign_many` is given the distinct scores
-# in `values`, from which the lowest scores may be missing: a document with a missing score gets -1, for no group.
-# `scores` must have room for n_weighted + LANES numbers.
-cdef Py_ssize_t assign_few(double* scores, Py_ssize_t n_weighted, double* values, int64_t* group) noexcept nogil
+# Write the index of the tie group of each weighted document; group 0 has the highest score. No score may be NaN.
+# `assign_few` takes at most LANES documents and finds their distinct scores, which it writes to `values`; it writes to
+# first[g] the number of documents in the groups before g, and after the last group the number of all. `assign_many` is
+# given the distinct scores in `values`, from which the lowest scores may be missing: a document with a missing score
+# gets -1, for no group. `scores` must have room for n_weighted + LANES numbers.
+cdef Py_ssize_t assign_few(double* scores, Py_ssize_t n_weighted, double* values, int64_t* group,
+                           int64_t* first) noexcept nogil
 cdef void assign_many(double* scores, Py_ssize_t n_weighted, const double* values, Py_ssize_t n_values,
                       int64_t* group, Interruption* interruption) noexcept nogil

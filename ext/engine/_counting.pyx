@@ -161,21 +161,24 @@ cdef int64_t locate(const score_t* scores, Py_ssize_t n, double* values, Py_ssiz
     return nan
 
 
-cdef Py_ssize_t assign_few(double* scores, Py_ssize_t n_weighted, double* values, int64_t* group) noexcept nogil:
+cdef Py_ssize_t assign_few(double* scores, Py_ssize_t n_weighted, double* values, int64_t* group,
+                           int64_t* first) noexcept nogil:
     """Write the distinct values of up to LANES scores, ascending, and the group of each document; return their number.
 
     The place of a score is the number of greater scores. If m scores are equal, they share a place, and the next m - 1
-    places stay empty.
+    places stay empty. So the place of a document is the number of documents in the groups before its own.
     """
     cdef int64_t above[LANES]
     cdef int64_t taken[LANES]
     cdef int64_t number[LANES]
     cdef Py_ssize_t i, places = 0, n_values = 0
+    first[0] = 0
     if n_weighted == 0:
         return 0
     if n_weighted == 1:
         values[0] = scores[0]
         group[0] = 0
+        first[1] = 1
         return 1
     for i in range(n_weighted, n_weighted + 3):
         # `tieaware_rank` reads the scores four at a time, so up to three numbers after the last score are read.
@@ -188,6 +191,7 @@ cdef Py_ssize_t assign_few(double* scores, Py_ssize_t n_weighted, double* values
         for i in range(n_weighted):
             group[i] = above[i]
             values[n_weighted - 1 - above[i]] = scores[i]
+            first[i + 1] = i + 1
         return n_weighted
     for i in range(n_weighted):
         taken[i] = 0
@@ -195,7 +199,10 @@ cdef Py_ssize_t assign_few(double* scores, Py_ssize_t n_weighted, double* values
         taken[above[i]] = 1
     for i in range(n_weighted):
         number[i] = n_values
+        # If place i is empty, the next place overwrites this.
+        first[n_values] = i
         n_values += taken[i]
+    first[n_values] = n_weighted
     for i in range(n_weighted):
         group[i] = number[above[i]]
         values[n_values - 1 - number[above[i]]] = scores[i]

@@ -16,6 +16,12 @@ for each list is chosen in advance, in src/tieaware/engine/engine_choice.py.
 
 Excluded documents have scores but are not ranked. They are first counted with the list, then counted by themselves, and
 the second counts are subtracted from the first.
+
+Invariant of every engine, on which all kernels rely: the groups are those of some list of n documents. They are in
+order and do not overlap, a group has at least as many places as weighted documents, and the last group ends early
+enough for the weighted documents that are in no group. The groups of a sorted list are so by themselves: each document
+has one place. The other engines read scores several times, and a device counts them; if the scores change meanwhile,
+the counts contradict each other. `confine` makes them those of a list, and the values are arbitrary.
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
@@ -25,7 +31,7 @@ from tieaware.kernels._groups cimport (
     AVERAGE, BEST_FIRST, IN_ORDER, WORST_FIRST, Groups, GroupingScratch, PreparedLists, is_sorted, length, n_excluded,
     order_of,
 )
-from tieaware.kernels._places cimport order_by_label, split
+from tieaware.kernels._places cimport count_weighted, order_by_label, split
 from tieaware.kernels._sorting cimport (
     TIEAWARE_LONGEST_NARROW, distinct, highest, narrow_chunk, sort_doubles, sort_narrow, tieaware_close,
     tieaware_narrow_repeats, tieaware_narrow_sort_chunks, tieaware_narrow_walk_documents, tieaware_narrow_walk_groups,
@@ -98,9 +104,8 @@ cdef Py_ssize_t gather_excluded(PreparedLists self, Py_ssize_t query, const scor
 cdef int64_t subtract_excluded(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n_values,
                                GroupingScratch* scratch) noexcept nogil:
     """Subtract the excluded documents from the counts; return how many of their scores are NaN."""
-    cdef int64_t left = length(self, query)
-    # The arrays `first` and `taken` are not in use yet, so they serve as working memory here.
-    cdef int64_t* greater = scratch.first
+    # The arrays `merged` and `taken` are not in use yet, so they serve as working memory here.
+    cdef int64_t* greater = scratch.merged
     cdef int64_t* equal = scratch.taken
     cdef Py_ssize_t i, n = gather_excluded(self, query, scores, scratch)
     cdef int64_t nan
@@ -108,11 +113,47 @@ cdef int64_t subtract_excluded(PreparedLists self, Py_ssize_t query, const score
         return 0
     nan = tally(self, <const score_t*>scratch.excluded, n, scratch, n_values, False, NO_LIMIT, greater, equal)
     for i in range(n_values):
-        # Clamp the counts: if another thread changes the scores during the call, the results are arbitrary, but no
-        # group may extend beyond the list, or kernels would read outside of their lookup arrays.
-        scratch.greater[i] = max(min(scratch.greater[i] - greater[i], left), 0)
-        scratch.equal[i] = max(min(scratch.equal[i] - equal[i], left - scratch.greater[i]), 0)
+        scratch.greater[i] -= greater[i]
+        scratch.equal[i] -= equal[i]
     return nan
+
+
+cdef void confine(GroupingScratch* scratch, Py_ssize_t n_weighted, int64_t n, Groups* groups) noexcept nogil:
+    """Write the tied groups without their weights; before, `clamp` the counts if they contradict each other."""
+    cdef const int64_t* first = scratch.first
+    cdef Py_ssize_t g, v = scratch.n_values
+    cdef int64_t own, end = 0
+    cdef bint good = True
+    if n_weighted > LANES:
+        count_weighted(scratch, n_weighted)
+    groups.count = v
+    for g in range(groups.count):
+        v -= 1
+        own = first[g + 1] - first[g]
+        groups.start[g] = scratch.greater[v]
+        groups.size[g] = scratch.equal[v]
+        good &= (scratch.greater[v] >= end) & (scratch.equal[v] >= own)
+        end = scratch.greater[v] + scratch.equal[v]
+    if not good or end > n - (n_weighted - first[groups.count]):
+        clamp(scratch, n_weighted, n, groups)
+
+
+cdef void clamp(GroupingScratch* scratch, Py_ssize_t n_weighted, int64_t n, Groups* groups) noexcept nogil:
+    """Make counts that contradict each other those of a list of n ranked documents, and write their groups.
+
+    Invariant: the groups before g end at `end`, and n - end is at least the number of weighted documents that they do
+    not hold.
+    """
+    cdef Py_ssize_t g, v
+    cdef int64_t own, others = n_weighted, end = 0
+    for g in range(scratch.n_values):
+        v = scratch.n_values - 1 - g
+        own = scratch.first[g + 1] - scratch.first[g]
+        scratch.greater[v] = max(min(scratch.greater[v], n - others), end)
+        others -= own
+        scratch.equal[v] = max(min(scratch.equal[v], n - others - scratch.greater[v]), own)
+        end = scratch.greater[v] + scratch.equal[v]
+        groups.start[g], groups.size[g] = scratch.greater[v], scratch.equal[v]
 
 
 cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Groups* groups,
@@ -124,6 +165,7 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     cdef Py_ssize_t i, n_values
     cdef int64_t nan, limit
     cdef Sorted outcome
+    cdef bint ordered = True
     scratch.untied = False
     if self.first_group:
         return group_first(self, query, scores, n, first, n_weighted, groups, scratch)
@@ -133,10 +175,13 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
             return outcome == GROUPED
     for i in range(n_weighted):
         scratch.score[i] = scores[position[i]]
+        ordered &= scratch.score[i] == scratch.score[i]
+    if not ordered:
+        return False
     if self.placement == IN_ORDER and self.order == NULL and n_weighted <= self.counting_limit:
         return rank_few(self, query, scores, n, first, n_weighted, groups, scratch)
     if n_weighted <= LANES:
-        n_values = assign_few(scratch.score, n_weighted, scratch.value, scratch.group)
+        n_values = assign_few(scratch.score, n_weighted, scratch.value, scratch.group, scratch.first)
     else:
         # Only the `depth` highest scores are kept: a weighted document below `depth` others is below every cut-off.
         n_values = distinct(scratch.value, highest(scratch.value, scratch.score, n_weighted, self.depth))
@@ -149,8 +194,9 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
         assign_many(scratch.score, n_weighted, scratch.value, n_values, scratch.group, scratch.interruption)
     if nan or scratch.interruption.stopped:
         return False
+    confine(scratch, n_weighted, length(self, query), groups)
     if self.placement == AVERAGE:
-        write_tied(self, first, n_weighted, groups, scratch)
+        add_weights(self, first, n_weighted, groups, scratch)
     else:
         split(self, query, scores, n, first, n_weighted, groups, scratch)
     return not scratch.interruption.stopped
@@ -160,11 +206,11 @@ cdef bint group_first(PreparedLists self, Py_ssize_t query, const score_t* score
                       Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
     """Write the tied group of the weighted documents with the highest score, and no other group.
 
-    There is one weighting. If the first score is NaN, no other replaces it; counting finds NaN wherever it is.
+    There is one weighting. If a score is NaN, it is not the highest, or no document has the highest score.
     """
     cdef const int64_t* position = self.weighted_position + first
     cdef const double* document_weight = self.weight + first
-    cdef int64_t nan, limit = limit_of(self, query, n)
+    cdef int64_t nan, limit = limit_of(self, query, n), own = 0, ranked = length(self, query)
     cdef double top = scores[position[0]] if n_weighted > 0 else 0.0, weight = 0.0
     cdef Py_ssize_t i, n_values = 1 if n_weighted > 0 else 0
     for i in range(n_weighted):
@@ -175,15 +221,17 @@ cdef bint group_first(PreparedLists self, Py_ssize_t query, const score_t* score
     if n_values == 1 and scratch.greater[0] >= limit:
         n_values = 0
     nan -= subtract_excluded(self, query, scores, n_values, scratch)
-    if nan or scratch.interruption.stopped:
-        return False
     for i in range(n_weighted):
         # Do not branch: which document has the highest score cannot be predicted.
         weight += document_weight[i] if scratch.score[i] == top else 0.0
+        own += scratch.score[i] == top
     groups.count = n_values
     if n_values == 1:
-        groups.start[0], groups.size[0], groups.weight[0] = scratch.greater[0], scratch.equal[0], weight
-    return True
+        # Clamp, as `confine` does.
+        groups.start[0] = max(min(scratch.greater[0], ranked - n_weighted), <int64_t>0)
+        groups.size[0] = max(min(scratch.equal[0], ranked - (n_weighted - own) - groups.start[0]), own)
+        groups.weight[0] = weight
+    return not nan and not scratch.interruption.stopped and (n_values == 0 or own > 0)
 
 
 cdef bint group_counted(PreparedLists self, Py_ssize_t query, const int64_t* counts, Groups* groups,
@@ -199,35 +247,26 @@ cdef bint group_counted(PreparedLists self, Py_ssize_t query, const int64_t* cou
     cdef int64_t n = length(self, query)
     scratch.untied = False
     for i in range(n_weighted):
-        # Clamp: if the scores changed while they were counted, no group may extend beyond the list.
+        # Clamp: doubles do not represent larger numbers exactly.
         scratch.score[i] = -<double>max(min(above[i], n - 1), 0)
     if n_weighted <= LANES:
-        n_values = assign_few(scratch.score, n_weighted, scratch.value, scratch.group)
+        n_values = assign_few(scratch.score, n_weighted, scratch.value, scratch.group, scratch.first)
     else:
         n_values = distinct(scratch.value, highest(scratch.value, scratch.score, n_weighted, self.depth))
         assign_many(scratch.score, n_weighted, scratch.value, n_values, scratch.group, scratch.interruption)
     scratch.n_values = n_values
-    memset(scratch.equal, 0, n_values * sizeof(int64_t))
     for i in range(n_weighted):
         v = n_values - 1 - scratch.group[i]
         if scratch.group[i] >= 0:
-            # Each document of a group has the same count. A group has room for all its weighted documents.
+            # Each document of a group has the same counts.
             scratch.greater[v] = -<int64_t>scratch.value[v]
-            scratch.equal[v] = max(min(equal[i], n - scratch.greater[v]), 1)
-    write_tied(self, first, n_weighted, groups, scratch)
+            scratch.equal[v] = min(equal[i], n)
+    if scratch.interruption.stopped:
+        return False
+    confine(scratch, n_weighted, n, groups)
+    add_weights(self, first, n_weighted, groups, scratch)
     order_groups(self, query, groups, scratch)
     return not scratch.interruption.stopped
-
-
-cdef void write_tied(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weighted, Groups* groups,
-                     GroupingScratch* scratch) noexcept nogil:
-    """Write the tied groups from the counts of the distinct scores."""
-    cdef Py_ssize_t i, n_values = scratch.n_values
-    groups.count = n_values
-    for i in range(n_values):
-        groups.start[i] = scratch.greater[n_values - 1 - i]
-        groups.size[i] = scratch.equal[n_values - 1 - i]
-    add_weights(self, first, n_weighted, groups, scratch)
 
 
 cdef Py_ssize_t n_counted(PreparedLists self) noexcept nogil:
@@ -436,6 +475,7 @@ cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, 
     cdef int64_t* rank_among_excluded = scratch.equal
     cdef int64_t* by_rank = scratch.group
     cdef Py_ssize_t i, j, c, n_out = n_excluded(self, query)
+    cdef int64_t least = 0, most = length(self, query) - n_weighted
     cdef int64_t limit = limit_of(self, query, n)
     cdef int64_t nan = precede(scores, n, scratch.score, self.weighted_rank + first, n_weighted, limit, rank,
                                scratch.interruption)
@@ -460,9 +500,10 @@ cdef bint rank_few(PreparedLists self, Py_ssize_t query, const score_t* scores, 
     groups.count = n_weighted
     for i in range(n_weighted):
         scratch.document[i] = by_rank[i]
-        # Clamp: see subtract_excluded.
-        groups.start[i] = max(min(rank[by_rank[i]], <int64_t>(n - n_out) - 1), 0)
+        # Clamp, as `confine` does.
+        groups.start[i] = max(min(rank[by_rank[i]], most + i), least)
         groups.size[i] = 1
+        least = groups.start[i] + 1
         for c in range(self.n_weightings):
             groups.weight[c * groups.stride + i] = self.weight[c * self.n_weighted + first + by_rank[i]]
     return True

@@ -17,3 +17,6 @@ cdef void order_by_label(PreparedLists lists, Py_ssize_t query, const Groups* ti
 # wrote the groups `banded` and the array `merged` of the scratch. `best` or `worst` may be NULL.
 cdef void order_bands_by_label(PreparedLists lists, Py_ssize_t query, Py_ssize_t n_ranked, const Groups* banded,
                                GroupingScratch* scratch, Groups* best, Groups* worst) noexcept nogil
+
+# Write to first[g] how many weighted documents are in the tied groups before g, and set taken[g] to 0.
+cdef void count_weighted(GroupingScratch* scratch, Py_ssize_t n_weighted) noexcept nogil

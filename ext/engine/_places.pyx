@@ -4,7 +4,7 @@ from libc.string cimport memset
 
 from tieaware.kernels._counting cimport CHUNK, LANES, count_equal, find, score_t
 from tieaware.kernels._groups cimport (
-    BEST_FIRST, WORST_FIRST, Groups, GroupingScratch, PreparedLists, length, n_excluded, order_of,
+    BEST_FIRST, WORST_FIRST, Groups, GroupingScratch, PreparedLists, n_excluded, order_of,
 )
 from tieaware.kernels._interruption cimport interrupted
 
@@ -15,9 +15,10 @@ cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_
     cdef const int64_t* order = order_of(self, query)
     cdef int64_t* place = scratch.histogram
     cdef int64_t* place_among_excluded = scratch.histogram + groups.stride
-    cdef Py_ssize_t i, tied = 0, n_out = n_excluded(self, query)
+    cdef Py_ssize_t i, g, v, tied = 0, n_out = n_excluded(self, query)
+    cdef int64_t nth, least, most
     if self.placement == BEST_FIRST or self.placement == WORST_FIRST:
-        place_by_label(self, first, n_weighted, n - n_out, scratch, groups if self.placement == BEST_FIRST else NULL,
+        place_by_label(self, first, n_weighted, scratch, groups if self.placement == BEST_FIRST else NULL,
                        groups if self.placement == WORST_FIRST else NULL)
         return
     for i in range(n_weighted):
@@ -32,11 +33,15 @@ cdef void split(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_
     count_weighted(scratch, n_weighted)
     groups.count = scratch.first[scratch.n_values]
     for i in range(n_weighted):
-        if scratch.group[i] >= 0:
-            scratch.document[scratch.first[scratch.group[i]] + scratch.taken[scratch.group[i]]] = i
-            put(self, first + i, scratch.group[i], scratch.taken[scratch.group[i]],
-                place[i] - place_among_excluded[i] if is_tied(scratch, i) else 0, n - n_out, scratch, groups)
-            scratch.taken[scratch.group[i]] += 1
+        g = scratch.group[i]
+        if g >= 0:
+            v, nth = scratch.n_values - 1 - g, scratch.taken[g]
+            # Clamp, as `confine` does: the documents of a group have different places, in this order.
+            least = groups.start[scratch.first[g] + nth - 1] + 1 - scratch.greater[v] if nth > 0 else 0
+            most = scratch.equal[v] - (scratch.first[g + 1] - scratch.first[g]) + nth
+            scratch.document[scratch.first[g] + nth] = i
+            put(self, first + i, g, nth, max(min(place[i] - place_among_excluded[i], most), least), scratch, groups)
+            scratch.taken[g] += 1
 
 
 cdef inline bint is_tied(const GroupingScratch* scratch, Py_ssize_t i) noexcept nogil:
@@ -56,7 +61,7 @@ cdef void count_weighted(GroupingScratch* scratch, Py_ssize_t n_weighted) noexce
         scratch.first[g + 1] += scratch.first[g]
 
 
-cdef inline void put(PreparedLists self, Py_ssize_t document, Py_ssize_t g, int64_t nth, int64_t place, Py_ssize_t n,
+cdef inline void put(PreparedLists self, Py_ssize_t document, Py_ssize_t g, int64_t nth, int64_t place,
                      const GroupingScratch* scratch, Groups* ordered) noexcept nogil:
     """Write a group that consists of one weighted document of tied group g.
 
@@ -64,15 +69,14 @@ cdef inline void put(PreparedLists self, Py_ssize_t document, Py_ssize_t g, int6
     weighted.
     """
     cdef Py_ssize_t c, slot = scratch.first[g] + nth
-    # Clamp: see subtract_excluded.
-    ordered.start[slot] = max(min(scratch.greater[scratch.n_values - 1 - g] + place, <int64_t>n - 1), 0)
+    ordered.start[slot] = scratch.greater[scratch.n_values - 1 - g] + place
     ordered.size[slot] = 1
     for c in range(self.n_weightings):
         ordered.weight[c * ordered.stride + slot] = self.weight[c * self.n_weighted + document]
 
 
-cdef void place_by_label(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weighted, Py_ssize_t n,
-                         GroupingScratch* scratch, Groups* best, Groups* worst) noexcept nogil:
+cdef void place_by_label(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weighted, GroupingScratch* scratch,
+                         Groups* best, Groups* worst) noexcept nogil:
     """Make each weighted document a group of its own, in the best and in the worst order of tied documents.
 
     In `best`, the weighted documents come first in their tied group, by label, descending. In `worst`, they come last,
@@ -88,10 +92,10 @@ cdef void place_by_label(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weig
             continue
         taken = scratch.taken[g]
         if best != NULL:
-            put(self, first + i, g, taken, taken, n, scratch, best)
+            put(self, first + i, g, taken, taken, scratch, best)
         if worst != NULL:
             put(self, first + i, g, scratch.first[g + 1] - scratch.first[g] - 1 - taken,
-                scratch.equal[scratch.n_values - 1 - g] - 1 - taken, n, scratch, worst)
+                scratch.equal[scratch.n_values - 1 - g] - 1 - taken, scratch, worst)
         scratch.taken[g] += 1
     if best != NULL:
         best.count = scratch.first[scratch.n_values]
@@ -103,7 +107,7 @@ cdef void order_by_label(PreparedLists lists, Py_ssize_t query, const Groups* ti
                          Groups* best, Groups* worst) noexcept nogil:
     cdef Py_ssize_t first = lists.weighted_offsets[query], n_weighted = lists.weighted_offsets[query + 1] - first
     restore_counts(tied, n_weighted, scratch)
-    place_by_label(lists, first, n_weighted, length(lists, query), scratch, best, worst)
+    place_by_label(lists, first, n_weighted, scratch, best, worst)
 
 
 cdef void order_bands_by_label(PreparedLists lists, Py_ssize_t query, Py_ssize_t n_ranked, const Groups* banded,
@@ -114,7 +118,7 @@ cdef void order_bands_by_label(PreparedLists lists, Py_ssize_t query, Py_ssize_t
     for g in range(n_ranked):
         scratch.group[scratch.document[g]] = scratch.merged[g]
     restore_counts(banded, n_weighted, scratch)
-    place_by_label(lists, first, n_weighted, length(lists, query), scratch, best, worst)
+    place_by_label(lists, first, n_weighted, scratch, best, worst)
 
 
 cdef void restore_counts(const Groups* tied, Py_ssize_t n_weighted, GroupingScratch* scratch) noexcept nogil:

@@ -50,8 +50,8 @@ class Fault(NamedTuple):
 
 FAULTS = (
     Fault(
-        "a group starts one document later", GROUPING, "groups.start[i] = scratch.greater[n_values - 1 - i]",
-        "groups.start[i] = scratch.greater[n_values - 1 - i] + 1", (VALUES,),
+        "a group starts one document later", GROUPING, "groups.start[g] = scratch.greater[v]",
+        "groups.start[g] = scratch.greater[v] + 1", (VALUES,),
     ),
     Fault(
         "a cut-off inside a tie takes the whole tie", EXPECTED, "total += (k - t) * weight[g] / n",

@@ -60,7 +60,8 @@ def sampled_moments(
 
 def _whole_numbers(given: npt.ArrayLike, name: str) -> Integers:
     """Check counts of negatives, and return them as int64[n]; n is 1 for a single number."""
-    array = np.atleast_1d(as_array(given, name))
+    # A copy: another thread must not change the counts between the checks and the kernel.
+    array = np.array(as_array(given, name), ndmin=1)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise unexpected(name, "whole numbers, one for each positive", f"{array.dtype} of shape {array.shape}")
     if array.size and not 0 <= array.min() <= array.max() <= MOST_NEGATIVES:

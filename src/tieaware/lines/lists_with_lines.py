@@ -207,7 +207,8 @@ class ListsWithLines:
 
     def _finite(self, values: npt.ArrayLike, name: str) -> Values:
         """Return scores as float64, one for each document."""
-        flat = _within_range(np.ascontiguousarray(self._flat(values, name), dtype=np.float64), name)
+        # A copy: the kernel reads the scores several times, and another thread must not change them meanwhile.
+        flat = _within_range(np.array(self._flat(values, name), dtype=np.float64), name)
         return flat if len(flat) == self.n_docs else np.tile(flat, self.n_queries)
 
     def _coarse(self, scores: Values, coarsening: Coarsening, name: str) -> Values:

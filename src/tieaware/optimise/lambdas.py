@@ -153,7 +153,8 @@ class Lambdas(Hinted):
             If the scores have another shape, or one is NaN or infinite.
         """
         misplaced.check_scores(scores, "scores")
-        array = as_scores(scores, "scores")
+        # A copy: the kernel reads the scores several times, and another thread must not change them meanwhile.
+        array = np.array(as_scores(scores, "scores"), np.float64)
         if array.shape not in ((self.n_docs,), self._shape):
             either = "" if len(self._shape) == 1 else f" or {self._shape}"
             raise unexpected("scores", f"shape ({self.n_docs},){either}", f"shape {array.shape}")
@@ -161,7 +162,7 @@ class Lambdas(Hinted):
         if not finite.all():
             place = int(np.flatnonzero(~finite)[0])
             raise unexpected(element("scores", array.shape, place), "a finite number", f"{array.reshape(-1)[place]}")
-        flat = as_contiguous(array.reshape(-1), np.float64)
+        flat = array.reshape(-1)
         gradient, hessian = np.empty(self.n_docs), np.empty(self.n_docs)
 
         def work(first: int, last: int) -> None:
