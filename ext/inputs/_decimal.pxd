@@ -53,9 +53,10 @@ cdef enum:
     LARGEST_FIVE = 27
 
 # The outcome of reading a number. DONE: the number was converted. BAD: the text is not a number. LATER: a slower
-# conversion must read the number, because the functions here cannot round it correctly. ROUNDED: the number is an
-# integer that double does not represent. It is rejected, because rounding could make it equal to another integer and so
-# create a tie.
+# conversion must read the number, because the functions here cannot round it correctly. ROUNDED, which only the slower
+# conversion finds: double does not represent the number. It is an integer from 2^53 on, written without an exponent,
+# that would be rounded; or too large; or too small to differ from 0. Such a number is rejected, because rounding could
+# make it equal to another one and so create a tie.
 cdef enum Text:
     BAD, DONE, LATER, ROUNDED
 
@@ -251,10 +252,13 @@ cdef inline Text read_score(const uint8_t *p, const uint8_t *end, double *score)
     elif exponent == 0:
         value = <double>mantissa
         # The mantissa may have been rounded up to 2^64, which cannot be converted back to 64 bits.
-        if (value == 18446744073709551616.0 or <uint64_t>value != mantissa) and read_digits(p, &mantissa) == end:
-            return ROUNDED
+        if value == 18446744073709551616.0 or <uint64_t>value != mantissa:
+            return LATER
     elif -LARGEST_FIVE <= exponent < 0:
         value = divide_exactly(mantissa, -exponent)
+        if value >= 9007199254740992.0:
+            # Without its decimals, the number may be an integer that double does not represent.
+            return LATER
     else:
         return LATER
     score[0] = -value if negative else value

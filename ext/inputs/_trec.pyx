@@ -124,7 +124,7 @@ cdef inline bint is_in_range(double label) noexcept nogil:
 cdef Text read_real_label(const uint8_t *p, const uint8_t *end, double *label, bint missing) noexcept nogil:
     """Read [p, end) as a label that is not written as a whole number; also as NaN if labels may be missing."""
     cdef Text outcome = read_score(p, end, label)
-    if outcome == ROUNDED or (outcome == DONE and not is_in_range(label[0])):
+    if outcome == DONE and not is_in_range(label[0]):
         return BAD
     if outcome == BAD and missing and end - p == 3 and (
         p[0] | 0x20 == c"n" and p[1] | 0x20 == c"a" and p[2] | 0x20 == c"n"
@@ -209,7 +209,7 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
                 # trec_eval ignores what follows the tag of a run, but refuses further fields of a judgment.
                 if judgments or holds_second_row(text, marks + j, end):
                     outcome = BAD
-        if outcome == BAD or outcome == ROUNDED:
+        if outcome == BAD:
             columns.bad_begin = begin
             columns.bad_end = end
             break
@@ -282,9 +282,74 @@ cdef object first_elements(object column, Py_ssize_t size):
 
 
 cdef bint rounded(bytes number, double value):
-    """Return whether a text is an integer that differs from `value`, the double to which it was converted."""
-    cdef bytes digits = number.lstrip(b"+-").lstrip(b"0")
-    return digits.isdigit() and (len(digits) > 309 or isinf(value) or int(digits) != int(abs(value)))
+    """Return whether double does not represent a number (see ROUNDED), which was converted to `value`."""
+    cdef bytes digits, decimals
+    if value == 0:
+        return number.lower().partition(b"e")[0].strip(b"+-0.") != b""
+    digits, _, decimals = number.lstrip(b"+-0").partition(b".")
+    return isinf(value) or (
+        abs(value) >= 9007199254740992.0 and digits.isdigit() and decimals.strip(b"0") == b""
+        and int(digits) != int(abs(value))
+    )
+
+
+cdef Text convert(bytes number, double *value) except *:
+    """Read a number that blanks may surround, and NaN. Return DONE, BAD or ROUNDED."""
+    cdef bytes padded, stripped = number.strip()
+    cdef const uint8_t *p
+    cdef Text outcome
+    padded = b" " * 8 + stripped + b" " * 8
+    p = <const uint8_t *><const char *>padded + 8
+    outcome = read_score(p, p + len(stripped), value)
+    if outcome == LATER:
+        value[0] = PyOS_string_to_double(stripped, NULL, NULL)
+        outcome = ROUNDED if rounded(stripped, value[0]) else DONE
+    elif outcome == BAD and stripped.lower() in (b"nan", b"+nan", b"-nan"):
+        value[0] = NAN
+        outcome = DONE
+    return outcome
+
+
+def number(text not None):
+    """Convert text, a str or bytes, to a float, by the rule that the parser has for scores.
+
+    A number is a decimal number of ASCII digits, possibly with a sign, a point and an exponent; or inf, infinity or
+    nan, in upper or lower case. Blanks may surround it.
+
+    Raises
+    ------
+    ValueError
+        The text is not a number.
+    OverflowError
+        float64 does not represent the number: it is an integer from 2^53 on, written without an exponent, that would be
+        rounded; or too large; or too small to differ from 0.
+    """
+    cdef double value = 0
+    cdef Text outcome = convert(text if isinstance(text, bytes) else text.encode("utf-8", "replace"), &value)
+    if outcome == BAD:
+        raise ValueError("not a number")
+    if outcome == ROUNDED:
+        raise OverflowError("float64 cannot represent the number")
+    return value
+
+
+def numbers(list texts not None, bint empty_as_nan=False):
+    """Convert texts as `number` does; return float64[n], and the index of the first text that it refuses, or n.
+
+    With `empty_as_nan`, empty texts become NaN.
+    """
+    cdef Py_ssize_t i, n = len(texts)
+    cdef double value = 0
+    converted = np.empty(n, np.float64)
+    cdef double *into = <double *>cnp.PyArray_DATA(<cnp.ndarray>converted)
+    for i in range(n):
+        if empty_as_nan and not texts[i]:
+            into[i] = NAN
+        elif convert(texts[i].encode("utf-8", "replace"), &value) == DONE:
+            into[i] = value
+        else:
+            return converted, i
+    return converted, n
 
 
 cdef class Parser:
@@ -488,8 +553,7 @@ cdef class Parser:
     cdef bint convert_later(self, const uint8_t *text, Py_ssize_t size) except -1:
         """Convert the numbers that `read_score` left for later, with the function that Python uses, in any locale.
 
-        Return False, and set `bad_line`, if one of them is an integer that float64 does not represent, or is too large
-        for a label.
+        Return False, and set `bad_line`, if float64 does not represent one of them, or it is too large for a label.
         """
         cdef Py_ssize_t i, begin, end
         cdef const int64_t *later = self.columns.later

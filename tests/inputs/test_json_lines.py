@@ -68,8 +68,8 @@ GOOD = '{"query": "q", "doc": "d", "score": 1}\n\n'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GOOD + "q Q0 e 1 1 t\n", "a.jsonl:3: the line is not valid JSON: Expecting value: line 1 column 1 (char 0)"),
-        (GOOD + "[" * 100_000, "a.jsonl:3: the line is not valid JSON: "),
+        (GOOD + "q Q0 e 1 1 t\n", "a.jsonl:3: this is not JSON: Expecting value at column 1"),
+        (GOOD + "[" * 100_000, "a.jsonl:3: the JSON is nested too deeply"),
         (GOOD + '["q", "e", 1]\n', "a.jsonl:3: the line must be a JSON object, not list"),
         (GOOD + '{"query": "q", "doc": "e"}\n', "a.jsonl:3: the object has no key 'score'"),
         (GOOD + '{"query": "q", "doc": "e", "score": "x"}', "a.jsonl:3: score: expected a number, found 'x'"),

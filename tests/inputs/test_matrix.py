@@ -35,7 +35,7 @@ def test_errors_name_the_line(tmp_path, monkeypatch, text, message):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="there is no such file"):
         read_matrix(tmp_path / "none.csv")
 
 

@@ -211,7 +211,7 @@ def test_long_rows_are_read_a_few_at_a_time(tmp_path, monkeypatch):
     assert (sum(sizes), max(sizes) < 150) == (1000, True)
     assert len(read_run(path).scores) == 1000
     path.write_text("qid,docno,score\n" + '"\n",' * 100_000)
-    with pytest.raises(InputError, match="the line is longer than"):
+    with pytest.raises(InputError, match="the row is longer than"):
         read_run(path)
 
 

@@ -266,7 +266,7 @@ def test_unusable_results_are_refused(results, queries, message):
         ("a.json", b'{"requests": ["\xff"]}', ":1: the text is not UTF-8"),
         ("a.json", b"9" * 5000, ": this is not usable JSON: "),
         ("a.json", b'{"requests": [{"id": "q", "ratings": [{"_id": "a", "rating": 1e999}]}]}',
-         ": requests[0].ratings[0].rating: expected a number, found inf"),
+         ": requests[0].ratings[0].rating: expected a number, found 1e999, which float64 cannot represent"),
         ("a.csv", b"", ":1: this line must name the columns query, docid and rating"),
         ("a.csv", b"query,rating\n", ":1: this line must name the columns query, docid and rating"),
         ("a.csv", b"query,docid,rating\nq,a,good\n", ":2: expected a number, found 'good'"),

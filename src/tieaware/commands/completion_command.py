@@ -10,6 +10,9 @@ from typing import NamedTuple
 from tieaware.commands.retrieval_options import STOP_WORDS, method_names
 from tieaware.measures import DEFINITIONS
 
+# The default value in the help text of an option, and the characters that zsh gives a meaning in it.
+_DEFAULT, _SPECIAL = re.compile(r" ?\((default: )?%\(default\)s\)"), re.compile(r"([\\\[\]:()])")
+
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
@@ -76,7 +79,7 @@ def _is_repeatable(action: argparse.Action) -> bool:
 
 def _help_text(action: argparse.Action) -> str:
     """Return the help text of an option in one line, without the default value."""
-    text = re.sub(r"\s*\((default: )?%\(default\)s\)", "", action.help or "").replace("%%", "%")
+    text = _DEFAULT.sub("", action.help or "").replace("%%", "%")
     return " ".join(text.split())
 
 
@@ -146,7 +149,7 @@ def _specs(option: _Option) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([\\\[\]:()])", r"\\\1", text)
+    return _SPECIAL.sub(r"\\\1", text)
 
 
 def _quoted(text: str) -> str:

@@ -12,6 +12,8 @@ from tieaware.checks.arguments import shown, unexpected, whole_number
 from tieaware.commands import options
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS, SMOOTHING_MEASURES
 from tieaware.errors import InputError
+from tieaware.inputs.files import ByteStream
+from tieaware.inputs.text import Lines, number_in
 from tieaware.results import Results
 
 
@@ -101,8 +103,8 @@ def _read_priors(path: str) -> Results | dict[str, float]:
         return Results.load(path)
     priors: dict[str, float] = {}
     try:
-        with open(path, newline="", encoding="utf-8", errors="surrogateescape") as file:
-            lines = csv.reader(file)
+        with ByteStream(path) as file:
+            lines = csv.reader(Lines(file).decoded("surrogateescape"))
             for cells in filter(None, lines):
                 place = f"{path}:{lines.line_num}"
                 if len(cells) != 2:
@@ -113,11 +115,9 @@ def _read_priors(path: str) -> Results | dict[str, float]:
                 if name in priors:
                     raise InputError(place, f"a second prior of {shown(name)}")
                 try:
-                    priors[name] = float(cells[1])
-                except ValueError:
-                    raise unexpected(place, "a number after the name", shown(cells[1])) from None
+                    priors[name] = number_in(cells[1])
+                except ValueError as error:
+                    raise unexpected(place, "a number after the name", f"{error}") from None
     except csv.Error as error:
         raise InputError(f"{path}:{lines.line_num}", f"{error}") from None
-    except OSError as error:
-        raise InputError(path, error.strerror or str(error)) from None
     return priors

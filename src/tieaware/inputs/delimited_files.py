@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import csv
-import io
-import math
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.checks.arguments import shown
 from tieaware.checks.arrays import Integers
 from tieaware.errors import InputError
 from tieaware.inputs.column_names import is_header
-from tieaware.inputs.files import ByteStream, RawFile, reason, suffix_of
+from tieaware.inputs.files import ByteStream, reason, suffix_of
 from tieaware.inputs.frames import Batch, Batches, Frame, Objects
+from tieaware.inputs.text import BYTE_ORDER_MARK, Lines, numbers_in
 from tieaware.kernels._buffers import BadCell
 from tieaware.kernels._trec import LONGEST_LINE
 from tieaware.lists.identifiers import Identifiers
@@ -29,7 +26,6 @@ _BATCH_ROWS = 1 << 17
 FEW_ROWS = 64
 LONGEST_BATCH = FEW_ROWS * LONGEST_LINE
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_LINE_END = re.compile(rb"[\r\n]")
 
 
 class DelimitedFile(Frame):
@@ -94,8 +90,9 @@ def _has_header(stream: ByteStream) -> bool:
 
     A file without such a header may be a TREC file whose fields are separated by tabs.
     """
-    line = _LINE_END.split(stream.peek_line(), maxsplit=1)[0].decode("utf-8-sig", "surrogateescape")
-    return is_header([name.strip() for row in csv.reader([line], delimiter="\t") for name in row])
+    first = stream.peek_line().removeprefix(BYTE_ORDER_MARK).splitlines()[:1]
+    rows = csv.reader([line.decode("utf-8", "surrogateescape") for line in first], delimiter="\t")
+    return is_header([name.strip() for row in rows for name in row])
 
 
 class _Cells(Objects):
@@ -116,37 +113,7 @@ class _Cells(Objects):
         return super().identifiers_at(rows).matching_any()
 
     def numbers(self, start: int, stop: int, nulls_as_nan: bool = False) -> NDArray[Any]:
-        cells = super().numbers(start, stop)
-        if nulls_as_nan:
-            cells[cells == ""] = "nan"
-        texts = cells.tolist()
-        # Python's float() takes underscores between digits, which no other reader of numbers does.
-        row = next((row for row, cell in enumerate(texts) if "_" in cell), None) if "_" in "".join(texts) else None
-        try:
-            numbers = cells[:row].astype(np.float64)
-        except ValueError:
-            for at, cell in enumerate(texts, start):
-                try:
-                    float(cell)
-                except ValueError:
-                    raise BadCell(at, shown(cell) if cell else "an empty field") from None
-            raise
-        if row is not None:
-            raise BadCell(start + row, shown(texts[row]))
-        # Two different integers from 2^53 on could be rounded to the same float64, and two different numbers beyond its
-        # range to infinity, which would create a tie.
-        for i in np.flatnonzero(np.abs(numbers) >= 2.0**53):
-            if _is_rounded(texts[i], float(numbers[i])):
-                raise BadCell(start + int(i), f"{texts[i]}, which float64 cannot represent")
-        return numbers
-
-
-def _is_rounded(text: str, number: float) -> bool:
-    """Return whether a text is an integer that differs from its float64, or a finite number beyond its range."""
-    if math.isinf(number):
-        return any(character.isdecimal() for character in text)
-    whole, _, decimals = text.strip().partition(".")
-    return whole.lstrip("+-").isdecimal() and not decimals.strip("0") and int(whole) != int(number)
+        return numbers_in(super().numbers(start, stop).tolist(), start, empty_as_nan=nulls_as_nan)
 
 
 class _Records:
@@ -167,10 +134,17 @@ class _Records:
 
     def __init__(self, stream: ByteStream, delimiter: str) -> None:
         self.stream = stream
-        self._raw = _LimitedLines(stream)
-        text = io.TextIOWrapper(io.BufferedReader(self._raw), "utf-8-sig", "surrogateescape", newline="")
-        self._reader = csv.reader(text, delimiter=delimiter)
+        self._n_read, self._last = 0, 2 * LONGEST_BATCH
+        self._reader = csv.reader(self._lines(), delimiter=delimiter)
         self.header = tuple(name.strip() for row in self.read(1) for name in row)
+
+    def _lines(self) -> Iterator[str]:
+        for line in Lines(self.stream).decoded("surrogateescape"):
+            self._n_read += len(line)
+            if self._n_read > self._last:
+                where = f"{self.stream.source_name}:{self._reader.line_num + 1}"
+                raise InputError(where, f"the row is longer than {LONGEST_BATCH:,} bytes")
+            yield line
 
     def read(self, n_rows: int) -> list[list[str]]:
         """Return at most `n_rows` of the next rows. If the rows are long, fewer are returned to bound the memory.
@@ -184,52 +158,16 @@ class _Records:
             return self._some_rows(n_rows)
         except csv.Error as error:
             raise InputError(f"{self.stream.source_name}:{self._reader.line_num}", reason(error)) from None
-        except _LongLineError:
-            where = f"{self.stream.source_name}:{self._reader.line_num + 1}"
-            raise InputError(where, f"the line is longer than {LONGEST_LINE:,} bytes") from None
 
     def _some_rows(self, n_rows: int) -> list[list[str]]:
         rows: list[list[str]] = []
-        longest = self._raw.n_read + LONGEST_BATCH
-        while len(rows) < n_rows and self._raw.n_read < longest:
+        longest = self._n_read + LONGEST_BATCH
+        while len(rows) < n_rows and self._n_read < longest:
             # A row may consist of many lines, because a quoted field may contain line ends. So `last` limits the number
             # of bytes of these rows, in addition to the limit on the length of a line.
-            self._raw.last = self._raw.n_read + 2 * LONGEST_BATCH
+            self._last = self._n_read + 2 * LONGEST_BATCH
             few = list(islice(self._reader, min(FEW_ROWS, n_rows - len(rows))))
             if not few:
                 break
             rows += few
         return rows
-
-
-class _LongLineError(Exception):
-    """A line or a row is longer than the limit. The CSV reader, not this error, knows the number of the line."""
-
-
-class _LimitedLines(RawFile):
-    """A byte stream as a raw file of the standard library, with a limit on the length of a line.
-
-    Attributes
-    ----------
-    n_read : int
-        The number of bytes read so far.
-    last : int
-        The largest allowed value of `n_read`. Reading more bytes raises _LongLineError.
-    """
-
-    def __init__(self, stream: ByteStream) -> None:
-        super().__init__(stream)
-        # The number of bytes read so far of the line whose end has not been read.
-        self._length = 0
-        self.n_read = 0
-        self.last = 2 * LONGEST_BATCH
-
-    def readinto(self, buffer: Any) -> int:
-        n = super().readinto(buffer)
-        text = bytes(memoryview(buffer).cast("B")[:n])
-        end = _LINE_END.search(text)
-        self.n_read += n
-        if self._length + (end.start() if end else n) > LONGEST_LINE or self.n_read > self.last:
-            raise _LongLineError
-        self._length = n - 1 - max(text.rfind(b"\n"), text.rfind(b"\r")) if end else self._length + n
-        return n

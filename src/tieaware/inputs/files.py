@@ -327,10 +327,17 @@ class ByteStream:
         InputError
             The file cannot be read.
         """
+        return self._peek(lambda ahead: b"\n" in ahead or b"\r" in ahead or len(ahead) >= limit)
+
+    def peek(self, size: int) -> bytes:
+        """Return the next `size` bytes or more, without consuming them; fewer if the file ends. Errors: `peek_line`."""
+        return self._peek(lambda ahead: len(ahead) >= size)
+
+    def _peek(self, is_enough: Callable[[bytes], bool]) -> bytes:
         ahead = self._ahead
         self._ahead = b""
         buffer = memoryview(bytearray(1 << 12))
-        while b"\n" not in ahead and b"\r" not in ahead and len(ahead) < limit and (n := self.read_into(buffer)):
+        while not is_enough(ahead) and (n := self.read_into(buffer)):
             ahead += bytes(buffer[:n])
             # A file object may return more bytes than requested: `read_into` then keeps the excess in `_ahead`.
             ahead, self._ahead = ahead + self._ahead, b""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, count, islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieaware.errors import InputError
-from tieaware.inputs.files import ByteStream, RawFile, reason, suffix_of
+from tieaware.inputs.files import ByteStream, suffix_of
 from tieaware.inputs.frames import Batch, Batches, Column, Frame, Objects, of_array
-from tieaware.kernels._trec import LONGEST_LINE
+from tieaware.inputs.text import Lines, json_in
 
 # A batch ends when it has this number of rows, or when its lines have this number of bytes.
 _BATCH_ROWS = 1 << 16
@@ -100,22 +99,11 @@ def _column(values: list[Any]) -> Column:
 
 def _rows_of(stream: ByteStream) -> Iterator[_Row]:
     """Yield the object on each line of a file. Blank lines are ignored."""
-    import json  # Here, because few calls read such files.
-
-    file = io.BufferedReader(RawFile(stream))
-    for number in count(1):
-        line = file.readline(LONGEST_LINE + 1)
-        if not line:
-            return
-        where = f"{stream.source_name}:{number}"
-        if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
-            raise InputError(where, f"the line is longer than {LONGEST_LINE:,} bytes")
-        if line.isspace():
+    lines = Lines(stream)
+    for line in lines:
+        if not line.strip():
             continue
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(where, f"the line is not valid JSON: {reason(error)}") from None
+        values = json_in(line, stream.source_name, lines.number)
         if not isinstance(values, dict):
-            raise InputError(where, f"the line must be a JSON object, not {type(values).__name__}")
-        yield _Row(values, number, len(line))
+            raise InputError(lines.here(), f"the line must be a JSON object, not {type(values).__name__}")
+        yield _Row(values, lines.number, len(line))

@@ -11,6 +11,8 @@ import numpy as np
 from tieaware.checks.arguments import path_text, shown, unexpected
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
+from tieaware.inputs.files import ByteStream
+from tieaware.inputs.text import Lines, number_in
 
 
 class Matrix(NamedTuple):
@@ -39,8 +41,8 @@ def read_matrix(path: str | os.PathLike[str]) -> Matrix:
     """
     name = path_text("path", path)
     try:
-        with open(name, newline="", encoding="utf-8", errors="surrogateescape") as file:
-            lines = csv.reader(file)
+        with ByteStream(name) as file:
+            lines = csv.reader(Lines(file).decoded("surrogateescape"))
             systems = tuple(cell.strip() for cell in next(lines, ()))
             if not systems:
                 raise InputError(f"{name}:1", "this line must name the systems, separated by commas, but is empty")
@@ -50,8 +52,6 @@ def read_matrix(path: str | os.PathLike[str]) -> Matrix:
             rows = [_row(f"{name}:{lines.line_num}", cells, systems) for cells in lines if cells]
     except csv.Error as error:
         raise InputError(f"{name}:{lines.line_num}", f"{error}") from None
-    except OSError as error:
-        raise InputError(name, error.strerror or str(error)) from None
     if not rows:
         raise InputError(f"{name}:2", "there must be a line of values for each topic, but there is none")
     return Matrix(systems, np.ascontiguousarray(np.array(rows, dtype=np.float64).T))
@@ -64,10 +64,10 @@ def _row(place: str, cells: list[str], systems: tuple[str, ...]) -> list[float]:
     values = []
     for system, cell in zip(systems, cells, strict=True):
         try:
-            value = float(cell)
-        except ValueError:
-            value = np.nan
+            value, found = number_in(cell), shown(cell)
+        except ValueError as error:
+            value, found = np.nan, f"{error}"
         if not np.isfinite(value):
-            raise unexpected(place, f"a finite number under {system}", shown(cell))
+            raise unexpected(place, f"a finite number under {system}", found)
         values.append(value)
     return values

@@ -13,8 +13,8 @@ from tieaware.inputs.arrow_files import check_by_path
 from tieaware.inputs.files import ByteStream, Path
 from tieaware.inputs.part_files import Parts
 from tieaware.inputs.table_files import table_in
+from tieaware.inputs.text import BYTE_ORDER_MARK
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NEWLINE, _RETURN = 10, 13
 
 
@@ -89,8 +89,8 @@ class PartsStream:
             try:
                 if part.start:
                     self._check_format(part)
-                    if part.peek_line().startswith(_BYTE_ORDER_MARK):
-                        part.read_into(memoryview(bytearray(len(_BYTE_ORDER_MARK))))
+                    if part.peek_line().startswith(BYTE_ORDER_MARK):
+                        part.read_into(memoryview(bytearray(len(BYTE_ORDER_MARK))))
                     self._part = part
                     self._names.append(part.source_name)
                     self._lines_before.append(self._lines)

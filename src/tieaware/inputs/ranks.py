@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +9,8 @@ import numpy as np
 from tieaware.checks.arrays import Integers, Values
 from tieaware.inputs.files import state_of
 from tieaware.inputs.part_files import Parts
-from tieaware.inputs.part_streams import TextStream, opened
-
-_BUFFER = 1 << 20
+from tieaware.inputs.part_streams import opened
+from tieaware.inputs.text import Lines, number_in
 
 
 class RankColumn(NamedTuple):
@@ -83,38 +81,20 @@ def read_ranks(path: object) -> RankColumn | None:
     if (path.state if isinstance(path, Parts) else state_of(path)) is None:
         return None
     numbers: dict[bytes, int] = {}
-    batches: list[tuple[list[int], list[float], list[float]]] = []
+    queries, ranks, scores = list[int](), list[float](), list[float]()
     with opened(path) as stream:  # type: ignore[arg-type]
-        for lines in _batches_of_lines(stream):
+        for line in Lines(stream):
+            field = line.split(None, 5)
             # Empty lines and comments are skipped, as `read_run` does.
-            fields = [field for field in (line.split(None, 5) for line in lines) if field and field[0][:1] != b"#"]
-            batches.append(
-                (
-                    [numbers.setdefault(field[0], len(numbers)) for field in fields],
-                    [_number(field[3]) for field in fields],
-                    [_number(field[4]) for field in fields],
-                )
-            )
-    queries, ranks, scores = (np.array([x for batch in batches for x in batch[i]]) for i in range(3))
-    return RankColumn(queries.astype(np.int64), ranks.astype(np.float64), scores.astype(np.float64))
-
-
-def _batches_of_lines(stream: TextStream) -> Iterator[list[bytes]]:
-    buffer = bytearray(_BUFFER)
-    rest = b""
-    # Some editors write a byte order mark at the beginning of a UTF-8 file. It is not part of the first query.
-    mark = b"\xef\xbb\xbf"
-    while size := stream.read_into(memoryview(buffer)):
-        text = rest + bytes(buffer[:size]).removeprefix(mark)
-        lines = text.splitlines()
-        rest = b"" if text.endswith((b"\n", b"\r")) or not lines else lines.pop()
-        mark = b""
-        yield lines
-    yield [rest]
+            if field and field[0][:1] != b"#":
+                queries.append(numbers.setdefault(field[0], len(numbers)))
+                ranks.append(_number(field[3]))
+                scores.append(_number(field[4]))
+    return RankColumn(np.array(queries, np.int64), np.array(ranks, np.float64), np.array(scores, np.float64))
 
 
 def _number(text: bytes) -> float:
     try:
-        return float(text)
+        return number_in(text)
     except ValueError:
         return float("nan")

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,7 @@ from tieaware.inputs.qrels import Qrels, judgments_of, without_repetitions
 from tieaware.inputs.run import Run, run_in
 from tieaware.inputs.score_types import ScoreDtype, check_dtype, rounded
 from tieaware.inputs.table_files import table_in
+from tieaware.inputs.text import number_in
 from tieaware.inputs.trec_subtopics import diversity_judgments
 from tieaware.kernels import _trec
 from tieaware.kernels._seen import Seen
@@ -52,7 +54,6 @@ CHUNK_ROWS = 1 << 16
 _RUN_LINE = "query Q0 document rank score tag"
 _JUDGMENT_LINE = "query iteration document label"
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
-_NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity)", re.IGNORECASE)
 _NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
 
 
@@ -346,22 +347,30 @@ def _problem(line: bytes, judgments: bool, first: bool) -> str:
     if first and n == 1 and b"," in line:
         return "this line is separated by commas: call a file of comma-separated values .csv, and name its columns"
     if judgments:
-        if n >= 6 and _INTEGER.fullmatch(fields[3]) and _NUMBER.fullmatch(fields[4]):
+        if n >= 6 and _INTEGER.fullmatch(fields[3]) and _is_number(fields[4]):
             return f'this is a line of a run, "{_RUN_LINE}", not of judgments, "{_JUDGMENT_LINE}"'
         if n < 4:
             return f'a line of judgments has 4 fields, "{_JUDGMENT_LINE}", but this line has {n}'
         if _NAN.fullmatch(fields[3]):
             return "the label, field 4, is NaN; read_qrels(path, missing='unjudged') reads it as unjudged"
-        if n > 4 and _NUMBER.fullmatch(fields[3]) and -(2.0**31) <= float(fields[3]) < 2.0**31:
+        if n > 4 and _is_number(fields[3]) and -(2.0**31) <= number_in(fields[3]) < 2.0**31:
             return f'a line of judgments has 4 fields, "{_JUDGMENT_LINE}", but this line has more'
         return f"the label, field 4, must be a number from -2147483648 to 2147483647, not {quoted(fields[3])}"
     if n < 6:
-        if first and n in (4, 5) and _NUMBER.fullmatch(fields[3]):
+        if first and n in (4, 5) and _is_number(fields[3]):
             return f'this is a line of judgments, "{_JUDGMENT_LINE}", not of a run, "{_RUN_LINE}"'
         return f'a line of a run has 6 fields, "{_RUN_LINE}", but this line has {n}'
-    if _NUMBER.fullmatch(fields[4]) and n > 10:
-        return f'a line of a run has 6 fields, "{_RUN_LINE}", but this line has two rows'
-    found = "NaN" if _NAN.fullmatch(fields[4]) else quoted(fields[4])
-    if _INTEGER.fullmatch(fields[4]):
-        return f"the score, field 5, is a whole number that float64 cannot represent: {found}"
+    try:
+        if not isnan(number_in(fields[4])):
+            return f'a line of a run has 6 fields, "{_RUN_LINE}", but this line has two rows'
+        found = "NaN"
+    except ValueError as error:
+        found = "NaN" if _NAN.fullmatch(fields[4]) else f"{error}"
     return f"the score, field 5, must be a number, not {found}"
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        return not isnan(number_in(text))
+    except ValueError:
+        return False

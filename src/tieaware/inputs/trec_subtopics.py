@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -10,13 +10,11 @@ import numpy as np
 from tieaware.errors import InputError
 from tieaware.inputs.part_streams import TextStream
 from tieaware.inputs.subtopic_rows import SubtopicLists
+from tieaware.inputs.text import Lines, number_in
 from tieaware.lists.grades import Missing, whole_or_real
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import grouped
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_BUFFER = 1 << 18
-_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _LARGEST = 2**31 - 1
 
 
@@ -45,7 +43,8 @@ def diversity_judgments(
     documents: list[bytes] = []
     labels: list[float] = []
     lines: list[int] = []
-    for number, line in enumerate(_text(stream).splitlines(), 1):
+    text = Lines(stream)
+    for line in text:
         fields = line.split(None, 6)
         if not fields or fields[0].startswith(b"#"):
             continue
@@ -55,12 +54,12 @@ def diversity_judgments(
             what = problem(line, not lines)
             if len(fields) == 4:
                 what = f"the label, field 4, must be a number from -2147483648 to 2147483647, not {quoted(fields[3])}"
-            raise InputError(stream.place(number), what)
+            raise InputError(text.here(), what)
         queries.append(fields[0])
         subtopics.append(fields[1])
         documents.append(fields[2])
         labels.append(label)
-        lines.append(number)
+        lines.append(text.number)
     if not lines:
         line_of = '"query subtopic document label"'
         raise InputError(stream.source_name, f"the file has no lines of the form {line_of}")
@@ -75,19 +74,12 @@ def diversity_judgments(
     )
 
 
-def _text(stream: TextStream) -> bytes:
-    """Return all bytes of a stream, without a byte order mark."""
-    text, buffer = bytearray(), memoryview(bytearray(_BUFFER))
-    while size := stream.read_into(buffer):
-        text += buffer[:size]
-    return bytes(text).removeprefix(_BYTE_ORDER_MARK)
-
-
 def _label(fields: list[bytes]) -> float | None:
     """Return the label of a line of judgments; None if the line is malformed."""
-    if len(fields) != 4 or not _NUMBER.fullmatch(fields[3]):
+    try:
+        label = number_in(fields[3]) if len(fields) == 4 else math.nan
+    except ValueError:
         return None
-    label = float(fields[3])
     return label if -_LARGEST - 1 <= label <= _LARGEST else None
 
 

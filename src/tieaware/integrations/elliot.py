@@ -6,13 +6,13 @@ metrics take their order, in which ties have the order that a sort leaves; as a 
 
 from __future__ import annotations
 
-import io
 import math
 
 from tieaware.checks.arguments import number, shown
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run
-from tieaware.inputs.files import ByteStream, Path, RawFile, run_name, source_name
+from tieaware.inputs.files import ByteStream, Path, run_name, source_name
+from tieaware.inputs.text import Lines, number_in
 
 
 def read_recommendations(path: Path) -> Run:
@@ -88,13 +88,10 @@ def _columns(path: Path, widths: tuple[int, ...]) -> tuple[list[str], list[str],
     """Read the first three fields of all lines, which have one of these numbers of fields; a missing number is 1."""
     rows: dict[tuple[str, str], float] = {}
     with ByteStream(path) as stream:
-        lines = io.BufferedReader(RawFile(stream)).read().splitlines()
+        lines = list(Lines(stream).decoded())
     for i, line in enumerate(lines, 1):
         place = f"{source_name(path)}:{i}"
-        try:
-            fields = line.decode("utf-8-sig" if i == 1 else "utf-8").split("\t")
-        except UnicodeDecodeError:
-            raise InputError(place, "the text is not UTF-8") from None
+        fields = line.rstrip("\r\n").split("\t")
         if len(fields) not in widths:
             wanted = " to ".join(map(str, sorted({widths[0], widths[-1]})))
             raise InputError(place, f"a line has {wanted} fields, separated by tabs; this one has {len(fields)}")
@@ -107,10 +104,9 @@ def _columns(path: Path, widths: tuple[int, ...]) -> tuple[list[str], list[str],
 
 def _number(field: str, place: str) -> float:
     try:
-        # float() takes underscores between digits, too.
-        value = math.nan if "_" in field else float(field)
-    except ValueError:
-        value = math.nan
+        value, found = number_in(field), shown(field)
+    except ValueError as error:
+        value, found = math.nan, f"{error}"
     if math.isnan(value):
-        raise InputError(place, f"the third field must be a number; found {shown(field)}")
+        raise InputError(place, f"the third field must be a number; found {found}")
     return value

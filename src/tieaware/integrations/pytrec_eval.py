@@ -36,7 +36,7 @@ _SHOWN_NAMES = 6
 _ORIGINAL_TIES: TieRuleName = "trec_eval"
 
 # Numbers with commas between them, after a dot or an underscore.
-_PARAMETERS = r"[._]([0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*)"
+_PARAMETERS = re.compile(r"[._]([0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*)")
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -283,7 +283,8 @@ def _combined(measures: Iterable[str]) -> list[Request]:
 def _split(measure: object) -> tuple[str, list[str]]:
     """Divide a name such as "P_5,10" into the measure of trec_eval, "P", and its parameters, "5" and "10"."""
     for name in sorted(supported_measures):
-        found = re.match(re.escape(name) + _PARAMETERS, measure) if isinstance(measure, str) else None
+        known = isinstance(measure, str) and measure.startswith(name)
+        found = _PARAMETERS.match(str(measure), len(name)) if known else None
         if found:
             return name, found[1].split(",")
     hint = did_you_mean(measure, sorted(supported_measures)) if isinstance(measure, str) else ""

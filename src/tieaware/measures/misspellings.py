@@ -57,12 +57,15 @@ _ACCURACY = re.compile(r"(?:.*?[_-])??(?:top[_-]?(?P<k>\d+|k)?[_-]?)?acc(?:uracy
 _F = re.compile(r"f[_-]?(?P<beta>[1-9]|0[1-9]|\d?\.\d{0,9}[1-9])", re.IGNORECASE | re.ASCII)
 # ranx's -l2 sets the smallest relevant label, so with it hits@10 is the count of ranx.
 _HITS = re.compile(r"hits(?:@(?P<cutoff>\d+))?(?:-l(?P<label>\d+))?", re.IGNORECASE)
-_CUTOFF = re.compile(r"(?P<name>[^@]*?)\s*(?:@|(?:[_-]at[_-]))\s*(?P<cutoff>.*)", re.IGNORECASE)
+_CUTOFF = re.compile(r"(?P<name>[^@]*?)(?:@|(?:[_-]at[_-]))\s*+(?P<cutoff>.*)", re.IGNORECASE)
 # map_rel2 and AP rel=2.
-_REL = re.compile(r"(?P<name>[^@]+?)[ _-]+rel[=_]?(?P<label>\d{1,9})(?:@(?P<cutoff>\d+))?", re.I | re.ASCII)
+_REL = re.compile(r"(?P<name>[^@]+?)[ _-]rel[=_]?(?P<label>\d{1,9})(?:@(?P<cutoff>\d+))?", re.I | re.ASCII)
 # rbp95, rbp0.95 and rbp_p95; without the point and the p, the digits may be a cut-off.
 _RBP = re.compile(r"rbp[_-]?(?P<mark>p?[_=]?(?:0?\.)?)(?P<decimals>\d{1,9})", re.I | re.ASCII)
 _THOUSANDS = re.compile(r"(\d{1,9})k", re.IGNORECASE | re.ASCII)
+_FRACTION = re.compile(r"0?\.\d+", re.ASCII)
+_WHOLE = re.compile(r"(\d{1,9})\.0+", re.ASCII)
+_BETWEEN_WORDS = re.compile(r"[_\W]+")
 
 # Names are alike if this share of their letters is in common, in the same order.
 _LEAST_ALIKE = 0.6
@@ -126,16 +129,20 @@ def error_for(text: str, is_measure: Callable[[str], bool]) -> InputError:
 
 def _split(text: str) -> _Parts:
     """Split a text into name, parameters and cut-off, wherever the parameters are."""
-    opening, closing = text.find("("), text.rfind(")")
-    parameters = ""
-    if 0 <= opening < closing:
-        parameters = text[opening + 1 : closing]
-        text = text[:opening] + text[closing + 1 :]
+    text, parameters = _without_parameters(text)
     text = text.strip("'\"` ")
     found = _CUTOFF.fullmatch(text)
     if found:
-        return _Parts(found["name"], parameters, found["cutoff"].removesuffix("-"))
+        return _Parts(found["name"].rstrip(), parameters, found["cutoff"].removesuffix("-"))
     return _without_mark(text, parameters)
+
+
+def _without_parameters(text: str) -> tuple[str, str]:
+    """Return a text without what is between its first ( and its last ), and what is between them."""
+    opening, closing = text.find("("), text.rfind(")")
+    if not 0 <= opening < closing:
+        return text, ""
+    return text[:opening] + text[closing + 1 :], text[opening + 1 : closing]
 
 
 def _without_mark(text: str, parameters: str) -> _Parts:
@@ -174,7 +181,7 @@ def _two_meanings(text: str, parts: _Parts) -> InputError | None:
 
 def _number_after_f(text: str, parts: _Parts) -> InputError | None:
     """Return the error for F with a number, such as F3@10 or F3, unless it is a known name, such as F2."""
-    stem, at, cutoff = re.sub(r"\(.*\)", "", text).partition("@")
+    stem, at, cutoff = _without_parameters(text)[0].partition("@")
     found = _F.fullmatch(stem.strip())
     cutoff = cutoff.strip()
     if found is None or family_of(stem) is not None or (cutoff and not is_cutoff(DEFINITIONS["F"], cutoff)):
@@ -192,7 +199,7 @@ def _number_after_f(text: str, parts: _Parts) -> InputError | None:
 def _number_in_name(text: str, is_measure: Callable[[str], bool]) -> InputError | None:
     """Return the error for a name that contains the value of a parameter, such as map_rel2 or rbp_p95."""
     near: list[str] = []
-    if (found := _REL.fullmatch(text)) and (family := family_of(found["name"])):
+    if (found := _REL.fullmatch(text)) and (family := family_of(found["name"].rstrip(" _-"))):
         near = [family.notation(f"rel={found['label']}", found["cutoff"])]
     elif found := _RBP.fullmatch(text):
         near = [f"RBP(p=0.{found['decimals']})", *([] if found["mark"] else [f"RBP@{found['decimals']}"])]
@@ -214,12 +221,12 @@ def _wrong_cutoff(text: str, parts: _Parts, family: Family, is_measure: Callable
         return InputError("measure", f"{text!r} needs a cut-off; write for example {example}")
     if cutoff == "":
         return InputError("measure", f"{text!r} has nothing after the @; write for example {example}")
-    if definition.name == "RBP" and re.fullmatch(r"0?\.\d+", cutoff or "", re.ASCII):
+    if definition.name == "RBP" and _FRACTION.fullmatch(cutoff or ""):
         settings = ",".join(filter(None, (f"p={float(cutoff or 0)}", parts.parameters)))
         return InputError("measure", f"unknown measure {text!r}; did you mean {family.notation(settings)}?")
     if not is_cutoff(definition, cutoff):
         expected = "a recall from 0 to 1" if definition.at_recall else "a whole number of at least 1"
-        whole_number = re.fullmatch(r"(\d{1,9})\.0+", cutoff or "", re.ASCII)
+        whole_number = _WHOLE.fullmatch(cutoff or "")
         thousands = _THOUSANDS.fullmatch(cutoff or "")
         meant = whole_number[1] if whole_number else f"{thousands[1]}000" if thousands else ""
         right = family.notation(parts.parameters, meant)
@@ -239,7 +246,7 @@ def _suggestions(parts: _Parts, is_measure: Callable[[str], bool]) -> Iterator[s
 
 def _alike(name: str) -> list[Family]:
     """Return the measures with similar names. For a name that ends in a known one, such as cosine_ndcg, return that."""
-    words = re.split(r"[_\W]+", name)
+    words = _BETWEEN_WORDS.split(name)
     wanted = key("".join(words))
     without_prefix = wanted.removeprefix("retrieval").removesuffix("score")
     meant = _MEANT.get(wanted, _MEANT.get(without_prefix))

@@ -25,13 +25,21 @@ _BY_TREC_NAME = {d.trec_name: Measure(d) for d in DEFINITIONS.values() if d.trec
 }
 _BY_TREC_NAME_WITH_CUTOFF = {d.trec_name_with_cutoff: d for d in DEFINITIONS.values() if d.trec_name_with_cutoff}
 
-_NOTATION = re.compile(r"(?P<name>\w+)\s*(?:\((?P<parameters>.*)\))?\s*(?:@\s*(?P<cutoff>\S+))?", re.ASCII)
-_CUTOFF = r"0*[1-9]\d{0,18}"
-_RECALL = r"\d+(\.\d{1,30})?(e-\d{1,3})?"
+_NOTATION = re.compile(
+    r"(?P<name>\w++)\s*+(?:\((?P<parameters>.*)\)\s*+)?(?:@\s*+(?P<cutoff>\S++))?", re.ASCII
+)
+_CUTOFF = re.compile(r"0*[1-9]\d{0,18}", re.ASCII)
+_RECALL = re.compile(r"\d+(\.\d{1,30})?(e-\d{1,3})?", re.ASCII)
+_TREC_CUTOFF = re.compile(r"\d{1,19}", re.ASCII)
+_TREC_RECALL = re.compile(r"[01](\.\d{1,17})?", re.ASCII)
 _LONGEST = 2000
 # Matches one measure in a list such as "AP(rel=2) @ 10, RR" that has no two spaces in a row. A comma or a space ends
 # the measure, but not inside brackets. A space before a bracket or beside an @ does not end it either.
 _ONE_OF_SEVERAL = re.compile(r"(?:\([^)]*\)?|[^ ,(]| (?=[@(])|(?<=@) )+")
+# A measure with a cut-off, and a further cut-off.
+_WITH_CUTOFF = re.compile(r"(.*@ ?|\w+?[._])\d+(\.\d+)?")
+_FURTHER_CUTOFF = re.compile(r"\d+(\.\d+)?")
+_IN_BRACKETS = re.compile(r"\([^)]*\)?")
 
 Parsed = TypeVar("Parsed")
 
@@ -55,8 +63,8 @@ def listed_measures(text: str) -> tuple[str, ...]:
     for i in range(1, len(names)):
         # A number is a further cut-off of the measure before it, as in P@5,10, in P.5,10 of trec_eval's option -m, and
         # in P_5,10.
-        stem = re.fullmatch(r"(.*@ ?|\w+?[._])\d+(\.\d+)?", names[i - 1])
-        if stem and re.fullmatch(r"\d+(\.\d+)?", names[i]):
+        stem = _WITH_CUTOFF.fullmatch(names[i - 1])
+        if stem and _FURTHER_CUTOFF.fullmatch(names[i]):
             names[i] = stem[1] + names[i]
     return tuple(names) or (text,)
 
@@ -286,8 +294,8 @@ def _by_notation(text: str, explain: bool) -> Measure | None:
     if found is None or found["name"] not in _BY_NAME:
         return None
     definition, cutoff = _BY_NAME[found["name"]], found["cutoff"]
-    form = _RECALL if definition.at_recall else _CUTOFF
-    if cutoff is not None and not re.fullmatch(form, cutoff, re.ASCII):
+    is_cutoff = (_RECALL if definition.at_recall else _CUTOFF).fullmatch
+    if cutoff is not None and not is_cutoff(cutoff):
         return None
     parameters = found["parameters"] or ""
     try:
@@ -314,7 +322,7 @@ def _unknown(text: str) -> InputError:
     error = several(text, listed_measures(with_commas(text)), _is_measure)
     if error is not None:
         return error
-    outside_brackets = re.sub(r"\(.*?\)", "", text)
+    outside_brackets = _IN_BRACKETS.sub("", text)
     if len(names) > 1 and "," in outside_brackets:
         return InputError("measure", f"{text!r} names {len(names)} measures; pass a list: {list(names)}")
     return error_for(text, _is_measure)
@@ -359,8 +367,8 @@ def _by_trec_name(text: str) -> Measure | None:
     if definition is None:
         return None
     if definition.at_recall:
-        return Measure(definition) @ float(number) if re.fullmatch(r"[01](\.\d{1,17})?", number, re.ASCII) else None
-    return Measure(definition, int(number)) if re.fullmatch(r"\d{1,19}", number, re.ASCII) else None
+        return Measure(definition) @ float(number) if _TREC_RECALL.fullmatch(number) else None
+    return Measure(definition, int(number)) if _TREC_CUTOFF.fullmatch(number) else None
 
 
 def _parameters(text: str, parameters: str) -> dict[str, Any]:

@@ -57,11 +57,13 @@ _WITH_HYPHEN = ("AP", "nDCG")
 # A name in the form of some tool: ndcg@10, NDCG_10, ndcg_at_10, ndcgAt10, and trec_eval's ndcg_cut.10. In ranx, -l2
 # is the smallest relevant label, and the digits of rbp.95 are the decimals of p.
 _FORM = re.compile(
-    r"(?P<name>f[_-]?0\.5(?:[_-]?score)?|\w[\w-]*?)\s*(?:\((?P<parameters>.*)\))?"
-    r"\s*(?:(?P<mark>@|\.|[_-]at[_-]|at|_)\s*(?P<cutoff>\d{1,19}(?:\.\d{1,17})?))?"
+    r"(?P<name>f[_-]?0\.5(?:[_-]?score)?|\w[\w-]*?)\s*+(?:\((?P<parameters>.*)\)\s*+)?"
+    r"(?:(?P<mark>@|\.|[_-]at[_-]|at|_)\s*+(?P<cutoff>\d{1,19}(?:\.\d{1,17})?))?"
     r"(?:-l(?P<label>\d{1,10})|(?P<hyphen>-))?",
     re.ASCII | re.IGNORECASE,
 )
+_RECALL = re.compile(r"\d+(\.\d{1,30})?(e-\d{1,3})?", re.ASCII)
+_RANK = re.compile(r"\d{1,19}", re.ASCII)
 
 
 class Family(NamedTuple):
@@ -133,8 +135,8 @@ def is_cutoff(definition: Definition, text: str | None) -> bool:
     if text is None:
         return True
     if definition.at_recall:
-        return re.fullmatch(r"\d+(\.\d{1,30})?(e-\d{1,3})?", text, re.ASCII) is not None
-    return re.fullmatch(r"\d{1,19}", text, re.ASCII) is not None and int(text) > 0
+        return _RECALL.fullmatch(text) is not None
+    return _RANK.fullmatch(text) is not None and int(text) > 0
 
 
 def key(name: str) -> str:

@@ -12,10 +12,11 @@ from tieaware.measures.parameters import settings_in
 from tieaware.measures.spellings import Family, family_of, is_cutoff, key
 
 # What other tools, and users in a hurry, write instead of a comma.
-_SEPARATOR = re.compile(r"\s*[;|+&/:]\s*|\s+and\s+|\s*\n\s*")
+_SEPARATOR = re.compile(r"[;|+&/:\n]|\sand\s")
 _BRACKETS = str.maketrans("", "", "[]{}'\"`")
 # The cut-off of nDCG[10], nDCG{10}, nDCG(10), ndcg@(10) and ndcg@[10].
-_IN_BRACKETS = re.compile(r"(?P<name>[^@(\[{]+)(?:@|_at_)?\s*[(\[{]\s*(?P<cutoff>\d+)\s*[)\]}]", re.ASCII)
+_IN_BRACKETS = re.compile(r"(?P<name>[^@(\[{]++)@?\s*+[(\[{]\s*+(?P<cutoff>\d++)\s*+[)\]}]", re.ASCII)
+_FRACTION = re.compile(r"0?\.\d+", re.ASCII)
 
 # Other names of parameters, by key.
 _CUTOFFS = {"cutoff", *map(key, OTHER_NAMES_OF_CUTOFF)}
@@ -68,7 +69,7 @@ def with_commas(text: str) -> str:
     >>> with_commas("AP; RR"), with_commas("P@{5,10}"), with_commas("['AP','RR']")
     ('AP,RR', 'P@5,10', 'AP,RR')
     """
-    return _SEPARATOR.sub(",", text if "(" in text else text.translate(_BRACKETS))
+    return ",".join(map(str.strip, _SEPARATOR.split(text if "(" in text else text.translate(_BRACKETS))))
 
 
 def cutoff_in_brackets(text: str, is_measure: Callable[[str], bool]) -> InputError | None:
@@ -150,6 +151,6 @@ def _name_of_value(definition: Definition, value: str) -> str:
         return next((each for each in ("beta", "i") if each in definition.parameters), "cutoff")
     if is_cutoff(definition, value):
         return "cutoff"
-    if "p" in definition.parameters and re.fullmatch(r"0?\.\d+", value, re.ASCII):
+    if "p" in definition.parameters and _FRACTION.fullmatch(value):
         return "p"
     return "dcg" if "dcg" in definition.parameters and key(value) in _GAINS else ""

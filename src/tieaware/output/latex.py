@@ -20,6 +20,7 @@ _ESCAPED = {
 # One of two columns of a page holds rows of about _COLUMN characters, and a page holds about _ROWS rows. Between two
 # columns of a table is the room of _GAP characters.
 _COLUMN, _ROWS, _GAP = 48, 32, 3
+_LETTERS, _END_OF_LABEL = re.compile(r"[a-z0-9]+"), re.compile(r"[,:]")
 
 
 class Shown(NamedTuple):
@@ -109,7 +110,7 @@ def table_float(
 
 def label_of(title: str) -> str:
     """Return the default label: the words of the title up to the first comma or colon."""
-    words = re.findall(r"[a-z0-9]+", re.split("[,:]", title)[0].lower())
+    words = _LETTERS.findall(_END_OF_LABEL.split(title)[0].lower())
     return f"tab:{'-'.join(words) or 'results'}"
 
 

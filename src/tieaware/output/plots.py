@@ -35,7 +35,7 @@ _LENGTH = 40
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-_PATH, _DIGITS = re.compile(rb' d="[^"]*"|<use [^>]*>'), re.compile(rb"(\.\d\d)\d+")
+_PATH, _DIGITS = re.compile(rb' d="[^"]*"|<use [^<>]*>'), re.compile(rb"(\.\d\d)\d+")
 
 _STYLE = {
     "font.size": 10.0,

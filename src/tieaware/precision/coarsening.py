@@ -23,7 +23,12 @@ _EXACT = ("float64", "fp64", "f64", "double", "none", "exact")
 # The libraries in whose names of types the name of a precision follows a point.
 _LIBRARY = re.compile(r"(?:torch|np|numpy|jnp|ml_dtypes|tf)\.")
 # decimals=2, decimals(2), decimals-2, and float16 without a number.
-_OTHER_NOTATION = re.compile(r"(?P<name>[a-z_]\w*?)\s*(?:[:=(_ -]?\s*(?P<number>\d[\d.e,-]*)\)?)?", re.ASCII)
+_OTHER_NOTATION = re.compile(
+    r"(?P<name>[a-z_]\w{0,40}?)\s*+(?:[:=(_-]?\s*+(?P<number>\d[\d.e,-]*+)\)?)?", re.ASCII
+)
+_DIGIT = re.compile(r"\d", re.ASCII)
+_FRACTION = re.compile(r"0?\.\d+|\d(?:\.\d+)?e-\d+", re.ASCII)
+_POWER_OF_TEN = re.compile(r"0?\.(0*1)", re.ASCII)
 # Other names of precisions.
 _MEANT = {
     "brain": "bfloat16", "half": "float16", "single": "float32", "brainfloat": "bfloat16", "brainfloat16": "bfloat16",
@@ -213,10 +218,10 @@ def _for_number(text: str) -> str:
     if text in ("16", "32"):
         bits = "'float16' or 'bfloat16'" if text == "16" else "'float32'"
         return f"write {bits} for {text} bits, or 'decimals:{text}' for {text} digits after the point"
-    if re.fullmatch(r"\d", text, re.ASCII):
+    if _DIGIT.fullmatch(text):
         return f"write 'decimals:{text}' for {text} digits after the point, or 'significant:{text}' for {text} in all"
-    if re.fullmatch(r"0?\.\d+|\d(?:\.\d+)?e-\d+", text, re.ASCII):
-        decimals = re.fullmatch(r"0?\.(0*1)", text, re.ASCII)
+    if _FRACTION.fullmatch(text):
+        decimals = _POWER_OF_TEN.fullmatch(text)
         rounded = f", or 'decimals:{len(decimals[1])}' to round them" if decimals else ""
         return f"write 'gap:{text}' to tie scores that differ by {text} or less{rounded}"
     return ""

@@ -12,6 +12,7 @@ from tieaware.ties import RULES
 
 # A caption names no more measures than this; the columns name them all.
 _NAMED = 4
+_LETTERS = re.compile(r"[a-z0-9]+")
 
 
 def caption_of(export: Export) -> str:
@@ -82,4 +83,4 @@ def label_of(export: Export, *more: str) -> str:
     options = [] if made is None else [made.ties, made.precision or "", made.queries]
     distinct = [option for option in options if option not in ("average", "judged")]
     texts = [*names, f"over {counted(len(export.queries), 'query', 'queries')}", *distinct, *more]
-    return f"tab:{'-'.join(re.findall('[a-z0-9]+', ' '.join(texts).lower()))}"
+    return f"tab:{'-'.join(_LETTERS.findall(' '.join(texts).lower()))}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Literal, TypeAlias, get_args
@@ -10,6 +9,7 @@ from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 from tieaware.checks.arguments import one_of, unexpected
 from tieaware.errors import InputError
 from tieaware.inputs.files import COMPRESSED_BUFFER, ByteStream
+from tieaware.inputs.text import BYTE_ORDER_MARK, Lines, json_in
 
 Path: TypeAlias = str | os.PathLike[str] | BinaryIO
 
@@ -20,45 +20,25 @@ _BEGINNINGS: dict[bytes, Format] = {b"<": "trec", b"{": "jsonl", b".I": "smart"}
 
 # The largest size of a line or a document in bytes. A malicious file could have a line that never ends.
 LONGEST = 1 << 26
-# Some editors begin a UTF-8 file with these bytes, which are no part of the text.
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-class _Raw(io.RawIOBase):
-    """An adapter from a `ByteStream` to the raw stream that io.BufferedReader needs."""
-
-    def __init__(self, stream: ByteStream) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: Any) -> int:
-        # Fill the buffer completely: the detection of the format looks at the first buffer only.
-        view, n = memoryview(room), 0
-        while n < len(view) and (more := self._stream.read_into(view[n:])):
-            n += more
-        return n
 
 
 class TextFile:
     """The lines of a text file, with the number of the line read last. A context manager."""
 
     def __init__(self, path: Path) -> None:
-        self._stream = ByteStream(path)
-        self.file: io.BufferedReader = io.BufferedReader(_Raw(self._stream), COMPRESSED_BUFFER)
-        self.name: str = self._stream.source_name
-        self.number: int = 0
+        self.stream: ByteStream = ByteStream(path)
+        self.name: str = self.stream.source_name
+        self._lines = Lines(self.stream, LONGEST)
 
     def __enter__(self) -> TextFile:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stream.close()
+        self.stream.close()
 
     def here(self) -> str:
         """Return the place ``path:line`` of the line read last; without a line for a file that is not read by lines."""
-        return f"{self.name}:{self.number}" if self.number else self.name
+        return self._lines.here() if self._lines.number else self.name
 
     def unexpected(self, expected: str, found: str) -> InputError:
         """Return an "expected X, found Y" error at the line read last."""
@@ -68,14 +48,17 @@ class TextFile:
         """Return an error at the line read last."""
         return InputError(self.here(), problem)
 
+    def json(self, line: str) -> Any:
+        """Return the JSON value on the line read last."""
+        return json_in(line.encode(), self.name, self._lines.number)
+
+    def beginning(self) -> bytes:
+        """Return the first bytes of the file, of which no line was read yet."""
+        return self.stream.peek(COMPRESSED_BUFFER)[:COMPRESSED_BUFFER]
+
     def __iter__(self) -> Iterator[str]:
         """Yield the lines without their line ends."""
-        while line := self.file.readline(LONGEST + 1):
-            self.number += 1
-            if len(line) > LONGEST:
-                raise self.error(f"the line is longer than {LONGEST >> 20} MB")
-            if self.number == 1:
-                line = line.removeprefix(_BYTE_ORDER_MARK)
+        for line in self._lines:
             yield decoded(line).rstrip("\r\n")
 
 
@@ -91,13 +74,13 @@ def format_of(text: TextFile, given: Format | None) -> Format:
     """Check the given format; if there is none, detect the format from the beginning of the file."""
     if given is not None:
         return one_of("format", given, FORMATS)
-    start = text.file.peek()[:COMPRESSED_BUFFER].removeprefix(_BYTE_ORDER_MARK)
+    start = text.beginning().removeprefix(BYTE_ORDER_MARK)
     if start[257:262] == b"ustar":
         return "cacm"
     first = start.lstrip()[:5]
     for beginning, format in _BEGINNINGS.items():
         if first.startswith(beginning):
             return format
-    if b"\t" in start.partition(b"\n")[0]:
+    if b"\t" in (start.splitlines() or [b""])[0]:
         return "tsv"
     raise InputError(text.name, f"the format cannot be detected; it must be given as one of {', '.join(FORMATS)}")

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import html
-import json
+import io
 import math
 import os
 import re
@@ -24,8 +24,9 @@ from typing import Any, TypeAlias
 
 from tieaware.checks.arguments import one_of, shown
 from tieaware.errors import InputError
-from tieaware.inputs.files import reason, source_name
+from tieaware.inputs.files import RawFile, reason, source_name
 from tieaware.inputs.qrels import Qrels
+from tieaware.inputs.text import number_in, whole_in
 from tieaware.inputs.trec import read_qrels
 from tieaware.retrieval.collection_files import FORMATS, LONGEST, Format, Path, TextFile, decoded, format_of
 
@@ -37,7 +38,13 @@ _IDS = ("id", "_id", "docid", "doc_id", "docno", "qid", "query_id")
 _TEXTS = ("contents", "text", "body", "query", "title")
 
 _TAG = re.compile(r"<[^<>]*>")
-_SMART_FIELD = re.compile(r"\.([A-Z])\s*(.*)")
+_DOCUMENT = re.compile(r"<DOC>", re.IGNORECASE)
+_END_OF_DOCUMENT = re.compile(r"</DOC>", re.IGNORECASE)
+_NAME = re.compile(r"<DOCNO>([^<]*)</DOCNO>", re.IGNORECASE)
+_SMART_FIELD = re.compile(r"\.([A-Z])\s*+(.*)")
+_CACM = re.compile(r"CACM-([0-9]{1,9})")
+# Python converts no decimal number of thousands of digits, and the last character has seven.
+_CHARACTER = re.compile(r"&#(?=[0-9])0*+([0-9]*+)")
 
 
 def read_documents(path: Path, format: Format | None = None) -> Iterator[Document]:
@@ -158,23 +165,18 @@ def read_quality(path: Path) -> dict[str, float]:
             if not line.strip():
                 continue
             name, *rest = line.strip().rsplit(maxsplit=1)
-            number = _as_number(rest[0] if rest else "")
-            if number is None or not 0 <= number < math.inf:
-                raise text.unexpected("an id and a number of at least 0", shown(line))
+            try:
+                number, found = number_in(rest[0] if rest else ""), shown(line)
+            except ValueError as error:
+                number, found = math.nan, f"{error}" if rest else shown(line)
+            if not 0 <= number < math.inf:
+                raise text.unexpected("an id and a number of at least 0", found)
             if name in quality:
                 raise text.error(f"the document {name!r} appears twice")
             quality[name] = number
         if not quality:
             raise InputError(text.name, "the file has no qualities")
     return quality
-
-
-def _as_number(text: str) -> float | None:
-    """Convert text to a number; None if it is not written as one."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def joined(zones: dict[str, str]) -> str:
@@ -218,20 +220,19 @@ def read_judgments(path: Path, format: Format = "trec") -> Qrels:
     return Qrels.from_columns(queries, documents, list(rows.values()))
 
 
-def _elements(text: TextFile, names: str) -> Iterator[str]:
-    """Yield the text between the tags of each element; `names` is a regular expression for the element's name."""
-    start, stop = re.compile(rf"<(?:{names})>", re.IGNORECASE), re.compile(rf"</(?:{names})>", re.IGNORECASE)
+def _elements(text: TextFile) -> Iterator[str]:
+    """Yield the text between the tags of each document."""
     inside: list[str] | None = None
     size = 0
     for line in text:
-        if inside is None and (found := start.search(line)):
+        if inside is None and (found := _DOCUMENT.search(line)):
             inside, size, line = [], 0, line[found.end() :]
         if inside is None:
             continue
         size += len(line)
         if size > LONGEST:
             raise text.error(f"the document is longer than {LONGEST >> 20} MB")
-        if found := stop.search(line):
+        if found := _END_OF_DOCUMENT.search(line):
             yield "\n".join([*inside, line[: found.start()]])
             inside = None
         else:
@@ -242,16 +243,20 @@ def _elements(text: TextFile, names: str) -> Iterator[str]:
 
 def without_tags(markup: str) -> str:
     """Return the text of markup, with single spaces between its words."""
-    return " ".join(html.unescape(_TAG.sub(" ", markup)).split())
+    return " ".join(unescaped(_TAG.sub(" ", markup)).split())
+
+
+def unescaped(markup: str) -> str:
+    """Replace character references such as &amp; and &#38; by their characters."""
+    return html.unescape(_CHARACTER.sub(lambda found: f"&#{found[1][:8] or '0'}", markup))
 
 
 def _trec_documents(text: TextFile) -> Iterator[Document]:
-    name = re.compile(r"<DOCNO>\s*([^<]*?)\s*</DOCNO>", re.IGNORECASE)
-    for element in _elements(text, "DOC"):
-        found = name.search(element)
-        if found is None or not found[1]:
+    for element in _elements(text):
+        found = _NAME.search(element)
+        if found is None or not found[1].strip():
             raise text.error("the document that ends here has no <DOCNO>")
-        yield found[1], without_tags(element[: found.start()] + " " + element[found.end() :])
+        yield found[1].strip(), without_tags(element[: found.start()] + " " + element[found.end() :])
 
 
 def json_objects(text: TextFile) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -259,10 +264,7 @@ def json_objects(text: TextFile) -> Iterator[tuple[str, dict[str, Any]]]:
     for line in text:
         if not line.strip():
             continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
+        record = text.json(line)
         if not isinstance(record, dict):
             raise text.unexpected("a JSON object", shown(line))
         yield line, record
@@ -347,14 +349,14 @@ def _npl_records(text: TextFile) -> Iterator[tuple[str, list[str]]]:
 def _pages(text: TextFile) -> Iterator[Document]:
     """Yield the HTML pages in a tar file; the text before the first empty line is the title."""
     try:
-        with tarfile.open(fileobj=text.file, mode="r|") as archive:
+        with tarfile.open(fileobj=io.BufferedReader(RawFile(text.stream)), mode="r|") as archive:
             for member in archive:
                 file = archive.extractfile(member) if member.isfile() else None
                 if file is None or not member.name.endswith((".html", ".htm")):
                     continue
                 if member.size > LONGEST:
                     raise InputError(text.name, f"the page {member.name!r} is longer than {LONGEST >> 20} MB")
-                page = html.unescape(_TAG.sub(" ", decoded(file.read())))
+                page = unescaped(_TAG.sub(" ", decoded(file.read())))
                 title, _, body = page.strip().partition("\n\n")
                 name = os.path.splitext(os.path.basename(member.name))[0]
                 yield name, {"title": " ".join(title.split()), "body": " ".join(body.split())}
@@ -386,10 +388,14 @@ def _columns(text: TextFile) -> Iterator[list[str]]:
 def _cacm_judgments(text: TextFile) -> Iterator[tuple[str, str, int]]:
     """Yield CACM's judgments, which write CACM-756 for the document CACM-0756."""
     for columns in _columns(text):
-        name = re.fullmatch(r"CACM-(\d+)", columns[2]) if len(columns) > 3 else None
-        if name is None or not columns[3].isdecimal():
+        name = _CACM.fullmatch(columns[2]) if len(columns) > 3 else None
+        try:
+            label = whole_in(columns[3]) if name else -1
+        except ValueError:
+            label = -1
+        if name is None or label < 0:
             raise text.unexpected("the columns query, iteration, CACM-number and label", shown(" ".join(columns)))
-        yield columns[0], f"CACM-{int(name[1]):04}", int(columns[3])
+        yield columns[0], f"CACM-{int(name[1]):04}", label
 
 
 def _npl_judgments(text: TextFile) -> Iterator[tuple[str, str, int]]:

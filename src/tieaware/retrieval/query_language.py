@@ -19,10 +19,12 @@ from tieaware.retrieval.proximity import position_starts
 # Which documents match: bool[n_documents].
 _Mask: TypeAlias = NDArray[np.bool_]
 
-_TOKEN = re.compile(r'\s*(?:"(?P<phrase>[^"]*)"|(?P<mark>[()"])|(?P<word>[^\s()"]+))')
+_TOKEN = re.compile(r'"(?P<phrase>[^"]*)"|(?P<mark>[()"])|(?P<word>[^\s()"]+)')
 _OPERATORS = ("AND", "OR", "NOT")
 # The greatest number of parentheses and NOTs inside one another, so that the parser cannot exhaust the stack.
 _DEEPEST = 100
+# The greatest number of words in a phrase: Python has a letter for each of them.
+_LONGEST_PHRASE = 1_000_000
 _OPERAND = "a word, a phrase, NOT or ("
 
 
@@ -82,9 +84,8 @@ def parse_query(index: Index, text: str) -> Query:
     parts = _Parser(tokens).parts()
     terms = _Terms(index)
     query = index.query(terms.ranking(parts))
-    masks = [terms.mask(part) for part in parts if part.kind != "word"]
-    known = [mask for mask in masks if mask is not None]
-    return query._replace(documents=np.flatnonzero(reduce(np.logical_and, known)).astype(np.int32)) if known else query
+    mask = terms.combined(np.logical_and, (part for part in parts if part.kind != "word"))
+    return query if mask is None else query._replace(documents=np.flatnonzero(mask).astype(np.int32))
 
 
 class _Token(NamedTuple):
@@ -209,13 +210,13 @@ class _Terms:
         """Return which documents match; None if the part has no terms."""
         if not part.operands:
             return self._containing(part)
-        masks = [mask for mask in map(self.mask, part.operands) if mask is not None]
-        if not masks:
-            return None
-        if part.kind == "NOT":
-            return ~masks[0]
-        combined: _Mask = reduce(np.logical_or if part.kind == "OR" else np.logical_and, masks)
-        return combined
+        mask = self.combined(np.logical_or if part.kind == "OR" else np.logical_and, part.operands)
+        return ~mask if mask is not None and part.kind == "NOT" else mask
+
+    def combined(self, operation: np.ufunc, parts: Iterable[_Node]) -> _Mask | None:
+        """Combine the masks of parts, of which only two are in memory at a time; None if no part has terms."""
+        masks = (mask for mask in map(self.mask, dict.fromkeys(parts)) if mask is not None)
+        return reduce(operation, masks, next(masks, None))
 
     def _containing(self, part: _Node) -> _Mask | None:
         terms = self._analysed(part.text)
@@ -226,9 +227,10 @@ class _Terms:
         if int(query.frequencies.sum()) == len(terms):
             mask[containing(self._index, query.terms)] = True
         if part.kind == "phrase" and len(terms) > 1:
-            numbers = [int(self._index.query([term]).terms[0]) for term in terms] if mask.any() else []
+            known = set(terms) if mask.any() else set()
+            numbers = {term: int(self._index.query([term]).terms[0]) for term in known}
             mask[:] = False
-            mask[containing_phrase(self._index, numbers)] = True
+            mask[containing_phrase(self._index, [numbers[term] for term in terms if term in known])] = True
         return mask
 
 
@@ -243,25 +245,48 @@ def containing(index: Index, terms: Iterable[int]) -> Numbers:
 def containing_phrase(index: Index, terms: list[int]) -> Numbers:
     """Return the documents that contain the terms one after another, ascending; there may be no terms.
 
-    For each term, the places where the phrase would begin are the term's positions, minus its own place in the phrase.
-    The phrase begins at the places that all terms have in common.
+    The documents with all terms become one text, whose letters are the terms of the phrase. Python's search for a text
+    in a text takes time in proportion to both of them, however often the words of the phrase are repeated.
     """
     starts, postings = position_starts(index), index.postings
     assert postings.positions is not None
-    if not terms:
+    longest = int(postings.lengths.max(initial=0))
+    # A phrase can be longer than any document, whoever wrote it.
+    if not 0 < len(terms) <= longest:
         return np.empty(0, np.int32)
+    if len(terms) > _LONGEST_PHRASE:
+        raise InputError("query", f"a phrase of {len(terms):,} words is longer than {_LONGEST_PHRASE:,} words")
     documents = containing(index, set(terms))
-    # A number for each place of each document. The places of a phrase begin with -(len(terms) - 1).
-    width = int(postings.lengths.max()) + len(terms)
-    common = None
-    for i, term in enumerate(terms):
+    letters = {term: i for i, term in enumerate(dict.fromkeys(terms), 1)}
+    # The number of each place. Between the places of two documents, there is at least one that no document has.
+    width = longest + 2
+    places, names = [np.empty(0, np.int64)], [np.empty(0, np.uint32)]
+    for term, letter in letters.items():
         first = postings.starts[term]
         listed = postings.documents[first : postings.starts[term + 1]]
         rows = first + np.flatnonzero(np.isin(listed, documents, assume_unique=True))
         counts = starts[rows + 1] - starts[rows]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        places = postings.positions[np.repeat(starts[rows], counts) + within] + (len(terms) - 1 - i)
-        keys = np.repeat(postings.documents[rows].astype(np.int64), counts) * width + places
-        common = keys if common is None else np.intersect1d(common, keys, assume_unique=True)
-    assert common is not None
-    return np.intersect1d(documents, common // width)
+        positions = postings.positions[np.repeat(starts[rows], counts) + within]
+        places.append(np.repeat(postings.documents[rows].astype(np.int64), counts) * width + positions)
+        names.append(np.full(len(positions), letter, np.uint32))
+    place, name = np.concatenate(places), np.concatenate(names)
+    order = np.argsort(place, kind="stable")
+    place, name = place[order], name[order]
+    # The places as one text, with a letter for each term, and the letter 0 where words are left out.
+    at = np.arange(len(place)) + np.cumsum(np.diff(place, prepend=place[:1]) > 1)
+    text = np.zeros(int(at[-1]) + 1 if len(at) else 0, np.uint32)
+    text[at] = name
+    haystack, needle = _as_text(text), _as_text(np.array([letters[term] for term in terms], np.uint32))
+    document = place // width
+    found, start = [], haystack.find(needle)
+    while start >= 0:
+        found.append(int(document[np.searchsorted(at, start)]))
+        # A document matches once. Searching on behind it keeps the time in proportion to the text.
+        behind = np.searchsorted(document, found[-1], side="right")
+        start = haystack.find(needle, int(at[behind])) if behind < len(at) else -1
+    return np.array(found, np.int32)
+
+
+def _as_text(letters: NDArray[np.uint32]) -> str:
+    return letters.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")

@@ -45,6 +45,13 @@ _TOPIC = re.compile(r"<(/?)(top|topic)(\s[^<>]*)?>", re.IGNORECASE)
 _NUMBER = re.compile(r"\s(?:number|num|id)\s*=\s*[\"']([^\"']*)[\"']", re.IGNORECASE)
 # No section contains the beginning of another: a search that could skip over beginnings would be quadratic.
 _CDATA = re.compile(r"<!\[CDATA\[((?:(?!<!\[CDATA\[).)*?)\]\]>", re.DOTALL)
+_ELEMENT = re.compile(r"<[a-z]", re.IGNORECASE)
+_OPENING = {
+    name: re.compile(rf"<{name}(?:\s[^<>]*)?>", re.IGNORECASE)
+    for name in ("num", "number", *(name for names in _NAMES.values() for name in names))
+}
+_CLOSING = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in _OPENING}
+_LABEL = {part: re.compile(rf"\s*{label}\s*(?::|\n)", re.IGNORECASE) for part, label in _LABELS.items()}
 
 
 def read_topics(path: Path, format: Format | None = None, *, parts: Sequence[Part] = ("title",)) -> dict[str, str]:
@@ -108,7 +115,7 @@ def _checked(parts: Any) -> tuple[Part, ...]:
 def _topics(text: TextFile, format: Format, parts: tuple[Part, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield the id and the parts of each topic."""
     # Topics may also have the form of TREC's documents.
-    is_trec = format in ("trec", "cacm") and not re.search(rb"<DOCNO>", text.file.peek(), re.IGNORECASE)
+    is_trec = format in ("trec", "cacm") and b"<docno>" not in text.beginning().lower()
     if is_trec:
         yield from _trec_topics(text)
     elif format == "jsonl" and parts != ("title",):
@@ -132,7 +139,7 @@ def _trec_topics(text: TextFile) -> Iterator[tuple[str, Mapping[str, str]]]:
         if not name:
             raise text.error("the topic that ends here has no <num>")
         topic = {part: _element(content, part, names) for part, names in _NAMES.items()}
-        if number and not re.search(r"<[a-z]", content, re.IGNORECASE):
+        if number and not _ELEMENT.search(content):
             # An XML topic without elements is the text of its query.
             topic["title"] = without_tags(content)
         yield name, topic
@@ -163,13 +170,13 @@ def _topic_elements(text: TextFile) -> Iterator[tuple[str, str]]:
 def _element(content: str, part: str, names: Sequence[str]) -> str:
     """Return the text of the first element with one of the names, without its label; "" if there is none."""
     for name in names:
-        opening = re.search(rf"<{name}(?:\s[^<>]*)?>", content, re.IGNORECASE)
+        opening = _OPENING[name].search(content)
         if opening is None:
             continue
         rest = content[opening.end() :]
-        end = re.search(rf"</{name}\s*>", rest, re.IGNORECASE) or _NEXT.search(rest)
+        end = _CLOSING[name].search(rest) or _NEXT.search(rest)
         inner = rest[: end.start()] if end else rest
-        label = re.match(rf"\s*{_LABELS[part]}\s*(?::|\n)", inner, re.IGNORECASE)
+        label = _LABEL[part].match(inner)
         return without_tags(inner[label.end() :] if label else inner)
     return ""
 

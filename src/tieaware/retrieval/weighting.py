@@ -25,6 +25,8 @@ _ONE = np.ones(1)
 _SMALL = np.arange(1.0, 65.0)
 _LOG_OF_2 = 0.6931471805599453
 _LOG10_OF_2 = 0.3010299956639812
+_SMART = re.compile(r"[nlabLd][ntps][ncub]\.[nlabLd][ntps][ncub]")
+_NUMBER = re.compile(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?")
 
 EXPECTED = (
     "letters such as lnc.ltc or Lnu.ltu:slope=0.25, bm25, bm25:k1=0.9,b=0.4, lm-dirichlet:2000, lm-jm:0.1, inl2:c=1, "
@@ -416,7 +418,7 @@ def weighting_of(name: str) -> Weighting:
         bits, _, of = rest.partition(":")
         if bits.isdecimal() and not of.startswith("impact"):
             return _impacts(int(bits), weighting_of(of or "bm25"))
-    is_smart = re.fullmatch(r"[nlabLd][ntps][ncub]\.[nlabLd][ntps][ncub]", kind) is not None
+    is_smart = _SMART.fullmatch(kind) is not None
     if is_smart or kind in _FAMILIES:
         make, names = _FAMILIES.get(kind, (partial(TfIdf, kind), ("slope", "pivot")))
         given = _parameters(rest, names)
@@ -453,4 +455,4 @@ def _impacts(bits: int, of: Weighting) -> Impacts:
 
 
 def _is_number(text: str) -> bool:
-    return re.fullmatch(r"(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?", text) is not None
+    return _NUMBER.fullmatch(text) is not None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import as_array
 from tieaware.checks.rounding import merged
 from tieaware.errors import InputError
@@ -14,6 +15,8 @@ from tieaware.statistics.values import finite
 
 # Overlapping groups can be exponentially many. Nobody reads more than these.
 _MOST_GROUPS = 10_000
+# No study has as many systems.
+_MOST_SYSTEMS = 1_000_000
 
 
 def groups(separated: npt.ArrayLike, means: npt.ArrayLike) -> list[tuple[int, ...]]:
@@ -101,23 +104,30 @@ def letters(found: Sequence[Sequence[int]], n_systems: int) -> list[str]:
     found : sequence of sequences of int
         As `groups` returns.
     n_systems : int
+        At most a million.
 
     Returns
     -------
     list of str
         Systems that share a letter are not separated. With more than 26 groups, commas are between the letters.
 
+    Raises
+    ------
+    InputError
+        If there are more systems, or a group has a system that is not one of them.
+
     Examples
     --------
     >>> letters([(0, 1), (1, 2)], 3)
     ['a', 'ab', 'b']
     """
-    names = [_letter(i) for i in range(len(found))]
+    n = whole_number("n_systems", n_systems, 0, _MOST_SYSTEMS)
     separator = "," if len(found) > 26 else ""
-    members = [set(each) for each in found]
-    return [
-        separator.join(name for name, each in zip(names, members, strict=True) if i in each) for i in range(n_systems)
-    ]
+    shared: list[list[str]] = [[] for _ in range(n)]
+    for i, members in enumerate(found):
+        for system in dict.fromkeys(members):
+            shared[whole_number(f"found[{i}]", system, 0, n - 1)].append(_letter(i))
+    return [separator.join(each) for each in shared]
 
 
 def _letter(i: int) -> str:

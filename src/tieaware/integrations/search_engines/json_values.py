@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
+import numpy as np
+
 from tieaware.checks.arguments import is_integer, shown, unexpected
+from tieaware.checks.arrays import as_scores
 from tieaware.errors import InputError
 from tieaware.inputs.files import ByteStream, Path, RawFile, source_name
+from tieaware.inputs.text import BYTE_ORDER_MARK, json_in, number_in
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -71,14 +75,18 @@ class Value:
 
     def number(self) -> float:
         """Return the value as a finite number, which may be written as text: "3.000"."""
-        try:
-            if isinstance(self.value, bool):
-                raise ValueError
-            number = float(self.value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
+        if isinstance(self.value, str):
+            try:
+                number, found = number_in(self.value), shown(self.value)
+            except ValueError as error:
+                number, found = math.nan, f"{error}"
+        elif isinstance(self.value, Number) and not isinstance(self.value, bool):
+            number = as_scores(np.array([self.value]), self.place, lambda _: self.place).item()
+            found = shown(self.value)
+        else:
+            number, found = math.nan, shown(self.value)
         if not math.isfinite(number):
-            raise unexpected(self.place, "a number", shown(self.value))
+            raise unexpected(self.place, "a number", found)
         return number
 
 
@@ -92,29 +100,10 @@ def json_of(source: Path | Mapping[str, Any] | list[Any], argument: str) -> Valu
     """
     if isinstance(source, Mapping | list):
         return Value(source, argument)
-    name = source_name(source)
-    try:
-        text = read_text(source)
-        return Value(json.loads(text), name)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{name}:{error.lineno}", f"this is not JSON: {error.msg} at column {error.colno}") from None
-    except RecursionError:
-        raise InputError(name, "the JSON is nested too deeply") from None
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        # Python refuses to read integers of thousands of digits.
-        raise InputError(name, f"this is not usable JSON: {' '.join(str(error).split())}") from None
+    return Value(json_in(_contents(source), source_name(source)), source_name(source))
 
 
-def read_text(source: Path) -> str:
-    """Return the contents of a file, plain or compressed, which must be UTF-8; a byte order mark is skipped."""
+def _contents(source: Path) -> bytes:
+    """Return the contents of a file, plain or compressed, without a byte order mark."""
     with ByteStream(source) as stream:
-        contents = io.BufferedReader(RawFile(stream)).read()
-    try:
-        return contents.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = contents.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{source_name(source)}:{line}", "the text is not UTF-8") from None
-
-
+        return io.BufferedReader(RawFile(stream)).read().removeprefix(BYTE_ORDER_MARK)

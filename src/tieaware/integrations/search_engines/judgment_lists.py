@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tieaware.checks.arguments import shown
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels
-from tieaware.inputs.files import Path, source_name, suffix_of
-from tieaware.integrations.search_engines.json_values import Value, json_of, read_text
+from tieaware.inputs.files import ByteStream, Path, source_name, suffix_of
+from tieaware.inputs.text import Lines
+from tieaware.integrations.search_engines.json_values import Value, json_of
 
 # The columns of Quepid's exports, in lower case: of the short and of the long one.
 _QUERY, _DOCUMENT, _RATING = ("query", "query text"), ("docid", "doc id"), ("rating",)
@@ -136,7 +136,8 @@ def _from_quepid(judgments: Value, _: bool) -> Iterator[Rating]:
 def _from_csv(path: Path) -> Iterator[Rating]:
     """Read Quepid's ratings as CSV. A query without ratings has a row of its own, without a document."""
     name = source_name(path)
-    lines = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    with ByteStream(path) as stream:
+        lines = csv.reader(list(Lines(stream).decoded()), strict=True)
     try:
         header = [cell.strip().lower() for cell in next(lines, [])]
         columns = [next((header.index(each) for each in known if each in header), None)

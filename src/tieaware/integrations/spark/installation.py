@@ -16,6 +16,7 @@ EXTRA = "spark"
 
 _LEAST_PYSPARK = 4
 _LEAST_JAVA = 17
+_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 
 def check_frames(**frames: Any) -> None:
@@ -53,6 +54,6 @@ def check_java() -> None:
     if java is None:
         raise MissingExtraError(f"Java is not installed: {needed}")
     printed = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    version = re.search(r'version "(?:1\.)?(\d+)', printed)
+    version = _VERSION.search(printed)
     if version is None or int(version[1]) < _LEAST_JAVA:
         raise MissingExtraError(f"Java {version[1] if version else 'of an unknown version'} is too old: {needed}")
