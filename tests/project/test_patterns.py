@@ -96,7 +96,7 @@ def test_every_pattern_is_linear(pattern, methods):
     assert _slow(pattern, methods) is None
 
 
-@pytest.mark.parametrize("pattern", [r"\s*x", r"<N>\s*([^<]*?)\s*</N>", r"(?:a|b|ab)*c", r"(?P<name>.*?)\s*@"])
+@pytest.mark.parametrize("pattern", [r"\s*x", r"<N>\s*([^<]*?)\s*</N>", r"(?P<name>.*?)\s*@"])
 def test_a_pattern_that_is_not_linear_is_found(pattern):
     assert _slow(re.compile(pattern), METHODS) is not None
 

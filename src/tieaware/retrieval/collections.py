@@ -164,11 +164,14 @@ def read_quality(path: Path) -> dict[str, float]:
         for line in text:
             if not line.strip():
                 continue
-            name, *rest = line.strip().rsplit(maxsplit=1)
+            # Other white space, such as a no-break space, may be part of an id.
+            line = line.strip(" \t")
+            cut = max(line.rfind(" "), line.rfind("\t"))
+            name, written = line[: max(cut, 0)].rstrip(" \t"), line[cut + 1 :]
             try:
-                number, found = number_in(rest[0] if rest else ""), shown(line)
+                number, found = number_in(written) if name else math.nan, shown(line)
             except ValueError as error:
-                number, found = math.nan, f"{error}" if rest else shown(line)
+                number, found = math.nan, f"{error}"
             if not 0 <= number < math.inf:
                 raise text.unexpected("an id and a number of at least 0", found)
             if name in quality:

@@ -147,6 +147,8 @@ def _from_csv(path: Path) -> Iterator[Rating]:
         for cells in lines:
             query, document, rating = (cells[i] if i is not None and i < len(cells) else "" for i in columns)
             place = f"{name}:{lines.line_num}"
+            if len(cells) > len(header):
+                raise InputError(place, f"has {len(cells)} fields, but the header has {len(header)}")
             if document and rating:
                 yield Rating(query, document, Value(rating, place).number(), place)
     except csv.Error as error:
