@@ -127,6 +127,16 @@ def test_large_scores_keep_their_values():
 
 
 def test_fractions_and_decimals_are_rounded_as_by_float():
-    scores = [Decimal("0.1"), Fraction(1, 3), Decimal("1e-400"), 2]
-    assert as_scores(scores, "scores").tolist() == [0.1, 1 / 3, 0.0, 2.0]
-    assert Run.from_dict({"q": dict(zip("abcd", scores, strict=True))}).scores.tolist() == [0.1, 1 / 3, 0.0, 2.0]
+    scores = [Decimal("0.1"), Fraction(1, 3), Decimal("1e-300"), 2, Decimal(0), Fraction(0), Decimal("inf")]
+    floats = [0.1, 1 / 3, 1e-300, 2.0, 0.0, 0.0, np.inf]
+    assert as_scores(scores, "scores").tolist() == floats
+    assert Run.from_dict({"q": dict(zip("abcdefg", scores, strict=True))}).scores.tolist() == floats
+
+
+@pytest.mark.parametrize("score", [Decimal("1e400"), Decimal("-1e400"), Decimal("1e-400"), Fraction(1, 10**400)])
+def test_fractions_and_decimals_do_not_become_infinite_or_0(score):
+    """Two of them would tie."""
+    with pytest.raises(InputError, match=r"^scores\[1\]: expected a number that float64 represents exactly, found "):
+        as_scores([1, score], "scores")
+    with pytest.raises(InputError, match="expected a number that float64 represents exactly, found "):
+        Run.from_dict({"q": {"a": score}})

@@ -373,7 +373,7 @@ def status_of(arguments):
         ("index d.tsv --out s3://b/x", "argument --out: "),
         ("index - - --out x", "-: standard input can be read only once, but is given 2 times"),
         ("index d.tsv --out x --quality q.tsv", "--quality: must have a number for each document; 'd2' has none"),
-        ("index d.tsv --out x --quality bad.tsv", "bad.tsv:2: expected an id and a number of at least 0, found 'd2 h"),
+        ("index d.tsv --out x --quality bad.tsv", "bad.tsv:2: expected an id and a number of at least 0, found 'high'"),
         ("index d.tsv --out x --quality large.tsv", "large.tsv:2: expected an id and a number of at least 0, found"),
         ("index d.tsv --out x --quality twice.tsv", "twice.tsv:2: the document 'd1' appears twice"),
         ("index d.tsv --out x --stop-words many", "--stop-words: expected lucene, scikit-learn, none or the name of a"),

@@ -35,7 +35,7 @@ def plain(value):
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-# Each reader: the suffix of its files, a text of several lines, a function of the path, and how many entries it returns.
+# Each reader: the suffix of its files, a text of several lines, and a function of the path.
 READERS = {
     "run": ("run", "q Q0 a 1 2 t\nq Q0 b 2 1 t\n", read_run),
     "qrels": ("txt", "q 0 a 1\nq 0 b 0\n", read_qrels),
@@ -181,7 +181,7 @@ def test_whole_numbers_and_labels():
     assert [label_in(each) for each in ("2", "2.0", "1e1")] == [2, 2.0, 10.0]
     assert isinstance(label_in("2"), int)
     for written in ("1_0", "\u0661", "", "+", "1.0", " 1", "1" * 5000):
-        with pytest.raises(ValueError, match="'|…"):
+        with pytest.raises(ValueError, match=r"^'"):
             whole_in(written)
 
 

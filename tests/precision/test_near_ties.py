@@ -91,7 +91,7 @@ def test_tolerances_are_finite_and_not_negative(tolerance):
         Gap(0.0, tolerance)
 
 
-@pytest.mark.parametrize("notation", ["gap:-1", "gap:nan", "gap:inf", "gap:0,-1", "gap:0,nan", "gap:0,1e999"])
+@pytest.mark.parametrize("notation", ["gap:-1", "gap:nan", "gap:inf", "gap:0,-1", "gap:0,nan"])
 def test_tolerances_out_of_range_are_errors_in_the_notation_too(notation):
     with pytest.raises(InputError, match=r"^[ar]tol: expected a number from 0 to [^\n]*$"):
         parse_precision(notation)

@@ -61,7 +61,10 @@ def as_numpy(values: Any, where: str, place: Place | None = None) -> Any:
     if is_tensor(values):
         return as_builtin_dtype(as_host(values, where))
     if isinstance(values, list | tuple) and any(map(_needs_conversion, set(map(type, values)))):
-        return [as_numpy(value, place(i) if place else f"{where}[{i}]") for i, value in enumerate(values)]
+        try:
+            return [as_numpy(value, place(i) if place else f"{where}[{i}]") for i, value in enumerate(values)]
+        except RecursionError:
+            raise InputError(where.partition("[")[0], "the list contains itself, or is nested too deeply") from None
     return values
 
 
@@ -249,9 +252,10 @@ def _check_exact(given: Any, converted: Scores, where: str, place: Place | None)
     if kind == "f":
         suspects = (converted != given) & ~np.isnan(converted)
     else:
-        # Only whole numbers of 2^53 and more can have been rounded.
-        suspects = (np.abs(converted) >= _LARGEST_EXACT) & np.isfinite(converted)
+        # Only whole numbers of 2^53 and more can have been rounded; objects can also have become infinite or 0.
+        suspects = np.abs(converted) >= _LARGEST_EXACT
         if isinstance(given, np.ndarray) and kind == "O":
+            suspects |= converted == 0
             precise = [isinstance(value, np.longdouble) for value in given.reshape(-1).tolist()]
             suspects |= np.reshape(precise, suspects.shape)
     if not suspects.any():

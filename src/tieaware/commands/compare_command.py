@@ -21,10 +21,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_measures(command, COMPARISON_MEASURES)
     options.add_procedure(command, "all with each other", "t, wilcoxon, sign, permutation, tukey or randomised-tukey")
     command.add_argument(
-        "--alpha", type=float, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
+        "--alpha", type=options.real, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
     )
     command.add_argument(
-        "--confidence", type=float, default=0.95, metavar="C",
+        "--confidence", type=options.real, default=0.95, metavar="C",
         help="confidence level of the intervals of the differences, each for its pair alone, without the correction; "
         "with tukey, simultaneous for all runs (%(default)s)",
     )  # fmt: skip

@@ -22,7 +22,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="type of the curves (%(default)s)",
     )  # fmt: skip
     command.add_argument(
-        "--collection-size", type=int, metavar="N",
+        "--collection-size", type=options.whole, metavar="N",
         help="number of documents in the collection: ROC curves then show shares of all documents, not of the "
         "retrieved ones",
     )  # fmt: skip

@@ -13,6 +13,7 @@ from tieaware.commands import options
 from tieaware.defaults import EVAL_MEASURES
 from tieaware.errors import InputError, printable
 from tieaware.inputs.file_order import ORDERS
+from tieaware.inputs.text import number_in
 from tieaware.measures import DEFINITIONS, Measure, parse_measure, parse_measures
 from tieaware.output.tables import Table, in_markdown
 from tieaware.precision.coarsening import notations
@@ -86,7 +87,7 @@ def _add_table_options(command: argparse.ArgumentParser) -> None:
         of_table, "all with each other; with more than ten runs, the best",
         "t, wilcoxon, sign, permutation, tukey, randomised-tukey or none",
     )  # fmt: skip
-    of_table.add_argument("--alpha", type=float, metavar="A", help="significance level (default: 0.05)")
+    of_table.add_argument("--alpha", type=options.real, metavar="A", help="significance level (default: 0.05)")
     of_table.add_argument(
         "--beside", choices=("std", "range", "interval"),
         help="show beside each mean the effect of ties, ± standard deviation or [minimum, maximum]; or its interval "
@@ -110,16 +111,16 @@ def _add_table_options(command: argparse.ArgumentParser) -> None:
 
 
 def _digits(text: str) -> int:
-    if not text.isdecimal() or not 0 <= int(text) <= 17:
+    if not 0 <= (digits := options.whole(text)) <= 17:
         raise argparse.ArgumentTypeError(f"expected a whole number from 0 to 17, found {shown(text)}")
-    return int(text)
+    return digits
 
 
 def _undefined(text: str) -> float:
     try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a number or nan, found {shown(text)}") from None
+        return number_in(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"expected a number or nan, found {error}") from None
 
 
 def _run(arguments: argparse.Namespace) -> str:

@@ -9,6 +9,7 @@ from tieaware.commands import options, streams
 from tieaware.defaults import FUSION_FOLDS, FUSION_MEASURES
 from tieaware.errors import InputError
 from tieaware.inputs.run_exports import check_ending
+from tieaware.inputs.text import number_in
 from tieaware.optimise.normalisation import NORMALISATIONS
 
 
@@ -30,7 +31,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="how the scores of each run are normalised, for each query (%(default)s)",
     )  # fmt: skip
     command.add_argument(
-        "--minimum", type=float, action="append", metavar="S",
+        "--minimum", type=options.real, action="append", metavar="S",
         help="for theoretical-min-max: the least score that a run could have, such as 0 for BM25; once for all runs, "
         "or once for each",
     )  # fmt: skip
@@ -40,19 +41,19 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "otherwise 0), zero, or a number (%(default)s)",
     )  # fmt: skip
     command.add_argument(
-        "--folds", type=int, default=FUSION_FOLDS, metavar="N",
+        "--folds", type=options.whole, default=FUSION_FOLDS, metavar="N",
         help="number of folds of the queries, all but one of which choose weights for that one, in turn (%(default)s)",
     )  # fmt: skip
     command.add_argument(
-        "--level", type=float, default=0.95, metavar="C",
+        "--level", type=options.real, default=0.95, metavar="C",
         help="confidence level of the tests and of the intervals (%(default)s)",
     )  # fmt: skip
     command.add_argument(
-        "--restarts", type=int, default=0, metavar="N",
+        "--restarts", type=options.whole, default=0, metavar="N",
         help="further starts of the search, from random weights, with three or more runs (%(default)s)",
     )  # fmt: skip
     command.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="random seed of the folds and weights (%(default)s)"
+        "--seed", type=options.whole, default=0, metavar="N", help="random seed of the folds and weights (%(default)s)"
     )
     command.add_argument(
         "--out", metavar="FILE", type=options.local_file,
@@ -60,7 +61,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         ".bz2 or .xz",
     )  # fmt: skip
     command.add_argument(
-        "--depth", type=int, metavar="N",
+        "--depth", type=options.whole, metavar="N",
         help="write the first N documents of each query, and those that tie with the last of these (default: all)",
     )  # fmt: skip
     options.add_threads(command)
@@ -71,7 +72,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _missing(text: str) -> str | float:
     """Convert the value of --missing: a number, or a word that `fuse` checks."""
     try:
-        return float(text)
+        return number_in(text)
     except ValueError:
         return text
 

@@ -9,12 +9,13 @@ import shlex
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tieaware.commands import streams
 from tieaware.errors import InputError, printable
 from tieaware.inputs import RunSource, source_named, sources_at, warn_of_parts
 from tieaware.inputs.matrix import read_matrix
+from tieaware.inputs.text import label_in, number_in, whole_in
 from tieaware.measures import listed_measures, parse_measure
 from tieaware.output.tables import FORMATS, Table, counted
 from tieaware.results import Results
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from tieaware.experiments.experiment import Experiment
     from tieaware.inputs.duplicate_rows import Duplicates
     from tieaware.inputs.score_types import ScoreDtype
+
+Converted = TypeVar("Converted")
 
 # Without --all, a terminal shows at most this many rows of a table.
 _MOST_ROWS = 60
@@ -166,7 +169,7 @@ def add_ties(command: argparse.ArgumentParser, default: str = "average") -> None
 
 def add_threads(command: argparse.ArgumentParser) -> None:
     """Add the option for the number of threads."""
-    command.add_argument("--threads", type=int, metavar="N", help="number of threads (default: one per core)")
+    command.add_argument("--threads", type=whole, metavar="N", help="number of threads (default: one per core)")
 
 
 def add_output(command: argparse.ArgumentParser, report: str = "--out") -> None:
@@ -183,14 +186,24 @@ def add_output(command: argparse.ArgumentParser, report: str = "--out") -> None:
 
 def label(text: str) -> float:
     """Convert the text of a relevance label to an int if it is written as one, otherwise to a float."""
+    return _converted(label_in, "a number", text)
+
+
+def real(text: str) -> float:
+    """Convert the text of a number to a float."""
+    return _converted(number_in, "a number", text)
+
+
+def whole(text: str) -> int:
+    """Convert the text of a whole number to an int."""
+    return _converted(whole_in, "a whole number", text)
+
+
+def _converted(convert: Callable[[str], Converted], expected: str, text: str) -> Converted:
     try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a number, found {text!r}") from None
+        return convert(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"expected {expected}, found {error}") from None
 
 
 def local_file(text: str) -> str:

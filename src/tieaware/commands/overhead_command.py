@@ -17,8 +17,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "the reference in plain Python, on generated lists with discrete scores. All figures are ratios of times.",
     )
     options.add_measures(command, OVERHEAD_MEASURES)
-    command.add_argument("--queries", type=int, default=2_000, metavar="N", help="number of lists (%(default)s)")
-    command.add_argument("--seed", type=int, default=2008, metavar="N", help="random seed of the lists (%(default)s)")
+    command.add_argument(
+        "--queries", type=options.whole, default=2_000, metavar="N", help="number of lists (%(default)s)"
+    )
+    command.add_argument(
+        "--seed", type=options.whole, default=2008, metavar="N", help="random seed of the lists (%(default)s)"
+    )
     options.add_output(command)
     command.set_defaults(run=_run)
 

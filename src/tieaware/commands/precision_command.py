@@ -30,10 +30,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="precision of scores, such as bfloat16; repeatable",
     )  # fmt: skip
     command.add_argument(
-        "--alpha", type=float, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
+        "--alpha", type=options.real, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
     )
     command.add_argument(
-        "--kept", type=float, default=0.99, metavar="S",
+        "--kept", type=options.real, default=0.99, metavar="S",
         help="share of a run's mean that must be kept, in the one-sided test (%(default)s)",
     )  # fmt: skip
     options.add_baseline(command, "all with each other")

@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tieaware.checks.arguments import shown, unexpected
+from tieaware.commands import options
 from tieaware.errors import InputError
 from tieaware.inputs.files import source_name
 from tieaware.runtime.progress import stage
@@ -87,7 +88,7 @@ def add_weighting(command: argparse.ArgumentParser) -> None:
         "--weighting", default="lnc.ltc", metavar="W",
         help="weights of terms, such as bm25; the end of this help lists all (%(default)s)",
     )  # fmt: skip
-    command.add_argument("-k", type=int, default=1000, help="number of documents to find (%(default)s)")
+    command.add_argument("-k", type=options.whole, default=1000, help="number of documents to find (%(default)s)")
     command.add_argument(
         "--list-methods", action=_ListMethods, nargs=0, help="list all search methods with their parameters, and exit"
     )

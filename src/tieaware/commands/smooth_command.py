@@ -13,7 +13,7 @@ from tieaware.commands import options
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS, SMOOTHING_MEASURES
 from tieaware.errors import InputError
 from tieaware.inputs.files import ByteStream
-from tieaware.inputs.text import Lines, number_in
+from tieaware.inputs.text import Lines, number_in, whole_in
 from tieaware.results import Results
 
 
@@ -32,25 +32,28 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_values(command)
     options.add_measures(command, SMOOTHING_MEASURES, "the measure, such as nDCG@10")
     command.add_argument(
-        "--alpha", action="append", type=float, metavar="A", help="weight of the measured scores; repeatable "
+        "--alpha", action="append", type=options.real, metavar="A", help="weight of the measured scores; repeatable "
         f"(default: {', '.join(f'{alpha:g}' for alpha in SMOOTHING_ALPHAS)})",
     )  # fmt: skip
-    command.add_argument("--sweep", type=int, metavar="N", help="try N weights instead, evenly spaced from 0 to 1")
-    command.add_argument("--repeats", type=int, metavar="N", help="number of random splits (10,000)")
+    command.add_argument(
+        "--sweep", type=options.whole, metavar="N", help="try N weights instead, evenly spaced from 0 to 1"
+    )
+    command.add_argument("--repeats", type=options.whole, metavar="N", help="number of random splits (10,000)")
     command.add_argument(
         "--topics", type=_sizes, metavar="N[,N,N]",
         help="number of topics in a set, or in the first, second and third set "
         f"(default: {LARGEST_SET}, or a third of all topics if that is less)",
     )  # fmt: skip
     command.add_argument(
-        "--share", type=float, metavar="S", help="share of the systems with earlier scores from the first set (0.5)"
-    )
+        "--share", type=options.real, metavar="S",
+        help="share of the systems with earlier scores from the first set (0.5)",
+    )  # fmt: skip
     command.add_argument(
         "--priors", metavar="FILE",
         help="use your own earlier scores instead of random sets: a CSV file with the name and the earlier mean of a "
         "system in each line, or results that Results.save wrote (.npz, .parquet). Prints the smoothed scores",
     )  # fmt: skip
-    command.add_argument("--seed", type=int, metavar="N", help="random seed of the splits (0)")
+    command.add_argument("--seed", type=options.whole, metavar="N", help="random seed of the splits (0)")
     options.add_consistent_only(command)
     options.add_threads(command)
     options.add_output(command)
@@ -89,7 +92,7 @@ def _given(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _sizes(text: str) -> int | list[int]:
     """Read one size of a set of topics, or several that are separated by commas."""
-    sizes = [int(size) for size in text.split(",")]
+    sizes = [whole_in(size.strip()) for size in text.split(",")]
     return sizes[0] if len(sizes) == 1 else sizes
 
 

@@ -22,7 +22,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     options.add_measures(command, TIE_MEASURES)
     command.add_argument(
-        "-k", "--cutoff", action="append", type=int, metavar="K",
+        "-k", "--cutoff", action="append", type=options.whole, metavar="K",
         help="count the ties within the first K ranks, and across rank K; repeatable "
         f"(default: {', '.join(map(str, TIE_CUTOFFS))})",
     )  # fmt: skip

@@ -34,7 +34,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "-J", "--Judged_docs_only", action="store_true", help="remove unjudged documents from the run first"
     )
     command.add_argument(
-        "-l", "--level_for_rel", dest="rel", type=int, default=1, metavar="N",
+        "-l", "--level_for_rel", dest="rel", type=options.whole, default=1, metavar="N",
         help="smallest relevant label (%(default)s)",
     )  # fmt: skip
     command.add_argument(
@@ -42,7 +42,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="use only the first N documents of each query",
     )  # fmt: skip
     command.add_argument(
-        "-N", "--Number_docs_in_coll", type=int, default=0, metavar="N",
+        "-N", "--Number_docs_in_coll", type=options.whole, default=0, metavar="N",
         help="number of documents in the collection, for the measure utility",
     )  # fmt: skip
     command.add_argument(
@@ -62,9 +62,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
+    if (number := options.whole(text)) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {shown(text)}")
-    return int(text)
+    return number
 
 
 def _run(arguments: argparse.Namespace) -> str:

@@ -23,7 +23,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--rho", action="append", metavar="R",
         help=f"factor by which the bands grow; repeatable (default: {RHOS[1]} … {RHOS[-1]})",
     )  # fmt: skip
-    command.add_argument("--depth", type=int, default=1000, metavar="N", help="number of ranks (%(default)s)")
+    command.add_argument("--depth", type=options.whole, default=1000, metavar="N", help="number of ranks (%(default)s)")
     command.add_argument("--gain", action="store_true", help="print the largest gains as well as the largest losses")
     command.add_argument("--format", choices=FORMATS, default="text", help="output format (%(default)s)")
     command.set_defaults(run=_run)

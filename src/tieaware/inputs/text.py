@@ -23,7 +23,8 @@ from tieaware.lists.identifiers import quoted
 # Some editors begin a UTF-8 file with these bytes.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BUFFER = 1 << 18
-_MOST_DIGITS = 18
+# Python converts no longer texts to integers if PYTHONINTMAXSTRDIGITS has its smallest value.
+_MOST_DIGITS = 640
 _MOST_SHOWN = 40
 
 
@@ -124,7 +125,7 @@ def whole_in(text: str) -> int:
     Raises
     ------
     ValueError
-        The text is no whole number, or has more than 18 digits. The message is the text.
+        The text is no whole number, or has more than 640 digits. The message is the text.
     """
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS):

@@ -16,6 +16,7 @@ import numpy as np
 from tieaware.checks.arguments import did_you_mean, flag, one_of, shown, threshold, unexpected
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run, match
+from tieaware.inputs.text import label_in, number_in
 from tieaware.lists.query_lists import Lists
 from tieaware.output.tables import counted
 from tieaware.ties import RULES, TieRuleName
@@ -66,7 +67,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     for number, line in enumerate(f_run, start=1):
         query, _, document, _, score, _ = _fields(line, number, "query Q0 document rank score tag")
         _check_new(document, run.setdefault(query, {}), number)
-        run[query][document] = _converted(float, score, number)
+        run[query][document] = _converted(number_in, score, number)
     return run
 
 
@@ -97,16 +98,8 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
     for number, line in enumerate(f_qrel, start=1):
         query, _, document, label = _fields(line, number, "query iteration document label")
         _check_new(document, qrel.setdefault(query, {}), number)
-        qrel[query][document] = _converted(_label, label, number)
+        qrel[query][document] = _converted(label_in, label, number)
     return qrel
-
-
-def _label(text: str) -> float:
-    """Convert the text of a label to an int if it is written as one, otherwise to a float."""
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
 
 
 def _fields(line: str, number: int, names: str) -> list[str]:
@@ -124,8 +117,8 @@ def _check_new(document: str, documents: Mapping[str, object], number: int) -> N
 def _converted(kind: Any, text: str, number: int) -> Any:
     try:
         return kind(text)
-    except ValueError:
-        raise unexpected(f"line {number}", "a number", repr(text)) from None
+    except ValueError as error:
+        raise unexpected(f"line {number}", "a number", f"{error}") from None
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:

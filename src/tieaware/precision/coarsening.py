@@ -162,7 +162,7 @@ def notations() -> str:
 
 def whole_number_for(precision: type[Precision], number: str | None) -> int:
     """Return the text after the colon of a notation as an int; raise InputError if it is not a whole number."""
-    if number is None or not number.isdecimal() or len(number) > _MOST_DIGITS:
+    if number is None or not (number.isascii() and number.isdecimal()) or len(number) > _MOST_DIGITS:
         raise InputError("precision", f"{precision.names[0]} needs a whole number, as in {precision.example}")
     return int(number)
 

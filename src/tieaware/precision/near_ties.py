@@ -11,6 +11,7 @@ import numpy as np
 from tieaware.checks.arguments import number as checked_number
 from tieaware.checks.arrays import Offsets, Scores
 from tieaware.errors import InputError
+from tieaware.kernels import _trec
 from tieaware.precision.coarsening import Precision
 
 
@@ -68,8 +69,8 @@ class Gap(Precision):
         try:
             if len(written) > 2:
                 raise ValueError
-            tolerances = [float(each) for each in written]
-        except ValueError:
+            tolerances = [_trec.number(each) for each in written]
+        except (ValueError, ArithmeticError):
             problem = "gap needs one or two tolerances, as in gap:1e-6 or gap:1e-6,1e-4"
             raise InputError("precision", problem) from None
         return cls(*tolerances)

@@ -416,7 +416,7 @@ def weighting_of(name: str) -> Weighting:
     kind, _, rest = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind == "impact":
         bits, _, of = rest.partition(":")
-        if bits.isdecimal() and not of.startswith("impact"):
+        if bits.isascii() and bits.isdecimal() and len(bits) < 10 and not of.startswith("impact"):
             return _impacts(int(bits), weighting_of(of or "bm25"))
     is_smart = _SMART.fullmatch(kind) is not None
     if is_smart or kind in _FAMILIES:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import whole_number
+from tieaware.checks.arguments import whole_number, whole_numbers
 from tieaware.checks.arrays import as_array
 from tieaware.checks.rounding import merged
 from tieaware.errors import InputError
@@ -125,8 +125,8 @@ def letters(found: Sequence[Sequence[int]], n_systems: int) -> list[str]:
     separator = "," if len(found) > 26 else ""
     shared: list[list[str]] = [[] for _ in range(n)]
     for i, members in enumerate(found):
-        for system in dict.fromkeys(members):
-            shared[whole_number(f"found[{i}]", system, 0, n - 1)].append(_letter(i))
+        for system in dict.fromkeys(whole_numbers(f"found[{i}]", members, 0, n - 1)):
+            shared[system].append(_letter(i))
     return [separator.join(each) for each in shared]
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tieaware.checks.arguments import did_you_mean
 from tieaware.errors import InputError
+from tieaware.inputs.text import number_in
 
 _RANKS = "5,10,15,20,30,100,200,500,1000"
 _RECALLS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"
@@ -142,7 +143,7 @@ class Request(NamedTuple):
     def numbers(self) -> list[float]:
         """Return the parameters as numbers, in the order in which they are written."""
         try:
-            numbers = [float(number) for number in self.parameters.split(",")]
+            numbers = [number_in(number) for number in self.parameters.split(",")]
         except ValueError:
             numbers = []
         if not numbers or not all(abs(number) < _LIMIT for number in numbers):
@@ -155,7 +156,7 @@ class Request(NamedTuple):
             return {}
         try:
             named = [pair.split("=") for pair in self.parameters.split(",")]
-            pairs = {name: float(value) for name, value in named}
+            pairs = {name: number_in(value) for name, value in named}
         except ValueError:
             pairs = {"": math.nan}
         if not all(abs(value) < _LIMIT for value in pairs.values()):

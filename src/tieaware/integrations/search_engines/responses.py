@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tieaware.checks.arguments import shown
+from tieaware.checks.arguments import sequence, shown
 from tieaware.errors import InputError
 from tieaware.inputs import Run
 from tieaware.inputs.files import Path
@@ -87,10 +87,12 @@ def _of_rank_eval(response: Value) -> Iterator[tuple[str, Value]]:
 
 def _responses(results: Value) -> Iterator[Value]:
     """Yield the responses to single queries."""
-    if isinstance(results.value, list):
-        for each in results.elements():
-            yield from _responses(each)
-    elif results.child("responses") is not None:
+    for each in results.elements() if isinstance(results.value, list) else (results,):
+        yield from _responses_in(each)
+
+
+def _responses_in(results: Value) -> Iterator[Value]:
+    if results.child("responses") is not None:
         yield from results["responses"].elements()
     elif any(results.child(key) is not None for key in _KEYS):
         yield results
@@ -101,7 +103,8 @@ def _responses(results: Value) -> Iterator[Value]:
 
 def _named(responses: list[Value], queries: Any) -> list[tuple[str | int, Value]]:
     """Return the responses with their queries."""
-    names = [queries] if isinstance(queries, str) else list(queries or ())
+    given = () if queries is None else (queries,) if isinstance(queries, str) else sequence("queries", queries, "names")
+    names = [Value(name, f"queries[{i}]").identifier() for i, name in enumerate(given)]
     if len(names) != len(responses):
         problem = f"must name the query of each response: there are {len(responses)} responses and {len(names)} names"
         raise InputError("queries", problem)
@@ -153,5 +156,5 @@ def _vespa_hits(root: Value) -> Iterator[tuple[Value, Value]]:
     children = root.child("children")
     for hit in children.elements() if children is not None else ():
         identifier = hit.child("id")
-        if identifier is None or not str(identifier.value).startswith("group:"):
+        if identifier is None or not (isinstance(identifier.value, str) and identifier.value.startswith("group:")):
             yield hit, hit["relevance"]
