@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-INTEGER = re.compile(rb"[+-]?[0-9]+")
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INFINITE = (b"inf", b"infinity")
 
@@ -59,11 +58,16 @@ def number(text: bytes) -> float | None:
         return float(text)
     if not NUMBER.fullmatch(text):
         return None
-    value = float(text)
-    if INTEGER.fullmatch(text) and (len(text) > 400 or abs(value) == float("inf") or int(text) != int(value)):
-        # float64 cannot represent this whole number.
+    value = abs(float(text))
+    digits = text.lower().partition(b"e")[0].strip(b"+-0.")
+    if value == float("inf") or (value == 0 and digits):
+        # float64 cannot represent this number.
         return None
-    return value
+    whole, _, decimals = text.lstrip(b"+-0").partition(b".")
+    if value >= 2**53 and whole.isdigit() and not decimals.strip(b"0") and int(whole) != int(value):
+        # float64 would round this whole number.
+        return None
+    return float(text)
 
 
 def label(text: bytes) -> float | None:

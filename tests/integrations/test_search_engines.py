@@ -328,3 +328,66 @@ def refusal(read, value):
     except InputError as error:
         return str(error)
     return ""
+
+
+def nested(value, key=None, depth=100_000):
+    for _ in range(depth):
+        value = [value] if key is None else {key: value}
+    return value
+
+
+def containing_itself(key):
+    hits, document = [], {}
+    hits.append(hits if key is None else {key: hits})
+    document[key] = document
+    return [hits, document]
+
+
+KEYS = (None, "hits", "responses", "root", "rank_eval", "details", "requests", "judgmentRatings", "queries", "children")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_parsed_json_may_be_nested_deeply_or_contain_itself(key):
+    """It is an error of one line, or is read as far as its keys have a meaning."""
+    for value in (nested([], key), *containing_itself(key)):
+        hits = {"hits": {"hits": value}}
+        for source in (value, [value], {"hits": value}, hits, {"root": {"children": [{"id": value}]}}):
+            for read in (lambda source: read_results(source, ["q"]), read_judgments):
+                try:
+                    assert not read(source).to_dict().get("q")
+                except InputError as error:
+                    assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "value", [nested([]), containing_itself(None)[0], nested({}, "hits"), containing_itself("q")[1]]
+)
+def test_values_that_are_nested_deeply_are_refused_everywhere(value):
+    for call in (
+        lambda: tieaware.evaluate(value, {"q": {"d": 1.0}}, "RR"),
+        lambda: tieaware.evaluate({"q": {"d": 1}}, value, "RR"),
+        lambda: tieaware.Qrels.from_dict({"q": value}),
+        lambda: tieaware.Run.from_dict({"q": {"d": value}}),
+        lambda: tieaware.Run.from_columns(value, value, value),
+        lambda: tieaware.Evaluator(value, "RR"),
+        lambda: tieaware.Evaluator([1, 0], "RR")(value),
+        lambda: tieaware.Evaluator([1, 0], "RR")([value, np.ma.array([1.0])]),
+    ):
+        with pytest.raises(InputError) as raised:
+            call()
+        assert "\n" not in str(raised.value)
+
+
+def test_a_score_that_float64_would_round_is_located():
+    hits = [{"_id": "a", "_score": 2**53}, {"_id": "b", "_score": 2**53 + 1}]
+    with pytest.raises(InputError) as raised:
+        read_results({"hits": {"hits": hits}}, "q")
+    expected = "a number that float64 represents exactly, found 9007199254740993"
+    assert str(raised.value) == f"source: hits.hits[1]._score: expected {expected}"
+
+
+def test_names_of_queries_are_identifiers():
+    with pytest.raises(InputError, match=r"^queries\[1\]: expected text or an integer, found \['b'\]$"):
+        read_results([{"hits": {"hits": []}}] * 2, ["a", ["b"]])
+    with pytest.raises(InputError, match=r"^queries: expected a sequence of names, found 5$"):
+        read_results({"hits": {"hits": []}}, 5)

@@ -77,7 +77,10 @@ def test_the_notation_has_one_tolerance_or_two(notation, gap):
     assert parse_precision(str(gap)) == gap
 
 
-@pytest.mark.parametrize("notation", ["gap", "gap:", "gap:x", "gap:1,", "gap:,1", "gap:1,2,3", "gap:1;2"])
+@pytest.mark.parametrize(
+    "notation",
+    ["gap", "gap:", "gap:x", "gap:1,", "gap:,1", "gap:1,2,3", "gap:1;2", "gap:1_0", "gap:\u0661", "gap:1e999"],
+)
 def test_a_notation_without_tolerances_is_an_error(notation):
     with pytest.raises(InputError, match=r"^precision: gap needs one or two tolerances, as in gap:1e-6 or gap:1e-6,1"):
         parse_precision(notation)

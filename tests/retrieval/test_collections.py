@@ -189,3 +189,28 @@ def test_real_collections(data, folder, files, format, counts):
     assert (len(found), len(topics), len(qrels)) == counts
     assert set(qrels.queries.to_list()) <= set(topics)
     assert set(qrels.documents.to_list()) <= {name for name, _ in found}
+
+
+@pytest.mark.parametrize("opening", ["<DOCNO>", "<DOCNO>" + "<DOCNO" * 1000, "<DOC><DOCNO>" * 1000])
+def test_a_name_without_an_end_is_an_error_soon(opening):
+    text = b"<DOC>" + opening.encode() + b" " * 100_000 + b"</DOC>"
+    with pytest.raises(InputError, match=r"^<file>:1: the document that ends here has no <DOCNO>$"):
+        documents(text, "trec")
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("&#65;&#0066;&#x43;&amp;", "ABC&"),
+        ("&#" + "9" * 5000 + ";", "\ufffd"),
+        ("&#" + "0" * 5000 + "65;", "A"),
+        ("&#" + "0" * 5000 + ";", "\ufffd"),
+        ("&#1114112;&#x" + "f" * 5000 + ";", "\ufffd\ufffd"),
+        ("&#;&#x;", "&#;&#x;"),
+    ],
+)
+def test_references_of_any_length_are_characters(written, text):
+    content = f"<DOC><DOCNO>d1</DOCNO>{written}</DOC>".encode()
+    assert documents(content, "trec") == [("d1", text)]
+    topic = f"<top><num>1</num><title>{written}</title></top>".encode()
+    assert read_topics(io.BytesIO(topic)) == {"1": text}

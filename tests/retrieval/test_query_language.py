@@ -267,3 +267,33 @@ def test_costs_are_those_of_all_searches(index):
     # The first search, for one document, finds d1, which contains the excluded word; the second finds all documents.
     query = parse_query(index, "flow boundary NOT layer")
     assert AtLeast(weighting="nnc.nnc").counted(index, {"q": query}, k=1)[1].postings.tolist() == [7 * 2]
+
+
+def test_phrases_of_any_length_end():
+    """Repeated words, and words that nearly match everywhere, take time in proportion to the text and the phrase."""
+    n = 100_000
+    texts = {"a": "a " * (2 * n), "ab": "a b " * n, "b": "a " * (n - 1) + "b", "short": "b a"}
+    index = Index.build(texts.items(), analyzer=str.split)
+
+    def found(phrase: str) -> list[str]:
+        documents = parse_query(index, f'"{phrase}"').documents
+        assert documents is not None
+        return [list(texts)[document] for document in documents.tolist()]
+
+    assert found("a " * n) == ["a"]
+    assert found("a b " * (n // 2)) == ["ab"]
+    assert found("a " * (n - 1) + "b") == ["b"]
+    assert found("a " * n + "b") == []
+    assert found("b a") == ["ab", "short"]
+    assert found("a " * (3 * n)) == []
+    query = parse_query(index, " AND ".join(['"a b"'] * 5000) + " " * n)
+    assert query.documents is not None
+    assert query.documents.tolist() == [1, 2]
+
+
+def test_words_of_a_phrase_stand_side_by_side_in_one_document():
+    index = Index.build([("d1", "c a"), ("d2", "b c"), ("d3", "a c b"), ("d4", "c c a b")], analyzer=str.split)
+    for phrase, documents in (("a b", [3]), ("c a", [0, 3]), ("a c b", [2]), ("c c", [3]), ("b b", [])):
+        found = parse_query(index, f'"{phrase}"').documents
+        assert found is not None
+        assert found.tolist() == documents

@@ -54,3 +54,17 @@ def test_bad_input():
     with pytest.raises(InputError, match=r"^means: expected finite numbers, found nan"):
         groups(np.zeros((1, 1), dtype=bool), [np.nan])
     assert groups(np.zeros((0, 0), dtype=bool), []) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "n", "message"),
+    [
+        ([(0, 1)], 2**31, "n_systems: expected a whole number from 0 to 1,000,000, found 2147483648"),
+        ([(0, 1)], 1.5, "n_systems: expected a whole number"),
+        ([(0,), (0, 3)], 3, r"found\[1\]\[1\]: expected a whole number from 0 to 2, found 3"),
+        ([(0,), 1], 3, r"found\[1\]: expected a sequence of whole numbers, found 1"),
+    ],
+)
+def test_unusable_groups_are_refused(found, n, message):
+    with pytest.raises(InputError, match=f"^{message}"):
+        letters(found, n)
