@@ -1,5 +1,6 @@
 """Judgments and results of search engines: every form, Elasticsearch's own values, and errors with file and path."""
 
+import contextlib
 import gzip
 import io
 import json
@@ -353,10 +354,9 @@ def test_parsed_json_may_be_nested_deeply_or_contain_itself(key):
         hits = {"hits": {"hits": value}}
         for source in (value, [value], {"hits": value}, hits, {"root": {"children": [{"id": value}]}}):
             for read in (lambda source: read_results(source, ["q"]), read_judgments):
-                try:
+                # Another exception, such as RecursionError, fails the test.
+                with contextlib.suppress(InputError):
                     assert not read(source).to_dict().get("q")
-                except InputError as error:
-                    assert "\n" not in str(error)
 
 
 @pytest.mark.parametrize(
