@@ -137,8 +137,9 @@ def test_errors_for_paths_of_bytes_have_a_message(tmp_path):
         path = folder + b"/results." + suffix
         for call in (Results.load, results.save):
             assert message_of(call, path).startswith(os.fsdecode(path))
-    for call, problem in ((results.means().to_csv, "No such file or directory"), (read_matrix, "there is no such file")):
-        assert message_of(call, folder + b"/table.csv").endswith(f"missing/table.csv: {problem}")
+    path = folder + b"/table.csv"
+    assert message_of(results.means().to_csv, path).endswith("missing/table.csv: No such file or directory")
+    assert message_of(read_matrix, path).endswith("missing/table.csv: there is no such file")
 
 
 def test_results_are_saved_to_a_path_of_bytes(tmp_path):

@@ -1,5 +1,6 @@
 """Text of files: every reader has the same rules for lines, byte order marks, numbers and keys of JSON."""
 
+import argparse
 import io
 import json
 import re
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tieaware import InputError, Qrels, Run, read_qrels, read_run
+from tieaware.commands import options
 from tieaware.commands.retrieval_options import _stop_words
 from tieaware.commands.smooth_command import _read_priors
 from tieaware.inputs import text
@@ -17,9 +19,11 @@ from tieaware.inputs.files import ByteStream
 from tieaware.inputs.matrix import read_matrix
 from tieaware.inputs.ranks import read_ranks
 from tieaware.inputs.text import Lines, json_in, label_in, number_in, whole_in
-from tieaware.integrations import elliot, search_engines
+from tieaware.integrations import elliot, pytrec_eval, search_engines
 from tieaware.kernels._trec import LONGEST_LINE
-from tieaware.retrieval import read_documents, read_judgments, read_quality, read_topics
+from tieaware.measures import parse_measure
+from tieaware.precision import parse_precision
+from tieaware.retrieval import Exact, read_documents, read_judgments, read_quality, read_topics
 
 # Characters at which str.splitlines divides a text, although they end no line of a file. Those before \x85 are white
 # space for TREC's fields, as in C; the others are not.
@@ -237,6 +241,27 @@ def test_every_reader_reads_numbers(place, written, tmp_path):
         assert result.scores.tolist() == [float(written)]
     elif isinstance(result, Qrels) and place != "test data":
         assert result.labels.tolist() == [float(written)]
+
+
+@pytest.mark.parametrize("written", ["1_0", "\u0661", "1e400"])
+def test_numbers_in_options_and_notations_have_the_same_rule(written):
+    for call in (
+        lambda: parse_measure(f"AP(rel={written})"),
+        lambda: parse_measure(f"nDCG(gains={{1: {written}}})"),
+        lambda: parse_measure(f"P@{written}"),
+        lambda: parse_precision(f"gap:{written}"),
+        lambda: parse_precision(f"decimals:{written}"),
+        lambda: parse_precision(f"bands:{written}"),
+        lambda: Exact(weighting=f"bm25:k1={written}"),
+        lambda: Exact(weighting=f"impact:{written}"),
+        lambda: pytrec_eval.parse_run([f"q Q0 a 1 {written} t"]),
+        lambda: pytrec_eval.parse_qrel([f"q 0 a {written}"]),
+    ):
+        with pytest.raises(InputError):
+            call()
+    for convert in (options.whole, options.real, options.label):
+        with pytest.raises(argparse.ArgumentTypeError, match="found"):
+            convert(written)
 
 
 # ---- JSON -----------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 from tieaware.checks.arguments import shown
 from tieaware.checks.arrays import Integers, Labels, Place, Values, as_flat, as_numpy
 from tieaware.errors import InputError
+from tieaware.inputs.text import number_in
 from tieaware.kernels import _identifiers
 from tieaware.lists.grades import Missing, whole_or_real
 from tieaware.lists.identifiers import Identifiers, quoted
@@ -200,7 +201,8 @@ def _weights(judged: SubtopicLists, weights: Mapping[Any, Mapping[Any, float]]) 
             if str(subtopic) not in given:
                 raise InputError(where, "is missing; give a weight, or 0, for each subtopic")
             try:
-                weight = float(given[str(subtopic)])
+                weight = given[str(subtopic)]
+                weight = number_in(weight) if isinstance(weight, str) else float(weight)
             except (TypeError, ValueError):
                 raise InputError(where, f"must be a number, not {shown(given[str(subtopic)])}") from None
             if not 0.0 <= weight < np.inf:

@@ -40,6 +40,7 @@ _ONE_OF_SEVERAL = re.compile(r"(?:\([^)]*\)?|[^ ,(]| (?=[@(])|(?<=@) )+")
 _WITH_CUTOFF = re.compile(r"(.*@ ?|\w+?[._])\d+(\.\d+)?")
 _FURTHER_CUTOFF = re.compile(r"\d+(\.\d+)?")
 _IN_BRACKETS = re.compile(r"\([^)]*\)?")
+_UNDERSCORE = re.compile(r"^[^'\"]*?[0-9]_[0-9]")
 
 Parsed = TypeVar("Parsed")
 
@@ -380,7 +381,8 @@ def _parameters(text: str, parameters: str) -> dict[str, Any]:
         if name in parsed:
             raise InputError(f"measure {text!r}", f"parameter {name!r} is given twice")
         try:
-            parsed[name] = ast.literal_eval(value)
+            # Python reads 1_0 as 10, which no other reader of numbers does.
+            parsed[name] = value if _UNDERSCORE.search(value) else ast.literal_eval(value)
         except (ValueError, SyntaxError):
             # A word without quotation marks, as in dcg=exp-log2.
             parsed[name] = value

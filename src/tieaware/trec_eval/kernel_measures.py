@@ -54,7 +54,8 @@ _ANY_PATIENCE = {"p": Number(PATIENCE, -1e15, 1e15, "how likely the user goes on
 
 def gains_text(pairs: dict[str, float]) -> str:
     """Return gains by label, such as {"1": 3.0}, as the text "1=3.0"; leave out names that are not labels."""
-    labels = {name: gain for name, gain in pairs.items() if name.isdecimal() and len(name) <= _LONGEST_LABEL}
+    names = [name for name in pairs if name.isascii() and name.isdecimal() and len(name) <= _LONGEST_LABEL]
+    labels = {name: pairs[name] for name in names}
     return ",".join(f"{int(label)}={gain!r}" for label, gain in labels.items())
 
 
