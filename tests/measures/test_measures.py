@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tieaware
-from tieaware import AP, AUC, RBP, InputError, IPrec, Measure, P, Q, SetF, nDCG, parse_measure
+from tieaware import AP, AUC, RBP, F, InputError, IPrec, Measure, P, Q, nDCG, parse_measure
 from tieaware.measures import DEFINITIONS
 from tieaware.measures.parameters import Gains, Number, Threshold, WholeNumber, Word
 from tieaware.measures.registry import FAMILIES
@@ -89,7 +89,7 @@ def test_equal_measures_are_written_alike():
     assert str(RBP(p=np.float64(0.85))) == "RBP(p=0.85)"
     assert str(P(judged_only=np.bool_(True))) == "P(judged_only=True)"
     assert Q(beta=2) == Q(beta=2.0)
-    assert str(SetF(beta=1)) == "SetF"
+    assert str(F(beta=1)) == "F"
     assert IPrec @ 0 == IPrec @ 0.0
 
 

@@ -180,9 +180,8 @@ def value(measure: Measure, order: Sequence[float], judged: Sequence[float]) -> 
         precision, recall = Fraction(len(ranks), len(order)), Fraction(len(ranks), n_relevant)
         if name == "SetP":
             return Fraction(len(ranks), min(len(order), n_relevant)) if measure["relative"] else precision
-        beta = Fraction(measure.parameters.get("beta", 1.0))
-        weighted = (1 + beta) * precision * recall / (recall + beta * precision)
-        return {"SetR": recall, "SetF": weighted, "SetAP": precision * recall}[name]
+        harmonic = 2 * precision * recall / (precision + recall)
+        return {"SetR": recall, "SetF": harmonic, "SetAP": precision * recall}[name]
     depth = len(order) if k is None else k
     if name == "P":
         return Fraction(len(ranks), depth)

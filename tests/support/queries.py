@@ -60,7 +60,7 @@ MEASURES: tuple[str, ...] = (
     "O(gains={0: 0, 1: 0.1, 2: 0.2, 3: 0.7, 4: 0.9})", "O(judged_only=True)@2",
     "Judged", "Judged@1", "Judged@3", "Judged@10", "Judged(pool=True)", "Judged(pool=True)@3",
     "RBPResidual", "RBPResidual(p=0.5)",
-    "SetP", "SetP(relative=True)", "SetP(rel=2)", "SetP(judged_only=True)", "SetR", "SetF", "SetF(beta=2.5,rel=2)",
+    "SetP", "SetP(relative=True)", "SetP(rel=2)", "SetP(judged_only=True)", "SetR", "SetF", "SetF(rel=2)",
     "SetAP", "GMAP", "GMAP(rel=2)",
     "P(judged_only=True)", "P(judged_only=True)@3", "R(judged_only=True)@2", "F1(judged_only=True)@2",
     "AP(judged_only=True)", "AP(rel=2,judged_only=True)@3", "RR(judged_only=True)", "RR(rel=2,judged_only=True)@2",

@@ -232,8 +232,8 @@ def test_the_mean_lies_between_the_extremes_on_runs(collection):
 
 @pytest.mark.parametrize("beta", [0.5, 3.0])
 def test_weights_of_set_f(collection, beta):
-    """The formula of trec_eval's set_F contains beta where the usual F measure contains beta squared."""
+    """The formula of trec_eval's set_F contains beta where the textbook's F contains beta squared."""
     qrels, scores = read_qrels(collection.qrels), read_scores(collection.runs[0])
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {f"set_F.{beta}"}).evaluate(scores)
-    result = tieaware.evaluate(qrels, scores, [f"SetF(beta={beta})"], queries="both")
+    result = tieaware.evaluate(qrels, scores, [f"F(beta={beta**0.5})"], queries="both")
     assert_same(result, {query: list(values.values()) for query, values in theirs.items()})

@@ -6,6 +6,7 @@ that tieaware does not have are still computed by the other providers.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -192,6 +193,9 @@ def as_measure(value: Any) -> Measure | None:
         raise InputError(f"measure {value}", problem)
     if name == "NumRet" and "rel" in parameters:
         name = "NumRelRet"
+    if name == "SetF" and "beta" in parameters:
+        # As in trec_eval, their beta is not squared.
+        name, parameters["beta"] = "F", math.sqrt(max(parameters["beta"], 0.0))
     if name == "Accuracy":
         # The text "Accuracy" is another measure, the share of documents that are classified correctly.
         name = "AUC"

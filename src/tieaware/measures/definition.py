@@ -6,6 +6,7 @@ the parameters, such as AP(rel=2)@100.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -297,6 +298,10 @@ class Measure(Notation):
                     known = "write dcg='exp-log2' for exponential gains"
                 if name == "rel" and is_integer(value) and settings.keys() & {"dcg", "max_rel"}:
                     known = f"labels are grades here: pass 1 for labels of at least {value} and 0 for the others"
+                if (definition.name, name) == ("SetF", "beta") and isinstance(value, int | float) and 0 < value < 1e18:
+                    # Versions up to 0.3 had this parameter, and did not square it.
+                    rest = "".join(f", {each}={other!r}" for each, other in parameters.items() if each != name)
+                    known = f"write F(beta={math.sqrt(value)!r}{rest}), in which beta is squared"
                 raise InputError(definition.name, f"unknown parameter {name!r}; {known}")
             try:
                 settings[name] = definition.parameters[name].checked(name, value)

@@ -47,7 +47,6 @@ from tieaware.measures.formulas import (
     by_retrieved_or_total,
     by_retrieved_times_total,
     by_total,
-    by_weighted_mean,
     discounted_slots,
     every_query,
     gainful_documents,
@@ -76,7 +75,6 @@ _PATIENCE: Parameters = {
     "p": Number(0.8, 0.0, 1.0, "the probability that the user goes on to the next document", ends=False)
 }
 _WEIGHT_OF_GAINS: Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of gains against ranks", ends=False)}
-_WEIGHT_OF_RECALL: Parameters = {"beta": Number(1.0, 0.0, 1e9, "the weight of recall against precision", ends=False)}
 _BETA: Parameters = {
     "beta": Number(1.0, 0.0, 1e9, "how many times as important recall is as precision", ends=False)
 }
@@ -276,9 +274,9 @@ SetR: Measure = register(Definition(
     parameters=BINARY, has_cutoff=False, trec_name="set_recall",
 ))
 SetF: Measure = register(Definition(
-    name="SetF", title="weighted harmonic mean of SetP and SetR",
-    kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_weighted_mean,
-    parameters={**_WEIGHT_OF_RECALL, **BINARY}, has_cutoff=False, trec_name="set_F",
+    name="SetF", title="harmonic mean of SetP and SetR",
+    kernel="hits", weighting=RELEVANCE, total=relevant_documents, norm=by_mean_of_depth_and_total,
+    parameters=BINARY, has_cutoff=False, trec_name="set_F",
 ))
 SetAP: Measure = register(Definition(
     name="SetAP", title="SetP times SetR",

@@ -289,12 +289,6 @@ def by_retrieved_or_total(measure: Measure, total: Values, retrieved: Integers) 
     return np.maximum(np.minimum(retrieved, total) if measure["relative"] else retrieved, 1.0)
 
 
-def by_weighted_mean(measure: Measure, total: Values, retrieved: Integers) -> Values:
-    """Return (retrieved + beta N) / (1 + beta). Hits divided by this number are the weighted harmonic mean."""
-    beta = float(measure["beta"])
-    return (retrieved + beta * total) / (1.0 + beta)
-
-
 def by_retrieved_times_total(measure: Measure, total: Values, retrieved: Integers) -> Values:
     """Return retrieved · N. Squared hits divided by this number are precision times recall."""
     return np.maximum(retrieved, 1.0) * total

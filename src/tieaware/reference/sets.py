@@ -46,15 +46,10 @@ def set_recall(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     return recall(ranking, judged, None, rel)
 
 
-def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: float = 1) -> float:
-    """Return (1 + beta) P R / (R + beta P) for set precision P and set recall R, as trec_eval does.
+def set_f(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
+    """Return 2 P R / (P + R) for set precision P and set recall R.
 
-    Other parameters as for `tieaware.reference`; the value is 0 … 1.
-
-    Parameters
-    ----------
-    beta : float
-        The weight of recall against precision, above 0.
+    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -62,7 +57,7 @@ def set_f(ranking: Ranking, judged: Ranking, beta: float = 1.0, rel: float = 1) 
     0.3333333333333333
     """
     P, R = set_precision(ranking, judged, False, rel), set_recall(ranking, judged, rel)
-    return (1 + beta) * P * R / (R + beta * P) if P and R else 0.0
+    return 2 * P * R / (P + R) if P and R else 0.0
 
 
 def set_average_precision(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from tieaware.checks.arguments import number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.measures import Definition, Measure, parse_measure
-from tieaware.measures.definitions import IPrec, NumRel, NumRelRet, NumRet, P, R, SetF
+from tieaware.measures.definitions import IPrec, NumRel, NumRelRet, NumRet, P, R
 from tieaware.trec_eval import kernel_measures, own_measures
 from tieaware.trec_eval.families import PATIENCE, Request
 from tieaware.trec_eval.kernel_measures import gains_text
@@ -186,7 +187,8 @@ def _nonrelevant_retrieved(wanted: _Wanted) -> Line:
 
 
 def _set_f(wanted: _Wanted) -> Line:
-    x = float(SetF(beta=wanted.parameter[0])["beta"])
+    # trec_eval does not square this number, which F does with its beta.
+    x = number("beta of set_F", wanted.parameter[0], 0, 1e9, ends=False)
 
     def combine(hits: Values, retrieved: Values, relevant: Values) -> Values:
         # trec_eval's order of operations: another order can round the fourth digit differently.
