@@ -34,8 +34,9 @@ class Search(NamedTuple):
 
     @property
     def needed(self) -> Counter[int]:
-        """The frequency of each term in the query."""
-        return Counter(dict(zip(self.query.terms.tolist(), self.query.frequencies.tolist(), strict=True)))
+        """The frequency of each term in the query; words that the index does not have are counted at -1."""
+        numbers = {term: i for i, term in enumerate(self.index.terms)}
+        return Counter(numbers.get(word, -1) for word in self.words)
 
     def collection(self) -> Collection:
         """Return the collection in the form that the reference takes."""

@@ -42,12 +42,15 @@ class Query(NamedTuple):
         The weight of each term in an expanded query; None if the weighting determines the weights.
     documents : int32[m] or None
         The numbers of the documents that a method may find, ascending; None for all. `parse_query` makes such a filter.
+    unknown : int
+        How many words of the query are not terms of the index.
     """
 
     terms: Integers
     frequencies: Integers
     weights: Values | None = None
     documents: Numbers | None = None
+    unknown: int = 0
 
 
 class QueryTerms(NamedTuple):
@@ -337,14 +340,16 @@ class Index:
         --------
         >>> index = Index.build([("d1", "Boundary layers"), ("d2", "Layers tie")])
         >>> index.query("A layer upon the layers of a boundary, said twice")
-        Query(terms=array([0, 1]), frequencies=array([1, 2]), weights=None, documents=None)
+        Query(terms=array([0, 1]), frequencies=array([1, 2]), weights=None, documents=None, unknown=2)
         """
         terms = self._analysed(text)
         try:
-            known = [self._numbers[term] for term in terms if term in self._numbers]
+            numbers = [self._numbers.get(term, -1) for term in terms]
         except TypeError:
             raise unexpected("query", "text or a sequence of terms", shown(text)) from None
-        return Query(*np.unique(np.array(known, np.int64), return_counts=True))
+        known = [number for number in numbers if number >= 0]
+        distinct, frequencies = np.unique(np.array(known, np.int64), return_counts=True)
+        return Query(distinct, frequencies, unknown=len(numbers) - len(known))
 
     def _analysed(self, text: str | Iterable[str]) -> Iterable[str]:
         if not isinstance(text, str):

@@ -32,14 +32,14 @@ def smallest_windows(index: Index, query: str | Iterable[str] | Query, documents
     index : Index
         An index with positions.
     query : str, iterable of str, or Query
-        The query. Terms that are not in the index are left out.
+        The query. No document has a window if the index lacks one of its words.
     documents : int[n]
         Document numbers, in any order.
 
     Returns
     -------
     int32[n]
-        The widths, at least 1; 0 if the document lacks a term or the query has no terms.
+        The widths, at least 1; 0, for no window, if the document lacks a term or the query has no terms.
 
     Raises
     ------
@@ -56,6 +56,8 @@ def smallest_windows(index: Index, query: str | Iterable[str] | Query, documents
     starts_of_positions = position_starts(index)
     query = query if isinstance(query, Query) else index.query(query)
     numbers = document_numbers(index, documents)
+    if query.unknown:
+        return np.zeros(len(numbers), np.int32)
     postings, own = index.postings, query.frequencies > 0
     terms = query.terms[own]
     assert postings.positions is not None
