@@ -17,7 +17,7 @@ from tieaware.errors import InputError
 from tieaware.lines.attained import agrees, attempts, exceeds, points
 from tieaware.lines.crossings import Pencil, Runs, Steps, runs
 from tieaware.measures import Measure, parse_measure
-from tieaware.output.plots import COLOURS, Drawing, display_name
+from tieaware.output.plots import COLOURS, Drawing, check_axes, display_name
 from tieaware.output.tables import counted
 from tieaware.runtime.extras import load
 
@@ -517,24 +517,24 @@ class Line:
         high = self.bounds[1] if not len(above) else float(steps.breaks[at + above[0] - 1])
         return Plateau(low, high, level)
 
-    def plot(self, measure: str | Measure | None = None, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, measure: str | Measure | None = None) -> Axes:
         """Draw a measure along the line, with a band of its standard error, the best t and the plateau.
 
         Parameters
         ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw into; by default a new pyplot figure.
         measure : str or Measure, optional
             As for `best`.
-        ax : matplotlib axes, optional
-            The axes to draw into. By default, a new figure.
 
         Returns
         -------
-        matplotlib axes
+        matplotlib.axes.Axes
 
         Raises
         ------
         InputError
-            As for `plateau`; also if matplotlib or SciPy is not installed.
+            As for `plateau`; also if `ax` is a measure instead of axes, or matplotlib or SciPy is not installed.
 
         Examples
         --------
@@ -542,9 +542,10 @@ class Line:
         >>> evaluator = tieaware.Evaluator([[1, 0], [1, 0]], ["RR"])
         >>> line = evaluator.between([[0.0, 1.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.5]])
         >>> import matplotlib; matplotlib.use("agg")
-        >>> line.plot("RR").get_xlabel()
+        >>> line.plot(measure="RR").get_xlabel()
         't'
         """
+        check_axes(ax)
         column = column_of(self.measures, measure)
         name = display_name(str(self.measures[column]))
         best, plateau = self.best(measure), self.plateau(measure)

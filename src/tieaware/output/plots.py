@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tieaware.checks.arguments import path_text, unexpected
+from tieaware.errors import InputError
 from tieaware.runtime.atomic_files import whole_file
 from tieaware.runtime.extras import load
 
@@ -32,6 +33,8 @@ _DPI = 160.0
 
 # Names of more characters are shortened, to leave room for the plot.
 _LENGTH = 40
+
+_FIGURE_ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".eps")
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -139,6 +142,16 @@ def _image(figure: Figure, form: str) -> bytes:
 def _lean(svg: bytes) -> bytes:
     """Round the coordinates in an SVG file to hundredths of a point. It looks the same at half the size."""
     return _PATH.sub(lambda path: _DIGITS.sub(rb"\1", path[0]), svg)
+
+
+def check_axes(ax: object) -> None:
+    """Raise InputError if a measure or the path of a file was passed where `plot` takes matplotlib axes."""
+    if ax is None or hasattr(ax, "get_figure"):
+        return
+    given = os.fsdecode(ax) if isinstance(ax, os.PathLike) else str(ax)
+    is_file = given.lower().endswith(_FIGURE_ENDINGS)
+    instead = f"plot().figure.savefig({given!r})" if is_file else f"plot(measure={given!r})"
+    raise InputError("plot", f"the first argument is matplotlib axes; type {instead}")
 
 
 def style(i: int) -> dict[str, Any]:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 # The most runs and measures that repr() shows, and the most names of other measures.
 _SHOWN_RUNS, _SHOWN_MEASURES, _SHOWN_NAMES = 5, 6, 10
 # The ends of the names of figures.
-_FIGURE_ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".eps")
 # The most runs that a notebook shows.
 _SHOWN_ROWS = 60
 
@@ -425,7 +424,7 @@ class Results(Certainty):
         """
         data_frames.write_parquet(exports.as_columns(export_of(self)), path)
 
-    def plot(self, ax: Axes | None = None, measure: str | Measure | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, measure: str | Measure | None = None) -> Axes:
         """Draw the means of all runs with matplotlib, the highest at the top. Needs `tieaware[analysis]`.
 
         With a spread, a bar shows the least and the greatest mean over the orders of tied documents.
@@ -457,14 +456,12 @@ class Results(Certainty):
         >>> ax.get_xlabel(), [tick.get_text() for tick in ax.get_yticklabels()]
         ('P@1', ['bm25'])
         """
+        from tieaware.output.plots import check_axes
         from tieaware.results.means_figure import means_figure
 
         if not self.measures:
             raise InputError("plot", "the results have no measure")
-        if isinstance(ax, str | Measure | os.PathLike):
-            is_file = str(ax).lower().endswith(_FIGURE_ENDINGS)
-            instead = f"plot().figure.savefig({str(ax)!r})" if is_file else f"plot(measure={str(ax)!r})"
-            raise InputError("plot", f"the first argument is matplotlib axes; type {instead}")
+        check_axes(ax)
         place = 0 if measure is None else position_of_measure(self.measures, self.names, measure)
         return means_figure(export_of(self), place).plot(ax)
 

@@ -13,8 +13,10 @@ from tieaware.checks.arrays import Values
 from tieaware.checks.attributes import Hinted
 from tieaware.checks.rounding import merged, rounding_of, without_rounding
 from tieaware.errors import InputError
-from tieaware.output.plots import COLOURS, Drawing, display_name
+from tieaware.measures import Measure, parse_measures
+from tieaware.output.plots import COLOURS, Drawing, check_axes, display_name
 from tieaware.output.tables import Cell, Marked, Table
+from tieaware.results.lookup import position_of_measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,15 +164,15 @@ class Intervals(Hinted):
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
 
-    def plot(self, ax: Axes | None = None, measure: str | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, measure: str | Measure | None = None) -> Axes:
         """Draw the estimates of all runs with their intervals, the highest at the top. Needs `tieaware[analysis]`.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             The axes to draw into; by default a new pyplot figure.
-        measure : str, optional
-            By default the first.
+        measure : str or Measure, optional
+            One of the measures; by default the first.
 
         Returns
         -------
@@ -178,10 +180,14 @@ class Intervals(Hinted):
 
         Raises
         ------
+        InputError
+            If `ax` is a measure instead of axes.
         KeyError
             If there is no such measure.
         """
-        place = 0 if measure is None else _place(measure, self.measures, "measure")
+        check_axes(ax)
+        parsed = parse_measures(self.measures)
+        place = 0 if measure is None else position_of_measure(parsed, self.measures, measure)
         return interval_figure(self, place).plot(ax)
 
 
