@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tieaware
-from tieaware import AP, ERR, RBP, Evaluator, F, InputError, IPrec, Measure, bands, experiments, parse_measure
+from tieaware import AP, ERR, RBP, Evaluator, F, InputError, IPrec, Measure, SetF, bands, experiments, parse_measure
 from tieaware import statistics as st
 from tieaware.checks.arguments import did_you_mean, numbers, shown, whole_numbers
 from tieaware.cli import main
@@ -108,6 +108,7 @@ def test_a_measure_with_a_large_cutoff_survives_pickling_and_parsing(value):
             "undefined: expected a number from -inf to inf, found np.longdouble('1e+4000')",
         ),
         (lambda: F(beta=10**400), "beta of F: expected a number between 0 and 1e+09, found 1000000"),
+        (lambda: SetF(beta=9), "SetF: unknown parameter 'beta'; write F(beta=3.0), in which beta is squared"),
         (lambda: ERR(p=b"1"), "ERR: unknown parameter 'p'; its parameters are max_rel, judged_only"),
         (lambda: st.count_ties([1.0], [0, 1], 3), "cutoffs: must be a sequence of numbers; write cutoffs=[3]"),
         (lambda: table(["RR"], "1.5"), "rhos: expected a sequence of numbers, found '1.5'"),

@@ -250,7 +250,7 @@ PARAMETERS = {
     "RBP(phi=0.5)": "RBP: unknown parameter 'phi'; write RBP(p=0.5)",
     "Accuracy(collection_size=99)@5": "Accuracy: unknown parameter 'collection_size'; write Accuracy(docs=99)@5",
     "SetF(beta=9)": "SetF: unknown parameter 'beta'; write F(beta=3.0), in which beta is squared",
-    "SetF(rel=2, beta=0.25)": "SetF: unknown parameter 'beta'; write F(beta=0.5, rel=2), in which beta is squared",
+    "SetF(rel=2, beta=0.25)": "SetF: unknown parameter 'beta'; write F(beta=0.5), in which beta is squared",
     "SetF(beta=-1)": "SetF: unknown parameter 'beta'; its parameters are rel, judged_only",
     "SetF(2)": "measure: SetF has no cut-off; write SetF instead of 'SetF(2)'",
     "ESL(2)": "measure 'ESL(2)': '2' is not of the form parameter=value; write ESL(i=2)",

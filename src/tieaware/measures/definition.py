@@ -300,8 +300,7 @@ class Measure(Notation):
                     known = f"labels are grades here: pass 1 for labels of at least {value} and 0 for the others"
                 if (definition.name, name) == ("SetF", "beta") and isinstance(value, int | float) and 0 < value < 1e18:
                     # Versions up to 0.3 had this parameter, and did not square it.
-                    rest = "".join(f", {each}={other!r}" for each, other in parameters.items() if each != name)
-                    known = f"write F(beta={math.sqrt(value)!r}{rest}), in which beta is squared"
+                    known = f"write F(beta={math.sqrt(value)!r}), in which beta is squared"
                 raise InputError(definition.name, f"unknown parameter {name!r}; {known}")
             try:
                 settings[name] = definition.parameters[name].checked(name, value)
