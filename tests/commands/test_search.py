@@ -311,7 +311,8 @@ def test_inexact_takes_the_index_of_the_command(folder, capfd):
         time = lines[0].index("time")
         printed.append([line[:time] + line[time + 1 :] for line in lines])
     assert printed[0] == printed[1]
-    assert [line[0] for line in printed[0]] == ["method", "Exact()", "NetScore(share=1.0)", "Champions(r=5)"]
+    methods = ["Exact()", "ExactNetScore(quality_weight=1.0)", "NetScore(share=1.0)", "Champions(r=5)"]
+    assert [line[0] for line in printed[0]] == ["method", *methods]
 
 
 def test_list_methods_names_all_methods(capfd):

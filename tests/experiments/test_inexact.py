@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,13 +70,57 @@ def test_overlap_is_averaged_over_tie_orders():
 
 def test_no_method_is_cheaper_and_better_than_one_on_the_frontier(outcome):
     means = outcome.results.mean()[:, 0]
-    for i in range(len(outcome.methods)):
-        beaten = any(
-            (outcome.shares[j] <= outcome.shares[i] and means[j] > means[i])
-            or (outcome.shares[j] < outcome.shares[i] and means[j] >= means[i])
-            for j in range(len(outcome.methods))
-        )  # fmt: skip
-        assert (i in outcome.frontier()) <= (not beaten)
+    for cost, costs in (("time", outcome.times), ("postings", outcome.shares)):
+        for i in range(len(outcome.methods)):
+            beaten = any(
+                (costs[j] <= costs[i] and means[j] > means[i]) or (costs[j] < costs[i] and means[j] >= means[i])
+                for j in range(len(outcome.methods))
+            )
+            assert (i in outcome.frontier(0, cost)) <= (not beaten)
+    assert outcome.frontier() == outcome.frontier(0, "time")
+    with pytest.raises(InputError, match="cost: expected one of time, postings, found 'money'"):
+        outcome.frontier(0, "money")
+
+
+def test_methods_that_add_quality_are_compared_with_an_exact_one_that_adds_the_same(collection, index):
+    net = [retrieval.NetScore(), retrieval.NetScore(quality_weight=0.25), retrieval.HighLow(r=400)]
+    found = experiments.inexact(
+        index, collection.topics, collection.qrels, [*net, retrieval.Champions(r=400)], ["AP"], k=K
+    )
+    exact, half = "ExactNetScore(quality_weight=1.0)", "ExactNetScore(quality_weight=0.25)"
+    assert found.methods[:3] == ("Exact()", exact, half)
+    assert [found.methods[i] for i in found.baselines] == ["Exact()"] * 3 + [exact, half, exact, "Exact()"]
+    # Against exact search, which does not know the quality, they would gain or lose, and find other documents.
+    assert (found.results.values[3] != found.results.values[0]).any()
+    assert found.tests[0].difference[2:].tolist() == [0.0] * 4
+    assert found.overlap[3:6].min() == 1.0 > found.overlap[1].mean()
+    assert found.title == "4 methods of inexact retrieval against Exact(), first 20"
+    notes = " ".join(found.table().notes)
+    assert f"NetScore(share=1.0) and HighLow(r=400): compared with {exact}, which adds the same quality." in notes
+    named = found.verdict()
+    assert f", or of {exact}, 0." in named
+    assert " 0 of 4 lose significantly " in named
+    given = [retrieval.NetScore(), retrieval.ExactNetScore()]
+    assert experiments.inexact(index, collection.topics, collection.qrels, given, "AP", k=K).baselines == (0, 2, 0)
+    of_net = experiments.inexact(
+        index, collection.topics, collection.qrels, [retrieval.NetScore()], "AP", k=K, baseline=given[1]
+    )
+    assert of_net.methods == (exact, "NetScore(share=1.0)")
+
+
+def test_every_method_has_a_colour_of_its_own(collection, index):
+    names = {
+        "MaxScore", "WAND", "BlockMaxWAND", "HighIdf", "AtLeast", "Champions", "Tiers", "ImpactOrdered",
+        "ClusterPruning", "NetScore", "HighLow", "RM3",
+    }  # fmt: skip
+    methods = [retrieval.parse_method(name) for name in sorted(names)]
+    outcome = experiments.inexact(index, collection.topics, collection.qrels, methods, "AP", k=K)
+    for name in ("frontier-AP", "postings-AP"):
+        (ax,) = outcome.drawings()[name].figure().axes
+        legend = {text.get_text() for text in ax.get_legend().get_texts()}
+        assert legend == {"best by cost", "Exact", "ExactNetScore", *names}
+        # Each family of methods is drawn as one container of error bars.
+        assert len({bars.lines[0].get_color() for bars in ax.containers}) == len(legend) - 1
 
 
 def test_methods_that_find_nothing_agree(collection, index):
@@ -92,24 +137,28 @@ def test_the_report_has_all_tables_and_figures(outcome, tmp_path):
     assert [row["method"] for row in rows] == list(outcome.methods)
     assert len(list(csv.reader(io.StringIO((tmp_path / "measures.csv").read_text())))) == 1 + 2 * 5
     names = {path.name for path in tmp_path.iterdir()}
-    assert {"report.html", "costs.csv", "frontier-AP.png", "frontier-nDCG_10.svg", "agreement.png"} <= names
+    assert {"report.html", "costs.csv", "frontier-AP.png", "postings-nDCG_10.svg", "agreement.png"} <= names
+    assert list(rows[0])[:4] == ["method", "time", "postings", "overlap"]
     assert "5 methods" not in str(outcome)
     assert "4 methods of inexact retrieval against Exact(), first 20" in str(outcome)
 
 
-def test_the_verdict_in_special_cases(collection, index, outcome):
-    def verdict(*methods):
-        return experiments.inexact(index, collection.topics, collection.qrels, methods, "AP", k=K).verdict()
+def test_the_verdict_in_special_cases(outcome):
+    """Times are set, because measured ones differ from call to call."""
 
-    few, all_documents = retrieval.Champions(r=1), retrieval.Champions(r=400)
-    assert outcome.verdict().startswith("No method that reads fewer postings keeps 99 % of the mean AP of Exact(), 0.")
-    assert "the best, Champions(r=5), reads " in outcome.verdict()
-    assert ". The difference is " in verdict(few)
-    none = verdict(all_documents, retrieval.Champions(r=401))
-    assert none.startswith("None of 2 methods reads fewer postings than Exact(): the best, Champions(r=400), ")
-    assert none.endswith(" 0 of 2 lose significantly (paired t-test, Holm's p below 0.05).")
-    half = verdict(few, retrieval.ImpactOrdered(postings=0.97))
-    assert half.startswith("1 of 2 methods reads fewer postings and keeps 99 % of the mean AP of Exact(), 0.")
+    def verdict(*seconds):
+        return replace(outcome, seconds=np.array(seconds)).verdict()
+
+    few = verdict(1.0, 0.2, 0.3, 0.96, 1.0)
+    assert few.startswith("No faster method keeps 99 % of the mean AP of Exact(), 0.")
+    assert ": the best, Champions(r=5), takes 30 % of the time, reads " in few
+    both = verdict(2.0, 0.2, 0.6, 1.8, 1.5)
+    assert both.startswith("2 of 4 methods are faster and keep 99 % of the mean AP of Exact(), 0.")
+    assert ": Exact(weighting='bm25') takes 75 % of the time, reads 100 % of the postings, and " in both
+    assert verdict(2.0, 0.2, 0.6, 1.8, 2.5).startswith("1 of 4 methods is faster and keeps 99 % of the mean AP of Exac")
+    slow = verdict(1.0, 1.0, 1.0, 1.0, 1.0)
+    assert slow.startswith("None of 4 methods is faster than Exact(): the best, ")
+    assert slow.endswith(" 1 of 4 loses significantly (paired t-test, Holm's p below 0.05).")
 
 
 def test_the_command_reads_documents_or_an_index(collection, tmp_path, capsys):

@@ -1,6 +1,6 @@
 """The labels of points in figures cover neither points nor each other."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -86,11 +86,19 @@ def test_the_labels_of_the_frontier_do_not_collide():
                      "ImpactOrdered(postings=0.5)", "ClusterPruning(b1=1)", "Exact(weighting='impact:8')")
     ]  # fmt: skip
     outcome = inexact(index, collection.topics, collection.qrels, methods, ["AP"], k=100)
-    figure = outcome.drawings()["frontier-AP"].figure()
-    labels = figure.axes[0].texts
-    assert len(labels) == len(outcome.frontier()) > 2
-    figure.draw_without_rendering()
-    assert not [pair for pair in combinations(_boxes(labels), 2) if _overlap(*pair)]
+    for name, cost in (("frontier-AP", "time"), ("postings-AP", "postings")):
+        figure = outcome.drawings()[name].figure()
+        (ax,) = figure.axes
+        assert len(ax.texts) == len(outcome.frontier(0, cost)) > 1
+        figure.draw_without_rendering()
+        boxes = _boxes(ax.texts)
+        assert not [pair for pair in combinations(boxes, 2) if _overlap(*pair)]
+        # Nor do they lie on the lines of the families of methods.
+        lines = [ax.transData.transform(line.get_xydata()) for line in ax.lines if line.get_drawstyle() == "default"]
+        along = np.concatenate([np.linspace(a, b, 400) for line in lines for a, b in pairwise(line)])
+        for box in boxes:
+            inside = (along > [box.x0, box.y0]) & (along < [box.x1, box.y1])
+            assert not inside.all(axis=1).any()
 
 
 def _overlap(a, b):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from searches import Search, searches
 
 from tieaware import InputError
-from tieaware.retrieval import Champions, Exact, GlobalChampions, HighLow, Index, NetScore
+from tieaware.retrieval import Champions, Exact, ExactNetScore, GlobalChampions, HighLow, Index, NetScore
 
 
 @given(searches(), st.sampled_from((0.0, 0.2, 0.5, 1.0)))
@@ -18,6 +18,15 @@ from tieaware.retrieval import Champions, Exact, GlobalChampions, HighLow, Index
 def test_results_of_net_score_equal_the_reference(search: Search, share):
     method = NetScore(weighting=search.weighting, share=share)
     assert search.found(method) == search.expected(reference.net_score(search.collection(), share))
+    if share == 1.0:
+        assert search.found(ExactNetScore(weighting=search.weighting)) == search.found(method)
+
+
+@given(searches(), st.sampled_from((0.0, 0.5, 2.0)), st.sampled_from((0.0, 0.1, 3.0)))
+@settings(max_examples=75, deadline=None)
+def test_exact_net_score_and_net_score_have_the_same_weights(search: Search, quality, score):
+    weights = {"quality_weight": quality, "score_weight": score, "weighting": search.weighting}
+    assert search.found(ExactNetScore(**weights)) == search.found(NetScore(**weights))
 
 
 @given(searches(), st.integers(1, 5), st.booleans())

@@ -9,7 +9,7 @@ import numpy as np
 
 from tieaware.checks.arrays import Values
 from tieaware.checks.rounding import rounding_of
-from tieaware.output.plots import COLOURS, DASHES, display_name, legend_above
+from tieaware.output.plots import COLOURS, DASHES, colour, display_name, legend_above
 from tieaware.output.tables import significant
 
 if TYPE_CHECKING:
@@ -67,10 +67,10 @@ class WeightFigure:
             if alone:
                 self._shade(ax, curve)
             name = "fused, by weight" if alone else display_name(curve.run)
-            ax.stairs(curve.means, curve.edges, baseline=None, color=COLOURS[i % len(COLOURS)], linewidth=1.4,
+            ax.stairs(curve.means, curve.edges, baseline=None, color=colour(i), linewidth=1.4,
                       linestyle=DASHES[i % len(DASHES)], label=name, zorder=3)  # fmt: skip
             best = f"best on all queries, {significant(curve.value)}" if i == 0 else "_"
-            ax.plot([curve.weight], [curve.value], "o", color=COLOURS[i % len(COLOURS)], markeredgecolor="#ffffff",
+            ax.plot([curve.weight], [curve.value], "o", color=colour(i), markeredgecolor="#ffffff",
                     markersize=7.0, label=best, zorder=4)  # fmt: skip
         for i, (name, value) in enumerate(self.levels.items()):
             ax.axhline(value, color=("#000000", "#555555", "#999999")[min(i, 2)], linestyle=DASHES[(i + 1) % 5],

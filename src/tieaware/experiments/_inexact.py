@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from tieaware._evaluate import evaluate
-from tieaware.checks.arguments import number, sequence, shown, unexpected, whole_number
+from tieaware.checks.arguments import number, one_of, sequence, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import merged, rounding_of
 from tieaware.defaults import INEXACT_MEASURES
 from tieaware.errors import InputError
-from tieaware.experiments._inexact_figures import Agreement, Frontier
+from tieaware.experiments._inexact_figures import Agreement, CostAxis, Frontier
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike, as_qrels
@@ -27,7 +27,7 @@ from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
 from tieaware.results import Results
-from tieaware.retrieval import Costs, Exact, Index, Method
+from tieaware.retrieval import Costs, Exact, ExactNetScore, Index, Method
 from tieaware.retrieval.index import as_index
 from tieaware.statistics import PairedTest, holm, paired_test, rbo
 
@@ -38,6 +38,11 @@ _PERSISTENCE = 0.9
 # A method keeps the quality of the baseline if its mean is worse by at most the share _LOST of the baseline's mean. A
 # difference is significant if its p value, after Holm's correction, is below _ALPHA.
 _LOST, _ALPHA = 0.01, 0.05
+Cost: TypeAlias = Literal["time", "postings"]
+# The costs as axes of figures name them.
+_COSTS: dict[Cost, str] = {"time": "time, one thread", "postings": "postings read"}
+# A method is faster if it takes at most this share of the baseline's time; smaller differences are noise.
+_FASTER = 0.95
 
 
 def inexact(
@@ -67,7 +72,9 @@ def inexact(
     measures : sequence of str or Measure
         The measures to evaluate.
     baseline : tieaware.retrieval.Method, optional
-        The method to compare with; by default exact search with the weighting of the first method.
+        The method to compare with; by default exact search with the weighting of the first method. If it does not add
+        static quality, methods that do are compared with `tieaware.retrieval.ExactNetScore`, which then is a method of
+        the experiment, too.
     k : int
         The number of documents to retrieve. If rank k lies inside a tie group, the whole group is retrieved, so that
         values are averages over all orders of the group.
@@ -109,7 +116,7 @@ def inexact(
     parsed = parse_measures(measures)
     k = whole_number("k", k, 1)
     confidence = number("confidence", confidence, 0, 1, ends=False)
-    all_methods = _checked(index, methods, baseline)
+    all_methods, baselines = _compared(_checked(index, methods, baseline))
     judged = as_qrels(qrels, missing)
     runs: dict[str, Run] = {}
     costs: list[Costs] = []
@@ -120,14 +127,14 @@ def inexact(
     results = evaluate(judged, runs, parsed, spread=True, threads=threads)
     if len(results.queries) < 2:
         raise InputError("qrels", f"at least two topics must be judged, found {len(results.queries)}")
-    first = _lists(next(iter(runs.values())), k)
+    exact = {i: _lists(list(runs.values())[i], k) for i in set(baselines)}
     compared = [
-        [(_overlap(a, b), _agreement(a, b)) for a, b in zip(_lists(run, k), first, strict=True)]
-        for run in progress(runs.values(), "comparing")
+        [(_overlap(a, b), _agreement(a, b)) for a, b in zip(_lists(run, k), exact[i], strict=True)]
+        for i, run in zip(baselines, progress(runs.values(), "comparing"), strict=True)
     ]
     overlap, agreement = np.moveaxis(np.array(compared), -1, 0)
     tests = tuple(
-        paired_test(results.values[1:, :, m], results.values[:1, :, m], confidence=confidence)
+        paired_test(results.values[1:, :, m], results.values[list(baselines[1:]), :, m], confidence=confidence)
         for m in range(len(parsed))
     )
     return Inexact(
@@ -136,6 +143,7 @@ def inexact(
         np.array([cost.documents for cost in costs]),
         np.array([cost.comparisons for cost in costs]),
         seconds, overlap, agreement, np.array([_tied(run) for run in runs.values()]), results, tests, confidence,
+        baselines,
     )  # fmt: skip
 
 
@@ -163,6 +171,25 @@ def _checked(index: Any, methods: Any, baseline: Any) -> list[Method]:
             raise InputError(f"methods[{i}]", problem, argument="methods")
         seen[name] = method
     return [baseline, *given]
+
+
+def _compared(methods: list[Method]) -> tuple[list[Method], tuple[int, ...]]:
+    """Return the methods, and for each the position of the exact one that ranks by the same sums.
+
+    The baseline is the first. If it does not add quality, an exact method is inserted for those that do.
+    """
+    baseline, *others = methods
+    weights = [each.net_weights if baseline.net_weights is None else None for each in others]
+    exact = [
+        ExactNetScore(quality_weight=quality, score_weight=score, weighting=baseline.weighting)
+        for quality, score in dict.fromkeys(each for each in weights if each is not None)
+    ]
+    added = [each for each in exact if each not in others]
+    together = [baseline, *added, *others]
+    place = {each.net_weights: together.index(each) for each in exact}
+    of_others = [0 if each is None else place[each] for each in weights]
+    baselines = [0] * (1 + len(added)) + of_others
+    return together, tuple(0 if each in exact else at for each, at in zip(together, baselines, strict=True))
 
 
 def _seconds(index: Index, topics: Mapping[Any, Any], k: int, methods: Sequence[Method]) -> Values:
@@ -230,7 +257,7 @@ class Inexact(Experiment):
     Attributes
     ----------
     methods : tuple of str
-        The baseline, followed by the methods.
+        The baseline, followed by the methods. An exact method with static quality comes second if it was added.
     k : int
         The number of documents to retrieve.
     postings, documents, comparisons : int64[n_methods, n_topics]
@@ -250,9 +277,12 @@ class Inexact(Experiment):
     results : Results
         The values of each method and their spread over tie orders. Each method is a run under the name of the method.
     tests : tuple of PairedTest
-        For each measure, the paired t-tests of each method against the baseline, float64[n_methods - 1].
+        For each measure, the paired t-tests of each method against its baseline, float64[n_methods - 1].
     confidence : float
         The confidence level of the intervals.
+    baselines : tuple of int
+        For each method, the position of the exact method with which it is compared: 0, or that of an `ExactNetScore`
+        for a method that adds static quality. Times and postings are always relative to the first method.
     """
 
     methods: tuple[str, ...]
@@ -267,11 +297,12 @@ class Inexact(Experiment):
     results: Results
     tests: tuple[PairedTest, ...]
     confidence: float
+    baselines: tuple[int, ...]
 
     @property
     def title(self) -> str:  # type: ignore[override]
         """The title, which states the number of methods, the baseline and k."""
-        methods = counted(len(self.methods) - 1, "method")
+        methods = counted(len(self._inexact), "method")
         return f"{methods} of inexact retrieval against {self.methods[0]}, first {self.k:,}"
 
     @property
@@ -280,46 +311,54 @@ class Inexact(Experiment):
         return "What does inexact retrieval save, and what does it lose?"
 
     def verdict(self) -> str:
-        r"""Return the cheapest method that keeps 99 % of the first measure's mean, and how many lose significantly.
+        r"""Return the fastest method that keeps 99 % of the first measure's mean, and how many lose significantly.
+
+        Each method is compared with the exact one that ranks by the same sums.
 
         Examples
         --------
         >>> from tieaware import retrieval, samples
         >>> collection = samples.generate_texts(n_documents=500, n_topics=20)
         >>> index = retrieval.Index.build(collection.documents.items())
-        >>> methods = [retrieval.Champions(r=r) for r in (2, 500)]
-        >>> outcome = inexact(index, collection.topics, collection.qrels, methods, ["AP"], k=100)
-        >>> print(outcome.verdict().replace(": ", ":\n").replace(". ", ".\n"))
-        No method that reads fewer postings keeps 99 % of the mean AP of Exact(), 0.460:
-        the best, Champions(r=2), reads 40.8 % of the postings and loses 0.232.
-        1 of 2 loses significantly (paired t-test, Holm's p below 0.05).
+        >>> outcome = inexact(index, collection.topics, collection.qrels, [retrieval.Champions(r=2)], ["AP"], k=100)
+        >>> print(outcome.verdict().replace(", reads", ",\nreads").replace(". ", ".\n"))     # doctest: +ELLIPSIS
+        Champions(r=2) takes ... % of the time of Exact(),
+        reads 40.8 % of the postings, and loses 0.232 of the mean AP of Exact(), 0.460.
+        The difference is significant (Holm's p = 5.64e-05).
         """
         measure, means = self.results.measures[0], merged(self.results.mean()[:, 0])
         sign = -1.0 if measure.definition.less_is_better else 1.0
-        losses = sign * (means[0] - means)
-        n, p = len(means) - 1, self.adjusted[0]
-        cheaper = [i for i in range(1, n + 1) if self.shares[i] < 1.0]
-        kept = [i for i in cheaper if losses[i] - _LOST * abs(means[0]) <= rounding_of(means)]
-        # Choose the cheapest method that keeps enough; if there is none, the method that loses least, preferably among
-        # those that read fewer postings.
-        i = min(kept, key=self.shares.__getitem__) if kept else min(cheaper or range(1, n + 1), key=losses.__getitem__)
-        method, read = self.methods[i], f"{percent(self.shares[i])} of the postings"
+        exact = means[list(self.baselines)]
+        losses = sign * (exact - means)
+        chosen, p = self._inexact, np.append(np.nan, self.adjusted[0])
+        n, times = len(chosen), self.times
+        faster = [i for i in chosen if times[i] <= _FASTER]
+        kept = [i for i in faster if losses[i] - _LOST * abs(exact[i]) <= rounding_of(means)]
+        # Choose the fastest method that keeps enough; if there is none, the method that loses least, preferably among
+        # the faster ones.
+        i = min(kept, key=times.__getitem__) if kept else min(faster or chosen, key=losses.__getitem__)
         change = f"{'loses' if losses[i] > 0.0 else 'gains'} {significant(abs(losses[i]))}"
         change = change if losses[i] else "loses nothing"
-        of_exact = f"the mean {measure} of {self.methods[0]}, {significant(means[0])}"
+        time, read = percent(times[i]), percent(self.shares[i])
+        costs = f"takes {time} of the time{{}}, reads {read} of the postings, and {change}"
+        named = {b: f"{self.methods[b]}, {significant(means[b])}" for b in sorted({self.baselines[i] for i in chosen})}
         if n == 1:
-            first = f"{method} reads {read} and {change} of {of_exact}"
-            is_not = "" if p[0] < _ALPHA else "not "
-            return f"{first}. The difference is {is_not}significant (Holm's p = {significant(p[0])})."
-        keep = f"{100 * (1 - _LOST):.0f} % of {of_exact}"
+            of_first = costs.format(f" of {self.methods[0]}")
+            is_not = "" if p[i] < _ALPHA else "not "
+            return (
+                f"{self.methods[i]} {of_first} of the mean {measure} of {named[self.baselines[i]]}. The difference is "
+                f"{is_not}significant (Holm's p = {significant(p[i])})."
+            )
+        costs = costs.format("")
+        keep = f"{100 * (1 - _LOST):.0f} % of the mean {measure} of {', or of '.join(named.values())}"
         if kept:
-            verbs = "read fewer postings and keep" if len(kept) > 1 else "reads fewer postings and keeps"
-            first = f"{len(kept)} of {n} methods {verbs} {keep}: {method} reads {read} and {change}."
-        elif cheaper:
-            first = f"No method that reads fewer postings keeps {keep}: the best, {method}, reads {read} and {change}."
+            verbs = "are faster and keep" if len(kept) > 1 else "is faster and keeps"
+            first = f"{len(kept)} of {n} methods {verbs} {keep}: {self.methods[i]} {costs}."
+        elif faster:
+            first = f"No faster method keeps {keep}: the best, {self.methods[i]}, {costs}."
         else:
-            first = f"None of {n} methods reads fewer postings than {self.methods[0]}: the best, {method}, {change}."
-        worse = int(((p <= _ALPHA) & (losses[1:] > 0.0)).sum())
+            first = f"None of {n} methods is faster than {self.methods[0]}: the best, {self.methods[i]}, {costs}."
+        worse = sum(bool(p[i] <= _ALPHA and losses[i] > 0.0) for i in chosen)
         lose = "loses" if worse == 1 else "lose"
         return f"{first} {worse} of {n} {lose} significantly (paired t-test, Holm's p below {_ALPHA})."
 
@@ -333,23 +372,42 @@ class Inexact(Experiment):
         """For each measure, the p values of all methods after Holm's correction."""
         return tuple(holm(test.p) for test in self.tests)
 
+    @property
+    def _inexact(self) -> list[int]:
+        """The methods that are compared with an exact one, by position."""
+        exact = {0, *self.baselines}
+        return [i for i in range(len(self.methods)) if i not in exact] or list(range(1, len(self.methods)))
+
+    @cached_property
+    def times(self) -> Values:
+        """The time that each method takes ÷ the time that the baseline takes, float64[n_methods]."""
+        ratios: Values = self.seconds / self.seconds[0]
+        return ratios
+
     @cached_property
     def shares(self) -> Values:
         """The postings that each method reads ÷ the postings that the baseline reads, float64[n_methods]."""
         return _shares(self.postings)
 
-    def frontier(self, m: int = 0) -> list[int]:
-        """Return the Pareto frontier: the methods that no other method beats while it reads at most as many postings.
+    def frontier(self, m: int = 0, cost: Cost = "time") -> list[int]:
+        """Return the Pareto frontier: the methods that no other method beats at the same cost or less.
 
         Parameters
         ----------
         m : int
             The measure, as a position in the results.
+        cost : "time" or "postings"
+            The cost. Times differ a little whenever they are measured.
 
         Returns
         -------
         list of int
             The methods on the frontier, as positions in `methods`, by ascending cost.
+
+        Raises
+        ------
+        InputError
+            If there is no such cost.
 
         Examples
         --------
@@ -357,13 +415,14 @@ class Inexact(Experiment):
         >>> index = retrieval.Index.build([("d1", "tie tie"), ("d2", "tie order"), ("d3", "order")])
         >>> qrels = {"q1": {"d1": 1}, "q2": {"d3": 1}}
         >>> outcome = inexact(index, {"q1": "tie", "q2": "order"}, qrels, [retrieval.Champions(r=1)], ["RR"])
-        >>> [outcome.methods[i] for i in outcome.frontier()]
+        >>> [outcome.methods[i] for i in outcome.frontier(cost="postings")]
         ['Exact()']
         """
+        costs = {"time": self.times, "postings": self.shares}[one_of("cost", cost, ("time", "postings"))]
         means = merged(self.results.mean()[:, m])
         best = -means if self.results.measures[m].definition.less_is_better else means
         frontier: list[int] = []
-        for i in np.lexsort((-best, self.shares)).tolist():
+        for i in np.lexsort((-best, costs)).tolist():
             if not frontier or best[i] > best[frontier[-1]]:
                 frontier.append(i)
         return frontier
@@ -381,7 +440,6 @@ class Inexact(Experiment):
     def _methods(self) -> Table:
         measures = self.results.measures
         means = self.results.mean()
-        ratios = self.seconds / self.seconds[0]
         rows: list[tuple[Cell, ...]] = []
         for i, method in enumerate(self.methods):
             changes: list[Cell] = []
@@ -390,27 +448,37 @@ class Inexact(Experiment):
                 changes.append(float(self.adjusted[m][i - 1]) if i else None)
             rows.append(
                 (
-                    method, float(self.shares[i]), float(ratios[i]), float(self.overlap[i].mean()),
+                    method, float(self.times[i]), float(self.shares[i]), float(self.overlap[i].mean()),
                     float(self.agreement[i].mean()), float(self.tied[i]), *changes,
                 )
             )  # fmt: skip
         names = (name for measure in measures for name in (str(measure), "p"))
-        columns = ("method", "postings", "time", "overlap", "RBO", "tied", *names)
+        columns = ("method", "time", "postings", "overlap", "RBO", "tied", *names)
         notes = (
-            f"postings, time: relative to {self.methods[0]}, in one thread. overlap: the expected share of its first "
-            f"{self.k:,} documents that the method finds. RBO: rank-biased overlap with its ranking, p = "
+            f"time, in one thread, and postings: relative to {self.methods[0]}. overlap: the expected share of its "
+            f"first {self.k:,} documents that the method finds. RBO: rank-biased overlap with its ranking, p = "
             f"{_PERSISTENCE}. tied: the share of the retrieved documents that tie with another.",
             f"Measures: means over {len(self.results.queries)} topics, expected over all tie orders. "
             f"p: difference from {self.methods[0]}, paired t-test, two-sided, Holm's correction for "
             f"{counted(len(self.methods) - 1, 'method')}.",
+            *self._other_baselines(),
             *self._why_better(),
         )
         return Table(self.title, columns, rows, notes)
 
+    def _other_baselines(self) -> tuple[str, ...]:
+        """Name the methods that are compared with an exact method that adds quality, one sentence for each of these."""
+        notes = []
+        for b in sorted({0, *self.baselines})[1:]:
+            *some, last = [each for each, at in zip(self.methods, self.baselines, strict=True) if at == b]
+            names = " and ".join(filter(None, (", ".join(some), last)))
+            notes.append(f"{names}: compared with {self.methods[b]}, which adds the same quality.")
+        return tuple(notes)
+
     def _why_better(self) -> tuple[str, ...]:
         """Explain how a method can have a better mean than the baseline, if one has."""
         sign = np.where([measure.definition.less_is_better for measure in self.results.measures], -1.0, 1.0)
-        gains = sign * (self.results.mean() - self.results.mean()[0])
+        gains = sign * (self.results.mean() - self.results.mean()[list(self.baselines)])
         if (gains <= rounding_of(self.results.mean(), axis=0)).all():
             return ()
         return (
@@ -458,35 +526,40 @@ class Inexact(Experiment):
         return Table("Cost per topic", columns, rows, notes)
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figures: each measure against cost, with the Pareto frontier; and the agreement against cost.
+        """Return the figures: each measure against time and against postings, and the agreement against time.
 
         Returns
         -------
         dict of str to Drawing
-            "frontier-…", with the names of the measures, and "agreement".
+            "frontier-…" for time and "postings-…", with the names of the measures, and "agreement".
         """
-        figures = {
-            f"frontier-{file_name(measure)}": Drawing(
-                f"{measure} against the postings read, relative to {self.methods[0]}. Bars: the range of the mean over "
-                "all orders of the tied documents. Grey line: the best mean of all methods that read at most as many "
-                "postings; the methods on it are named.",
-                self._frontier(m), (6.8, 5.0), f"Cost and {measure}",
-            )
-            for m, measure in enumerate(self.results.measures)
-        }  # fmt: skip
+        figures = {}
+        prefixes: dict[Cost, str] = {"time": "frontier", "postings": "postings"}
+        for cost, prefix in prefixes.items():
+            for m, measure in enumerate(self.results.measures):
+                figures[f"{prefix}-{file_name(measure)}"] = Drawing(
+                    f"{measure} against {_COSTS[cost]}, relative to {self.methods[0]}. Bars: the range of the mean "
+                    "over all orders of the tied documents. Grey line: the best mean at this cost or less; the "
+                    "methods on it are named.",
+                    self._frontier(m, cost), (6.8, 5.0), f"{cost.capitalize()} and {measure}",
+                )  # fmt: skip
         figures["agreement"] = Drawing(
-            f"Rank-biased overlap with the ranking of {self.methods[0]}, p = {_PERSISTENCE}, against the cost.",
-            Agreement(self.methods, self.shares, self.agreement.mean(axis=1)), (6.8, 5.0), "Agreement of the rankings",
+            f"Rank-biased overlap with the ranking of exact search, p = {_PERSISTENCE}, against time.",
+            Agreement(self._axis("time"), self.agreement.mean(axis=1)), (6.8, 5.0), "Agreement of the rankings",
         )  # fmt: skip
         return figures
 
-    def _frontier(self, m: int) -> Frontier:
+    def _axis(self, cost: Cost) -> CostAxis:
+        ratios = self.times if cost == "time" else self.shares
+        return CostAxis(self.methods, ratios, _COSTS[cost])
+
+    def _frontier(self, m: int, cost: Cost) -> Frontier:
         results = self.results
         assert results.min is not None
         assert results.max is not None
         least, greatest = (values[:, :, m].mean(axis=1) for values in (results.min, results.max))
         means, measure = results.mean()[:, m], str(results.measures[m])
-        return Frontier(self.methods, self.shares, means, least, greatest, self.frontier(m), measure)
+        return Frontier(self._axis(cost), means, least, greatest, self.frontier(m, cost), measure)
 
 
 def _shares(costs: Integers) -> Values:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,12 +18,46 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def _families(methods: Sequence[str], shares: Values) -> dict[str, list[int]]:
-    """Group the methods into families, which differ in their parameters only; sort each family by cost."""
-    families: dict[str, list[int]] = {}
-    for i, method in enumerate(methods):
-        families.setdefault(method.partition("(")[0], []).append(i)
-    return {name: sorted(family, key=lambda i: float(shares[i])) for name, family in families.items()}
+@dataclass(frozen=True)
+class CostAxis:
+    """The horizontal axis of the costs of methods, relative to the first method.
+
+    Attributes
+    ----------
+    methods : sequence of str
+        The baseline, followed by the methods.
+    ratios : float64[n_methods]
+    cost : str
+        The name of the cost.
+    """
+
+    methods: Sequence[str]
+    ratios: Values
+    cost: str
+
+    def families(self) -> list[tuple[str, list[int]]]:
+        """Group the methods into families, which differ in their parameters only; sort each family by cost."""
+        families: dict[str, list[int]] = {}
+        for i, method in enumerate(self.methods):
+            families.setdefault(method.partition("(")[0], []).append(i)
+        return [(name, sorted(family, key=lambda i: float(self.ratios[i]))) for name, family in families.items()]
+
+    def names(self, some: Sequence[int]) -> list[str]:
+        """Return the names of methods without the weighting of the first one, which the axis names."""
+        weighting = re.search(r"weighting='[^']*'", self.methods[0])
+        left_out = re.compile(rf"(, )?{re.escape(weighting[0])}" if weighting else "$^")
+        return [self.methods[i] if i == 0 else left_out.sub("", self.methods[i]) for i in some]
+
+    def draw(self, ax: Axes) -> None:
+        """Set the scale, the ticks and the name of the axis."""
+        ax.set_xscale("log")
+        least, most = 100.0 * self.ratios.min(), 100.0 * self.ratios.max()
+        steps = (1, 1.5, 2, 3, 5, 7) if most < 10.0 * least else (1, 2, 5)
+        ticks = [i * 10.0**k for k in range(-6, 6) for i in steps]
+        shown = [tick for tick in ticks if least / 1.3 <= tick <= most * 1.3]
+        ax.set_xticks([tick / 100.0 for tick in shown], [f"{tick:,g} %" for tick in shown])
+        ax.minorticks_off()
+        ax.set_xlabel(f"{self.cost}, relative to {display_name(self.methods[0])}")
 
 
 @dataclass(frozen=True)
@@ -30,10 +66,7 @@ class Frontier:
 
     Attributes
     ----------
-    methods : sequence of str
-        The baseline, followed by the methods.
-    shares : float64[n_methods]
-        The postings read by each method ÷ those of the baseline.
+    axis : CostAxis
     means, least, greatest : float64[n_methods]
         The mean of the measure for each method, and the least and the greatest mean over the tie orders.
     frontier : list of int
@@ -41,8 +74,7 @@ class Frontier:
     measure : str
     """
 
-    methods: Sequence[str]
-    shares: Values
+    axis: CostAxis
     means: Values
     least: Values
     greatest: Values
@@ -50,46 +82,39 @@ class Frontier:
     measure: str
 
     def __call__(self, ax: Axes) -> None:
-        shares, means = self.shares, self.means
-        ax.step(shares[self.frontier], means[self.frontier], where="post", color="#888888", linewidth=4.0, alpha=0.4,
+        costs, means = self.axis.ratios, self.means
+        ax.step(costs[self.frontier], means[self.frontier], where="post", color="#888888", linewidth=4.0, alpha=0.4,
                 label="best by cost")  # fmt: skip
         ends = np.stack([self.least, self.greatest])
-        for place, (family, order) in enumerate(_families(self.methods, shares).items()):
+        for place, (family, order) in enumerate(self.axis.families()):
             ax.errorbar(
-                shares[order], means[order], yerr=np.abs(ends[:, order] - means[order]), label=display_name(family),
+                costs[order], means[order], yerr=np.abs(ends[:, order] - means[order]), label=display_name(family),
                 linewidth=0.9, elinewidth=1.2, **style(place),
             )  # fmt: skip
-        _cost_axis(ax, shares, self.methods[0])
+        self.axis.draw(ax)
         ax.set_ylabel(f"mean {self.measure}")
         legend_above(ax)
-        names = [self.methods[i] for i in self.frontier]
-        points = list(zip(shares[self.frontier].tolist(), means[self.frontier].tolist(), strict=True))
-        label_points(ax, names, points, list(zip(shares.tolist(), *ends.tolist(), strict=True)))
+        points = list(zip(costs[self.frontier].tolist(), means[self.frontier].tolist(), strict=True))
+        corners = [(after[0], before[1]) for before, after in pairwise(points)]
+        steps = [each for pair in zip(points, corners, strict=False) for each in pair] + points[-1:]
+        lines = [np.column_stack([costs[order], means[order]]) for _, order in self.axis.families()]
+        obstacles = list(zip(costs.tolist(), *ends.tolist(), strict=True))
+        label_points(ax, self.axis.names(self.frontier), points, obstacles, [*lines, np.array(steps)])
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Draw how well the rankings of each method agree with those of the baseline, against the cost of the method."""
+    """Draw how well the rankings of each method agree with those of exact search, against the cost of the method."""
 
-    methods: Sequence[str]
-    shares: Values
+    axis: CostAxis
     agreement: Values
 
     def __call__(self, ax: Axes) -> None:
-        for place, (family, order) in enumerate(_families(self.methods, self.shares).items()):
+        for place, (family, order) in enumerate(self.axis.families()):
             ax.plot(
-                self.shares[order], self.agreement[order], label=display_name(family), linewidth=0.9, **style(place)
-            )
-        _cost_axis(ax, self.shares, self.methods[0])
+                self.axis.ratios[order], self.agreement[order], label=display_name(family), linewidth=0.9,
+                **style(place),
+            )  # fmt: skip
+        self.axis.draw(ax)
         ax.set_ylabel("rank-biased overlap")
         legend_above(ax)
-
-
-def _cost_axis(ax: Axes, shares: Values, baseline: str) -> None:
-    ax.set_xscale("log")
-    least, most = 100.0 * shares.min(), 100.0 * shares.max()
-    ticks = [i * 10.0**k for k in range(-6, 6) for i in (1, 2, 5)]
-    shown = [tick for tick in ticks if least / 1.3 <= tick <= most * 1.3]
-    ax.set_xticks([tick / 100.0 for tick in shown], [f"{tick:,g} %" for tick in shown])
-    ax.minorticks_off()
-    ax.set_xlabel(f"postings read, relative to {display_name(baseline)}")

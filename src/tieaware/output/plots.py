@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's colours, which the colour-blind can distinguish. In print without colours, markers and dashes help.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Tol's muted colours, for figures that need more.
+_MORE_COLOURS = ("#882255", "#999933", "#332288", "#44AA99", "#AA4499", "#661100", "#88CCEE")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
 
@@ -157,7 +159,16 @@ def check_axes(ax: object) -> None:
 def style(i: int) -> dict[str, Any]:
     """Return the colour, the marker and the dashes that distinguish line i of a figure from the others."""
     n = len(COLOURS)
-    return {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % n], "linestyle": DASHES[(i + i // n) % n]}
+    return {"color": colour(i), "marker": MARKERS[(i + i // n) % n], "linestyle": DASHES[(i + i // n) % n]}
+
+
+def colour(i: int) -> str:
+    """Return colour i: one of `COLOURS`, then one of Tol's, then their mixtures with grey; no two are the same."""
+    all_colours = (*COLOURS, *_MORE_COLOURS)
+    turn, place = divmod(i, len(all_colours))
+    share = 0.5**turn  # of the colour itself, in the mixture with grey
+    parts = (int(all_colours[place][at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(share * part + (1.0 - share) * 0x70):02x}" for part in parts)
 
 
 def legend_above(ax: Axes) -> None:

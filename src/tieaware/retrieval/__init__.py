@@ -21,7 +21,7 @@ from tieaware.retrieval.names import parse_method
 from tieaware.retrieval.proximity import Proximity, learn_alpha, smallest_windows
 from tieaware.retrieval.query_language import parse_query
 from tieaware.retrieval.relevance_models import RM3
-from tieaware.retrieval.static_quality import GlobalChampions, HighLow, NetScore
+from tieaware.retrieval.static_quality import ExactNetScore, GlobalChampions, HighLow, NetScore
 from tieaware.retrieval.tiers import Tiers
 from tieaware.retrieval.topics import read_topics
 from tieaware.retrieval.wand import WAND, BlockMaxWAND
@@ -39,6 +39,7 @@ __all__ = [
     "ClusterPruning",
     "Costs",
     "Exact",
+    "ExactNetScore",
     "GlobalChampions",
     "HighIdf",
     "HighLow",

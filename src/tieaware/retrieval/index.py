@@ -340,7 +340,7 @@ class Index:
         --------
         >>> index = Index.build([("d1", "Boundary layers"), ("d2", "Layers tie")])
         >>> index.query("A layer upon the layers of a boundary, said twice")
-        Query(terms=array([0, 1]), frequencies=array([1, 2]), weights=None, documents=None, unknown=2)
+        Query(terms=array([0, 1]), frequencies=array([1, 2]), weights=None, documents=None, unknown=3)
         """
         terms = self._analysed(text)
         try:

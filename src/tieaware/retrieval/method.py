@@ -121,6 +121,11 @@ class Method(ABC):
         ]  # fmt: skip
         return f"{type(self).__name__}({', '.join(parameters)})"
 
+    @property
+    def net_weights(self) -> tuple[float, float] | None:
+        """The numbers by which quality and score are multiplied; None if the method does not add quality."""
+        return None
+
     def search(
         self, index: Index, queries: Mapping[Any, Any], k: int = 1000, *, whole_ties: bool = False,
         threads: int | None = None,

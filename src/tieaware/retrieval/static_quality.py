@@ -12,7 +12,7 @@ from tieaware.checks.arguments import flag, number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.kernels import _postings
-from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, FoundLists
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, FoundLists, accumulate
 from tieaware.retrieval.blocks import Base, Blocks
 from tieaware.retrieval.champions import TermDocuments, among, best_documents, champions_of
 from tieaware.retrieval.index import Index, Query
@@ -23,6 +23,7 @@ from tieaware.retrieval.method import (
     posting_weights,
     share_of,
     single_term_scores,
+    weighted,
 )
 from tieaware.retrieval.postings import LARGEST, Numbers, Postings
 from tieaware.retrieval.weighting import Weights
@@ -62,6 +63,51 @@ class _ByQuality(NamedTuple):
         renumbered = passed.view(np.float32) if weights.dtype == np.float32 else passed.astype(weights.dtype)
         renumbered_postings = Postings(postings.starts, documents, documents, postings.lengths)
         return cls(order, quality[order], renumbered_postings, renumbered)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactNetScore(Method):
+    """Rank all documents that contain a query term by net score, which is static quality plus score.
+
+    It reads all postings of the query's terms, as `Exact` does. The methods that add quality are compared with this
+    one.
+
+    Parameters
+    ----------
+    quality_weight, score_weight : float, default: 1
+        The numbers by which quality and score are multiplied before they are added, at least 0.
+
+    Examples
+    --------
+    >>> index = Index.build([("d1", "tie"), ("d2", "tie"), ("d3", "rank")], analyzer=str.split, quality=[0, 0.5, 1])
+    >>> run = ExactNetScore(weighting="nnn.nnn").search(index, {"q": "tie"})
+    >>> run.documents.to_list(), run.scores.tolist()
+    (['d2', 'd1'], [1.5, 1.0])
+    """
+
+    quality_weight: float = 1.0
+    score_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number("quality_weight", self.quality_weight, 0, 1e12)
+        number("score_weight", self.score_weight, 0, 1e12)
+
+    @property
+    def net_weights(self) -> tuple[float, float]:
+        """The numbers by which quality and score are multiplied."""
+        return self.quality_weight, self.score_weight
+
+    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
+        """Prepare the weights, and return the search function."""
+        lists, base = weighted(index, self.weighting), self.quality_weight * quality_of(index)
+
+        def find(query: Query) -> Found:
+            of_query = lists(query)
+            scaled = of_query._replace(query_weights=self.score_weight * of_query.query_weights)
+            return accumulate(scaled, len(index), k, base=base, whole_ties=whole_ties)
+
+        return find
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +152,11 @@ class NetScore(Method):
         number("share", self.share, 0, 1)
         number("quality_weight", self.quality_weight, 0, 1e12)
         number("score_weight", self.score_weight, 0, 1e12)
+
+    @property
+    def net_weights(self) -> tuple[float, float]:
+        """The numbers by which quality and score are multiplied."""
+        return self.quality_weight, self.score_weight
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Sort the postings by quality, and return the search function."""
@@ -169,6 +220,11 @@ class GlobalChampions(Method):
         whole_number("r", self.r, 1)
         flag("fallback", self.fallback)
 
+    @property
+    def net_weights(self) -> tuple[float, float]:
+        """The numbers by which quality and score are multiplied."""
+        return 1.0, 1.0
+
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the global champion lists, and return the search function."""
         return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
@@ -226,6 +282,11 @@ class HighLow(Method):
         super().__post_init__()
         whole_number("r", self.r, 1)
         whole_number("m", self.m, 1, LARGEST)
+
+    @property
+    def net_weights(self) -> tuple[float, float]:
+        """The numbers by which quality and score are multiplied."""
+        return 1.0, 1.0
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the high lists, and return the search function."""
