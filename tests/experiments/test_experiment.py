@@ -97,10 +97,18 @@ def test_a_notebook_without_matplotlib_shows_the_verdict_and_the_table(outcomes,
 def test_a_text_instead_of_axes_is_an_error(outcomes):
     """The message says what to type to draw the figure of this name or measure, or else the main figure."""
     first, second = list(outcomes[0].drawings())[:2]
-    for text, name in ((second, second), ("AP", "differences-AP"), ("all", first)):
+    for text, name in ((second, second), ("AP", "differences-AP"), (AP, "differences-AP"), ("all", first)):
         message = re.escape(f"plot: the first argument is matplotlib axes; type drawings()[{name!r}].plot() to ")
         with pytest.raises(InputError, match=f"^{message}"):
             outcomes[0].plot(text)
+
+
+def test_every_figure_has_a_title_that_no_other_has(outcomes):
+    """Headings, contents and alternative texts are these titles, whole: nothing is cut, at a full stop or elsewhere."""
+    for outcome in outcomes:
+        titles = [drawing.title for drawing in outcome.drawings().values()]
+        assert all(titles)
+        assert len(set(titles)) == len(titles)
 
 
 def test_the_figure_of_a_measure_is_drawn():

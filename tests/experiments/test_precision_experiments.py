@@ -465,19 +465,38 @@ def test_the_figure_of_changes_has_a_point_for_each_run(generated):
     assert sum(map(len, significant)) > 0
 
 
-def test_the_figure_of_pairs_colours_changed_verdicts_beyond_the_whiskers(generated):
-    """The p values before and after are those of the table; changes beyond 10 % and 90 % are shown."""
+def test_the_figure_of_pairs_shows_every_changed_verdict(generated):
+    """Every changed verdict has an orange point; the box and the grey points are of the pairs with p near the level."""
     outcome = precision(generated.qrels, list(generated.runs), ["decimals:1", "levels:2"], ["AP"])
-    ax = outcome.drawings()["p-changes-AP"].figure().axes[0]
+    drawing = outcome.drawings()["p-changes-AP"]
+    ax = drawing.figure().axes[0]
     changed, same = _points(ax, "another verdict"), _points(ax, "same verdict")
     for p, name in enumerate(("decimals:1", "levels:2")):
-        moved = outcome.pairs.after[p].p[0] - outcome.pairs.before[p].p[0]
-        low, high = np.quantile(moved, (0.1, 0.9))
-        table = outcome.tables()["changed-verdicts"].rows
-        of_table = np.array([row[7] - row[5] for row in table if row[1] == name])
-        np.testing.assert_allclose(changed[p], np.sort(of_table[(of_table < low) | (of_table > high)]), atol=1e-15)
-        assert len(changed[p]) + len(same[p]) == ((moved < low) | (moved > high)).sum()
+        before, after = (outcome.pairs.corrected[i][p].p[0] for i in (0, 1))
+        factors = np.clip(after / before, 1e-3, 1e3)
+        verdicts = [each[p].verdicts(0.05)[0] for each in outcome.pairs.corrected]
+        moved = verdicts[0] != verdicts[1]
+        np.testing.assert_allclose(changed[p], np.sort(factors[moved]))
+        assert len(changed[p]) == sum(row[1] == name for row in outcome.tables()["changed-verdicts"].rows)
+        near = factors[(before >= 0.005) & (before <= 0.5)]
+        low, high = np.quantile(near, (0.1, 0.9))
+        kept = factors[(before >= 0.005) & (before <= 0.5) & ~moved]
+        assert len(same[p]) == ((kept < low) | (kept > high)).sum()
+        box = ax.patches[p].get_path().vertices[:, 1]
+        np.testing.assert_allclose([box.min(), box.max()], np.quantile(near, (0.25, 0.75)))
+        # The box is visible: at least a hundredth of the axis.
+        ends = ax.transData.transform([(1, box.min()), (1, box.max())])[:, 1]
+        assert ends[1] - ends[0] > 0.01 * ax.bbox.height
     assert sum(map(len, changed)) > 0
+    assert [text.get_text() for text in ax.texts] == [str(len(each)) for each in changed]
+    assert "with a p from 0.005 to 0.5 before" in drawing.caption
+
+
+def test_the_figure_of_pairs_without_a_p_near_the_level_has_no_box():
+    qrels = {f"q{i}": {"d1": 1} for i in range(9)}
+    runs = {name: {q: {"d1": 1.0 * good, "d2": 0.5} for q in qrels} for name, good in (("a", 1), ("b", 0))}
+    (ax,) = precision(qrels, runs, ["decimals:1"], ["RR"]).drawings()["p-changes-RR"].figure().axes
+    assert [text.get_text() for text in ax.texts] == ["0"]
 
 
 def test_the_figure_of_differences_shows_the_values_beyond_the_whiskers(generated):

@@ -155,6 +155,34 @@ def test_a_page_stays_small_and_links_to_the_files_it_leaves_out(tmp_path):
     assert len((tmp_path / "many.csv").read_text().splitlines()) == 9_001
 
 
+def test_small_figures_come_before_large_ones(tmp_path):
+    """The page shows the main figure and the smallest of the others, and says where those are that it leaves out."""
+
+    def drawing(n, name):
+        def draw(ax):
+            for i in range(n):
+                ax.plot(np.arange(400) + 1 / 3, np.sin(np.arange(400) * i) + i / 7)
+
+        return Drawing(f"{name} at level 0.95. It has lines.", draw)
+
+    sizes = {"main": 40, "large": 100, "other": 100, "summary": 1, "last": 2}
+
+    class Many(_Large):
+        def drawings(self):
+            return {name: drawing(n, name) for name, n in sizes.items()}
+
+    Many().write(tmp_path)
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert re.findall(r'<section id="figure-(\w+)">', text) == ["summary", "last"]
+    assert "2 of 5 figures would make this page too large. They are in files beside it" in text
+    assert {"large.svg", "other.svg", "#other-figures"} <= set(_Page(text).values("href"))
+    # The texts are whole: they are not cut at the decimal point or at the end of a sentence.
+    assert "<h3>summary at level 0.95. It has lines.</h3>" in text
+    assert '<a href="large.svg">large.svg</a>: large at level 0.95. It has lines.</li>' in text
+    assert {path.name for path in tmp_path.glob("*.svg")} == {f"{name}.svg" for name in sizes}
+    assert {path.name for path in tmp_path.glob("*.png")} == {"main.png", "summary.png", "last.png"}
+
+
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 

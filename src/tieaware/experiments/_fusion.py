@@ -446,7 +446,8 @@ class Fusion(Experiment):
             caption = f"{self.title}.{self._proportions}"
             caption = f"{caption} {shaded}" if len(curves) == 1 else caption
             measure = display_name(str(self.measure))
-            return Drawing(caption, WeightFigure(curves, measure, levels), (6.8, 4.8), "The mean by weight")
+            run = f" of {display_name(curves[0].run)}".replace(r"\$", "$") if len(curves) == 1 else ""
+            return Drawing(caption, WeightFigure(curves, measure, levels), (6.8, 4.8), f"The mean by weight{run}")
 
         figures = {"curve": drawing(self.curves)}
         if len(self.curves) > 1:

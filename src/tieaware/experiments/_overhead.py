@@ -193,7 +193,8 @@ class Overhead(Experiment):
             "overhead".
         """
         caption = "Time of the exact average ÷ time of tie-oblivious kernels; 1 is equal time."
-        return {"overhead": Drawing(caption, self._draw, (7.0, 1.6 + 0.3 * len(self.measures)))}
+        size = 7.0, 1.6 + 0.3 * len(self.measures)
+        return {"overhead": Drawing(caption, self._draw, size, "The time of the exact average")}
 
     def _draw(self, ax: Axes) -> None:
         places = np.arange(len(self.measures))[::-1]

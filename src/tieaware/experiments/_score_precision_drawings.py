@@ -44,11 +44,13 @@ class Outcome(Protocol):
 def drawings_of(outcome: Outcome) -> dict[str, Drawing]:
     """Return the figures by file name; see the method `drawings` of the outcome."""
     measures = list(enumerate(outcome.measures))
-    drawings = {f"differences-{file_name(measure)}": _differences(outcome, m, measure) for m, measure in measures}
-    drawings |= {f"changes-{file_name(measure)}": _changes(outcome, m, measure) for m, measure in measures}
+    differences = {f"differences-{file_name(measure)}": _differences(outcome, m, measure) for m, measure in measures}
+    changes = {f"changes-{file_name(measure)}": _changes(outcome, m, measure) for m, measure in measures}
     if len(outcome.runs) < 2:
-        return drawings
-    drawings |= _lines(outcome)
+        return differences | changes
+    # The figures of all measures come second, after the main one.
+    main = dict([next(iter(differences.items()))])
+    drawings = main | _lines(outcome) | differences | changes
     for m, measure in measures:
         drawings[f"p-changes-{file_name(measure)}"] = _variations(outcome, m, measure)
     for m, measure in measures:
@@ -78,19 +80,16 @@ def _changes(outcome: Outcome, m: int, measure: Measure) -> Drawing:
 
 
 def _variations(outcome: Outcome, m: int, measure: Measure) -> Drawing:
-    before, after = outcome.pairs.corrected
-    p_name, verdicts = (
-        outcome.pairs.procedure.p_name,
-        ([tests.verdicts(outcome.alpha)[m] for tests in each] for each in (before, after)),
-    )
-    changed = [old != new for old, new in zip(*verdicts, strict=True)]
+    alpha, p_name = outcome.alpha, outcome.pairs.procedure.p_name
+    low, high = alpha / 10.0, min(10.0 * alpha, 1.0)
+    both = list(zip(*outcome.pairs.corrected, strict=True))
+    changed = [old.verdicts(alpha)[m] != new.verdicts(alpha)[m] for old, new in both]
     return Drawing(
-        f"{measure}: how far {p_name} of the paired t-test moves, for {outcome.pairs.named}: with coarsened scores − "
-        "with original scores. Box: quartiles and median; whiskers: 10 % and 90 %. Points beyond the whiskers are "
-        f"orange if the verdict at {outcome.alpha:g} changes, and grey if it stays.",
-        Variations(
-            outcome.axis, [new.p[m] - old.p[m] for old, new in zip(before, after, strict=True)], changed, p_name
-        ),
+        f"{measure}: the factor by which {p_name} of the paired t-test moves, for {outcome.pairs.named}: with "
+        f"coarsened scores ÷ with original scores. Orange: all pairs whose verdict at {alpha:g} changes; the numbers "
+        f"at the top count them. Box: quartiles and median of the pairs with a p from {low:g} to {high:g} before; "
+        "whiskers: 10 % and 90 %; grey: those beyond. Factors above 1,000 are shown as 1,000.",
+        Variations(outcome.axis, [old.p[m] for old, _ in both], [new.p[m] for _, new in both], changed, alpha, p_name),
         title=f"Changes of p values between runs by {measure}",
     )
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
 from tieaware.measures import Measure
-from tieaware.output.plots import display_name, label_powers_of_ten, legend_above, style
+from tieaware.output.plots import display_name, label_factors, label_powers_of_ten, legend_above, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ class Boxes:
         differences = self.differences
         places = np.arange(1, len(differences) + 1)
         ax.axhline(0.0, color="#888888", linewidth=0.8)
-        _boxes(ax, differences)
+        _boxes(ax, list(differences))
         low, high = np.quantile(differences, (0.1, 0.9), axis=1)[:, :, None]
         for beyond, colour in ((differences > high, "#D55E00"), (differences < low, "#009E73")):
             _scattered(ax, differences, beyond, colour)
@@ -92,25 +92,50 @@ class Changes:
         legend_above(ax)
 
 
+# The figure of p values shows greater factors than this as this one.
+_FACTOR = 1000.0
+
+
 @dataclass(frozen=True)
 class Variations:
-    """Draw the change of the p values of pairs of runs: a box per precision, and the points beyond its whiskers."""
+    """Draw the factors by which p values of pairs of runs change: a box per precision, and all changed verdicts.
+
+    The boxes and the grey points are of the pairs whose p value before is within a factor of 10 of the level: only
+    their verdicts are open, and all others together would hide them.
+    """
 
     precisions: Precisions
-    differences: Sequence[Values]
+    before: Sequence[Values]
+    after: Sequence[Values]
     changed: Sequence[npt.NDArray[np.bool_]]
+    alpha: float
     p_name: str
 
     def __call__(self, ax: Axes) -> None:
-        differences, changed = np.stack(self.differences), np.stack(self.changed)
-        ax.axhline(0.0, color="#888888", linewidth=0.8)
-        _boxes(ax, differences)
-        low, high = np.quantile(differences, (0.1, 0.9), axis=1)[:, :, None]
-        beyond = (differences < low) | (differences > high)
-        _scattered(ax, differences, beyond & ~changed, "#999999", 0.5, 3.0, "same verdict")
-        _scattered(ax, differences, beyond & changed, "#D55E00", 0.9, 4.5, "another verdict")
+        before, after = (np.maximum(np.stack(p), 1e-300) for p in (self.before, self.after))
+        changed = np.stack(self.changed)
+        factors = np.clip(after / before, 1.0 / _FACTOR, _FACTOR)
+        is_near = (before >= self.alpha / 10.0) & (before <= self.alpha * 10.0)
+        ax.axhline(1.0, color="#888888", linewidth=0.8)
+        # A box is drawn on a logarithmic scale, so its quartiles are those of the factors.
+        near = [row[some] for row, some in zip(factors, is_near, strict=True)]
+        _boxes(ax, near)
+        ends = [np.quantile(row, (0.1, 0.9)) if row.size else (1.0, 1.0) for row in near]
+        low, high = np.array(ends).T[:, :, None]
+        beyond = is_near & ((factors < low) | (factors > high))
+        _scattered(ax, factors, beyond & ~changed, "#999999", 0.5, 3.0, "same verdict")
+        _scattered(ax, factors, changed, "#D55E00", 0.9, 4.5, "another verdict")
+        for place, count in enumerate(changed.sum(axis=1).tolist(), start=1):
+            ax.annotate(
+                str(count), (place, 1.0), xycoords=("data", "axes fraction"), ha="center", va="top", color="#D55E00"
+            )
         self.precisions.draw(ax)
-        ax.set_ylabel(f"{self.p_name}: coarsened − original")
+        # The numbers at the top need room above the highest points.
+        reach = 1.1 * max(2.0, float(np.max(np.maximum(factors, 1.0 / factors), where=is_near | changed, initial=1.0)))
+        ax.set(yscale="log", ylim=(1.0 / reach, reach**1.25))
+        label_factors(ax.yaxis, reach)
+        ax.minorticks_off()
+        ax.set_ylabel(f"{self.p_name}: coarsened ÷ original")
         legend_above(ax)
 
 
@@ -156,10 +181,10 @@ class Scatter:
         ax.set_ylabel(f"{self.p_name}, {self.precision}")
 
 
-def _boxes(ax: Axes, values: Values) -> None:
+def _boxes(ax: Axes, values: Sequence[Values]) -> None:
     """Draw a box for each row of values: quartiles and median, with whiskers at 10 % and 90 %."""
     ax.boxplot(
-        list(values), positions=np.arange(1, len(values) + 1), widths=0.55, whis=(10, 90), showfliers=False,
+        values, positions=np.arange(1, len(values) + 1), widths=0.55, whis=(10, 90), showfliers=False,
         patch_artist=True, boxprops={"facecolor": "#cfe3f1", "edgecolor": "#0072B2"},
         medianprops={"color": "#000000"}, whiskerprops={"color": "#0072B2"}, capprops={"color": "#0072B2"},
     )  # fmt: skip

@@ -358,7 +358,7 @@ class Smoothing(Experiment):
             f"{self._repeats}. Box: quartiles and median; whiskers: 5 % and 95 %."
         )
         width = max(7.0, 0.55 * self.taus.shape[1] + 1.5)
-        return {"smoothing": Drawing(caption, self._draw, (width, 4.2))}
+        return {"smoothing": Drawing(caption, self._draw, (width, 4.2), "Agreement of the orders of systems")}
 
     def _draw(self, ax: Axes) -> None:
         places = np.arange(self.taus.shape[1])

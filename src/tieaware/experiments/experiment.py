@@ -125,7 +125,7 @@ class Experiment(ABC):
             if name is None:
                 raise InputError("measure", f"no figure shows only {measure}; there are {', '.join(drawings)}")
             return drawings[name].plot(ax)
-        if isinstance(ax, str):
+        if isinstance(ax, str | Measure):
             name = ax if ax in drawings else _figure_of(ax, drawings) or next(iter(drawings))
             figure = f"drawings()[{name!r}]"
             instead = f"{figure}.plot() to choose a figure, {figure}.save(path) to write it"

@@ -148,7 +148,7 @@ class Report:
 def page(report: Report, figures: Mapping[str, bytes], versions: str, files: Sequence[str] = ()) -> str:
     """Return the HTML page of an experiment, with as many of its SVG figures as fit, and the names of its files."""
     shown = on_page({name: len(svg) for name, svg in figures.items()})
-    linked = list(figures)[len(shown) :]
+    linked = [name for name in figures if name not in shown]
     main, *more = shown or [""]
     room = _ROOM_OF_ROWS
     tables: list[str] = []
@@ -165,6 +165,7 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str, files: Seq
         _contents(report, more, linked),
         *tables,
         '<h2 id="figures">More figures</h2>' if more or linked else "",
+        _not_shown(shown, linked),
         *(_section(name, report.drawings[name], figures[name]) for name in more),
         _links(report, linked),
         '<h2 id="how">How this was computed</h2>',
@@ -186,15 +187,19 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str, files: Seq
 
 
 def on_page(sizes: Mapping[str, int]) -> list[str]:
-    """Return the names of the first figures, which fit on the page, given all sizes in bytes; at least the main one."""
-    shown: list[str] = []
-    room = _ROOM_OF_FIGURES
-    for name, size in sizes.items():
-        room -= size * 4 // 3
-        if room < 0 and shown:
+    """Return the names of the figures that the page shows, given the sizes of all in bytes, in their order.
+
+    The main figure, which is the first, is always shown. Of the others, the smallest are: a summary of many runs is
+    small, and a figure with a mark for each of them is large.
+    """
+    main, *others = sizes or [""]
+    shown, room = {main}, _ROOM_OF_FIGURES - sizes.get(main, 0) * 4 // 3
+    for name in sorted(others, key=sizes.__getitem__):
+        room -= sizes[name] * 4 // 3
+        if room < 0:
             break
-        shown.append(name)
-    return shown
+        shown.add(name)
+    return [name for name in sizes if name in shown]
 
 
 def _heading(table: Table, report: Report) -> str:
@@ -261,7 +266,7 @@ def _cell(cell: Cell, is_text: bool) -> str:
 
 
 def _name(drawing: Drawing) -> str:
-    return drawing.title or drawing.caption.partition(":")[0].partition(".")[0]
+    return drawing.title or drawing.caption
 
 
 def _section(name: str, drawing: Drawing, svg: bytes) -> str:
@@ -285,11 +290,23 @@ def _figure(name: str, drawing: Drawing, svg: bytes) -> str:
     )
 
 
+def _not_shown(shown: Sequence[str], linked: Sequence[str]) -> str:
+    """Say how many figures are not on the page, and where they are."""
+    if not linked:
+        return ""
+    count = f"{len(linked):,} of {counted(len(shown) + len(linked), 'figure')}"
+    return (
+        f'<p class="note">{count} would make this page too large. They are in files beside it: '
+        '<a href="#other-figures">list of these files</a>.</p>'
+    )
+
+
 def _links(report: Report, names: Sequence[str]) -> str:
     if not names:
         return ""
     items = "".join(
-        f'<li><a href="{html.escape(name)}.svg">{html.escape(_name(report.drawings[name]))}</a></li>\n'
+        f'<li><a href="{html.escape(name)}.svg">{html.escape(name)}.svg</a>: '
+        f"{html.escape(_name(report.drawings[name]))}</li>\n"
         for name in names
     )
     return (

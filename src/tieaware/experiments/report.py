@@ -74,12 +74,17 @@ def _write(report: Report, folder: Path) -> None:
     for name, table in progress(report.tables.items(), "writing tables"):
         table.to_csv(folder / f"{name}.csv")
     figures: dict[str, bytes] = {}
+    sizes: dict[str, int] = {}
     for name, drawing in progress(report.drawings.items(), "drawing figures"):
         images = drawing.images("svg", "png")
         figures[name] = next(images)
+        sizes[name] = len(figures[name])
         (folder / f"{name}.svg").write_bytes(figures[name])
-        if name in on_page({each: len(svg) for each, svg in figures.items()}):
+        # A figure that has no room beside those before it will have none beside more figures.
+        if name in on_page(sizes):
             (folder / f"{name}.png").write_bytes(next(images))
+    for name in figures.keys() - set(on_page(sizes)):
+        (folder / f"{name}.png").unlink(missing_ok=True)
     files = sorted(file.name for file in folder.iterdir())
     (folder / _PAGE).write_bytes(page(report, figures, versions(), files).encode("utf-8", "replace"))
 

@@ -186,6 +186,14 @@ def label_powers_of_ten(*axes: Axis) -> None:
         axis.set_minor_formatter("")
 
 
+def label_factors(axis: Axis, most: float) -> None:
+    """Label a logarithmic axis of factors from 1 ÷ `most` to `most` with plain numbers."""
+    steps = (2.0, 5.0) if most < 40.0 else (1.0,)
+    above = [step * 10.0**k for k in range(4) for step in steps if 1.0 < step * 10.0**k <= most]
+    axis.set_ticks([*(1.0 / tick for tick in above), 1.0, *above])
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
 def display_name(name: str) -> str:
     """Return a name in the form that figures show: shortened, and without non-printable characters.
 

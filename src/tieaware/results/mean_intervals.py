@@ -212,7 +212,7 @@ def interval_figure(intervals: Intervals, place: int) -> Drawing:
         ax.set_title(intervals.title, loc="left", fontsize=10.0)
 
     caption = f"The mean {name} of each run, with its interval over queries (level {intervals.level:g})"
-    return Drawing(caption, draw, (6.2, _ROW * len(intervals.runs) + _REST))
+    return Drawing(caption, draw, (6.2, _ROW * len(intervals.runs) + _REST), f"Intervals of {name}")
 
 
 def _place(name: Any, names: Sequence[str], kind: str) -> int:
