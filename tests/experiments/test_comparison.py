@@ -400,18 +400,47 @@ def test_the_command_takes_baseline_test_and_correction(tmp_path, capfd):
         assert capfd.readouterr().err.startswith(message)
 
 
-def test_intervals_are_said_to_be_of_one_pair_or_of_all():
+def test_intervals_of_the_table_are_said_to_be_of_one_pair_or_of_all():
     """The intervals are not corrected, unlike the p values beside them; those of Tukey's HSD are simultaneous."""
     results = _results(4)
-    for test, phrase, short in (
-        ("t", "95% confidence interval of this pair alone, not corrected", "95% confidence, pair alone"),
-        ("tukey", "95% confidence interval, simultaneous for all runs", "95% confidence, all runs"),
+    for test, phrase in (
+        ("t", "95% confidence interval of this pair alone, not corrected"),
+        ("tukey", "95% confidence interval, simultaneous for all runs"),
     ):
-        outcome = compare(results, test=test, baseline="r0")
-        assert phrase in outcome.tables()["pairs"].notes[0]
-        drawing = outcome.drawings()["differences-AP"]
-        assert f"line: {phrase}" in drawing.caption
-        assert short in [text.get_text() for text in drawing.plot().get_legend().get_texts()]
+        assert phrase in compare(results, test=test, baseline="r0").tables()["pairs"].notes[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "short"),
+    [
+        ({}, "95% interval, Holm-corrected"),
+        ({"correction": "bh", "alpha": 0.1}, "90% interval, Benjamini–Hochberg-corrected"),
+        ({"correction": "bonferroni", "confidence": 0.5}, "95% interval, Bonferroni-corrected"),
+        ({"correction": "none", "alpha": 0.005}, "99.5% interval, not corrected"),
+        ({"test": "tukey", "alpha": 0.2, "confidence": 0.99}, "80% interval, for all runs"),
+        ({"baseline": "r2", "confidence": 0.9}, "95% interval, Holm-corrected"),
+    ],
+)
+def test_a_line_in_the_figure_of_differences_leaves_out_0_if_and_only_if_its_dot_is_filled(options, short):
+    """Lines and dots have one and the same correction, and one level."""
+    rng = np.random.default_rng(2)
+    values = rng.random((9, 25, 1)) + np.linspace(0, 0.5, 9)[:, None, None]
+    results = tieaware.Results(values, tuple(f"r{i}" for i in range(9)), tuple(map(str, range(25))), (tieaware.AP,))
+    outcome = compare(results, **options)
+    drawing = outcome.drawings()["differences-AP"]
+    assert f"line: its {short}, which leaves out 0 if the dot is filled" in drawing.caption
+    (ax,) = drawing.figure().axes
+    assert short in [text.get_text() for text in ax.get_legend().get_texts()]
+    (lines,) = ax.collections
+    apart = [segment[0, 1] for segment in lines.get_segments() if segment[:, 0].min() > 0 or segment[:, 0].max() < 0]
+    (filled,) = [line for line in ax.lines if line.get_label() == "average, significant"]
+    assert sorted(apart) == sorted(filled.get_ydata())
+    assert 0 < len(apart) < len(lines.get_segments())
+    if options.get("correction") == "bonferroni":
+        # An interval of Bonferroni's is that of the t-test at the level alpha divided by the number of pairs.
+        exact = paired_test(values[8, :, 0], values[0, :, 0], confidence=1 - 0.05 / 36)
+        ends = [segment[:, 0] for segment in lines.get_segments()]
+        assert min(np.abs(each - [exact.low, exact.high]).max() for each in ends) < 1e-12
 
 
 def test_compare_refuses_bounds_that_are_none():

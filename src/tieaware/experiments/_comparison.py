@@ -72,8 +72,9 @@ def comparison(
     alpha : float
         The significance level, between 0 and 1.
     confidence : float
-        The confidence level of the intervals, between 0 and 1. The correction does not apply to the intervals: each is
-        that of its pair alone; those of the test "tukey" are simultaneous for all runs.
+        The confidence level of the intervals in the tables, between 0 and 1. The correction does not apply to them:
+        each is that of its pair alone; those of the test "tukey" are simultaneous for all runs. The intervals in the
+        figure of differences have the level of the corrected tests, so they leave out 0 where a test is significant.
     baseline : str, optional
         The only run with which the other runs are compared; by default, all runs are compared with each other.
     test, correction

@@ -15,7 +15,7 @@ from tieaware.experiments._identical_runs import described
 from tieaware.output.plots import Drawing, display_name
 from tieaware.output.tables import counted, significant
 from tieaware.statistics import PairedTest, Resolutions
-from tieaware.statistics.procedures import Procedure
+from tieaware.statistics.procedures import CORRECTIONS, Procedure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,6 +118,12 @@ class TestedPairs:
         return f"{self.confidence:.0%} confidence interval{',' * simultaneous} {kind}"
 
     @property
+    def deciding(self) -> str:
+        """The kind of the intervals that leave out 0 where the difference is significant, in two or three words."""
+        kind = "for all runs" if self.procedure.is_of_all_runs else CORRECTIONS[self.procedure.correction]
+        return f"{100.0 * (1.0 - self.alpha):g}% interval, {kind}"
+
+    @property
     def notes_on_ties(self) -> tuple[str, ...]:
         """The notes on lists that may have been cut inside a tie, and on runs with the same documents and scores."""
         if self.resolutions is None:
@@ -198,11 +204,11 @@ class Pairs:
         some = self.some[np.argsort((sign * test.difference)[self.some], kind="stable")]
         places, sizes = np.arange(len(some)), (sign * test.difference)[some]
         ax.axvline(0.0, color="#888888", linewidth=0.8)
-        if test.high is not None:
-            alone = "all runs" if tested.procedure.test == "tukey" else "pair alone"
-            half = (test.high - test.difference)[some]
+        shape = len(tested.runs), tested.n_queries
+        half = tested.procedure.decisive(test, tested.alpha, tested.confidence, shape, some)
+        if half is not None:
             ax.hlines(places, sizes - half, sizes + half, color="#0072B2", linewidth=1.2,
-                      label=f"{tested.confidence:.0%} confidence, {alone}")  # fmt: skip
+                      label=tested.deciding)  # fmt: skip
         if tested.resolutions is not None:
             ends = np.stack([tested.resolutions.lowest, tested.resolutions.highest])[:, some] * sign[some]
             ax.hlines(places, ends.min(axis=0), ends.max(axis=0), color="#E69F00", linewidth=5.0, alpha=0.6,
@@ -272,7 +278,8 @@ def differences(tested: TestedPairs) -> Drawing:
         first = " first those with a verdict that an order of the ties can change, then" if has_ties else ""
         pairs = f"{len(some)} of {n:,} {_several(kind)}:{first} those with a p nearest to {tested.alpha:g}"
     marks = ["Dot: the difference of the means, filled if significant"]
-    marks += [f"line: {tested.interval}"] if tested.test.high is not None else []
+    deciding = f"line: its {tested.deciding}, which leaves out 0 if the dot is filled"
+    marks += [deciding] if tested.test.high is not None else []
     as_far = AS_FAR if tested.is_cut is not False else ""
     ties = [f"band: its range over all orders of the tied documents{as_far}", "×: an order changes the verdict"]
     against = "" if tested.baseline is None else f" against {tested.baseline}"

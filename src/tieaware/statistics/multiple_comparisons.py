@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import unexpected
-from tieaware.checks.arrays import Values
+from tieaware.checks.arrays import Integers, Values
 from tieaware.statistics.values import finite
 
 Correction: TypeAlias = Literal["holm", "bh", "bonferroni", "none"]
@@ -139,7 +139,7 @@ def adjusted(p: Values, correction: Correction) -> Values:
     return {"holm": holm, "bh": benjamini_hochberg, "bonferroni": bonferroni}[correction](p)
 
 
-def levels(p: Values, alpha: float, correction: Correction) -> Values:
+def levels(p: Values, alpha: float, correction: Correction, some: Integers | None = None) -> Values:
     """Return for each test the level below which its p value is significant while all other p values stay the same.
 
     Parameters
@@ -149,20 +149,22 @@ def levels(p: Values, alpha: float, correction: Correction) -> Values:
     alpha : float
         The significance level of the corrected p values.
     correction : str
+    some : int64[n_some], optional
+        The tests whose levels to return; by default all.
 
     Returns
     -------
-    float64[n_tests]
+    float64[n_tests] or float64[n_some]
         Test i is significant if and only if ``p[i]`` is below this level.
     """
-    n = len(p)
+    n, own = len(p), p if some is None else p[some]
     if correction == "none":
-        return np.full(n, alpha)
+        return np.full(len(own), alpha)
     if correction == "bonferroni":
-        return np.full(n, alpha / n)
+        return np.full(len(own), alpha / n)
     ordered, steps = np.sort(p), np.arange(1, n)
-    found = np.empty(n)
-    for i, place in enumerate(np.searchsorted(ordered, p).tolist()):
+    found = np.empty(len(own))
+    for i, place in enumerate(np.searchsorted(ordered, own).tolist()):
         others = np.delete(ordered, place)
         if correction == "holm":
             # Count the tests that are rejected before this one. They are the first of the others, up to the first that

@@ -12,7 +12,8 @@ from tieaware.checks.arguments import did_you_mean, one_of, shown
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.output.tables import counted
-from tieaware.statistics.multiple_comparisons import Correction, adjusted
+from tieaware.runtime.extras import load
+from tieaware.statistics.multiple_comparisons import Correction, adjusted, levels
 from tieaware.statistics.paired_tests import (
     Alternative,
     PairedMethod,
@@ -21,6 +22,7 @@ from tieaware.statistics.paired_tests import (
     tries_all_signs,
 )
 from tieaware.statistics.randomised_tukey import randomised_tukey_pairs
+from tieaware.statistics.studentized_range import critical_value
 from tieaware.statistics.tukey import tukey_pairs
 
 PairTest: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation", "tukey", "randomised-tukey"]
@@ -161,6 +163,36 @@ class Procedure(NamedTuple):
         test = self.tested(values, first, second, confidence)
         corrected = adjusted(test.p, self.correction)
         return Verdicts(test, corrected, self.signs(values, first, second, test, corrected <= alpha))
+
+    def decisive(
+        self, test: PairedTest, alpha: float, confidence: float, shape: tuple[int, int], some: Integers
+    ) -> Values | None:  # fmt: skip
+        """Return half the widths of intervals that leave out 0 if and only if the difference is significant.
+
+        The interval of a pair has the level to which the correction holds its test. None if the test has no intervals.
+
+        Parameters
+        ----------
+        test : PairedTest
+            The outcome of `tested`, with intervals of level `confidence`.
+        alpha : float
+            The significance level of the corrected p values.
+        confidence : float
+        shape : (int, int)
+            The numbers of runs and of queries.
+        some : int64[n_some]
+            The pairs whose intervals to return.
+        """
+        if test.high is None:
+            return None
+        n_runs, n_queries = shape
+        widths: Values = (test.high - test.difference)[some]
+        if self.test == "tukey" and n_runs > 2:
+            degrees = (n_runs - 1) * (n_queries - 1)
+            return widths * critical_value(alpha, n_runs, degrees) / critical_value(1.0 - confidence, n_runs, degrees)
+        student = load("scipy.stats", "analysis").t(n_queries - 1)
+        tails = levels(test.p, alpha, self.correction, some) / 2.0
+        return np.asarray(widths * student.isf(tails) / student.isf((1.0 - confidence) / 2.0))
 
     def tested(self, values: Values, first: Integers, second: Integers, confidence: float = 0.95) -> PairedTest:
         """Test pairs of runs without a correction; parameters as for `verdicts`."""
