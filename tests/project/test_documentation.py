@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from support import docstrings
+from support import docstrings, inline_calls
 
 import tieaware
 from tieaware import commands, integrations
@@ -65,13 +65,64 @@ NEEDED = {"docs/start/optuna.md": "optuna", "docs/coming_from/tie_aware_retrieva
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_the_examples_in_the_documents_run(name):
-    """Every doctest of the file passes; pages for users have at least one."""
+def test_the_examples_in_the_documents_run(name, tmp_path, monkeypatch):
+    """Every doctest of the file passes, and every call in its text; pages for users have at least one doctest."""
     if name in NEEDED:
         pytest.importorskip(NEEDED[name], reason=f"{NEEDED[name]}, which the page is about, is not installed")
-    results = doctest.testfile(str(ROOT / name), module_relative=False, encoding="utf-8")
-    assert results.failed == 0
-    assert results.attempted > 0 or name in WITHOUT_EXAMPLES
+    text = (ROOT / name).read_text("utf-8")
+    examples = doctest.DocTestParser().get_doctest(text, {"__name__": "__main__"}, name, name, 0)
+    runner = doctest.DocTestRunner()
+    runner.run(examples, clear_globs=False)
+    assert runner.summarize(verbose=False).failed == 0
+    assert runner.tries > 0 or name in WITHOUT_EXAMPLES
+    monkeypatch.chdir(tmp_path)  # some calls write files
+    assert list(inline_calls.problems(text, examples.globs, tool_of(name))) == []
+
+
+# The changelog is left out: it names calls of earlier versions, too.
+OTHERS = {str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))}
+OTHERS -= {*DOCUMENTS, "CHANGELOG.md"}
+
+
+@pytest.mark.parametrize("name", sorted(OTHERS))
+def test_calls_on_pages_whose_examples_are_not_run_here_exist(name):
+    """Their arguments fit the signatures of the functions."""
+    assert list(inline_calls.problems((ROOT / name).read_text("utf-8"), {}, tool_of(name))) == []
+
+
+def tool_of(name):
+    """Return the tool that a page is about; empty for other pages."""
+    page = Path(name)
+    return page.stem if page.parent.name in ("integrations", "coming_from") and page.stem != "README" else ""
+
+
+@pytest.mark.parametrize(
+    ("span", "expected"),
+    [
+        ('result.intervals().plot("RR")', "raises InputError: plot: the first argument is matplotlib axes; type plot"),
+        ('result.intervals().plot(measure="RR")', ""),
+        ("result.interval()", "raises AttributeError: "),
+        ("result.interval(…)", "calls result.interval, which does not exist"),
+        ("unknown.intervals(levels=0.9)", "calls unknown.intervals with arguments that it does not take"),
+        ("unknown.intervals(level=0.9)", ""),
+        ("unknown.internals(level=0.9)", "calls unknown.internals, which does not exist"),
+        ("tieaware.evaluate(qrels, runs)", "calls tieaware.evaluate with arguments that it does not take"),
+        ("evaluate(qrels, …, threads=2)", ""),
+        ("tieaware.evaluat(qrels, runs, measures)", "calls tieaware.evaluat, which does not exist"),
+        ("feval=metric('nDCG@10')", ""),
+        (".to_dict(path, path)", "calls to_dict with arguments that it does not take"),
+        ("nDCG(dcg='exp-log2')@10", ""),
+        ("nDCG(dgc='exp-log2')@10", "raises InputError: nDCG: unknown parameter 'dgc'"),
+        ("evaluate(qrels, runs", "is not Python"),
+    ],
+)
+def test_wrong_calls_in_running_text_are_found(span, expected):
+    result = tieaware.evaluate({"q1": {"d1": 1}, "q2": {"d1": 1}}, {"a": {"q1": {"d1": 1.0}}}, "RR")
+    text = f"Some text with `{span}` in it.\n\n```python\n`not_this(1)`\n```\n"
+    assert inline_calls.calls(text) == [span]
+    found = inline_calls.problem(span, {"result": result, "nDCG": tieaware.nDCG})
+    assert found.startswith(expected)
+    assert bool(found) == bool(expected)
 
 
 @pytest.mark.parametrize("name", [name for name in DOCUMENTS if "```console" in (ROOT / name).read_text("utf-8")])
