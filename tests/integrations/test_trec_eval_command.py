@@ -106,6 +106,27 @@ def test_options(files, capfd):
     assert out == "relstring_3           \tq1\t'-21'\n"
 
 
+def test_a_run_of_other_queries_has_zeros_if_all_judged_queries_count(tmp_path, capfd):
+    """As in trec_eval 10; without -c, no query is left to evaluate."""
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n")
+    (tmp_path / "run").write_text("x Q0 a 1 2 t\nx Q0 b 2 2 t\n")
+    files = tmp_path / "qrels", tmp_path / "run"
+    for options in ((), ("-M5",), ("-J",), ("-q", "-M5", "-J"), ("--ties", "average")):
+        measures = [each for name in ("map", "ndcg_cut.5", "P.5", "recip_rank", "set_F", "num_rel_ret", "num_ret")
+                    for each in ("-m", name)]  # fmt: skip
+        status, out, err = printed(capfd, "-c", *options, *measures, "-m", "num_q", "-m", "num_rel", *files)
+        assert (status, err) == (0, "")
+        lines = [line.split("\t") for line in out.splitlines()]
+        found = {name.strip(): float(value) for name, query, value in lines if query == "all"}
+        assert (found.pop("num_q"), found.pop("num_rel")) == (2, 2)
+        assert len(found) == 7
+        assert set(found.values()) == {0.0}
+    assert printed(capfd, "-c", "-m", "all_trec", *files)[0] == 0
+    status, out, err = printed(capfd, "-m", "map", *files)
+    assert (status, out) == (2, "")
+    assert "has no query in common with" in err
+
+
 def test_set_f_is_rounded_as_in_trec_eval(tmp_path, capfd):
     """Precision and recall are multiplied in trec_eval's order: 2 * 22 / 128 in one step would give 0.3438."""
     (tmp_path / "qrels").write_text("".join(f"q 0 d{i} 1\n" for i in range(78, 106)))

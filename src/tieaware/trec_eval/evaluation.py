@@ -98,12 +98,20 @@ def evaluate_lines(
     Raises
     ------
     InputError
-        If the run answers no judged query, or if `deepest` cuts through tied documents and the tie rule does not order
+        If there is no query to evaluate, or if `deepest` cuts through tied documents and the tie rule does not order
         tied documents.
     """
     rule = tie_rule(ties)
     run, matched = _shortened(qrels, run, rule, judged_only, deepest)
     rows = np.arange(len(qrels)) if complete else np.unique(matched.rows[matched.rows >= 0])
+    if not len(rows):
+        raise InputError(run.name, f"has no query in common with {qrels.name}")
+    if not (matched.rows >= 0).any():
+        # With -c, each judged query then has an empty list. `evaluate` refuses a run without a judged query.
+        nothing = _without(run, np.ones(len(run.scores), dtype=np.bool_))
+        lists = Lists(qrels.queries, np.zeros(len(qrels) + 1, np.int64), nothing.documents, nothing.scores)
+        run = Run.of(lists, run.name, run.tag)
+        matched = match(qrels, run)
     measures = list(dict.fromkeys(measure for line in lines for measure in line.measures))
     by_measure = measured(qrels, run, measures, ties, recalls_up=recalls_up)
     own = any(line.walk is not None or line.text is not None for line in lines)
@@ -124,8 +132,6 @@ def evaluate_lines(
 def _shortened(qrels: Qrels, run: Run, rule: TieRule, judged_only: bool, deepest: int | None) -> tuple[Run, Matched]:
     """Return the run without the documents that trec_eval's options -M and -J remove, matched with the judgments."""
     matched = match(qrels, run)
-    if not (matched.rows >= 0).any():
-        raise InputError(run.name, f"has no query in common with {qrels.name}")
     if deepest is not None:
         run = _without(run, _below(run, matched, rule, deepest))
         matched = match(qrels, run)
