@@ -60,6 +60,32 @@ def test_llama_index_evaluator_tells_the_scores():
     assert result.metric_vals_dict["RR"] == 0.0
 
 
+def test_metrics_that_llama_index_makes_from_names_are_ours():
+    """`from_metric_names` made llama_index's own metrics, which ignore ties: MRR was 0.5 here."""
+    pytest.importorskip("llama_index.core")
+    from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, TextNode
+
+    class Retriever(BaseRetriever):
+        def _retrieve(self, query):
+            return [NodeWithScore(node=TextNode(id_=name, text=name), score=score)
+                    for name, score in zip("abc", (5, 4, 4), strict=True)]  # fmt: skip
+
+    names = sorted(METRIC_REGISTRY.keys() - {"cohere_rerank_relevancy"})
+    evaluator = for_llama_index.RetrieverEvaluator.from_metric_names([*names, "RR"], retriever=Retriever())
+    result = evaluator.evaluate("a question", expected_ids=["b"])
+    mean = (1 / 2 + 1 / 3) / 2
+    assert result.metric_vals_dict == pytest.approx(
+        {"ap": mean, "hit_rate": 1.0, "mrr": mean, "ndcg": (1 / np.log2(3) + 1 / 2) / 2, "precision": 1 / 3,
+         "recall": 1.0, "RR": mean}
+    )  # fmt: skip
+    assert result.metric_dict["mrr"].metadata["max"] == 0.5
+    for wrong, message in ((["mmr"], "measure: unknown measure 'mmr'"), ("mrr", "metric_names: expected")):
+        with pytest.raises(InputError, match=message):
+            for_llama_index.RetrieverEvaluator.from_metric_names(wrong, retriever=Retriever())
+
+
 def test_llama_index_metric_needs_its_arguments():
     pytest.importorskip("llama_index.core")
     with pytest.raises(InputError, match="expected_ids: is needed, and so is retrieved_ids"):

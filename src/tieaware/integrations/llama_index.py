@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tieaware.checks.arguments import sequence
 from tieaware.errors import InputError
 from tieaware.integrations.retrieved_contexts import Grader, evaluate, graded
 from tieaware.measures import Measure, parse_measures
@@ -91,6 +92,19 @@ def __getattr__(name: str) -> Any:
 
     class RetrieverEvaluator(base.RetrieverEvaluator):  # type: ignore[misc, name-defined]
         """A retriever evaluator that tells metrics the scores of the nodes."""
+
+        @classmethod
+        def from_metric_names(cls, metric_names: list[str], **kwargs: Any) -> Any:
+            """Create an evaluator from names of measures, such as llama_index's "mrr"; results keep these names.
+
+            llama_index's own metrics of these names, which ignore ties, are not used.
+            """
+            metrics = []
+            for name in sequence("metric_names", metric_names, "names of measures"):
+                made = metric(name)
+                type(made).metric_name = str(name)
+                metrics.append(made)
+            return cls(metrics=metrics, **kwargs)
 
         async def aevaluate(
             self, query: str, expected_ids: list[str], expected_texts: list[str] | None = None,
