@@ -16,9 +16,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "inexact",
         help="show what methods of inexact retrieval save and lose",
         description="Search a collection of texts exactly, and by methods with which search engines save work: "
-        "champion lists, impact order, tiers, cluster pruning and others. Prints for each method how long it takes, how "
-        "much of the index it reads, how well its ranking agrees with the exact one, and the measures, averaged over "
-        "the orders of ties.",
+        "champion lists, impact order, tiers, cluster pruning and others. Prints for each method how long it takes, "
+        "how much of the index it reads, how well its ranking agrees with the exact one, and the measures, averaged "
+        "over the orders of ties.",
     )
     command.add_argument(
         "collection", metavar="COLLECTION", help="file or folder of documents, or an index that tieaware index wrote"
