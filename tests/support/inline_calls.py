@@ -1,7 +1,7 @@
 """The calls in the running text of pages, such as `result.intervals()`: each is run, or at least bound to a signature.
 
-A call is run if the examples of its page define all of its names. Otherwise it has placeholders, such as `path`; then
-what it calls must exist, and its arguments must fit the signature.
+A call is run if the examples of its page define all of its names, or else if `usual` does. Otherwise it has
+placeholders, such as `path`; then what it calls must exist, and its arguments must fit the signature.
 """
 
 from __future__ import annotations
@@ -81,14 +81,45 @@ def problem(span: str, names: dict[str, Any], tool: str = "") -> str:
     called = [each for each in nodes if isinstance(each, ast.Call)]
     last = {ast.unparse(each.func).rpartition(".")[2] for each in called}
     is_whole = not any(isinstance(each, ast.Constant) and each.value is ... for each in nodes)
-    if is_whole and not last & (EFFECTS | TOOLS.keys()) and used <= names.keys() | vars(builtins).keys() | {"tieaware"}:
-        try:
-            exec(compile(tree, span, "exec"), {"tieaware": tieaware, **names})
-            return ""
-        except Exception as error:
-            if not re.search("no such file|No files found", str(error)):
-                return f"raises {type(error).__name__}: {error}"
+    if is_whole and not last & (EFFECTS | TOOLS.keys()):
+        bare = {each.func.id for each in called if isinstance(each.func, ast.Name)}
+        others = {name: value for name, value in usual().items() if callable(value) or name not in bare}
+        for defined in (names, others):
+            if used <= defined.keys() | vars(builtins).keys() | {"tieaware"}:
+                return raised(tree, defined)
     return next(filter(None, (unbound(each, names, tool) for each in called)), "")
+
+
+def raised(tree: ast.Module, names: dict[str, Any]) -> str:
+    """Run a call; return the error that it raises, unless it lacks the file of a reader of the page."""
+    try:
+        exec(compile(tree, "page", "exec"), {"tieaware": tieaware, **names})
+    except Exception as error:
+        if not re.search("no such file|No files found", str(error)):
+            return f"raises {type(error).__name__}: {error}"
+    return ""
+
+
+@functools.cache
+def usual() -> dict[str, Any]:
+    """Return the objects that pages call by the same names, which fit together."""
+    rng = np.random.default_rng(0)
+    labels, first, second = rng.integers(0, 2, (12, 6)), *rng.integers(1, 5, (2, 12, 6)).astype(float)
+    labels[:, 0] = 1
+    qrels = {f"q{i}": {f"d{j}": int(label) for j, label in enumerate(row)} for i, row in enumerate(labels)}
+    runs = {
+        name: {f"q{i}": {f"d{j}": float(score) for j, score in enumerate(row)} for i, row in enumerate(scores)}
+        for name, scores in (("bm25", first), ("dense", second))
+    }
+    result = tieaware.evaluate(qrels, runs, ["AP", "RR", "nDCG@10"], spread=True, chance=True)
+    evaluator = tieaware.Evaluator(labels, "nDCG@10")
+    return {
+        "labels": labels, "scores": first, "qrels": qrels, "runs": runs, "run": tieaware.Run.from_dict(runs["bm25"]),
+        "measures": ["AP", "RR"],
+        "result": result, "results": result, "intervals": result.intervals(), "table": result.table(),
+        "evaluator": evaluator, "spread": evaluator.spread(first), "line": evaluator.between(first, second),
+        "a": first, "b": second, "values": result.values[:, :, 0], "outcome": experiments.compare(result),
+    }  # fmt: skip
 
 
 def is_measure(span: str) -> bool:
@@ -101,7 +132,7 @@ def is_measure(span: str) -> bool:
 
 def parsed(span: str) -> ast.Module | None:
     """Parse a statement, keyword arguments, an entry of a dict, or a method without its object."""
-    text = span.replace("…", "...").lstrip(".")
+    text = span.replace("…", "...").removeprefix(".").removeprefix("return ")
     keywords = [f"dict({text})"] if re.match(r"\w+=[^=]", text) else []
     for attempt in (*keywords, text, f"{{{text}}}"):
         try:
