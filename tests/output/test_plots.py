@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tieaware.output.plots import COLOURS, colour, style
+
 # Stands for the backend of notebooks, which switches to interactive mode when it is loaded.
 _BACKEND = """
 import matplotlib
@@ -36,3 +38,10 @@ def test_the_first_figure_keeps_a_notebook_interactive(tmp_path):
         [sys.executable, "-c", _TWO_CELLS], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_no_two_lines_of_a_figure_share_a_colour():
+    colours = [colour(i) for i in range(60)]
+    assert colours[:7] == list(COLOURS)
+    assert len({each.lower() for each in colours}) == 60
+    assert all(style(i)["color"] == each for i, each in enumerate(colours))
