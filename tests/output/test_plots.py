@@ -42,6 +42,6 @@ def test_the_first_figure_keeps_a_notebook_interactive(tmp_path):
 
 def test_no_two_lines_of_a_figure_share_a_colour():
     colours = [colour(i) for i in range(60)]
-    assert colours[:7] == list(COLOURS)
-    assert len({each.lower() for each in colours}) == 60
+    assert colours[:7] == [each.lower() for each in COLOURS]
+    assert len(set(colours)) == 60
     assert all(style(i)["color"] == each for i, each in enumerate(colours))

@@ -119,12 +119,13 @@ class Variations:
         ax.axhline(1.0, color="#888888", linewidth=0.8)
         # A box is drawn on a logarithmic scale, so its quartiles are those of the factors.
         near = [row[some] for row, some in zip(factors, is_near, strict=True)]
-        _boxes(ax, near)
+        _boxes(ax, near, above=True)
         ends = [np.quantile(row, (0.1, 0.9)) if row.size else (1.0, 1.0) for row in near]
         low, high = np.array(ends).T[:, :, None]
         beyond = is_near & ((factors < low) | (factors > high))
         _scattered(ax, factors, beyond & ~changed, "#999999", 0.5, 3.0, "same verdict")
-        _scattered(ax, factors, changed, "#D55E00", 0.9, 4.5, "another verdict")
+        many = int(changed.sum(axis=1).max()) > 100
+        _scattered(ax, factors, changed, "#D55E00", *((0.5, 2.5) if many else (0.9, 4.5)), "another verdict")
         for place, count in enumerate(changed.sum(axis=1).tolist(), start=1):
             ax.annotate(
                 str(count), (place, 1.0), xycoords=("data", "axes fraction"), ha="center", va="top", color="#D55E00"
@@ -181,11 +182,15 @@ class Scatter:
         ax.set_ylabel(f"{self.p_name}, {self.precision}")
 
 
-def _boxes(ax: Axes, values: Sequence[Values]) -> None:
-    """Draw a box for each row of values: quartiles and median, with whiskers at 10 % and 90 %."""
+def _boxes(ax: Axes, values: Sequence[Values], *, above: bool = False) -> None:
+    """Draw a box for each row of values: quartiles and median, with whiskers at 10 % and 90 %.
+
+    A box above points is not filled.
+    """
     ax.boxplot(
         values, positions=np.arange(1, len(values) + 1), widths=0.55, whis=(10, 90), showfliers=False,
-        patch_artist=True, boxprops={"facecolor": "#cfe3f1", "edgecolor": "#0072B2"},
+        patch_artist=True, zorder=3.0 if above else None,
+        boxprops={"facecolor": "none" if above else "#cfe3f1", "edgecolor": "#0072B2"},
         medianprops={"color": "#000000"}, whiskerprops={"color": "#0072B2"}, capprops={"color": "#0072B2"},
     )  # fmt: skip
 
