@@ -325,4 +325,4 @@ def test_the_command_takes_priors_sizes_and_a_share(tmp_path, capfd):
     assert main([*arguments, "--priors", str(tmp_path / "priors.csv"), "--share", "0.5"]) == 2
     assert "--share cannot be combined with --priors" in capfd.readouterr().err
     assert main([*arguments, "--priors", str(tmp_path / "none.csv")]) == 2
-    assert "No such file" in capfd.readouterr().err
+    assert "no such file" in capfd.readouterr().err

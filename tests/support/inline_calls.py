@@ -39,7 +39,7 @@ MODULES = {"np": "numpy", "json": "json", "polars": "polars", "duckdb": "duckdb"
 # Names of other tools, with the module that has them; None if nothing in the suite needs it.
 TOOLS: dict[str, str | None] = {
     **dict.fromkeys(("ndcg_score", "dcg_score", "recall_score", "make_scorer"), "sklearn.metrics"),
-    "LGBMRanker": "lightgbm", "XGBRanker": "xgboost",
+    "Decimal": "decimal", "LGBMRanker": "lightgbm", "XGBRanker": "xgboost",
     **dict.fromkeys((
         "LightGBMPruningCallback", "XGBoostPruningCallback", "LogRankWeight", "RunAnalysis", "NDCG", "MRR", "trm",
         "build_tie_groups", "torch", "activation_fn", "report.to_latex", "trainer", "full_tensor", "spark", "rename",

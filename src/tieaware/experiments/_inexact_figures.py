@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -44,9 +43,10 @@ class CostAxis:
 
     def names(self, some: Sequence[int]) -> list[str]:
         """Return the names of methods without the weighting of the first one, which the axis names."""
-        weighting = re.search(r"weighting='[^']*'", self.methods[0])
-        left_out = re.compile(rf"(, )?{re.escape(weighting[0])}" if weighting else "$^")
-        return [self.methods[i] if i == 0 else left_out.sub("", self.methods[i]) for i in some]
+        _, option, rest = self.methods[0].partition("weighting='")
+        weighting = option + rest[: rest.find("'") + 1]
+        shorter = [name.replace(f", {weighting}", "").replace(weighting, "") if option else name for name in self.methods]
+        return [self.methods[i] if i == 0 else shorter[i] for i in some]
 
     def draw(self, ax: Axes) -> None:
         """Set the scale, the ticks and the name of the axis."""
