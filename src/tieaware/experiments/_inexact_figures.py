@@ -45,7 +45,9 @@ class CostAxis:
         """Return the names of methods without the weighting of the first one, which the axis names."""
         _, option, rest = self.methods[0].partition("weighting='")
         weighting = option + rest[: rest.find("'") + 1]
-        shorter = [name.replace(f", {weighting}", "").replace(weighting, "") if option else name for name in self.methods]
+        if not option:
+            return [self.methods[i] for i in some]
+        shorter = [name.replace(f", {weighting}", "").replace(weighting, "") for name in self.methods]
         return [self.methods[i] if i == 0 else shorter[i] for i in some]
 
     def draw(self, ax: Axes) -> None:
