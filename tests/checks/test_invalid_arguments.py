@@ -49,7 +49,7 @@ NUMBERS = [
     *(2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**400, 10**5000, 0.5, 1.0, 3.0, 2.0**31, 2.0**63, 1e308, -0.0, nan),
     *(float("inf"), True, False, None, "", "1", "a", b"1", 1j, Fraction(1, 3), Decimal("1e99"), object(), (1, 2), {}),
     *(np.int8(-1), np.uint64(2**64 - 1), np.float16(1), np.float32(2**31), np.longdouble(1), np.str_("1"), np.bool_(1)),
-    *(np.array(3), np.array([3]), np.datetime64("2020"), np.datetime64("NaT")),
+    *(np.array(3), np.array([3]), np.datetime64("2020"), np.datetime64("NaT", "s")),
 ]  # fmt: skip
 DTYPES = ["i1", "i4", "i8", "u1", "u8", "f2", "f4", "f8", "g", "?", "O", "U3", "c16", ">i4", "M8[s]"]
 

@@ -87,6 +87,13 @@ class CupyTensor(DLPackTensor):
         raise TypeError("Implicit conversion to a NumPy array is not allowed.")
 
 
+class UnreadableTensor(DLPackTensor):
+    """A tensor on the host that DLPack does not export."""
+
+    def __dlpack__(self, **options):
+        raise BufferError("it was freed")
+
+
 class InterfaceTensor:
     """A tensor with only NumPy's array interface."""
 
@@ -188,8 +195,8 @@ def test_small_floats_are_converted_exactly():
             f"scores: cannot be read as an array of numbers: {NUMPY_CALL}",
         ),
         (
-            SimpleNamespace(__dlpack__=None, __dlpack_device__=lambda: (1, 0)),
-            "scores: a SimpleNamespace cannot be read as an array of numbers: 'NoneType' object is not callable",
+            UnreadableTensor([1.0, 2.0], 1),
+            "scores: a UnreadableTensor cannot be read as an array of numbers: it was freed",
         ),
     ],
 )  # fmt: skip

@@ -95,9 +95,21 @@ def _read(tensor: Any) -> npt.NDArray[Any]:
 
 
 def _from_dlpack(tensor: Any) -> npt.NDArray[Any]:
-    if tensor.__dlpack_device__()[0] == _HOST:
-        return np.from_dlpack(tensor)
-    return np.from_dlpack(tensor, device="cpu")
+    on_host = tensor.__dlpack_device__()[0] == _HOST
+    return np.from_dlpack(tensor if on_host else _OnHost(tensor))
+
+
+class _OnHost:
+    """The copy on the host of a tensor on another device; the argument `device` of `from_dlpack` needs NumPy 2.1."""
+
+    def __init__(self, tensor: Any) -> None:
+        self._tensor = tensor
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._tensor.__dlpack__(**{**options, "dl_device": (_HOST, 0)})
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _HOST, 0
 
 
 def as_builtin_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
