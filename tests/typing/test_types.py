@@ -143,7 +143,7 @@ def test_wrong_calls_and_no_others_are_errors(checker, folder):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Write the doctests of each page to a Python file."""
+    """Write the doctests of each page to a Python file; add a page with a wrong call."""
     folder = tmp_path_factory.mktemp("pages").resolve()
     written = []
     for page in PAGES:
@@ -152,11 +152,16 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
             written.append(folder / f"page_{page.stem}.py")
             written[-1].write_text("".join(each.source for each in examples if not each.exc_msg), encoding="utf-8")
     assert len(written) > 5
+    written.append(folder / "page_wrong.py")
+    written[-1].write_text("import tieaware\ntieaware.evaluate('a', 'b', 'AP', ties='avrage')\n", encoding="utf-8")
     return written
 
 
-def errors(messages: list[Message]) -> list[str]:
-    return [f"{each.path.name}:{each.line}: {each.text}" for each in messages if each.is_error]
+def assert_only_the_wrong_page_has_an_error(messages: list[Message]) -> None:
+    """Compare the lines with errors. Without the wrong page, the tests could pass because they check nothing."""
+    found = [f"{each.path.name}:{each.line}: {each.text}" for each in messages if each.is_error]
+    assert [each for each in found if not each.startswith("page_wrong.py:2: ")] == []
+    assert len(found) == 1
 
 
 def test_mypy_accepts_examples_and_pages(pages):
@@ -166,7 +171,7 @@ def test_mypy_accepts_examples_and_pages(pages):
     # For a file that has not changed, mypy repeats messages from its cache, with the folder of an earlier run.
     names = {file.name for file in files}
     found = [each for each in by_mypy(*options, *map(str, files)) if each.path.name in names]
-    assert errors(found) == []
+    assert_only_the_wrong_page_has_an_error(found)
 
 
 def test_pyright_accepts_examples_and_pages(pages, tmp_path):
@@ -175,15 +180,7 @@ def test_pyright_accepts_examples_and_pages(pages, tmp_path):
         tmp_path, [*EXAMPLES, *pages], typeCheckingMode="standard", useLibraryCodeForTypes=False,
         reportMissingImports="none", reportMissingModuleSource="none", reportOptionalMemberAccess="none",
     )  # fmt: skip
-    assert errors(found) == []
-
-
-def test_a_wrong_page_is_found(tmp_path):
-    """Otherwise, the two tests of pages could pass because they check nothing."""
-    page = tmp_path.resolve() / "page_wrong.py"
-    page.write_text("import tieaware\ntieaware.evaluate('qrels', 'run', 'AP', ties='avrage')\n", encoding="utf-8")
-    for found in (by_mypy("--config-file=", str(page)), by_pyright(tmp_path, [page], typeCheckingMode="standard")):
-        assert [(each.path.name, each.line) for each in found if each.is_error] == [(page.name, 2)]
+    assert_only_the_wrong_page_has_an_error(found)
 
 
 def test_every_public_type_is_known_to_pyright():
