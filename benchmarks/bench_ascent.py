@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from time import perf_counter
 from typing import NamedTuple
@@ -117,7 +118,7 @@ def test_ascent(report, small):
     losses = [compared(n_queries, seed, restarts) for seed in range(n_sets)]
     for name in ("random weights", "fastrank's steps"):
         for i, queries in enumerate(("training", "held-out")):
-            mine, theirs = (sum(loss[of][i] for loss in losses) for of in ("exact lines", name))
+            mine, theirs = (math.fsum(loss[of][i] for loss in losses) for of in ("exact lines", name))
             report(Ratio(
                 SECTION, f"{n_queries} queries, 10 features, {n_sets} data sets: 1 - {MEASURE}, {queries} queries",
                 "exact lines", name, mine / theirs, mine / theirs,

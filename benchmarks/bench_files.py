@@ -20,6 +20,7 @@ MEASURES = ("AP", "RR", "nDCG@10", "R@1000")
 MOST_MEMORY = 200e6
 
 PYTREC_EVAL = """
+import math
 import sys
 import pytrec_eval
 
@@ -30,7 +31,7 @@ with open(sys.argv[2]) as file:
 measures = {"map", "recip_rank", "ndcg_cut.10", "recall.1000"}
 values = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run).values()
 for name in ("map", "recip_rank", "ndcg_cut_10", "recall_1000"):
-    print(name, "all", sum(value[name] for value in values) / len(values))
+    print(name, "all", math.fsum(value[name] for value in values) / len(values))
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import numpy as np
@@ -212,7 +213,7 @@ def test_a_constant_scorer(ties):
     """Each tie rule gives a constant scorer another value; only `average` gives the mean over all orders."""
     labels, docids = [1, *[0] * 9], [f"d{i}" for i in range(10, 0, -1)]
     expected = {
-        "average": sum(1 / j for j in range(1, 11)) / 10,
+        "average": math.fsum(1 / j for j in range(1, 11)) / 10,
         "optimistic": 1.0,
         "pessimistic": 0.1,
         "run_order": 1.0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import pickle
 
 import numpy as np
@@ -333,9 +334,9 @@ def test_ties_are_credited_with_the_mean_gain_of_their_group():
     credited = []
     for score in sorted(by_score, reverse=True):
         gains = [max(qrels[document], 0.0) for document in by_score[score]]
-        credited += [sum(gains) / len(gains)] * len(gains)
+        credited += [math.fsum(gains) / len(gains)] * len(gains)
     best = sorted((max(label, 0.0) for label in qrels.values()), reverse=True)
-    dcg, ideal = (sum(x / np.log2(rank + 2.0) for rank, x in enumerate(some[:7])) for some in (credited, best))
+    dcg, ideal = (math.fsum(x / np.log2(rank + 2.0) for rank, x in enumerate(some[:7])) for some in (credited, best))
     assert evaluate({"q0": qrels}, {"q0": run}, "nDCG@7").values.item() == pytest.approx(dcg / ideal, rel=1e-14)
 
 

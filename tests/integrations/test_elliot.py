@@ -6,6 +6,7 @@ Elliot itself requires TensorFlow and old versions of other packages, so it is n
 import gzip
 import io
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -30,8 +31,9 @@ def ndcg(recommendations, test, threshold, cutoff):
         if not gains:
             continue
         discounts = [math.log(2) / math.log(rank + 2) for rank in range(cutoff)]
-        best = sum(gain * each for gain, each in zip(sorted(gains.values(), reverse=True), discounts, strict=False))
-        values.append(sum(gains.get(item, 0) * each for (item, _), each in zip(ranked, discounts, strict=False)) / best)
+        of_best, of_run = sorted(gains.values(), reverse=True), [gains.get(item, 0) for item, _ in ranked]
+        dcg, best = (math.fsum(map(operator.mul, each, discounts)) for each in (of_run, of_best))
+        values.append(dcg / best)
     return np.mean(values)
 
 
@@ -53,7 +55,7 @@ def test_values_are_those_of_elliot_where_nothing_ties(threshold, tmp_path):
     for query, (_, rr, precision) in zip(result.queries, result.values[0], strict=True):
         mine = hits[int(query)]
         assert rr == (1 / (mine.index(True) + 1) if any(mine) else 0)
-        assert precision == pytest.approx(sum(mine[:10]) / 10, rel=1e-15)
+        assert precision == pytest.approx(math.fsum(mine[:10]) / 10, rel=1e-15)
 
 
 def test_ties_are_averaged_and_files_may_be_compressed():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 
 import ir_measures
@@ -139,7 +140,7 @@ def test_values_equal_those_that_ir_measures_publishes(installed, table):
         for measure, values in expected.items() for query, value in zip(qrels, values, strict=True)
     }  # fmt: skip
     assert ir_measures.calc_aggregate(list(expected), qrels, run) == {
-        measure: pytest.approx(sum(values) / (1 if measure.NAME.startswith("Num") else len(values)), abs=6e-5)
+        measure: pytest.approx(math.fsum(values) / (1 if measure.NAME.startswith("Num") else len(values)), abs=6e-5)
         for measure, values in expected.items()
     }
 

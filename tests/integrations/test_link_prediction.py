@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -147,8 +148,8 @@ def test_errors_name_the_argument():
 
 def by_formulas(ranks, sizes, k):
     """Return adjusted and z of the rank, of Hits@k and of RR by the closed forms that PyKEEN's documentation has."""
-    harmonic = np.array([sum(1 / j for j in range(1, n + 1)) for n in sizes])
-    squares = np.array([sum(1 / j**2 for j in range(1, n + 1)) for n in sizes])
+    harmonic = np.array([math.fsum(1 / j for j in range(1, n + 1)) for n in sizes])
+    squares = np.array([math.fsum(1 / j**2 for j in range(1, n + 1)) for n in sizes])
     share = np.minimum(k / sizes, 1.0)
     rank, hits, reciprocal = ranks.mean(), (ranks <= k).mean(), (1 / ranks).mean()
     expected = ((sizes + 1) / 2).mean(), share.mean(), (harmonic / sizes).mean()

@@ -162,7 +162,7 @@ def test_one_response_and_other_identifiers():
 def elastic_ndcg(labels, documents):
     """Return nDCG as _rank_eval documents it: the ideal list is as long as the list of hits."""
     def dcg(ratings):
-        return sum((2**rating - 1) / math.log2(rank + 1) for rank, rating in enumerate(ratings, 1))
+        return math.fsum((2**rating - 1) / math.log2(rank + 1) for rank, rating in enumerate(ratings, 1))
 
     ideal = sorted(labels.values(), reverse=True)[: len(documents)]
     return dcg(labels.get(each, 0) for each in documents) / dcg(ideal)

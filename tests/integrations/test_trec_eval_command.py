@@ -83,7 +83,7 @@ def test_the_average_of_the_measures_that_trec_eval_10_adds(files):
     evaluated = evaluate_lines(qrels, run, lines(requests(["rbp.p=0.5", "rbp_resid", "unj.2"])), ties="average")
     assert [line.name for line in evaluated.lines] == ["rbp_p=0.5", "rbp_resid", "unj_2"]
     patience = [0.9**i for i in range(1, 5)]
-    expected = [0.5 * (0.75 / 2) * (15 / 16), 0.9**5 + 0.1 * (1 + sum(patience) / 4), (1 + 1 / 4) / 2]
+    expected = [0.5 * (0.75 / 2) * (15 / 16), 0.9**5 + 0.1 * (1 + math.fsum(patience) / 4), (1 + 1 / 4) / 2]
     assert evaluated.values[0] == pytest.approx(expected, rel=1e-12)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -284,7 +285,7 @@ def test_a_subtopic_that_all_documents_of_interest_share_is_an_ordinary_measure(
         qrels[f"q{q}"] = {"s": {f"d{d}": 1 for d in rng.sample(range(60), rng.randint(1, 20))}}
         run[f"q{q}"] = {f"d{d}": float(rng.randint(0, 4)) for d in range(60)}
     plain = {query: subtopics["s"] for query, subtopics in qrels.items()}
-    depth = sum(0.5**j / (j + 1) for j in range(10))
+    depth = math.fsum(0.5**j / (j + 1) for j in range(10))
     pairs = {"P_IA@10": "P@10", "AP_IA": "AP", "StRecall@10": "Success@10", "ERR_IA@10": "ERR(max_rel=1)@10"}
     ours = evaluate(qrels, run, list(pairs), spread=True)
     theirs = evaluate(plain, run, list(pairs.values()), spread=True)
@@ -301,7 +302,7 @@ def test_large_ties():
     share = (1000 + 1000 + 1) / (3 * n)
     np.testing.assert_allclose(result.values[0, 0, :3], [share, share, share], rtol=1e-12)
     chance = 0.0
-    weights = sum(0.5**j / (j + 1) for j in range(10))
+    weights = math.fsum(0.5**j / (j + 1) for j in range(10))
     for r in (1000, 1000, 1):
         # The mean of (1 - alpha)^H over the documents before a slot, as a product over the relevant documents.
         for x in range(10):
@@ -312,7 +313,7 @@ def test_large_ties():
                     hit = max(r - 1 - h, 0) / (n - 1 - y)
                     terms[h + 1] += terms[h] * hit
                     terms[h] *= 1.0 - hit
-            chance += r / n / (x + 1) * sum(0.5**h * each for h, each in enumerate(terms)) / 3
+            chance += r / n / (x + 1) * math.fsum(0.5**h * each for h, each in enumerate(terms)) / 3
     assert result.values[0, 0, 3] == pytest.approx(chance / weights, rel=1e-12)
 
 

@@ -1,5 +1,6 @@
 """Fusion against values of ranx, a plain reference that enumerates the orders of ties, and hand computation."""
 
+import math
 from fractions import Fraction
 from itertools import permutations, product
 from statistics import median
@@ -124,9 +125,9 @@ def normalised(scores, normalise):
     """Return the normalised scores of a list, by the definitions; no run could have scores below MINIMUM."""
     values = list(scores.values())
     least, width = min(values), max(values) - min(values)
-    mean = sum(values) / len(values)
-    deviation = (sum((v - mean) ** 2 for v in values) / len(values)) ** 0.5
-    total = sum(v - least for v in values)
+    mean = math.fsum(values) / len(values)
+    deviation = (math.fsum((v - mean) ** 2 for v in values) / len(values)) ** 0.5
+    total = math.fsum(v - least for v in values)
     formulas = {
         "min-max": lambda v, _: (v - least) / width if width else 1.0,
         "theoretical-min-max": lambda v, _: (v - MINIMUM) / (max(values) - MINIMUM) if max(values) > MINIMUM else 1.0,
@@ -158,7 +159,7 @@ def reference(runs, method, weights, normalise, missing, k):
             else:
                 own = 0.0 if isinstance(missing, str) else missing
             points.append(weight * float(own))
-        combine = {"max": max, "min": min, "med": median}.get(method, sum)
+        combine = {"max": max, "min": min, "med": median}.get(method, math.fsum)
         fused[d] = combine(points) * (n_having if method in ("mnz", "isr") else 1)
     return fused
 

@@ -108,7 +108,7 @@ def norm_of(measure, labels):
     parsed = parse_measure(measure)
     if parsed.name == "nDCG":
         best = sorted(np.maximum(labels, 0), reverse=True)[: parsed.cutoff]
-        return sum(gain / math.log2(2 + i) for i, gain in enumerate(best))
+        return math.fsum(gain / math.log2(2 + i) for i, gain in enumerate(best))
     return {"AP": int(np.sum(np.array(labels) >= 1)), "P": parsed.cutoff}.get(parsed.name, 1)
 
 

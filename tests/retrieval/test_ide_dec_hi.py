@@ -1,5 +1,6 @@
 """Ide's feedback formula dec-hi against its definition."""
 
+import math
 from itertools import permutations
 
 import numpy as np
@@ -26,8 +27,8 @@ def test_queries_equal_the_definition(search: Search, labels, gamma):
     highest = [d for d in scores if scores[d] == max(scores.values())]
     expected = {}
     for t, w in c.weights.items():
-        total = c.query.get(t, 0.0) + sum(w.get(d, 0.0) for d in relevant)
-        expected[t] = total - gamma * sum(w.get(d, 0.0) for d in highest) / max(1, len(highest))
+        total = c.query.get(t, 0.0) + math.fsum(w.get(d, 0.0) for d in relevant)
+        expected[t] = total - gamma * math.fsum(w.get(d, 0.0) for d in highest) / max(1, len(highest))
     found = dict(zip(query.terms.tolist(), query.weights.tolist(), strict=True))
     for t, w in expected.items():
         assert found.get(t, 0.0) == pytest.approx(max(w, 0.0), abs=1e-12)

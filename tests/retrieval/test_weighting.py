@@ -70,7 +70,7 @@ def smart(letters, counts, index):
         "s": lambda t: math.log((1 + n) / (1 + df[t])) + 1,
     }[letters[1]]  # fmt: skip
     weights = {t: frequency(f) * idf(t) for t, f in tf.items()}
-    norm = math.sqrt(sum(w * w for w in weights.values())) if letters[2] == "c" else 1
+    norm = math.sqrt(math.fsum(w * w for w in weights.values())) if letters[2] == "c" else 1
     return {t: w / (norm or 1) for t, w in weights.items()}
 
 

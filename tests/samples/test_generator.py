@@ -122,7 +122,7 @@ def test_the_runs_are_as_effective_as_real_ones(collection):
         labels = collection.qrels[query]
         ranks = [rank for rank, document in enumerate(ranking, 1) if labels.get(document, 0) > 0]
         precisions = [found / rank for found, rank in enumerate(ranks, 1)]
-        return sum(precisions) / sum(label > 0 for label in labels.values())
+        return math.fsum(precisions) / sum(label > 0 for label in labels.values())
 
     def mean(name):
         run = collection.runs[name]

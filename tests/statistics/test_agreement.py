@@ -60,7 +60,7 @@ def test_kappa_of_several_assessors_is_the_mean_over_pairs():
     third = SECOND[::-1]
     outcome = kappa(FIRST, SECOND, third)
     pairs = [kappa(FIRST, SECOND).value, kappa(FIRST, third).value, kappa(SECOND, third).value]
-    assert outcome.value == pytest.approx(sum(pairs) / 3, rel=1e-14)
+    assert outcome.value == pytest.approx(math.fsum(pairs) / 3, rel=1e-14)
     np.testing.assert_array_equal(outcome.pairs, outcome.pairs.T)
     assert outcome.pairs[0, 2] == pairs[1]
     assert outcome.meaning == "dubious"

@@ -138,7 +138,7 @@ def test_kendall_taus_gives_the_values_of_kendall_tau():
 def _classic_rbo(a, b, p):
     """Return the extrapolated overlap of two orders of the same length, as Webber, Moffat and Zobel define it."""
     overlaps = [len(set(a[:d]) & set(b[:d])) for d in range(1, len(a) + 1)]
-    total = sum(p**d * x / d for d, x in enumerate(overlaps, 1)) * (1 - p) / p
+    total = math.fsum(p**d * x / d for d, x in enumerate(overlaps, 1)) * (1 - p) / p
     return total + p ** len(a) * overlaps[-1] / len(a)
 
 
@@ -152,7 +152,7 @@ def test_rbo_a_is_the_mean_over_all_orders(a, b, p):
         return [[items[i] for i in order] for order in _orders([ranking[item] for item in items])]
 
     values = [_classic_rbo(x, y, p) for x in orders(a) for y in orders(b)]
-    assert rbo(a, b, p) == pytest.approx(sum(values) / len(values), abs=1e-12)
+    assert rbo(a, b, p) == pytest.approx(math.fsum(values) / len(values), abs=1e-12)
 
 
 def _top(ranking, item):

@@ -20,10 +20,10 @@ def test_the_definitions(experiments):
     """Each measure by a loop over the topics."""
     base, advanced, new_base, new_advanced = experiments.tolist()
     found = replication(*experiments)
-    effect = sum(a - b for a, b in zip(advanced, base, strict=True)) / 25
-    new_effect = sum(a - b for a, b in zip(new_advanced, new_base, strict=True)) / 25
+    effect = math.fsum(a - b for a, b in zip(advanced, base, strict=True)) / 25
+    new_effect = math.fsum(a - b for a, b in zip(new_advanced, new_base, strict=True)) / 25
     assert found.effect_ratio == pytest.approx(new_effect / effect, rel=1e-12)
-    improvements = effect / (sum(base) / 25), new_effect / (sum(new_base) / 25)
+    improvements = effect / (math.fsum(base) / 25), new_effect / (math.fsum(new_base) / 25)
     assert found.delta_relative_improvement == pytest.approx(improvements[0] - improvements[1], rel=1e-12)
     for rmse, old, new in ((found.rmse_base, base, new_base), (found.rmse_advanced, advanced, new_advanced)):
         assert rmse == pytest.approx(math.dist(old, new) / 5, rel=1e-12)

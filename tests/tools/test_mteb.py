@@ -49,7 +49,7 @@ def test_the_value_of_equal_scores_does_not_depend_on_document_names():
     assert_same(first, second)
     # One relevant document: the mean of 1/j over eight ranks j. Two: the first is at rank j with probability
     # (8 - j)/28.
-    one, two = sum(1 / j for j in range(1, 9)) / 8, sum((8 - j) / 28 / j for j in range(1, 9))
+    one, two = math.fsum(1 / j for j in range(1, 9)) / 8, math.fsum((8 - j) / 28 / j for j in range(1, 9))
     assert first["main_score"] == first["mrr_at_10"] == pytest.approx((one + two) / 2)
     assert first["accuracy"] == first["recall_at_1"] == pytest.approx(1 / 8)
     assert first.keys() == own.keys()
@@ -112,7 +112,7 @@ def test_functions_equal_those_of_mteb_under_its_tie_rule():
             assert found[key] == pytest.approx(values, abs=1e-12), key
     own = retrieval_metrics.top_k_accuracy(qrels, run, ks)
     found = tie_aware.top_k_accuracy(qrels, run, ks, ties="trec_eval")
-    assert {key: sum(values) for key, values in found.items()} == {key: sum(values) for key, values in own.items()}
+    assert {key: math.fsum(values) for key, values in found.items()} == {key: math.fsum(own[key]) for key in own}
 
     del run["q0"]  # This list is empty, for which mteb raises an exception.
     for skip in (False, True):

@@ -71,7 +71,7 @@ def test_ndcg_is_that_of_torchmetrics_under_ties_too():
 
 def test_constant_scores_earn_their_expectation():
     scores, labels = torch.full((1, 10), 0.5), torch.tensor([[1] + [0] * 9])
-    assert float(computed(RankingMetric("RR"), [(scores, labels)])) == pytest.approx(sum(1 / np.arange(1, 11)) / 10)
+    assert float(computed(RankingMetric("RR"), [(scores, labels)])) == pytest.approx(np.mean(1 / np.arange(1, 11)))
     assert float(computed(RankingMetric("RR", ties="pessimistic"), [(scores, labels)])) == 0.1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -231,7 +232,8 @@ def _overlap(a: _List, b: _List) -> float:
     """Return the expected share of the first k documents of b that are among the first k of a, over tie orders."""
     if not b.within:
         return 1.0
-    return sum(share * a.within.get(name, 0.0) for name, share in b.within.items()) / sum(b.within.values())
+    shared = (share * a.within.get(name, 0.0) for name, share in b.within.items())
+    return math.fsum(shared) / math.fsum(b.within.values())
 
 
 def _agreement(a: _List, b: _List) -> float:

@@ -6,6 +6,7 @@ its methods.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -88,7 +89,7 @@ class RankingRun:
         ]
         values = [each.value for each in results]
         return {
-            "score": sum(values) / len(values),
+            "score": math.fsum(values) / len(values),
             "individual_scores": values,
             "individual_spreads": [each.spread() for each in results],
         }

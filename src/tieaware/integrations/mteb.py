@@ -5,6 +5,7 @@ After `install`, ``mteb.evaluate`` uses these functions. The rest of mteb does n
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -141,7 +142,7 @@ def calculate_retrieval_scores(
         recall=recall,
         precision=precision,
         naucs=metrics.evaluate_abstention(results, {name: row for each in by_query for name, row in each.items()}),
-        mrr={name: sum(row) / len(row) for name, row in reciprocal.items()},
+        mrr={name: math.fsum(row) / len(row) for name, row in reciprocal.items()},
         naucs_mrr=metrics.evaluate_abstention(results, reciprocal),
         hit_rate=hit_rate,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 
@@ -33,5 +34,5 @@ def exposures(scores: Sequence[float], weights: Sequence[float]) -> list[float]:
     for score in scores:
         t = sum(other > score for other in scores)
         n = sum(other == score for other in scores)
-        found.append(sum(weights[t : t + n]) / n)
+        found.append(math.fsum(weights[t : t + n]) / n)
     return found

@@ -287,12 +287,12 @@ def _terms_of_q(
         g = [gain(label, gains=gains) * i for label, i in zip(labels, hit, strict=True)]
         h = [i + beta * worth for i, worth in zip(hit, g, strict=True)]
         yield (
-            [1 / (j + beta * sum(ideal[:j])) for j in ranks],
+            [1 / (j + beta * math.fsum(ideal[:j])) for j in ranks],
             hit,
             [c * i + beta * worth for i, worth in zip(hit, g, strict=True)],
             h,
         )
-        c += sum(h)
+        c += math.fsum(h)
 
 
 def sum_over_distinct(*worths: Sequence[float]) -> float:

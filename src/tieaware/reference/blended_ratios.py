@@ -6,6 +6,8 @@ references in the docstring of `tieaware.reference`.
 
 from __future__ import annotations
 
+import math
+
 from tieaware.reference.gains import Gains, gain
 from tieaware.reference.rankings import (
     Functions,
@@ -43,7 +45,7 @@ def blended_ratio(
     """
     found = [gain(label, gains=gains) for label in ranking[:j] if is_relevant(label, rel)]
     ideal = sorted((gain(label, gains=gains) for label in judged if is_relevant(label, rel)), reverse=True)
-    return (len(found) + beta * sum(found)) / (j + beta * sum(ideal[:j]))
+    return (len(found) + beta * math.fsum(found)) / (j + beta * math.fsum(ideal[:j]))
 
 
 def o_measure(
@@ -116,7 +118,7 @@ def p_plus(ranking: Ranking, judged: Ranking, beta: float = 1.0, max_rel: int = 
         return 0.0
     preferred = [grade_of(label) for label in ranking].index(highest) + 1
     ranks = [j for j, label in enumerate(ranking[:preferred], start=1) if is_relevant(label)]
-    return sum(blended_ratio(ranking, judged, j, beta) for j in ranks) / len(ranks)
+    return math.fsum(blended_ratio(ranking, judged, j, beta) for j in ranks) / len(ranks)
 
 
 def mean_of_p_plus(groups: Groups, judged: Ranking, beta: float = 1.0, max_rel: int = 4) -> float:

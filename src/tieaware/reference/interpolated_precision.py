@@ -205,8 +205,8 @@ def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: flo
                 ):
                     if added > 0:
                         chances[state] = chances.get(state, 0.0) + chance * added
-    mean = sum(float(value) * chance for (_, _, value), chance in chances.items())
-    return sum((float(value) - mean) ** 2 * chance for (_, _, value), chance in chances.items()) / 121
+    mean = math.fsum(float(value) * chance for (_, _, value), chance in chances.items())
+    return math.fsum((float(value) - mean) ** 2 * chance for (_, _, value), chance in chances.items()) / 121
 
 
 def greatest_f(ranking: Ranking, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: float = 1) -> float:
@@ -243,7 +243,7 @@ def mean_of_greatest_f(
     0.833333
     """
     chances = _chances_of_greatest_f(groups, judged, k, beta, rel)
-    return (1 + beta**2) * sum(float(value) * chance for value, chance in chances.items())
+    return (1 + beta**2) * math.fsum(float(value) * chance for value, chance in chances.items())
 
 
 def variance_of_greatest_f(
@@ -259,8 +259,8 @@ def variance_of_greatest_f(
     0.027778
     """
     chances = _chances_of_greatest_f(groups, judged, k, beta, rel)
-    mean = sum(float(value) * chance for value, chance in chances.items())
-    return (1 + beta**2) ** 2 * sum((float(value) - mean) ** 2 * chance for value, chance in chances.items())
+    mean = math.fsum(float(value) * chance for value, chance in chances.items())
+    return (1 + beta**2) ** 2 * math.fsum((float(value) - mean) ** 2 * chance for value, chance in chances.items())
 
 
 def _chances_of_greatest_f(

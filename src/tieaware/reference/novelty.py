@@ -48,7 +48,7 @@ def ideal(judged: Documents, alpha: float = 0.5, rel: float = 1, weights: Weight
     left, ranking = list(judged), list[Labels]()
     gains = intents(judged, rel, weights)
     while left:
-        worth = [sum(sorted(gains[i] for i in gains if is_relevant(labels_for([d], i)[0], rel))) for d in left]
+        worth = [math.fsum(gains[i] for i in gains if is_relevant(labels_for([d], i)[0], rel)) for d in left]
         # The first of the largest, which may differ by rounding.
         ranking.append(left.pop(next(i for i, gain in enumerate(worth) if gain >= max(worth) * (1 - ROUNDING))))
         for i in gains:

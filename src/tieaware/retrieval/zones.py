@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
@@ -90,7 +91,7 @@ def _checked_weights(weights: Any) -> tuple[tuple[str, float], ...]:
         if not (isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str)):
             raise unexpected(f"weights[{i}]", "a pair of a zone's name and its weight", shown(pair))
     checked = tuple((zone, number(f"weights[{zone!r}]", weight, 0, 1)) for zone, weight in pairs)
-    if len(dict(checked)) < len(checked) or abs(sum(weight for _, weight in checked) - 1) > 1e-9:
+    if len(dict(checked)) < len(checked) or abs(math.fsum(weight for _, weight in checked) - 1) > 1e-9:
         raise InputError("weights", f"must name each zone once and add up to 1; found {shown(weights)}")
     return checked
 

@@ -58,7 +58,7 @@ def cost(listed: UncertainList, stops: Values, cutoff: int | None) -> float:
     groups = [group for group in _groups(listed, stops, cutoff) if group.size > 1]
     if any(group.depth > _MOST_SLOTS for group in groups):
         return float("inf")
-    return float(sum(len(group.passes) * (group.depth + 1.0) ** 2 for group in groups))
+    return float(sum(len(group.passes) * (group.depth + 1) ** 2 for group in groups))
 
 
 def _groups(listed: UncertainList, stops: Values, cutoff: int | None) -> list[_Group]:
