@@ -19,15 +19,15 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo docs test test-slow test-tools test-rag test-spark checked fuzz fuzz-compiled browser faults concurrency mutations scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-rag constraints-spark clean
+.PHONY: demo docs test test-slow test-all test-tools test-rag test-spark checked fuzz fuzz-compiled browser faults concurrency mutations scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-rag constraints-spark clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
 
 # The tests start Python hundreds of times, so bytecode must be kept. They need only two of the installed pytest plugins;
 # with autoload, pytest would rewrite the assertions of every plugin's package.
-test test-slow: export PYTHONDONTWRITEBYTECODE :=
-test test-slow: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
+test test-slow test-all: export PYTHONDONTWRITEBYTECODE :=
+test test-slow test-all: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
 PYTEST := $(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadfile --no-loadscope-reorder
 # Four to eight minutes. Only single tests and parameters are marked slow, never a module: tests/project/test_gate.py.
 test: $(VENV)/installed-test
@@ -36,6 +36,10 @@ test: $(VENV)/installed-test
 # The slow cases: public collections, large samples, large reports.
 test-slow: $(VENV)/installed-test
 	$(PYTEST) -m slow
+
+# Both in one run, which collects the tests once.
+test-all: $(VENV)/installed-test
+	$(PYTEST)
 
 # The integrations of tools that bring torch (7 GB), in their own environment, where almost no test of tests/integrations
 # is skipped.
@@ -164,7 +168,7 @@ test-wheel:
 # errors; check.py checks what the builder does not.
 docs: $(VENV)/installed-docs
 	$(BIN)/python -m docs.builder.stage build
-	cd build && $(CURDIR)/$(BIN)/zensical build --clean --strict
+	cd build && $(abspath $(BIN))/zensical build --clean --strict
 	rm -rf site
 	mv build/site site
 	$(BIN)/python -m docs.builder.check site
@@ -187,7 +191,7 @@ constraints constraints-tools constraints-rag constraints-spark:
 	(echo '# Versions known to work together, for development alone. Made by: make $@'; cat build/constraints/frozen) > $@.txt
 
 clean:
-	rm -rf $(VENV) .venv-checked .venv-fuzz .venv-watched .venv-tools .venv-rag .venv-spark build dist site .cache
+	rm -rf $(VENV) .venv-* build dist site .cache
 
 %/bin/python:
 	$(PYTHON) -m venv $*

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import random
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,22 +19,50 @@ from support.trec_files import Collection, ranked
 
 from tieaware import samples
 
+TESTS = str(Path(__file__).parent)
+_sum = sum
+
+
+def sum_of_integers(values: Iterable[Any], /, start: Any = 0) -> Any:
+    """Do what `sum` does, but refuse floats to the package and its tests.
+
+    Since Python 3.12, `sum` compensates for the rounding errors of floats, so their sum depends on Python's version.
+    """
+    total, caller = _sum(values, start), sys._getframe(1)
+    if type(total) is float:
+        package = caller.f_globals.get("__name__", "").partition(".")[0]
+        if package == "tieaware" or caller.f_code.co_filename.startswith((TESTS, "<doctest ")):
+            raise TypeError("this sum of floats depends on Python's version: use math.fsum")
+    return total
+
 
 def pytest_configure() -> None:
-    """Set no time limit for examples, and handle SIGINT.
+    """Refuse sums of floats, set no time limit for examples, and handle SIGINT.
 
     On a busy machine, or with sanitizers, an example can take any time. Background jobs of a script ignore SIGINT, and
     the children of the tests would inherit this.
     """
+    builtins.sum = sum_of_integers
     settings.register_profile("tieaware", deadline=None)
     settings.load_profile("tieaware")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+# The names of modules of which `make test` would run nothing.
+SLOW_MODULES = pytest.StashKey[list[str]]()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run slow cases last, so that a failure shows within seconds; keep the order otherwise."""
+    config.stash[SLOW_MODULES] = slow_modules(items)
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+
+
+def slow_modules(items: list[pytest.Item]) -> list[str]:
+    """Return the names of modules that have slow tests only. A module that skips itself has no tests."""
+    quick = {item.path for item in items if item.get_closest_marker("slow") is None}
+    return sorted(path.name for path in {item.path for item in items} - quick)
 
 
 @pytest.fixture(autouse=True)

@@ -50,7 +50,7 @@ def test_rounding_is_relative_to_the_numbers_that_differences_are_computed_from(
 
 
 def test_merged_numbers_keep_their_order_and_what_really_differs():
-    third = sum([0.1] * 3)
+    third = 0.1 + 0.1 + 0.1
     numbers = np.array([third, np.nan, 0.3, 0.1, 1e-13, 1e-14, 0.3 * (1 + 1e-11), -0.3, np.nan])
     found = merged(numbers)
     assert found[0] == found[2] == 0.3 != third

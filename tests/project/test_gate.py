@@ -1,19 +1,19 @@
-"""The test commands: `make test` and `.ci/run` run some tests of each module, and every wheel is tested."""
+"""The test commands: `make test` and `.ci/run` run some tests of each module, every wheel is tested, on any Python."""
 
 from __future__ import annotations
 
 import ast
-import json
-import os
 import re
 import shlex
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from conftest import SLOW_MODULES, slow_modules
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
@@ -22,72 +22,18 @@ COMMAND = shlex.split(WHEELS["test-command"].replace("\\\n", " "))
 NAMED = [argument for argument in COMMAND if argument.endswith(".py")]
 RUN = ROOT / ".ci" / "run"
 
-COLLECT = """
-import json, sys
-import pytest
 
-class Modules:
-    def __init__(self):
-        self.deselected = set()
-
-    def pytest_deselected(self, items):
-        self.deselected.update(str(item.path) for item in items)
-
-    def pytest_collection_finish(self, session):
-        self.selected = {str(item.path) for item in session.items}
-
-modules = Modules()
-status = pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", "-m", "not slow", *sys.argv[1:]], [modules])
-print("\\n" + json.dumps([int(status), sorted(modules.selected), sorted(modules.deselected)]))
-"""
+def test_no_module_is_slow_as_a_whole(request):
+    """The modules that were collected with this one are all modules, in `make test`."""
+    assert request.config.stash[SLOW_MODULES] == []
 
 
-def collect(folder: Path, *arguments: str) -> tuple[set[str], set[str]]:
-    """Collect tests without the slow ones; return the modules with selected tests and those with deselected tests.
+def test_a_module_that_is_slow_as_a_whole_is_found():
+    def items(name, *slow):
+        return [SimpleNamespace(path=Path(name), get_closest_marker={"slow": each}.get) for each in slow]
 
-    A module that skips itself, because an optional package is missing, is in neither set.
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", COLLECT, *arguments],
-        cwd=folder, env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.stdout, done.stderr
-    status, *modules = json.loads(done.stdout.splitlines()[-1])
-    assert status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED), done.stdout
-    selected, deselected = ({Path(path).relative_to(folder).as_posix() for path in paths} for paths in modules)
-    return selected, deselected
-
-
-@pytest.fixture(scope="module")
-def collected() -> tuple[set[str], set[str]]:
-    return collect(ROOT)
-
-
-def test_no_module_is_wholly_deselected(collected):
-    selected, deselected = collected
-    assert deselected
-    assert deselected - selected == set()
-
-
-def test_a_module_that_is_wholly_deselected_is_found(tmp_path):
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
-    slow, quick = "@pytest.mark.slow\ndef test_slow(): pass\n", "def test_quick(): pass\n"
-    for name, text in {"slow": slow, "quick": quick, "both": slow + quick}.items():
-        (tmp_path / f"test_{name}.py").write_text(f"import pytest\n{text}")
-    (tmp_path / "test_missing.py").write_text("import pytest\npytest.importorskip('a_missing_package')\n")
-    assert collect(tmp_path.resolve()) == ({"test_quick.py", "test_both.py"}, {"test_slow.py", "test_both.py"})
-
-
-def test_no_module_is_marked_slow():
-    marked = [
-        path.name
-        for path in TESTS.rglob("*.py")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
-        and "pytestmark" in ast.unparse(node)
-        and "slow" in ast.unparse(node)
-    ]
-    assert marked == []
+    some = items("test_slow.py", pytest.mark.slow) + items("test_quick.py", None)
+    assert slow_modules(some + items("test_both.py", None, pytest.mark.slow)) == ["test_slow.py"]
 
 
 # The tests of every wheel.
@@ -99,9 +45,8 @@ def test_the_command_of_the_wheels_is_that_of_make_test():
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_wheels_run_a_part_of_every_named_file(collected, name):
+def test_wheels_run_files_that_exist(name):
     assert (ROOT / name).is_file()
-    assert name in collected[0]
 
 
 def test_wheels_compare_the_values_of_every_measure():
@@ -144,12 +89,27 @@ def recipe(target: str) -> str:
 def test_make_test_and_make_test_slow_run_the_whole_suite():
     assert recipe("test") == "\t$(PYTEST) -m 'not slow'\n"
     assert recipe("test-slow") == "\t$(PYTEST) -m slow\n"
+    assert recipe("test-all") == "\t$(PYTEST)\n"
 
 
 @pytest.mark.skipif(not RUN.is_file(), reason="the source distribution has no .ci/run")
 def test_ci_runs_the_whole_suite():
     lines = RUN.read_text(encoding="utf-8").splitlines()
-    assert "make test" in lines
-    assert "make test-slow" in lines
-    assert lines.index("make test") < lines.index("make test-slow")
-    assert any(line.startswith("make faults ") for line in lines)
+    assert "make test-all" in lines
+    assert "  make faults" in lines
+
+
+# Python's versions.
+
+
+def test_a_sum_of_floats_is_refused_to_the_package_and_to_its_tests():
+    """Python's `sum` of these is 1 since Python 3.12, and was less before."""
+    assert (sum([1, True]), sum([Fraction(1, 2)]), sum([(1,), (2,)], ())) == (2, Fraction(1, 2), (1, 2))
+    with pytest.raises(TypeError, match="depends on Python's version"):
+        sum([0.1] * 10)
+    calls = {"__name__": "tieaware.made_up"}, {"__name__": "a_package"}
+    for scope in calls:
+        exec("def total(values): return sum(values)", scope)
+    with pytest.raises(TypeError, match="depends on Python's version"):
+        calls[0]["total"]([0.1] * 10)
+    assert calls[1]["total"]([0.1] * 10) == pytest.approx(1)
