@@ -189,6 +189,8 @@ def test_a_hidden_tie_in_the_middle_is_avoided():
 
 def test_coarse_scores_raise_no_error():
     line = Evaluator([1, 1, 0], ["RR"]).between([1.0, 0.0, 0.5], [0.0, 1.0, 0.5])
+    with pytest.warns(UserWarning, match=r"^RR is the same for every t from 0 to 1, but for single ones at which doc"):
+        line.best()
     assert line.best() == (0.4, 1.0, (0.0, 1.0))
     assert line.at(0.5)[0] == pytest.approx(5 / 6)
     assert Evaluator([1, 1, 1, 0], ["P@2"]).along([3, 0, 0, 0], [3, 0, 2, 1]).best() == (1.0, 1.0, (-1.5, np.inf))
@@ -244,7 +246,8 @@ def test_breaks_of_small_whole_scores_that_exceed_every_interval():
 @pytest.mark.parametrize(
     ("low", "high", "t"),
     [(0.619, 0.621, 0.62), (0.6193, 0.6199, 0.6196), (0.0, 1.0, 0.5), (0.5, 1.0, 0.7), (-3.0, -2.0, -2.5),
-     (2.0, np.inf, 4.0), (-np.inf, -0.5, -2.0), (-np.inf, np.inf, 0.0), (1e-300, 3e-300, 2e-300)],
+     (2.0, np.inf, 4.0), (-np.inf, -0.5, -2.0), (-np.inf, np.inf, 0.0), (1e-300, 3e-300, 2e-300),
+     (1.7e308, np.inf, 1.74e308)],
 )  # fmt: skip
 def test_numbers_inside_an_interval_are_short_decimals(low, high, t):
     found = list(points(low, high))

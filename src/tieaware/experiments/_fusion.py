@@ -13,7 +13,7 @@ import numpy as np
 from tieaware._evaluate import evaluate
 from tieaware.checks.arguments import checked_seed, number, whole_number
 from tieaware.checks.arrays import Values
-from tieaware.checks.rounding import merged, rounding_of
+from tieaware.checks.rounding import merged
 from tieaware.defaults import FUSION_FOLDS, FUSION_MEASURES
 from tieaware.engine.misplaced_arguments import check_judgments
 from tieaware.errors import InputError
@@ -152,10 +152,7 @@ def _curves(search: WeightSearch, runs: tuple[str, ...], level: float) -> tuple[
         value = float(line.at(weight)[0])
         interval = interval_at(edges, means, weight, value)
         plateau = line.plateau(level=level)[:2]
-        inner = line.at_ties()[:, 0] if (means == means[0]).all() else means
-        others = np.concatenate((line.at(0.0), line.at(1.0), inner))
-        varies = bool((np.abs(others - value) > rounding_of(others, value)).any())
-        curves.append(Curve(runs[run], edges, means, errors, weight, value, interval, plateau, varies))
+        curves.append(Curve(runs[run], edges, means, errors, weight, value, interval, plateau, line.varies()))
     return tuple(curves)
 
 

@@ -8,6 +8,7 @@ computed.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from itertools import islice
 
@@ -60,10 +61,9 @@ def _central(low: float, high: float) -> tuple[float, float, float]:
         least, middle, most = _central(-high, -low)
         return -most, -middle, -least
     if math.isinf(high):
-        length = max(1.0, abs(low))
-        return low + 0.5 * length, low + length, min(low + 2.0 * length, 1e308)
-    width = high - low
-    return low + 0.25 * width, low + 0.5 * width, high - 0.25 * width
+        length = min(max(1.0, abs(low)), 0.4 * (sys.float_info.max - low))
+        return low + 0.5 * length, low + length, low + length + length
+    return 0.75 * low + 0.25 * high, 0.5 * low + 0.5 * high, 0.25 * low + 0.75 * high
 
 
 def attempts(found: Runs, sign: float) -> Iterator[tuple[int, float]]:

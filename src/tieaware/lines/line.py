@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import checked_seed, number, whole_number
 from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import rounding_of
 from tieaware.errors import InputError
 from tieaware.lines.attained import agrees, attempts, exceeds, points
 from tieaware.lines.crossings import Pencil, Runs, Steps, runs
@@ -278,27 +279,43 @@ class Line:
         t = np.unique(np.concatenate((meetings, decimals)))
         return t[(t > low) & (t < high)]
 
-    def at_ties(self) -> Values:
-        """Evaluate the scores wherever more than two documents tie: only there, a mean may be above both sides.
-
-        Returns
-        -------
-        float64[n, n_measures]
-            NaN where the last digits of the scores decide whether documents tie.
-
-        Examples
-        --------
-        Three documents meet at t = 1.
-
-        >>> import tieaware
-        >>> tieaware.Evaluator([1, 0, 0], ["P@1"]).along([0.0, 1.0, -1.0], [0.0, -1.0, 1.0]).at_ties()
-        array([[0.33333333]])
-        """
+    @cached_property
+    def _at_ties(self) -> Values:
+        """The means at `_ties`; NaN where the last digits of the scores decide whether documents tie."""
         found = np.full((len(self._ties), len(self.measures)), np.nan)
         for i, t in enumerate(self._ties.tolist()):
             means = np.array([self._mean(scores) for scores in self._pencil.forms(t)])
             found[i] = np.where(agrees(means, means[0]), means[0], np.nan)
         return found
+
+    def varies(self, measure: str | Measure | None = None) -> bool:
+        """Return whether any t has another value than the others, even if only because documents tie there.
+
+        Parameters as for `best`.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        InputError
+            As for `best`.
+
+        Examples
+        --------
+        The relevant document is never the first, but at t = 1 it ties with both others.
+
+        >>> import tieaware
+        >>> line = tieaware.Evaluator([1, 0, 0], ["P@1"]).along([0.0, 1.0, -1.0], [0.0, -1.0, 1.0])
+        >>> line.values.ravel(), line.varies()
+        (array([0.]), True)
+        """
+        column = column_of(self.measures, measure)
+        values = self._runs(column)[2]
+        ends = [self.at(end)[column] for end in self.bounds if np.isfinite(end)]
+        others = np.concatenate((values, ends, self._at_ties[:, column] if len(values) == 1 else []))
+        return bool((np.abs(others - values[0]) > rounding_of(values)).any())
 
     def best(self, measure: str | Measure | None = None) -> Best:
         """Find the best t for a measure.
@@ -595,7 +612,7 @@ class Line:
     def _best_break(self, column: int, best: Best) -> Break | None:
         """Return the best t at which more than two documents tie, if it is better than the best interval."""
         sign = self._sign(column)
-        means = np.nan_to_num(sign * self.at_ties()[:, column], nan=-np.inf)
+        means = np.nan_to_num(sign * self._at_ties[:, column], nan=-np.inf)
         if not len(means) or not exceeds(means.max(), sign * best.value):
             return None
         i = int(np.argmax(means))
@@ -651,9 +668,9 @@ class Line:
         found = self._runs(column)
         if len(found[0]) == 1:
             low, high = self.bounds
-            warnings.warn(
-                f"{self.measures[column]} is the same for every t from {low:g} to {high:g}", UserWarning, stacklevel=3
-            )
+            but = ", but for single ones at which documents tie" if self.varies(self.measures[column]) else ""
+            same = f"{self.measures[column]} is the same for every t from {low:g} to {high:g}{but}"
+            warnings.warn(same, UserWarning, stacklevel=3)
         return found
 
     def _sign(self, column: int) -> float:
