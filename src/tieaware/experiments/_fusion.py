@@ -297,7 +297,7 @@ class Fusion(Experiment):
         """
         if self.is_flat:
             runs = " and ".join(self.runs)
-            but = " but single ones, at which documents tie" if any(curve.varies for curve in self.curves) else ""
+            but = " but perhaps single ones, at which documents tie" if any(curve.varies for curve in self.curves) else ""
             return f"{self.measure} is {significant(self.value)} for all weights of {runs}{but}: they do not matter."
         rrf, best = self._compared()
         means = self.others.mean(axis=1)

@@ -296,6 +296,7 @@ class Line:
         Returns
         -------
         bool
+            Also True if the value may differ only where documents tie, but these t are too many to be evaluated.
 
         Raises
         ------
@@ -313,8 +314,10 @@ class Line:
         """
         column = column_of(self.measures, measure)
         values = self._runs(column)[2]
+        if len(values) > 1 or len(self._ties) * len(self._pencil.a) > _MOST_EVALUATED:
+            return True
         ends = [self.at(end)[column] for end in self.bounds if np.isfinite(end)]
-        others = np.concatenate((values, ends, self._at_ties[:, column] if len(values) == 1 else []))
+        others = np.concatenate((ends, self._at_ties[:, column]))
         return bool((np.abs(others - values[0]) > rounding_of(values)).any())
 
     def best(self, measure: str | Measure | None = None) -> Best:
@@ -668,7 +671,7 @@ class Line:
         found = self._runs(column)
         if len(found[0]) == 1:
             low, high = self.bounds
-            but = ", but for single ones at which documents tie" if self.varies(self.measures[column]) else ""
+            but = ", but perhaps for single ones at which documents tie" if self.varies(self.measures[column]) else ""
             same = f"{self.measures[column]} is the same for every t from {low:g} to {high:g}{but}"
             warnings.warn(same, UserWarning, stacklevel=3)
         return found
