@@ -297,7 +297,8 @@ class Fusion(Experiment):
         """
         if self.is_flat:
             runs = " and ".join(self.runs)
-            but = " but perhaps single ones, at which documents tie" if any(curve.varies for curve in self.curves) else ""
+            varies = any(curve.varies for curve in self.curves)
+            but = " but perhaps single ones, at which documents tie" if varies else ""
             return f"{self.measure} is {significant(self.value)} for all weights of {runs}{but}: they do not matter."
         rrf, best = self._compared()
         means = self.others.mean(axis=1)
