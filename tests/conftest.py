@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from support.queries import Query, random_query
+from support.slow_modules import SLOW_MODULES, slow_modules
 from support.trec_files import Collection, ranked
 
 from tieaware import samples
@@ -49,20 +50,10 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# The names of modules of which `make test` would run nothing.
-SLOW_MODULES = pytest.StashKey[list[str]]()
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run slow cases last, so that a failure shows within seconds; keep the order otherwise."""
     config.stash[SLOW_MODULES] = slow_modules(items)
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
-
-
-def slow_modules(items: list[pytest.Item]) -> list[str]:
-    """Return the names of modules that have slow tests only. A module that skips itself has no tests."""
-    quick = {item.path for item in items if item.get_closest_marker("slow") is None}
-    return sorted(path.name for path in {item.path for item in items} - quick)
 
 
 @pytest.fixture(autouse=True)

@@ -269,7 +269,7 @@ def test_only_text_is_a_path(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "open").touch()
     with open("open", "rb+") as file:
-        for path in (file.fileno(), True, 1, 3.5, b"x", b"", "", "a\0b", "\ud800"):
+        for path in (file.fileno(), True, 1, 3.5, b"", "", b"a\0b", "a\0b", "\ud800"):
             message_of(TAKE_PATHS[name], path)
         os.fstat(file.fileno())
     assert os.listdir() == ["open"]

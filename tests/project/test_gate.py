@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import SLOW_MODULES, slow_modules
+from support.slow_modules import SLOW_MODULES, slow_modules
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"

@@ -145,7 +145,7 @@ def path_text(argument: str, value: Any) -> str:
 
     Python's own functions also take the number of an open file, which they close at the end: True is standard output.
     """
-    if not isinstance(value, str | os.PathLike):
+    if not isinstance(value, str | bytes | os.PathLike):
         raise unexpected(argument, "a path", shown(value))
     text = os.fsdecode(value)
     if not text:
