@@ -176,9 +176,15 @@ cdef inline int32_t check(Engine engine, Output output, const tieaware_scores* s
 
 cdef int32_t code_of(Py_ssize_t failed, Workspace* workspace) noexcept nogil:
     """Return the code of a call; `failed` is the query that failed, or -1."""
+    if workspace.interruption.error != NULL:
+        # There was no memory for the digits of a score.
+        with gil:
+            Py_DECREF(<object>workspace.interruption.error)
+        workspace.interruption.error = NULL
+        return TIEAWARE_NO_MEMORY
     if workspace.exhausted:
         return TIEAWARE_NO_MEMORY
-    # It stopped because a list has no levels.
+    # It stopped because a list has no levels, or Python has ended and cannot round a score to decimal digits.
     if workspace.interruption.stopped or workspace.refused != NULL:
         return TIEAWARE_REFUSED
     return TIEAWARE_NAN if failed >= 0 else TIEAWARE_OK
@@ -359,7 +365,7 @@ cdef const char* message(int32_t code) noexcept nogil:
     if code == TIEAWARE_NO_QUERIES:
         return b"a mean needs at least one query"
     if code == TIEAWARE_REFUSED:
-        return b"a value would take too long to compute, or a list has no levels because all its scores are infinite"
+        return b"a value would take too long to compute, or the precision cannot round a score"
     if code == TIEAWARE_NO_MEMORY:
         return b"no memory for the working memory of a call"
     return b"unknown code"

@@ -1,9 +1,11 @@
 """Coarsening of scores: rounding to binary formats, decimals, significant digits and levels, and numbers of ranks.
 
 The loops that round are in coarsening.h. They round all scores but a few, such as 1e-30 to three significant digits.
-Those are rounded in exact arithmetic, which is slower.
+Those are converted to decimal digits and back by Python's own functions, which are slower and take the GIL.
 """
 import numpy as np
+from cpython.mem cimport PyMem_Free
+from cpython.ref cimport PyObject
 from libc.math cimport INFINITY, NAN, ldexp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
@@ -11,13 +13,18 @@ from libc.stdlib cimport free, malloc
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._counting cimport score_t
 from tieaware.kernels._interruption cimport (
-    Interruption, check_interruption, interrupted, no_interruption, stop,
+    Interruption, check_interruption, fail, interrupted, no_interruption, stop,
 )
 from tieaware.kernels._sorting cimport Sort, sort_doubles
 
 from tieaware.errors import NoRangeError
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    bint Py_IsInitialized() nogil
+    char* PyOS_double_to_string(double value, char format, int precision, int flags, int* kind)
+    double PyOS_string_to_double(const char* text, char** end, PyObject* overflow) except? -1.0
 
 cdef extern from "engine/coarsening.h" nogil:
     enum:
@@ -34,7 +41,6 @@ cdef extern from "engine/coarsening.h" nogil:
     int64_t tieaware_significant_float_keys(const double*, Py_ssize_t, const tieaware_decades*, double, float*)
     int64_t tieaware_extremes(const double*, Py_ssize_t, double*, double*)
     void tieaware_levels(const double*, Py_ssize_t, double, double, int64_t, double, double*)
-    double tieaware_rounded_to_digits(double, int, bint)
 
 cdef extern from "engine/banding.h" nogil:
     ctypedef struct tieaware_banding:
@@ -68,7 +74,7 @@ cdef enum:
     MOST_DIGITS_OF_KEYS = 13
     # The bias of the binary exponents of doubles.
     BIAS = 1023
-    # How many steps of an interruption it takes to round a score in exact arithmetic.
+    # How many steps of an interruption it takes to convert a score to decimal digits and back.
     STEPS_OF_DIGITS = 1000
     # How many steps of an interruption it takes to rank a list, for each of its scores.
     STEPS_OF_RANKING = 16
@@ -366,25 +372,46 @@ cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssiz
             left = tieaware_significant_keys(wide, width, rounding.decades, coarse)
         else:
             left = tieaware_significant_values(wide, width, rounding.decades, rounding.power, &window, coarse)
-        if left:
-            if keys:
-                return False
-            round_digits(rounding, wide, width, coarse, interruption)
+        if left and (keys or not round_digits(rounding, wide, width, coarse, interruption)):
+            return False
         at += width
         if interrupted(interruption, width):
             return False
     return True
 
 
-cdef void round_digits(const Rounding* rounding, const double* scores, Py_ssize_t n, double* coarse,
+cdef bint round_digits(const Rounding* rounding, const double* scores, Py_ssize_t n, double* coarse,
                        Interruption* interruption) noexcept nogil:
-    """Round the scores whose coarse score is NaN, in exact arithmetic."""
+    """Round the scores whose coarse score is NaN, by Python's own functions; return False if the call has to stop."""
     cdef Py_ssize_t i
+    cdef bint is_decimals = rounding.kind == DECIMALS
     for i in range(n):
-        if coarse[i] != coarse[i]:
-            coarse[i] = tieaware_rounded_to_digits(scores[i], rounding.digits, rounding.kind == SIGNIFICANT)
+        if coarse[i] != coarse[i] and scores[i] == scores[i]:
+            # Compiled code may call when Python has ended, and there is no GIL.
+            if not Py_IsInitialized():
+                stop(interruption)
+                return False
+            coarse[i] = digits_of(scores[i], c'f' if is_decimals else c'e',
+                                  rounding.digits if is_decimals else rounding.digits - 1, interruption)
             if interrupted(interruption, STEPS_OF_DIGITS):
-                return
+                return False
+    return True
+
+
+cdef double digits_of(double x, char format, int precision, Interruption* interruption) noexcept with gil:
+    """Return a number after it was formatted with a precision; on an error, leave it in the interruption."""
+    cdef char* text
+    try:
+        text = PyOS_double_to_string(x, format, precision, 0, NULL)
+        if text == NULL:
+            raise MemoryError("no memory for the digits of a score")
+        try:
+            return PyOS_string_to_double(text, NULL, NULL)
+        finally:
+            PyMem_Free(text)
+    except BaseException as error:
+        fail(interruption, error)
+        return NAN
 
 
 cdef size_t memory_size(const Rounding* rounding, Py_ssize_t n) noexcept nogil:

@@ -5,8 +5,8 @@ reads the clock; if a tenth of a second has passed, it takes the GIL. Python the
 Ctrl-C. A thread of the thread pool also finds out whether its call was abandoned. If either raises an exception, the
 kernel stops.
 
-No other function of this room takes the GIL in a kernel: a call from compiled code, which never polls, works even
-after Python has ended. A kernel that cannot go on calls `stop`; its caller, who has the GIL, raises the exception.
+A kernel that cannot go on for another reason calls `stop`, and its caller, who has the GIL, raises the exception. So a
+call from compiled code, which never polls, takes the GIL only to round rare scores to decimal digits.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
@@ -41,6 +41,9 @@ cdef inline void stop(Interruption* interruption) noexcept nogil:
     interruption.stopped = True
     interruption.left = 0
 
+
+# Stop the kernel because of an exception.
+cdef void fail(Interruption* interruption, object error) noexcept
 
 # Raise the exception that stopped the kernel, if there is one.
 cdef int check_interruption(Interruption* interruption) except -1

@@ -53,10 +53,14 @@ cdef bint poll(Interruption* interruption) noexcept nogil:
             if is_awaited is not None:
                 is_awaited()
         except BaseException as error:
-            Py_INCREF(error)
-            interruption.error = <PyObject*>error
-            stop(interruption)
+            fail(interruption, error)
     return interruption.stopped
+
+
+cdef void fail(Interruption* interruption, object error) noexcept:
+    Py_INCREF(error)
+    interruption.error = <PyObject*>error
+    stop(interruption)
 
 
 cdef int check_interruption(Interruption* interruption) except -1:

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/counting.h"
@@ -570,120 +569,6 @@ static void tieaware_levels(const double *restrict scores, ptrdiff_t n, double l
         !tieaware_plain_levels(scores, n, 2.0 * low, scale, 0.5, n_levels - 0.5, 0.5 - 0x1p-50 * n_levels, out))
         return;
     tieaware_divided_levels(scores, n, low, high, n_levels, out);
-}
-
-/* A whole number of `n` words of 32 bits, the lowest first. None is above 2^2055, the product of the largest double and
- * 10^300, with 31 bits more; the word above is working memory.
- */
-enum { TIEAWARE_BIG_WORDS = 68 };
-
-typedef struct {
-    int n;
-    uint32_t word[TIEAWARE_BIG_WORDS];
-} tieaware_big;
-
-static inline void tieaware_big_multiply(tieaware_big *a, uint32_t factor) {
-    uint64_t carry = 0;
-    for (int i = 0; i < a->n; i++) {
-        carry += (uint64_t)a->word[i] * factor;
-        a->word[i] = (uint32_t)carry;
-        carry >>= 32;
-    }
-    if (carry) a->word[a->n++] = (uint32_t)carry;
-}
-
-/* Multiplies by base^power, where `most` is base^step, the highest power below 2^32. */
-static inline void tieaware_big_scale(tieaware_big *a, int power, uint32_t base, uint32_t most, int step) {
-    uint32_t factor = 1;
-    for (; power >= step; power -= step) tieaware_big_multiply(a, most);
-    for (; power > 0; power--) factor *= base;
-    tieaware_big_multiply(a, factor);
-}
-
-/* Returns the next word of a quotient, and leaves the remainder: divides the words of `rest` from `at` on, of which
- * there is one more than of the divisor. The highest bit of the divisor is set, so the first guess is at most 2 too high.
- */
-static inline uint32_t tieaware_big_divide(tieaware_big *rest, int at, const tieaware_big *divisor) {
-    uint32_t *word = rest->word + at;
-    const int n = divisor->n;
-    uint64_t guess = ((uint64_t)word[n] << 32 | word[n - 1]) / divisor->word[n - 1];
-    uint64_t product = 0, borrow = 0, sum;
-    guess = guess < UINT32_MAX ? guess : UINT32_MAX;
-    for (int i = 0; i <= n; i++) {
-        product += guess * (i < n ? divisor->word[i] : 0);
-        const uint64_t difference = (uint64_t)word[i] - (uint32_t)product - borrow;
-        word[i] = (uint32_t)difference;
-        borrow = difference >> 63;
-        product >>= 32;
-    }
-    for (; borrow; guess--) {
-        sum = 0;
-        for (int i = 0; i <= n; i++) {
-            sum += (uint64_t)word[i] + (i < n ? divisor->word[i] : 0);
-            word[i] = (uint32_t)sum;
-            sum >>= 32;
-        }
-        borrow -= sum;
-    }
-    return (uint32_t)guess;
-}
-
-/* Returns number * 2^twos * 10^tens, rounded down; or, if `nearest`, to the nearest whole number, halfway cases to even.
- * The result has no meaning if it is not below 2^63; then the caller's scores have just changed.
- */
-static uint64_t tieaware_scaled(uint64_t number, int twos, int tens, int nearest) {
-    tieaware_big rest, divisor;
-    uint64_t doubled = 0;
-    uint32_t beyond = 0;
-    rest.word[0] = (uint32_t)number;
-    rest.word[1] = (uint32_t)(number >> 32);
-    rest.n = rest.word[1] ? 2 : 1;
-    divisor.word[0] = 1;
-    divisor.n = 1;
-    /* The quotient gets one bit more, by which it is rounded. */
-    twos += tens + 1;
-    tieaware_big_scale(tens > 0 ? &rest : &divisor, tens > 0 ? tens : -tens, 5, 1220703125, 13);
-    tieaware_big_scale(twos > 0 ? &rest : &divisor, twos > 0 ? twos : -twos, 2, UINT32_C(1) << 31, 31);
-    const uint32_t shift = UINT32_C(1) << (tieaware_leading_zeros(divisor.word[divisor.n - 1]) - 32);
-    tieaware_big_multiply(&rest, shift);
-    tieaware_big_multiply(&divisor, shift);
-    rest.word[rest.n] = 0;
-    for (int at = rest.n - divisor.n; at >= 0; at--) doubled = doubled << 32 | tieaware_big_divide(&rest, at, &divisor);
-    for (int i = 0; i < rest.n; i++) beyond |= rest.word[i];
-    return doubled / 2 + (nearest && doubled % 2 == 1 && (beyond != 0 || doubled % 4 == 3));
-}
-
-/* Rounds to a number of digits after the point, or of significant digits: returns the double nearest to the decimal
- * number nearest to x, halfway cases to even, as Python does. There are at most 17 significant digits, or 300 after the
- * point; then |x| is below 2^56 units of the last digit.
- */
-static double tieaware_rounded_to_digits(double x, int digits, int significant) {
-    const double size = fabs(x);
-    const uint64_t one = UINT64_C(1) << 52;
-    int exponent, unit = -digits;
-    uint64_t number;
-    if (!(size > 0.0 && size < INFINITY)) return x;
-    number = (uint64_t)ldexp(frexp(size, &exponent), 53);
-    exponent -= 53;
-    if (significant) {
-        /* The decade of a number, as estimated from its logarithm, may be one too low or too high. */
-        int decade = (int)floor(log10(size));
-        const uint64_t first = tieaware_scaled(number, exponent, -decade, 0);
-        decade += (first > 9) - (first < 1);
-        unit = decade - digits + 1;
-    }
-    number = tieaware_scaled(number, exponent, -unit, 1);
-    if (number <= 2 * one && -22 <= unit && unit <= 22) {
-        /* Doubles represent both numbers, so only the result of the operation is rounded. */
-        double power = 1.0;
-        for (int i = 0; i < abs(unit); i++) power *= 10.0;
-        return copysign(unit < 0 ? (double)number / power : (double)number * power, x);
-    }
-    /* The result is nearly x, or twice as large, so its last bit is worth 2^exponent, half or twice that. */
-    exponent = exponent < -1074 ? -1074 : exponent;
-    const uint64_t about = tieaware_scaled(number, -exponent, unit, 0);
-    exponent += (about >= 2 * one) - (about < one && exponent > -1074);
-    return copysign(ldexp((double)tieaware_scaled(number, -exponent, unit, 1), exponent), x);
 }
 
 #endif

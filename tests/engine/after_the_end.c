@@ -26,15 +26,14 @@ static int32_t run(const call *one, double *values)
     return functions[one->function](one->evaluator, &one->scores, values, one->n_values);
 }
 
-/* Prints the code of each call, and whether it is that of the same call while Python ran, with the same values. */
+/* Prints the code of each call, and whether it has the values of the same call while Python ran. */
 static void run_all(void)
 {
     printf("%s\n", Py_IsInitialized() ? "Python runs" : "Python has ended");
     for (int i = 0; i < n_calls; i++) {
         double values[VALUES];
         const int32_t code = run(&calls[i], values);
-        const int same = code == calls[i].code &&
-                         (code != TIEAWARE_OK || !memcmp(values, calls[i].values, calls[i].n_values * sizeof(double)));
+        const int same = code != TIEAWARE_OK || !memcmp(values, calls[i].values, calls[i].n_values * sizeof(double));
         printf("%d %d\n", code, same);
     }
     for (int i = 0; i < n_calls; i++) tieaware->release(calls[i].evaluator);

@@ -23,16 +23,6 @@ def test_decimals_round_halves_as_python_does(values, digits):
     assert coarsen_list(Decimals(digits), halves).tolist() == [round(v, digits) for v in halves]
 
 
-@given(st.lists(st.floats(0.1, 1e17), min_size=1), st.integers(0, 300))
-@settings(deadline=None)
-def test_numbers_of_a_few_units_of_any_decimal(values, digits):
-    """Doubles do not suffice to round them, so they are rounded in exact arithmetic."""
-    small = [v * 10.0**-digits for v in values]
-    rounded = [float(f"{v:.{digits}f}") for v in small]
-    assert coarsen_list(Decimals(digits), small).tolist() == rounded
-    assert coarsen_list(Decimals(digits), [-v for v in small]).tolist() == [-v for v in rounded]
-
-
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1), st.integers(1, 20))
 @settings(deadline=None)
 def test_significant_digits_are_those_of_the_decimal_notation(values, digits):

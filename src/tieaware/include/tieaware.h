@@ -1,13 +1,14 @@
 /* The C interface of tieaware: evaluators that are prepared in Python, and called from compiled code.
  *
  * Call `tieaware_import` once, with the GIL. It returns the functions below, or NULL with an ImportError. `prepare` needs
- * the GIL too. All other functions need neither the GIL nor a Python thread, and compute without Python. They may be
- * called from several threads at once, with the same evaluator. They never crash because of a wrong or released handle, a
- * size, a type or a NULL, nor because another thread changes the scores; the values are then arbitrary.
+ * the GIL too. All other functions need neither the GIL nor a Python thread. They may be called from several threads at
+ * once, with the same evaluator. They never crash because of a wrong or released handle, a size, a type or a NULL, nor
+ * because another thread changes the scores; the values are then arbitrary.
  *
- * Only giving a released evaluator back to Python takes the GIL. The last call that uses it does so: mostly `release`, or
- * a call in another thread that ends later. After Python has ended, all functions but `tieaware_import` and `prepare`
- * work as before, and nothing is given back. Release no evaluator while another thread ends Python.
+ * Two things take the GIL: rounding scores to decimal or significant digits, for rare scores that doubles cannot round;
+ * and giving a released evaluator back to Python, which the last call does that uses it. After Python has ended, such
+ * rounding returns TIEAWARE_REFUSED, nothing is given back, and all else but `tieaware_import` and `prepare` works as
+ * before. Do neither while another thread ends Python.
  * docs/c_interface.md has examples.
  */
 #ifndef TIEAWARE_H
