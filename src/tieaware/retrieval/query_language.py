@@ -23,8 +23,8 @@ _TOKEN = re.compile(r'"(?P<phrase>[^"]*)"|(?P<mark>[()"])|(?P<word>[^\s()"]+)')
 _OPERATORS = ("AND", "OR", "NOT")
 # The greatest number of parentheses and NOTs inside one another, so that the parser cannot exhaust the stack.
 _DEEPEST = 100
-# The greatest number of words in a phrase: Python has a letter for each of them.
-_LONGEST_PHRASE = 1_000_000
+# The greatest number of words in a phrase: each of them takes a pass over its places in the index.
+_LONGEST_PHRASE = 1000
 _OPERAND = "a word, a phrase, NOT or ("
 
 
@@ -227,10 +227,11 @@ class _Terms:
         if int(query.frequencies.sum()) == len(terms):
             mask[containing(self._index, query.terms)] = True
         if part.kind == "phrase" and len(terms) > 1:
-            known = set(terms) if mask.any() else set()
-            numbers = {term: int(self._index.query([term]).terms[0]) for term in known}
+            if len(terms) > _LONGEST_PHRASE:
+                raise InputError("query", f"a phrase of {len(terms):,} words is longer than {_LONGEST_PHRASE:,} words")
+            numbers = [int(self._index.query([term]).terms[0]) for term in terms] if mask.any() else []
             mask[:] = False
-            mask[containing_phrase(self._index, [numbers[term] for term in terms if term in known])] = True
+            mask[containing_phrase(self._index, numbers)] = True
         return mask
 
 
@@ -245,48 +246,25 @@ def containing(index: Index, terms: Iterable[int]) -> Numbers:
 def containing_phrase(index: Index, terms: list[int]) -> Numbers:
     """Return the documents that contain the terms one after another, ascending; there may be no terms.
 
-    The documents with all terms become one text, whose letters are the terms of the phrase. Python's search for a text
-    in a text takes time in proportion to both of them, however often the words of the phrase are repeated.
+    For each term, the places where the phrase would begin are the term's positions, minus its own place in the phrase.
+    The phrase begins at the places that all terms have in common.
     """
     starts, postings = position_starts(index), index.postings
     assert postings.positions is not None
-    longest = int(postings.lengths.max(initial=0))
-    # A phrase can be longer than any document, whoever wrote it.
-    if not 0 < len(terms) <= longest:
+    if not terms:
         return np.empty(0, np.int32)
-    if len(terms) > _LONGEST_PHRASE:
-        raise InputError("query", f"a phrase of {len(terms):,} words is longer than {_LONGEST_PHRASE:,} words")
     documents = containing(index, set(terms))
-    letters = {term: i for i, term in enumerate(dict.fromkeys(terms), 1)}
-    # The number of each place. Between the places of two documents, there is at least one that no document has.
-    width = longest + 2
-    places, names = [np.empty(0, np.int64)], [np.empty(0, np.uint32)]
-    for term, letter in letters.items():
+    # A number for each place of each document. The places of a phrase begin with -(len(terms) - 1).
+    width = int(postings.lengths.max()) + len(terms)
+    common = None
+    for i, term in enumerate(terms):
         first = postings.starts[term]
         listed = postings.documents[first : postings.starts[term + 1]]
         rows = first + np.flatnonzero(np.isin(listed, documents, assume_unique=True))
         counts = starts[rows + 1] - starts[rows]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        positions = postings.positions[np.repeat(starts[rows], counts) + within]
-        places.append(np.repeat(postings.documents[rows].astype(np.int64), counts) * width + positions)
-        names.append(np.full(len(positions), letter, np.uint32))
-    place, name = np.concatenate(places), np.concatenate(names)
-    order = np.argsort(place, kind="stable")
-    place, name = place[order], name[order]
-    # The places as one text, with a letter for each term, and the letter 0 where words are left out.
-    at = np.arange(len(place)) + np.cumsum(np.diff(place, prepend=place[:1]) > 1)
-    text = np.zeros(int(at[-1]) + 1 if len(at) else 0, np.uint32)
-    text[at] = name
-    haystack, needle = _as_text(text), _as_text(np.array([letters[term] for term in terms], np.uint32))
-    document = place // width
-    found, start = [], haystack.find(needle)
-    while start >= 0:
-        found.append(int(document[np.searchsorted(at, start)]))
-        # A document matches once. Searching on behind it keeps the time in proportion to the text.
-        behind = np.searchsorted(document, found[-1], side="right")
-        start = haystack.find(needle, int(at[behind])) if behind < len(at) else -1
-    return np.array(found, np.int32)
-
-
-def _as_text(letters: NDArray[np.uint32]) -> str:
-    return letters.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+        places = postings.positions[np.repeat(starts[rows], counts) + within] + (len(terms) - 1 - i)
+        keys = np.repeat(postings.documents[rows].astype(np.int64), counts) * width + places
+        common = keys if common is None else np.intersect1d(common, keys, assume_unique=True)
+    assert common is not None
+    return np.intersect1d(documents, common // width)
