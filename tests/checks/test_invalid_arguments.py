@@ -286,7 +286,7 @@ LARGE = (2**31 - 1, 2**31, 2**40, 2**62, 2**63 - 1, 2**63, 2**64, 10**400)
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_large_number_is_a_parameter_of_a_method_or_a_one_line_error(method):
-    """Every parameter, whatever it is, gets every number, and so does the number of documents."""
+    """Every parameter is set to every number, and the number of documents, too."""
     for name in ("k", *(field.name for field in fields(method))):
         for value in LARGE:
             given_here, k = ({}, value) if name == "k" else ({name: value}, 3)

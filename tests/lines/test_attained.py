@@ -189,7 +189,7 @@ def test_a_hidden_tie_in_the_middle_is_avoided():
 
 def test_coarse_scores_raise_no_error():
     line = Evaluator([1, 1, 0], ["RR"]).between([1.0, 0.0, 0.5], [0.0, 1.0, 0.5])
-    with pytest.warns(UserWarning, match=r"^RR is the same for every t from 0 to 1, but perhaps for single ones at "):
+    with pytest.warns(UserWarning, match=r"^RR is the same for every t from 0 to 1, except perhaps where"):
         line.best()
     assert line.best() == (0.4, 1.0, (0.0, 1.0))
     assert line.at(0.5)[0] == pytest.approx(5 / 6)
@@ -267,5 +267,5 @@ def test_fusion_does_not_recommend_a_tie():
     assert outcome.value == 1.0
     assert outcome.weights.tolist() == [0.6, 0.4]
     assert outcome.verdict() == (
-        "RR is 1 for all weights of a and b but perhaps single ones, at which documents tie: they do not matter."
+        "RR is 1 for all weights of a and b, except perhaps single weights at which documents tie: they do not matter."
     )

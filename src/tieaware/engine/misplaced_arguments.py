@@ -107,14 +107,14 @@ def _is_source(value: Any) -> bool:
 
 def _is_numeric(value: Any) -> bool:
     """Return whether a value is numbers: an array, or a sequence that begins with a number, an array or a sequence."""
-    # A list of lists may contain itself. NumPy has arrays of 64 dimensions at most.
-    for depth in range(65):  # noqa: B007 (used below)
-        if not isinstance(value, list | tuple) or not value:
-            break
-        value = value[0]
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biuf" and value.ndim > 0
-    return depth > 0 and isinstance(value, Number)
+    first = value
+    # A list may contain itself. NumPy has arrays of 64 dimensions at most.
+    for _ in range(65):
+        if isinstance(first, list | tuple) and first:
+            first = first[0]
+    if isinstance(first, np.ndarray):
+        return first.dtype.kind in "biuf" and first.ndim > 0
+    return first is not value and isinstance(first, Number)
 
 
 def _names_measures(value: Any) -> bool:

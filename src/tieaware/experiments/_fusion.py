@@ -255,7 +255,7 @@ class Fusion(Experiment):
 
     @property
     def is_flat(self) -> bool:
-        """Whether all weights have the same mean, but for single ones at which documents tie."""
+        """Whether all weights have the same mean, except single weights at which documents tie."""
         return all(curve.interval == (0.0, 1.0) for curve in self.curves)
 
     @property
@@ -298,8 +298,8 @@ class Fusion(Experiment):
         if self.is_flat:
             runs = " and ".join(self.runs)
             varies = any(curve.varies for curve in self.curves)
-            but = " but perhaps single ones, at which documents tie" if varies else ""
-            return f"{self.measure} is {significant(self.value)} for all weights of {runs}{but}: they do not matter."
+            ties = ", except perhaps single weights at which documents tie" if varies else ""
+            return f"{self.measure} is {significant(self.value)} for all weights of {runs}{ties}: they do not matter."
         rrf, best = self._compared()
         means = self.others.mean(axis=1)
         alone = f"{self._names()[best]} {significant(means[best])}"

@@ -463,7 +463,7 @@ class RegularFile:
             raise InputError(self._name, "the file has changed while it was read")
 
     def read(self, n: int, dtype: npt.DTypeLike = np.uint8, at: int = 0) -> npt.NDArray[Any]:
-        """Return n numbers, of which the first is at this offset; raise InputError if the file has been cut."""
+        """Read n numbers from this offset on; raise InputError if the file has been cut."""
         numbers = np.empty(n, dtype)
         rest = numbers.view(np.uint8).data
         self._file.seek(at)

@@ -1,8 +1,7 @@
-"""Text of files: its lines, its numbers and its JSON. Every reader of text, in any format, reads them with these rules.
+"""Rules for lines, numbers and JSON in text. All readers of text files use them.
 
-A newline, a carriage return, or both end a line, and no other character does. A byte order mark at the beginning is no
-part of the text. A number is one that float64 represents, so that different numbers never tie. An object of JSON has
-each of its keys only once.
+Only a newline, a carriage return, or both end a line. A byte order mark at the beginning is skipped. Numbers that float64
+does not represent are errors, so that different numbers never tie. A JSON object must not repeat a key.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from tieaware.lists.identifiers import quoted
 # Some editors begin a UTF-8 file with these bytes.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BUFFER = 1 << 18
-# Python converts no longer texts to integers if PYTHONINTMAXSTRDIGITS has its smallest value.
+# The smallest limit that PYTHONINTMAXSTRDIGITS can set on the digits of an integer.
 _MOST_DIGITS = 640
 _MOST_SHOWN = 40
 
@@ -125,7 +124,7 @@ def whole_in(text: str) -> int:
     Raises
     ------
     ValueError
-        The text is no whole number, or has more than 640 digits. The message is the text.
+        The text is not a whole number, or has more than 640 digits. The message is the text.
     """
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS):
@@ -147,7 +146,7 @@ def number_in(text: str | bytes) -> float:
     Raises
     ------
     ValueError
-        The text is no number, or float64 does not represent the number. The message describes the text.
+        The text is not a number, or float64 does not represent the number. The message describes the text.
 
     Examples
     --------
@@ -215,7 +214,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def json_in(text: bytes, name: str, line: int | None = None) -> Any:
-    """Return the value that a text in JSON has. Integers are exact, whatever their size.
+    """Parse JSON; integers are exact.
 
     Parameters
     ----------

@@ -671,8 +671,8 @@ class Line:
         found = self._runs(column)
         if len(found[0]) == 1:
             low, high = self.bounds
-            but = ", but perhaps for single ones at which documents tie" if self.varies(self.measures[column]) else ""
-            same = f"{self.measures[column]} is the same for every t from {low:g} to {high:g}{but}"
+            ties = ", except perhaps where documents tie" if self.varies(self.measures[column]) else ""
+            same = f"{self.measures[column]} is the same for every t from {low:g} to {high:g}{ties}"
             warnings.warn(same, UserWarning, stacklevel=3)
         return found
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 # The most runs and measures that repr() shows, and the most names of other measures.
 _SHOWN_RUNS, _SHOWN_MEASURES, _SHOWN_NAMES = 5, 6, 10
-# The ends of the names of figures.
 # The most runs that a notebook shows.
 _SHOWN_ROWS = 60
 

@@ -138,5 +138,5 @@ class AgainstChance(NamedValues):
 
 
 def _room(chance: Values, ideal: Values) -> Values:
-    """Return by how much the best order is better than chance; 0 if all orders are equal, whatever the rounding."""
+    """Return the difference between the best order and chance; 0 if it is only rounding."""
     return without_rounding(ideal - chance, rounding_of(np.stack((chance, ideal)), axis=0))

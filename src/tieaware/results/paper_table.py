@@ -174,7 +174,7 @@ def _planned(
         return _Plan(first, second)
     # The results determine the baseline, so the correction is for all pairs.
     column, less_is_better = tested[0], tested[0].measure.definition.less_is_better
-    # Of several best runs, the baseline is the first.
+    # Several runs may have the best mean: then the first of them is the baseline.
     best = int((np.argmin if less_is_better else np.argmax)(merged(column.summary)))
     return _Plan(
         first, second, best, f"the run with the {'lowest' if less_is_better else 'highest'} mean {column.name}"

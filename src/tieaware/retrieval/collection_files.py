@@ -53,7 +53,7 @@ class TextFile:
         return json_in(line.encode(), self.name, self._lines.number)
 
     def beginning(self) -> bytes:
-        """Return the first bytes of the file, of which no line was read yet."""
+        """Return the first bytes of the file; call this before reading lines."""
         return self.stream.peek(COMPRESSED_BUFFER)[:COMPRESSED_BUFFER]
 
     def __iter__(self) -> Iterator[str]:

@@ -81,7 +81,7 @@ def is_index_file(path: str | os.PathLike[str]) -> bool:
     Raises
     ------
     InputError
-        If `path` is no path.
+        If `path` is not a path.
 
     Examples
     --------

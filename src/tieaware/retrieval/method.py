@@ -101,6 +101,8 @@ class Method(ABC):
     _applies_filter: ClassVar[bool] = False
     # Whether the method finds the top documents of all that contain a query term, with the sums of their weights.
     _is_exact: ClassVar[bool] = False
+    # The numbers by which quality and score are multiplied; None if the method does not add quality.
+    net_weights: ClassVar[tuple[float, float] | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Let the function `searcher` of a method check its arguments."""
@@ -120,11 +122,6 @@ class Method(ABC):
             if value != default and value not in (None, ())
         ]  # fmt: skip
         return f"{type(self).__name__}({', '.join(parameters)})"
-
-    @property
-    def net_weights(self) -> tuple[float, float] | None:
-        """The numbers by which quality and score are multiplied; None if the method does not add quality."""
-        return None
 
     def search(
         self, index: Index, queries: Mapping[Any, Any], k: int = 1000, *, whole_ties: bool = False,

@@ -214,7 +214,7 @@ class _Terms:
         return ~mask if mask is not None and part.kind == "NOT" else mask
 
     def combined(self, operation: np.ufunc, parts: Iterable[_Node]) -> _Mask | None:
-        """Combine the masks of parts, of which only two are in memory at a time; None if no part has terms."""
+        """Combine the masks of parts, with only two masks in memory at a time; None if no part has terms."""
         masks = (mask for mask in map(self.mask, dict.fromkeys(parts)) if mask is not None)
         return reduce(operation, masks, next(masks, None))
 

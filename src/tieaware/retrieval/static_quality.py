@@ -66,7 +66,25 @@ class _ByQuality(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExactNetScore(Method):
+class _Weighted(Method):
+    """A method that multiplies quality and score by numbers before it adds them."""
+
+    quality_weight: float = 1.0
+    score_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number("quality_weight", self.quality_weight, 0, 1e12)
+        number("score_weight", self.score_weight, 0, 1e12)
+
+    @property
+    def net_weights(self) -> tuple[float, float]:  # type: ignore[override]
+        """The numbers by which quality and score are multiplied."""
+        return self.quality_weight, self.score_weight
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactNetScore(_Weighted):
     """Rank all documents that contain a query term by net score, which is static quality plus score.
 
     It reads all postings of the query's terms, as `Exact` does. The methods that add quality are compared with this
@@ -85,19 +103,6 @@ class ExactNetScore(Method):
     (['d2', 'd1'], [1.5, 1.0])
     """
 
-    quality_weight: float = 1.0
-    score_weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        number("quality_weight", self.quality_weight, 0, 1e12)
-        number("score_weight", self.score_weight, 0, 1e12)
-
-    @property
-    def net_weights(self) -> tuple[float, float]:
-        """The numbers by which quality and score are multiplied."""
-        return self.quality_weight, self.score_weight
-
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the weights, and return the search function."""
         lists, base = weighted(index, self.weighting), self.quality_weight * quality_of(index)
@@ -111,7 +116,7 @@ class ExactNetScore(Method):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetScore(Method):
+class NetScore(_Weighted):
     """Rank by net score, which is static quality plus score, and leave out documents that cannot be among the top K.
 
     Documents are stored in descending order of quality, and divided into blocks. A block is left out if its highest
@@ -142,21 +147,12 @@ class NetScore(Method):
     """
 
     share: float = 1.0
-    quality_weight: float = 1.0
-    score_weight: float = 1.0
 
     _adds_document_parts: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         number("share", self.share, 0, 1)
-        number("quality_weight", self.quality_weight, 0, 1e12)
-        number("score_weight", self.score_weight, 0, 1e12)
-
-    @property
-    def net_weights(self) -> tuple[float, float]:
-        """The numbers by which quality and score are multiplied."""
-        return self.quality_weight, self.score_weight
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Sort the postings by quality, and return the search function."""
@@ -215,15 +211,12 @@ class GlobalChampions(Method):
     r: int = 100
     fallback: bool = False
 
+    net_weights: ClassVar[tuple[float, float]] = (1.0, 1.0)
+
     def __post_init__(self) -> None:
         super().__post_init__()
         whole_number("r", self.r, 1)
         flag("fallback", self.fallback)
-
-    @property
-    def net_weights(self) -> tuple[float, float]:
-        """The numbers by which quality and score are multiplied."""
-        return 1.0, 1.0
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the global champion lists, and return the search function."""
@@ -278,15 +271,12 @@ class HighLow(Method):
     r: int = 100
     m: int = 1
 
+    net_weights: ClassVar[tuple[float, float]] = (1.0, 1.0)
+
     def __post_init__(self) -> None:
         super().__post_init__()
         whole_number("r", self.r, 1)
         whole_number("m", self.m, 1, LARGEST)
-
-    @property
-    def net_weights(self) -> tuple[float, float]:
-        """The numbers by which quality and score are multiplied."""
-        return 1.0, 1.0
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the high lists, and return the search function."""

@@ -53,7 +53,7 @@ def url_in(path: str) -> Url | None:
 
 
 def local_path(path: str | os.PathLike[str], argument: str = "path") -> str:
-    """Return the path of an output as text; raise InputError if it is no path, or a URL."""
+    """Return the path of an output as text; raise InputError if it is not a path, or is a URL."""
     text = path_text(argument, path)
     url = url_in(text)
     if url is None:

@@ -1,8 +1,8 @@
 """Rank correlation with ties: Kendall's τ, AP correlation and rank-biased overlap.
 
-The scores may be means, of which those that are equal in exact arithmetic differ in their last bits. So scores that
-differ by less than a share of 1e-12 tie, unless all are whole numbers. The scores of documents in runs are not computed
-here, and only equal ones tie: see `tieaware.statistics.run_overlap`.
+The scores may be means. Equal means can differ in their last bits, so scores that differ by less than a share of 1e-12
+tie, unless all are whole numbers. Scores of documents in runs tie only if they are equal: see
+`tieaware.statistics.run_overlap`.
 """
 
 from __future__ import annotations

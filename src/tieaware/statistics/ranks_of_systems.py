@@ -103,7 +103,7 @@ def _separated(values: Values, level: float, resamples: int, seed: int) -> npt.N
             break
         largest = _largest(values, first[left], second[left], resamples, seed)
         critical = np.quantile(largest, level, method="higher")
-        # A resample can have the statistic of the values themselves, but for rounding.
+        # The statistic of a resample can equal that of the values themselves, up to rounding.
         found = left[statistic[left] > critical * (1.0 + ROUNDING)]
         if not len(found):
             break
