@@ -11,7 +11,7 @@ import pytest
 
 import tieaware
 from tieaware import Evaluator
-from tieaware.lines.attained import points
+from tieaware.lines.choice import points
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is the same for every t:UserWarning")
 

@@ -239,7 +239,7 @@ FAULTS = (
         "(b - (d - rounded)) + (-a - rounded)", "np.zeros(len(d))", ("tests/lines/test_line.py",),
     ),
     Fault(
-        "the middle of an interval is taken unseen", "src/tieaware/lines/attained.py",
+        "the middle of an interval is taken unseen", "src/tieaware/lines/choice.py",
         "agreeing: npt.NDArray[np.bool_] = (values == values[0]).all(axis=0) & near | np.isnan(values[0])",
         "agreeing = near | True", ("tests/lines/test_attained.py",),
     ),

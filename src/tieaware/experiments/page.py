@@ -189,8 +189,8 @@ def page(report: Report, figures: Mapping[str, bytes], versions: str, files: Seq
 def on_page(sizes: Mapping[str, int]) -> list[str]:
     """Return the names of the figures that the page shows, given the sizes of all in bytes, in their order.
 
-    The first figure is the main one, and is always shown. The smallest of the others follow, because summaries are small
-    and figures with a mark for each run are large.
+    The first figure is the main one, and is always shown. The smallest of the others follow: summaries are small, and
+    figures with a mark for each run are large.
     """
     main, *others = sizes or [""]
     shown, room = {main}, _ROOM_OF_FIGURES - sizes.get(main, 0) * 4 // 3

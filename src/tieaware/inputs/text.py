@@ -1,7 +1,7 @@
 """Rules for lines, numbers and JSON in text. All readers of text files use them.
 
-Only a newline, a carriage return, or both end a line. A byte order mark at the beginning is skipped. Numbers that float64
-does not represent are errors, so that different numbers never tie. A JSON object must not repeat a key.
+Only a newline, a carriage return, or both end a line. A byte order mark at the beginning is skipped. Numbers that
+float64 does not represent are errors, so that different numbers never tie. A JSON object must not repeat a key.
 """
 
 from __future__ import annotations

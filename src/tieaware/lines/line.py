@@ -5,8 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
-from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,19 @@ from tieaware.checks.arguments import checked_seed, number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.checks.rounding import rounding_of
 from tieaware.errors import InputError
-from tieaware.lines.attained import agrees, attempts, exceeds, points
+from tieaware.lines.choice import (
+    Best,
+    Break,
+    CrossValidated,
+    OwnBest,
+    Plateau,
+    agrees,
+    attained,
+    attempts,
+    choose,
+    exceeds,
+    points,
+)
 from tieaware.lines.crossings import Pencil, Runs, Steps, runs
 from tieaware.measures import Measure, parse_measure
 from tieaware.output.plots import COLOURS, Drawing, check_axes, display_name
@@ -27,109 +38,8 @@ if TYPE_CHECKING:
 
 # The means of longer lines are computed when they are first asked for; `best` does without them.
 _SHORT = 2**22
-# If rounded scores may confuse documents, at most so many intervals, times the number of documents, are evaluated one
-# by one, each at a few t.
-_MOST_EVALUATED, _FEW_POINTS = 2**26, 6
-
-
-class Break(NamedTuple):
-    """A t at which documents tie, and the mean there.
-
-    Attributes
-    ----------
-    t, value : float
-    """
-
-    t: float
-    value: float
-
-
-class _Choice(NamedTuple):
-    t: float
-    value: float
-    interval: tuple[float, float]
-
-
-class Best(_Choice):
-    """The best t of a line for a measure.
-
-    Attributes
-    ----------
-    t : float
-        A decimal in the middle half of the widest interval with the best value, as short as possible. Or an end of the
-        line, if its value is higher than that of each interval: the scores of one of two systems may tie.
-    value : float
-        The mean of the measure at t. It has the same bits as the evaluator's mean of the scores at t.
-    interval : tuple of float
-        The ends of the interval, on which the value does not change. The ends do not belong to it. If t is an end of
-        the line, both are t.
-    at_break : Break or None
-        The best t at which documents tie, if its value is still better, which is found out when this is first read. The
-        interval is the sounder advice: the value at a break is lost if t, or a score, differs in the last digit.
-    """
-
-    _find: Callable[[Best], Break | None]
-
-    @cached_property
-    def at_break(self) -> Break | None:
-        """The best t at which documents tie, if its value is better than that of the best interval."""
-        return self._find(self)
-
-
-class OwnBest(NamedTuple):
-    """The best t of each query.
-
-    Attributes
-    ----------
-    t : float64[n_queries]
-        A t inside the widest interval with the query's best value.
-    value : float64[n_queries]
-        The query's best value.
-    low, high : float64[n_queries]
-        The ends of that interval.
-    """
-
-    t: Values
-    value: Values
-    low: Values
-    high: Values
-
-
-class CrossValidated(NamedTuple):
-    """What a choice of t earns on queries that were not used for it.
-
-    Attributes
-    ----------
-    t : float64[folds]
-        The best t of all other folds, for each fold.
-    values : float64[n_queries]
-        The value of each query at the t that was chosen without it.
-    mean : float
-        The mean of `values`; undefined values (NaN) are left out.
-    standard_error : float
-        The standard error of the mean, over the queries.
-    """
-
-    t: Values
-    values: Values
-    mean: float
-    standard_error: float
-
-
-class Plateau(NamedTuple):
-    """The values of t around the best one that a paired t-test does not separate from it.
-
-    Attributes
-    ----------
-    low, high : float
-        The ends of the interval around the best t.
-    level : float
-        The confidence level of the tests, which are not corrected for their number.
-    """
-
-    low: float
-    high: float
-    level: float
+# The greatest number of documents times that of intervals, or of ties, that are evaluated one by one.
+_MOST_EVALUATED = 2**26
 
 
 class Line:
@@ -196,36 +106,14 @@ class Line:
     def _attained(self) -> tuple[Steps, npt.NDArray[np.intp]]:
         """The steps whose values a t has, and the positions of their intervals among `steps`."""
         steps = self.steps
-        n_intervals = len(steps.means)
-        if steps.n_blurred == 0:
-            return steps, np.arange(n_intervals)
-        if n_intervals * len(self._pencil.a) > _MOST_EVALUATED:
+        if steps.n_blurred and len(steps.means) * len(self._pencil.a) > _MOST_EVALUATED:
             pairs = counted(steps.n_blurred, "pair")
             warnings.warn(
                 f"scores of {pairs} of documents differ by little more than rounding, so an evaluator may rank them in "
                 "another order than the line does", UserWarning, stacklevel=3,
             )  # fmt: skip
-            return steps, np.arange(n_intervals)
-        edges = [self.bounds[0], *steps.breaks.tolist(), self.bounds[1]]
-        found = [self._attained_means(*ends, means) for ends, means in zip(pairwise(edges), steps.means, strict=True)]
-        kept = np.array([i for i, means in enumerate(found) if means is not None], dtype=np.intp)
-        means = np.array([exact if means is None else means for exact, means in zip(steps.means, found, strict=True)])
-        kept = kept if len(kept) else np.zeros(1, np.intp)
-        return steps._replace(means=means).only(kept), kept
-
-    def _attained_means(self, low: float, high: float, exact: Values) -> Values | None:
-        """Return the means of an interval if a t in it has them, else the means of a t where all forms of scores agree.
-
-        Return None if the forms agree nowhere.
-        """
-        others = None
-        for t in islice(points(low, high), _FEW_POINTS):
-            means = np.array([self._mean(scores) for scores in self._pencil.forms(t)])
-            if agrees(means, exact).all():
-                return exact
-            if others is None and agrees(means, means[0]).all():
-                others = means[0]
-        return others
+            steps = steps._replace(n_blurred=0)
+        return attained(steps, self.bounds, self._all_means_at)
 
     @property
     def breaks(self) -> Values:
@@ -284,7 +172,7 @@ class Line:
         """The means at `_ties`; NaN where the last digits of the scores decide whether documents tie."""
         found = np.full((len(self._ties), len(self.measures)), np.nan)
         for i, t in enumerate(self._ties.tolist()):
-            means = np.array([self._mean(scores) for scores in self._pencil.forms(t)])
+            means = self._all_means_at(t)
             found[i] = np.where(agrees(means, means[0]), means[0], np.nan)
         return found
 
@@ -378,34 +266,11 @@ class Line:
         (array([0.7, 0.2]), array([1., 1.]))
         """
         column = column_of(self.measures, measure)
-        sign = self._sign(column)
-        offsets = self._pencil.prepared.offsets
-        found = [self._runs_of_query(column, query) for query in range(len(offsets) - 1)]
-        tried = [attempts(each, sign) for each in found]
-        t = np.empty(len(found))
-        best = np.full((4, len(found)), np.nan)
-        best[1] = -sign * np.inf
-        # All queries are evaluated at a time, each at its own t.
-        undecided = list(range(len(found)))
-        while undecided:
-            intervals = {}
-            for query in undecided:
-                if (attempt := next(tried[query], None)) is not None:
-                    intervals[query], t[query] = attempt
-            values = self._values_at(column, np.repeat(t, np.diff(offsets)))
-            undecided = []
-            for query, i in intervals.items():
-                low, high, means = (array[i] for array in found[query])
-                if agrees(values[:, query], means) or not sign * best[1, query] >= sign * values[0, query]:
-                    best[:, query] = t[query], values[0, query], low, high
-                if not agrees(values[:, query], means):
-                    undecided.append(query)
-        for end in filter(np.isfinite, self.bounds):
-            values = self._values_at(column, end)[0]
-            better = exceeds(sign * values, sign * best[1])
-            best[:, better] = np.array([end, 0.0, end, end])[:, None]
-            best[1, better] = values[better]
-        return OwnBest(*best)
+        sizes = np.diff(self._pencil.prepared.offsets)
+        found = [runs(self._pencil.query(query).steps(), column, *self.bounds) for query in range(len(sizes))]
+        return choose(
+            found, self._sign(column), lambda t: self._values_at(column, np.repeat(t, sizes)), self.bounds
+        )
 
     def cross_validated(self, measure: str | Measure | None = None, folds: int = 10, seed: int = 0) -> CrossValidated:
         """Choose t on all folds of the queries but one, and evaluate it on that one, for each fold.
@@ -589,28 +454,11 @@ class Line:
         return Drawing(f"{name} along a line of scores", draw).plot(ax)
 
     def _choose(self, column: int, found: Runs, evaluated: Callable[[float], Values]) -> Best:
-        """Return the widest of the best intervals whose value is confirmed at a t inside it, or an end of the line.
-
-        `evaluated` returns the mean at a t, for each form of the scores. If no value is confirmed, because scores are
-        rounded everywhere, the best one that was found is returned.
-        """
-        sign = self._sign(column)
-        low, high, values = found
-        chosen = None
-        for i, t in attempts(found, sign):
-            means = evaluated(t)
-            confirmed = bool(agrees(means, values[i]))
-            if confirmed or chosen is None or sign * means[0] > sign * chosen.value:
-                chosen = Best(t, float(means[0]), (float(low[i]), float(high[i])))
-            if confirmed:
-                break
-        assert chosen is not None
-        for end in filter(np.isfinite, self.bounds):
-            value = float(evaluated(end)[0])
-            if exceeds(sign * value, sign * chosen.value):
-                chosen = Best(end, value, (end, end))
-        chosen._find = partial(self._best_break, column)
-        return chosen
+        """Choose t for a mean; `evaluated` returns the mean at a t, for each form of the scores."""
+        own = choose([found], self._sign(column), lambda t: evaluated(t.item())[:, None], self.bounds)
+        best = Best(own.t.item(), own.value.item(), (own.low.item(), own.high.item()))
+        best._find = partial(self._best_break, column)
+        return best
 
     def _best_break(self, column: int, best: Best) -> Break | None:
         """Return the best t at which more than two documents tie, if it is better than the best interval."""
@@ -625,16 +473,17 @@ class Line:
         """Return the values of all queries at t, or at one t for each document: float64[n_forms, n_queries]."""
         return np.array([self._evaluate(scores)[:, column] for scores in self._pencil.forms(t)])
 
+    def _all_means_at(self, t: float) -> Values:
+        """Return the means of all measures at t: float64[n_forms, n_measures]."""
+        return np.array([self._mean(scores) for scores in self._pencil.forms(t)])
+
     def _means_at(self, column: int, t: float, included: npt.NDArray[np.bool_] | None = None) -> Values:
         """Return the means at t, over all queries or some: float64[n_forms]."""
         if included is None:
-            return np.array([self._mean(scores)[column] for scores in self._pencil.forms(t)])
+            return self._all_means_at(t)[:, column]
         values = self._values_at(column, t)[:, included]
         defined = ~np.isnan(values[0])
         return values[:, defined].mean(axis=1) if defined.any() else values[:, 0]
-
-    def _runs_of_query(self, column: int, query: int) -> Runs:
-        return runs(self._pencil.query(query).steps(), column, *self.bounds)
 
     def attempts(self, column: int) -> Iterator[tuple[float, float]]:
         """Iterate over numbers t inside intervals, the best intervals first.

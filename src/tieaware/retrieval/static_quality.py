@@ -65,12 +65,11 @@ class _ByQuality(NamedTuple):
         return cls(order, quality[order], renumbered_postings, renumbered)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Weighted(Method):
-    """A method that multiplies quality and score by numbers before it adds them."""
+    """A method with the parameters `quality_weight` and `score_weight`."""
 
-    quality_weight: float = 1.0
-    score_weight: float = 1.0
+    quality_weight: float
+    score_weight: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -102,6 +101,9 @@ class ExactNetScore(_Weighted):
     >>> run.documents.to_list(), run.scores.tolist()
     (['d2', 'd1'], [1.5, 1.0])
     """
+
+    quality_weight: float = 1.0
+    score_weight: float = 1.0
 
     def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
         """Prepare the weights, and return the search function."""
@@ -147,6 +149,8 @@ class NetScore(_Weighted):
     """
 
     share: float = 1.0
+    quality_weight: float = 1.0
+    score_weight: float = 1.0
 
     _adds_document_parts: ClassVar[bool] = False
 
