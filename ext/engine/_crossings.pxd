@@ -1,9 +1,28 @@
-"""The point at which the scores of two documents cross, rounded correctly, and a key by which points are sorted."""
+"""Crossings: the t at which the scores of two documents cross, rounded correctly, and sorted arrays of them."""
 from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, nextafter
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from tieaware.kernels._exact cimport double_double, rounded_sum, two_product, two_sum
+
+
+# The crossings are counted, and their units numbered, with 32 bits.
+cdef Py_ssize_t MOST_CROSSINGS
+
+
+# The crossings: the sortable key of t, and twice the unit plus 1 if a document falls behind the unit.
+cdef struct Crossings:
+    Py_ssize_t count, room
+    uint64_t* key
+    uint32_t* change
+
+
+# Make room for more crossings; return False if there is no memory, or if there are too many to be counted.
+cdef bint make_room(Crossings* crossings, Py_ssize_t more) noexcept nogil
+
+# Sort crossings by their keys, in place or into the spare arrays. Equal keys keep their order.
+cdef void sort(uint64_t* key, uint32_t* change, uint64_t* spare_key, uint32_t* spare_change, Py_ssize_t n,
+               bint into_spare) noexcept nogil
 
 
 cdef inline uint64_t key_of(double t) noexcept nogil:

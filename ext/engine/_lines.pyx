@@ -16,10 +16,10 @@ above both; these points are listed.
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 cimport tieaware.kernels._numpy as cnp
-from tieaware.kernels._crossings cimport crossing, key_of, t_of
+from tieaware.kernels._crossings cimport MOST_CROSSINGS, Crossings, crossing, key_of, make_room, sort, t_of
 from tieaware.kernels._engine cimport Engine, Workspace, end
 from tieaware.kernels._exact cimport double_double, two_sum
 from tieaware.kernels._groups cimport AVERAGE, BEST_FIRST, Groups, PreparedLists
@@ -45,14 +45,6 @@ cdef extern from "engine/crossings.h" nogil:
                            const tieaware_bounds*, tieaware_tile*, Py_ssize_t*, int64_t*, int64_t*)
     void tieaware_round_crossings(double, double, double, Py_ssize_t, tieaware_tile*)
 
-# A pass of sorting uses at most this many buckets. At most FEW crossings are sorted by insertion.
-cdef enum:
-    BUCKETS = 2048
-    FEW = 24
-
-# The crossings are counted, and their units numbered, with 32 bits.
-cdef Py_ssize_t MOST_CROSSINGS = 0xffffffff
-
 
 # The units of all queries, and the state of the pass. Units of a query are adjacent, in rank order.
 cdef struct Units:
@@ -68,91 +60,6 @@ cdef struct Units:
     int32_t* query
     # The weights of the units of query q begin at n_weightings * first[q]: one row per weighting.
     double* weight
-
-
-# The crossings: the sortable key of t, and twice the unit plus 1 if a document falls behind the unit.
-cdef struct Crossings:
-    Py_ssize_t count, room
-    uint64_t* key
-    uint32_t* change
-
-
-cdef bint make_room(Crossings* crossings, Py_ssize_t more) noexcept nogil:
-    """Make room for more crossings; return False if there is no memory, or if there are too many to be counted."""
-    cdef Py_ssize_t room = max(crossings.count + more, 2 * crossings.room)
-    cdef void* grown
-    if crossings.count + more > MOST_CROSSINGS:
-        return False
-    if crossings.count + more <= crossings.room and crossings.key != NULL:
-        return True
-    grown = realloc(crossings.key, room * sizeof(uint64_t))
-    if grown == NULL:
-        return False
-    crossings.key = <uint64_t*>grown
-    grown = realloc(crossings.change, room * sizeof(uint32_t))
-    if grown == NULL:
-        return False
-    crossings.change = <uint32_t*>grown
-    crossings.room = room
-    return True
-
-
-cdef void sort(uint64_t* key, uint32_t* change, uint64_t* spare_key, uint32_t* spare_change, Py_ssize_t n,
-               bint into_spare) noexcept nogil:
-    """Sort crossings by their keys, in place or into the spare arrays. Equal keys keep their order.
-
-    One pass distributes the crossings by the highest bits in which their keys differ from the least key; then each
-    bucket is sorted in the same way. So each level uses up at least six bits.
-    """
-    cdef uint32_t stop_of[BUCKETS]
-    cdef uint64_t least, most, k
-    cdef uint32_t c
-    cdef Py_ssize_t i, j, digit, buckets
-    cdef uint32_t before, here
-    cdef int shift = 0
-    cdef uint64_t* to_key = spare_key if into_spare else key
-    cdef uint32_t* to_change = spare_change if into_spare else change
-    if n <= FEW:
-        for i in range(n):
-            k, c = key[i], change[i]
-            j = i
-            while j > 0 and to_key[j - 1] > k:
-                to_key[j], to_change[j] = to_key[j - 1], to_change[j - 1]
-                j -= 1
-            to_key[j], to_change[j] = k, c
-        return
-    least = most = key[0]
-    for i in range(n):
-        least, most = min(least, key[i]), max(most, key[i])
-    if least == most:
-        if into_spare:
-            memcpy(spare_key, key, n * sizeof(uint64_t))
-            memcpy(spare_change, change, n * sizeof(uint32_t))
-        return
-    buckets = 64
-    while buckets < BUCKETS and buckets < n:
-        buckets *= 2
-    while (most - least) >> shift >= <uint64_t>buckets:
-        shift += 1
-    memset(stop_of, 0, buckets * sizeof(uint32_t))
-    for i in range(n):
-        stop_of[(key[i] - least) >> shift] += 1
-    before = 0
-    for digit in range(buckets):
-        here = stop_of[digit]
-        stop_of[digit] = before
-        before += here
-    for i in range(n):
-        digit = (key[i] - least) >> shift
-        j = stop_of[digit]
-        stop_of[digit] += 1
-        spare_key[j], spare_change[j] = key[i], change[i]
-    # Now stop_of[digit] is the end of each bucket.
-    i = 0
-    for digit in range(buckets):
-        if stop_of[digit] > <uint32_t>i:
-            sort(spare_key + i, spare_change + i, key + i, change + i, stop_of[digit] - i, not into_spare)
-            i = stop_of[digit]
 
 
 # The line: starts, directions as sums of two doubles, and bounds.
@@ -172,8 +79,8 @@ cdef Py_ssize_t write_units(PreparedLists lists, Py_ssize_t query, const Pencil*
                             uint8_t* seen) noexcept nogil:
     """Write the units of a query with their weights; return how many there are.
 
-    seen[i] is working memory for each weighted document. Until `start` is final, it
-    holds how many documents of the same line are before the unit, or, if it is negative, -1 minus how many are after.
+    seen[i] is working memory for each weighted document. Until `start` is final, it holds how many documents of the
+    same line are before the unit, or, if it is negative, -1 minus how many are after.
     """
     cdef Py_ssize_t begin = lists.weighted_offsets[query], n = lists.weighted_offsets[query + 1] - begin
     cdef Py_ssize_t first = units.first[query], count = 0, u, w, c, j

@@ -13,15 +13,16 @@ first field of a line begins at marks[j], field k of the line, counted from 0, c
 marks[j + 2 k + 1] - 1. The line has a field k if marks[j + 2 k] is less than the position of its end.
 """
 
-from libc.math cimport NAN, isinf
+from libc.math cimport NAN
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 cimport tieaware.kernels._numpy as cnp
-from tieaware.kernels._decimal cimport BAD, DONE, LATER, ROUNDED, Text, read_label, read_score
+from tieaware.kernels._decimal cimport BAD, DONE, LATER, Text, read_label, read_score
 from tieaware.kernels._line_ends cimport (
     LONGEST, RETURN, STEP, byte_masks, count_line_ends, ends_line, second_halves, step_end,
 )
+from tieaware.kernels._numbers cimport convert_exactly
 
 import numpy as np
 
@@ -29,9 +30,6 @@ cnp.import_array()
 
 cdef extern from "inputs/identifier.h" nogil:
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
-
-cdef extern from "Python.h":
-    double PyOS_string_to_double(const char *text, char **end, void *overflow) except? -1.0
 
 cdef extern from "engine/portable.h" nogil:
     int lowest_bit "tieaware_lowest_bit"(uint64_t word)
@@ -281,77 +279,6 @@ cdef object first_elements(object column, Py_ssize_t size):
     return column
 
 
-cdef bint rounded(bytes number, double value):
-    """Return whether double does not represent a number (see ROUNDED), which was converted to `value`."""
-    cdef bytes digits, decimals
-    if value == 0:
-        return number.lower().partition(b"e")[0].strip(b"+-0.") != b""
-    digits, _, decimals = number.lstrip(b"+-0").partition(b".")
-    return isinf(value) or (
-        abs(value) >= 9007199254740992.0 and digits.isdigit() and decimals.strip(b"0") == b""
-        and int(digits) != int(abs(value))
-    )
-
-
-cdef Text convert(bytes number, double *value) except *:
-    """Read a number that blanks may surround, and NaN. Return DONE, BAD or ROUNDED."""
-    cdef bytes padded, stripped = number.strip()
-    cdef const uint8_t *p
-    cdef Text outcome
-    padded = b" " * 8 + stripped + b" " * 8
-    p = <const uint8_t *><const char *>padded + 8
-    outcome = read_score(p, p + len(stripped), value)
-    if outcome == LATER:
-        value[0] = PyOS_string_to_double(stripped, NULL, NULL)
-        outcome = ROUNDED if rounded(stripped, value[0]) else DONE
-    elif outcome == BAD and stripped.lower() in (b"nan", b"+nan", b"-nan"):
-        value[0] = NAN
-        outcome = DONE
-    return outcome
-
-
-def number(text not None):
-    """Convert text, a str or bytes, to a float, by the rule that the parser has for scores.
-
-    A number is a decimal number of ASCII digits, possibly with a sign, a point and an exponent; or inf, infinity or
-    nan, in upper or lower case. Blanks may surround it.
-
-    Raises
-    ------
-    ValueError
-        The text is not a number.
-    OverflowError
-        float64 does not represent the number: it is an integer from 2^53 on, written without an exponent, that would be
-        rounded; or too large; or too small to differ from 0.
-    """
-    cdef double value = 0
-    cdef Text outcome = convert(text if isinstance(text, bytes) else text.encode("utf-8", "replace"), &value)
-    if outcome == BAD:
-        raise ValueError("not a number")
-    if outcome == ROUNDED:
-        raise OverflowError("float64 cannot represent the number")
-    return value
-
-
-def numbers(list texts not None, bint empty_as_nan=False):
-    """Convert texts as `number` does; return float64[n], and the index of the first text that it refuses, or n.
-
-    With `empty_as_nan`, empty texts become NaN.
-    """
-    cdef Py_ssize_t i, n = len(texts)
-    cdef double value = 0
-    converted = np.empty(n, np.float64)
-    cdef double *into = <double *>cnp.PyArray_DATA(<cnp.ndarray>converted)
-    for i in range(n):
-        if empty_as_nan and not texts[i]:
-            into[i] = NAN
-        elif convert(texts[i].encode("utf-8", "replace"), &value) == DONE:
-            into[i] = value
-        else:
-            return converted, i
-    return converted, n
-
-
 cdef class Parser:
     """A parser of a run or of judgments, whose text arrives in several buffers.
 
@@ -551,7 +478,7 @@ cdef class Parser:
         columns.jump_lines = <int64_t *>cnp.PyArray_DATA(<cnp.ndarray>self.jump_lines)
 
     cdef bint convert_later(self, const uint8_t *text, Py_ssize_t size) except -1:
-        """Convert the numbers that `read_score` left for later, with the function that Python uses, in any locale.
+        """Convert the numbers that `read_score` left for later.
 
         Return False, and set `bad_line`, if float64 does not represent one of them, or it is too large for a label.
         """
@@ -562,8 +489,7 @@ cdef class Parser:
         for i in range(self.columns.n_later):
             begin, end = later[4 * i + 1], later[4 * i + 2]
             number = text[begin:end]
-            value = PyOS_string_to_double(number, NULL, NULL)
-            if rounded(number, value) or (self.judgments and not is_in_range(value)):
+            if not convert_exactly(number, &value) or (self.judgments and not is_in_range(value)):
                 while begin and not ends_line(text[begin - 1]):
                     begin -= 1
                 while end < size and not ends_line(text[end]):

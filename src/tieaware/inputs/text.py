@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arguments import shown
 from tieaware.errors import InputError
-from tieaware.kernels import _trec
+from tieaware.kernels import _numbers
 from tieaware.kernels._buffers import BadCell
 from tieaware.kernels._trec import LONGEST_LINE
 from tieaware.lists.identifiers import quoted
@@ -157,7 +157,7 @@ def number_in(text: str | bytes) -> float:
     ValueError: 1e400, which float64 cannot represent
     """
     try:
-        return _trec.number(text)
+        return _numbers.number(text)
     except ArithmeticError:
         raise ValueError(_unrepresentable(text if isinstance(text, str) else text.decode())) from None
     except ValueError:
@@ -169,7 +169,7 @@ def numbers_in(texts: list[str], first: int = 0, *, empty_as_nan: bool = False) 
 
     With `empty_as_nan`, empty texts become NaN.
     """
-    converted, n = _trec.numbers(texts, empty_as_nan)
+    converted, n = _numbers.numbers(texts, empty_as_nan)
     if n < len(texts):
         try:
             number_in(texts[n])
@@ -193,7 +193,7 @@ def _unrepresentable(number: str) -> str:
 
 def _real(text: str) -> float | str:
     try:
-        return _trec.number(text)
+        return _numbers.number(text)
     except ArithmeticError:
         return _Unrepresentable(text)
 

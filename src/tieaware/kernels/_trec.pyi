@@ -3,9 +3,6 @@ from numpy.typing import NDArray
 
 LONGEST_LINE: int
 
-def number(text: str | bytes) -> float: ...
-def numbers(texts: list[str], empty_as_nan: bool = False) -> tuple[NDArray[np.float64], int]: ...
-
 class Parser:
     bad_line: bytes | None
     tag: bytes | None

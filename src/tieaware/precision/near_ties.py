@@ -11,7 +11,7 @@ import numpy as np
 from tieaware.checks.arguments import number as checked_number
 from tieaware.checks.arrays import Offsets, Scores
 from tieaware.errors import InputError
-from tieaware.kernels import _trec
+from tieaware.kernels import _numbers
 from tieaware.precision.coarsening import Precision
 
 
@@ -69,7 +69,7 @@ class Gap(Precision):
         try:
             if len(written) > 2:
                 raise ValueError
-            tolerances = [_trec.number(each) for each in written]
+            tolerances = [_numbers.number(each) for each in written]
         except (ValueError, ArithmeticError):
             problem = "gap needs one or two tolerances, as in gap:1e-6 or gap:1e-6,1e-4"
             raise InputError("precision", problem) from None
