@@ -136,24 +136,16 @@ def common_intervals(a, b, between):
             yield low, high, np.array(ranks)
 
 
+@pytest.mark.parametrize(("seed", "n_batches", "n_lists", "n_lines"), [
+    (1, 6, 12, 25), pytest.param(2, 55, 100, 100, marks=pytest.mark.slow, id="a hundred thousand in all"),
+])  # fmt: skip
 @pytest.mark.parametrize("between", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_lines_against_exact_arithmetic(kind, between):
-    rng = np.random.default_rng(1)
-    for _ in range(6):
-        check_queries(rng, kind, between, 12)
-    for _ in range(25):
-        check_line(rng, kind, between)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("between", [True, False])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_hundred_thousand_lines_against_exact_arithmetic(kind, between):
-    rng = np.random.default_rng(2)
-    for _ in range(55):
-        check_queries(rng, kind, between, 100)
-    for _ in range(100):
+def test_lines_against_exact_arithmetic(kind, between, seed, n_batches, n_lists, n_lines):
+    rng = np.random.default_rng(seed)
+    for _ in range(n_batches):
+        check_queries(rng, kind, between, n_lists)
+    for _ in range(n_lines):
         check_line(rng, kind, between)
 
 
