@@ -28,7 +28,7 @@ import tieaware
 from tieaware import Results, retrieval
 from tieaware.results import storage
 from tieaware.retrieval import index_file
-from tieaware.retrieval.names import known_methods
+from tieaware.retrieval.method import known_methods
 
 warnings.simplefilter("ignore")
 

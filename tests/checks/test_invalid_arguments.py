@@ -301,7 +301,6 @@ def test_only_an_index_is_searched(index):
     calls = [
         *(call for made in (method() for method in METHODS) for call in (
             lambda made=made: made.search(index, {"q": "tie"}), lambda made=made: made.counted(index, {}),
-            lambda made=made: made.searcher(index, 3, False),
         )),
         lambda: retrieval.Thesaurus(index), lambda: retrieval.parse_query(index, "tie"),
         lambda: retrieval.rocchio(index, {"q": "tie"}, {"q": {"d": 1}}), lambda: retrieval.ide_dec_hi(index, {}, {}),

@@ -168,7 +168,7 @@ def test_small_floats_are_converted_exactly():
     """float32 can represent every float of 8 or 16 bits, so the conversion creates no ties."""
     for name in SMALL_FLOATS:
         dtype = np.dtype(getattr(ml_dtypes, name))
-        bits = np.arange(256 ** dtype.itemsize).astype(f"u{dtype.itemsize}")
+        bits = np.arange(256**dtype.itemsize).astype(f"u{dtype.itemsize}")
         numbers = bits.view(dtype)
         numbers = numbers[~np.isnan(numbers.astype(np.float32))]
         scores = as_scores(numbers, "scores")

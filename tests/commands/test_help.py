@@ -78,7 +78,7 @@ def test_the_help_lists_every_test_and_correction(command, option, registry):
         ("eval", "--format", FORMATS),
         ("eval", "--beside", BESIDE),
         ("curve", "--kind", KINDS),
-        *((name, "--collection-format", retrieval.collection_files.FORMATS) for name in ("inexact", "index", "search")),
+        *((name, "--collection-format", retrieval.collections.FORMATS) for name in ("inexact", "index", "search")),
         *((name, "--topic-part", retrieval.topics.PARTS) for name in ("inexact", "search")),
     ],
 )

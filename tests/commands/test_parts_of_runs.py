@@ -75,7 +75,8 @@ def test_two_folders_of_parts_are_not_advised_to_share_a_name(files, capfd):
             f"write {shlex.join(advised)} to evaluate each folder as one\n"
         )
     assert run(capfd, *EVAL, *advised)[1:] == (
-        "run,query,AP\nparts,all,0.7083333333333334\nother run,all,0.7083333333333334\n", ""
+        "run,query,AP\nparts,all,0.7083333333333334\nother run,all,0.7083333333333334\n",
+        "",
     )
 
 

@@ -16,7 +16,7 @@ import tieaware
 from tieaware import retrieval, samples
 from tieaware.cli import main
 from tieaware.errors import InputError
-from tieaware.retrieval.names import known_methods
+from tieaware.retrieval.method import known_methods
 from tieaware.retrieval.weighting import EXPECTED, weighting_of
 
 

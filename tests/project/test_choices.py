@@ -16,7 +16,7 @@ from tieaware.integrations import link_prediction
 from tieaware.measures import DEFINITIONS
 from tieaware.reference import gains, rankings
 from tieaware.results import paper_table
-from tieaware.retrieval import collection_files, topics
+from tieaware.retrieval import collections, topics
 from tieaware.statistics import multiple_comparisons, paired_tests, procedures
 
 
@@ -30,7 +30,7 @@ from tieaware.statistics import multiple_comparisons, paired_tests, procedures
         (gains.Dcg, DEFINITIONS["nDCG"].parameters["dcg"].choices),
         (_curves.CurveKind, _curves.KINDS),
         (_evaluate.QueryChoice, _evaluate.QUERIES),
-        (collection_files.Format, retrieval_options.FORMATS),
+        (collections.Format, retrieval_options.FORMATS),
         (topics.Part, retrieval_options.PARTS),
         (paired_tests.PairedMethod, paired_tests._METHODS),
         (procedures.PairTest, procedures.TESTS),

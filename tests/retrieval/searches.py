@@ -10,11 +10,17 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 from reference import Collection, Scores, top
 
-from tieaware.retrieval import Index, Method
-from tieaware.retrieval.index import Query
-from tieaware.retrieval.method import posting_weights, query_weights
+from tieaware.retrieval import Index, Method, Query
+from tieaware.retrieval.accumulators import Found
+from tieaware.retrieval.method import WeightedQueries, posting_weights, query_weights
 
 WEIGHTINGS = ("nnn.nnn", "lnc.ltc", "bm25")
+
+
+def find(method: Method, index: Index, k: int, whole_ties: bool, query: Query) -> Found:
+    """Search for a single query, without its filter."""
+    search = method._searcher(index, k, whole_ties)
+    return search(WeightedQueries.of(index, method.weighting, [query])).of_query(0)
 
 
 class Search(NamedTuple):
@@ -51,7 +57,7 @@ class Search(NamedTuple):
 
     def found(self, method: Method) -> list[tuple[int, float]]:
         """Search with a method of the package; return documents with scores."""
-        found = method.searcher(self.index, self.k, self.whole_ties)(self.query)
+        found = find(method, self.index, self.k, self.whole_ties, self.query)
         return list(zip(found.documents.tolist(), found.scores.tolist(), strict=True))
 
     def expected(self, scores: Scores) -> list[tuple[int, float]]:

@@ -9,7 +9,7 @@ import reference
 from collections_of_words import index_of_chunks, queries_of_chunks
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from searches import Search, searches
+from searches import Search, find, searches
 
 import tieaware
 from tieaware import InputError
@@ -149,13 +149,13 @@ def test_queries_with_negative_weights_or_many_terms_are_searched_exactly():
     many = index.query(words)
     negative = Query(np.array([0, 10]), np.array([1, 1]), np.array([-1.0, 2.0]))
     for query in (many, negative):
-        found = BandSafe(rho=2, weighting="nnn.nnn").searcher(index, 3, False)(query)
-        exact = Exact(weighting="nnn.nnn").searcher(index, 3, False)(query)
+        found = find(BandSafe(rho=2, weighting="nnn.nnn"), index, 3, False, query)
+        exact = find(Exact(weighting="nnn.nnn"), index, 3, False, query)
         assert sorted(found.documents[1:]) == sorted(exact.documents[1:])
         assert found.scores.tolist() == [1.0, 0.5, 0.5]
         assert found.documents[0] == exact.documents[0]
-        again = BandSafe(rho=1, weighting="nnn.nnn").searcher(index, 3, True)(query)
-        whole = Exact(weighting="nnn.nnn").searcher(index, 3, True)(query)
+        again = find(BandSafe(rho=1, weighting="nnn.nnn"), index, 3, True, query)
+        whole = find(Exact(weighting="nnn.nnn"), index, 3, True, query)
         assert again.documents.tolist() == whole.documents.tolist()
         assert again.scores.tolist() == whole.scores.tolist()
 

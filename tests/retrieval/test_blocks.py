@@ -173,7 +173,7 @@ def test_memory_is_used_again():
         found = search(blocks, np.array(terms), np.ones(len(terms)), 5)
         plain = accumulate(TermLists(blocks.lists, np.array(terms), np.ones(len(terms))), N, 5)
         assert_same(found, plain)
-    assert len(blocks.idle) == 1
+    assert len(blocks.memory._idle) == 1
 
 
 def test_methods_with_other_weightings():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from searches import find
 
 from tieaware.errors import InputError
 from tieaware.retrieval import (
@@ -70,7 +71,7 @@ def test_chunks_of_queries(method: Method, index: Index, whole_ties: bool):
         assert own_costs.documents[0] == costs.documents[i]
         assert own_costs.comparisons[0] == costs.comparisons[i]
         if query.documents is None:
-            found = method.searcher(index, 5, whole_ties)(query)
+            found = find(method, index, 5, whole_ties, query)
             assert found.scores.tobytes() == alone.scores.tobytes()
             assert found.n_postings == costs.postings[i]
 

@@ -13,7 +13,7 @@ from searches import Search, searches
 
 from tieaware import InputError
 from tieaware.retrieval import AtLeast, Champions, Exact, HighIdf, HighLow, Index, NetScore, parse_method
-from tieaware.retrieval.names import known_methods
+from tieaware.retrieval.method import known_methods
 
 
 def high_idf(c: Collection, min_idf: float, share: float) -> Collection:

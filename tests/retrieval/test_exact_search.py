@@ -5,7 +5,7 @@ import pytest
 import reference
 from collections_of_words import index_of_chunks, queries_of_chunks
 from hypothesis import given, settings
-from searches import Search, searches
+from searches import Search, find, searches
 
 from tieaware import InputError
 from tieaware.retrieval import Exact, Index, MaxScore, Query
@@ -53,15 +53,15 @@ def test_max_score_finds_the_same_bits_and_reads_less(index, queries, weighting)
 def test_weighting_bnn_gives_query_terms_the_weight_1():
     index = Index.build([("d1", "a a b"), ("d2", "a b b"), ("d3", "b")], analyzer=str.split)
     query = index.query("b b a")
-    assert Exact(weighting="nnn.bnn").searcher(index, 3, False)(query).scores.tolist() == [3.0, 3.0, 1.0]
-    assert Exact(weighting="nnn.nnn").searcher(index, 3, False)(query).scores.tolist() == [5.0, 4.0, 2.0]
+    assert find(Exact(weighting="nnn.bnn"), index, 3, False, query).scores.tolist() == [3.0, 3.0, 1.0]
+    assert find(Exact(weighting="nnn.nnn"), index, 3, False, query).scores.tolist() == [5.0, 4.0, 2.0]
 
 
 def test_a_query_may_have_negative_weights():
     index = Index.build([("d1", "a b"), ("d2", "a"), ("d3", "b")], analyzer=str.split)
     query = Query(np.array([0, 1]), np.array([1, 1]), np.array([2.0, -1.0]))
     for method in (Exact(weighting="nnn.nnn"), MaxScore(weighting="nnn.nnn")):
-        found = method.searcher(index, 3, False)(query)
+        found = find(method, index, 3, False, query)
         assert (found.documents.tolist(), found.scores.tolist()) == ([1, 0], [2.0, 1.0])
 
 

@@ -7,13 +7,13 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from searches import Search, searches
+from searches import Search, find, searches
 
 from tieaware import InputError
 from tieaware.kernels import _impact_sums, _impacts, _prefixes
 from tieaware.retrieval import Exact, ImpactOrdered, Index, parse_method
-from tieaware.retrieval.impact_order import Prefixes
-from tieaware.retrieval.method import posting_weights, query_weights
+from tieaware.retrieval.impact_order import Prefixes, Segments
+from tieaware.retrieval.method import WeightedQueries, posting_weights, query_weights
 
 WEIGHTINGS = ("nnn.nnn", "lnc.ltc", "bm25", "impact:1", "impact:3", "impact:8", "impact:16:lnc.ltc")
 
@@ -46,7 +46,7 @@ def test_results_with_limits_equal_plain_python(search: Search, postings, floor,
     method = ImpactOrdered(postings=postings, floor=floor, order=order, weighting=weighting)
     found, n_read = expected(search, postings, floor, order)
     assert search.found(method) == found
-    assert method.searcher(search.index, search.k, False)(search.query).n_postings == n_read
+    assert find(method, search.index, search.k, False, search.query).n_postings == n_read
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
@@ -77,8 +77,7 @@ def test_sums_in_16_bits_equal_sums_in_floats(order):
         for postings, k in product((10**9, 0, 5, 700, 0.02, 0.1, 0.5, 0.9), (1, 40, 20_000)):
             for floor, ties in ((0.0, False), (0.0, True), (0.3, False)):
                 method = ImpactOrdered(postings=postings, floor=floor, order=order, weighting="impact:8")
-                find = method.searcher(index, k, ties)
-                whole, *others = (find(each) for each in (query, half, large))
+                whole, *others = (find(method, index, k, ties, each) for each in (query, half, large))
                 for other, factor in zip(others, (0.5, 1024.0), strict=True):
                     assert other.documents.tobytes() == whole.documents.tobytes()
                     assert (other.scores == whole.scores * factor).all()
@@ -212,8 +211,12 @@ def large_index():
     return Index.from_tokens((tokens, np.append(0, np.cumsum(sizes))), [str(i) for i in range(800)])
 
 
+def segments_of(index, weighting):
+    return Segments.of(index.postings, posting_weights(index, weighting))
+
+
 def test_filters_of_prefixes_have_the_first_documents(large_index):
-    segments = ImpactOrdered(postings=0.5)._segments(large_index)
+    segments = segments_of(large_index, "lnc.ltc")
     prefixes, df = Prefixes.of(large_index.postings, segments), large_index.postings.document_frequencies
     n_empty = n_absent = n_documents = 0
     for term in range(len(df)):
@@ -245,11 +248,12 @@ def test_candidates_with_a_leading_posting_equal_segments(large_index, weighting
     for postings, floor in product((10**9, 0, 5, 700, 0.02, 0.1, 0.5, 0.9), (0.0, 0.3)):
         method = ImpactOrdered(postings=postings, floor=floor, order=order, weighting=weighting)
         for k, whole_ties in product((1, 10, 200, 20_000), (False, True)):
-            assert method._searcher_of_chunks(index, k, whole_ties) is not None
             run, costs = method.counted(index, queries, k, whole_ties=whole_ties)
-            segments, found = method._in_segments(index, k, whole_ties), run.documents.to_list()
-            for i, query in queries.items():
-                expected, own = segments(index.query(query)), slice(run.offsets[i], run.offsets[i + 1])
+            search = method._in_segments(index, segments_of(index, weighting), k, whole_ties)
+            all_expected = search(WeightedQueries.of(index, weighting, list(map(index.query, queries.values()))))
+            found = run.documents.to_list()
+            for i in queries:
+                expected, own = all_expected.of_query(i), slice(run.offsets[i], run.offsets[i + 1])
                 assert found[own] == [names[d] for d in expected.documents.tolist()]
                 assert run.scores[own].tobytes() == expected.scores.tobytes()
                 assert costs.postings[i] == expected.n_postings
@@ -260,10 +264,11 @@ def test_candidates_with_a_leading_posting_equal_segments(large_index, weighting
 
 def test_weights_that_give_no_bounds_are_read_in_segments(large_index):
     method, query = ImpactOrdered(postings=0.1), large_index.query(["5", "30", "200"])
-    find, segments = method.searcher(large_index, 10, True), method._in_segments(large_index, 10, True)
+    search = method._in_segments(large_index, segments_of(large_index, "lnc.ltc"), 10, True)
     for weights in ([1.0, -1.0, 2.0], [np.inf, 1.0, 1.0], [-1.0, -2.0, -3.0]):
         own = query._replace(weights=np.array(weights))
-        found, expected = find(own), segments(own)
+        found = find(method, large_index, 10, True, own)
+        expected = search(WeightedQueries.of(large_index, "lnc.ltc", [own])).of_query(0)
         assert found.documents.tolist() == expected.documents.tolist()
         assert found.scores.tobytes() == expected.scores.tobytes()
         assert found[2:] == expected[2:]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import top
-from searches import Search, searches
+from searches import Search, find, searches
 
 from tieaware import InputError
 from tieaware.retrieval import (
@@ -140,7 +140,7 @@ def test_every_method_searches_deeper_until_k_documents_match(search: Search, se
     ):  # fmt: skip
         expected, depth = [], min(search.k, n)
         while allowed:
-            found = method.searcher(search.index, depth, True)(query)
+            found = find(method, search.index, depth, True, query)
             pairs = zip(found.documents.tolist(), found.scores.tolist(), strict=True)
             expected = [(d, s) for d, s in pairs if d in allowed]
             if len(expected) >= search.k or len(found.documents) < depth or depth == n:

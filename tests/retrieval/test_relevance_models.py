@@ -9,12 +9,13 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from searches import Search, searches
+from searches import Search, find, searches
 
 from tieaware import InputError
 from tieaware.kernels import _slots
 from tieaware.retrieval import RM3, Exact, Index, Query, parse_method, parse_query
-from tieaware.retrieval.relevance_models import _likelihoods
+from tieaware.retrieval.feedback import _likelihoods
+from tieaware.retrieval.method import WeightedQuery, query_weights
 
 EXACT = Exact(weighting="nnn.nnn")
 
@@ -43,13 +44,14 @@ def rm3(
 
 def expanded(method: RM3, index: Index, query: Query) -> dict[str, float]:
     """Return the weights of the query that a method makes."""
-    first = Exact(weighting=method.weighting).searcher(index, method.depth, True)(query)
+    first = find(Exact(weighting=method.weighting), index, method.depth, True, query)
     order = np.argsort(first.documents)
     ranked = list(zip(first.documents.tolist(), first.scores.tolist(), strict=True))
     inclusion = reference.inclusion(ranked, method.depth)
     top = first._replace(documents=first.documents[order], scores=first.scores[order])
     shares = np.array([inclusion[d] for d in top.documents.tolist()], np.float64)
-    new = method._expansion(index)[1](query, top, shares)
+    weighted = WeightedQuery(query, query.terms, query_weights(index, method.weighting, query))
+    new = method._expansion(index)[1](weighted, top, shares)
     return {index.terms[t]: w for t, w in zip(new.terms.tolist(), new.weights.tolist(), strict=True)}
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tieaware.errors import InputError
 from tieaware.retrieval import read_topics
-from tieaware.retrieval.collection_files import FORMATS
+from tieaware.retrieval.collections import FORMATS
 from tieaware.retrieval.topics import PARTS
 
 

@@ -5,7 +5,7 @@ import pytest
 import reference
 from collections_of_words import index_of_chunks, queries_of_chunks
 from hypothesis import given, settings
-from searches import Search, searches
+from searches import Search, find, searches
 
 from tieaware import InputError
 from tieaware.kernels import _wand
@@ -88,7 +88,7 @@ def test_a_query_may_have_negative_or_infinite_weights():
     for weights, documents, scores in cases:
         query = Query(np.array([0, 1]), np.array([1, 1]), np.array(weights))
         for method in METHODS:
-            found = weighted(method, "nnn.nnn").searcher(index, 3, False)(query)
+            found = find(weighted(method, "nnn.nnn"), index, 3, False, query)
             assert (found.documents.tolist(), found.scores.tolist()) == (documents, scores)
 
 

@@ -5,6 +5,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searches import find
 
 from tieaware import Evaluator, InputError
 from tieaware.retrieval import Index, WeightedZones, learn_zone_weight, zone_matches, zone_scores
@@ -33,7 +34,7 @@ def test_results_equal_the_reference(texts, words, weights, match, k, whole_ties
 
     used_weights = dict.fromkeys(ZONES, 1 / 3) if weights is None else weights
     scores = {d: s for d, each in enumerate(matches) if (s := reference.zone_score(each, used_weights))}
-    search = WeightedZones(weights=weights, match=match).searcher(index, k, whole_ties)(index.query(list(words)))
+    search = find(WeightedZones(weights=weights, match=match), index, k, whole_ties, index.query(list(words)))
     assert list(zip(search.documents.tolist(), search.scores.tolist(), strict=True)) == reference.top(
         scores, k, whole_ties
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tieaware.retrieval import Index, Method, Query
-    from tieaware.retrieval.collection_files import Format
+    from tieaware.retrieval.collections import Format
     from tieaware.retrieval.topics import Part
 
 # The file formats and the parts of topics of tieaware.retrieval, repeated here because of its import.
@@ -126,7 +126,7 @@ def method_names() -> list[str]:
 
 
 def _sorted_methods() -> list[type[Method]]:
-    from tieaware.retrieval.names import known_methods
+    from tieaware.retrieval.method import known_methods
 
     return [method for _, method in sorted(known_methods().items())]
 
@@ -210,7 +210,7 @@ def built_index(
 
 def _stop_words(given: str) -> str | list[str] | None:
     """Return the value of --stop-words as `Analyzer` takes it: a name, the words of a file, or None."""
-    from tieaware.retrieval.collection_files import TextFile
+    from tieaware.retrieval.collections import TextFile
 
     if given in STOP_WORDS:
         return None if given == "none" else given

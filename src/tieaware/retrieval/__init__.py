@@ -8,23 +8,19 @@ from tieaware.retrieval.analysis import Analyzer
 from tieaware.retrieval.band_safe import BandSafe
 from tieaware.retrieval.champions import Champions
 from tieaware.retrieval.clusters import ClusterPruning
-from tieaware.retrieval.co_occurrence import Thesaurus
 from tieaware.retrieval.collections import read_documents, read_judgments, read_quality
 from tieaware.retrieval.elimination import AtLeast, HighIdf
-from tieaware.retrieval.exact import Exact, MaxScore
-from tieaware.retrieval.feedback import BlindFeedback, ide_dec_hi, rocchio
+from tieaware.retrieval.exact import WAND, BlockMaxWAND, Exact, MaxScore
+from tieaware.retrieval.feedback import RM3, BlindFeedback, Thesaurus, ide_dec_hi, rocchio
 from tieaware.retrieval.impact_order import ImpactOrdered
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.index_file import is_index_file
-from tieaware.retrieval.method import Costs, Method
-from tieaware.retrieval.names import parse_method
+from tieaware.retrieval.method import Costs, Method, parse_method
 from tieaware.retrieval.proximity import Proximity, learn_alpha, smallest_windows
 from tieaware.retrieval.query_language import parse_query
-from tieaware.retrieval.relevance_models import RM3
 from tieaware.retrieval.static_quality import ExactNetScore, GlobalChampions, HighLow, NetScore
 from tieaware.retrieval.tiers import Tiers
 from tieaware.retrieval.topics import read_topics
-from tieaware.retrieval.wand import WAND, BlockMaxWAND
 from tieaware.retrieval.zones import WeightedZones, ZoneWeight, learn_zone_weight, zone_matches, zone_scores
 
 __all__ = [

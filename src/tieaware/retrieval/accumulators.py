@@ -7,19 +7,19 @@ have scores.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tieaware.checks.arrays import Integers, Offsets, Values
-from tieaware.kernels import _accumulators, _candidates, _entry_bounds, _query_terms, _top
+from tieaware.kernels import _accumulators, _candidates, _entry_bounds, _top
 from tieaware.kernels._term_lists import PostingLists
-from tieaware.retrieval.postings import LARGEST, LONG, Numbers, Postings
-from tieaware.retrieval.weighting import Weights
+from tieaware.retrieval.postings import LARGEST, LONG, DocumentWeights, Numbers, Postings, ranges
 from tieaware.runtime.progress import stage
 
+Memory = TypeVar("Memory")
 # The number of documents that are scored at a time. Their accumulators take 128 KB, which fit in the second-level
 # cache.
 _CHUNK = 1 << 14
@@ -35,6 +35,23 @@ _BITMAP = 64
 SHORTEST_WITH_FILTER, _BITS = 64, 16
 
 
+class IdleMemory(Generic[Memory]):
+    """The memory of searches that no thread is using: a thread takes it for a search, and puts it back afterwards."""
+
+    def __init__(self, make: Callable[[], Memory]) -> None:
+        self._make, self._idle = make, list[Memory]()
+
+    def lent_to(self, search: Callable[..., Any], *arguments: Any) -> Any:
+        """Search with these arguments and idle memory. Memory of a search that raises an error is not used again."""
+        try:
+            memory = self._idle.pop()
+        except IndexError:
+            memory = self._make()
+        found = search(*arguments, memory)
+        self._idle.append(memory)
+        return found
+
+
 class DenseLists(NamedTuple):
     """The longest posting lists in dense form: as rows with a weight for each document of the collection.
 
@@ -43,10 +60,10 @@ class DenseLists(NamedTuple):
     """
 
     rows: Integers
-    weights: Weights
+    weights: DocumentWeights
 
     @classmethod
-    def of(cls, postings: Postings, weights: Weights) -> DenseLists:
+    def of(cls, postings: Postings, weights: DocumentWeights) -> DenseLists:
         """Convert the posting lists that are long enough to dense form."""
         n = len(postings.lengths)
         terms = np.flatnonzero(postings.document_frequencies * _DENSE >= max(n, _LEAST))
@@ -138,7 +155,7 @@ class Filters(NamedTuple):
 
 
 def posting_lists(
-    starts: Integers, stops: Integers, documents: Numbers, weights: Weights, dense: DenseLists | None = None,
+    starts: Integers, stops: Integers, documents: Numbers, weights: DocumentWeights, dense: DenseLists | None = None,
     bitmaps: Bitmaps | None = None,
 ) -> PostingLists:  # fmt: skip
     """Return posting lists of which a search needs a few, in the form that the kernels take.
@@ -229,7 +246,7 @@ class FoundLists(NamedTuple):
         starts, sizes, costs = self.offsets[:-1].copy(), np.diff(self.offsets), self.costs.copy()
         starts[which], sizes[which] = len(self.documents) + found.offsets[:-1], np.diff(found.offsets)
         costs[which] += found.costs
-        rows = _query_terms.ranges(starts, sizes)
+        rows = ranges(starts, sizes)
         documents = np.concatenate([self.documents, found.documents])[rows]
         scores = np.concatenate([self.scores, found.scores])[rows]
         return FoundLists(np.append(0, np.cumsum(sizes)), documents, scores, costs)
@@ -248,43 +265,33 @@ def accumulate(
 ) -> Found:  # fmt: skip
     """Score every document of the lists, term at a time, and return the k documents with the highest scores above 0.
 
-    A score is a sum in float64 over the lists, in their order. The base, if there is one, is added last.
+    A score is a sum in float64 over the lists, in their order. The costs are the numbers of postings read, of documents
+    with a score above 0 (with a base: with any score), and of comparisons between two scores.
 
     Parameters
     ----------
     base : float64[n_documents], optional
-        A number that is added to each document's sum, such as its static quality. With a base, documents with a score
-        of 0 or less are also found.
+        A number that is added last to each document's sum, such as its static quality. With a base, documents with a
+        score of 0 or less are also found.
     at_least : int, default: 1
         The smallest number of lists that a document must be in to be found.
     bounds : float64[n_lists], optional
         An upper bound of what each list adds to a score. If the bounds of some lists add up to less than the k-th best
         score so far, these lists are read only for documents that also occur in other lists. Not allowed with
-        `at_least` or `order`, nor with negative weights.
+        `at_least` or `order`, nor with negative weights. With a base, `highest` is its largest number.
     floor : float, default: 0
         A score that at least k documents are known to reach. Documents with a lower score are skipped. Not allowed with
         `base` or `at_least`.
     heap_of_all : bool, default: False
-        How to select the top k. True builds a heap of all documents with a score and draws the top k from it, as
-        textbooks do. False keeps the best k so far, and compares every other document with the worst of them.
+        Whether to build a heap of all documents with a score and draw the top k from it, as textbooks do, instead of
+        keeping the best k so far.
     chunk_size : int
-        The number of documents to score at a time; at least `n_documents` if the documents of a list are not in
-        ascending order.
+        The number of documents to score at a time; at least `n_documents` if the documents of a list do not ascend.
     order : int32[n_documents], optional
         The number with which each document is found. The base must then descend, and the search stops when k documents
-        have a score above `rest` plus the base of the next document. Chunks are small at first.
-    rest : float
-        With an order, an upper bound of what the lists add to a score.
-    highest : float
-        With bounds and a base, the largest number of the base.
+        have a score above the base of the next document plus `rest`, an upper bound of what the lists add to a score.
     until : int, optional
         The number of documents to search; by default all.
-
-    Returns
-    -------
-    Found
-        The top documents with three costs: the number of postings read, the number of documents with a score above 0
-        (with a base: with any score), and the number of comparisons between two scores.
     """
     base = lists.base(base)
     if lists.document_parts is not None:
@@ -308,9 +315,7 @@ def score(
     postings that the galloping search skips do not.
     """
     sums = np.zeros(len(candidates))
-    n_postings = _candidates.score(
-        candidates, lists.postings, lists.terms, lists.query_weights, n_documents, sums
-    )
+    n_postings = _candidates.score(candidates, lists.postings, lists.terms, lists.query_weights, n_documents, sums)
     base = lists.base(base)
     if base is None:
         above = sums > 0
@@ -321,21 +326,10 @@ def score(
 class EntryBounds(NamedTuple):
     """Bounds of the scores of documents in lists of candidates, which have the weights of their terms.
 
-    Attributes
-    ----------
-    largest : float64[n_lists]
-        The largest weight of each list's term.
-    missing : float64[n_lists]
-        The largest weight of the term in a document that the list lacks. If `is_with_base`, the largest sum of such a
-        weight and the base of the document.
-    kth_largest : float64[n_lists]
-        A weight that at least k entries of the list reach, or 0.
-    bases : float64[n_entries] or None
-        The base of each entry's document, at least 0, if there is a base.
-    most_base : float
-        The largest base.
-    filter_starts, filter_words : int64[n_filters + 1] and uint64[n_words], optional
-        The filters of the terms or, with `Cuts`, those that it names.
+    For each list: the largest weight of its term, the largest weight of the term in a document that the list lacks
+    (`missing`; if `is_with_base`, the largest sum of such a weight and the base of the document), and a weight that at
+    least k entries of the list reach, or 0. With a base, `bases` has the base of each entry's document, at least 0, and
+    `most_base` the largest. The filters are those of the terms or, with `Cuts`, those that it names.
     """
 
     largest: Values
@@ -371,24 +365,14 @@ def score_unions(
 ) -> FoundLists:  # fmt: skip
     """Score the documents that are in some lists, and return the k of them with the highest scores; for each query.
 
-    Parameters as for `accumulate`. The terms of query ``i`` are ``lists.terms[offsets[i]:offsets[i + 1]]``. With a
-    base, scores need not be above 0. The entries of the lists count as postings read, and so do the postings of
-    candidates.
+    Parameters as for `accumulate` and for the kernel. The terms of query ``i`` are ``lists.terms[offsets[i]:offsets[i +
+    1]]``, and its lists of candidates, of which a candidate must be in `at_least`, have the numbers `which` in its
+    range of `which_offsets`. A query with fewer candidates than `fewest` is not searched: it has no documents, and its
+    costs are -1.
 
-    Parameters
-    ----------
-    candidates, which, which_offsets : PostingLists, int64[n] and int64[n_queries + 1]
-        The lists of candidates, and the numbers of those to unite for each query.
-    at_least : int, default: 1
-        The number of these lists that a candidate must be in; all of them if a query has fewer.
-    fewest : int
-        A query with fewer candidates is not searched: it has no documents, and its costs are -1.
-    bounds : EntryBounds, optional
-        Bounds by which entries that cannot be among the top k are left out. There must be a list of candidates for each
-        term. Entries that are left out one by one count as read; those of whole lists that are left out do not.
-    cuts : Cuts, optional
-        Which postings of the lists of terms count. The documents of the lists of candidates, whose numbers must be
-        consecutive from 0, need not ascend then.
+    The entries of the lists count as postings read, and so do the postings of candidates. Entries that `bounds` leaves
+    out one by one count as read; those of whole lists that are left out do not. With cuts, the documents of the lists
+    of candidates, whose numbers must be consecutive from 0, need not ascend.
     """
     # A document part may be negative, so the weights give no bounds of scores.
     own = _NO_BOUNDS if bounds is None or lists.document_parts is not None else bounds

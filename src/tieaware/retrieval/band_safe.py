@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -13,10 +12,10 @@ from tieaware.checks.arguments import flag
 from tieaware.checks.arrays import Integers
 from tieaware.kernels import _settling
 from tieaware.precision import Bands, bands
-from tieaware.retrieval.accumulators import Found, accumulate, score, top
+from tieaware.retrieval.accumulators import Found, IdleMemory, accumulate, score, top
 from tieaware.retrieval.impact_order import Segments
-from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, posting_weights, query_weights, weighted
+from tieaware.retrieval.index import Index
+from tieaware.retrieval.method import Method, Searcher, WeightedQuery, one_by_one, posting_weights, term_lists
 from tieaware.retrieval.postings import Numbers
 
 # The kernel has a bit for each term of a query.
@@ -84,42 +83,35 @@ class BandSafe(Method):
         factor = written if "/" in written else float(written)
         object.__setattr__(self, "rho", int(factor) if isinstance(factor, float) and factor.is_integer() else factor)
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Sort the postings by weight, and return the search function."""
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         n = max(len(index), 1)
         weights = posting_weights(index, self.weighting)
         segments = index.prepared(("segments", self.weighting), lambda: Segments.of(index.postings, weights))
         in_bands = None if self.rho == 1 else _InBands(self.rho, k, n, whole_ties)
         depth = min(k, n) if in_bands is None else in_bands.depth
-        lists = weighted(index, self.weighting)
-        # Accumulators that no thread is using. A thread takes them from this list and puts them back after its query.
-        idle: list[_settling.Accumulators] = []
+        lists = term_lists(index, self.weighting)
+        memory = IdleMemory(lambda: _settling.Accumulators(n))
 
-        def find(query: Query) -> Found:
-            own = query_weights(index, self.weighting, query)
+        def find(query: WeightedQuery) -> Found:
+            own, allowed = query.weights, query.query.documents
             whole = whole_ties and in_bands is None
-            if query.documents is not None:
-                exact = score(query.documents, lists(query), len(index), depth, whole_ties=whole)
+            if allowed is not None:
+                exact = score(allowed, lists(query), len(index), depth, whole_ties=whole)
                 return exact if in_bands is None else in_bands.of(exact)
             if len(own) > _MOST_TERMS or not ((own >= 0) & (own < np.inf)).all():
                 exact = accumulate(lists(query), len(index), depth, whole_ties=whole)
                 return exact if in_bands is None else in_bands.of(exact)
-            try:
-                accumulators = idle.pop()
-            except IndexError:
-                accumulators = _settling.Accumulators(n)
             starts, stops = index.postings.starts[query.terms], index.postings.starts[query.terms + 1]
-            documents, scores, n_scored, n_comparisons, n_postings = _settling.search(
-                starts, stops, own, segments.documents, segments.weights, index.postings.documents, weights, n, depth,
-                None if in_bands is None else in_bands.boundaries, self.look_up, accumulators,
+            documents, scores, n_scored, n_comparisons, n_postings = memory.lent_to(
+                _settling.search, starts, stops, own, segments.documents, segments.weights, index.postings.documents,
+                weights, n, depth, None if in_bands is None else in_bands.boundaries, self.look_up,
             )  # fmt: skip
-            idle.append(accumulators)
             if in_bands is not None:
                 return in_bands.of(Found(documents, scores, n_postings, n_scored, n_comparisons))
             best = top(documents, scores, n_postings, k, whole_ties=whole_ties)
             return best._replace(n_documents=n_scored, n_comparisons=best.n_comparisons + n_comparisons)
 
-        return find
+        return one_by_one(find)
 
 
 class _InBands:

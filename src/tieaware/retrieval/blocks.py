@@ -8,13 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.kernels import _blocks, _query_terms
+from tieaware.kernels import _blocks
 from tieaware.kernels._term_lists import PostingLists
-from tieaware.retrieval.accumulators import Bitmaps, DenseLists, FoundLists, TermLists, accumulate, posting_lists
+from tieaware.retrieval.accumulators import (
+    Bitmaps,
+    DenseLists,
+    FoundLists,
+    IdleMemory,
+    TermLists,
+    accumulate,
+    posting_lists,
+)
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import WeightedQueries, bitmaps_of, dense_lists, posting_weights
-from tieaware.retrieval.postings import LARGEST, LONG, Numbers, Postings
-from tieaware.retrieval.weighting import Weights
+from tieaware.retrieval.postings import LARGEST, LONG, DocumentWeights, Numbers, Postings
 from tieaware.runtime.progress import stage
 
 # The number of documents of a block, as in the kernel.
@@ -59,11 +66,10 @@ class Blocks(NamedTuple):
     maxima: _blocks.Maxima
     largest: Values
     n_documents: int
-    # Memory that no thread is using. A thread takes it from this list, and puts it back after its query.
-    idle: list[_blocks.Memory]
+    memory: IdleMemory[_blocks.Memory]
 
     @classmethod
-    def of(cls, postings: Postings, weights: Weights, dense: DenseLists, bitmaps: Bitmaps) -> Blocks:
+    def of(cls, postings: Postings, weights: DocumentWeights, dense: DenseLists, bitmaps: Bitmaps) -> Blocks:
         """Find the largest weights, and round those of the blocks up to multiples of 1/255 of the term's largest."""
         starts, n = postings.starts, len(postings.lengths)
         df = postings.document_frequencies
@@ -78,7 +84,7 @@ class Blocks(NamedTuple):
                 _set_maxima(rows[row], postings.documents[own], weights[own], float(scales[row]))
                 advance(1)
         lists = posting_lists(starts[:-1], starts[1:], postings.documents, weights, dense, bitmaps)
-        return cls(lists, _blocks.Maxima(rows, scales), largest, n, [])
+        return cls(lists, _blocks.Maxima(rows, scales), largest, n, IdleMemory(lambda: _blocks.Memory(n)))
 
     def search(
         self, queries: WeightedQueries, k: int, *, at_least: Integers | None = None, base: Base | None = None,
@@ -105,16 +111,11 @@ class Blocks(NamedTuple):
         largest = self.largest[queries.terms]
         lists_needed = np.ones(n, np.int64) if at_least is None else at_least
         highest = float(values[0]) if values is not None and len(values) else 0.0
-        try:
-            memory = self.idle.pop()
-        except IndexError:
-            memory = _blocks.Memory(self.n_documents)
-        offsets, documents, scores, costs, is_complete = _blocks.search(
-            self.lists, self.maxima, queries.terms, queries.weights, largest, queries.offsets, lists_needed,
-            np.zeros(n) if floors is None else floors, self.n_documents, min(k, LARGEST), values, parts, order, until,
-            whole_ties, highest, memory,
+        offsets, documents, scores, costs, is_complete = self.memory.lent_to(
+            _blocks.search, self.lists, self.maxima, queries.terms, queries.weights, largest, queries.offsets,
+            lists_needed, np.zeros(n) if floors is None else floors, self.n_documents, min(k, LARGEST), values, parts,
+            order, until, whole_ties, highest,
         )  # fmt: skip
-        self.idle.append(memory)
         lists = FoundLists(offsets, documents, scores, costs)
         others = np.flatnonzero(~is_complete)
         if not len(others):
@@ -124,7 +125,7 @@ class Blocks(NamedTuple):
             own = slice(queries.offsets[i], queries.offsets[i + 1])
             # Bounds are added in the order of the lists, as scores are, so rounding cannot lift a score above their
             # sum.
-            rest = _query_terms.sum_of_products(queries.weights[own], largest[own])
+            rest = float(np.cumsum(np.append(0.0, queries.weights[own] * largest[own]))[-1])
             found.append(accumulate(
                 TermLists(self.lists, queries.terms[own], queries.weights[own]), self.n_documents, k,
                 at_least=int(lists_needed[i]), base=values, floor=0.0 if floors is None else float(floors[i]),
@@ -133,7 +134,7 @@ class Blocks(NamedTuple):
         return lists.replaced(others, FoundLists.of(found))
 
 
-def _set_maxima(row: NDArray[np.uint8], documents: Numbers, weights: Weights, scale: float) -> None:
+def _set_maxima(row: NDArray[np.uint8], documents: Numbers, weights: DocumentWeights, scale: float) -> None:
     """Set the bytes of a list's blocks: the largest weight of each block as a multiple of the scale, rounded up.
 
     A block with a posting has a byte of at least 1, even if all of its weights are 0.

@@ -15,29 +15,28 @@ from tieaware.kernels import _largest
 from tieaware.kernels._term_lists import PostingLists
 from tieaware.retrieval.accumulators import (
     EntryBounds,
-    Found,
     FoundLists,
     TermLists,
     accumulate,
     posting_lists,
     score_unions,
 )
-from tieaware.retrieval.exact import nth_largest, nth_largest_of
-from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import (
     Method,
+    Searcher,
     WeightedQueries,
     document_parts,
     filters_of,
-    one_by_one,
+    nth_largest,
+    nth_largest_of,
     posting_weights,
-    query_weights,
+    rounded_rank,
     share_of,
     single_term_scores,
     weighted_lists,
 )
-from tieaware.retrieval.postings import LARGEST, Numbers, Postings, over_terms
-from tieaware.retrieval.weighting import Weights
+from tieaware.retrieval.postings import LARGEST, DocumentWeights, Numbers, Postings, over_terms
 
 
 class TermDocuments(NamedTuple):
@@ -48,7 +47,7 @@ class TermDocuments(NamedTuple):
 
     starts: Offsets
     documents: Numbers
-    weights: Weights | None = None
+    weights: DocumentWeights | None = None
     missing: Values | None = None
 
     def lists(self) -> PostingLists:
@@ -58,28 +57,17 @@ class TermDocuments(NamedTuple):
 
 
 def best_documents(
-    postings: Postings, weights: Weights, values: NDArray[np.floating | np.integer], sizes: Integers
+    postings: Postings, weights: DocumentWeights, values: NDArray[np.floating | np.integer], sizes: Integers
 ) -> TermDocuments:
-    """Return, for each term, the documents whose postings have the largest values.
+    """Return, for each term, the documents whose postings have the largest values, at most as many as its size.
 
-    If values tie, the documents with the lowest numbers are returned.
-
-    Parameters
-    ----------
-    weights : float32[n_postings], uint8[n_postings] or uint16[n_postings]
-        The weight of each posting.
-    values : float[n_postings]
-        The value of each posting.
-    sizes : int64[n_terms]
-        The number of documents to return for each term.
+    Postings also have a weight. If values tie, the documents with the lowest numbers are returned.
     """
     sizes = np.minimum(sizes, postings.document_frequencies)
-
     missing = np.where(sizes < postings.document_frequencies, np.inf, 0.0)
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
+    starts = np.append(0, np.cumsum(sizes))
 
-    def find(first: int, stop: int) -> tuple[Numbers, Weights]:
+    def find(first: int, stop: int) -> tuple[Numbers, DocumentWeights]:
         own = slice(postings.starts[first], postings.starts[stop])
         begins = postings.starts[first : stop + 1] - postings.starts[first]
         kept = _largest.largest(begins, values[own], sizes[first:stop]).view(bool)
@@ -105,8 +93,8 @@ class Champions(Method):
     The best documents of a term are those in which it has the largest weight; if weights tie, the documents with the
     lowest numbers. The documents of the union are scored by all terms of the query, except those that cannot be among
     the top K: K documents of a single list may reach a score that a document of another list cannot reach, even with
-    the largest weights of the other terms. A document that is good for the
-    query, but not among the best for any single term, is missed.
+    the largest weights of the other terms. A document that is good for the query, but not among the best for any single
+    term, is missed.
 
     See Introduction to Information Retrieval, section 7.1.3. With `r` equal to the number of documents, or a share of
     1, the result is that of `Exact`, bit for bit. The costs count two kinds of postings as read: those of the champion
@@ -154,11 +142,7 @@ class Champions(Method):
         number("share", self.share, 0, 1)
         flag("fallback", self.fallback)
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the champion lists, and return the search function."""
-        return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
-
-    def _searcher_of_chunks(self, index: Index, k: int, whole_ties: bool) -> Callable[[WeightedQueries], FoundLists]:
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         champions = champions_of(index, self.weighting, self.r, self.share)
         name = ("champions", self.weighting, self.r, self.share)
         return among(champions, name, index, self.weighting, k, whole_ties, fallback=self.fallback)
@@ -194,7 +178,7 @@ def _lengths(r: Callable[[Integers], ArrayLike], df: Integers) -> Integers:
 def among(
     champions: TermDocuments, name: Hashable, index: Index, weighting: str, k: int, whole_ties: bool, *,
     base: Values | None = None, fallback: bool = False, at_least: int = 1, by_base: bool = False,
-) -> Callable[[WeightedQueries], FoundLists]:  # fmt: skip
+) -> Searcher:  # fmt: skip
     """Return a search function for the candidates that the champion lists of the queries' terms contain.
 
     Parameters
@@ -202,20 +186,17 @@ def among(
     name : hashable
         The name of the champion lists in the cache of the index.
     base : float64[n_documents], optional
-        A number that is added to each document's score.
+        A number that is added to each document's score. If `by_base`, the lists have the documents with the largest
+        sums of weight and base, instead of weight.
     fallback : bool
         Whether to search exactly if there are fewer than k candidates.
     at_least : int
-        The smallest number of champion lists that a candidate must be in. If the query has fewer terms, the candidate
-        must be in the lists of all terms.
-    by_base : bool
-        Whether the lists have the documents with the largest sums of weight and base, instead of weight.
+        The number of champion lists that a candidate must be in; all of them if the query has fewer terms.
     """
     lists, n_documents = weighted_lists(index, weighting, bitmaps=True), len(index)
     candidates = index.prepared(("lists", name), champions.lists)
     parts = document_parts(index, weighting)
-    # The rank is rounded up to a power of two, so that the index caches few such arrays.
-    rank = 1 << (k - 1).bit_length()
+    rank = rounded_rank(k)
 
     def make() -> EntryBounds:
         assert champions.weights is not None
@@ -240,8 +221,8 @@ def among(
         every = [found.of_query(i) for i in range(len(queries.queries))]
         for i, query in enumerate(queries.each()):
             if every[i].n_postings < 0:
-                term_lists = TermLists(lists, query.terms, query_weights(index, weighting, query), parts)
-                exact = accumulate(term_lists, n_documents, k, base=base, whole_ties=whole_ties)
+                own = TermLists(lists, query.terms, query.weights, parts)
+                exact = accumulate(own, n_documents, k, base=base, whole_ties=whole_ties)
                 n_entries = int((champions.starts[query.terms + 1] - champions.starts[query.terms]).sum())
                 every[i] = exact._replace(n_postings=exact.n_postings + n_entries)
         return FoundLists.of(every)

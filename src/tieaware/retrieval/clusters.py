@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -12,12 +11,11 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arguments import checked_seed, whole_number
 from tieaware.checks.arrays import Integers, Offsets
-from tieaware.kernels import _clusters, _leaders, _postings
-from tieaware.retrieval.accumulators import Found, FoundLists
-from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, WeightedQueries, one_by_one, posting_weights
-from tieaware.retrieval.postings import LARGEST, LONG, Numbers, Postings
-from tieaware.retrieval.weighting import Weights
+from tieaware.kernels import _clusters, _leaders
+from tieaware.retrieval.accumulators import FoundLists
+from tieaware.retrieval.index import Index
+from tieaware.retrieval.method import Method, Searcher, WeightedQueries, posting_weights
+from tieaware.retrieval.postings import LARGEST, LONG, DocumentWeights, Numbers, Postings, Vectors
 from tieaware.runtime.progress import stage
 
 # A term gets a row with a weight for each leader if it occurs in at least a quarter (1 / _DENSE) of the leaders.
@@ -39,7 +37,7 @@ class _Leaders(NamedTuple):
     weights: NDArray[np.float32]
 
     @classmethod
-    def of(cls, index: Index, weights: Weights, chosen: Integers) -> _Leaders:
+    def of(cls, index: Index, weights: DocumentWeights, chosen: Integers) -> _Leaders:
         """Select the postings of the chosen documents."""
         numbers = np.full(len(index), -1, np.int32)
         numbers[chosen] = np.arange(len(chosen), dtype=np.int32)
@@ -57,31 +55,6 @@ def _chosen(n_documents: int, n_leaders: int, seed: int) -> Integers:
     return np.sort(np.argsort(drawn, kind="stable")[:n_leaders])
 
 
-class _Vectors(NamedTuple):
-    """The terms of each document, ascending, with their weights: a document-term matrix in CSR form.
-
-    The weights are float32. They are stored as int32, so that the kernel that transposes frequencies can move them.
-    """
-
-    offsets: Offsets
-    terms: Numbers
-    weights: Numbers
-
-    @classmethod
-    def of(cls, postings: Postings, weights: Weights) -> _Vectors:
-        """Transpose the postings."""
-        bits = weights.astype(np.float32).view(np.int32)
-        return cls(*_postings.transposed(postings.starts, postings.documents, bits, len(postings.lengths)))
-
-    def take(self, documents: Numbers) -> _Vectors:
-        """Return the vectors of some documents, in this order."""
-        sizes = np.diff(self.offsets)[documents]
-        offsets = np.append(0, np.cumsum(sizes))
-        rows = np.repeat(self.offsets[documents] - offsets[:-1], sizes)
-        rows += np.arange(len(rows))
-        return _Vectors(offsets, self.terms[rows], self.weights[rows])
-
-
 class _Followers(NamedTuple):
     """The followers of all leaders at consecutive positions, and the postings of these positions.
 
@@ -96,7 +69,7 @@ class _Followers(NamedTuple):
     weights: NDArray[np.float32]
 
     @classmethod
-    def of(cls, index: Index, vectors: _Vectors, leaders: _Leaders, b1: int) -> _Followers:
+    def of(cls, index: Index, vectors: Vectors, leaders: _Leaders, b1: int) -> _Followers:
         """Find the followers of each leader: the leader, and all documents that have it among their b1 nearest."""
         n_leaders = len(leaders.documents)
         followers = np.setdiff1d(np.arange(len(index)), leaders.documents)
@@ -105,19 +78,18 @@ class _Followers(NamedTuple):
         documents = np.concatenate([leaders.documents, np.repeat(followers, nearest.shape[1])]).astype(np.int32)
         order = np.lexsort((documents, followed))
         clusters = np.searchsorted(followed[order], np.arange(n_leaders + 1)).astype(np.int64)
-        own = vectors.take(documents[order])
-        starts, positions, weights = _postings.transposed(*own, index.postings.n_terms)
-        return cls(clusters, documents[order], starts, positions, weights.view(np.float32))
+        starts, positions, weights = vectors.by_term(documents[order], index.postings.n_terms)
+        return cls(clusters, documents[order], starts, positions, weights.astype(np.float32, copy=False))
 
 
-def _nearest(postings: Postings, vectors: _Vectors, leaders: _Leaders, b: int) -> Numbers:
+def _nearest(postings: Postings, vectors: Vectors, leaders: _Leaders, b: int) -> Numbers:
     """Return the b leaders that are nearest to each document; if they are equally near, those with the lowest numbers.
 
     Dot products are compared instead of cosines. A cosine would also be divided by the length of the document's vector;
     this length is the same for all leaders, so it does not change their order.
     """
     n_documents, n_leaders = len(postings.lengths), len(leaders.documents)
-    offsets, terms, weights = vectors
+    offsets, terms, weights = vectors.starts, vectors.terms, vectors.weights.astype(np.float32, copy=False)
     sizes = np.diff(leaders.starts)
     frequent = np.flatnonzero(sizes * _DENSE >= n_leaders)
     rows = np.full(postings.n_terms, -1)
@@ -131,7 +103,7 @@ def _nearest(postings: Postings, vectors: _Vectors, leaders: _Leaders, b: int) -
         for first in range(0, n_documents, _CHUNK):
             last = min(n_documents, first + _CHUNK)
             _leaders.nearest(
-                offsets[first : last + 1], terms, weights.view(np.float32), leaders.starts, leaders.leaders,
+                offsets[first : last + 1], terms, weights, leaders.starts, leaders.leaders,
                 leaders.weights, n_leaders, rows, dense, b, nearest[first:last],
             )  # fmt: skip
             advance(last - first)
@@ -187,17 +159,13 @@ class ClusterPruning(Method):
         whole_number("b2", self.b2, 1)
         checked_seed(self.seed)
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Choose the leaders, find their followers, and return the search function."""
-        return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
-
-    def _searcher_of_chunks(self, index: Index, k: int, whole_ties: bool) -> Callable[[WeightedQueries], FoundLists]:
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         n_leaders = math.isqrt(max(len(index) - 1, 0)) + 1 if self.leaders is None else self.leaders
         weights = posting_weights(index, self.weighting)
 
         def prepare() -> tuple[_Leaders, _Followers]:
             leaders = _Leaders.of(index, weights, _chosen(len(index), n_leaders, self.seed))
-            return leaders, _Followers.of(index, _Vectors.of(index.postings, weights), leaders, self.b1)
+            return leaders, _Followers.of(index, Vectors.of(index.postings, weights), leaders, self.b1)
 
         name = ("clusters", self.weighting, n_leaders, self.b1, self.seed)
         leaders, followers = index.prepared(name, prepare)

@@ -20,16 +20,24 @@ import os
 import re
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 
-from tieaware.checks.arguments import one_of, shown
+from tieaware.checks.arguments import one_of, shown, unexpected
 from tieaware.errors import InputError
-from tieaware.inputs.files import RawFile, reason, source_name
+from tieaware.inputs.files import COMPRESSED_BUFFER, ByteStream, RawFile, reason, source_name
 from tieaware.inputs.qrels import Qrels
-from tieaware.inputs.text import number_in, whole_in
+from tieaware.inputs.text import BYTE_ORDER_MARK, Lines, json_in, number_in, whole_in
 from tieaware.inputs.trec import read_qrels
-from tieaware.retrieval.collection_files import FORMATS, LONGEST, Format, Path, TextFile, decoded, format_of
 
+Path: TypeAlias = str | os.PathLike[str] | BinaryIO
+
+Format: TypeAlias = Literal["trec", "jsonl", "tsv", "smart", "cranfield", "npl", "cacm"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+# The first characters of a file by which a format is detected.
+_BEGINNINGS: dict[bytes, Format] = {b"<": "trec", b"{": "jsonl", b".I": "smart"}
+
+# The largest size of a line or a document in bytes. A malicious file could have a line that never ends.
+LONGEST = 1 << 26
 Document: TypeAlias = tuple[str, str | dict[str, str]]
 
 # Cranfield's labels, 1 for the best, converted to labels where higher is better.
@@ -45,6 +53,70 @@ _SMART_FIELD = re.compile(r"\.([A-Z])\s*+(.*)")
 _CACM = re.compile(r"CACM-([0-9]{1,9})")
 # Python converts no decimal number of thousands of digits, and the last character has seven.
 _CHARACTER = re.compile(r"&#(?=[0-9])0*+([0-9]*+)")
+
+
+class TextFile:
+    """The lines of a text file, with the number of the line read last. A context manager."""
+
+    def __init__(self, path: Path) -> None:
+        self.stream: ByteStream = ByteStream(path)
+        self.name: str = self.stream.source_name
+        self._lines = Lines(self.stream, LONGEST)
+
+    def __enter__(self) -> TextFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stream.close()
+
+    def here(self) -> str:
+        """Return the place ``path:line`` of the line read last; without a line for a file that is not read by lines."""
+        return self._lines.here() if self._lines.number else self.name
+
+    def unexpected(self, expected: str, found: str) -> InputError:
+        """Return an "expected X, found Y" error at the line read last."""
+        return unexpected(self.here(), expected, found)
+
+    def error(self, problem: str) -> InputError:
+        """Return an error at the line read last."""
+        return InputError(self.here(), problem)
+
+    def json(self, line: str) -> Any:
+        """Return the JSON value on the line read last."""
+        return json_in(line.encode(), self.name, self._lines.number)
+
+    def beginning(self) -> bytes:
+        """Return the first bytes of the file; call this before reading lines."""
+        return self.stream.peek(COMPRESSED_BUFFER)[:COMPRESSED_BUFFER]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the lines without their line ends."""
+        for line in self._lines:
+            yield decoded(line).rstrip("\r\n")
+
+
+def decoded(text: bytes) -> str:
+    """Decode text as UTF-8 or, if it is not valid UTF-8, as Latin-1, which the oldest collections use."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return text.decode("latin-1")
+
+
+def format_of(text: TextFile, given: Format | None) -> Format:
+    """Check the given format; if there is none, detect the format from the beginning of the file."""
+    if given is not None:
+        return one_of("format", given, FORMATS)
+    start = text.beginning().removeprefix(BYTE_ORDER_MARK)
+    if start[257:262] == b"ustar":
+        return "cacm"
+    first = start.lstrip()[:5]
+    for beginning, format in _BEGINNINGS.items():
+        if first.startswith(beginning):
+            return format
+    if b"\t" in (start.splitlines() or [b""])[0]:
+        return "tsv"
+    raise InputError(text.name, f"the format cannot be detected; it must be given as one of {', '.join(FORMATS)}")
 
 
 def read_documents(path: Path, format: Format | None = None) -> Iterator[Document]:

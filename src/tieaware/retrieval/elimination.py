@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,14 +15,15 @@ from tieaware.retrieval.blocks import blocks_of
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import (
     Method,
+    Searcher,
     WeightedQueries,
+    WeightedQuery,
     document_parts,
     one_by_one,
-    query_weights,
+    parse_method,
     share_of,
-    weighted,
+    term_lists,
 )
-from tieaware.retrieval.names import parse_method
 from tieaware.retrieval.weighting import log10
 
 
@@ -85,26 +85,25 @@ class HighIdf(Method):
             raise InputError("method", problem)
         return method
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Compute the idf and the weights of all terms, and return the search function."""
-        lists = weighted(index, self.weighting)
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         idf = log10(len(index) / np.maximum(index.postings.document_frequencies, 1))
         if self.method is not None:
-            search = self._searching(self.method).searcher(index, k, whole_ties)
+            search = self._searching(self.method)._searcher(index, k, whole_ties)
+        else:
+            lists = term_lists(index, self.weighting)
+            search = one_by_one(lambda query: accumulate(lists(query), len(index), k, whole_ties=whole_ties))
 
-            def find_with_method(query: Query) -> Found:
-                kept, own = self._kept(idf[query.terms]), query_weights(index, self.weighting, query)
-                terms, frequencies = query.terms[kept], query.frequencies[kept]
-                return search(query._replace(terms=terms, frequencies=frequencies, weights=own[kept]))
-
-            return find_with_method
-
-        def find(query: Query) -> Found:
-            kept, all_lists = self._kept(idf[query.terms]), lists(query)
-            kept_lists = all_lists._replace(terms=query.terms[kept], query_weights=all_lists.query_weights[kept])
-            return accumulate(kept_lists, len(index), k, whole_ties=whole_ties)
+        def find(queries: WeightedQueries) -> FoundLists:
+            reduced = [self._reduced(query, idf) for query in queries.each()]
+            return search(WeightedQueries.of(index, self.weighting, reduced))
 
         return find
+
+    def _reduced(self, query: WeightedQuery, idf: Values) -> Query:
+        """Return a query with only the terms to use, which keep their weights."""
+        kept = self._kept(idf[query.terms])
+        terms, frequencies = query.terms[kept], query.query.frequencies[kept]
+        return query.query._replace(terms=terms, frequencies=frequencies, weights=query.weights[kept])
 
     def _kept(self, idf: Values) -> NDArray[np.bool_]:
         """Return a mask of the terms to use, given the idf of each term of a query."""
@@ -147,32 +146,20 @@ class AtLeast(Method):
         whole_number("m", self.m, 1)
         number("share", self.share, 0, 1)
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the posting lists with their weights, and return the search function."""
-        find_chunk = self._searcher_of_chunks(index, k, whole_ties)
-        if find_chunk is not None:
-            return one_by_one(find_chunk, index, self.weighting)
-        lists = weighted(index, self.weighting, bitmaps=True)
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
+        if document_parts(index, self.weighting) is None:
+            blocks = blocks_of(index, self.weighting)
+            return lambda queries: blocks.search(
+                queries, k, at_least=self._needed(queries.sizes), whole_ties=whole_ties
+            )
+        # A document part may be negative, so the largest weights in a block are no bound of scores.
+        lists = term_lists(index, self.weighting, bitmaps=True)
 
-        def find(query: Query) -> Found:
+        def find(query: WeightedQuery) -> Found:
             needed = int(self._needed(np.array([len(query.terms)]))[0])
             return accumulate(lists(query), len(index), k, at_least=needed, whole_ties=whole_ties)
 
-        return find
-
-    def _searcher_of_chunks(
-        self, index: Index, k: int, whole_ties: bool
-    ) -> Callable[[WeightedQueries], FoundLists] | None:  # fmt: skip
-        if document_parts(index, self.weighting) is not None:
-            # A document part may be negative, so the largest weights in a block are no bound of scores.
-            return None
-        blocks = blocks_of(index, self.weighting)
-
-        def find(queries: WeightedQueries) -> FoundLists:
-            needed = self._needed(queries.sizes)
-            return blocks.search(queries, k, at_least=needed, whole_ties=whole_ties)
-
-        return find
+        return one_by_one(find)
 
     def _needed(self, n: Integers) -> Integers:
         """Return the number of terms that a document must contain for queries with these numbers of terms."""

@@ -1,21 +1,31 @@
-"""Exact search for the top K documents: `Exact` reads all postings, `MaxScore` those that can change the result."""
+"""Exact search for the top K documents: `Exact` reads all postings, other methods those that can change the result."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from tieaware.checks.arguments import one_of
-from tieaware.checks.arrays import Offsets, Values
-from tieaware.kernels import _largest, _query_terms
+from tieaware.checks.arguments import one_of, whole_number
+from tieaware.checks.arrays import Integers, Offsets, Values
+from tieaware.kernels import _query_terms, _wand
 from tieaware.retrieval.accumulators import Found, accumulate
-from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, document_parts, posting_weights, weighted
-from tieaware.retrieval.postings import LARGEST, over_terms
-from tieaware.retrieval.weighting import Weights
+from tieaware.retrieval.index import Index
+from tieaware.retrieval.method import (
+    Method,
+    Searcher,
+    WeightedQuery,
+    document_parts,
+    nth_largest,
+    one_by_one,
+    posting_weights,
+    term_lists,
+)
+from tieaware.retrieval.postings import LARGEST, DocumentWeights, Numbers, Postings, over_terms, ranges
+
+# The safety factor for rounding of the kernel of WAND covers queries with fewer terms than this.
+_MOST_TERMS = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,19 +69,17 @@ class Exact(Method):
         if self.heap is not None:
             one_of("heap", self.heap, ("all",))
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the weights, and return the search function."""
-        lists, n = weighted(index, self.weighting), len(index)
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
+        lists, n = term_lists(index, self.weighting), len(index)
         if self.heap == "all":
-            return lambda query: accumulate(lists(query), n, k, whole_ties=whole_ties, heap_of_all=True)
+            return one_by_one(lambda query: accumulate(lists(query), n, k, whole_ties=whole_ties, heap_of_all=True))
         kth_largest = nth_largest(index, self.weighting, k)
 
-        def find(query: Query) -> Found:
-            term_lists = lists(query)
-            floor = score_of_k(term_lists.query_weights, kth_largest[query.terms])
-            return accumulate(term_lists, n, k, floor=floor, whole_ties=whole_ties)
+        def find(query: WeightedQuery) -> Found:
+            floor = score_of_k(query.weights, kth_largest[query.terms])
+            return accumulate(lists(query), n, k, floor=floor, whole_ties=whole_ties)
 
-        return find
+        return one_by_one(find)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,60 +111,22 @@ class MaxScore(Method):
 
     _is_exact: ClassVar[bool] = True
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Find the largest weight of each term, and return the search function."""
-        lists, n = weighted(index, self.weighting), len(index)
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
+        lists, parts = term_lists(index, self.weighting), document_parts(index, self.weighting)
         largest, kth_largest = (nth_largest(index, self.weighting, rank) for rank in (1, k))
-        highest_part = largest_part(index, self.weighting)
+        highest_part = 0.0 if parts is None else float(parts.max(initial=-LARGEST))
 
-        def find(query: Query) -> Found:
-            term_lists = lists(query)
-            weights = term_lists.query_weights
+        def find(query: WeightedQuery) -> Found:
+            term_lists, weights = lists(query), query.weights
             # The largest weight of a term gives no upper bound of a score if the query's own weight of the term is
             # negative.
             bounds = weights * largest[query.terms] if (weights >= 0).all() else None
-            floor = score_of_k(weights, kth_largest[query.terms])
-            highest = term_lists.part_weight() * highest_part
-            return accumulate(term_lists, n, k, bounds=bounds, floor=floor, highest=highest, whole_ties=whole_ties)
+            return accumulate(
+                term_lists, len(index), k, bounds=bounds, floor=score_of_k(weights, kth_largest[query.terms]),
+                highest=term_lists.part_weight() * highest_part, whole_ties=whole_ties,
+            )  # fmt: skip
 
-        return find
-
-
-def largest_part(index: Index, weighting: str) -> float:
-    """Return the largest part of the score that belongs to a document; 0 if the weighting has no such parts."""
-    parts = document_parts(index, weighting)
-    if parts is None:
-        return 0.0
-    return index.prepared(("largest part", weighting), lambda: float(parts.max(initial=-LARGEST)))
-
-
-def nth_largest(index: Index, weighting: str, rank: int) -> Values:
-    """Return, for each term, a weight that at least `rank` of its postings reach; 0 if the term has fewer postings.
-
-    The rank is rounded up to a power of two, so that the index caches few such arrays.
-    """
-    rank = 1 << (rank - 1).bit_length()
-
-    def find() -> Values:
-        return nth_largest_of(index.postings.starts, posting_weights(index, weighting), rank)
-
-    return index.prepared(("largest weights", weighting, rank), find)
-
-
-def nth_largest_of(starts: Offsets, weights: Weights, rank: int) -> Values:
-    """Return the weight with this rank of each term; 0 if the term has fewer postings."""
-    rank = min(rank, LARGEST)
-
-    def find(first: int, stop: int) -> Values:
-        begins = starts[first : stop + 1] - starts[first]
-        own = weights[starts[first] : starts[stop]]
-        enough = np.diff(begins) >= rank
-        marks = _largest.largest(begins, own, np.where(enough, rank, 0)).view(bool)
-        largest = np.zeros(stop - first)
-        largest[enough] = own[marks].reshape(-1, rank).min(axis=1)
-        return largest
-
-    return np.concatenate([np.empty(0), *over_terms("largest weights", starts, find)])
+        return one_by_one(find)
 
 
 def score_of_k(query_weights: Values, kth_largest: Values) -> float:
@@ -167,3 +137,133 @@ def score_of_k(query_weights: Values, kth_largest: Values) -> float:
 def scores_of_k(query_weights: Values, kth_largest: Values, offsets: Offsets) -> Values:
     """Return such a score for each query: the weights of query ``i`` are ``offsets[i]`` to ``offsets[i + 1]``."""
     return _query_terms.largest_products(query_weights, kth_largest, offsets)
+
+
+class _PostingBlocks(NamedTuple):
+    """The postings of each term, divided into blocks: the blocks of term ``t`` begin with block ``firsts[t]``.
+
+    Block ``b`` ends with the document ``lasts[b]``, and its largest weight is ``maxima[b]``.
+    """
+
+    firsts: Integers
+    lasts: Numbers
+    maxima: DocumentWeights
+
+    @classmethod
+    def of(cls, postings: Postings, weights: DocumentWeights, size: int) -> _PostingBlocks:
+        """Divide the postings of each term into blocks of `size` postings; the last block of a term may be shorter."""
+        numbers = -(-postings.document_frequencies // size)
+        firsts = np.append(0, np.cumsum(numbers))
+
+        def divide(first: int, stop: int) -> tuple[Numbers, DocumentWeights]:
+            own = numbers[first:stop]
+            starts = np.repeat(postings.starts[first:stop], own) + size * ranges(np.zeros_like(own), own)
+            stops = np.minimum(starts + size, np.repeat(postings.starts[first + 1 : stop + 1], own))
+            begin, end = postings.starts[first], postings.starts[stop]
+            maxima = np.maximum.reduceat(weights[begin:end], starts - begin) if len(starts) else weights[:0]
+            return postings.documents[stops - 1], maxima
+
+        divided = over_terms("blocks", postings.starts, divide)
+        lasts = np.concatenate([postings.documents[:0], *(each for each, _ in divided)])
+        return cls(firsts, lasts, np.concatenate([weights[:0], *(each for _, each in divided)]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WAND(Method):
+    """Find the same documents and scores as `Exact`, document at a time, and skip documents in too few posting lists.
+
+    The K-th best score so far is a threshold. Each posting list has a cursor. With the lists in the order of the
+    documents at their cursors, the pivot is the first document at which the largest weights of the lists add up to more
+    than the threshold. No document before the pivot can enter the top K, so the cursors move to the pivot without
+    reading the postings between. The pivot is scored once all cursors before it have arrived there.
+
+    A posting counts as read if a cursor stopped at it, and a document counts as scored if its complete score was
+    computed. A query with a negative weight or with 4,096 terms is searched in the same way as by `Exact`.
+
+    Notes
+    -----
+    Broder, Carmel, Herscovici, Soffer and Zien, Efficient query evaluation using a two-level retrieval process, CIKM
+    2003. The name stands for "weak AND".
+
+    Examples
+    --------
+    >>> index = Index.build([("d1", "a tie"), ("d2", "no tie"), ("d3", "rank")], analyzer=str.split)
+    >>> run = WAND(weighting="nnn.bnn").search(index, {"q": "tie rank"}, k=2)
+    >>> run.documents.to_list(), run.scores.tolist()
+    (['d1', 'd2'], [1.0, 1.0])
+    """
+
+    _is_exact: ClassVar[bool] = True
+
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
+        return _by_wand(self, index, k, whole_ties, None, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockMaxWAND(Method):
+    """Find the same documents and scores as `Exact` by WAND with a largest weight for each block of postings.
+
+    The pivot is found as by `WAND`. But before the cursors move there, the largest weights of the blocks that may
+    contain the pivot are added up. If the sum does not exceed the threshold, the search skips all documents up to the
+    end of the first of these blocks.
+
+    The largest weights of the blocks are found when a weighting is used for the first time, and kept with the index.
+    Costs, and queries that are searched as by `Exact`, are those of `WAND`; reading the largest weight of a block is
+    not counted.
+
+    Parameters
+    ----------
+    block : int, default: 64
+        The number of postings of a block. Smaller blocks skip more documents, but there are more of them to look at.
+
+    Notes
+    -----
+    Ding and Suel, Faster top-k document retrieval using block-max indexes, SIGIR 2011.
+
+    Examples
+    --------
+    >>> index = Index.build([("d1", "a tie"), ("d2", "no tie"), ("d3", "rank")], analyzer=str.split)
+    >>> run = BlockMaxWAND(weighting="nnn.bnn").search(index, {"q": "tie rank"}, k=2)
+    >>> run.documents.to_list(), run.scores.tolist()
+    (['d1', 'd2'], [1.0, 1.0])
+    """
+
+    block: int = 64
+
+    _is_exact: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole_number("block", self.block, 1, LARGEST)
+
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
+        weights = posting_weights(index, self.weighting)
+        name = ("blocks", self.weighting, self.block)
+        blocks = index.prepared(name, lambda: _PostingBlocks.of(index.postings, weights, self.block))
+        return _by_wand(self, index, k, whole_ties, blocks, self.block)
+
+
+def _by_wand(
+    method: Method, index: Index, k: int, whole_ties: bool, blocks: _PostingBlocks | None, block_size: int
+) -> Searcher:
+    lists, n = term_lists(index, method.weighting), len(index)
+    starts, documents = index.postings.starts, index.postings.documents
+    weights = posting_weights(index, method.weighting)
+    largest, kth_largest = (nth_largest(index, method.weighting, rank) for rank in (1, k))
+    # A largest weight is no upper bound of a score that also has a part which belongs to the document.
+    has_bounds = document_parts(index, method.weighting) is None
+    _, lasts, maxima = (None, None, None) if blocks is None else blocks
+
+    def find(query: WeightedQuery) -> Found:
+        own = query.weights
+        # Nor is it if the query's own weight of the term is negative.
+        if not has_bounds or len(own) >= _MOST_TERMS or not ((own >= 0) & (own < np.inf)).all():
+            return accumulate(lists(query), n, k, whole_ties=whole_ties)
+        best, scores, n_scored, n_comparisons, n_postings = _wand.wand(
+            starts[query.terms], starts[query.terms + 1], own, own * largest[query.terms], documents, weights, n,
+            min(k, LARGEST), whole_ties, score_of_k(own, kth_largest[query.terms]),
+            None if blocks is None else blocks.firsts[query.terms], lasts, maxima, block_size,
+        )  # fmt: skip
+        return Found(best, scores, n_postings, n_scored, n_comparisons)
+
+    return one_by_one(find)

@@ -1,4 +1,4 @@
-"""Relevance feedback: moving queries towards judged or assumed relevant documents."""
+"""Expansion of queries: by judged or assumed relevant documents, by a relevance model, and by related terms."""
 
 from __future__ import annotations
 
@@ -9,52 +9,41 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieaware.checks.arguments import number, threshold, whole_number
-from tieaware.checks.arrays import Integers, Offsets, Values
+from tieaware.checks.arguments import number, shown, threshold, whole_number
+from tieaware.checks.arrays import Integers, Values
+from tieaware.errors import InputError
 from tieaware.inputs.sources import QrelsLike, as_qrels
+from tieaware.kernels import _slots
 from tieaware.lists.identifiers import encoded
-from tieaware.retrieval.accumulators import Found
+from tieaware.retrieval.accumulators import Found, FoundLists
 from tieaware.retrieval.exact import Exact
-from tieaware.retrieval.index import Index, Query, as_index, as_queries
-from tieaware.retrieval.method import Method, filtered_searcher, posting_weights, query_weights
-from tieaware.retrieval.postings import Numbers
-from tieaware.retrieval.weighting import Weights
+from tieaware.retrieval.index import Index, Query, as_queries
+from tieaware.retrieval.method import (
+    Method,
+    Searcher,
+    WeightedQueries,
+    WeightedQuery,
+    filtering,
+    posting_weights,
+    query_weights,
+)
+from tieaware.retrieval.postings import Numbers, Vectors
+from tieaware.retrieval.weighting import weighting_of
 
 _MOST = float(np.finfo(np.float64).max)
 
 
-class Vectors(NamedTuple):
-    """The term vectors of documents: document ``d`` has the terms ``terms[starts[d]:starts[d + 1]]``, ascending."""
+def vectors_of(index: Index, weighting: str) -> Vectors:
+    """Return the vectors of an index; the index caches them."""
+    weights = posting_weights(index, weighting)
+    return index.prepared(("vectors", weighting), lambda: Vectors.of(index.postings, weights))
 
-    starts: Offsets
-    terms: Numbers
-    weights: Weights
 
-    @classmethod
-    def of(cls, index: Index, weighting: str) -> Vectors:
-        """Transpose the postings of an index; the index caches the result."""
-
-        def prepare() -> Vectors:
-            postings, weights = index.postings, posting_weights(index, weighting)
-            order = np.argsort(postings.documents, kind="stable")
-            df = postings.document_frequencies
-            terms = np.repeat(np.arange(len(df), dtype=np.int32), df)
-            starts = np.searchsorted(postings.documents[order], np.arange(len(index) + 1))
-            return cls(starts.astype(np.int64), terms[order], weights[order])
-
-        return as_index(index).prepared(("vectors", weighting), prepare)
-
-    def size(self, documents: Integers | Numbers) -> int:
-        """Return the total length of some vectors: the number of distinct terms of each document, added up."""
-        return int((self.starts[documents + 1] - self.starts[documents]).sum())
-
-    def summed(self, documents: Integers | Numbers, shares: Values) -> tuple[Numbers, Values]:
-        """Return the terms of some documents and the sum of their vectors, each multiplied by the document's share."""
-        ends = zip(self.starts[documents], self.starts[documents + 1], strict=True)
-        rows = np.concatenate([np.empty(0, np.int64), *(np.arange(a, b) for a, b in ends)])
-        row_shares = np.repeat(shares, self.starts[documents + 1] - self.starts[documents])
-        terms, places = np.unique(self.terms[rows], return_inverse=True)
-        return terms, _sums(places, row_shares * self.weights[rows].astype(np.float64), len(terms))
+def _summed(vectors: Vectors, documents: Integers | Numbers, shares: Values) -> tuple[Numbers, Values]:
+    """Return the terms of some documents and the sum of their vectors, each multiplied by the document's share."""
+    rows, row_shares = vectors.rows(documents), np.repeat(shares, vectors.sizes(documents))
+    terms, places = np.unique(vectors.terms[rows], return_inverse=True)
+    return terms, _sums(places, row_shares * vectors.weights[rows].astype(np.float64), len(terms))
 
 
 def _sums(places: Integers, values: Values, n: int) -> Values:
@@ -92,8 +81,8 @@ class _Rocchio(NamedTuple):
         centroid is divided, unless another divisor is given.
         """
         documents, shares = relevant
-        terms, sums = vectors.summed(documents, shares)
-        other_terms, other_sums = vectors.summed(nonrelevant, np.ones(len(nonrelevant)))
+        terms, sums = _summed(vectors, documents, shares)
+        other_terms, other_sums = _summed(vectors, nonrelevant, np.ones(len(nonrelevant)))
         n_relevant, n_others = divisor or max(1, round(shares.sum())), max(1, len(nonrelevant))
         all_terms, places = np.unique(np.concatenate([query.terms, terms, other_terms]), return_inverse=True)
         summands = (self.alpha * weights, self.beta * (sums / n_relevant), -self.gamma * (other_sums / n_others))
@@ -160,7 +149,7 @@ def rocchio(
     """
     formula = _Rocchio(alpha, beta, gamma, n_terms)
     formula.check()
-    vectors, expanded = Vectors.of(index, weighting), {}
+    vectors, expanded = vectors_of(index, weighting), {}
     for name, query, relevant, nonrelevant in _judged(index, queries, qrels, rel):
         weights = query_weights(index, weighting, query)
         expanded[name] = formula.expand(query, weights, vectors, (relevant, np.ones(len(relevant))), nonrelevant)
@@ -209,11 +198,12 @@ def ide_dec_hi(
     """
     formula = _Rocchio(alpha, beta, gamma, n_terms)
     formula.check()
-    vectors, search = Vectors.of(index, weighting), filtered_searcher(Exact(weighting=weighting), index, 1, True)
+    vectors, search = vectors_of(index, weighting), filtering(Exact(weighting=weighting), index, 1, True)
     expanded = {}
     for name, query, relevant, nonrelevant in _judged(index, queries, qrels, rel):
         among = nonrelevant if query.documents is None else np.intersect1d(nonrelevant, query.documents)
-        highest = search(query._replace(documents=among.astype(np.int32))).documents
+        judged = query._replace(documents=among.astype(np.int32))
+        highest = search(WeightedQueries.of(index, weighting, [judged])).documents
         weights = query_weights(index, weighting, query)
         expanded[name] = formula.expand(query, weights, vectors, (relevant, np.ones(len(relevant))), highest, divisor=1)
     return expanded
@@ -252,27 +242,29 @@ class Feedback(Method):
         whole_number("depth", self.depth, 1)
 
     @abstractmethod
-    def _expansion(self, index: Index) -> tuple[Vectors, Callable[[Query, Found, Values], Query]]:
+    def _expansion(self, index: Index) -> tuple[Vectors, Callable[[WeightedQuery, Found, Values], Query]]:
         """Return the vectors of the documents, and a function that expands a query.
 
         The function takes the top documents, in ascending order of number, and the probability of each to be in the top
         if tied documents are in random order.
         """
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the documents' vectors, and return the search function."""
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         exact, (vectors, expand) = Exact(weighting=self.weighting), self._expansion(index)
-        search = filtered_searcher(exact, index, self.depth, True)
-        search_again = exact.searcher(index, k, whole_ties)
+        search, search_again = filtering(exact, index, self.depth, True), exact._searcher(index, k, whole_ties)
 
-        def find(query: Query) -> Found:
-            first = search(query)
+        def expanded(query: WeightedQuery, first: Found) -> Query:
             order = np.argsort(first.documents)
             top = first._replace(documents=first.documents[order], scores=first.scores[order])
-            again = search_again(expand(query, top, inclusion(first.scores, self.depth)[order]))
-            costs = np.add(first[2:], again[2:])
-            costs[0] += vectors.size(first.documents)
-            return Found(again.documents, again.scores, *costs.tolist())
+            return expand(query, top, inclusion(first.scores, self.depth)[order])
+
+        def find(queries: WeightedQueries) -> FoundLists:
+            first = search(queries)
+            moved = [expanded(query, first.of_query(i)) for i, query in enumerate(queries.each())]
+            again = search_again(WeightedQueries.of(index, self.weighting, moved))
+            again.costs[:] += first.costs
+            again.costs[:, 0] += np.diff(np.append(0, np.cumsum(vectors.sizes(first.documents)))[first.offsets])
+            return again
 
         return find
 
@@ -318,13 +310,11 @@ class BlindFeedback(Feedback):
     def _formula(self) -> _Rocchio:
         return _Rocchio(self.alpha, self.beta, 0.0, self.n_terms)
 
-    def _expansion(self, index: Index) -> tuple[Vectors, Callable[[Query, Found, Values], Query]]:
-        """Return the vectors of the documents, and the function that moves a query towards the top documents."""
-        vectors, nonrelevant = Vectors.of(index, self.weighting), np.empty(0, np.int64)
+    def _expansion(self, index: Index) -> tuple[Vectors, Callable[[WeightedQuery, Found, Values], Query]]:
+        vectors, nonrelevant = vectors_of(index, self.weighting), np.empty(0, np.int64)
 
-        def expand(query: Query, top: Found, shares: Values) -> Query:
-            weights = query_weights(index, self.weighting, query)
-            return self._formula.expand(query, weights, vectors, (top.documents, shares), nonrelevant)
+        def expand(query: WeightedQuery, top: Found, shares: Values) -> Query:
+            return self._formula.expand(query.query, query.weights, vectors, (top.documents, shares), nonrelevant)
 
         return vectors, expand
 
@@ -340,3 +330,220 @@ def inclusion(scores: Values, k: int) -> Values:
         n = int(tied.sum())
         shares[tied] = (k - (len(scores) - n)) / n
     return shares
+
+
+@dataclass(frozen=True, kw_only=True)
+class RM3(Feedback):
+    """Search, estimate a language model of relevance from the top documents, and search for its terms and the query's.
+
+    The relevance model is the mean of the top documents' language models tf/length, each weighted by the probability
+    P(q | d) of the query. It is cut to the terms of highest probability, scaled to a sum of 1, and interpolated with
+    the query, whose weights also have the sum 1. The new query has these weights.
+
+    If the top ends inside a tie group, each document of the group counts by the probability that it is in the top if
+    tied documents are in random order, as for `BlindFeedback`. All orders have the same sum of P(q | d), so the
+    relevance model, before it is cut, is the expected model over all orders.
+
+    See Lavrenko and Croft, Relevance-based language models, SIGIR 2001, for the relevance model; Abdul-Jaleel and
+    others, UMass at TREC 2004, for the interpolation; and Introduction to Information Retrieval, section 12.4. With a
+    weighting that is no language model, such as "bm25", the score of a document stands for P(q | d). The costs are
+    those of both searches; the terms of the top documents count as postings read.
+
+    Parameters
+    ----------
+    weighting : str, default: "lm-dirichlet"
+        As for `Method`. The weights of terms in a query should be their frequencies, as for language models and "bm25".
+    depth : int, default: 10
+        The number of top documents.
+    n_terms : int, default: 10
+        The number of terms of the relevance model, among which terms of the query may be; if probabilities tie, the
+        terms with the lowest numbers.
+    original : float, default: 0.5
+        The weight of the query, from 0 to 1; the weight of the relevance model is 1 - original.
+
+    Examples
+    --------
+    >>> documents = [("d1", "tie rank"), ("d2", "tie list"), ("d3", "rank"), ("d4", "list")]
+    >>> index = Index.build(documents, analyzer=str.split)
+    >>> run = RM3(depth=1, n_terms=3, weighting="lm-jm:0.5").search(index, {"q": "tie"})
+    >>> run.documents.to_list(), run.scores.round(3).tolist()
+    (['d1', 'd2', 'd3', 'd4'], [0.802, 0.802, 0.173, 0.173])
+    """
+
+    weighting: str = "lm-dirichlet"
+    n_terms: int = 10
+    original: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole_number("n_terms", self.n_terms, 1)
+        number("original", self.original, 0, 1)
+
+    def _expansion(self, index: Index) -> tuple[Vectors, Callable[[WeightedQuery, Found, Values], Query]]:
+        vectors, lengths = vectors_of(index, "nnn.nnn"), index.postings.lengths
+        is_logarithm = weighting_of(self.weighting).is_log_likelihood
+
+        def expand(query: WeightedQuery, top: Found, shares: Values) -> Query:
+            shares = shares * (_likelihoods(top.scores) if is_logarithm else top.scores)
+            shares /= shares.sum() or 1.0
+            terms, model = _summed(vectors, top.documents, shares / np.maximum(lengths[top.documents], 1))
+            kept = np.sort(np.argsort(-model, kind="stable")[: self.n_terms])
+            terms, model = terms[kept], model[kept] / (model[kept].sum() or 1.0)
+            own = query.weights / (query.weights.sum() or 1.0)
+            return self._interpolated(query.query, own, terms.astype(np.int64), model)
+
+        return vectors, expand
+
+    def _interpolated(self, query: Query, own: Values, terms: Values, model: Values) -> Query:
+        """Return the query with the weights original · q + (1 - original) · model, without terms of weight 0."""
+        all_terms = np.union1d(query.terms, terms).astype(np.int64)
+        weights, frequencies = np.zeros(len(all_terms)), np.zeros(len(all_terms), np.int64)
+        places = np.searchsorted(all_terms, query.terms)
+        weights[places], frequencies[places] = self.original * own, query.frequencies
+        weights[np.searchsorted(all_terms, terms)] += (1 - self.original) * model
+        kept = weights > 0
+        return Query(all_terms[kept], frequencies[kept], weights[kept], query.documents)
+
+
+def _likelihoods(scores: Values) -> Values:
+    """Return exp(scores), divided by the largest, so that nothing overflows."""
+    largest = scores.max(initial=-np.inf)
+    return _slots.exponentials(scores - largest)
+
+
+class Thesaurus:
+    """Related terms of an index, by the similarity of the documents in which they occur, and query expansion by them.
+
+    The similarity of two terms is the cosine of their rows in the matrix A of terms × documents: with rows of length 1,
+    it is their entry in A·Aᵀ. It is from 0, for terms that share no document, to 1, for terms with proportional weights
+    in all documents. Rows of A·Aᵀ are computed when they are needed.
+
+    See Introduction to Information Retrieval, section 9.2.3.
+
+    Parameters
+    ----------
+    index : Index
+    weighting : str, default: "nnn.nnn"
+        The weights of terms in documents, before the rows are normalised; as for `Method`. The default is the term
+        frequency.
+
+    Raises
+    ------
+    InputError
+        The weighting is unknown.
+
+    Examples
+    --------
+    >>> texts = [("d1", "tie rank"), ("d2", "tie rank"), ("d3", "tie list"), ("d4", "list")]
+    >>> thesaurus = Thesaurus(Index.build(texts, analyzer=str.split))
+    >>> [(term, round(similarity, 3)) for term, similarity in thesaurus.related("tie")]
+    [('rank', 0.816), ('list', 0.408)]
+    """
+
+    def __init__(self, index: Index, weighting: str = "nnn.nnn") -> None:
+        weights = posting_weights(index, weighting).astype(np.float64)
+        df = index.postings.document_frequencies
+        squares = np.bincount(np.repeat(np.arange(len(df)), df), weights * weights, len(df))
+        self._index, self._weighting = index, weighting
+        self._vectors, self._weights, self._norms = vectors_of(index, weighting), weights, np.sqrt(squares)
+
+    def __repr__(self) -> str:
+        return f"Thesaurus({self._index!r}, weighting={self._weighting!r})"
+
+    def related(self, term: str, n: int = 10) -> list[tuple[str, float]]:
+        """Return the terms that are most similar to a term, with their similarities above 0, the most similar first.
+
+        Parameters
+        ----------
+        term : str
+            A term, as the analyzer returns it.
+        n : int, default: 10
+            The largest number of terms. If similarities tie, the terms with the lowest numbers are returned.
+
+        Returns
+        -------
+        list of (str, float)
+
+        Raises
+        ------
+        InputError
+            The index has no such term, or `n` is not a whole number of at least 1.
+
+        Examples
+        --------
+        >>> texts = [("d1", "tie rank"), ("d2", "tie rank"), ("d3", "tie list")]
+        >>> Thesaurus(Index.build(texts, analyzer=str.split)).related("list", n=1)[0][0]
+        'tie'
+        """
+        number_of_term = self._index.query([term]).terms
+        if not len(number_of_term):
+            raise InputError("term", f"the index has no term {shown(term)}")
+        terms, similarities = self._row(int(number_of_term[0]), whole_number("n", n, 1))
+        return [(self._index.terms[t], s) for t, s in zip(terms.tolist(), similarities.tolist(), strict=True)]
+
+    def expand(
+        self, queries: Mapping[Any, Any], *, weighting: str = "lnc.ltc", n: int = 3, beta: float = 0.5
+    ) -> dict[Any, Query]:
+        """Add the related terms of each query term to queries.
+
+        An added term weighs beta times the sum, over the query's terms that it is related to, of the term's weight
+        times the similarity. The terms of the query keep their weights.
+
+        Parameters
+        ----------
+        queries : mapping
+            Queries by id, as `Method.search` takes them.
+        weighting : str, default: "lnc.ltc"
+            The weighting of the queries' terms: that of the method which will search.
+        n : int, default: 3
+            The number of terms to add for each term of a query, as for `related`. Terms of the query count, too.
+        beta : float, default: 0.5
+            The weight of the related terms, at least 0.
+
+        Returns
+        -------
+        dict of Query
+            The new queries by id; any method can search with them.
+
+        Raises
+        ------
+        InputError
+            A parameter is out of its range, or the queries have an unknown form.
+
+        Examples
+        --------
+        >>> texts = [("d1", "tie rank"), ("d2", "tie rank"), ("d3", "tie list"), ("d4", "list")]
+        >>> thesaurus = Thesaurus(Index.build(texts, analyzer=str.split))
+        >>> expanded = thesaurus.expand({"q": "tie"}, weighting="nnn.nnn", n=1, beta=1)
+        >>> expanded["q"].terms.tolist(), expanded["q"].weights.round(3).tolist()
+        ([0, 1], [1.0, 0.816])
+        """
+        n, beta = whole_number("n", n, 1), number("beta", beta, 0, 1e12)
+        expanded = {}
+        for name, query in as_queries(queries, self._index).items():
+            expanded[name] = self._expanded(query, query_weights(self._index, weighting, query), n, beta)
+        return expanded
+
+    def _expanded(self, query: Query, own: Values, n: int, beta: float) -> Query:
+        rows = [self._row(term, n) for term in query.terms.tolist()]
+        related = np.concatenate([query.terms, *(terms for terms, _ in rows)]).astype(np.int64)
+        added = [beta * weight * similarities for weight, (_, similarities) in zip(own, rows, strict=True)]
+        terms, places = np.unique(related, return_inverse=True)
+        weights = np.bincount(places, np.concatenate([np.zeros(len(own)), *added]), len(terms)).astype(np.float64)
+        frequencies, at = np.zeros(len(terms), np.int64), places[: len(own)]
+        weights[at], frequencies[at] = own, query.frequencies
+        kept = (weights != 0) | (frequencies > 0)
+        return Query(terms[kept], frequencies[kept], weights[kept], query.documents)
+
+    def _row(self, term: int, n: int) -> tuple[Integers, Values]:
+        """Return the n most similar terms and their similarities."""
+        postings = self._index.postings
+        listed = slice(postings.starts[term], postings.starts[term + 1])
+        norm = self._norms[term] or 1.0
+        terms, sums = _summed(self._vectors, postings.documents[listed], self._weights[listed] / norm)
+        norms = self._norms[terms]
+        similarities = np.divide(sums, norms, out=np.zeros(len(sums)), where=norms > 0)
+        similarities[terms == term] = 0
+        best = np.argsort(-similarities, kind="stable")[:n]
+        best = best[similarities[best] > 0]
+        return terms[best].astype(np.int64), similarities[best]

@@ -5,7 +5,6 @@ In the literature on impact-ordered indexes, a segment is a sequence of postings
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arguments import is_integer, number, one_of, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
-from tieaware.kernels import _impact_sums, _impacts, _prefixes, _query_terms
+from tieaware.kernels import _impact_sums, _impacts, _prefixes
 from tieaware.retrieval.accumulators import (
     SHORTEST_WITH_FILTER,
     Cuts,
@@ -22,6 +21,7 @@ from tieaware.retrieval.accumulators import (
     Filters,
     Found,
     FoundLists,
+    IdleMemory,
     TermLists,
     accumulate,
     has_bitmap,
@@ -29,17 +29,17 @@ from tieaware.retrieval.accumulators import (
     score_unions,
 )
 from tieaware.retrieval.exact import Exact
-from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import (
     Method,
+    Searcher,
     WeightedQueries,
+    WeightedQuery,
     one_by_one,
     posting_weights,
-    query_weights,
     weighted_lists,
 )
-from tieaware.retrieval.postings import LARGEST, Numbers, Postings, over_terms
-from tieaware.retrieval.weighting import Weights
+from tieaware.retrieval.postings import LARGEST, DocumentWeights, Numbers, Postings, over_terms, ranges
 
 # If the segments are shorter than this on average, each term is read as one list instead of segment by segment.
 _SHORT = 16
@@ -57,14 +57,14 @@ class Segments(NamedTuple):
     """The postings of each term in descending order of weight; documents ascend within a segment of equal weights."""
 
     documents: Numbers
-    weights: Weights
+    weights: DocumentWeights
     # Segment s has the postings starts[s] to starts[s + 1]. Term t has the segments term_starts[t] to
     # term_starts[t + 1].
     starts: Offsets
     term_starts: Offsets
 
     @classmethod
-    def of(cls, postings: Postings, weights: Weights) -> Segments:
+    def of(cls, postings: Postings, weights: DocumentWeights) -> Segments:
         """Sort the postings of each term by weight."""
         # NumPy sorts in ascending order, so reverse the order of the weights. Unsigned weights cannot be negated, but
         # inverting all their bits also reverses their order.
@@ -92,8 +92,7 @@ class Segments(NamedTuple):
         first = self.term_starts[terms]
         sizes = np.searchsorted(self.starts, stops) - first
         sizes[stops == starts] = 0
-        places = np.repeat(np.arange(len(sizes)), sizes)
-        rows = np.arange(len(places)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
+        places, rows = np.repeat(np.arange(len(sizes)), sizes), ranges(first, sizes)
         ends = np.minimum(self.starts[rows + 1], stops[places])
         lists = posting_lists(self.starts[rows], ends, self.documents, self.weights)
         return TermLists(lists, np.arange(len(rows)), query_weights[places])
@@ -199,42 +198,37 @@ class ImpactOrdered(Method):
         number("floor", self.floor, 0, 1)
         one_of("order", self.order, ("impact", "idf"))
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Sort the postings by weight, and return the search function."""
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
+        """Search exactly if all postings are read; else by prefixes of lists if they exist, or by segments."""
         if self.postings is None and self.floor == 0:
-            return Exact(weighting=self.weighting).searcher(index, k, whole_ties)
-        of_chunks = self._searcher_of_chunks(index, k, whole_ties)
-        if of_chunks is not None:
-            return one_by_one(of_chunks, index, self.weighting)
-        return self._in_segments(index, k, whole_ties)
-
-    def _searcher_of_chunks(
-        self, index: Index, k: int, whole_ties: bool
-    ) -> Callable[[WeightedQueries], FoundLists] | None:  # fmt: skip
-        """Return a search function for weights of which few are equal, which does not look at segments."""
-        segments = self._segments(index)
-        if segments is None:
-            return None
+            return Exact(weighting=self.weighting)._searcher(index, k, whole_ties)
+        weights = posting_weights(index, self.weighting)
+        segments = index.prepared(("segments", self.weighting), lambda: Segments.of(index.postings, weights))
         prefixes = index.prepared(("prefixes", self.weighting), lambda: Prefixes.of(index.postings, segments))
+        in_segments = self._in_segments(index, segments, k, whole_ties)
         if prefixes is None:
-            return None
+            return in_segments
+        by_prefixes = self._by_prefixes(index, prefixes, k, whole_ties)
+
+        def find(queries: WeightedQueries) -> FoundLists:
+            is_bounded = np.isfinite(queries.weights) & (queries.weights >= 0)
+            if is_bounded.all():
+                return by_prefixes(queries)
+            # Other weights give no bounds of scores.
+            every = [queries.chunk(i, i + 1) for i in range(len(queries.queries))]
+            bounded = np.logical_and.reduceat(np.append(is_bounded, True), queries.offsets[:-1]) | (queries.sizes == 0)
+            return FoundLists.joined(
+                [by_prefixes(one) if is_one else in_segments(one) for one, is_one in zip(every, bounded, strict=True)]
+            )
+
+        return find
+
+    def _by_prefixes(self, index: Index, prefixes: Prefixes, k: int, whole_ties: bool) -> Searcher:
+        """Return a search function for weights of which few are equal, which does not look at segments."""
         documents, weights, samples, filters, first_filters = prefixes
         lists = weighted_lists(index, self.weighting, bitmaps=True)
 
         def find(queries: WeightedQueries) -> FoundLists:
-            if _query_terms.are_bounded(queries.weights):
-                return find_bounded(queries)
-            # Other weights give no bounds of scores.
-            in_segments = self._in_segments(index, k, whole_ties)
-            is_bounded = np.isfinite(queries.weights) & (queries.weights >= 0)
-            others = np.unique(np.searchsorted(queries.offsets, np.flatnonzero(~is_bounded), side="right") - 1)
-            bounded = np.setdiff1d(np.arange(len(queries.queries)), others)
-            found, every = find_bounded(queries.those(bounded)), list(queries.each())
-            by_query = {i: found.of_query(j) for j, i in enumerate(bounded.tolist())}
-            by_query |= {i: in_segments(every[i]) for i in others.tolist()}
-            return FoundLists.of([by_query[i] for i in range(len(every))])
-
-        def find_bounded(queries: WeightedQueries) -> FoundLists:
             terms, offsets = queries.terms, queries.offsets
             (starts, stops, which), (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
                 terms, offsets, index.postings.starts, documents, weights, samples, first_filters, queries.weights,
@@ -256,65 +250,31 @@ class ImpactOrdered(Method):
         share, most = (self.postings, None) if isinstance(self.postings, float) else (1.0, self.postings)
         return share, _ALL if most is None else min(most, _ALL), self.floor, self.order == "idf"
 
-    def _segments(self, index: Index) -> Segments | None:
-        """Return the postings in descending order of weight, or None if all postings are read."""
-        if self.postings is None and self.floor == 0:
-            return None
-        weights = posting_weights(index, self.weighting)
-        return index.prepared(("segments", self.weighting), lambda: Segments.of(index.postings, weights))
+    def _in_segments(self, index: Index, segments: Segments, k: int, whole_ties: bool) -> Searcher:
+        """Return a search function that looks at the segments; it sums impacts of 8 bits in 16 bits if they fit."""
+        n = len(index)
+        in_16_bits = segments.weights.dtype == np.uint8
+        memory = IdleMemory(_impact_sums.Accumulators)
 
-    def _in_segments(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Return a search function that looks at the segments."""
-        segments = self._segments(index)
-        assert segments is not None
-        in_16_bits = None
-        if segments.weights.dtype == np.uint8:
-            in_16_bits = self._in_16_bits(index, segments, k, whole_ties)
-
-        def find(query: Query) -> Found:
-            own_weights = query_weights(index, self.weighting, query)
-            found = in_16_bits(query.terms, own_weights) if in_16_bits is not None else None
-            if found is not None:
-                return found
+        def find(query: WeightedQuery) -> Found:
+            if in_16_bits:
+                found = memory.lent_to(
+                    _impact_sums.search, query.terms, segments.term_starts, segments.starts, segments.documents,
+                    segments.weights, query.weights, *self._limits, n, min(k, LARGEST), whole_ties,
+                )  # fmt: skip
+                if found is not None:
+                    documents, sums, n_scored, n_comparisons, n_read = found
+                    return Found(documents, sums, n_read, n_scored, n_comparisons)
             starts, stops, *_ = _impacts.choose(
-                query.terms, segments.term_starts, segments.starts, segments.weights, own_weights, *self._limits
+                query.terms, segments.term_starts, segments.starts, segments.weights, query.weights, *self._limits
             )
-            lists, chunk_size = segments.lists(query.terms, starts, stops, own_weights), _CHUNK
+            lists, chunk_size = segments.lists(query.terms, starts, stops, query.weights), _CHUNK
             if len(lists.terms) * _SHORT > (stops - starts).sum():
                 # Read each term as one list. The documents of such a list do not ascend, so all documents need an
                 # accumulator at the same time.
                 whole = posting_lists(starts, stops, segments.documents, segments.weights)
-                lists = TermLists(whole, np.arange(len(starts)), own_weights)
-                chunk_size = max(len(index), 1)
-            return accumulate(lists, len(index), k, whole_ties=whole_ties, chunk_size=chunk_size)
+                lists = TermLists(whole, np.arange(len(starts)), query.weights)
+                chunk_size = max(n, 1)
+            return accumulate(lists, n, k, whole_ties=whole_ties, chunk_size=chunk_size)
 
-        return find
-
-    def _in_16_bits(
-        self, index: Index, segments: Segments, k: int, whole_ties: bool
-    ) -> Callable[[Integers, Values], Found | None]:
-        """Return a search function for impacts of 8 bits, which it sums in 16 bits.
-
-        The function returns None if the query's weights are not small integers, so that sums may not fit in 16 bits.
-        """
-        n, limits = len(index), self._limits
-
-        # Accumulators that no thread is using. A thread takes them from this list and puts them back after its query.
-        idle: list[_impact_sums.Accumulators] = []
-
-        def find(terms: Integers, own_weights: Values) -> Found | None:
-            try:
-                accumulators = idle.pop()
-            except IndexError:
-                accumulators = _impact_sums.Accumulators()
-            found = _impact_sums.search(
-                terms, segments.term_starts, segments.starts, segments.documents, segments.weights, own_weights,
-                *limits, n, min(k, LARGEST), whole_ties, accumulators,
-            )  # fmt: skip
-            idle.append(accumulators)
-            if found is None:
-                return None
-            documents, sums, n_scored, n_comparisons, n_read = found
-            return Found(documents, sums, n_read, n_scored, n_comparisons)
-
-        return find
+        return one_by_one(find)

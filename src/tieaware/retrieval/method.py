@@ -1,26 +1,28 @@
-"""The base class of all retrieval methods, and functions that several methods use.
+"""The base class of all retrieval methods, the names of methods, and data of an index that several methods use.
 
-A subclass of `Method` implements `searcher`. The base class searches many queries with it, counts the costs, and builds
-the run.
+A subclass of `Method` implements `_searcher`. The base class searches many queries with it, applies their filters,
+counts the costs, and builds the run.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, wraps
+from functools import cache
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tieaware.checks.arguments import flag, unexpected, whole_number
+from tieaware.checks.arguments import did_you_mean, flag, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.errors import InputError
 from tieaware.inputs.run import Run
-from tieaware.kernels import _query_terms
+from tieaware.kernels import _largest
 from tieaware.kernels._term_lists import PostingLists
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists
@@ -35,17 +37,23 @@ from tieaware.retrieval.accumulators import (
     score,
 )
 from tieaware.retrieval.index import Index, Query, QueryTerms, as_index, as_queries
-from tieaware.retrieval.postings import Numbers
-from tieaware.retrieval.weighting import Weights, weighting_of
+from tieaware.retrieval.postings import LARGEST, DocumentWeights, Numbers, over_terms, ranges
+from tieaware.retrieval.weighting import weighting_of
 from tieaware.runtime.progress import stage
 from tieaware.runtime.threads import checked_threads, over_items
 
 # The largest number of queries in a chunk that one thread searches.
 _CHUNK = 64
 _ALWAYS_SHOWN = object()
-
-# The function `searcher` of a method.
-Searcher: TypeAlias = "Callable[[Any, Index, int, bool], Callable[[Query], Found]]"
+_FEEDBACK = (
+    "it makes queries from judgments, in Python, with which any method can search; BlindFeedback() needs no judgments"
+)
+# Functions that users may take for methods, and what to do instead.
+_FUNCTIONS = {
+    "rocchio": _FEEDBACK,
+    "ide_dec_hi": _FEEDBACK,
+    "Thesaurus": "it expands queries, in Python, with which any method can search",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +62,8 @@ class Costs:
 
     Attributes
     ----------
-    postings : int64[n_queries]
-        The number of postings read.
-    documents : int64[n_queries]
-        The number of documents scored.
+    postings, documents : int64[n_queries]
+        The number of postings read, and of documents scored.
     comparisons : int64[n_queries]
         The number of comparisons between two scores that were needed to select and sort the top documents.
     """
@@ -67,13 +73,73 @@ class Costs:
     comparisons: NDArray[np.int64]
 
 
+class WeightedQuery(NamedTuple):
+    """A query with the weights of its terms."""
+
+    query: Query
+    terms: Integers
+    weights: Values
+
+
+class WeightedQueries(NamedTuple):
+    """Several queries with the weights of their terms, which are concatenated.
+
+    The terms of query ``i`` are ``terms[offsets[i]:offsets[i + 1]]``; `weights` has the weight of each of them.
+    """
+
+    queries: Sequence[Query]
+    terms: Integers
+    weights: Values
+    offsets: Offsets
+
+    @classmethod
+    def of(cls, index: Index, name: str, queries: Sequence[Query]) -> WeightedQueries:
+        """Weight the terms of the queries, together because queries are short."""
+        together = QueryTerms.of(queries)
+        if all(query.weights is None for query in queries):
+            weights = term_weights(index, name, together)
+        else:
+            own = [query_weights(index, name, query) for query in queries]
+            if any(len(each) != len(query.terms) for each, query in zip(own, queries, strict=True)):
+                raise InputError("queries", "each term of a query must have a weight")
+            weights = np.concatenate([np.empty(0), *own])
+        return cls(queries, together.terms, weights, together.offsets)
+
+    @property
+    def sizes(self) -> Integers:
+        """The number of terms of each query."""
+        return self.offsets[1:] - self.offsets[:-1]
+
+    def those(self, which: Integers) -> WeightedQueries:
+        """Return the queries with these indices."""
+        sizes = self.sizes[which]
+        rows = ranges(self.offsets[which], sizes)
+        queries = [self.queries[i] for i in which.tolist()]
+        return WeightedQueries(queries, self.terms[rows], self.weights[rows], np.append(0, np.cumsum(sizes)))
+
+    def chunk(self, first: int, stop: int) -> WeightedQueries:
+        """Return the queries from `first` to `stop`."""
+        a, b = self.offsets[first], self.offsets[stop]
+        offsets = self.offsets[first : stop + 1] - a
+        return WeightedQueries(self.queries[first:stop], self.terms[a:b], self.weights[a:b], offsets)
+
+    def each(self) -> Iterator[WeightedQuery]:
+        """Yield each query with its weights."""
+        edges = self.offsets.tolist()
+        for query, a, b in zip(self.queries, edges, edges[1:], strict=False):
+            yield WeightedQuery(query, self.terms[a:b], self.weights[a:b])
+
+
+# A function that finds the top documents of several queries. Several threads may call it at a time.
+Searcher: TypeAlias = Callable[[WeightedQueries], FoundLists]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Method(ABC):
     """The base class of all retrieval methods. An instance is a method with its parameters.
 
-    This docstring describes what all methods share: the parameter `weighting`, the error for a parameter out of its
-    range, and the functions `search`, `counted` and `searcher`. The docstring of a method describes only its own
-    parameters. ``str(method)`` gives its name, such as "Champions(r=100)".
+    This docstring describes what all methods share; the docstring of a method describes only its own parameters.
+    ``str(method)`` gives its name, such as "Champions(r=100)".
 
     Parameters
     ----------
@@ -97,18 +163,12 @@ class Method(ABC):
 
     # Whether the method adds the document parts of a weighting that has them.
     _adds_document_parts: ClassVar[bool] = True
-    # Whether the search function of `searcher` applies the filter of a query itself.
+    # Whether the function that `_searcher` returns applies the filters of queries itself.
     _applies_filter: ClassVar[bool] = False
     # Whether the method finds the top documents of all that contain a query term, with the sums of their weights.
     _is_exact: ClassVar[bool] = False
     # The numbers by which quality and score are multiplied; None if the method does not add quality.
     net_weights: ClassVar[tuple[float, float] | None] = None
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Let the function `searcher` of a method check its arguments."""
-        super().__init_subclass__(**options)
-        if "searcher" in vars(cls):
-            cls.searcher = _checked(cls.searcher)  # type: ignore[method-assign, assignment]
 
     def __post_init__(self) -> None:
         if weighting_of(self.weighting).has_document_parts and not self._adds_document_parts:
@@ -164,7 +224,7 @@ class Method(ABC):
         >>> Exact().search(index, {"q1": "tied scores"}, k=1, whole_ties=True).documents.to_list()
         ['d1', 'd2']
         """
-        return self._searched(index, queries, k, whole_ties, threads)[0]
+        return self.counted(index, queries, k, whole_ties=whole_ties, threads=threads)[0]
 
     def counted(
         self, index: Index, queries: Mapping[Any, Any], k: int = 1000, *, whole_ties: bool = False,
@@ -182,100 +242,69 @@ class Method(ABC):
         >>> costs.postings.tolist(), costs.documents.tolist()
         ([4], [2])
         """
-        run, found = self._searched(index, queries, k, whole_ties, threads)
-        return run, Costs(*found.costs.T)
-
-    def _searched(
-        self, index: Index, queries: Mapping[Any, Any], k: int, whole_ties: bool, threads: int | None
-    ) -> tuple[Run, FoundLists]:  # fmt: skip
-        """Search as `search` does, and return the run and the lists from which it was made."""
         k = whole_number("k", k, 1)
-        whole_ties = flag("whole_ties", whole_ties)
         n_threads = checked_threads(threads)
-        analysed = list(as_queries(queries, index).values())
-        names = _names(queries)
-        weighted_queries = WeightedQueries.of(index, self.weighting, analysed)
-        find_chunk = _chunk_searcher(self, index, k, whole_ties)
-        size = _CHUNK if n_threads == 1 else max(1, min(_CHUNK, len(analysed) // (4 * n_threads)))
-        starts = range(0, len(analysed), size)
-        with stage("queries", len(analysed), shown=False) as advance:
+        weighted = WeightedQueries.of(index, self.weighting, list(as_queries(queries, index).values()))
+        names, n = _names(queries), len(weighted.queries)
+        search = filtering(self, index, k, flag("whole_ties", whole_ties))
+        size = _CHUNK if n_threads == 1 else max(1, min(_CHUNK, n // (4 * n_threads)))
+        starts = range(0, n, size)
+        with stage("queries", n, shown=False) as advance:
 
-            def find_next(first: int) -> FoundLists:
-                stop = min(first + size, len(analysed))
-                result = find_chunk(weighted_queries.chunk(first, stop))
+            def find(first: int) -> FoundLists:
+                stop = min(first + size, n)
+                result = search(weighted.chunk(first, stop))
                 advance(stop - first)
                 return result
 
-            found = FoundLists.joined(over_items(find_next, starts, min(n_threads, max(len(starts), 1))))
-        return run_of(str(self), index, names, found), found
-
-    def _searcher_of_chunks(
-        self, index: Index, k: int, whole_ties: bool
-    ) -> Callable[[WeightedQueries], FoundLists] | None:  # fmt: skip
-        """Prepare as `searcher`, and return a function that searches a chunk of queries in few calls of kernels.
-
-        None if the method searches one query at a time. The queries passed to the function have no filters.
-        """
-        return None
+            found = FoundLists.joined(over_items(find, starts, min(n_threads, max(len(starts), 1))))
+        return run_of(str(self), index, names, found), Costs(*found.costs.T)
 
     @abstractmethod
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare everything that does not depend on the query, and return a function that searches one query.
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
+        """Prepare everything that does not depend on the queries, and return the function that searches them.
 
-        Parameters as for `search`.
-
-        Returns
-        -------
-        callable
-            Takes a `Query`, and returns its top documents as `Found`. Several threads may call it at a time. It ignores
-            the filter of the query, which `search` applies.
-
-        Raises
-        ------
-        InputError
-            The index lacks something that the method needs, such as positions.
-
-        Examples
-        --------
-        >>> from tieaware.retrieval import Exact
-        >>> index = Index.build([("d1", "tied scores"), ("d2", "scores tied"), ("d3", "order")])
-        >>> Exact().searcher(index, 1, True)(index.query("tied")).documents
-        array([0, 1], dtype=int32)
+        The function ignores the filters of queries. An index that lacks something, such as positions, is an error.
         """
 
 
-def _checked(searcher: Searcher) -> Searcher:
-    @wraps(searcher)
-    def checked(self: Method, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        return searcher(self, as_index(index), whole_number("k", k, 1), flag("whole_ties", whole_ties))
-
-    return checked
+def one_by_one(find: Callable[[WeightedQuery], Found]) -> Searcher:
+    """Return a function that searches several queries, given one that searches a single query."""
+    return lambda queries: FoundLists.of([find(query) for query in queries.each()])
 
 
-def filtered_searcher(method: Method, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-    """Return a function that searches one query as `Method.searcher`, and applies the query's filter.
+def filtering(method: Method, index: Index, k: int, whole_ties: bool) -> Searcher:
+    """Return the search function of a method that also applies the filters of queries.
 
     A query with a filter is searched for k documents, for 8 k, 64 k and so on, until k documents of the ranking pass
     the filter or the ranking has no more documents. For exact methods, scoring the documents that pass gives the same
     documents and scores, and takes less time.
     """
-    search = method.searcher(index, k, whole_ties)
+    search = method._searcher(index, k, whole_ties)
     scores_those = method._is_exact and document_parts(index, method.weighting) is None
-    lists = weighted(index, method.weighting) if scores_those else None
-    deeper: dict[int, Callable[[Query], Found]] = {}
+    lists = term_lists(index, method.weighting)
+    deeper = cache(lambda depth: method._searcher(index, depth, True))
 
-    def find(query: Query) -> Found:
-        if query.documents is None or method._applies_filter:
-            return search(query)
-        if lists is not None:
-            return score(query.documents, lists(query), len(index), k, whole_ties=whole_ties)
+    def find(queries: WeightedQueries) -> FoundLists:
+        if method._applies_filter or all(query.documents is None for query in queries.queries):
+            return search(queries)
+        every = [queries.chunk(i, i + 1) for i in range(len(queries.queries))]
+        return FoundLists.joined(
+            [
+                search(one) if (allowed := one.queries[0].documents) is None else FoundLists.of([passing(one, allowed)])
+                for one in every
+            ]
+        )
+
+    def passing(one: WeightedQueries, allowed: Numbers) -> Found:
+        """Return the top documents of one query among those that its filter allows."""
+        if scores_those:
+            return score(allowed, lists(next(one.each())), len(index), k, whole_ties=whole_ties)
         costs, depth = np.zeros(3, np.int64), min(k, max(len(index), 1))
-        while len(query.documents):
-            if depth not in deeper:
-                deeper[depth] = method.searcher(index, depth, True)
-            found = deeper[depth](query)
+        while len(allowed):
+            found = deeper(depth)(one).of_query(0)
             costs += found[2:]
-            passed = np.isin(found.documents, query.documents)
+            passed = np.isin(found.documents, allowed)
             if passed.sum() >= k or len(found.documents) < depth or depth >= len(index):
                 return Found(*_first(found.documents[passed], found.scores[passed], k, whole_ties), *costs.tolist())
             depth = min(8 * depth, len(index))
@@ -309,6 +338,78 @@ def _written(value: Any) -> str:
     return value.__name__ if hasattr(value, "__name__") else repr(value)
 
 
+def parse_method(text: str, **usual: Any) -> Method:
+    """Return the retrieval method with this name; ``str(method)`` gives the name of a method.
+
+    Parameters
+    ----------
+    text : str
+        The name, such as "Champions(r=100)". Parameters that are not in the name have their defaults, so "Champions" is
+        a name, too.
+    **usual
+        Values to use instead of the defaults for parameters that are not in the name.
+
+    Returns
+    -------
+    Method
+
+    Raises
+    ------
+    InputError
+        The method or a parameter is unknown, or a parameter is out of its range.
+
+    Examples
+    --------
+    >>> method = parse_method("Champions(r=10)", weighting="bm25")
+    >>> str(method), parse_method(str(method)) == method
+    ("Champions(r=10, weighting='bm25')", True)
+    """
+    try:
+        call: Any = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        call = None
+    if isinstance(call, ast.Name):
+        call = ast.Call(call, [], [])
+    is_call = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args
+    if not is_call or any(each.arg is None for each in call.keywords):
+        raise unexpected("method", "a name such as Champions(r=100)", shown(text))
+    known = known_methods()
+    if call.func.id in _FUNCTIONS:
+        raise InputError("method", f"{call.func.id} is not a method: {_FUNCTIONS[call.func.id]}")
+    if call.func.id not in known:
+        hint = did_you_mean(call.func.id, known) or f"; the methods are {', '.join(sorted(known))}"
+        raise InputError("method", f"unknown method {shown(call.func.id)}{hint}")
+    method = known[call.func.id]
+    try:
+        given = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+    except ValueError:
+        raise InputError("method", f"parameters must be numbers or text in quotes; found {shown(text)}") from None
+    parameters = inspect.signature(method).parameters
+    for name, times in Counter(str(each.arg) for each in call.keywords).items():
+        if times > 1:
+            raise InputError("method", f"{name} is given {times} times in {shown(text.strip())}")
+        if name not in parameters:
+            problem = f"{method.__name__} has no parameter {shown(name)}; its parameters are {', '.join(parameters)}"
+            raise InputError("method", problem)
+    try:
+        return method(**usual | given)
+    except InputError as error:
+        if error.where.partition("[")[0] not in given:
+            raise
+        raise error.at(f"{error.where} of {text.strip()}", "method") from None
+
+
+def known_methods() -> dict[str, type[Method]]:
+    """Return all methods by name: all concrete classes that are derived from `Method`."""
+    found: dict[str, type[Method]] = {}
+    bases: list[type[Method]] = [Method]  # type: ignore[type-abstract]
+    for base in bases:
+        bases += base.__subclasses__()
+        if not inspect.isabstract(base):
+            found[base.__name__] = base
+    return found
+
+
 def share_of(n: int | Integers, share: float) -> Integers:
     """Return this share of n, rounded up to a whole number.
 
@@ -329,7 +430,7 @@ def document_numbers(index: Index, documents: ArrayLike) -> Numbers:
     return numbers.astype(np.int32)
 
 
-def posting_weights(index: Index, name: str) -> Weights:
+def posting_weights(index: Index, name: str) -> DocumentWeights:
     """Return the weight of every posting of the index."""
     return as_index(index).prepared(("weights", name), lambda: weighting_of(name).of_postings(index.postings))
 
@@ -356,80 +457,35 @@ def query_weights(index: Index, name: str, query: Query) -> Values:
     return term_weights(index, name, QueryTerms.of([query])) if query.weights is None else query.weights
 
 
-class WeightedQueries(NamedTuple):
-    """Several queries with the weights of their terms, which are concatenated.
+def nth_largest(index: Index, name: str, rank: int) -> Values:
+    """Return, for each term, a weight that at least `rank` of its postings reach; 0 if the term has fewer postings."""
+    rank = rounded_rank(rank)
 
-    The terms of query ``i`` are ``terms[offsets[i]:offsets[i + 1]]``; `weights` has the weight of each of them.
-    """
+    def find() -> Values:
+        return nth_largest_of(index.postings.starts, posting_weights(index, name), rank)
 
-    queries: Sequence[Query]
-    terms: Integers
-    weights: Values
-    offsets: Offsets
-
-    @classmethod
-    def of(cls, index: Index, name: str, queries: Sequence[Query]) -> WeightedQueries:
-        """Weight the terms of the queries, together because queries are short."""
-        together = QueryTerms.of(queries)
-        if all(query.weights is None for query in queries):
-            weights = term_weights(index, name, together)
-        else:
-            own = [query_weights(index, name, query) for query in queries]
-            if any(len(each) != len(query.terms) for each, query in zip(own, queries, strict=True)):
-                raise InputError("queries", "each term of a query must have a weight")
-            weights = np.concatenate([np.empty(0), *own])
-        return cls(queries, together.terms, weights, together.offsets)
-
-    @property
-    def sizes(self) -> Integers:
-        """The number of terms of each query."""
-        return self.offsets[1:] - self.offsets[:-1]
-
-    def those(self, which: Integers) -> WeightedQueries:
-        """Return the queries with these indices."""
-        sizes = self.sizes[which]
-        rows = _query_terms.ranges(self.offsets[which], sizes)
-        queries = [self.queries[i] for i in which.tolist()]
-        return WeightedQueries(queries, self.terms[rows], self.weights[rows], np.append(0, np.cumsum(sizes)))
-
-    def chunk(self, first: int, stop: int) -> WeightedQueries:
-        """Return the queries from `first` to `stop`."""
-        if first == 0 and stop == len(self.queries):
-            return self
-        a, b = self.offsets[first], self.offsets[stop]
-        offsets = self.offsets[first : stop + 1] - a
-        return WeightedQueries(self.queries[first:stop], self.terms[a:b], self.weights[a:b], offsets)
-
-    def each(self) -> Iterator[Query]:
-        """Yield each query with its weights."""
-        edges = self.offsets.tolist()
-        for query, a, b in zip(self.queries, edges, edges[1:], strict=False):
-            yield query._replace(weights=self.weights[a:b])
+    return index.prepared(("largest weights", name, rank), find)
 
 
-def one_by_one(
-    find_chunk: Callable[[WeightedQueries], FoundLists], index: Index, weighting: str
-) -> Callable[[Query], Found]:  # fmt: skip
-    """Return a function that searches one query with a function that searches a chunk of queries."""
-    return lambda query: find_chunk(WeightedQueries.of(index, weighting, [query])).of_query(0)
+def rounded_rank(rank: int) -> int:
+    """Round a rank up to a power of two, so that the index caches few arrays of weights with some rank."""
+    return 1 << (rank - 1).bit_length()
 
 
-def _chunk_searcher(
-    method: Method, index: Index, k: int, whole_ties: bool
-) -> Callable[[WeightedQueries], FoundLists]:  # fmt: skip
-    """Return a function that searches a chunk of queries, and applies their filters."""
-    of_chunks = method._searcher_of_chunks(index, k, whole_ties)
-    find = None if of_chunks is not None else filtered_searcher(method, index, k, whole_ties)
+def nth_largest_of(starts: Offsets, weights: DocumentWeights, rank: int) -> Values:
+    """Return the weight with this rank of each term; 0 if the term has fewer postings."""
+    rank = min(rank, LARGEST)
 
-    def find_chunk(queries: WeightedQueries) -> FoundLists:
-        nonlocal find
-        if of_chunks is not None and all(each.documents is None for each in queries.queries):
-            return of_chunks(queries)
-        if find is None:
-            find = filtered_searcher(method, index, k, whole_ties)
-        return FoundLists.of([find(query) for query in queries.each()])
+    def find(first: int, stop: int) -> Values:
+        begins = starts[first : stop + 1] - starts[first]
+        own = weights[starts[first] : starts[stop]]
+        enough = np.diff(begins) >= rank
+        marks = _largest.largest(begins, own, np.where(enough, rank, 0)).view(bool)
+        largest = np.zeros(stop - first)
+        largest[enough] = own[marks].reshape(-1, rank).min(axis=1)
+        return largest
 
-    return find_chunk
+    return np.concatenate([np.empty(0), *over_terms("largest weights", starts, find)])
 
 
 def dense_lists(index: Index, name: str) -> DenseLists:
@@ -459,10 +515,10 @@ def weighted_lists(index: Index, name: str, *, bitmaps: bool = False) -> Posting
     return index.prepared(("posting lists", name, bitmaps), make)
 
 
-def weighted(index: Index, name: str, *, bitmaps: bool = False) -> Callable[[Query], TermLists]:
+def term_lists(index: Index, name: str, *, bitmaps: bool = False) -> Callable[[WeightedQuery], TermLists]:
     """Return a function that gives the weighted posting lists of a query's terms, with bitmaps if these are needed."""
     lists, parts = weighted_lists(index, name, bitmaps=bitmaps), document_parts(index, name)
-    return lambda query: TermLists(lists, query.terms, query_weights(index, name, query), parts)
+    return lambda query: TermLists(lists, query.terms, query.weights, parts)
 
 
 def _names(queries: Mapping[Any, Any]) -> Identifiers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from tieaware.runtime.progress import stage
 
 Result = TypeVar("Result")
 Numbers: TypeAlias = NDArray[np.int32]
+DocumentWeights: TypeAlias = NDArray[np.float32 | np.uint8 | np.uint16]
 
 # The largest number of a document, term or token: all of these numbers are stored as int32.
 LARGEST = 2**31 - 1
@@ -70,17 +71,54 @@ class Postings:
         return len(self.documents)
 
 
+class Vectors(NamedTuple):
+    """The term vectors of documents: document ``d`` has the terms ``terms[starts[d]:starts[d + 1]]``, ascending."""
+
+    starts: Offsets
+    terms: Numbers
+    weights: DocumentWeights
+
+    @classmethod
+    def of(cls, postings: Postings, weights: DocumentWeights) -> Vectors:
+        """Transpose the postings with their weights."""
+        return cls(*_transposed(postings.starts, postings.documents, weights, len(postings.lengths)))
+
+    def sizes(self, documents: Integers | Numbers) -> Integers:
+        """Return the number of distinct terms of each of some documents."""
+        return self.starts[documents + 1] - self.starts[documents]
+
+    def rows(self, documents: Integers | Numbers) -> Integers:
+        """Return the indices of the entries of some documents, one document after another."""
+        return ranges(self.starts[documents], self.sizes(documents))
+
+    def by_term(self, documents: Integers | Numbers, n_terms: int) -> tuple[Offsets, Numbers, DocumentWeights]:
+        """Return starts, documents and weights of the postings of some documents, which are numbered from 0."""
+        rows, offsets = self.rows(documents), np.append(0, np.cumsum(self.sizes(documents)))
+        return _transposed(offsets, self.terms[rows], self.weights[rows], n_terms)
+
+
+def _transposed(
+    offsets: Offsets, columns: Numbers, weights: DocumentWeights, n: int
+) -> tuple[Offsets, Numbers, DocumentWeights]:
+    """Transpose a sparse matrix of n columns; the kernel moves its weights as integers of 32 bits."""
+    is_float = weights.dtype == np.float32
+    starts, rows, moved = _postings.transposed(
+        offsets, columns, weights.view(np.int32) if is_float else weights.astype(np.int32), n
+    )
+    return starts, rows, moved.view(np.float32) if is_float else moved.astype(weights.dtype)
+
+
+def ranges(starts: Integers, sizes: Integers) -> Integers:
+    """Return the numbers of several ranges, one after the other, given their first numbers and sizes."""
+    ends = np.cumsum(sizes)
+    n = int(ends[-1]) if len(ends) else 0
+    return np.arange(n) + np.repeat(starts - ends + sizes, sizes)
+
+
 def over_terms(title: str, starts: Offsets, work: Callable[[int, int], Result]) -> list[Result]:
     """Call ``work(first, stop)`` for consecutive ranges of terms, with progress, and return the results in order.
 
-    A range has about as many postings as a step of the progress, and at least one term.
-
-    Parameters
-    ----------
-    title : str
-        The name of the stage that shows the progress.
-    starts : int64[n_terms + 1]
-        The first posting of each term.
+    A range has about as many postings as a step of the progress, and at least one term. The title names the progress.
     """
     n_terms = len(starts) - 1
     steps = np.searchsorted(starts, np.arange(0, starts[-1], _STEP))
@@ -96,19 +134,8 @@ def over_terms(title: str, starts: Offsets, work: Callable[[int, int], Result]) 
 def postings_of(tokens: Numbers, offsets: Offsets, n_terms: int, *, positions: bool, where: str = "tokens") -> Postings:
     """Build the postings of documents whose tokens are term numbers.
 
-    Parameters
-    ----------
-    tokens : int32[n_tokens]
-        The term numbers of all documents, one document after another. No other thread may change this array or the
-        offsets during the call.
-    offsets : int64[n_documents + 1]
-        The tokens of document ``d`` are ``offsets[d]`` to ``offsets[d + 1]``.
-    n_terms : int
-        The number of terms. A token outside 0 to ``n_terms - 1`` raises InputError.
-    positions : bool
-        Whether to store the positions of the tokens.
-    where : str
-        The name of the tokens in an error message.
+    The tokens of document ``d`` are ``offsets[d]`` to ``offsets[d + 1]``; no other thread may change the arrays during
+    the call. A token outside 0 to ``n_terms - 1`` raises InputError, in which `where` names the tokens.
     """
     lengths = np.diff(offsets)
     if len(lengths) > LARGEST or lengths.max(initial=0) > LARGEST:

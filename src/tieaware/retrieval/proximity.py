@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,10 @@ from tieaware.checks.arguments import number, whole_number
 from tieaware.checks.arrays import Offsets, Values
 from tieaware.errors import InputError
 from tieaware.kernels import _windows
-from tieaware.retrieval.accumulators import Found, top
+from tieaware.retrieval.accumulators import Found, FoundLists, top
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query, as_index
-from tieaware.retrieval.method import Method, document_numbers
+from tieaware.retrieval.method import Method, Searcher, WeightedQueries, document_numbers
 from tieaware.retrieval.postings import Numbers
 
 
@@ -173,20 +173,21 @@ class Proximity(Method):
         if self.depth is not None:
             whole_number("depth", self.depth, 1)
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Find the positions of all postings, and return the search function."""
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         position_starts(index)
-        search = Exact(weighting=self.weighting).searcher(index, max(k, self.depth or 0), True)
+        search = Exact(weighting=self.weighting)._searcher(index, max(k, self.depth or 0), True)
 
-        def find(query: Query) -> Found:
-            first = search(query)
+        def reranked(query: Query, first: Found) -> Found:
             order = np.argsort(first.documents)
             documents = first.documents[order]
             near = _over(self.alpha, smallest_windows(index, query, documents))
             n_postings = first.n_postings + len(documents) * len(query.terms)
-            reranked = top(documents, first.scores[order] + near, n_postings, k, whole_ties=whole_ties)
-            return reranked._replace(
-                n_documents=first.n_documents, n_comparisons=first.n_comparisons + reranked.n_comparisons
-            )
+            best = top(documents, first.scores[order] + near, n_postings, k, whole_ties=whole_ties)
+            n_comparisons = first.n_comparisons + best.n_comparisons
+            return best._replace(n_documents=first.n_documents, n_comparisons=n_comparisons)
+
+        def find(queries: WeightedQueries) -> FoundLists:
+            firsts = search(queries)
+            return FoundLists.of([reranked(query, firsts.of_query(i)) for i, query in enumerate(queries.queries)])
 
         return find

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -11,22 +10,21 @@ import numpy as np
 from tieaware.checks.arguments import flag, number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
-from tieaware.kernels import _postings
-from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, FoundLists, accumulate
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, accumulate
 from tieaware.retrieval.blocks import Base, Blocks
 from tieaware.retrieval.champions import TermDocuments, among, best_documents, champions_of
-from tieaware.retrieval.index import Index, Query
+from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import (
     Method,
-    WeightedQueries,
+    Searcher,
+    WeightedQuery,
     one_by_one,
     posting_weights,
     share_of,
     single_term_scores,
-    weighted,
+    term_lists,
 )
-from tieaware.retrieval.postings import LARGEST, Numbers, Postings
-from tieaware.retrieval.weighting import Weights
+from tieaware.retrieval.postings import LARGEST, DocumentWeights, Numbers, Postings, Vectors
 
 
 def quality_of(index: Index) -> Values:
@@ -46,23 +44,15 @@ class _ByQuality(NamedTuple):
     order: Numbers
     quality: Values
     postings: Postings
-    weights: Weights
+    weights: DocumentWeights
 
     @classmethod
-    def of(cls, index: Index, weights: Weights) -> _ByQuality:
+    def of(cls, index: Index, weights: DocumentWeights) -> _ByQuality:
         """Renumber the documents, and sort the postings of each term by the new numbers."""
         quality, postings = quality_of(index), index.postings
         order = np.argsort(-quality, kind="stable").astype(np.int32)
-        # Transpose the postings, put the documents in their new order, and transpose again. Weights pass as integers.
-        passed = weights.view(np.int32) if weights.dtype == np.float32 else weights.astype(np.int32)
-        offsets, terms, passed = _postings.transposed(postings.starts, postings.documents, passed, len(order))
-        sizes = np.diff(offsets)[order]
-        new_offsets = np.append(0, np.cumsum(sizes))
-        rows = np.repeat(offsets[order] - new_offsets[:-1], sizes) + np.arange(new_offsets[-1])
-        _, documents, passed = _postings.transposed(new_offsets, terms[rows], passed[rows], postings.n_terms)
-        renumbered = passed.view(np.float32) if weights.dtype == np.float32 else passed.astype(weights.dtype)
-        renumbered_postings = Postings(postings.starts, documents, documents, postings.lengths)
-        return cls(order, quality[order], renumbered_postings, renumbered)
+        _, documents, renumbered = Vectors.of(postings, weights).by_term(order, postings.n_terms)
+        return cls(order, quality[order], Postings(postings.starts, documents, documents, postings.lengths), renumbered)
 
 
 class _Weighted(Method):
@@ -105,16 +95,14 @@ class ExactNetScore(_Weighted):
     quality_weight: float = 1.0
     score_weight: float = 1.0
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the weights, and return the search function."""
-        lists, base = weighted(index, self.weighting), self.quality_weight * quality_of(index)
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
+        lists, base = term_lists(index, self.weighting), self.quality_weight * quality_of(index)
 
-        def find(query: Query) -> Found:
-            of_query = lists(query)
-            scaled = of_query._replace(query_weights=self.score_weight * of_query.query_weights)
+        def find(query: WeightedQuery) -> Found:
+            scaled = lists(query._replace(weights=self.score_weight * query.weights))
             return accumulate(scaled, len(index), k, base=base, whole_ties=whole_ties)
 
-        return find
+        return one_by_one(find)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,11 +146,7 @@ class NetScore(_Weighted):
         super().__post_init__()
         number("share", self.share, 0, 1)
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Sort the postings by quality, and return the search function."""
-        return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
-
-    def _searcher_of_chunks(self, index: Index, k: int, whole_ties: bool) -> Callable[[WeightedQueries], FoundLists]:
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         weights = posting_weights(index, self.weighting)
         by_quality = index.prepared(("by quality", self.weighting), lambda: _ByQuality.of(index, weights))
         postings = by_quality.postings
@@ -178,11 +162,10 @@ class NetScore(_Weighted):
         )
         until = int(share_of(len(index), self.share))
 
-        def find(queries: WeightedQueries) -> FoundLists:
-            weighted_queries = queries._replace(weights=self.score_weight * queries.weights)
-            return blocks.search(weighted_queries, k, base=base, until=until, whole_ties=whole_ties)
-
-        return find
+        return lambda queries: blocks.search(
+            queries._replace(weights=self.score_weight * queries.weights), k, base=base, until=until,
+            whole_ties=whole_ties,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,11 +205,7 @@ class GlobalChampions(Method):
         whole_number("r", self.r, 1)
         flag("fallback", self.fallback)
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the global champion lists, and return the search function."""
-        return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
-
-    def _searcher_of_chunks(self, index: Index, k: int, whole_ties: bool) -> Callable[[WeightedQueries], FoundLists]:
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         postings, quality = index.postings, quality_of(index)
 
         def prepare() -> TermDocuments:
@@ -282,11 +261,7 @@ class HighLow(Method):
         whole_number("r", self.r, 1)
         whole_number("m", self.m, 1, LARGEST)
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the high lists, and return the search function."""
-        return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
-
-    def _searcher_of_chunks(self, index: Index, k: int, whole_ties: bool) -> Callable[[WeightedQueries], FoundLists]:
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         quality = quality_of(index)
         high = champions_of(index, self.weighting, self.r)
         name = "champions", self.weighting, self.r, 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal, NamedTuple
@@ -13,13 +12,19 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import numbers, one_of, unexpected
 from tieaware.checks.arrays import Offsets
 from tieaware.errors import InputError
-from tieaware.retrieval.accumulators import Bitmaps, DenseLists, Found, FoundLists
+from tieaware.retrieval.accumulators import Bitmaps, DenseLists, FoundLists
 from tieaware.retrieval.blocks import Blocks, blocks_of
-from tieaware.retrieval.exact import nth_largest_of, scores_of_k
-from tieaware.retrieval.index import Index, Query
-from tieaware.retrieval.method import Method, WeightedQueries, one_by_one, posting_weights
-from tieaware.retrieval.postings import LONG, Postings
-from tieaware.retrieval.weighting import Weights
+from tieaware.retrieval.exact import scores_of_k
+from tieaware.retrieval.index import Index
+from tieaware.retrieval.method import (
+    Method,
+    Searcher,
+    WeightedQueries,
+    nth_largest_of,
+    posting_weights,
+    rounded_rank,
+)
+from tieaware.retrieval.postings import LONG, DocumentWeights, Postings
 from tieaware.runtime.progress import stage
 
 
@@ -27,7 +32,7 @@ class _Tier(NamedTuple):
     """The postings of a tier: those of term ``t`` are ``starts[t]`` to ``starts[t + 1]``."""
 
     starts: Offsets
-    weights: Weights
+    weights: DocumentWeights
     blocks: Blocks
 
 
@@ -84,11 +89,7 @@ class Tiers(Method):
             raise InputError("thresholds", "must not be given with quantiles: both define the tiers")
         one_of("by", self.by, ("weight", "tf"))
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Prepare the tiers, and return the search function."""
-        return one_by_one(self._searcher_of_chunks(index, k, whole_ties), index, self.weighting)
-
-    def _searcher_of_chunks(self, index: Index, k: int, whole_ties: bool) -> Callable[[WeightedQueries], FoundLists]:
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         postings, weights = index.postings, posting_weights(index, self.weighting)
 
         def prepare() -> list[_Tier]:
@@ -108,8 +109,7 @@ class Tiers(Method):
         name = ("tiers", self.weighting, self.thresholds, self.quantiles, self.by)
         upper_tiers = index.prepared(name, prepare)
         tiers = [*upper_tiers, _Tier(postings.starts, weights, blocks_of(index, self.weighting))]
-        # The rank is rounded up to a power of two, so that the index caches few such arrays.
-        rank = 1 << (k - 1).bit_length()
+        rank = rounded_rank(k)
         kth_largest = index.prepared(
             ("largest weights", *name, rank),
             lambda: [nth_largest_of(each.starts, each.weights, rank) for each in tiers],

@@ -21,8 +21,18 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from tieaware.checks.arguments import one_of, sequence, shown
 from tieaware.errors import InputError
-from tieaware.retrieval.collection_files import LONGEST, Format, Path, TextFile, format_of
-from tieaware.retrieval.collections import READERS, id_of, joined, json_objects, without_tags
+from tieaware.retrieval.collections import (
+    LONGEST,
+    READERS,
+    Format,
+    Path,
+    TextFile,
+    format_of,
+    id_of,
+    joined,
+    json_objects,
+    without_tags,
+)
 
 Part: TypeAlias = Literal["title", "description", "narrative"]
 PARTS: tuple[Part, ...] = get_args(Part)

@@ -6,19 +6,15 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tieaware.checks.arguments import number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.kernels import _query_terms, _slots
 from tieaware.retrieval.index import QueryTerms
-from tieaware.retrieval.postings import Numbers, Postings
-
-Weights: TypeAlias = NDArray[np.float32 | np.uint8 | np.uint16]
+from tieaware.retrieval.postings import DocumentWeights, Numbers, Postings
 
 _ONE = np.ones(1)
 # Term frequencies of which queries look up the factors in a table.
@@ -34,7 +30,7 @@ EXPECTED = (
 )
 
 
-class Weighting(ABC):
+class TermWeighting(ABC):
     """The base class of weightings.
 
     The score of a document is the sum, over the terms of the query, of the term's weight in the query times its weight
@@ -49,7 +45,7 @@ class Weighting(ABC):
     is_log_likelihood: bool = False
 
     @abstractmethod
-    def of_postings(self, postings: Postings) -> Weights:
+    def of_postings(self, postings: Postings) -> DocumentWeights:
         """Return the weight of every posting."""
 
     @abstractmethod
@@ -68,7 +64,7 @@ class Weighting(ABC):
         return None
 
 
-class TfIdf(Weighting):
+class TfIdf(TermWeighting):
     """Weightings in SMART notation, such as "lnc.ltc": three letters for documents, then three for queries.
 
     The letters mean term frequency, inverse document frequency and normalisation:
@@ -103,7 +99,7 @@ class TfIdf(Weighting):
         self.name: str = letters + (f":{','.join(given)}" if given else "")
         self._documents, self._queries = letters[:3], letters[4:]
 
-    def of_postings(self, postings: Postings) -> Weights:
+    def of_postings(self, postings: Postings) -> DocumentWeights:
         """Return tf times idf times the normalisation for every posting."""
         tf, idf, normalisation = tuple(self._documents)
         n = len(postings.lengths)
@@ -263,7 +259,7 @@ def _idf(letter: str, df: Integers, n: int) -> Values:
     return idf
 
 
-class _CountsOfQuery(Weighting):
+class _CountsOfQuery(TermWeighting):
     """The base class of weightings in which the weight of a term in a query is its frequency in the query."""
 
     def for_queries(self, postings: Postings) -> Callable[[QueryTerms], Values]:
@@ -289,14 +285,14 @@ class BM25(_CountsOfQuery):
         given = [f"{name}={value!r}" for name, value, default in parameters if value != default]
         self.name: str = "bm25" + (f":{','.join(given)}" if given else "")
 
-    def of_postings(self, postings: Postings) -> Weights:
+    def of_postings(self, postings: Postings) -> DocumentWeights:
         """Return the BM25 weight of every posting."""
         n, df = len(postings.lengths), postings.document_frequencies
         idf = _log1p((n - df + 0.5) / (df + 0.5))
         lengths = postings.lengths / max(postings.lengths.sum() / max(n, 1), 1e-300)
         tf = postings.frequencies.astype(np.float64)
         tf /= tf + (self.k1 * (1 - self.b + self.b * lengths))[postings.documents]
-        weights: Weights = (tf * np.repeat(idf, df)).astype(np.float32)
+        weights: DocumentWeights = (tf * np.repeat(idf, df)).astype(np.float32)
         return weights
 
 
@@ -320,7 +316,7 @@ class Dirichlet(_CountsOfQuery):
         self.mu: float = number("weighting: mu", mu, 1e-6, 1e12)
         self.name: str = "lm-dirichlet" + ("" if self.mu == 2000 else f":{self.mu!r}")
 
-    def of_postings(self, postings: Postings) -> Weights:
+    def of_postings(self, postings: Postings) -> DocumentWeights:
         """Return log(1 + tf / (mu P(t | C))) for every posting."""
         expected = np.repeat(self.mu * _shares_of_tokens(postings), postings.document_frequencies)
         return _log1p(postings.frequencies / expected).astype(np.float32)
@@ -343,7 +339,7 @@ class JelinekMercer(_CountsOfQuery):
         self.smoothing: float = number("weighting: lambda", smoothing, 1e-6, 1 - 1e-6)
         self.name: str = "lm-jm" + ("" if self.smoothing == 0.1 else f":{self.smoothing!r}")
 
-    def of_postings(self, postings: Postings) -> Weights:
+    def of_postings(self, postings: Postings) -> DocumentWeights:
         """Return log(1 + (1 - λ) tf / (λ length P(t | C))) for every posting."""
         shares = np.repeat(_shares_of_tokens(postings), postings.document_frequencies)
         ratios = postings.frequencies / np.maximum(postings.lengths, 1)[postings.documents] / shares
@@ -363,13 +359,13 @@ class InL2(_CountsOfQuery):
         self.c: float = number("weighting: c", c, 1e-6, 1e6)
         self.name: str = "inl2" + ("" if self.c == 1 else f":c={self.c!r}")
 
-    def of_postings(self, postings: Postings) -> Weights:
+    def of_postings(self, postings: Postings) -> DocumentWeights:
         """Return the InL2 weight of every posting."""
         n, df = len(postings.lengths), postings.document_frequencies
         mean = postings.lengths.sum() / max(n, 1)
         factors = _log2(1 + self.c * mean / np.maximum(postings.lengths, 1))
         tf = postings.frequencies * factors[postings.documents]
-        weights: Weights = (np.repeat(_log2((n + 1) / (df + 0.5)), df) * tf / (tf + 1)).astype(np.float32)
+        weights: DocumentWeights = (np.repeat(_log2((n + 1) / (df + 0.5)), df) * tf / (tf + 1)).astype(np.float32)
         return weights
 
 
@@ -389,12 +385,12 @@ class Impacts(_CountsOfQuery):
     then only its frequency in the query, so scores are integers.
     """
 
-    def __init__(self, bits: int, of: Weighting) -> None:
+    def __init__(self, bits: int, of: TermWeighting) -> None:
         self.bits = bits
         self.of = of
         self.name: str = f"impact:{bits}" + ("" if of.name == "bm25" else f":{of.name}")
 
-    def of_postings(self, postings: Postings) -> Weights:
+    def of_postings(self, postings: Postings) -> DocumentWeights:
         """Return the impact of every posting."""
         term_weights = np.repeat(self.of.of_terms(postings), postings.document_frequencies)
         weights = (self.of.of_postings(postings) * term_weights).astype(np.float32)
@@ -408,7 +404,7 @@ class Impacts(_CountsOfQuery):
 
 
 @lru_cache(maxsize=64)
-def weighting_of(name: str) -> Weighting:
+def weighting_of(name: str) -> TermWeighting:
     """Return the weighting with a name such as "lnc.ltc" (SMART notation), "bm25:k1=0.9", "lm-jm:0.1" or "impact:8".
 
     An unknown weighting, or a parameter out of its range, raises InputError.
@@ -429,7 +425,7 @@ def weighting_of(name: str) -> Weighting:
 
 # The weightings with parameters, and the names of their parameters, as in "bm25:k1=0.9,b=0.4". The name may be left out
 # if there is only one parameter.
-_FAMILIES: dict[str, tuple[Callable[..., Weighting], tuple[str, ...]]] = {
+_FAMILIES: dict[str, tuple[Callable[..., TermWeighting], tuple[str, ...]]] = {
     "bm25": (BM25, ("k1", "b")),
     "lm-dirichlet": (Dirichlet, ("mu",)),
     "lm-jm": (lambda **given: JelinekMercer(*given.values()), ("lambda",)),
@@ -447,7 +443,7 @@ def _parameters(text: str, names: tuple[str, ...]) -> dict[str, float] | None:
     return None
 
 
-def _impacts(bits: int, of: Weighting) -> Impacts:
+def _impacts(bits: int, of: TermWeighting) -> Impacts:
     if of.has_document_parts:
         problem = f"{of.name} has no impacts: a part of its scores belongs to documents, not to postings"
         raise InputError("weighting", problem)

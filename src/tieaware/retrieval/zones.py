@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -15,7 +15,7 @@ from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.retrieval.accumulators import Found, top
 from tieaware.retrieval.index import Index, Query, as_index
-from tieaware.retrieval.method import Method, document_numbers
+from tieaware.retrieval.method import Method, Searcher, WeightedQuery, document_numbers, one_by_one
 from tieaware.retrieval.postings import Numbers, Postings
 
 Match: TypeAlias = Literal["all", "any"]
@@ -64,8 +64,7 @@ class WeightedZones(Method):
             object.__setattr__(self, "weights", _checked_weights(self.weights))
         one_of("match", self.match, _MATCHES)
 
-    def searcher(self, index: Index, k: int, whole_ties: bool) -> Callable[[Query], Found]:
-        """Check that the index has the zones, and return the search function."""
+    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         zones = _zones_of(index)
         weights = dict.fromkeys(zones, 1 / len(zones)) if self.weights is None else dict(self.weights)
         for zone in weights:
@@ -73,7 +72,8 @@ class WeightedZones(Method):
                 raise InputError("weights", f"unknown zone {zone!r}; the zones of the index are {', '.join(zones)}")
         weighted_zones = [(zones[zone], weight) for zone, weight in weights.items() if weight > 0]
 
-        def find(query: Query) -> Found:
+        def find(weighted: WeightedQuery) -> Found:
+            query = weighted.query
             matching = [_matching(postings, query, self.match) for postings, _ in weighted_zones]
             summands = np.repeat([weight for _, weight in weighted_zones], [len(documents) for documents in matching])
             documents, places = np.unique(np.concatenate([np.empty(0, np.int32), *matching]), return_inverse=True)
@@ -81,7 +81,7 @@ class WeightedZones(Method):
             scores = np.bincount(places, summands).astype(np.float64)
             return top(documents, scores, n_postings, k, whole_ties=whole_ties)
 
-        return find
+        return one_by_one(find)
 
 
 def _checked_weights(weights: Any) -> tuple[tuple[str, float], ...]:
