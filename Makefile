@@ -164,14 +164,12 @@ test-wheel:
 	cp -R tests pyproject.toml build/wheel
 	cd build/wheel && PATH="$$PWD/venv/bin:$$PATH" && $(TESTS_OF_WHEELS)
 
-# The site, in site/. Its pages are staged in build/docs, because some lie in other folders. Warnings of the builder are
+# The site, in build/site. Its pages are staged in build/docs, because some lie in other folders. Warnings of the builder are
 # errors; check.py checks what the builder does not.
 docs: $(VENV)/installed-docs
-	$(BIN)/python -m docs.builder.stage build
+	$(BIN)/python -m website.stage build
 	cd build && $(abspath $(BIN))/zensical build --clean --strict
-	rm -rf site
-	mv build/site site
-	$(BIN)/python -m docs.builder.check site
+	$(BIN)/python -m website.check build/site
 
 # Record the newest versions that work together, including build requirements, from a separate environment. Use the
 # oldest supported Python, which the newest packages drop first.
@@ -191,7 +189,7 @@ constraints constraints-tools constraints-rag constraints-spark:
 	(echo '# Versions known to work together, for development alone. Made by: make $@'; cat build/constraints/frozen) > $@.txt
 
 clean:
-	rm -rf $(VENV) .venv-* build dist site .cache
+	rm -rf $(VENV) .venv-* build dist .cache
 
 %/bin/python:
 	$(PYTHON) -m venv $*

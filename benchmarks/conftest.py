@@ -18,7 +18,7 @@ _reasons = pytest.StashKey[dict[tuple[str, ...], str]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tieaware")
     group.addoption("--small", action="store_true", help="run tiny workloads without targets, to check that all run")
-    group.addoption("--record", action="store_true", help="write docs/performance.json and docs/performance.md")
+    group.addoption("--record", action="store_true", help="write benchmarks/records and docs/performance.md")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -111,8 +111,8 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
         if exitstatus:
             terminalreporter.write_line("Not recorded: a benchmark failed.")
             return
-        tables.save(ratios, surroundings, tables.DOCS)
-        terminalreporter.write_line(f"Recorded in {tables.DOCS / 'performance.json'} and performance.md.")
+        record = tables.save(ratios, surroundings, tables.RECORDS, tables.PAGE)
+        terminalreporter.write_line(f"Recorded in {record} and {tables.PAGE.name}.")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

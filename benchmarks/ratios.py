@@ -119,7 +119,7 @@ def environment() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """Name the processor and its vector instructions, which decide how fast NumPy sorts."""
+    """Name the processor, its family, and its vector instructions, which decide how fast NumPy sorts."""
     try:
         lines = dict(
             re.split(r"\s*:\s*", line, maxsplit=1)
@@ -130,4 +130,6 @@ def _processor() -> str:
         return platform.processor() or "unknown"
     flags = lines.get("flags", "").split()
     vectors = [name for flag, name in (("avx2", "AVX2"), ("avx512f", "AVX-512")) if flag in flags]
-    return ", ".join([lines.get("model name", platform.machine()), *vectors])
+    # AMD calls processors of different families by one name.
+    family = [f"family {lines['cpu family']}"] if lines.get("vendor_id") == "AuthenticAMD" else []
+    return ", ".join([lines.get("model name", platform.machine()), *family, *vectors])

@@ -18,7 +18,8 @@ import tieaware
 from benchmarks.peers import ARRAYS, DICTS, MEASURES, TAKE_ARRAYS, TAKE_DICTS, Collection, Tool
 from benchmarks.ratios import environment, seconds
 
-DOCS = Path(__file__).parent.parent / "docs"
+RECORDS = Path(__file__).parent / "records"
+FIGURE = Path(__file__).parent.parent / "website" / "figures" / "performance.svg"
 TOOLS = (ARRAYS, DICTS, *TAKE_DICTS, *TAKE_ARRAYS)
 LENGTHS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 RELEVANT = (1, 3, 10, 30, 100, 300, 900)
@@ -86,7 +87,7 @@ def time(tool: Tool, data: Collection, expected: Any, repeating: float) -> float
 
 
 def record(
-    folder: Path, lengths: Sequence[int] = LENGTHS, relevant: Sequence[int] = RELEVANT, n_docs: int = N_DOCS,
+    folder: Path = RECORDS, lengths: Sequence[int] = LENGTHS, relevant: Sequence[int] = RELEVANT, n_docs: int = N_DOCS,
     repeating: float = REPEATING,
 ) -> None:  # fmt: skip
     """Measure the points of both panels of the figure, and write them to scaling.json."""
@@ -99,8 +100,8 @@ def record(
     folder.joinpath("scaling.json").write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
 
 
-def draw(folder: Path) -> None:
-    """Write performance.png and performance.svg from scaling.json."""
+def draw(folder: Path = RECORDS, path: Path = FIGURE) -> None:
+    """Draw the figure from scaling.json."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -133,8 +134,7 @@ def draw(folder: Path) -> None:
     for panel, title in zip(axes, titles, strict=True):
         panel.set_title(title, loc="left", fontsize=10, fontweight="bold")
     figure.suptitle(description(measured), x=0.008, ha="left", fontsize=8.5)
-    figure.savefig(folder / "performance.png", dpi=150)
-    figure.savefig(folder / "performance.svg", metadata={"Date": None})
+    figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 
 
@@ -168,19 +168,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line: measure the points unless --draw is given, and draw the figure."""
     parser = argparse.ArgumentParser("python -m benchmarks.scaling", description=__doc__.splitlines()[0])
     parser.add_argument("--draw", action="store_true", help="draw the figure from scaling.json without measuring")
-    parser.add_argument(
-        "--small", action="store_true", help="measure tiny collections as a test, and keep no files"
-    )
-    parser.add_argument("--out", type=Path, default=DOCS, help="folder of the figure and of scaling.json")
+    parser.add_argument("--small", action="store_true", help="measure tiny collections as a test, and keep no files")
     options = parser.parse_args(arguments)
     if options.small:
         with tempfile.TemporaryDirectory() as folder:
             record(Path(folder), LENGTHS[:3], RELEVANT[:3], n_docs=1_000, repeating=0.0)
-            draw(Path(folder))
+            draw(Path(folder), Path(folder) / FIGURE.name)
         return
     if not options.draw:
-        record(options.out)
-    draw(options.out)
+        record()
+    draw()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Other tools order ties in the conformance set as the table of tieaware.experiments.ties_by_tool says.
 
-The functions that call the tools are those of docs/builder/wild_tools.py.
+The functions that call the tools are those of website/wild_tools.py.
 """
 
 import sys

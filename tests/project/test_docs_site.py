@@ -14,8 +14,8 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from docs.builder import check, draw, package_page, stage
 from support import docstrings
+from website import check, draw, package_page, stage
 
 import tieaware
 
@@ -66,7 +66,7 @@ def pages_of(nav):
 
 
 def test_every_page_is_in_the_navigation_once():
-    project = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((ROOT / "website" / "zensical.toml").read_text("utf-8"))["project"]
     pages = sorted(path for path in stage.places().values() if path.endswith(".md"))
     assert sorted(pages_of(project["nav"])) == pages
 
@@ -90,8 +90,8 @@ def test_formulas_are_written_so_that_they_are_typeset():
 
 @pytest.mark.parametrize("name", draw.FIGURES)
 def test_the_figures_are_those_that_the_script_draws(name):
-    """If this fails, run `python docs/builder/draw.py docs/figures`."""
-    assert (ROOT / "docs" / "figures" / f"{name}.svg").read_text("utf-8") == draw.FIGURES[name]()
+    """If this fails, run `python website/draw.py website/figures`."""
+    assert (ROOT / "website" / "figures" / f"{name}.svg").read_text("utf-8") == draw.FIGURES[name]()
 
 
 def test_links_lead_to_the_places_that_files_have_in_the_site(tmp_path):
@@ -147,7 +147,7 @@ def test_names_missing_from_the_api_are_found(tmp_path):
 
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-SITE = ROOT / "site"
+SITE = ROOT / "build" / "site"
 # A page that loads the pages of the site in frames of some width, one after the other. For each, it prints the width of
 # its content, how many formulas are not typeset, how many tables are cut, and how many examples copy a prompt.
 FRAMES = """<!DOCTYPE html><html><body><pre></pre><script>

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from docs.builder import package_page
+from website import package_page
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = package_page.repository()
@@ -46,7 +46,7 @@ def test_all_links_and_images_of_the_page_are_absolute(metadata):
     assert len(found) > 20
     # Headings link to themselves.
     assert [each for each in found if not each.startswith(("https://", "#user-content-"))] == []
-    assert f"{ADDRESS}/raw/{REF}/docs/precision.svg" in found
+    assert f"{ADDRESS}/raw/{REF}/website/figures/precision.svg" in found
 
 
 def test_links_into_the_repository_lead_to_existing_files(metadata):
@@ -57,9 +57,9 @@ def test_links_into_the_repository_lead_to_existing_files(metadata):
 
 
 def test_only_relative_links_outside_code_are_changed():
-    text = "[a](docs/index.md#x) ![b](docs/precision.svg) [c](examples) [d](https://x.org) [e](#f)\n```\nx[0](y)\n```\n"
+    text = "[a](docs/index.md#x) ![b](website/x.svg) [c](examples) [d](https://x.org) [e](#f)\n```\nx[0](y)\n```\n"
     assert package_page.absolute(text, "https://host/us", "main") == (
-        "[a](https://host/us/blob/main/docs/index.md#x) ![b](https://host/us/raw/main/docs/precision.svg) "
+        "[a](https://host/us/blob/main/docs/index.md#x) ![b](https://host/us/raw/main/website/x.svg) "
         "[c](https://host/us/tree/main/examples) [d](https://x.org) [e](#f)\n```\nx[0](y)\n```\n"
     )
 

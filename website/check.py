@@ -3,7 +3,7 @@
 Links into the repository must lead to files of the checkout. Other external links must have https and a host, but are
 not followed.
 
-    python -m docs.builder.check site
+    python -m website.check build/site
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from docs.builder import package_page
-from docs.builder.package_page import ROOT
+from website import package_page
+from website.package_page import ROOT
 
 from tieaware import integrations
 

@@ -1,6 +1,6 @@
 """Draw the figures of docs/precision.md that need a public collection: AP beside RR, on the first round of TREC-COVID.
 
-    python docs/builder/draw_precision.py ../shared/data/trec_covid_r1 docs
+    python website/draw_precision.py ../shared/data/trec_covid_r1 website/figures
 
 The first folder has qrels-rnd1.txt and the folder runs. matplotlib and SciPy are required.
 """

@@ -1,6 +1,6 @@
 """Draw the figures of the pages on ties and precision, with values computed by tieaware.
 
-    python docs/builder/draw.py docs/figures
+    python website/draw.py website/figures
 
 The figures are SVG files. They are 480 pixels wide, so that their text is readable on a phone, and have a second set of
 colours for dark pages.

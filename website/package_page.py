@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parent.parent
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 # A link or an image whose target is a path: neither an address nor an anchor of the same page.
 LINK = re.compile(r"(?P<image>!?)(?P<text>\[[^\[\]]*\])\((?P<path>(?![a-z]+:|#)[^()\s]+)\)")

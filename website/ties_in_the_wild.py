@@ -1,7 +1,7 @@
 """The table of docs/ties_in_the_wild.md: tied lists, evaluated by the tools that are installed.
 
-``python docs/builder/ties_in_the_wild.py`` evaluates the lists with every tool of `wild_tools` that can be imported,
-each in a process of its own, and keeps the results in docs/ties_in_the_wild.json. Results of tools that are not
+``python website/ties_in_the_wild.py`` evaluates the lists with every tool of `wild_tools` that can be imported,
+each in a process of its own, and keeps the results in website/ties_in_the_wild.json. Results of tools that are not
 installed are kept, so that tools which need different environments can be run one after another. It then writes the
 table into the page. ``--table`` only writes the table. Needs the tools, and no tieaware:
 
@@ -28,9 +28,9 @@ from typing import Any
 
 from wild_tools import MEASURES, TOOLS, Given, NotApplicable, Tool
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parent.parent
 SET = ROOT / "src" / "tieaware" / "data" / "conformance" / "rankings_with_ties.json"
-RESULTS = ROOT / "docs" / "ties_in_the_wild.json"
+RESULTS = ROOT / "website" / "ties_in_the_wild.json"
 PAGE = ROOT / "docs" / "ties_in_the_wild.md"
 BEGIN, END = "<!-- tables: begin -->\n", "<!-- tables: end -->\n"
 

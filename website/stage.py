@@ -4,7 +4,7 @@ The pages are those of ``docs``, and other files of the repository to which thes
 the security policy, the changelog. Links are rewritten for the new locations, so that the same Markdown works in the
 repository and on the site. KaTeX, which typesets formulas, is copied from the installed package djangocms-katex.
 
-    python -m docs.builder.stage build
+    python -m website.stage build
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import shutil
 from importlib import metadata
 from pathlib import Path
 
-from docs.builder import package_page
+from website import package_page
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parent.parent
 # Pages of the site that are outside docs in the repository.
 PAGES = {
     "CHANGELOG.md": "project/changelog.md",
@@ -27,7 +27,8 @@ PAGES = {
     "fuzz/README.md": "project/fuzzing.md",
     **{f"examples/{path.name}": f"examples/{path.stem}.md" for path in ROOT.glob("examples/*.py")},
 }
-ASSETS = {".svg", ".png", ".json", ".css", ".js"}
+# Files with the numbers of a page, to which it links.
+RECORDS = {"website/ties_in_the_wild.json": "ties_in_the_wild.json"}
 LINK = re.compile(r"(?<=\]\()(?P<path>[^)#\s:]+)(?=[)#])")
 # GitHub's safest notation of formulas, which Markdown cannot take for emphasis or for escapes.
 FORMULA = re.compile(r"\$`(?P<formula>[^`\n]+)`\$")
@@ -40,12 +41,15 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 def places() -> dict[str, str]:
     """Map the path of each page and asset in the repository to its path in the site."""
-    found = dict(PAGES)
-    for path in sorted((ROOT / "docs").rglob("*")):
-        inside = path.relative_to(ROOT / "docs")
-        if inside.parts[0] != "builder" and path.suffix in {".md", *ASSETS}:
-            found[f"docs/{inside}"] = str(inside)
-    return found
+    pages = {f"docs/{path}": str(path) for path in _files("docs", "*.md")}
+    assets = {f"website/assets/{path}": str(path) for path in _files("website/assets", "*")}
+    figures = {f"website/figures/{path}": f"figures/{path}" for path in _files("website/figures", "*")}
+    return {**PAGES, **pages, **assets, **figures, **RECORDS}
+
+
+def _files(folder: str, pattern: str) -> list[Path]:
+    """Return the files below a folder of the repository, relative to it."""
+    return sorted(path.relative_to(ROOT / folder) for path in (ROOT / folder).rglob(pattern))
 
 
 def linked(text: str, source: str, where: dict[str, str]) -> str:
@@ -110,7 +114,7 @@ def settings() -> str:
     """Return the settings of the builder: zensical.toml, with values for the names in braces."""
     version = package_page.version()
     ref = package_page.reference(package_page.settings(), version)
-    text = (ROOT / "zensical.toml").read_text(encoding="utf-8")
+    text = (ROOT / "website" / "zensical.toml").read_text(encoding="utf-8")
     values = {"address": package_page.repository(), "ref": ref, "version": version, "checkout": ROOT.as_posix()}
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", value)
