@@ -5,21 +5,20 @@ BIN := $(VENV)/bin
 # pip is among them because the pip of a new environment may be too old for dependency groups.
 BUILD_REQUIREMENTS := 'pip>=25.1' 'scikit-build-core>=1.1' 'cython>=3.3' 'cython-cmake>=0.3' 'numpy>=2.0' 'cmake>=3.25' 'ninja>=1.11'
 KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*.py ext/*/* src/tieaware/include/*)
-# Packages that the Spark tests need besides pyspark.
-BESIDE_SPARK := pytest hypothesis
-BESIDE_RAG := pytest hypothesis
+# Packages that the Spark tests need besides the extra. pyspark does not support pandas 3 yet.
+BESIDE_SPARK := pytest hypothesis 'pandas>=2.2,<3'
 # Packages of which only some files are needed, and none of their requirements: beir's evaluation without torch, and the
 # KaTeX that djangocms-katex carries without Django.
 BESIDE_TEST := beir
 BESIDE_DOCS := djangocms-katex
 # Versions known to work, for builds too. CONTRIBUTING.md explains how to take the newest instead.
-CONSTRAINTS ?= constraints.txt
+CONSTRAINTS ?= constraints/main.txt
 export PIP_CONSTRAINT = $(CONSTRAINTS)
 # For packages that come as source. pip refuses it together with --no-build-isolation.
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo docs test test-slow test-all test-tools test-rag test-spark checked fuzz fuzz-compiled browser faults concurrency mutations scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-rag constraints-spark clean
+.PHONY: demo docs test test-slow test-all test-tools test-spark checked fuzz fuzz-compiled browser faults concurrency mutations scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-spark clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
@@ -45,12 +44,6 @@ test-all: $(VENV)/installed-test
 # is skipped.
 test-tools: .venv-tools/installed
 	.venv-tools/bin/python -m pytest tests/tools tests/integrations tests/conformance/test_tools.py tests/measures/test_measures_of_other_tools.py tests/engine/test_device_counts.py
-
-# The integrations of ragas and deepeval, whose requirements conflict with those of the tools. The plugin that deepeval
-# adds to pytest is not loaded, and event loops that the two leave open are no errors.
-test-rag: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
-test-rag: .venv-rag/installed
-	.venv-rag/bin/python -m pytest -p _hypothesis_pytestplugin -p no:unraisableexception tests/tools/test_ragas.py tests/tools/test_deepeval.py
 
 # The Spark integration, in its own environment, because pyspark needs an older pandas. Needs Java 17 or later.
 # WHEEL=dist/*.whl installs a built wheel instead of building the kernels again.
@@ -129,7 +122,7 @@ bench-small: $(VENV)/installed-bench
 # Separate, because it takes three quarters of an hour. Its output is in docs/integrations/spark.md.
 bench-spark: SMALL :=
 bench-spark-small: SMALL := --small
-bench-spark bench-spark-small: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-spark.txt)
+bench-spark bench-spark-small: CONSTRAINTS := $(if $(CONSTRAINTS),constraints/spark.txt)
 bench-spark bench-spark-small: .venv-spark/installed
 	.venv-spark/bin/python -m pip install --quiet scikit-learn pytrec-eval-terrier
 	.venv-spark/bin/python -m benchmarks.spark $(SMALL)
@@ -173,20 +166,22 @@ docs: $(VENV)/installed-docs
 
 # Record the newest versions that work together, including build requirements, from a separate environment. Use the
 # oldest supported Python, which the newest packages drop first.
-constraints constraints-tools constraints-rag constraints-spark: CONSTRAINTS =
+constraints constraints-tools constraints-spark: CONSTRAINTS =
+constraints: INTO := main
+constraints-tools: INTO := tools
+constraints-spark: INTO := spark
 constraints: FROM := --group test --group bench --group docs --group lint --group release
 constraints: BESIDE := $(BESIDE_TEST) $(BESIDE_DOCS)
 constraints-tools: FROM := --group test --group tools
-constraints-rag: FROM := $(BESIDE_RAG) --group rag
 constraints-spark: FROM := 'tieaware[spark]' $(BESIDE_SPARK) scikit-learn pytrec-eval-terrier
-constraints constraints-tools constraints-rag constraints-spark:
+constraints constraints-tools constraints-spark:
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel $(BUILD_REQUIREMENTS)
 	build/constraints/bin/python -m pip install --quiet build . $(FROM)
 	$(if $(BESIDE),build/constraints/bin/python -m pip install --quiet --no-deps $(BESIDE))
 	build/constraints/bin/python -m pip freeze --all --exclude tieaware > build/constraints/frozen
-	(echo '# Versions known to work together, for development alone. Made by: make $@'; cat build/constraints/frozen) > $@.txt
+	(echo '# Versions known to work together, for development alone. Made by: make $@'; cat build/constraints/frozen) > constraints/$(INTO).txt
 
 clean:
 	rm -rf $(VENV) .venv-* build dist .cache
@@ -231,7 +226,7 @@ $(VENV)/installed-docs: $(VENV)/installed
 	.venv-fuzz/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	CC=$(CLANG) CFLAGS=-fsanitize=fuzzer-no-link PIP_BUILD_CONSTRAINT= .venv-fuzz/bin/python -m pip install --quiet --no-build-isolation --editable . \
 	  --config-settings=cmake.define.TIEAWARE_CHECKED=ON --config-settings=build-dir=build/fuzz/kernels
-	.venv-fuzz/bin/python -m pip install --quiet 'tieaware[arrow,fast,retrieval,analysis]' zstandard
+	.venv-fuzz/bin/python -m pip install --quiet 'tieaware[arrow,fast,retrieval,analysis]' --group frames zstandard
 	touch $@
 
 build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
@@ -247,23 +242,16 @@ build/fuzz/driver: fuzz/driver.c .venv-fuzz/installed
 
 # The tools need other versions of some packages, so they have their own constraints file, and their own build folder, so
 # that the two environments do not overwrite each other's kernels.
-.venv-tools/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-tools.txt)
-.venv-tools/installed: $(KERNELS) constraints-tools.txt | .venv-tools/bin/python
+.venv-tools/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints/tools.txt)
+.venv-tools/installed: $(KERNELS) constraints/tools.txt | .venv-tools/bin/python
 	.venv-tools/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
 	PIP_BUILD_CONSTRAINT= .venv-tools/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/tools
 	.venv-tools/bin/python -m pip install --quiet --group test --group tools
 	touch $@
 
-.venv-rag/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-rag.txt)
-.venv-rag/installed: $(KERNELS) constraints-rag.txt | .venv-rag/bin/python
-	.venv-rag/bin/python -m pip install --quiet $(BUILD_REQUIREMENTS)
-	PIP_BUILD_CONSTRAINT= .venv-rag/bin/python -m pip install --quiet --no-build-isolation --editable . --config-settings=build-dir=build/rag
-	.venv-rag/bin/python -m pip install --quiet $(BESIDE_RAG) --group rag
-	touch $@
-
-.venv-spark/pyspark .venv-spark/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints-spark.txt)
-.venv-spark/pyspark: constraints-spark.txt | .venv-spark/bin/python
-	.venv-spark/bin/python -m pip install --quiet pyspark pyarrow pandas $(BESIDE_SPARK)
+.venv-spark/pyspark .venv-spark/installed: CONSTRAINTS := $(if $(CONSTRAINTS),constraints/spark.txt)
+.venv-spark/pyspark: constraints/spark.txt | .venv-spark/bin/python
+	.venv-spark/bin/python -m pip install --quiet pyspark pyarrow $(BESIDE_SPARK)
 	touch $@
 
 .venv-spark/installed: $(KERNELS) .venv-spark/pyspark

@@ -216,7 +216,7 @@ def test_the_documentation_and_the_command_have_the_same_table():
 
 
 def test_the_versions_are_those_of_the_constraint_files():
-    text = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("constraints.txt", "constraints-tools.txt"))
+    text = "".join((ROOT / "constraints" / f"{name}.txt").read_text(encoding="utf-8") for name in ("main", "tools"))
     recorded = {}
     for name, version in re.findall(r"^([\w.-]+)==(\S+)$", text, re.MULTILINE):
         recorded.setdefault(re.sub("[-_.]+", "-", name).lower(), set()).add(version)

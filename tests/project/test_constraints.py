@@ -13,13 +13,11 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-LINES = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-# Tools that require torch, which are installed in a separate environment.
-TOOL_LINES = (ROOT / "constraints-tools.txt").read_text(encoding="utf-8").splitlines()
-# ragas and deepeval, which need older versions of what those tools require.
-RAG_LINES = (ROOT / "constraints-rag.txt").read_text(encoding="utf-8").splitlines()
-# Spark, which needs an older pandas and is therefore installed in a separate environment.
-SPARK_LINES = (ROOT / "constraints-spark.txt").read_text(encoding="utf-8").splitlines()
+# What is recorded for the suite, for the tools that require torch, and for Spark: three environments.
+MAIN, TOOLS, SPARK = (
+    (ROOT / "constraints" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    for name in ("main", "tools", "spark")
+)
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 EXTRAS = PROJECT["project"]["optional-dependencies"]
@@ -35,16 +33,13 @@ REQUIREMENTS = {
     *PROJECT["build-system"]["requires"],
     *PROJECT["project"]["dependencies"],
     *(requirement for name, extra in EXTRAS.items() if name != "spark" for requirement in extra),
-    *(requirement for name, group in GROUPS.items() if name not in ("tools", "rag") for requirement in group),
+    *(requirement for name, group in GROUPS.items() if name != "tools" for requirement in group),
     *re.findall("'(.*?)'", re.search("^BUILD_REQUIREMENTS := (.*)$", MAKEFILE, re.MULTILINE)[1]),
     *ALONE, "build", "setuptools", "wheel",
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "lines", [LINES, TOOL_LINES, RAG_LINES, SPARK_LINES],
-    ids=["constraints.txt", "constraints-tools.txt", "constraints-rag.txt", "constraints-spark.txt"],
-)  # fmt: skip
+@pytest.mark.parametrize("lines", [MAIN, TOOLS, SPARK], ids=["main", "tools", "spark"])
 def test_every_line_is_a_package_and_its_version(lines):
     """No line may be a local file, a URL or tieaware itself."""
     assert lines[0].startswith("#")
@@ -54,10 +49,9 @@ def test_every_line_is_a_package_and_its_version(lines):
 
 @pytest.mark.parametrize(
     ("lines", "requirement"),
-    [(LINES, each) for each in sorted(REQUIREMENTS)]
-    + [(TOOL_LINES, each) for each in GROUPS["tools"]]
-    + [(RAG_LINES, each) for each in GROUPS["rag"]]
-    + [(SPARK_LINES, each) for each in EXTRAS["spark"]],
+    [(MAIN, each) for each in sorted(REQUIREMENTS)]
+    + [(TOOLS, each) for each in GROUPS["tools"]]
+    + [(SPARK, each) for each in EXTRAS["spark"]],
 )
 def test_every_requirement_has_a_version_that_it_allows(lines, requirement):
     """After a change of pyproject.toml, run `make constraints`, or the targets for the tools and for Spark."""
@@ -75,7 +69,7 @@ def included(name):
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_every_group_and_every_extra_is_recorded():
-    """`make constraints` installs all groups but tools and rag; the groups install all extras but those of two tools.
+    """`make constraints` installs all groups but the tools; the groups install all extras but those of two tools.
 
     It adds beir without its requirements. `make constraints-spark` installs Spark.
     """
@@ -83,7 +77,7 @@ def test_every_group_and_every_extra_is_recorded():
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     named = re.findall(r"--group (\w+)", done.stdout)
     groups = set().union(*map(included, named))
-    assert groups == set(PROJECT["dependency-groups"]) - {"tools", "rag"}
+    assert groups == set(PROJECT["dependency-groups"]) - {"tools"}
     of_groups = {each for name in groups for each in PROJECT["dependency-groups"][name] if isinstance(each, str)}
     extras = {extra for each in of_groups for extra in Requirement(each).extras if each.startswith("tieaware[")}
     assert extras | {"beir", "spark"} == set(EXTRAS)
@@ -93,4 +87,5 @@ def test_every_group_and_every_extra_is_recorded():
 def test_extras_are_for_users():
     """What only development needs is a dependency group, which the package does not publish."""
     assert set(EXTRAS).isdisjoint(PROJECT["dependency-groups"])
-    assert {"test", "lint", "docs", "bench", "release", "tools", "rag", "examples"} <= set(PROJECT["dependency-groups"])
+    names = {"test", "lint", "docs", "bench", "release", "tools", "frames", "examples"}
+    assert names <= set(PROJECT["dependency-groups"])

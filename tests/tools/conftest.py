@@ -1,6 +1,6 @@
 """Settings for tests of tools that `make test-tools` installs, most of which require torch, and of ragas and deepeval.
 
-Without torch they are skipped, but for ragas and deepeval, which `make test-rag` installs without torch.
+Without torch they are skipped, but for ragas and deepeval, which run in any environment that has them.
 """
 
 from importlib.util import find_spec

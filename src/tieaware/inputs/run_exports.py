@@ -103,7 +103,7 @@ class RunExports(HintedColumns):
         return by_query(self.queries, self.offsets, self.documents, self.scores)
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return the rows as a pyarrow.Table with the columns query, doc and score. Data frames need `tieaware[arrow]`.
+        """Return the rows as a pyarrow.Table with the columns query, doc and score. Needs `tieaware[arrow]`.
 
         Returns
         -------

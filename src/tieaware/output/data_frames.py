@@ -40,14 +40,14 @@ def as_arrow(columns: Mapping[str, Any]) -> pyarrow.Table:
 def as_pandas(columns: Mapping[str, Any]) -> pandas.DataFrame:
     """Convert named columns to a pandas.DataFrame."""
     with _in_utf8():
-        frame: pandas.DataFrame = load("pandas", "arrow").DataFrame(dict(columns))
+        frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(dict(columns))
     return frame
 
 
 def as_polars(columns: Mapping[str, Any]) -> polars.DataFrame:
     """Convert named columns to a polars.DataFrame."""
     with _in_utf8():
-        frame: polars.DataFrame = load("polars", "arrow").DataFrame(dict(columns))
+        frame: polars.DataFrame = load("polars", "polars").DataFrame(dict(columns))
     return frame
 
 

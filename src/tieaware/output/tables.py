@@ -319,7 +319,7 @@ class Table(Hinted):
         return dict(zip(self.columns, map(list, values), strict=True))
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return a pyarrow.Table; its columns are as for `to_dict`. All data frames need `tieaware[arrow]`."""
+        """Return a pyarrow.Table; its columns are as for `to_dict`. Needs `tieaware[arrow]`."""
         return data_frames.as_arrow(self.to_dict())
 
     def to_pandas(self) -> pandas.DataFrame:

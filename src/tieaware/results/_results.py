@@ -370,7 +370,7 @@ class Results(Certainty):
     def to_arrow(self) -> pyarrow.Table:
         """Return a pyarrow.Table with a row for each run and each query that the run answers.
 
-        The columns are "run", "query", and those that `columns` returns. All data frames need `tieaware[arrow]`.
+        The columns are "run", "query", and those that `columns` returns. Needs `tieaware[arrow]`.
 
         Returns
         -------
