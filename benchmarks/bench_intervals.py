@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tieaware.statistics import mean_interval
-from tieaware.statistics.bootstrap import draws
+from tieaware.statistics.intervals import draws
 
 SECTION = "Bootstrap intervals of means, 10,000 resamples, one thread"
 

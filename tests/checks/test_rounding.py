@@ -30,7 +30,7 @@ from tieaware.statistics import (
 )  # fmt: skip
 from tieaware.statistics.letter_display import groups
 from tieaware.statistics.procedures import TESTS, checked
-from tieaware.statistics.tie_resolutions import resolve
+from tieaware.statistics.verdicts import resolve
 
 pytest.importorskip("scipy.stats")
 

@@ -12,7 +12,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import curves
-from tieaware.experiments._curve_figures import interpolated
+from tieaware.experiments._curves import interpolated
 from tieaware.output.tables import significant
 
 pytest.importorskip("matplotlib")

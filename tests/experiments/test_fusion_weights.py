@@ -9,7 +9,7 @@ import pytest
 import tieaware
 from tieaware import InputError, evaluate, fuse, samples
 from tieaware.experiments import fusion
-from tieaware.experiments._fusion_figures import Curve, thinned
+from tieaware.experiments._fusion import Curve, thinned
 
 pytest.importorskip("scipy")
 

@@ -24,7 +24,7 @@ from tieaware._evaluate import evaluate_views
 from tieaware.engine.views import View
 from tieaware.experiments.evaluating import evaluate_with_progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.page import Report, page
+from tieaware.experiments.report import Report, page
 from tieaware.measures import parse_measure
 from tieaware.output.plots import Drawing, display_name
 from tieaware.output.tables import Table, counted, percent, significant

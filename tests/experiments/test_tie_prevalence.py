@@ -16,7 +16,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import tie_prevalence
-from tieaware.experiments._cut_lists import warn_of_cuts
+from tieaware.experiments._observed_lists import warn_of_cuts
 from tieaware.inputs.ranks import read_ranks
 from tieaware.statistics import count_ties
 

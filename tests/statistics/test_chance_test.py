@@ -13,9 +13,7 @@ from tieaware import InputError, reference, statistics
 from tieaware.lists.grades import Grades
 from tieaware.lists.judgments import Judgments
 from tieaware.measures import parse_measure
-from tieaware.statistics import placements
-from tieaware.statistics.distributions import Distribution, sum_of
-from tieaware.statistics.random_orders import LabelledList
+from tieaware.statistics.random_orders import Distribution, LabelledList, placements, sum_of
 
 MEASURES = [each for each in ALL_MEASURES if "GMAP" not in each] + ["infAP"]
 
@@ -114,7 +112,7 @@ def test_simulated_p_values_agree_with_exact_ones(monkeypatch):
     measures = ["AP", "nDCG", "RR", "P@3", "ESL", "Bpref", "AP(judged_only=True)"]
     exact = statistics.better_than_chance(qrels, run, measures)
     assert exact.exact.all()
-    monkeypatch.setattr("tieaware.statistics.placements.MOST_PLACEMENTS", 0)
+    monkeypatch.setattr("tieaware.statistics.random_orders.MOST_PLACEMENTS", 0)
     drawn = statistics.better_than_chance(qrels, run, measures, samples=40_000)
     assert not drawn.exact.any()
     assert (np.abs(drawn.p - exact.p) < 4.5 * drawn.error + 1e-4).all()
@@ -195,7 +193,7 @@ def test_bad_input_is_refused(change, message):
 def test_placements_are_all_assignments():
     """The shares of the placements add up to 1, and there is one for each way of filling the classes."""
     for sizes, counts in (((2, 3, 1), (2,)), ((1, 1, 4), (3, 1)), ((5,), (2, 2)), ((2, 2), ()), ((1,) * 6, (1, 1, 2))):
-        found, shares = placements.placements(sizes, counts, tieaware.AP)
+        found, shares = placements(sizes, counts, tieaware.AP)
         assert shares.sum() == pytest.approx(1.0, rel=1e-12)
         distinct = {tuple(sorted(placement)) for placement in map(tuple, found)}
         assert len(distinct) == len(found)

@@ -6,8 +6,7 @@ import scipy.stats
 
 from tieaware import InputError
 from tieaware.statistics import mean_interval, ratio_interval
-from tieaware.statistics.bootstrap import draws, resampled_sums, whole_numbers
-from tieaware.statistics.intervals import IntervalMethod
+from tieaware.statistics.intervals import IntervalMethod, draws, resampled_sums, whole_numbers
 
 METHODS: tuple[IntervalMethod, ...] = ("t", "percentile", "bca", "bootstrap-t")
 

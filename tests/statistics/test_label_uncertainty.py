@@ -12,8 +12,8 @@ from support.queries import MEASURES as ALL_MEASURES
 import tieaware
 from tieaware import InputError, statistics
 from tieaware.measures import parse_measure
-from tieaware.statistics.uncertain_labels import uncertain_samples
-from tieaware.statistics.uncertain_labels.uncertain_formulas import by_formula
+from tieaware.statistics.uncertain_labels import label_uncertainty
+from tieaware.statistics.uncertain_labels.label_uncertainty import by_formula
 from tieaware.statistics.uncertain_labels.uncertain_lists import UncertainList, count_distribution
 
 MEASURES = [each for each in ALL_MEASURES if "GMAP" not in each and "max_rel=7" not in each]
@@ -125,7 +125,7 @@ def test_formulas_agree_with_simulated_labels(levels):
     measures = tuple(parse_measure(name) for name in LARGE)
     samples = 1500
     for measure, simulated in zip(
-        measures, uncertain_samples.sampled(listed, measures, samples, [levels]), strict=True
+        measures, label_uncertainty.sampled(listed, measures, samples, [levels]), strict=True
     ):
         exact = by_formula(listed, measure)
         assert exact.mean == pytest.approx(simulated.mean, abs=5 * simulated.error + 1e-12), measure

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tieaware import InputError
-from tieaware.statistics import paired_test, randomised_tukey, randomised_tukey_hsd, tukey_hsd
+from tieaware.statistics import paired_test, randomised_tukey_hsd, tukey, tukey_hsd
 
 stats = pytest.importorskip("scipy.stats")
 
@@ -58,7 +58,7 @@ def test_the_published_figures_of_elinor(a, b, theirs):
     p = randomised_tukey_hsd(SAKAI, repeats=50_000).p[a, b]
     tolerance = 4.0 * np.sqrt(theirs * (1.0 - theirs) * (1 / 10_000 + 1 / 50_000))
     difference = abs(SAKAI[a].mean() - SAKAI[b].mean())
-    ranges = randomised_tukey.permuted_ranges(SAKAI, 50_000, 0)
+    ranges = tukey.permuted_ranges(SAKAI, 50_000, 0)
     equal = (np.abs(ranges - difference) < 1e-9).mean()
     assert p - equal - tolerance <= theirs <= p + tolerance
     generator, columns = np.random.default_rng(1), np.zeros((50_000, 3))
@@ -112,7 +112,7 @@ def test_matrices_are_symmetric_and_signed():
 def test_chunks_and_constant_topics_do_not_matter(monkeypatch):
     expected = randomised_tukey_hsd(SAKAI, repeats=500, seed=4)
     with_constant = np.column_stack([SAKAI, np.full((3, 5), 0.7)])
-    monkeypatch.setattr(randomised_tukey, "_CHUNK", 21)
+    monkeypatch.setattr(tukey, "_CHUNK", 21)
     np.testing.assert_array_equal(randomised_tukey_hsd(SAKAI, repeats=500, seed=4).p, expected.p)
     np.testing.assert_array_equal(randomised_tukey_hsd(with_constant, repeats=500, seed=4).p, expected.p)
     assert (randomised_tukey_hsd(SAKAI, repeats=500, seed=5).p != expected.p).any()
@@ -121,13 +121,13 @@ def test_chunks_and_constant_topics_do_not_matter(monkeypatch):
 @pytest.mark.parametrize("chunk", [2**22, 200])
 def test_changed_values_are_tested_with_the_same_permutations(chunk, monkeypatch):
     """Many changed copies at once have the p values of each copy alone; one topic is constant but for the changes."""
-    monkeypatch.setattr(randomised_tukey, "_CHANGES", chunk)
+    monkeypatch.setattr(tukey, "_CHANGES", chunk)
     rng = np.random.default_rng(11)
     values = rng.integers(0, 9, (5, 7)) / 8 + np.arange(5)[:, None] / 8
     values[:, 3] = 0.5
     ends = np.stack([values - rng.integers(0, 3, (5, 7)) / 16, values + rng.integers(0, 3, (5, 7)) / 16])
     pairs, kinds = np.array([[0, 1, 2, 2], [3, 4, 4, 0]]), np.array([[0, 1, 1, 0], [1, 0, 1, 1]])
-    found = randomised_tukey.p_of_changes(values, ends, pairs, kinds, repeats=300, seed=2)
+    found = tukey.p_of_changes(values, ends, pairs, kinds, repeats=300, seed=2)
     for p, (a, b), (x, y) in zip(found, pairs.T, kinds.T, strict=True):
         changed = values.copy()
         changed[a], changed[b] = ends[x, a], ends[y, b]
@@ -137,7 +137,7 @@ def test_changed_values_are_tested_with_the_same_permutations(chunk, monkeypatch
 
 def test_the_bits_are_fixed():
     """These ranges are those of the first machine that computed them."""
-    ranges = randomised_tukey.permuted_ranges(SAKAI, 3, 0)
+    ranges = tukey.permuted_ranges(SAKAI, 3, 0)
     assert [each.hex() for each in ranges] == ["0x1.47ae147ae1477p-5", "0x1.0a3d70a3d70a3p-4", "0x1.851eb851eb850p-4"]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tieaware import InputError
 from tieaware.statistics import rank_intervals
-from tieaware.statistics.bootstrap import draws
+from tieaware.statistics.intervals import draws
 
 
 def test_clear_differences_give_single_ranks():

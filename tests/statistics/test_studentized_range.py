@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tieaware.statistics.studentized_range import critical_value, survival
+from tieaware.statistics.tukey import critical_value, survival
 
 stats = pytest.importorskip("scipy.stats")
 

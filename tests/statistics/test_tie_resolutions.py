@@ -7,7 +7,7 @@ import pytest
 
 from tieaware.statistics.multiple_comparisons import adjusted
 from tieaware.statistics.procedures import TESTS, Procedure
-from tieaware.statistics.tie_resolutions import resolve
+from tieaware.statistics.verdicts import resolve
 
 pytest.importorskip("scipy.stats")
 ALPHA = 0.3

@@ -318,7 +318,7 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
     with stage("tables"):
         tables, drawings = experiment.tables(), experiment.drawings()
     if arguments.folder is not None:
-        from tieaware.experiments.page import on_page
+        from tieaware.experiments.report import on_page
 
         with stage("writing the report"):
             experiment.write(arguments.folder, shlex.join(["tieaware", *sys.argv[1:]]))

@@ -14,7 +14,7 @@ from tieaware.experiments._fusion import fusion
 from tieaware.experiments._inexact import inexact
 from tieaware.experiments._overhead import overhead
 from tieaware.experiments._pooling import pooling
-from tieaware.experiments._score_precision import banding, precision
+from tieaware.experiments._precision import banding, precision
 from tieaware.experiments._smoothing import smoothing
 from tieaware.experiments._tie_prevalence import tie_prevalence
 

@@ -14,19 +14,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number
+from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import merged
 from tieaware.defaults import COMPARISON_MEASURES
 from tieaware.engine.misplaced_arguments import check_judgments
 from tieaware.engine.views import View
 from tieaware.errors import InputError
-from tieaware.experiments._comparison_bounds import check_bounds
-from tieaware.experiments._comparison_figures import TestedPairs, differences, square
-from tieaware.experiments._comparison_tables import runs_and_baseline, runs_and_wins, tested_pairs, verdict_counts
-from tieaware.experiments._comparison_verdict import verdict
-from tieaware.experiments._cut_lists import CutLists, ListEnds, reaches_cut, warn_of_cuts
-from tieaware.experiments._identical_runs import Fingerprints, between_identical
+from tieaware.experiments._observed_lists import (
+    CutLists,
+    Fingerprints,
+    ListEnds,
+    between_identical,
+    reaches_cut,
+    warn_of_cuts,
+)
+from tieaware.experiments._pair_figures import differences, square
+from tieaware.experiments._tested_pairs import (
+    TestedPairs,
+    runs_and_baseline,
+    runs_and_wins,
+    tested_pairs,
+    verdict,
+    verdict_counts,
+)
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike, Run
@@ -40,7 +51,31 @@ from tieaware.statistics import PairedTest, Resolutions
 from tieaware.statistics.intervals import mean_interval
 from tieaware.statistics.multiple_comparisons import Correction, adjusted
 from tieaware.statistics.procedures import CORRECTIONS, TESTS, PairTest, Procedure, checked, pairs_of
-from tieaware.statistics.tie_resolutions import resolve
+from tieaware.statistics.verdicts import resolve
+
+
+def check_bounds(least: Any, greatest: Any, shape: tuple[int, ...]) -> None:
+    """Raise InputError unless both bounds are arrays of numbers in the shape of the values.
+
+    If measures were passed instead, the message says where they belong.
+    """
+    names = [*_measures(least), *_measures(greatest)]
+    if names:
+        raise InputError("compare", f"takes no measures: the results have them; evaluate with {names}")
+    for name, bound, other in (("least", least, "greatest"), ("greatest", greatest, "least")):
+        if bound is None:
+            raise InputError(name, f"{other} is given without {name}; pass both or neither")
+        is_array = isinstance(bound, np.ndarray) and bound.dtype.kind in "iuf"
+        if not is_array or bound.shape != shape:
+            found = f"an array of shape {bound.shape}" if is_array else shown(bound)
+            raise unexpected(name, f"an array of shape {shape}, as the values of the results", found)
+
+
+def _measures(bound: Any) -> list[str]:
+    """Return the names of measures that were passed as a bound; none if it is anything else."""
+    each = bound if isinstance(bound, list | tuple) else [bound]
+    return [str(one) for one in each] if all(isinstance(one, str | Measure) for one in each) else []
+
 
 # If there are at most _FEW pairs, their table is printed by default.
 _FEW = 12

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,21 +15,97 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import merged
 from tieaware.engine.views import View
 from tieaware.errors import InputError
-from tieaware.experiments._curve_figures import Interpolation, TracedRun
-from tieaware.experiments._curve_points import NamedPoints, named_points
-from tieaware.experiments._roc import Counts, average_of, from_corner_to_corner, roc_areas, roc_points
+from tieaware.experiments._points_and_areas import (
+    Counts,
+    NamedPoints,
+    average_of,
+    from_corner_to_corner,
+    named_points,
+    roc_areas,
+    roc_points,
+)
 from tieaware.experiments.evaluating import evaluate_with_progress, repeatable_runs
 from tieaware.experiments.experiment import Experiment
+from tieaware.experiments.label_placement import label_points
 from tieaware.inputs import QrelsLike
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure
 from tieaware.measures.definitions import AUC, IPrec, NumRel, NumRelRet, NumRet, P, R
-from tieaware.output.plots import COLOURS, Drawing, display_name, file_name, legend_above, style
+from tieaware.output.plots import COLOURS, DASHES, Drawing, display_name, file_name, legend_above, style
 from tieaware.output.tables import Cell, Table, counted, percent, significant
 from tieaware.ties import TieRuleName
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# The distance between points of a curve that labels avoid.
+_STEP = 0.02
+
+
+class TracedRun(NamedTuple):
+    """The average precision–recall curve of a run, and its named points."""
+
+    name: str
+    recall: Values
+    precision: Values
+    named: NamedPoints
+
+
+@dataclass(frozen=True)
+class Interpolation:
+    """Draw the raw and the interpolated curve of each run, its break-even point and its greatest F1."""
+
+    runs: Sequence[TracedRun]
+
+    def __call__(self, ax: Axes) -> None:
+        ax.plot([0.0, 1.0], [0.0, 1.0], color="#666666", linestyle=":", linewidth=1.0, label="precision = recall")
+        names, points, obstacles = [], [], []
+        for i, run in enumerate(self.runs):
+            raw, wide = (run.recall, run.precision), interpolated(run.recall, run.precision)
+            ax.plot(*raw, color=COLOURS[i], linestyle=DASHES[i], linewidth=1.3, label=f"{display_name(run.name)}, raw")
+            ax.plot(*wide, color=COLOURS[i], linewidth=5.0, alpha=0.3, solid_capstyle="butt", zorder=1.9)
+            marks = {
+                f"break-even {significant(run.named.break_even)}": ("o", (run.named.break_even,) * 2),
+                f"F1 {significant(run.named.f1)}": ("D", (run.named.recall, run.named.precision)),
+            }
+            for shown, (marker, point) in marks.items():
+                ax.plot(*point, marker, color=COLOURS[i], markeredgecolor="#ffffff", markersize=7.0, zorder=3.5)
+                names.append(shown)
+                points.append(point)
+            obstacles += [point for curve in (raw, wide) for point in _along(*curve)]
+        ax.plot([], [], color="#888888", linewidth=5.0, alpha=0.5, label="interpolated")
+        ax.set(xlabel="recall", ylabel="precision", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+        legend_above(ax)
+        label_points(ax, names, points, [(x, y, y) for x, y in (*points, *obstacles)])
+
+
+def _along(x: Values, y: Values) -> list[tuple[float, float]]:
+    """Return points along a curve, close enough together that no label fits between them."""
+    length = np.append(0.0, np.cumsum(np.hypot(np.diff(x), np.diff(y))))
+    at = np.arange(0.0, length[-1], _STEP)
+    return list(zip(np.interp(at, length, x).tolist(), np.interp(at, length, y).tolist(), strict=True))
+
+
+def interpolated(recall: Values, precision: Values) -> tuple[Values, Values]:
+    """Return the interpolated curve: at each recall, the greatest precision of a raw curve from there on.
+
+    The raw curve is straight between its points, so the interpolated one follows it wherever it falls below all that
+    came before it, and is horizontal elsewhere.
+    """
+    # The greatest precision from each point on.
+    greatest = np.maximum.accumulate(precision[::-1])[::-1]
+    x, y = [float(recall[0])], [float(greatest[0])]
+    for i in range(len(recall) - 1):
+        end = float(greatest[i + 1])
+        if precision[i] > end:
+            # The raw curve falls to this value before its next point, or at this point.
+            share = (precision[i] - end) / (precision[i] - precision[i + 1])
+            x.append(float(recall[i] + share * (recall[i + 1] - recall[i])))
+            y.append(end)
+        x.append(float(recall[i + 1]))
+        y.append(end)
+    return np.array(x), np.array(y)
+
 
 # If there are more runs than this, only some of their curves are in colour, and the others are grey.
 _COLOURED = 7

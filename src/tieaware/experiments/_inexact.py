@@ -18,7 +18,7 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import merged, rounding_of
 from tieaware.defaults import INEXACT_MEASURES
 from tieaware.errors import InputError
-from tieaware.experiments._inexact_figures import Agreement, CostAxis, Frontier
+from tieaware.experiments._cost_figures import Agreement, CostAxis, Frontier
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike, as_qrels

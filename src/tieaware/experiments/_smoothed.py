@@ -13,9 +13,8 @@ from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Values
 from tieaware.checks.rounding import merged
 from tieaware.errors import InputError
-from tieaware.experiments._topic_values import mean_of_known, place_of, systems_by_topics
 from tieaware.experiments.experiment import Experiment
-from tieaware.measures import Measure
+from tieaware.measures import Measure, parse_measure
 from tieaware.output.plots import Drawing, display_name, style
 from tieaware.output.tables import Cell, Table, counted, significant
 from tieaware.results import Results
@@ -24,6 +23,41 @@ from tieaware.statistics.values import finite
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def systems_by_topics(values: Results | npt.ArrayLike, measure: str | Measure | None) -> Values:
+    """Return the values of systems on topics; raise InputError if they are not finite or not two-dimensional."""
+    if isinstance(values, Results):
+        values = values.values[:, :, place_of(values, measure)]
+    elif measure is not None:
+        raise InputError("measure", f"must not be given with an array, found {shown(measure)}")
+    array = finite(values, "values")
+    if array.ndim != 2:
+        raise unexpected("values", "two dimensions, systems × topics", f"{array.ndim}")
+    return array
+
+
+def place_of(results: Results, measure: str | Measure | None) -> int:
+    """Return the position of a measure among those of the results; without a measure, there must be only one."""
+    known = ", ".join(map(str, results.measures))
+    if measure is None:
+        if len(results.measures) != 1:
+            raise InputError("values", f"the results have several measures ({known}): choose one with `measure`")
+        return 0
+    wanted = parse_measure(measure)
+    if wanted not in results.measures:
+        raise unexpected("measure", f"one of the results' measures, {known}", f"{wanted}")
+    return results.measures.index(wanted)
+
+
+def mean_of_known(values: Values) -> Values:
+    """Return the mean over the last axis without NaN. If all values are NaN, it is 0.5, the middle of their range."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=-1)
+    total = values.sum(axis=-1, where=known)
+    means: Values = np.divide(total, count, out=np.full(total.shape, 0.5), where=count > 0)
+    return means
+
 
 KINDS = ("raw", "standardized")
 # The most systems whose names the figure and the verdict show.

@@ -22,8 +22,7 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import merged
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS
 from tieaware.errors import InputError
-from tieaware.experiments._smoothed import KINDS, Smoothed, smoothed
-from tieaware.experiments._topic_values import mean_of_known, systems_by_topics
+from tieaware.experiments._smoothed import KINDS, Smoothed, mean_of_known, smoothed, systems_by_topics
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure

@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tieaware.errors import InputError, printable
-from tieaware.experiments.page import Report
-from tieaware.experiments.report import write
+from tieaware.experiments.report import Report, write
 from tieaware.measures import Measure, parse_measure
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Table, counted

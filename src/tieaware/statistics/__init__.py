@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from tieaware.checks.attributes import hinted_module
 from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
-from tieaware.statistics.bayesian import BayesianComparison, bayesian_comparison
 from tieaware.statistics.chance_test import ChanceTest, better_than_chance
 from tieaware.statistics.intervals import Interval, mean_interval, ratio_interval
 from tieaware.statistics.letter_display import groups, letters
 from tieaware.statistics.multiple_comparisons import benjamini_hochberg, bonferroni, holm
-from tieaware.statistics.paired_tests import PairedTest, paired_test
+from tieaware.statistics.paired_tests import BayesianComparison, PairedTest, bayesian_comparison, paired_test
 from tieaware.statistics.planning import (
     TopicVariance,
     detectable_difference,
@@ -22,7 +21,6 @@ from tieaware.statistics.planning import (
     topic_variance,
     topics_needed,
 )
-from tieaware.statistics.randomised_tukey import randomised_tukey_hsd
 from tieaware.statistics.rank_changes import RankChange, p_mrr
 from tieaware.statistics.rank_correlation import (
     OverlapBounds,
@@ -40,7 +38,7 @@ from tieaware.statistics.run_overlap import RunOverlap, rbo_by_query
 from tieaware.statistics.scores import smooth, standardize
 from tieaware.statistics.tie_counts import Ties, count_ties
 from tieaware.statistics.topic_samples import Decisions, decisions_by_topics
-from tieaware.statistics.tukey import tukey_hsd
+from tieaware.statistics.tukey import randomised_tukey_hsd, tukey_hsd
 from tieaware.statistics.uncertain_labels.label_uncertainty import UncertainValues, with_uncertain_labels
 from tieaware.statistics.variance_analysis import Anova, Effect, anova
 from tieaware.statistics.verdicts import PairTests, Resolutions, all_pairs, resolve_ties, shares_of_changes

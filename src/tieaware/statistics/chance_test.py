@@ -18,8 +18,7 @@ from tieaware.inputs import Qrels, QrelsLike, RunLike, RunSource, as_qrels, as_s
 from tieaware.lists.judgments import POOLED
 from tieaware.measures import Measure, named_measures
 from tieaware.output.tables import Table, counted, significant
-from tieaware.statistics.distributions import Distribution, sum_of
-from tieaware.statistics.random_orders import LabelledList
+from tieaware.statistics.random_orders import Distribution, LabelledList, sum_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,9 +44,7 @@ def holm(p: npt.ArrayLike) -> Values:
     >>> holm([0.01, 0.04, 0.03, 0.04])
     array([0.04, 0.09, 0.09, 0.09])
     """
-    return _adjusted_in_order(
-        p, lambda ascending: np.maximum.accumulate(ascending * np.arange(len(ascending), 0, -1))
-    )
+    return _adjusted_in_order(p, lambda ascending: np.maximum.accumulate(ascending * np.arange(len(ascending), 0, -1)))
 
 
 def benjamini_hochberg(p: npt.ArrayLike) -> Values:

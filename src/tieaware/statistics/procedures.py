@@ -21,9 +21,7 @@ from tieaware.statistics.paired_tests import (
     paired_test,
     tries_all_signs,
 )
-from tieaware.statistics.randomised_tukey import randomised_tukey_pairs
-from tieaware.statistics.studentized_range import critical_value
-from tieaware.statistics.tukey import tukey_pairs
+from tieaware.statistics.tukey import critical_value, randomised_tukey_pairs, tukey_pairs
 
 PairTest: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation", "tukey", "randomised-tukey"]
 Test: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation", "tukey", "randomised-tukey", "none"]

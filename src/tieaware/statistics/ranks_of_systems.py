@@ -11,7 +11,7 @@ from tieaware.checks.arguments import checked_seed, number, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import ROUNDING, differences, without_rounding
 from tieaware.errors import InputError
-from tieaware.statistics.bootstrap import draws, whole_numbers
+from tieaware.statistics.intervals import draws, whole_numbers
 from tieaware.statistics.values import finite
 
 # The most differences, of values or of resampled means, that are held at a time.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -10,14 +10,225 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import checked_seed, whole_number
-from tieaware.checks.arrays import Values
+from tieaware.checks.arrays import Integers, Labels, Values
+from tieaware.engine.prepared import prepare
+from tieaware.engine.totals import Totals
+from tieaware.engine.views import View, passes
+from tieaware.engine.weights import NO_CUTOFF, also_weighted
 from tieaware.errors import InputError
+from tieaware.kernels import _slots
+from tieaware.lists.grades import GradedLabels, Grades
+from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.measures import Measure, named_measures
+from tieaware.measures.formulas import by_depth, by_depth_reached, one, stops
 from tieaware.output.tables import Table, counted, significant
 from tieaware.statistics.uncertain_labels.grade_probabilities import UncertainLists, of_arrays, of_dicts
-from tieaware.statistics.uncertain_labels.uncertain_formulas import by_formula, check_grades
-from tieaware.statistics.uncertain_labels.uncertain_lists import Moments, UncertainList
-from tieaware.statistics.uncertain_labels.uncertain_samples import enumerated, sampled
+from tieaware.statistics.uncertain_labels.ideal_gains import cost_of_ideals, normalised_sum
+from tieaware.statistics.uncertain_labels.relevance_counts import (
+    average_precision_part,
+    first_relevant,
+    most_relevant,
+    sum_over_groups,
+    weighted_part,
+)
+from tieaware.statistics.uncertain_labels.uncertain_lists import Moments, UncertainList, weighted_sum
+from tieaware.statistics.uncertain_labels.user_stops import cost_of_stops, expected_reciprocal_rank
+
+(_SPREAD,) = passes([View("average", spread=True)])
+# The number of labels that are evaluated at a time.
+_AT_ONCE = 1 << 20
+
+
+def enumerated(listed: UncertainList, measures: tuple[Measure, ...]) -> list[Moments]:
+    """Return the moments of each measure over all assignments of labels, weighted by their probabilities."""
+    every = np.concatenate((listed.probabilities, listed.unretrieved))
+    supports = [np.flatnonzero(row) for row in every]
+    weights, values, deviations = [], [], []
+    for first, last in _ranges(int(listed.n_assignments), len(every)):
+        rest = np.arange(first, last)
+        columns = np.full((last - first, len(every)), -1, np.int64)
+        weight = np.ones(last - first)
+        for document, support in enumerate(supports):
+            if len(support):
+                columns[:, document] = support[rest % len(support)]
+                rest = rest // len(support)
+                weight *= every[document, columns[:, document]]
+        weights.append(weight)
+        mean, std = _evaluated(listed, columns, measures)
+        values.append(mean)
+        deviations.append(std)
+    return _summarised(np.concatenate(weights), np.concatenate(values), np.concatenate(deviations))
+
+
+def sampled(listed: UncertainList, measures: tuple[Measure, ...], samples: int, seed: list[int]) -> list[Moments]:
+    """Return the moments of each measure over a random sample of assignments, with the standard errors of the means."""
+    rng = np.random.default_rng(seed)
+    every = np.concatenate((listed.probabilities, listed.unretrieved))
+    unjudged = ~every.any(axis=1)
+    # The last grade of a document ends at infinity: rounded sums of probabilities may be below a random number.
+    ends = np.cumsum(every, axis=1)
+    ends[np.arange(every.shape[1]) >= every.shape[1] - 1 - (every[:, ::-1] > 0.0).argmax(axis=1)[:, None]] = np.inf
+    values, deviations = [], []
+    for first, last in _ranges(samples, len(every)):
+        drawn = rng.random((last - first, len(every)))
+        columns = np.zeros(drawn.shape, np.int64)
+        for end in ends.T[:-1]:
+            columns += drawn >= end
+        columns[:, unjudged] = -1
+        mean, std = _evaluated(listed, columns, measures)
+        values.append(mean)
+        deviations.append(std)
+    found = _summarised(np.full(samples, 1.0 / samples), np.concatenate(values), np.concatenate(deviations))
+    # The divisor of a sample variance is n - 1.
+    unbiased = [each.of_labels * samples / (samples - 1) for each in found]
+    return [
+        Moments(each.mean, variance, each.of_ties, float(np.sqrt(variance / samples)))
+        for each, variance in zip(found, unbiased, strict=True)
+    ]
+
+
+def _ranges(n: int, n_documents: int) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of assignments that are evaluated at a time."""
+    at_once = max(1, _AT_ONCE // max(1, n_documents))
+    for first in range(0, n, at_once):
+        yield first, min(first + at_once, n)
+
+
+def _summarised(weights: Values, values: Values, deviations: Values) -> list[Moments]:
+    """Return the moments of each measure, from the value and the standard deviation of each assignment."""
+    mean = (weights[:, None] * values).sum(axis=0)
+    of_labels = (weights[:, None] * (values - mean) ** 2).sum(axis=0)
+    of_ties = (weights[:, None] * deviations**2).sum(axis=0)
+    return [Moments(*each) for each in zip(mean.tolist(), of_labels.tolist(), of_ties.tolist(), strict=True)]
+
+
+def _evaluated(
+    listed: UncertainList, columns: Integers, measures: tuple[Measure, ...]
+) -> tuple[Values, Values]:  # fmt: skip
+    """Return the mean and the standard deviation over the orders, for each assignment: float64[n, n_measures].
+
+    `columns` has the column of the grade of each document, and -1 for unjudged ones; those of the list come first.
+    """
+    n_assignments = len(columns)
+    read = GradedLabels.read(listed.grades, "grades")
+    numbers = np.where(columns < 0, -1, read.labels[columns]).astype(np.int32)
+    lists = JudgedLists.of_labels(
+        np.ascontiguousarray(numbers[:, : listed.n]), np.arange(n_assignments + 1) * listed.n,
+        **also_weighted(measures), grades=read.grades,
+    )  # fmt: skip
+    judgments = _judgments(numbers, read.grades)
+    output = np.empty((4, n_assignments, len(measures)))
+    prepared = prepare(measures, lists, Totals.of(measures, judgments), _SPREAD).sharing_scores()
+    prepared.evaluate(listed.scores, output)
+    return output[0], output[1]
+
+
+def _judgments(numbers: Labels, grades: Grades | None) -> Judgments:
+    """Return all labels of each assignment, of the list and of unretrieved documents, as judgments of a query."""
+    judged = numbers >= 0
+    offsets = np.concatenate(([0], np.cumsum(np.count_nonzero(judged, axis=1)))).astype(np.int64)
+    # An assignment may have low labels only: that is no mistake in the parameter `rel`.
+    return Judgments(np.ascontiguousarray(numbers[judged], np.int32), offsets, grades=grades, is_part=True)
+
+
+# The kernels of sums of gains times slot weights, whose divisor depends on no label.
+_SUMS = ("discounted", "patience", "inverse_squares")
+# The kernels of measures of the numbers of relevant documents in the tie groups.
+_OF_RELEVANCE = ("hits", "average_precision", "reciprocal_rank", "success")
+# The divisors of hits that depend on no label.
+_OF_LENGTH = (one, by_depth, by_depth_reached)
+# A formula that takes more steps than this, and as much memory, is not used. The steps of ERR need less memory, and
+# compete with samples that take longer.
+_MOST_STEPS = 2e7
+_MOST_STEPS_OF_ERR = 1e9
+
+
+def check_grades(measures: tuple[Measure, ...], grades: Values) -> None:
+    """Raise InputError if a measure cannot be used with these labels."""
+    numbers, real = GradedLabels.read(grades, "grades")
+    judgments = Judgments(numbers.astype(np.int32), np.array([0, len(numbers)]), grades=real)
+    Totals.of(measures, judgments)
+    for measure in measures:
+        measure.definition.weighting.weigh(measure, judgments.values, real)
+
+
+def by_formula(listed: UncertainList, measure: Measure) -> Moments | None:
+    """Return the exact moments of a measure; None if there is no formula, or it takes too long for the list."""
+    kernel, norm = measure.definition.kernel, measure.definition.norm
+    is_err = kernel == "cascade" and measure.definition.slots is stops
+    if not is_err and kernel not in (*_SUMS, *_OF_RELEVANCE, "discounted_to_ideal"):
+        return None
+    listed = listed.judged_only if measure.judged_only else listed
+    if not listed.n:
+        return Moments()
+    if is_err:
+        return _expected_reciprocal_rank(listed, measure)
+    if kernel in _SUMS or (kernel == "hits" and norm in _OF_LENGTH):
+        divisor = np.broadcast_to(norm(measure, np.ones(1), np.array([listed.n])), 1)[0]
+        return weighted_sum(listed, _weights(measure, listed) / divisor, _slots_of(measure, listed.n))
+    if kernel == "discounted_to_ideal":
+        return _normalised(listed, measure)
+    return _of_relevance(listed, measure, _weights(measure, listed))
+
+
+def _weights(measure: Measure, listed: UncertainList) -> Values:
+    """Return the weight of a document of each grade."""
+    grades = listed.grades if (listed.grades != np.floor(listed.grades)).any() else listed.grades.astype(np.int32)
+    weights: Values = measure.definition.weighting.weigh(measure, grades)[0]
+    return weights
+
+
+def _slots_of(measure: Measure, n: int) -> Values:
+    """Return the weights of the first n ranks: float64[n]."""
+    depth = min(n, NO_CUTOFF if measure.cutoff is None else measure.cutoff)
+    slots = np.zeros(n)
+    if measure.definition.kernel in ("average_precision", "reciprocal_rank"):
+        slots[:depth] = 1.0 / np.arange(1.0, depth + 1.0)
+    elif measure.definition.slots is None:
+        slots[:depth] = 1.0
+    else:
+        sums = measure.definition.slots(measure, depth)[: depth + 1]
+        slots[:depth] = (sums[1:, 0] - sums[:-1, 0]) + (sums[1:, 1] - sums[:-1, 1])
+    return slots
+
+
+def _of_relevance(listed: UncertainList, measure: Measure, relevant: Values) -> Moments | None:
+    """Return the moments of a measure of the numbers of relevant documents in the tie groups."""
+    most = most_relevant(listed, relevant)
+    if float(most) * max(listed.n, most) > _MOST_STEPS:
+        return None
+    slots, kernel = _slots_of(measure, listed.n), measure.definition.kernel
+    if kernel in ("reciprocal_rank", "success"):
+        return first_relevant(listed, relevant, slots)
+    if kernel == "discounted_to_ideal":
+        divisors = np.concatenate(([0.0], np.cumsum(_slots_of(measure, most))))
+    else:
+        totals = np.arange(most + 1.0)
+        divisors = np.broadcast_to(measure.definition.norm(measure, totals, np.full(most + 1, listed.n)), most + 1)
+    precision = kernel == "average_precision"
+    part = average_precision_part if precision else weighted_part
+    return sum_over_groups(listed, relevant, slots, part, divisors)
+
+
+def _normalised(listed: UncertainList, measure: Measure) -> Moments | None:
+    """Return the moments of nDCG. With one gain above 0, the ideal depends on the number of relevant documents only."""
+    gains = _weights(measure, listed)
+    if len(np.unique(gains[gains > 0.0])) == 1:
+        return _of_relevance(listed, measure, (gains > 0.0).astype(np.float64))
+    n = listed.n + len(listed.unretrieved)
+    depth = n if measure.cutoff is None else min(measure.cutoff, n)
+    if cost_of_ideals(listed, gains, depth) > _MOST_STEPS:
+        return None
+    return normalised_sum(listed, gains, _slots_of(measure, n), depth)
+
+
+def _expected_reciprocal_rank(listed: UncertainList, measure: Measure) -> Moments | None:
+    """Return the moments of ERR. A user stops at a grade with the probability (2^grade - 1) / 2^max_rel."""
+    chances = _slots.powers_minus_one(listed.grades) / 2.0 ** int(measure["max_rel"])
+    if cost_of_stops(listed, chances, measure.cutoff) > _MOST_STEPS_OF_ERR:
+        return None
+    return expected_reciprocal_rank(listed, chances, measure.cutoff)
+
 
 # The most assignments of labels to a list that are enumerated.
 _MOST_ENUMERATED = 4096

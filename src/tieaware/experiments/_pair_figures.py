@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arrays import Integers, Values
-from tieaware.experiments._cut_lists import AS_FAR, NOTE, UNKNOWN
-from tieaware.experiments._identical_runs import described
+from tieaware.checks.arrays import Integers
+from tieaware.experiments._observed_lists import AS_FAR
+from tieaware.experiments._tested_pairs import TestedPairs
 from tieaware.output.plots import Drawing, display_name
-from tieaware.output.tables import counted, significant
-from tieaware.statistics import PairedTest, Resolutions
-from tieaware.statistics.procedures import CORRECTIONS, Procedure
+from tieaware.output.tables import significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,109 +31,6 @@ _DRAWN, _RUNS = 36, 60
 _LEAST_HEIGHT = 2.4
 # The headings of columns of corrected p values.
 _P = {"holm": "p by Holm", "bh": "p by BH", "bonferroni": "p by Bonferroni"}
-
-
-@dataclass(frozen=True)
-class TestedPairs:
-    """The tests of all pairs of runs by one measure, and the effect of tie orders on these tests.
-
-    Attributes
-    ----------
-    runs : tuple of str
-    n_queries : int
-    means : float64[n_runs]
-    ends : (float64[n_runs], float64[n_runs])
-        The ends of the intervals of the means over the queries.
-    measure : str
-    first, second : int64[n_pairs]
-        The two runs of each pair, by position; with a baseline, `second` is the baseline.
-    test : PairedTest
-    adjusted, signs : float64[n_pairs]
-        The p value of each pair after the correction, and the sign of the difference if it is significant, otherwise 0.
-    resolutions : Resolutions or None
-    procedure : Procedure
-        The test and the correction.
-    baseline : str or None
-    alpha : float
-    confidence : float
-    less_is_better : bool
-    is_cut : bool or None
-        Whether lists may have been cut inside a tie where the measure reaches; None if the lists are unknown.
-    identical : tuple of tuple of str
-        The groups of runs with the same documents and scores.
-    """
-
-    runs: Sequence[str]
-    n_queries: int
-    means: Values
-    ends: tuple[Values, Values]
-    measure: str
-    first: Integers
-    second: Integers
-    test: PairedTest
-    adjusted: Values
-    signs: Values
-    resolutions: Resolutions | None
-    procedure: Procedure
-    baseline: str | None
-    alpha: float
-    confidence: float
-    less_is_better: bool
-    is_cut: bool | None = False
-    identical: Sequence[Sequence[str]] = ()
-
-    @property
-    def order(self) -> Integers:
-        """The runs by position, from the best to the worst."""
-        return np.argsort(self.means if self.less_is_better else -self.means, kind="stable")
-
-    @property
-    def better(self) -> Values:
-        """1 for a pair whose first run is significantly better, -1 if it is significantly worse, otherwise 0."""
-        return -self.signs if self.less_is_better else self.signs
-
-    @property
-    def described(self) -> str:
-        """The test, the level and the correction in a phrase."""
-        return self.procedure.described(self.alpha, counted(len(self.first), "pair"), len(self.runs))
-
-    @property
-    def p_name(self) -> str:
-        """The name of the p value that decides, such as "Holm's p"."""
-        return self.procedure.p_name
-
-    @property
-    def limit(self) -> str:
-        """A sentence if too few queries or too many pairs make significance impossible; otherwise empty."""
-        return self.procedure.limit(self.alpha, self.n_queries, len(self.first))
-
-    @property
-    def interval(self) -> str:
-        """The kind of the intervals in a phrase, such as "95% confidence interval of this pair alone, …"."""
-        simultaneous = self.procedure.test == "tukey"
-        kind = "simultaneous for all runs" if simultaneous else "of this pair alone, not corrected"
-        return f"{self.confidence:.0%} confidence interval{',' * simultaneous} {kind}"
-
-    @property
-    def deciding(self) -> str:
-        """The kind of the intervals that leave out 0 where the difference is significant, in two or three words."""
-        kind = "for all runs" if self.procedure.is_of_all_runs else CORRECTIONS[self.procedure.correction]
-        return f"{100.0 * (1.0 - self.alpha):g}% interval, {kind}"
-
-    @property
-    def notes_on_ties(self) -> tuple[str, ...]:
-        """The notes on lists that may have been cut inside a tie, and on runs with the same documents and scores."""
-        if self.resolutions is None:
-            return ()
-        cut = "" if self.is_cut is False or self.resolutions is None else NOTE if self.is_cut else UNKNOWN
-        return tuple(filter(None, [cut, described(self.identical)]))
-
-    def beaten(self) -> npt.NDArray[np.bool_]:
-        """Return a matrix, bool[n_runs, n_runs]: whether the row's run is significantly better than the column's."""
-        beaten = np.zeros((len(self.runs),) * 2, dtype=bool)
-        beaten[self.first, self.second] = self.better > 0.0
-        beaten[self.second, self.first] = self.better < 0.0
-        return beaten
 
 
 @dataclass(frozen=True)

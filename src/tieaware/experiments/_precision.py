@@ -22,11 +22,8 @@ from tieaware.checks.rounding import first_greatest, rounding_of, without_roundi
 from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.engine.views import View
 from tieaware.errors import InputError
-from tieaware.experiments._score_precision_chains import Chain, Chains, note_of
-from tieaware.experiments._score_precision_drawings import drawings_of
-from tieaware.experiments._score_precision_figures import Precisions
-from tieaware.experiments._score_precision_pairs import Verdicts
-from tieaware.experiments._score_precision_verdict import Changes
+from tieaware.experiments._coarsened_pairs import Chain, Chains, Changes, Verdicts, note_of
+from tieaware.experiments._precision_figures import Precisions, drawings_of
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike
@@ -168,9 +165,7 @@ def precision(
     parsed = parse_measures(measures)
     chains = Chains(coarsenings)
     observe = chains.add if chains else None
-    results = evaluate_with_progress(
-        qrels, runs, [*parsed, NumRet], views, threads, consistent_only, observe, missing
-    )
+    results = evaluate_with_progress(qrels, runs, [*parsed, NumRet], views, threads, consistent_only, observe, missing)
     first = results[0]
     pairs_of(first.runs, baseline)
     if len(first.queries) < 2:

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.statistics.uncertain_labels.uncertain_lists import Moments, UncertainList, mixed, sums_at
-from tieaware.statistics.uncertain_labels.uncertain_sums import slot_moments
+from tieaware.statistics.uncertain_labels.uncertain_lists import Moments, UncertainList, mixed, slot_moments, sums_at
 
 
 class _Gains:
@@ -42,7 +41,7 @@ class _Gains:
         return every
 
 
-def cost(listed: UncertainList, gains: Values, depth: int) -> float:
+def cost_of_ideals(listed: UncertainList, gains: Values, depth: int) -> float:
     """Return the number of steps that `normalised_sum` takes."""
     if not (gains > 0.0).any() or not listed.n:
         return 0.0

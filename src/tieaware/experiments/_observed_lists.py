@@ -1,19 +1,24 @@
-"""Lists that end inside a tie where their run was probably cut: documents that tie with their last one may be missing.
+"""What an experiment sees of the lists while it evaluates runs: cuts inside ties, and identical runs.
 
+A list may end inside a tie where its run was probably cut: documents that tie with its last one may then be missing.
 The averages and bounds over the orders of tied documents do not include such documents.
 """
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from tieaware.checks.arrays import Scores
+from tieaware.checks.arrays import Integers, Scores
 from tieaware.errors import printable
 from tieaware.inputs import Run
+from tieaware.lists.identifiers import encoded
 from tieaware.measures import Measure
 from tieaware.output.tables import counted
 from tieaware.statistics.tie_counts import common_length_of, ends_of
@@ -93,3 +98,73 @@ def warn_of_cuts(names: Sequence[str], counts: Sequence[Counts]) -> None:
         f"{were} cut there, documents of the same score are missing, and averages over ties cannot include them",
         stacklevel=3,
     )
+
+
+# The most names of identical runs in a sentence.
+_IDENTICAL_SHOWN = 5
+
+
+class Fingerprints:
+    """Digests of the lists of runs, collected while the runs are evaluated."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, dict[bytes, bytes]] = {}
+
+    def add(self, name: str, chunk: Run) -> None:
+        """Add a chunk of a run. If a query reappears, the last chunk has all its documents."""
+        lists = zip(chunk.queries, _digests(chunk), strict=True)
+        self._digests.setdefault(name, {}).update(lists)
+
+    def identical(
+        self, names: Sequence[str], queries: Sequence[str | int] | None = None
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return each group of two or more runs that have the same lists for these queries, or for all their queries.
+
+        Lists are the same if the same documents with the same scores are in the same order.
+        """
+        chosen = None if queries is None else list(map(encoded, queries))
+        groups: dict[object, list[str]] = {}
+        for name in names:
+            digests = self._digests.get(name, {})
+            key = frozenset(digests.items()) if chosen is None else tuple(map(digests.get, chosen))
+            groups.setdefault(key, []).append(name)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def _digests(chunk: Run) -> list[bytes]:
+    """Return a digest of each list."""
+    documents, scores = chunk.documents, np.asarray(chunk.scores, dtype=np.float64)
+    data, offsets = np.asarray(documents.data), np.asarray(documents.offsets)
+    found = []
+    for start, stop in pairwise(np.asarray(chunk.offsets).tolist()):
+        digest = hashlib.blake2b(scores[start:stop].tobytes(), digest_size=16)
+        # The lengths tell where each identifier ends.
+        digest.update(np.diff(offsets[start : stop + 1]).tobytes())
+        digest.update(data[offsets[start] : offsets[stop]].tobytes())
+        found.append(digest.digest())
+    return found
+
+
+def between_identical(
+    identical: Sequence[Sequence[str]], runs: Sequence[str], first: Integers, second: Integers
+) -> npt.NDArray[np.bool_]:
+    """Return for each pair of runs whether both are in one group of identical runs."""
+    group = {run: i for i, each in enumerate(identical) for run in each}
+    # A run that is in no group gets a negative number of its own.
+    numbers = np.array([group.get(run, -1 - i) for i, run in enumerate(runs)], dtype=np.int64)
+    same: npt.NDArray[np.bool_] = numbers[first] == numbers[second]
+    return same
+
+
+def described(identical: Sequence[Sequence[str]]) -> str:
+    """Name the identical runs in a sentence; empty if there are none."""
+    if not identical:
+        return ""
+    which = "; ".join(map(_listed_names, identical))
+    return f"Runs with the same documents and scores: {which}. Their pairs do not count as changed by ties."
+
+
+def _listed_names(names: Sequence[str]) -> str:
+    if len(names) > _IDENTICAL_SHOWN:
+        return f"{', '.join(names[:_IDENTICAL_SHOWN])} and {len(names) - _IDENTICAL_SHOWN} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}"

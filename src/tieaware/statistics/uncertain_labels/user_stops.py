@@ -53,7 +53,7 @@ def expected_reciprocal_rank(listed: UncertainList, stops: Values, cutoff: int |
     return later
 
 
-def cost(listed: UncertainList, stops: Values, cutoff: int | None) -> float:
+def cost_of_stops(listed: UncertainList, stops: Values, cutoff: int | None) -> float:
     """Return the number of steps that `expected_reciprocal_rank` takes; infinity if it needs too much memory."""
     groups = [group for group in _groups(listed, stops, cutoff) if group.size > 1]
     if any(group.depth > _MOST_SLOTS for group in groups):

@@ -1,0 +1,456 @@
+"""The tests of pairs of runs by one measure, with their tables, and the verdict in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.checks.arrays import Integers, Values
+from tieaware.experiments._observed_lists import AS_FAR, NOTE, UNKNOWN, described
+from tieaware.output.tables import Cell, Table, counted, significant
+from tieaware.statistics import PairedTest, Resolutions
+from tieaware.statistics.letter_display import groups, letters
+from tieaware.statistics.procedures import CORRECTIONS, Procedure
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True)
+class TestedPairs:
+    """The tests of all pairs of runs by one measure, and the effect of tie orders on these tests.
+
+    Attributes
+    ----------
+    runs : tuple of str
+    n_queries : int
+    means : float64[n_runs]
+    ends : (float64[n_runs], float64[n_runs])
+        The ends of the intervals of the means over the queries.
+    measure : str
+    first, second : int64[n_pairs]
+        The two runs of each pair, by position; with a baseline, `second` is the baseline.
+    test : PairedTest
+    adjusted, signs : float64[n_pairs]
+        The p value of each pair after the correction, and the sign of the difference if it is significant, otherwise 0.
+    resolutions : Resolutions or None
+    procedure : Procedure
+        The test and the correction.
+    baseline : str or None
+    alpha : float
+    confidence : float
+    less_is_better : bool
+    is_cut : bool or None
+        Whether lists may have been cut inside a tie where the measure reaches; None if the lists are unknown.
+    identical : tuple of tuple of str
+        The groups of runs with the same documents and scores.
+    """
+
+    runs: Sequence[str]
+    n_queries: int
+    means: Values
+    ends: tuple[Values, Values]
+    measure: str
+    first: Integers
+    second: Integers
+    test: PairedTest
+    adjusted: Values
+    signs: Values
+    resolutions: Resolutions | None
+    procedure: Procedure
+    baseline: str | None
+    alpha: float
+    confidence: float
+    less_is_better: bool
+    is_cut: bool | None = False
+    identical: Sequence[Sequence[str]] = ()
+
+    @property
+    def order(self) -> Integers:
+        """The runs by position, from the best to the worst."""
+        return np.argsort(self.means if self.less_is_better else -self.means, kind="stable")
+
+    @property
+    def better(self) -> Values:
+        """1 for a pair whose first run is significantly better, -1 if it is significantly worse, otherwise 0."""
+        return -self.signs if self.less_is_better else self.signs
+
+    @property
+    def described(self) -> str:
+        """The test, the level and the correction in a phrase."""
+        return self.procedure.described(self.alpha, counted(len(self.first), "pair"), len(self.runs))
+
+    @property
+    def p_name(self) -> str:
+        """The name of the p value that decides, such as "Holm's p"."""
+        return self.procedure.p_name
+
+    @property
+    def limit(self) -> str:
+        """A sentence if too few queries or too many pairs make significance impossible; otherwise empty."""
+        return self.procedure.limit(self.alpha, self.n_queries, len(self.first))
+
+    @property
+    def interval(self) -> str:
+        """The kind of the intervals in a phrase, such as "95% confidence interval of this pair alone, …"."""
+        simultaneous = self.procedure.test == "tukey"
+        kind = "simultaneous for all runs" if simultaneous else "of this pair alone, not corrected"
+        return f"{self.confidence:.0%} confidence interval{',' * simultaneous} {kind}"
+
+    @property
+    def deciding(self) -> str:
+        """The kind of the intervals that leave out 0 where the difference is significant, in two or three words."""
+        kind = "for all runs" if self.procedure.is_of_all_runs else CORRECTIONS[self.procedure.correction]
+        return f"{100.0 * (1.0 - self.alpha):g}% interval, {kind}"
+
+    @property
+    def notes_on_ties(self) -> tuple[str, ...]:
+        """The notes on lists that may have been cut inside a tie, and on runs with the same documents and scores."""
+        if self.resolutions is None:
+            return ()
+        cut = "" if self.is_cut is False or self.resolutions is None else NOTE if self.is_cut else UNKNOWN
+        return tuple(filter(None, [cut, described(self.identical)]))
+
+    def beaten(self) -> npt.NDArray[np.bool_]:
+        """Return a matrix, bool[n_runs, n_runs]: whether the row's run is significantly better than the column's."""
+        beaten = np.zeros((len(self.runs),) * 2, dtype=bool)
+        beaten[self.first, self.second] = self.better > 0.0
+        beaten[self.second, self.first] = self.better < 0.0
+        return beaten
+
+
+_UNKNOWN = "–: unknown."
+
+
+def runs_and_wins(title: str, measures: Sequence[TestedPairs]) -> Table:
+    """Return a row for each run and measure: its mean, and the runs that it beats."""
+    rows = [row for tested in measures for row in _wins_of(tested)]
+    tested = measures[0]
+    ends = f"{tested.confidence:.0%} from", f"{tested.confidence:.0%} to"
+    columns = ("measure", "run", "mean", *ends, "groups", "beats", "lost to", "p at most", "ties flip", "whom it beats")
+    of_means = (
+        f"{ends[0]}, {ends[1]}: the interval of the mean over queries (Student's t). groups: the tests separate no two "
+        "runs that share a letter."
+    )
+    of_tests = (
+        f"beats, lost to: the number of other runs that are significantly worse, or better ({tested.described}). p at "
+        f"most: the largest p among the beaten runs ({tested.p_name}). ties flip: for how many of the other runs an "
+        "order of the tied documents changes the verdict, or may; –: unknown."
+    )
+    if not any(row[6] for row in rows):
+        of_tests = f"No run beats another significantly ({tested.described})."
+    return Table(title, columns, rows, (of_tests, of_means, *_notes_on_ties(measures)))
+
+
+def _notes_on_ties(measures: Sequence[TestedPairs]) -> tuple[str, ...]:
+    return max((tested.notes_on_ties for tested in measures), key=len)
+
+
+def _wins_of(tested: TestedPairs) -> list[tuple[Cell, ...]]:
+    n, beaten = len(tested.runs), tested.beaten()
+    p, flips = np.zeros((n, n)), np.zeros((n, n), dtype=bool)
+    p[tested.first, tested.second] = p[tested.second, tested.first] = tested.adjusted
+    if tested.resolutions is not None:
+        by_pair = tested.resolutions.verdict_flips != 0
+        flips[tested.first, tested.second] = flips[tested.second, tested.first] = by_pair
+    rows: list[tuple[Cell, ...]] = []
+    shared = letters(groups(beaten, -tested.means if tested.less_is_better else tested.means), n)
+    low, high = tested.ends
+    for run in tested.order:
+        whom = tested.order[beaten[run, tested.order]]
+        rows.append(
+            (
+                tested.measure, tested.runs[run], float(tested.means[run]), float(low[run]), float(high[run]),
+                shared[run], len(whom), int(beaten[:, run].sum()),
+                float(p[run, whom].max()) if whom.size else None,
+                int(flips[run].sum()) if tested.resolutions is not None else None,
+                ", ".join(tested.runs[i] for i in whom),
+            )
+        )  # fmt: skip
+    return rows
+
+
+def runs_and_baseline(title: str, measures: Sequence[TestedPairs]) -> Table:
+    """Return a row for each run and measure: its mean, and its difference from the baseline with the verdict."""
+    rows: list[tuple[Cell, ...]] = []
+    for tested in measures:
+        pairs = dict(zip(tested.first.tolist(), range(len(tested.first)), strict=True))
+        for run in tested.order.tolist():
+            start = (tested.measure, tested.runs[run], float(tested.means[run]))
+            if run not in pairs:
+                rows.append((*start, None, None, "baseline", None))
+                continue
+            i = pairs[run]
+            better = tested.better[i]
+            verdict = "better" if better > 0 else "worse" if better < 0 else "not significant"
+            flips = None if tested.resolutions is None else _flips(tested, i)
+            rows.append((*start, float(tested.test.difference[i]), float(tested.adjusted[i]), verdict, flips))
+    columns = ("measure", "run", "mean", "difference", "p", "verdict", "ties flip")
+    notes = (
+        f"difference: of the mean from that of {measures[0].baseline}. p: {measures[0].p_name}. verdict: better or "
+        f"worse if the difference is significant ({measures[0].described}). ties flip: {_FLIPS}; –: unknown.",
+    )
+    return Table(title, columns, rows, (*notes, *_notes_on_ties(measures)))
+
+
+_FLIPS = (
+    "whether an order of the tied documents of these two runs changes the verdict, if all other runs stay as they are: "
+    "yes, no, or open if it is not known"
+)
+
+
+def tested_pairs(title: str, measures: Sequence[TestedPairs]) -> Table:
+    """Return a row for each pair of runs and measure: the test, and the effect of ties."""
+    tested = measures[0]
+    corrected = tested.procedure.short_correction
+    rows = [row for each in measures for row in _pairs_of(each, is_corrected=bool(corrected))]
+    names = (
+        "measure", "run", "against", "difference", f"{tested.confidence:.0%} from", f"{tested.confidence:.0%} to", "p",
+        *([corrected] if corrected else []), "with ties from", "with ties to", "sign flips", "verdict flips",
+    )  # fmt: skip
+    interval = f"the {tested.interval}" if tested.test.low is not None else "no confidence interval for this test"
+    notes = [
+        f"difference: of the means over {counted(tested.n_queries, 'query', 'queries')}, with {interval}. Verdicts: "
+        f"{tested.described}." + (f" p: before the correction; {corrected}: after it." if corrected else "")
+    ]
+    if tested.resolutions is None:
+        return Table(title, names, rows, (*notes, _UNKNOWN))
+    notes.append(
+        "with ties: the least and the largest difference over all orders of the tied documents, chosen for each run "
+        f"separately. sign flips: yes if some order reverses the sign. verdict flips: {_FLIPS}."
+    )
+    notes += _notes_on_ties(measures)
+    return Table(title, names, rows, tuple(notes))
+
+
+def _pairs_of(tested: TestedPairs, *, is_corrected: bool) -> list[tuple[Cell, ...]]:
+    test, runs = tested.test, tested.runs
+    p = (test.p, tested.adjusted) if is_corrected else (test.p,)
+    missing = [None] * len(tested.first)
+    ends = [missing if end is None else end.tolist() for end in (test.low, test.high)]
+    numbers = zip(test.difference.tolist(), *ends, *(column.tolist() for column in p), strict=True)
+    return [
+        (tested.measure, runs[a], runs[b], *values, *_ties(tested, i))
+        for i, (a, b, values) in enumerate(zip(tested.first, tested.second, numbers, strict=True))
+    ]
+
+
+def _ties(tested: TestedPairs, i: int) -> tuple[Cell, ...]:
+    """Return the cells of pair i about ties: least and largest difference, and whether sign and verdict flip."""
+    effect = tested.resolutions
+    if effect is None:
+        return (None,) * 4
+    sign = "yes" if effect.sign_flips[i] else "no"
+    return float(effect.lowest[i]), float(effect.highest[i]), sign, _flips(tested, i)
+
+
+def _flips(tested: TestedPairs, i: int) -> str:
+    assert tested.resolutions is not None
+    return ("no", "yes", "open")[tested.resolutions.verdict_flips[i]]
+
+
+def verdict_counts(measures: Sequence[TestedPairs]) -> Table:
+    """Return a row for each measure: how many verdicts there are of each kind."""
+    corrected = measures[0].procedure.short_correction
+    rows: list[tuple[Cell, ...]] = []
+    for tested in measures:
+        effect = tested.resolutions
+        counts: tuple[Cell, ...] = (None,) * 3
+        if effect is not None:
+            flips = effect.verdict_flips
+            counts = int(effect.sign_flips.sum()), int((flips == 1).sum()), int((flips == -1).sum())
+        n_before, n_significant = int((tested.test.p <= tested.alpha).sum()), int((tested.signs != 0.0).sum())
+        significant = (n_before, n_significant) if corrected else (n_significant,)
+        rows.append((tested.measure, len(tested.first), *significant, *counts))
+    before = ("uncorrected", f"by {corrected}") if corrected else ("significant",)
+    columns = ("measure", "pairs", *before, "sign flips", "verdict flips", "verdict open")
+    start = (
+        f"uncorrected, by {corrected}: the pairs that differ significantly without and with the correction"
+        if corrected else "significant: the pairs that differ significantly"
+    )  # fmt: skip
+    by = f" by {corrected}" if corrected else ""
+    notes = (
+        f"{start} ({measures[0].described}). sign flips, verdict flips: the pairs for which an order of the tied "
+        f"documents reverses the sign of the difference, or changes the verdict{by}; verdict open: those for which it "
+        "is not known whether one does.",
+    )
+    return Table("The number of pairs by verdict", columns, rows, (*notes, *_notes_on_ties(measures)))
+
+
+# The most runs that are named as better or worse than a baseline.
+_NAMED = 3
+
+
+def verdict(measures: Sequence[TestedPairs]) -> str:
+    """Return who is best by the first measure, how sure that is, and what ties can change; then the other measures."""
+    tested = measures[0]
+    if tested.baseline is None or len(tested.first) == 1:
+        effect, rest_of_effect = _effect_on_the_best(tested)
+        start = [f"{_best_run(tested)}; {effect}.", f"{_number_of_verdicts(tested)}{rest_of_effect}."]
+    else:
+        start = [
+            f"By {tested.measure}, {_against_baseline(tested)}; {_effect_of_ties(tested)}.",
+            f"{_best_mean(tested)}.",
+        ]
+    # The sentence about a single pair already says that its runs are identical.
+    known = tested.resolutions is not None and len(tested.first) > 1
+    identical = described(tested.identical) if known else ""
+    rest = [*(_by_another_measure(each) for each in measures[1:]), identical, tested.limit]
+    return " ".join(filter(None, [*start, *rest]))
+
+
+def _best_run(tested: TestedPairs) -> str:
+    """Say which run is best, how sure its mean is, how many runs it beats, and which it does not beat."""
+    means, best, others = tested.means, int(tested.order[0]), len(tested.runs) - 1
+    if (n_best := _number_of_best(tested)) > 1:
+        who = "Both runs" if n_best == 2 and others == 1 else f"{n_best} of {others + 1} runs"
+        return f"{who} share the {_extreme(tested)}, {significant(means[best])}"
+    beaten = tested.beaten()[best]
+    beats = int(beaten.sum())
+    if beats == others:
+        which = "the other run" if others == 1 else "both other runs" if others == 2 else f"all other {others} runs"
+    else:
+        which = "the other run" if others == 1 else f"{beats or 'any'} of the other {others} runs"
+    better = "is significantly better than" if beats else "is not significantly better than"
+    equal = [run for i, run in enumerate(tested.runs) if i != best and not beaten[i]] if beats else []
+    but = f", but not than {_listed(equal)}" if equal else ""
+    low, high = (significant(float(end[best])) for end in tested.ends)
+    mean = f"{significant(means[best])} ({tested.confidence:.0%} interval {low} to {high})"
+    return f"{tested.runs[best]} has the {_extreme(tested)}, {mean}, and {better} {which}{but}"
+
+
+def _number_of_best(tested: TestedPairs) -> int:
+    """Return how many runs have the best mean."""
+    return int((tested.means == tested.means[tested.order[0]]).sum())
+
+
+def _listed(runs: Sequence[str]) -> str:
+    """Return a few names with commas and "or", or the number of many."""
+    if len(runs) > _NAMED:
+        return f"{len(runs)} of them"
+    return f"{', '.join(runs[:-1])} or {runs[-1]}" if len(runs) > 1 else runs[0]
+
+
+def _extreme(tested: TestedPairs) -> str:
+    return f"{'lowest' if tested.less_is_better else 'highest'} mean {tested.measure}"
+
+
+def _best_mean(tested: TestedPairs) -> str:
+    means, best = tested.means, int(tested.order[0])
+    assert tested.baseline is not None
+    baseline = tested.runs.index(tested.baseline)
+    is_best = means[best] == means[baseline]
+    name = tested.baseline if is_best else tested.runs[best]
+    other = "" if is_best else f" ({tested.baseline}: {significant(means[baseline])})"
+    return f"{name} has the {_extreme(tested)}, {significant(means[best])}{other}"
+
+
+def _number_of_verdicts(tested: TestedPairs) -> str:
+    if len(tested.first) == 1:
+        difference, p = abs(float(tested.test.difference[0])), float(tested.adjusted[0])
+        return f"The difference of {significant(difference)} has {tested.p_name} = {significant(p)}"
+    n = int((tested.signs != 0.0).sum())
+    return f"{n} of {len(tested.first)} pairs of runs differ significantly ({tested.p_name} below {tested.alpha:g})"
+
+
+def _against_baseline(tested: TestedPairs) -> str:
+    """Say how many runs are significantly better and worse than the baseline, with the names of a few."""
+    better, worse = (np.flatnonzero(sign * tested.better > 0.0) for sign in (1.0, -1.0))
+    n = len(tested.first)
+    if not len(better) + len(worse):
+        none = f"none of {n} runs differs" if n > 1 else "the other run does not differ"
+        return f"{none} significantly from {tested.baseline} ({_level(tested)})"
+    if n == 1:
+        kind = "better" if len(better) else "worse"
+        return f"the other run is significantly {kind} than {tested.baseline} ({_level(tested)})"
+    return (
+        f"{len(better)} of {n} runs{_names(tested, better)} {'is' if len(better) == 1 else 'are'} significantly better "
+        f"than {tested.baseline}, and {len(worse)}{_names(tested, worse)} {'is' if len(worse) == 1 else 'are'} "
+        f"significantly worse ({_level(tested)})"
+    )
+
+
+def _names(tested: TestedPairs, pairs: Integers) -> str:
+    """Return the first runs of a few pairs in parentheses; empty if there are none or too many."""
+    names = ", ".join(tested.runs[i] for i in tested.first[pairs])
+    return f" ({names})" if 0 < len(pairs) <= _NAMED else ""
+
+
+def _level(tested: TestedPairs) -> str:
+    return f"{tested.p_name} below {tested.alpha:g}"
+
+
+def _by_another_measure(tested: TestedPairs) -> str:
+    if tested.baseline is not None:
+        return f"By {tested.measure}, {_against_baseline(tested)}; {_effect_of_ties(tested)}."
+    best = int(tested.order[0])
+    n, n_best = int((tested.signs != 0.0).sum()), _number_of_best(tested)
+    who = f"{tested.runs[best]} is the best" if n_best == 1 else f"{n_best} runs share the best mean"
+    if len(tested.first) == 1:
+        found = f"with {tested.p_name} = {significant(float(tested.adjusted[0]))}"
+    else:
+        found = f"and {n} of {len(tested.first)} pairs differ significantly"
+    return f"By {tested.measure}, {who}, {found}; {_effect_of_ties(tested)}."
+
+
+def _effect_on_the_best(tested: TestedPairs) -> tuple[str, str]:
+    """Say what ties can change for the best run, and, in a further clause, what they can change for all pairs."""
+    effect, best = tested.resolutions, tested.order[0]
+    all_pairs = _effect_of_ties(tested)
+    if effect is None or len(tested.first) == 1 or _number_of_best(tested) > 1:
+        return all_pairs, ""
+    if not (effect.sign_flips.any() or effect.verdict_flips.any()):
+        return all_pairs, ""
+    flips = effect.verdict_flips[(tested.first == best) | (tested.second == best)]
+    changed, n_open = int((flips == 1).sum()), int((flips == -1).sum())
+    if changed:
+        clause = f"orders of the tied documents can change {changed} of its {len(flips)} verdicts"
+    elif n_open:
+        clause = f"for {n_open} of its {len(flips)} verdicts, it is not known whether ties can change them"
+    else:
+        clause = "no order of the tied documents changes its verdicts"
+    return clause, f"; among all pairs, {all_pairs}"
+
+
+def _effect_of_ties(tested: TestedPairs) -> str:
+    """Say how many signs and verdicts the order of tied documents can change."""
+    effect = tested.resolutions
+    if effect is None:
+        return "the effect of ties is unknown: the results have no spread"
+    as_far = AS_FAR if tested.is_cut is not False else ""
+    if len(tested.first) == 1 and tested.identical:
+        return "the two runs have the same documents and scores"
+    if len(tested.first) == 1:
+        return f"{_effect_on_the_pair(tested, effect)}{as_far}"
+    kinds = effect.sign_flips, effect.verdict_flips == 1, effect.verdict_flips == -1
+    signs, verdicts, n_open = (int(kind.sum()) for kind in kinds)
+    if not signs + verdicts + n_open:
+        return f"no order of the tied documents changes a sign or a verdict{as_far}"
+    changes = [f"reverse {counted(signs, 'difference')}"] if signs else []
+    changes += [f"change the verdict of {counted(verdicts, 'pair')}"] if verdicts else []
+    text = f"orders of the tied documents can {' and '.join(changes)}" if changes else ""
+    if not n_open:
+        return f"{text if verdicts else f'{text}, but change no verdict'}{as_far}"
+    unknown = f"for {counted(n_open, 'pair')}, it is not known whether ties can change the verdict"
+    return f"{text}; {unknown}{as_far}" if text else f"{unknown}{as_far}"
+
+
+def _effect_on_the_pair(tested: TestedPairs, effect: Resolutions) -> str:
+    """Say whether the order of tied documents can change the sign and the verdict of the only pair."""
+    reverses, changes = bool(effect.sign_flips[0]), int(effect.verdict_flips[0])
+    order, reversal = "order of the tied documents", "reverse the difference"
+    if changes < 0:
+        start = f"an {order} can {reversal}, but " if reverses else ""
+        return f"{start}it is not known whether {'one' if reverses else f'an {order}'} can change the verdict"
+    if not changes:
+        return f"an {order} can {reversal}, but none changes the verdict" if reverses else (
+            f"no {order} reverses the difference or changes the verdict"
+        )  # fmt: skip
+    becomes = "significant" if not tested.signs[0] else "not significant"
+    # A significant difference with a sign that can change may also become significant in the other direction.
+    change = "change the verdict" if tested.signs[0] and reverses else f"make it {becomes}"
+    return f"orders of the tied documents can {f'{reversal} or ' if reverses else ''}{change}"
