@@ -43,16 +43,16 @@ def test_all_links_and_images_of_the_page_are_absolute(metadata):
     if page is None:
         pytest.skip("readme-renderer[md] is not installed")
     found = Addresses(page).found
-    assert len(found) > 20
+    assert len(found) > 5
     # Headings link to themselves.
     assert [each for each in found if not each.startswith(("https://", "#user-content-"))] == []
-    assert f"{ADDRESS}/raw/{REF}/website/figures/precision.svg" in found
+    assert f"{ADDRESS}/blob/{REF}/docs/index.md" in found
 
 
 def test_links_into_the_repository_lead_to_existing_files(metadata):
     paths = re.findall(rf"\({re.escape(ADDRESS)}/(?:blob|tree|raw)/{re.escape(REF)}/([^)#]+)", metadata.get_payload())
     paths += [url.partition(f"/{REF}/")[2] for url in metadata.get_all("Project-URL") if f"/{REF}/" in url]
-    assert len(paths) > 20
+    assert len(paths) > 5
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
