@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 # pip is among them because the pip of a new environment may be too old for dependency groups.
 BUILD_REQUIREMENTS := 'pip>=25.1' 'scikit-build-core>=1.1' 'cython>=3.3' 'cython-cmake>=0.3' 'numpy>=2.0' 'cmake>=3.25' 'ninja>=1.11'
 KERNELS := CMakeLists.txt pyproject.toml $(wildcard ext/*.py ext/*/* src/tieaware/include/*)
-# Packages that the Spark tests need besides the extra. pyspark does not support pandas 3 yet.
-BESIDE_SPARK := pytest hypothesis 'pandas>=2.2,<3'
+# Packages that Spark's tests and benchmark need besides the extra. pyspark does not support pandas 3 yet.
+BESIDE_SPARK := pytest hypothesis 'pandas>=2.2,<3' scikit-learn pytrec-eval-terrier
 # Packages of which only some files are needed, and none of their requirements: beir's evaluation without torch, and the
 # KaTeX that djangocms-katex carries without Django.
 BESIDE_TEST := beir
@@ -18,27 +18,21 @@ export PIP_CONSTRAINT = $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT = $(CONSTRAINTS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo docs test test-slow test-all test-tools test-spark checked fuzz fuzz-compiled browser faults concurrency mutations scale bench bench-small bench-spark bench-spark-small lint audit test-wheel constraints constraints-tools constraints-spark clean
+.PHONY: demo test lint docs bench test-tools test-spark test-wheel checked fuzz faults concurrency mutations scale audit constraints
 
 demo: $(VENV)/installed
 	$(BIN)/tieaware demo
 
 # The tests start Python hundreds of times, so bytecode must be kept. They need only two of the installed pytest plugins;
-# with autoload, pytest would rewrite the assertions of every plugin's package.
-test test-slow test-all: export PYTHONDONTWRITEBYTECODE :=
-test test-slow test-all: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
+# with autoload, pytest would rewrite the assertions of every plugin's package. Values come first, wording last.
+test: export PYTHONDONTWRITEBYTECODE :=
+test: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
 PYTEST := $(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadfile --no-loadscope-reorder
-# Four to eight minutes. Only single tests and parameters are marked slow, never a module: tests/project/test_gate.py.
+# Four to eight minutes without the slow cases: public collections, large samples, large reports. SELECT= runs these too,
+# SELECT='-m slow' these alone. Only single tests and parameters are slow, never a module: tests/project/test_gate.py.
+SELECT ?= -m 'not slow'
 test: $(VENV)/installed-test
-	$(PYTEST) -m 'not slow'
-
-# The slow cases: public collections, large samples, large reports.
-test-slow: $(VENV)/installed-test
-	$(PYTEST) -m slow
-
-# Both in one run, which collects the tests once.
-test-all: $(VENV)/installed-test
-	$(PYTEST)
+	$(PYTEST) $(SELECT) tests/engine tests/lines tests/measures tests/precision tests/statistics tests
 
 # The integrations of tools that bring torch (7 GB), in their own environment, where almost no test of tests/integrations
 # is skipped.
@@ -69,15 +63,9 @@ fuzz: $(VENV)/installed-test
 	$(BIN)/python fuzz/stored.py --seconds $(SECONDS)
 	$(BIN)/python fuzz/differential.py --seconds $(SECONDS)
 	$(BIN)/python fuzz/interface.py --seconds $(SECONDS)
-	if command -v $(CLANG) > /dev/null; then $(MAKE) fuzz-compiled; else echo "no $(CLANG): make fuzz-compiled is left out"; fi
-fuzz-compiled: build/fuzz/driver
-	fuzz/run parser $(SECONDS)
-	fuzz/run interface $(SECONDS)
-
-# Pages with hostile names, and the pages of the site, in a browser. The suite skips these tests if no browser is installed.
-browser: $(VENV)/installed-test docs
-	command -v chromium chromium-browser google-chrome || apt-get install --yes --no-install-recommends chromium
-	$(BIN)/python -m pytest tests/commands/test_hostile_names.py tests/project/test_docs_site.py
+	if command -v $(CLANG) > /dev/null; then \
+	  $(MAKE) build/fuzz/driver && fuzz/run parser $(SECONDS) && fuzz/run interface $(SECONDS); \
+	else echo "no $(CLANG): the two fuzzers of compiled code are left out"; fi
 
 # The tests of docs/reliability.md that are too long or too large for the suite. A preloaded library makes allocations,
 # reads and writes fail where a test says so; with PYTHONMALLOC=malloc, Python allocates every object through it.
@@ -109,23 +97,11 @@ scale: $(VENV)/installed-test
 	$(BIN)/python -m pytest tests/scale
 
 # Fails if a target is missed that benchmarks/expected_to_miss.toml does not list. The record is written nevertheless, so
-# this comes last.
+# this comes last. SMALL=--small runs tiny workloads without targets: each asserts its result, and all must still run.
+SMALL :=
 bench: $(VENV)/installed-bench
-	$(BIN)/python -m benchmarks.scaling
-	$(BIN)/python -m pytest benchmarks --record
-
-# Every benchmark with tiny workloads and without targets: each asserts its result, and all must still run.
-bench-small: $(VENV)/installed-bench
-	$(BIN)/python -m pytest benchmarks --small
-	$(BIN)/python -m benchmarks.scaling --small
-
-# Separate, because it takes three quarters of an hour. Its output is in docs/integrations/spark.md.
-bench-spark: SMALL :=
-bench-spark-small: SMALL := --small
-bench-spark bench-spark-small: CONSTRAINTS := $(if $(CONSTRAINTS),constraints/spark.txt)
-bench-spark bench-spark-small: .venv-spark/installed
-	.venv-spark/bin/python -m pip install --quiet scikit-learn pytrec-eval-terrier
-	.venv-spark/bin/python -m benchmarks.spark $(SMALL)
+	$(BIN)/python -m benchmarks.scaling $(SMALL)
+	$(BIN)/python -m pytest benchmarks $(or $(SMALL),--record)
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
@@ -157,34 +133,30 @@ test-wheel:
 	cp -R tests pyproject.toml build/wheel
 	cd build/wheel && PATH="$$PWD/venv/bin:$$PATH" && $(TESTS_OF_WHEELS)
 
-# The site, in build/site. Its pages are staged in build/docs, because some lie in other folders. Warnings of the builder are
-# errors; check.py checks what the builder does not.
+# The site, in build/site. Its pages are staged in build/docs, because some lie in other folders. Warnings of the builder
+# are errors; check.py checks what the builder does not. If Chromium is on PATH, the suite then opens some pages in it.
 docs: $(VENV)/installed-docs
 	$(BIN)/python -m website.stage build
 	cd build && $(abspath $(BIN))/zensical build --clean --strict
 	$(BIN)/python -m website.check build/site
 
 # Record the newest versions that work together, including build requirements, from a separate environment. Use the
-# oldest supported Python, which the newest packages drop first.
-constraints constraints-tools constraints-spark: CONSTRAINTS =
-constraints: INTO := main
-constraints-tools: INTO := tools
-constraints-spark: INTO := spark
-constraints: FROM := --group test --group bench --group docs --group lint --group release
-constraints: BESIDE := $(BESIDE_TEST) $(BESIDE_DOCS)
-constraints-tools: FROM := --group test --group tools
-constraints-spark: FROM := 'tieaware[spark]' $(BESIDE_SPARK) scikit-learn pytrec-eval-terrier
-constraints constraints-tools constraints-spark:
+# oldest supported Python, which the newest packages drop first. OF=tools and OF=spark record those of these environments.
+OF ?= main
+FROM_main := --group test --group bench --group docs --group lint --group release
+FROM_tools := --group test --group tools
+FROM_spark := 'tieaware[spark]' $(BESIDE_SPARK)
+ALONE_main := $(BESIDE_TEST) $(BESIDE_DOCS)
+constraints: CONSTRAINTS =
+constraints:
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --upgrade setuptools wheel $(BUILD_REQUIREMENTS)
-	build/constraints/bin/python -m pip install --quiet build . $(FROM)
-	$(if $(BESIDE),build/constraints/bin/python -m pip install --quiet --no-deps $(BESIDE))
+	build/constraints/bin/python -m pip install --quiet build . $(FROM_$(OF))
+	$(if $(ALONE_$(OF)),build/constraints/bin/python -m pip install --quiet --no-deps $(ALONE_$(OF)))
 	build/constraints/bin/python -m pip freeze --all --exclude tieaware > build/constraints/frozen
-	(echo '# Versions known to work together, for development alone. Made by: make $@'; cat build/constraints/frozen) > constraints/$(INTO).txt
-
-clean:
-	rm -rf $(VENV) .venv-* build dist .cache
+	(echo '# Versions known to work together, for development alone. Made by: make $@ OF=$(OF)'; cat build/constraints/frozen) \
+	  > constraints/$(OF).txt
 
 %/bin/python:
 	$(PYTHON) -m venv $*

@@ -1,7 +1,7 @@
 """The times of evaluation by Spark, for the tables of docs/integrations/spark.md.
 
-``make bench-spark`` takes three quarters of an hour on an idle machine. Spark runs in local mode, which uses no
-network: it writes shuffled rows to disk and reads them again.
+``.venv-spark/bin/python -m benchmarks.spark``, after ``make test-spark``, takes three quarters of an hour on an idle
+machine. Spark runs in local mode, which uses no network: it writes shuffled rows to disk and reads them again.
 """
 
 import argparse

@@ -210,7 +210,7 @@ def test_names_add_no_tags_to_pages(results, report):
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH")
 def test_no_name_is_executed_in_a_browser(results, report, tmp_path):
     """A control page contains an unescaped name. It shows that the browser would execute an unescaped script."""
 

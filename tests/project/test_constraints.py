@@ -54,7 +54,7 @@ def test_every_line_is_a_package_and_its_version(lines):
     + [(SPARK, each) for each in EXTRAS["spark"]],
 )
 def test_every_requirement_has_a_version_that_it_allows(lines, requirement):
-    """After a change of pyproject.toml, run `make constraints`, or the targets for the tools and for Spark."""
+    """After a change of pyproject.toml, run `make constraints`, also with OF=tools and OF=spark."""
     recorded = dict(line.split("==") for line in lines[1:])
     versions = {canonicalize_name(name): version for name, version in recorded.items()}
     required = Requirement(requirement)
@@ -71,7 +71,7 @@ def included(name):
 def test_every_group_and_every_extra_is_recorded():
     """`make constraints` installs all groups but the tools; the groups install all extras but those of two tools.
 
-    It adds beir without its requirements. `make constraints-spark` installs Spark.
+    It adds beir without its requirements. `make constraints OF=spark` installs Spark.
     """
     command = ["make", "--dry-run", f"PYTHON={sys.executable}", "constraints"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

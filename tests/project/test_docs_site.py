@@ -184,7 +184,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH: make browser installs Debian's")
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH")
 @pytest.mark.skipif(not SITE.is_dir(), reason="there is no site: make docs builds it")
 @pytest.mark.parametrize("width", [390, 1280])
 def test_every_page_fits_a_phone_and_a_notebook(width, tmp_path):
