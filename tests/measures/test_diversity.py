@@ -17,7 +17,6 @@ from support import diversity_values
 import tieaware
 from tieaware import InputError, Qrels, evaluate, reference
 from tieaware.measures import parse_measure
-from tieaware.reference import novelty
 
 MEASURES = (
     "alpha_DCG", "alpha_DCG@1", "alpha_DCG@3", "alpha_DCG(alpha=0.0)@4", "alpha_DCG(alpha=1.0)", "alpha_DCG(rel=2)@2",
@@ -133,7 +132,7 @@ def test_equal_gains_of_an_ideal_do_not_depend_on_rounding(measure):
     expected = pytest.approx(exact(measure, query, weighted=True)[0], rel=1e-12)
     assert evaluate(Qrels.from_dict(qrels).with_intents(weights), run, measure).values.item() == expected
     parsed = parse_measure(measure)
-    by_name = {"alpha_nDCG": novelty.alpha_ndcg, "nERR_IA": novelty.normalised_err_ia}[parsed.name]
+    by_name = reference.MEASURES[parsed.name][0]
     judged, alpha, k = (*query.documents, *query.others), parsed["alpha"], parsed.cutoff
     assert by_name(query.documents, judged, alpha=alpha, k=k, weights=query.weights) == expected
 

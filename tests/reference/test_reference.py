@@ -40,9 +40,11 @@ def test_groups_of_one_are_a_ranking(name):
 
 
 def test_function_names_follow_from_the_measure():
-    """A measure x has functions mean_of_x and variance_of_x. Only the name of ERR contains the word "expected"."""
+    """Functions with formulas are called x, mean_of_x and variance_of_x; only the name of ERR has the word "expected"."""
     for name, functions in reference.MEASURES.items():
         of_ranking = functions[0].__name__
+        if "<locals>" in functions[2].__qualname__:
+            continue
         assert [f.__name__ for f in functions] == [of_ranking, f"mean_of_{of_ranking}", f"variance_of_{of_ranking}"]
         assert ("expected" in of_ranking) == (name == "ERR")
     assert reference.MEASURES["RR"][0].__name__ == "reciprocal_rank"

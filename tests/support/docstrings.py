@@ -9,6 +9,9 @@ A docstring need not repeat another docstring. If it contains "as for `name`", i
 class, method or module of this name. A method that overrides another, and a class that inherits from another, share the
 sections of the base class. Each parameter must then be described in one of these docstrings, and Returns and Raises may
 be left out. In a module's docstring, a parameter counts as described if it is mentioned in backticks.
+
+All functions of `tieaware.reference` share the docstrings of the package and of their module, and name further
+parameters in backticks. A function mean_of_x or variance_of_x also shares the docstring of x, with its examples.
 """
 
 from __future__ import annotations
@@ -85,7 +88,8 @@ def methods(cls: type) -> Iterator[tuple[str, FunctionType, bool]]:
 def lacks(each: Any) -> list[str]:
     """Return the problems in the docstring of a function, or in the docstrings of a class and its methods."""
     if inspect.isfunction(each):
-        examples = [] if "Examples" in sections(each) else ["no Examples"]
+        shown = any("Examples" in sections(other) for other in (each, *shared_in_reference(each)[2:]))
+        examples = [] if shown else ["no Examples"]
         return [f"{each.__name__}: {problem}" for problem in [*lacks_of_function(each), *examples]]
     problems = [f"{each.__name__}: {problem}" for problem in lacks_of_class(each)]
     for name, function, bound in methods(each):
@@ -195,11 +199,10 @@ def dangling(shared: list[Any]) -> list[str]:
 def describes(shared: list[Any], parameter: str, cls: type | None) -> bool:
     """Return whether a parameter is described in one of the docstrings, or in one that these refer to or override."""
     for each in shared:
-        if inspect.ismodule(each):
-            found = f"`{parameter}`" in (each.__doc__ or "")
-        else:
-            described = sections(each)
-            found = parameter in named(described.get("Parameters", []) + described.get("Attributes", []))
+        described = sections(each)
+        found = parameter in named(described.get("Parameters", []) + described.get("Attributes", []))
+        if inspect.ismodule(each) or shared_in_reference(each):
+            found = found or f"`{parameter}`" in (each.__doc__ or "")
         if found or describes([other for other in referred(each, cls) if other is not each], parameter, cls):
             return True
     return False
@@ -208,7 +211,17 @@ def describes(shared: list[Any], parameter: str, cls: type | None) -> bool:
 def referred(each: Any, cls: type | None) -> list[Any]:
     """Return the objects that a docstring refers to, and the methods that a method overrides."""
     names = vars(sys.modules.get(getattr(each, "__module__", ""), tieaware))
-    return [*references(each, names, cls), *(overridden(each, cls) if inspect.isfunction(each) else ())]
+    shared = [*references(each, names, cls), *shared_in_reference(each)]
+    return [*shared, *(overridden(each, cls) if inspect.isfunction(each) else ())]
+
+
+def shared_in_reference(each: Any) -> list[Any]:
+    """Return what a function of the reference shares: the package, its module, itself, and x if it is mean_of_x."""
+    if not inspect.isfunction(each) or not each.__module__.startswith(f"{reference.__name__}."):
+        return []
+    module = sys.modules[each.__module__]
+    measure = vars(module).get(re.sub("^(mean|variance)_of_", "", each.__name__), each)
+    return [reference, module, each, *([] if measure is each else [measure])]
 
 
 def lacks_of_summary(described: dict[str, list[str]]) -> list[str]:

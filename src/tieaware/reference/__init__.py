@@ -8,17 +8,18 @@ documents may stand in either order. Every measure has three functions, with nam
     takes a ranking and returns its value.
 ``mean_of_reciprocal_rank``
     takes groups and returns the mean of the value over all orders of the documents inside their groups, each order
-    equally likely. It does not enumerate the orders, except in ``accumulated_gain``, ``stopping`` and
-    ``blended_ratios``. (There is only one query, so this is never a mean over queries.)
+    equally likely. (There is only one query, so this is never a mean over queries.)
 ``variance_of_reciprocal_rank``
     takes groups and returns the variance of the value over these orders.
 
 If each group holds one document, the first two functions agree and the third returns 0. Each module has a family of
 measures, and a registry ``MEASURES`` in which :func:`evaluate` and :func:`variance` find the functions by the measure's
-name. Measures that do not depend on the order have one function each, in ``sets``. Among the names of
-functions, only ``expected_reciprocal_rank`` has the word "expected", because the measure ERR is called so.
+name. Where no formula gives the mean and the variance, ``rankings.over_orders`` makes both from the value. Measures
+that do not depend on the order have one function each, in ``sets``. Among the names of functions, only
+``expected_reciprocal_rank`` has the word "expected", because the measure ERR is called so.
 
-These parameters mean the same in all functions:
+All functions share what is said here. A docstring adds a formula, its source, and what is special; the docstring of a
+value has the examples of its mean and its variance, too. Parameters:
 
 ``ranking``, ``groups``
     The labels of the retrieved documents, as above. None or a negative label marks an unjudged document, which is not
@@ -32,8 +33,13 @@ These parameters mean the same in all functions:
     even if the list is shorter.
 ``rel``
     The smallest relevant label.
+``alpha``, ``base``, ``beta``, ``dcg``, ``discount``, ``docs``, ``gains``, ``i``, ``max_rel``, ``min_rel``
+    The other parameters of measures, with ``normalize``, ``p``, ``pool``, ``recall``, ``relative`` and ``T``:
+    ``tieaware.measures.DEFINITIONS`` has their meanings and ranges.
 
-The mean of a measure has the same range as its value. A query without relevant judged documents has the value 0.
+Functions return a number, mostly 0 … 1. The mean has the same range as the value, and the variance the squared unit: it
+is at most 1/4 for measures in 0 … 1. A query without relevant judged documents has the value 0. The functions of
+measures raise no errors. Numbers in brackets, such as [1]_, refer to the list of references below.
 
 The relevant documents within the cut-off are the hits. In the formulas, a group starts after t documents and holds n
 documents, r of them relevant; m of its ranks, t+1 … t+m, are within the cut-off. Groups are independent of each other,
@@ -106,12 +112,10 @@ from tieaware.reference import (
     intents,
     interpolated_precision,
     novelty,
-    ntcireval,
     pairs,
     sets,
-    stopping,
 )
-from tieaware.reference.attention import exposures
+from tieaware.reference.gains import exposures
 from tieaware.reference.rankings import ORDERS, Functions, Label, Order, group, is_judged, rank
 
 __all__ = ["MEASURES", "ORDERS", "evaluate", "exposures", "group", "rank", "variance"]
@@ -125,10 +129,8 @@ MEASURES: dict[str, Functions] = {
     **gains.MEASURES,
     **cascade.MEASURES,
     **pairs.MEASURES,
-    **ntcireval.MEASURES,
     **cwl.MEASURES,
     **accumulated_gain.MEASURES,
-    **stopping.MEASURES,
     **compatibility.MEASURES,
     **blended_ratios.MEASURES,
     **intents.MEASURES,

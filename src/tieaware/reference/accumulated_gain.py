@@ -1,14 +1,16 @@
-"""Measures of users who stop sooner the more gain they have found. These functions go through all orders of the ties.
+"""Measures of users who stop sooner the more gain they have found: INST, BPM and NERR.
 
-Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
+The means and variances go through all orders of the ties. In NERR, V_1 = 1 and V_{j+1} = V_j c_j (1 - g_j), where the
+factor c_j depends on the rank only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from tieaware.reference.cwl import scaled_gain, sum_of_inverse_squares
-from tieaware.reference.rankings import Functions, Groups, Ranking, grade_of, mean_over_orders, variance_over_orders
+from tieaware.reference.rankings import Functions, Ranking, grade_of, over_orders
 
 
 def adaptive_inverse_squares(
@@ -23,15 +25,6 @@ def adaptive_inverse_squares(
 
     After rank j, with the gain G so far, the user goes on with the probability ((a - 1) / a)², a = j + 2T - G. Without
     k, the second sum is over infinitely many ranks.
-
-    Other parameters as for `tieaware.reference`; the value is 0 … 1.
-
-    Parameters
-    ----------
-    T : float
-        The gain that the user wants, at least 1/2.
-    min_rel, max_rel : int
-        As for `tieaware.reference.cwl.scaled_gain`.
 
     Examples
     --------
@@ -52,48 +45,6 @@ def adaptive_inverse_squares(
     return gained / viewed
 
 
-def mean_of_adaptive_inverse_squares(
-    groups: Groups,
-    judged: Ranking,
-    k: int | None = None,
-    T: float = 1.0,
-    min_rel: int = 0,
-    max_rel: int = 4,
-) -> float:
-    """Return the mean of `adaptive_inverse_squares` over all orders.
-
-    Parameters as for `adaptive_inverse_squares`.
-
-    Examples
-    --------
-    >>> mean_of_adaptive_inverse_squares([[4, 0]], [4], k=1)
-    0.5
-    """
-    return mean_over_orders(groups, k, lambda order: adaptive_inverse_squares(order, judged, k, T, min_rel, max_rel))
-
-
-def variance_of_adaptive_inverse_squares(
-    groups: Groups,
-    judged: Ranking,
-    k: int | None = None,
-    T: float = 1.0,
-    min_rel: int = 0,
-    max_rel: int = 4,
-) -> float:
-    """Return the variance of `adaptive_inverse_squares` over all orders.
-
-    Parameters as for `adaptive_inverse_squares`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_adaptive_inverse_squares([[4, 0]], [4], k=1)
-    0.25
-    """
-    return variance_over_orders(
-        groups, k, lambda order: adaptive_inverse_squares(order, judged, k, T, min_rel, max_rel)
-    )
-
-
 def bejeweled_player(
     ranking: Ranking,
     judged: Ranking,
@@ -104,14 +55,7 @@ def bejeweled_player(
 ) -> float:
     """Return G_s / s, where s is the first rank whose gain so far, G_s, is at least T, and k if there is none [19]_.
 
-    Other parameters as for `tieaware.reference`; the value is 0 … 1. Without k, the length of the list takes its place.
-
-    Parameters
-    ----------
-    T : float
-        The gain that the user wants, above 0; the decimal number that it shows.
-    min_rel, max_rel : int
-        As for `tieaware.reference.cwl.scaled_gain`.
+    Without k, the length of the list takes its place.
 
     Examples
     --------
@@ -127,47 +71,89 @@ def bejeweled_player(
     return found / (full * depth) if depth else 0.0
 
 
-def mean_of_bejeweled_player(
-    groups: Groups,
-    judged: Ranking,
-    k: int | None = None,
-    T: float = 1.0,
-    min_rel: int = 0,
-    max_rel: int = 4,
+def gain_until_stop(
+    ranking: Ranking, depth: int, weight: Callable[[int], float], below: float = 0.0, min_rel: int = 0, max_rel: int = 4
 ) -> float:
-    """Return the mean of `bejeweled_player` over all orders.
+    """Return Σ V_j g_j / Σ V_j, where V_j is the weight of rank j times Π_{i<j} (1 - g_i) [27]_.
 
-    Parameters as for `bejeweled_player`.
+    The user stops at rank `depth`; if there is no such rank, it is the length of the list. `weight` takes a rank and
+    returns its weight, and `below` is the weight of all ranks below `depth`.
 
     Examples
     --------
-    >>> mean_of_bejeweled_player([[4, 0]], [4])
-    0.75
+    >>> gain_until_stop([0, 2, 4], 3, lambda j: 1.0), gain_until_stop([0, 2, 4], 5, lambda j: 1.0)
+    (0.4, 0.4)
     """
-    return mean_over_orders(groups, k, lambda order: bejeweled_player(order, judged, k, T, min_rel, max_rel))
+    goes_on, viewed, gained = 1.0, 0.0, 0.0
+    padding = max(depth - len(ranking), 0)
+    for j, label in enumerate([*ranking[:depth], *[None] * padding], start=1):
+        gain = scaled_gain(label, min_rel, max_rel)
+        views = goes_on * weight(j)
+        viewed, gained = viewed + views, gained + views * gain
+        goes_on *= 1 - gain
+    viewed += goes_on * below
+    return gained / viewed if viewed else 0.0
 
 
-def variance_of_bejeweled_player(
-    groups: Groups,
-    judged: Ranking,
-    k: int | None = None,
-    T: float = 1.0,
-    min_rel: int = 0,
-    max_rel: int = 4,
-) -> float:
-    """Return the variance of `bejeweled_player` over all orders.
+def equation_8(ranking: Ranking, judged: Ranking, k: int | None = None, min_rel: int = 0, max_rel: int = 4) -> float:
+    """Return the gain per document of a user who stops only because of gains: c_j = 1.
 
-    Parameters as for `bejeweled_player`; the value is 0 … 1/4.
+    Without k, the length of the list takes its place.
 
     Examples
     --------
-    >>> variance_of_bejeweled_player([[4, 0]], [4])
-    0.0625
+    >>> equation_8([0, 4], [0, 4]), equation_8([0, 2], [0, 2], k=4)
+    (0.5, 0.16666666666666666)
     """
-    return variance_over_orders(groups, k, lambda order: bejeweled_player(order, judged, k, T, min_rel, max_rel))
+    return gain_until_stop(ranking, len(ranking) if k is None else k, lambda j: 1.0, 0.0, min_rel, max_rel)
+
+
+def equation_9(ranking: Ranking, judged: Ranking, k: int | None = None, min_rel: int = 0, max_rel: int = 4) -> float:
+    """Return the gain per document of a user with c_j = j / (j + 1).
+
+    Examples
+    --------
+    >>> round(equation_9([0, 4], [0, 4]), 6)
+    0.333333
+    """
+    return gain_until_stop(ranking, len(ranking) if k is None else k, lambda j: 1 / j, 0.0, min_rel, max_rel)
+
+
+def equation_10(
+    ranking: Ranking, judged: Ranking, k: int | None = None, p: float = 0.9, min_rel: int = 0, max_rel: int = 4
+) -> float:
+    """Return the gain per document of a user with c_j = p. Without k, the ranks are endless.
+
+    Examples
+    --------
+    >>> equation_10([2], [2], p=0.5), equation_10([2], [2], k=2, p=0.5)
+    (0.3333333333333333, 0.4)
+    """
+    depth = len(ranking) if k is None else k
+    below = p**depth / (1 - p) if k is None else 0.0
+    return gain_until_stop(ranking, depth, lambda j: p ** (j - 1), below, min_rel, max_rel)
+
+
+def equation_11(
+    ranking: Ranking, judged: Ranking, k: int | None = None, T: float = 1.0, min_rel: int = 0, max_rel: int = 4
+) -> float:
+    """Return the gain per document of a user with c_j = ((j + 2T - 1) / (j + 2T))². Without k, the ranks are endless.
+
+    Examples
+    --------
+    >>> equation_11([0, 4], [0, 4], T=0.5), round(equation_11([0, 4], [0, 4], k=1), 6)
+    (0.2, 0.0)
+    """
+    depth, first = len(ranking) if k is None else k, 2 * T
+    below = first**2 * sum_of_inverse_squares(depth + first) if k is None else 0.0
+    return gain_until_stop(ranking, depth, lambda j: (first / (j - 1 + first)) ** 2, below, min_rel, max_rel)
 
 
 MEASURES: dict[str, Functions] = {
-    "INST": (adaptive_inverse_squares, mean_of_adaptive_inverse_squares, variance_of_adaptive_inverse_squares),
-    "BPM": (bejeweled_player, mean_of_bejeweled_player, variance_of_bejeweled_player),
+    "INST": over_orders(adaptive_inverse_squares),
+    "BPM": over_orders(bejeweled_player),
+    "NERR8": over_orders(equation_8),
+    "NERR9": over_orders(equation_9),
+    "NERR10": over_orders(equation_10),
+    "NERR11": over_orders(equation_11),
 }

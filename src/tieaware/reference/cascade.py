@@ -1,8 +1,6 @@
-"""Expected reciprocal rank.
+"""Expected reciprocal rank, and measures of NTCIR with the same user.
 
 A user reads down the list and stops at each document with a probability that depends on its label.
-
-Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
 """
 
 from __future__ import annotations
@@ -10,23 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from tieaware.reference.rankings import Functions, Groups, Label, Ranking, with_ranks
+from tieaware.reference.rankings import Functions, Groups, Label, Ranking, grade_of, ratio, with_ranks
 
 
 def stop_probability(label: Label, max_rel: int = 4) -> float:
     """Return (2^label - 1) / 2^max_rel, the chance that a document makes the user stop; 0 for a label below 1 [10]_.
-
-    Parameters
-    ----------
-    label : int or None
-        The document's label; None if it is unjudged.
-    max_rel : int
-        The highest possible label, at least 1.
-
-    Returns
-    -------
-    float
-        At least 0, and below 1.
 
     Examples
     --------
@@ -39,17 +25,14 @@ def stop_probability(label: Label, max_rel: int = 4) -> float:
 def expected_reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
     """Return Σ_j 1/j Π_{i<j} (1 - stop_i) stop_j, the expectation of 1 / the rank at which the user stops [10]_.
 
-    Other parameters as for `tieaware.reference`; the value is 0 … 1.
-
-    Parameters
-    ----------
-    max_rel : int
-        As for `stop_probability`.
-
     Examples
     --------
     >>> expected_reciprocal_rank([1, 0, 2], [1, 0, 2], max_rel=2)
     0.4375
+    >>> mean_of_expected_reciprocal_rank([[1, 0]], [1, 0], max_rel=1)
+    0.375
+    >>> variance_of_expected_reciprocal_rank([[1, 0]], [1, 0], max_rel=1)
+    0.015625
     """
     return utility_of_cascade(ranking, k, max_rel, lambda j: 1 / j)
 
@@ -57,17 +40,14 @@ def expected_reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = 
 def utility_of_cascade(ranking: Ranking, k: int | None, max_rel: int, utility: Callable[[int], float]) -> float:
     """Return Σ_j u_j Π_{i<j} (1 - stop_i) stop_j, the expected utility of the rank at which the user stops.
 
-    Parameters as for `expected_reciprocal_rank`; the value has the range of the utility.
-
-    Parameters
-    ----------
-    utility : callable
-        Takes a rank j, from 1, and returns its utility u_j.
+    `utility` takes a rank j and returns its utility u_j. The value has the range of the utility.
 
     Examples
     --------
     >>> utility_of_cascade([0, 1, 1], None, 1, lambda j: 0.5**j)
     0.15625
+    >>> variance_of_utility_of_cascade([[1, 0]], None, 1, lambda j: 0.5**j)
+    0.00390625
     """
     total, goes_on = 0.0, 1.0
     for j, label in enumerate(ranking[:k], start=1):
@@ -78,22 +58,10 @@ def utility_of_cascade(ranking: Ranking, k: int | None, max_rel: int, utility: C
 
 
 def mean_products(factors: Sequence[float], m: int) -> list[float]:
-    """Return the mean product of x of the factors, over all choices of x factors, for x = 0 … m.
+    """Return the mean product of x of the `factors`, over all choices of x factors, for x = 0 … `m`.
 
     The function adds the factors one by one. The i-th factor, q, changes the mean A_x of the products of x factors to
     ((i-x)/i) A_x + (x/i) q A_{x-1}.
-
-    Parameters
-    ----------
-    factors : sequence of float
-        One factor for each document of the group.
-    m : int
-        The largest number of factors in a product.
-
-    Returns
-    -------
-    list of float
-        m + 1 means, the first of them 1; 0 where x is more than the number of factors.
 
     Examples
     --------
@@ -112,21 +80,12 @@ def mean_of_expected_reciprocal_rank(groups: Groups, judged: Ranking, k: int | N
 
     The outer sum is over the groups. A_x is the mean product of 1 - stop over x documents of the group, and P is the
     product of 1 - stop over all documents of earlier groups.
-
-    Parameters as for `expected_reciprocal_rank`.
-
-    Examples
-    --------
-    >>> mean_of_expected_reciprocal_rank([[1, 0]], [1, 0], max_rel=1)
-    0.375
     """
     return mean_utility_of_cascade(groups, k, max_rel, lambda j: 1 / j)
 
 
 def mean_utility_of_cascade(groups: Groups, k: int | None, max_rel: int, utility: Callable[[int], float]) -> float:
-    """Return the mean of `utility_of_cascade`: Σ P Σ_x (A_{x-1} - A_x) u_{t+x}.
-
-    Parameters as for `utility_of_cascade`.
+    """Return the mean of `utility_of_cascade`, Σ P Σ_x (A_{x-1} - A_x) u_{t+x}, where u is the `utility`.
 
     Examples
     --------
@@ -143,17 +102,10 @@ def mean_utility_of_cascade(groups: Groups, k: int | None, max_rel: int, utility
 
 
 def mean_products_of_prefixes(factors: Sequence[float], m: int) -> dict[tuple[int, int], float]:
-    """Return the mean product of the squares of x factors and of y other factors, over all choices, for x + y ≤ m.
+    """Return the mean product of the squares of x `factors` and of y others, over all choices, for x + y ≤ `m`.
 
     This is the mean of T_x T_{x+y} over all orders, where T_x is the product of the first x factors in an order. The
     function adds the factors one by one, as `mean_products` does.
-
-    Parameters as for `mean_products`.
-
-    Returns
-    -------
-    dict of (int, int) to float
-        The mean for each x and y.
 
     Examples
     --------
@@ -184,13 +136,6 @@ def variance_of_expected_reciprocal_rank(
 
     The outer sum is over the groups. T_x is the product of 1 - stop over the first x documents of the group in an
     order, and P is the product of 1 - stop over all documents of earlier groups.
-
-    Parameters as for `expected_reciprocal_rank`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_expected_reciprocal_rank([[1, 0]], [1, 0], max_rel=1)
-    0.015625
     """
     return variance_of_utility_of_cascade(groups, k, max_rel, lambda j: 1 / j)
 
@@ -200,12 +145,7 @@ def variance_of_utility_of_cascade(
 ) -> float:
     """Return the variance of `utility_of_cascade`: Σ P² Var Σ_x (T_{x-1} - T_x) u_{t+x}.
 
-    Parameters as for `utility_of_cascade`; the value is in the squared unit of the utility.
-
-    Examples
-    --------
-    >>> variance_of_utility_of_cascade([[1, 0]], None, 1, lambda j: 0.5**j)
-    0.00390625
+    The value is in the squared unit of the utility.
     """
     total, goes_on = 0.0, 1.0
     for ranks, labels in with_ranks(groups, k):
@@ -228,6 +168,76 @@ def variance_of_utility_of_cascade(
     return total
 
 
+def ideal_cascade(judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
+    """Return the ERR of the judged documents in their best order.
+
+    Examples
+    --------
+    >>> ideal_cascade([0, 1, 1], max_rel=1)
+    0.625
+    """
+    return expected_reciprocal_rank(sorted(judged, key=grade_of, reverse=True), judged, k, max_rel)
+
+
+def normalised_cascade(ranking: Ranking, judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
+    """Return ERR / the ERR of the judged documents in their best order [14]_.
+
+    Examples
+    --------
+    >>> normalised_cascade([0, 1], [0, 1], max_rel=1)
+    0.5
+    >>> mean_of_normalised_cascade([[0, 1]], [0, 1], max_rel=1)
+    0.75
+    >>> variance_of_normalised_cascade([[0, 1]], [0, 1], max_rel=1)
+    0.0625
+    """
+    return ratio(expected_reciprocal_rank(ranking, judged, k, max_rel), ideal_cascade(judged, k, max_rel))
+
+
+def mean_of_normalised_cascade(groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
+    """Return the mean of `normalised_cascade`: the mean of ERR / the ideal ERR."""
+    return ratio(mean_of_expected_reciprocal_rank(groups, judged, k, max_rel), ideal_cascade(judged, k, max_rel))
+
+
+def variance_of_normalised_cascade(groups: Groups, judged: Ranking, k: int | None = None, max_rel: int = 4) -> float:
+    """Return the variance of `normalised_cascade`: the variance of ERR / (ideal ERR)²."""
+    variance = variance_of_expected_reciprocal_rank(groups, judged, k, max_rel)
+    return ratio(variance, ideal_cascade(judged, k, max_rel) ** 2)
+
+
+def rank_biased_utility(
+    ranking: Ranking, judged: Ranking, k: int | None = None, p: float = 0.99, max_rel: int = 4
+) -> float:
+    """Return Σ_j p^j Π_{i<j} (1 - stop_i) stop_j, the expectation of p^j at the rank j where the user stops [15]_.
+
+    Examples
+    --------
+    >>> rank_biased_utility([0, 1], [0, 1], p=0.5, max_rel=1)
+    0.125
+    >>> mean_of_rank_biased_utility([[0, 1]], [0, 1], p=0.5, max_rel=1)
+    0.1875
+    >>> variance_of_rank_biased_utility([[0, 1]], [0, 1], p=0.5, max_rel=1)
+    0.00390625
+    """
+    return utility_of_cascade(ranking, k, max_rel, lambda j: p**j)
+
+
+def mean_of_rank_biased_utility(
+    groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.99, max_rel: int = 4
+) -> float:
+    """Return the mean of `rank_biased_utility`, by the same recurrence as that of ERR."""
+    return mean_utility_of_cascade(groups, k, max_rel, lambda j: p**j)
+
+
+def variance_of_rank_biased_utility(
+    groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.99, max_rel: int = 4
+) -> float:
+    """Return the variance of `rank_biased_utility`, by the same recurrence as that of ERR."""
+    return variance_of_utility_of_cascade(groups, k, max_rel, lambda j: p**j)
+
+
 MEASURES: dict[str, Functions] = {
     "ERR": (expected_reciprocal_rank, mean_of_expected_reciprocal_rank, variance_of_expected_reciprocal_rank),
+    "nERR": (normalised_cascade, mean_of_normalised_cascade, variance_of_normalised_cascade),
+    "iRBU": (rank_biased_utility, mean_of_rank_biased_utility, variance_of_rank_biased_utility),
 }

@@ -1,7 +1,4 @@
-"""Compatibility: the rank-biased overlap of a ranking with the best of all ideal rankings.
-
-Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
-"""
+"""Compatibility: the rank-biased overlap of a ranking with the best of all ideal rankings."""
 
 from __future__ import annotations
 
@@ -19,46 +16,25 @@ def compatibility(ranking: Ranking, judged: Ranking, p: float = 0.95, normalize:
     the one that orders documents with equal labels as the ranking does agrees best with it. Down to rank d, it shares
     o_d documents with the ranking. The sums end with the longer of the two rankings.
 
-    Other parameters as for `tieaware.reference`; the value is 0 … 1.
-
-    Parameters
-    ----------
-    p : float
-        The probability that the user goes on to the next document, between 0 and 1.
-    normalize : bool
-        Whether to divide by the ideal ranking's overlap with itself. If not, the divisor is Σ_d p^(d-1).
-
     Examples
     --------
     >>> compatibility([2, 1, 0], [1, 2]), round(compatibility([1, 2, 0], [1, 2], p=0.5), 4)
     (1.0, 0.4)
+    >>> round(mean_of_compatibility([[2, 1], [0]], [1, 2], p=0.5), 4)
+    0.7
+    >>> round(variance_of_compatibility([[2, 1], [0]], [1, 2], p=0.5), 4)
+    0.09
     """
     return mean_of_compatibility([[label] for label in ranking], judged, p, normalize)
 
 
 def mean_of_compatibility(groups: Groups, judged: Ranking, p: float = 0.95, normalize: bool = True) -> float:
-    """Return the mean of `compatibility`: Σ_d p^(d-1)/d E o_d.
-
-    Parameters as for `compatibility`.
-
-    Examples
-    --------
-    >>> round(mean_of_compatibility([[2, 1], [0]], [1, 2], p=0.5), 4)
-    0.7
-    """
+    """Return the mean of `compatibility`: Σ_d p^(d-1)/d E o_d."""
     return _moments(groups, judged, p, normalize)[0]
 
 
 def variance_of_compatibility(groups: Groups, judged: Ranking, p: float = 0.95, normalize: bool = True) -> float:
-    """Return the variance of `compatibility`. Its sums over the ranks of each group are independent.
-
-    Parameters as for `compatibility`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> round(variance_of_compatibility([[2, 1], [0]], [1, 2], p=0.5), 4)
-    0.09
-    """
+    """Return the variance of `compatibility`. Its sums over the ranks of each group are independent."""
     return _moments(groups, judged, p, normalize)[1]
 
 

@@ -3,8 +3,6 @@
 V_j is the probability that the user views rank j, the product of the probabilities to read on at the ranks before. The
 measures are Σ V_j g_j / Σ V_j, over all ranks, also those below the end of the list, which have no gain. With a
 cut-off, the user stops at rank k.
-
-Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
 """
 
 from __future__ import annotations
@@ -24,22 +22,6 @@ def scaled_gain(
 
     With a table of gains, return the gain in the table, divided by the largest one.
 
-    Parameters
-    ----------
-    label : int or None
-        The label; None if the document is unjudged.
-    min_rel, max_rel : int
-        The labels whose gains are 0 and 1.
-    dcg : str
-        The definition of the gain, as for `gain`.
-    gains : {label: gain}, optional
-        As for `gain`.
-
-    Returns
-    -------
-    float
-        0 … 1.
-
     Examples
     --------
     >>> scaled_gain(3), scaled_gain(3, min_rel=2), scaled_gain(None)
@@ -51,19 +33,7 @@ def scaled_gain(
 
 
 def sum_of_inverse_squares(a: float, n: int | None = None) -> float:
-    """Return Σ 1 / (a + i)² over i = 0 … n - 1; without n, over all i to infinity.
-
-    Parameters
-    ----------
-    a : float
-        Above 0.
-    n : int, optional
-        The number of terms.
-
-    Returns
-    -------
-    float
-        Above 0, if n is.
+    """Return Σ 1 / (`a` + i)² over i = 0 … `n` - 1, for a > 0; without n, over all i to infinity.
 
     Examples
     --------
@@ -100,21 +70,16 @@ def scaled_cumulative_gain(
 ) -> float:
     """Return Σ_j g_j / log2(1 + j) over the first k ranks, divided by the same sum if every gain were 1 [16]_.
 
-    Other parameters as for `tieaware.reference`; the value is 0 … 1. Without k, the length of the list takes its place.
-
-    Parameters
-    ----------
-    min_rel, max_rel : int
-        As for `scaled_gain`.
-    dcg : str
-        The definition of the gain, as for `gain`.
-    gains : {label: gain}, optional
-        As for `gain`.
+    Without k, the length of the list takes its place.
 
     Examples
     --------
     >>> scaled_cumulative_gain([4, 0, 0], [4, 0, 0], k=1), scaled_cumulative_gain([2], [2], k=1)
     (1.0, 0.5)
+    >>> mean_of_scaled_cumulative_gain([[4, 0]], [4, 0], k=1)
+    0.5
+    >>> variance_of_scaled_cumulative_gain([[4, 0]], [4, 0], k=1)
+    0.25
     """
     alone = [[label] for label in ranking]
     return mean_of_scaled_cumulative_gain(alone, judged, k, min_rel, max_rel, dcg, gains)
@@ -129,15 +94,7 @@ def mean_of_scaled_cumulative_gain(
     dcg: Dcg = "log2",
     gains: Gains = None,
 ) -> float:
-    """Return the mean of `scaled_cumulative_gain`: each rank has the mean gain of its group.
-
-    Parameters as for `scaled_cumulative_gain`.
-
-    Examples
-    --------
-    >>> mean_of_scaled_cumulative_gain([[4, 0]], [4, 0], k=1)
-    0.5
-    """
+    """Return the mean of `scaled_cumulative_gain`: each rank has the mean gain of its group."""
     depth = number_of_documents(groups) if k is None else k
     total = _mean(groups, k, lambda label: scaled_gain(label, min_rel, max_rel, dcg, gains), slot_weight)
     return total / _sum_of_discounts(depth) if depth else 0.0
@@ -152,15 +109,7 @@ def variance_of_scaled_cumulative_gain(
     dcg: Dcg = "log2",
     gains: Gains = None,
 ) -> float:
-    """Return the variance of `scaled_cumulative_gain`, a weighted sum over the ranks.
-
-    Parameters as for `scaled_cumulative_gain`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_scaled_cumulative_gain([[4, 0]], [4, 0], k=1)
-    0.25
-    """
+    """Return the variance of `scaled_cumulative_gain`, a weighted sum over the ranks."""
     depth = number_of_documents(groups) if k is None else k
     varied = variance_of_weighted_sum(
         groups, k, lambda label: scaled_gain(label, min_rel, max_rel, dcg, gains), slot_weight
@@ -178,20 +127,16 @@ def inverse_squares(
 ) -> float:
     """Return Σ_j g_j / (j - 1 + 2T)², divided by the same sum if every gain were 1 [17]_.
 
-    Other parameters as for `tieaware.reference`; the value is 0 … 1. Without k, the divisor is a sum over infinitely
-    many ranks.
-
-    Parameters
-    ----------
-    T : float
-        The gain that the user wants, above 0.
-    min_rel, max_rel : int
-        As for `scaled_gain`.
+    Without k, the divisor is a sum over infinitely many ranks.
 
     Examples
     --------
     >>> inverse_squares([4, 0], [4, 0], k=1), round(inverse_squares([4], [4], T=0.5), 12)
     (1.0, 0.607927101854)
+    >>> mean_of_inverse_squares([[4, 0]], [4, 0], k=1)
+    0.5
+    >>> variance_of_inverse_squares([[4, 0]], [4, 0], k=1)
+    0.25
     """
     return mean_of_inverse_squares([[label] for label in ranking], judged, k, T, min_rel, max_rel)
 
@@ -204,15 +149,7 @@ def mean_of_inverse_squares(
     min_rel: int = 0,
     max_rel: int = 4,
 ) -> float:
-    """Return the mean of `inverse_squares`: each rank has the mean gain of its group.
-
-    Parameters as for `inverse_squares`.
-
-    Examples
-    --------
-    >>> mean_of_inverse_squares([[4, 0]], [4, 0], k=1)
-    0.5
-    """
+    """Return the mean of `inverse_squares`: each rank has the mean gain of its group."""
     total = _mean(groups, k, lambda label: scaled_gain(label, min_rel, max_rel), lambda j: 1 / (j - 1 + 2 * T) ** 2)
     return total / sum_of_inverse_squares(2 * T, k)
 
@@ -225,15 +162,7 @@ def variance_of_inverse_squares(
     min_rel: int = 0,
     max_rel: int = 4,
 ) -> float:
-    """Return the variance of `inverse_squares`, a weighted sum over the ranks.
-
-    Parameters as for `inverse_squares`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_inverse_squares([[4, 0]], [4, 0], k=1)
-    0.25
-    """
+    """Return the variance of `inverse_squares`, a weighted sum over the ranks."""
     varied = variance_of_weighted_sum(
         groups, k, lambda label: scaled_gain(label, min_rel, max_rel), lambda j: 1 / (j - 1 + 2 * T) ** 2
     )

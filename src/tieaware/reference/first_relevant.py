@@ -1,7 +1,4 @@
-"""Measures that depend only on the ranks of the first relevant documents: RR, Success, ESL, PAtRel and PRR.
-
-Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
-"""
+"""Measures that depend only on the ranks of the first relevant documents: RR, Success, ESL, PAtRel and PRR."""
 
 from __future__ import annotations
 
@@ -23,12 +20,14 @@ from tieaware.reference.rankings import (
 def reciprocal_rank(ranking: Ranking, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return 1 / the rank of the first relevant document; 0 if none is within the cut-off [3]_.
 
-    Parameters as for `tieaware.reference`; the value is 0 … 1.
-
     Examples
     --------
     >>> reciprocal_rank([0, 1, 1], [0, 1, 1])
     0.5
+    >>> mean_of_reciprocal_rank([[1, 0]], [1, 0])
+    0.75
+    >>> variance_of_reciprocal_rank([[1, 0]], [1, 0])
+    0.0625
     """
     for j, label in enumerate(ranking[:k], start=1):
         if is_relevant(label, rel):
@@ -41,19 +40,7 @@ def chances_of_first_relevant(n: int, r: int) -> Iterator[float]:
 
     p_1 = r/n, and p_{x+1} = p_x (n-x-r+1)/(n-x). The p_x are the differences between successive values of the
     survival function, which is the probability that none of the first x documents is relevant. The formula printed in
-    [2]_ sums the survival function itself instead.
-
-    Parameters
-    ----------
-    n : int
-        The number of documents in the group.
-    r : int
-        The number of relevant documents in the group, 1 … n.
-
-    Yields
-    ------
-    float
-        n - r + 1 probabilities, which add up to 1.
+    [2]_ sums the survival function itself instead. The group has `n` documents, `r` of them relevant, at least 1.
 
     Examples
     --------
@@ -71,13 +58,6 @@ def mean_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None = Non
     """Return the mean of `reciprocal_rank`: Σ p_x/(t+x) for the first group with a relevant document.
 
     The probabilities p_x are those of `chances_of_first_relevant`.
-
-    Parameters as for `reciprocal_rank`.
-
-    Examples
-    --------
-    >>> mean_of_reciprocal_rank([[1, 0]], [1, 0])
-    0.75
     """
     for ranks, labels in with_ranks(groups, k):
         r = relevant(labels, rel)
@@ -91,13 +71,6 @@ def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None =
     """Return the variance of `reciprocal_rank`, whose value is 1/(t+x) with probability p_x, or 0 below the cut-off.
 
     The probabilities p_x are those of `chances_of_first_relevant`.
-
-    Parameters as for `reciprocal_rank`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_reciprocal_rank([[1, 0]], [1, 0])
-    0.0625
     """
     for ranks, labels in with_ranks(groups, k):
         r = relevant(labels, rel)
@@ -112,12 +85,14 @@ def variance_of_reciprocal_rank(groups: Groups, judged: Ranking, k: int | None =
 def success(ranking: Ranking, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
     """Return 1 if a relevant document is within the cut-off, else 0: trec_eval's success.
 
-    Parameters as for `tieaware.reference`; the value is 0 … 1.
-
     Examples
     --------
     >>> success([0, 1, 0], [0, 1, 0], k=1), success([0, 1, 0], [0, 1, 0], k=2)
     (0.0, 1.0)
+    >>> mean_of_success([[1, 0]], [1, 0], k=1)
+    0.5
+    >>> variance_of_success([[1, 0]], [1, 0], k=1)
+    0.25
     """
     return float(hits(ranking, k, rel) > 0)
 
@@ -126,13 +101,6 @@ def mean_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: 
     """Return the mean of `success`: Σ p_x = 1 - C(n-r, m)/C(n, m), the hypergeometric chance of a hit.
 
     The formula is for the first group with a relevant document.
-
-    Parameters as for `success`.
-
-    Examples
-    --------
-    >>> mean_of_success([[1, 0]], [1, 0], k=1)
-    0.5
     """
     for ranks, labels in with_ranks(groups, k):
         r = relevant(labels, rel)
@@ -143,15 +111,7 @@ def mean_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: 
 
 
 def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
-    """Return the variance of `success`: q (1 - q), where q is the mean of `success`.
-
-    Parameters as for `success`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_success([[1, 0]], [1, 0], k=1)
-    0.25
-    """
+    """Return the variance of `success`: q (1 - q), where q is the mean of `success`."""
     q = mean_of_success(groups, judged, k, rel)
     return q * (1 - q)
 
@@ -159,20 +119,16 @@ def variance_of_success(groups: Groups, judged: Ranking, k: int | None = None, r
 def search_length(ranking: Ranking, judged: Ranking, i: int = 1, rel: float = 1) -> float:
     """Count the nonrelevant documents above the i-th relevant one [8]_.
 
-    If fewer than i relevant documents are retrieved, all retrieved nonrelevant documents count. The value is 0 for a
-    query without relevant judged documents.
-
-    Other parameters as for `tieaware.reference`; the value is a number of documents.
-
-    Parameters
-    ----------
-    i : int
-        The number of relevant documents that the user wants, at least 1.
+    If fewer than i relevant documents are retrieved, all retrieved nonrelevant documents count.
 
     Examples
     --------
     >>> search_length([0, 0, 1, 0, 1], [1, 1], i=2)
     3.0
+    >>> mean_of_search_length([[0], [1, 0, 0]], [1])
+    2.0
+    >>> variance_of_search_length([[1, 0]], [1, 0])
+    0.25
     """
     return mean_of_search_length([[label] for label in ranking], judged, i, rel)
 
@@ -182,13 +138,6 @@ def mean_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: floa
 
     The formula is for the group that contains the wanted document: i is the number of this document among the relevant
     documents of the group, and j nonrelevant documents precede the group.
-
-    Parameters as for `search_length`.
-
-    Examples
-    --------
-    >>> mean_of_search_length([[0], [1, 0, 0]], [1])
-    2.0
     """
     if not relevant(judged, rel):
         return 0.0
@@ -205,15 +154,7 @@ def mean_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: floa
 def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: float = 1) -> float:
     """Return the variance of `search_length`: i (n-r) (n+1) (r-i+1) / ((r+1)² (r+2)).
 
-    The formula is for the group that contains the wanted document: i is the number of this document among the relevant
-    documents of the group.
-
-    Parameters as for `search_length`; the value is in documents².
-
-    Examples
-    --------
-    >>> variance_of_search_length([[1, 0]], [1, 0])
-    0.25
+    The formula is for the group that contains the wanted document, with i as in `mean_of_search_length`.
     """
     for labels in groups:
         r, n = relevant(labels, rel), len(labels)
@@ -226,26 +167,20 @@ def variance_of_search_length(groups: Groups, judged: Ranking, i: int = 1, rel: 
 def rank_of_relevant(ranking: Ranking, judged: Ranking, i: int = 1, rel: float = 1) -> float:
     """Return the rank of the i-th relevant document; the rank after the last one if fewer are retrieved.
 
-    Parameters as for `search_length`; the value is a rank, or 0 for a query without relevant judged documents.
-
     Examples
     --------
     >>> rank_of_relevant([0, 0, 1, 0, 1], [1, 1], i=2), rank_of_relevant([0, 0], [1])
     (5.0, 3.0)
+    >>> mean_of_rank_of_relevant([[0], [1, 0, 0]], [1])
+    3.0
+    >>> variance_of_rank_of_relevant([[1, 0]], [1])
+    0.25
     """
     return mean_of_rank_of_relevant([[label] for label in ranking], judged, i, rel)
 
 
 def mean_of_rank_of_relevant(groups: Groups, judged: Ranking, i: int = 1, rel: float = 1) -> float:
-    """Return the mean of `rank_of_relevant`: i more than the mean search length, if the document is retrieved.
-
-    Parameters as for `search_length`.
-
-    Examples
-    --------
-    >>> mean_of_rank_of_relevant([[0], [1, 0, 0]], [1])
-    3.0
-    """
+    """Return the mean of `rank_of_relevant`: i more than the mean search length, if the document is retrieved."""
     if not relevant(judged, rel):
         return 0.0
     if sum(relevant(labels, rel) for labels in groups) < i:
@@ -254,32 +189,21 @@ def mean_of_rank_of_relevant(groups: Groups, judged: Ranking, i: int = 1, rel: f
 
 
 def variance_of_rank_of_relevant(groups: Groups, judged: Ranking, i: int = 1, rel: float = 1) -> float:
-    """Return the variance of `rank_of_relevant`, which is that of the search length.
-
-    Parameters as for `search_length`; the value is in ranks².
-
-    Examples
-    --------
-    >>> variance_of_rank_of_relevant([[1, 0]], [1])
-    0.25
-    """
+    """Return the variance of `rank_of_relevant`, which is that of the search length."""
     return variance_of_search_length(groups, judged, i, rel)
 
 
 def precision_at_relevant(ranking: Ranking, judged: Ranking, k: int | None = None, i: int = 1, rel: float = 1) -> float:
     """Return i / j, the precision at rank j of the i-th relevant document; 0 if it is not retrieved.
 
-    Other parameters as for `tieaware.reference`; the value is 0 … 1.
-
-    Parameters
-    ----------
-    i : int
-        The number of relevant documents that the user wants, at least 1.
-
     Examples
     --------
     >>> precision_at_relevant([0, 0, 1, 1], [1, 1], i=2)
     0.5
+    >>> mean_of_precision_at_relevant([[1, 0], [1, 0]], [1, 1], i=2)
+    0.5833333333333333
+    >>> variance_of_precision_at_relevant([[1, 0]], [1, 0])
+    0.0625
     """
     ranks = [j for j, label in enumerate(ranking[:k], start=1) if is_relevant(label, rel)]
     return i / ranks[i - 1] if len(ranks) >= i else 0.0
@@ -288,30 +212,14 @@ def precision_at_relevant(ranking: Ranking, judged: Ranking, k: int | None = Non
 def mean_of_precision_at_relevant(
     groups: Groups, judged: Ranking, k: int | None = None, i: int = 1, rel: float = 1
 ) -> float:
-    """Return the mean of `precision_at_relevant`: Σ_x P(X = x) i/(t+x), X the place in the group that holds it.
-
-    Parameters as for `precision_at_relevant`.
-
-    Examples
-    --------
-    >>> mean_of_precision_at_relevant([[1, 0], [1, 0]], [1, 1], i=2)
-    0.5833333333333333
-    """
+    """Return the mean of `precision_at_relevant`: Σ_x P(X = x) i/(t+x), X the place in the group that holds it."""
     return math.fsum(chance * value for chance, value in _precisions_at_relevant(groups, k, i, rel))
 
 
 def variance_of_precision_at_relevant(
     groups: Groups, judged: Ranking, k: int | None = None, i: int = 1, rel: float = 1
 ) -> float:
-    """Return the variance of `precision_at_relevant`, by the same distribution as its mean.
-
-    Parameters as for `precision_at_relevant`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_precision_at_relevant([[1, 0]], [1, 0])
-    0.0625
-    """
+    """Return the variance of `precision_at_relevant`, by the same distribution as its mean."""
     mean = mean_of_precision_at_relevant(groups, judged, k, i, rel)
     return math.fsum(chance * (value - mean) ** 2 for chance, value in _precisions_at_relevant(groups, k, i, rel))
 
@@ -334,41 +242,27 @@ def _precisions_at_relevant(groups: Groups, k: int | None, i: int, rel: float) -
 def relevance_when_retrieved(ranking: Ranking, judged: Ranking, i: int = 1, rel: float = 1) -> float:
     """Return i / (i + `search_length`), the precision at the i-th relevant document; 0 if it is not retrieved [13]_.
 
-    Parameters as for `search_length`; the value is 0 … 1.
-
     Examples
     --------
     >>> relevance_when_retrieved([0, 0, 1, 1], [1, 1], i=2)
     0.5
+    >>> mean_of_relevance_when_retrieved([[1, 0]], [1, 0]), mean_of_precision_at_relevant([[1, 0]], [1, 0])
+    (0.6666666666666666, 0.75)
+    >>> variance_of_relevance_when_retrieved([[1, 0]], [1, 0])
+    0.0625
     """
     return mean_of_relevance_when_retrieved([[label] for label in ranking], judged, i, rel)
 
 
 def mean_of_relevance_when_retrieved(groups: Groups, judged: Ranking, i: int = 1, rel: float = 1) -> float:
-    """Return i / (i + mean of `search_length`), which is not the mean of the quotient: that is at least as large.
-
-    Parameters as for `search_length`.
-
-    Examples
-    --------
-    >>> mean_of_relevance_when_retrieved([[1, 0]], [1, 0]), mean_of_precision_at_relevant([[1, 0]], [1, 0])
-    (0.6666666666666666, 0.75)
-    """
+    """Return i / (i + mean of `search_length`), which is not the mean of the quotient: that is at least as large."""
     if sum(relevant(labels, rel) for labels in groups) < i:
         return 0.0
     return i / (i + mean_of_search_length(groups, judged, i, rel))
 
 
 def variance_of_relevance_when_retrieved(groups: Groups, judged: Ranking, i: int = 1, rel: float = 1) -> float:
-    """Return the variance of the quotient over the orders of tied documents, that of `precision_at_relevant`.
-
-    Parameters as for `search_length`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_relevance_when_retrieved([[1, 0]], [1, 0])
-    0.0625
-    """
+    """Return the variance of the quotient over the orders of tied documents, that of `precision_at_relevant`."""
     return variance_of_precision_at_relevant(groups, judged, None, i, rel)
 
 

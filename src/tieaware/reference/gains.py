@@ -1,16 +1,13 @@
-"""Measures that weigh the ranks: cumulative gain, and rank-biased precision.
-
-Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
-"""
+"""Measures that weigh the ranks: cumulative gain, and rank-biased precision."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from tieaware.reference.hits import variance_of_weighted_sum
-from tieaware.reference.rankings import Functions, Groups, Label, Ranking, grade_of, is_relevant, with_ranks
+from tieaware.reference.rankings import Functions, Groups, Label, Ranking, grade_of, is_relevant, ratio, with_ranks
 
 # The gain of a label: the label itself, or 2^label - 1.
 Dcg: TypeAlias = Literal["log2", "exp-log2"]
@@ -22,20 +19,6 @@ Discount: TypeAlias = Literal["log2", "log", "1/rank"]
 
 def gain(label: Label, dcg: Dcg = "log2", gains: Gains = None) -> float:
     """Return the label (``"log2"``) [4]_, 2^label - 1 (``"exp-log2"``) [5]_ or its gain in a table.
-
-    Parameters
-    ----------
-    label : float or None
-        The label; None if the document is unjudged.
-    dcg : str
-        The definition of the gain: "log2" or "exp-log2".
-    gains : {label: gain}, optional
-        A table of gains; a label that is not in it has the gain 0.
-
-    Returns
-    -------
-    float
-        A gain, at least 0; 0 for negative labels.
 
     Examples
     --------
@@ -49,21 +32,7 @@ def gain(label: Label, dcg: Dcg = "log2", gains: Gains = None) -> float:
 
 
 def slot_weight(j: int, discount: Discount = "log2", base: float = 2.0) -> float:
-    """Return the weight of rank j in DCG: 1/log2(1 + j) [5]_, 1/log_base(j) from rank `base` on [4]_, or 1/j.
-
-    Parameters
-    ----------
-    j : int
-        The rank, from 1.
-    discount : str
-        "log2", "log" or "1/rank".
-    base : float
-        The base of the logarithm of "log", above 1; earlier ranks have the weight 1.
-
-    Returns
-    -------
-    float
-        Above 0, and at most 1.
+    """Return the weight of rank `j` in DCG: 1/log2(1 + j) [5]_, 1/log_base(j) from rank `base` on [4]_, or 1/j.
 
     Examples
     --------
@@ -83,7 +52,7 @@ def ideal_gain(
 ) -> float:  # fmt: skip
     """Return the DCG of the judged documents in their best order.
 
-    Parameters as for `discounted_cumulative_gain`; the value is a gain of at least 0.
+    The value is a gain of at least 0.
 
     Examples
     --------
@@ -101,26 +70,18 @@ def discounted_cumulative_gain(
 ) -> float:  # fmt: skip
     """Return Σ gain_j / log2(1 + j) [4]_, in the form of [5]_, or with another discount.
 
-    Other parameters as for `tieaware.reference`.
-
-    Parameters
-    ----------
-    dcg, gains
-        As for `gain`.
-    discount, base
-        As for `slot_weight`.
-
-    Returns
-    -------
-    float
-        In units of gain, at least 0.
-
     Examples
     --------
     >>> discounted_cumulative_gain([3, 0, 2], [3, 0, 2])
     4.0
     >>> discounted_cumulative_gain([3, 0, 2], [3, 0, 2], dcg="exp-log2")
     8.5
+    >>> mean_of_discounted_cumulative_gain([[0, 0, 0], [4]], [0, 0, 0, 4], k=3)
+    0.0
+    >>> mean_of_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
+    1.0
+    >>> variance_of_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
+    1.0
     """
     return math.fsum(
         gain(label, dcg, gains) * slot_weight(j, discount, base) for j, label in enumerate(ranking[:k], start=1)
@@ -131,17 +92,7 @@ def mean_of_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2", gains: Gains = None,
     discount: Discount = "log2", base: float = 2.0,
 ) -> float:  # fmt: skip
-    """Return the mean of `discounted_cumulative_gain`: Σ_groups (mean gain) Σ_j 1/log2(1 + j) [2]_.
-
-    Parameters as for `discounted_cumulative_gain`.
-
-    Examples
-    --------
-    >>> mean_of_discounted_cumulative_gain([[0, 0, 0], [4]], [0, 0, 0, 4], k=3)
-    0.0
-    >>> mean_of_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
-    1.0
-    """
+    """Return the mean of `discounted_cumulative_gain`: Σ_groups (mean gain) Σ_j 1/log2(1 + j) [2]_."""
     return math.fsum(
         math.fsum(gain(label, dcg, gains) for label in labels) / len(labels)
         * math.fsum(slot_weight(j, discount, base) for j in ranks)
@@ -155,12 +106,7 @@ def variance_of_discounted_cumulative_gain(
 ) -> float:  # fmt: skip
     """Return the variance of `discounted_cumulative_gain`, a weighted sum over the ranks.
 
-    Parameters as for `discounted_cumulative_gain`; the value is in units of gain².
-
-    Examples
-    --------
-    >>> variance_of_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
-    1.0
+    The value is in units of gain².
     """
     return variance_of_weighted_sum(
         groups, k, lambda label: gain(label, dcg, gains), lambda j: slot_weight(j, discount, base)
@@ -173,50 +119,35 @@ def normalised_discounted_cumulative_gain(
 ) -> float:  # fmt: skip
     """Return DCG / the ideal gain, which is the DCG of the judged documents in their best order [4]_.
 
-    Parameters as for `discounted_cumulative_gain`; the value is 0 … 1.
-
     Examples
     --------
     >>> normalised_discounted_cumulative_gain([0, 0, 2], [0, 0, 2])
     0.5
+    >>> mean_of_normalised_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
+    0.5
+    >>> variance_of_normalised_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
+    0.25
     """
     ideal = ideal_gain(judged, k, dcg, gains, discount, base)
-    return discounted_cumulative_gain(ranking, judged, k, dcg, gains, discount, base) / ideal if ideal else 0.0
+    return ratio(discounted_cumulative_gain(ranking, judged, k, dcg, gains, discount, base), ideal)
 
 
 def mean_of_normalised_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2", gains: Gains = None,
     discount: Discount = "log2", base: float = 2.0,
 ) -> float:  # fmt: skip
-    """Return the mean of `normalised_discounted_cumulative_gain`: the mean of DCG / the ideal gain [2]_.
-
-    Parameters as for `normalised_discounted_cumulative_gain`.
-
-    Examples
-    --------
-    >>> mean_of_normalised_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
-    0.5
-    """
+    """Return the mean of `normalised_discounted_cumulative_gain`: the mean of DCG / the ideal gain [2]_."""
     ideal = ideal_gain(judged, k, dcg, gains, discount, base)
-    return mean_of_discounted_cumulative_gain(groups, judged, k, dcg, gains, discount, base) / ideal if ideal else 0.0
+    return ratio(mean_of_discounted_cumulative_gain(groups, judged, k, dcg, gains, discount, base), ideal)
 
 
 def variance_of_normalised_discounted_cumulative_gain(
     groups: Groups, judged: Ranking, k: int | None = None, dcg: Dcg = "log2", gains: Gains = None,
     discount: Discount = "log2", base: float = 2.0,
 ) -> float:  # fmt: skip
-    """Return the variance of `normalised_discounted_cumulative_gain`: the variance of DCG / (ideal gain)².
-
-    Parameters as for `normalised_discounted_cumulative_gain`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_normalised_discounted_cumulative_gain([[2, 0]], [2, 0], k=1)
-    0.25
-    """
+    """Return the variance of `normalised_discounted_cumulative_gain`: the variance of DCG / (ideal gain)²."""
     ideal = ideal_gain(judged, k, dcg, gains, discount, base)
-    variance = variance_of_discounted_cumulative_gain(groups, judged, k, dcg, gains, discount, base)
-    return variance / ideal**2 if ideal else 0.0
+    return ratio(variance_of_discounted_cumulative_gain(groups, judged, k, dcg, gains, discount, base), ideal**2)
 
 
 def rank_biased_precision(
@@ -225,19 +156,14 @@ def rank_biased_precision(
 ) -> float:  # fmt: skip
     """Return (1-p) Σ p^(j-1), summed over the ranks j of relevant documents [6]_.
 
-    Other parameters as for `tieaware.reference`; the value is 0 … 1.
-
-    Parameters
-    ----------
-    p : float
-        The user's patience, between 0 and 1: the probability that the user goes on to the next rank.
-    gains : {label: gain} or "label", optional
-        What each document is worth, instead of 1 for relevant ones.
-
     Examples
     --------
     >>> rank_biased_precision([1, 0, 1], [1, 0, 1], p=0.5)
     0.625
+    >>> mean_of_rank_biased_precision([[1, 0]], [1, 0], p=0.5)
+    0.375
+    >>> variance_of_rank_biased_precision([[1, 0]], [1, 0], p=0.5)
+    0.015625
     """
     return math.fsum((1 - p) * p ** (j - 1) * _worth(x, rel, gains) for j, x in enumerate(ranking[:k], start=1))
 
@@ -253,15 +179,7 @@ def mean_of_rank_biased_precision(
     groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.8, rel: float = 1,
     gains: Gains | Literal["label"] = None,
 ) -> float:  # fmt: skip
-    """Return the mean of `rank_biased_precision`: (1-p) Σ_groups (r/n) Σ_j p^(j-1).
-
-    Parameters as for `rank_biased_precision`.
-
-    Examples
-    --------
-    >>> mean_of_rank_biased_precision([[1, 0]], [1, 0], p=0.5)
-    0.375
-    """
+    """Return the mean of `rank_biased_precision`: (1-p) Σ_groups (r/n) Σ_j p^(j-1)."""
     return math.fsum(
         math.fsum(_worth(label, rel, gains) for label in labels) / len(labels)
         * math.fsum((1 - p) * p ** (j - 1) for j in ranks)
@@ -273,15 +191,7 @@ def variance_of_rank_biased_precision(
     groups: Groups, judged: Ranking, k: int | None = None, p: float = 0.8, rel: float = 1,
     gains: Gains | Literal["label"] = None,
 ) -> float:  # fmt: skip
-    """Return the variance of `rank_biased_precision`, a weighted sum over the ranks.
-
-    Parameters as for `rank_biased_precision`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_rank_biased_precision([[1, 0]], [1, 0], p=0.5)
-    0.015625
-    """
+    """Return the variance of `rank_biased_precision`, a weighted sum over the ranks."""
     return variance_of_weighted_sum(
         groups, k, lambda label: _worth(label, rel, gains), lambda j: (1 - p) * p ** (j - 1)
     )
@@ -292,44 +202,62 @@ def rank_biased_residual(ranking: Ranking, judged: Ranking, p: float = 0.8) -> f
 
     This is the most that unjudged documents, and documents below the end of the list, could add to RBP.
 
-    Parameters as for `rank_biased_precision`; the value is 0 … 1.
-
     Examples
     --------
     >>> rank_biased_residual([1, None, 0], [1, 0], p=0.5)
     0.375
+    >>> mean_of_rank_biased_residual([[1, None]], [1], p=0.5)
+    0.625
+    >>> variance_of_rank_biased_residual([[1, None]], [1], p=0.5)
+    0.015625
     """
     return 1 - rank_biased_precision(ranking, judged, None, p, 0)
 
 
 def mean_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
-    """Return the mean of `rank_biased_residual`: 1 - the mean of RBP if every judged document counts as relevant.
-
-    Parameters as for `rank_biased_residual`.
-
-    Examples
-    --------
-    >>> mean_of_rank_biased_residual([[1, None]], [1], p=0.5)
-    0.625
-    """
+    """Return the mean of `rank_biased_residual`: 1 - the mean of RBP if every judged document counts as relevant."""
     return 1 - mean_of_rank_biased_precision(groups, judged, None, p, 0)
 
 
 def variance_of_rank_biased_residual(groups: Groups, judged: Ranking, p: float = 0.8) -> float:
-    """Return the variance of `rank_biased_residual`: the variance of RBP if every judged document counts as relevant.
+    """Return the variance of `rank_biased_residual`: that of RBP if every judged document counts as relevant."""
+    return variance_of_rank_biased_precision(groups, judged, None, p, 0)
 
-    Parameters as for `rank_biased_residual`; the value is 0 … 1/4.
+
+def exposures(scores: Sequence[float], weights: Sequence[float]) -> list[float]:
+    """Return the mean weight of each document's rank over all orders of tied documents.
+
+    A document of a group that starts after t documents, and holds n documents, has each of the ranks t+1 … t+n with
+    equal probability. So its exposure is the mean weight of these ranks (Diaz and others, "Evaluating stochastic
+    rankings with expected exposure", CIKM 2020).
+
+    Parameters
+    ----------
+    scores : sequence of float
+        The score of each document.
+    weights : sequence of float
+        The weight of each rank, from the first: at least as many as there are documents.
 
     Examples
     --------
-    >>> variance_of_rank_biased_residual([[1, None]], [1], p=0.5)
-    0.015625
+    >>> exposures([3.0, 1.0, 1.0], [1, 1/2, 1/3])
+    [1.0, 0.41666666666666663, 0.41666666666666663]
     """
-    return variance_of_rank_biased_precision(groups, judged, None, p, 0)
+    found = []
+    for score in scores:
+        t = sum(other > score for other in scores)
+        n = sum(other == score for other in scores)
+        found.append(math.fsum(weights[t : t + n]) / n)
+    return found
 
 
 MEASURES: dict[str, Functions] = {
     "nDCG": (
+        normalised_discounted_cumulative_gain,
+        mean_of_normalised_discounted_cumulative_gain,
+        variance_of_normalised_discounted_cumulative_gain,
+    ),
+    "MSnDCG": (
         normalised_discounted_cumulative_gain,
         mean_of_normalised_discounted_cumulative_gain,
         variance_of_normalised_discounted_cumulative_gain,

@@ -2,24 +2,19 @@
 
 The label of a document is a tuple with one label for each subtopic, such as (1, 0); None stands for a subtopic for
 which it is not judged. A number is the label for the only subtopic. Subtopics without a relevant judged document do not
-count. The weights of the others are equal, or as the parameter ``weights`` gives them, and add up to 1.
-
-The means are closed, and the variances go through all orders. The parameters of the functions for the mean and the
-variance are those of the function for the value.
-
-Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
+count. The weights of the others are equal, or as `weights` gives them, and add up to 1.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tieaware.reference.average_precision import average_precision, mean_of_average_precision
 from tieaware.reference.first_relevant import mean_of_success, success
 from tieaware.reference.hits import mean_of_precision, precision
-from tieaware.reference.rankings import Functions, Label, is_relevant, orders
+from tieaware.reference.rankings import Functions, Label, is_relevant, variance_over_orders
 
 # A document's labels, one for each subtopic.
 Labels: TypeAlias = tuple[Label, ...] | Label
@@ -28,18 +23,7 @@ Weights: TypeAlias = Sequence[float] | None
 
 
 def labels_for(documents: Documents, subtopic: int) -> list[Label]:
-    """Return the label of each document for one subtopic.
-
-    Parameters
-    ----------
-    documents : sequence
-        The labels of each document.
-    subtopic : int
-        The number of the subtopic, from 0.
-
-    Returns
-    -------
-    list of int or None
+    """Return the label of each of the `documents` for one `subtopic`, which is a number from 0.
 
     Examples
     --------
@@ -56,20 +40,6 @@ def labels_for(documents: Documents, subtopic: int) -> list[Label]:
 def intents(judged: Documents, rel: float = 1, weights: Weights = None) -> dict[int, float]:
     """Return the weight of each subtopic that a judged document is relevant to; they add up to 1.
 
-    Parameters
-    ----------
-    judged : sequence
-        The labels of all judged documents.
-    rel : float
-        The smallest relevant label.
-    weights : sequence of float, optional
-        The weight of each subtopic, before it is scaled.
-
-    Returns
-    -------
-    dict of int to float
-        The weights by the number of the subtopic.
-
     Examples
     --------
     >>> intents([(1, 0, 1), (0, 0, 2)]), intents([(1, 1)], weights=[3, 1])
@@ -83,225 +53,45 @@ def intents(judged: Documents, rel: float = 1, weights: Weights = None) -> dict[
     return {i: weight / math.fsum(found.values()) for i, weight in found.items()}
 
 
-def variance_over_orders(groups: Sequence[Documents], value: Callable[[Documents], float]) -> float:
-    """Return the variance of a value over all orders of the documents inside their groups.
+def over_subtopics(value: Callable[..., float], mean: Callable[..., float]) -> Functions:
+    """Return the functions of Σ_i w_i M_i, where M_i is a measure with the labels for subtopic i.
 
-    Parameters
-    ----------
-    groups : sequence
-        The labels of the documents of each group.
-    value : callable
-        Takes a ranking, and returns its value.
-
-    Returns
-    -------
-    float
+    `value` and `mean` are the measure's functions. The variance goes through all orders, because subtopics share
+    documents.
 
     Examples
     --------
-    >>> variance_over_orders([[(1,), (0,)]], lambda ranking: labels_for(ranking, 0)[0])
-    0.25
+    >>> value, mean, variance = over_subtopics(precision, mean_of_precision)
+    >>> ranking, judged = [(1, 0), (0, 0), (1, 1)], [(1, 0), (1, 1)]
+    >>> value(ranking, judged, k=2), mean([ranking], judged, k=2), round(variance([ranking], judged, k=2), 6)
+    (0.25, 0.5, 0.041667)
     """
-    values = [(chance, value(order)) for chance, order in orders(groups)]  # type: ignore[arg-type]
-    mean = math.fsum(chance * each for chance, each in values)
-    return math.fsum(chance * (each - mean) ** 2 for chance, each in values)
+
+    def of_ranking(
+        ranking: Documents, judged: Documents, rel: float = 1, weights: Weights = None, **cutoff: Any
+    ) -> float:
+        return math.fsum(
+            weight * value(labels_for(ranking, i), labels_for(judged, i), rel=rel, **cutoff)
+            for i, weight in intents(judged, rel, weights).items()
+        )
+
+    def of_groups(
+        groups: Sequence[Documents], judged: Documents, rel: float = 1, weights: Weights = None, **cutoff: Any
+    ) -> float:
+        return math.fsum(
+            weight * mean([labels_for(group, i) for group in groups], labels_for(judged, i), rel=rel, **cutoff)
+            for i, weight in intents(judged, rel, weights).items()
+        )
+
+    def variance(groups: Sequence[Documents], judged: Documents, **parameters: Any) -> float:
+        return variance_over_orders(groups, None, lambda order: of_ranking(order, judged, **parameters))  # type: ignore[arg-type]
+
+    return of_ranking, of_groups, variance
 
 
-def intent_aware_precision(
-    ranking: Documents, judged: Documents, k: int | None = None, rel: float = 1, weights: Weights = None
-) -> float:
-    """Return the mean over the subtopics of precision [25].
-
-    Parameters
-    ----------
-    ranking, judged : sequence
-        The labels of the ranked documents, and of all judged ones.
-    k, rel
-        As for `tieaware.reference`.
-    weights : sequence of float, optional
-        The weight of each subtopic; by default, all count alike.
-
-    Returns
-    -------
-    float
-        0 … 1.
-
-    Examples
-    --------
-    >>> intent_aware_precision([(1, 0), (0, 0), (1, 1)], [(1, 0), (1, 1)], 2)
-    0.25
-    """
-    return math.fsum(
-        weight * precision(labels_for(ranking, i), labels_for(judged, i), k, rel)
-        for i, weight in intents(judged, rel, weights).items()
-    )
-
-
-def mean_of_intent_aware_precision(
-    groups: Sequence[Documents], judged: Documents, k: int | None = None, rel: float = 1, weights: Weights = None
-) -> float:
-    """Return the mean of `intent_aware_precision` over all orders.
-
-    Parameters as for `intent_aware_precision`.
-
-    Examples
-    --------
-    >>> mean_of_intent_aware_precision([[(1, 0), (0, 0), (1, 1)]], [(1, 0), (1, 1)], 2)
-    0.5
-    """
-    return math.fsum(
-        weight * mean_of_precision([labels_for(group, i) for group in groups], labels_for(judged, i), k, rel)
-        for i, weight in intents(judged, rel, weights).items()
-    )
-
-
-def variance_of_intent_aware_precision(
-    groups: Sequence[Documents], judged: Documents, k: int | None = None, rel: float = 1, weights: Weights = None
-) -> float:
-    """Return the variance of `intent_aware_precision` over all orders.
-
-    Parameters as for `intent_aware_precision`.
-
-    Examples
-    --------
-    >>> round(variance_of_intent_aware_precision([[(1, 0), (0, 0), (1, 1)]], [(1, 0), (1, 1)], 2), 6)
-    0.041667
-    """
-    return variance_over_orders(groups, lambda order: intent_aware_precision(order, judged, k, rel, weights))
-
-
-def intent_aware_ap(
-    ranking: Documents, judged: Documents, rel: float = 1, weights: Weights = None
-) -> float:
-    """Return the mean over the subtopics of average precision [25].
-
-    Parameters
-    ----------
-    ranking, judged : sequence
-        The labels of the ranked documents, and of all judged ones.
-    rel
-        As for `tieaware.reference`.
-    weights : sequence of float, optional
-        The weight of each subtopic; by default, all count alike.
-
-    Returns
-    -------
-    float
-        0 … 1.
-
-    Examples
-    --------
-    >>> intent_aware_ap([(1, 0), (0, 0), (1, 1)], [(1, 0), (1, 1)])
-    0.5833333333333333
-    """
-    return math.fsum(
-        weight * average_precision(labels_for(ranking, i), labels_for(judged, i), rel=rel)
-        for i, weight in intents(judged, rel, weights).items()
-    )
-
-
-def mean_of_intent_aware_ap(
-    groups: Sequence[Documents], judged: Documents, rel: float = 1, weights: Weights = None
-) -> float:
-    """Return the mean of `intent_aware_ap` over all orders.
-
-    Parameters as for `intent_aware_ap`.
-
-    Examples
-    --------
-    >>> mean_of_intent_aware_ap([[(1, 0), (0, 0), (1, 1)]], [(1, 0), (1, 1)])
-    0.7083333333333333
-    """
-    return math.fsum(
-        weight * mean_of_average_precision([labels_for(group, i) for group in groups], labels_for(judged, i), rel=rel)
-        for i, weight in intents(judged, rel, weights).items()
-    )
-
-
-def variance_of_intent_aware_ap(
-    groups: Sequence[Documents], judged: Documents, rel: float = 1, weights: Weights = None
-) -> float:
-    """Return the variance of `intent_aware_ap` over all orders.
-
-    Parameters as for `intent_aware_ap`.
-
-    Examples
-    --------
-    >>> round(variance_of_intent_aware_ap([[(1, 0), (0, 0), (1, 1)]], [(1, 0), (1, 1)]), 6)
-    0.039352
-    """
-    return variance_over_orders(groups, lambda order: intent_aware_ap(order, judged, rel, weights))
-
-
-def subtopic_recall(
-    ranking: Documents, judged: Documents, k: int | None = None, rel: float = 1, weights: Weights = None
-) -> float:
-    """Return the share of the subtopics that a document within the cut-off is relevant to [26].
-
-    Parameters
-    ----------
-    ranking, judged : sequence
-        The labels of the ranked documents, and of all judged ones.
-    k, rel
-        As for `tieaware.reference`.
-    weights : sequence of float, optional
-        The weight of each subtopic; by default, all count alike.
-
-    Returns
-    -------
-    float
-        0 … 1.
-
-    Examples
-    --------
-    >>> subtopic_recall([(1, 0), (0, 0), (1, 1)], [(1, 0), (1, 1)], 2)
-    0.5
-    """
-    return math.fsum(
-        weight * success(labels_for(ranking, i), labels_for(judged, i), k, rel)
-        for i, weight in intents(judged, rel, weights).items()
-    )
-
-
-def mean_of_subtopic_recall(
-    groups: Sequence[Documents], judged: Documents, k: int | None = None, rel: float = 1, weights: Weights = None
-) -> float:
-    """Return the mean of `subtopic_recall` over all orders.
-
-    Parameters as for `subtopic_recall`.
-
-    Examples
-    --------
-    >>> mean_of_subtopic_recall([[(1, 0), (0, 0), (1, 1)]], [(1, 0), (1, 1)], 2)
-    0.8333333333333333
-    """
-    return math.fsum(
-        weight * mean_of_success([labels_for(group, i) for group in groups], labels_for(judged, i), k, rel)
-        for i, weight in intents(judged, rel, weights).items()
-    )
-
-
-def variance_of_subtopic_recall(
-    groups: Sequence[Documents], judged: Documents, k: int | None = None, rel: float = 1, weights: Weights = None
-) -> float:
-    """Return the variance of `subtopic_recall` over all orders.
-
-    Parameters as for `subtopic_recall`.
-
-    Examples
-    --------
-    >>> round(variance_of_subtopic_recall([[(1, 0), (0, 0), (1, 1)]], [(1, 0), (1, 1)], 2), 6)
-    0.055556
-    """
-    return variance_over_orders(groups, lambda order: subtopic_recall(order, judged, k, rel, weights))
-
-
+# P_IA and AP_IA [25], and subtopic recall [26].
 MEASURES: dict[str, Functions] = {
-    "P_IA": (intent_aware_precision, mean_of_intent_aware_precision, variance_of_intent_aware_precision),
-    "AP_IA": (
-        intent_aware_ap,
-        mean_of_intent_aware_ap,
-        variance_of_intent_aware_ap,
-    ),
-    "StRecall": (subtopic_recall, mean_of_subtopic_recall, variance_of_subtopic_recall),
+    "P_IA": over_subtopics(precision, mean_of_precision),
+    "AP_IA": over_subtopics(average_precision, mean_of_average_precision),
+    "StRecall": over_subtopics(success, mean_of_success),
 }

@@ -1,7 +1,4 @@
-"""Interpolated precision, the largest precision at any rank where a recall is reached; and the largest F at any rank.
-
-Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
-"""
+"""Interpolated precision, the largest precision at any rank where a recall is reached; and the largest F."""
 
 from __future__ import annotations
 
@@ -13,19 +10,7 @@ from tieaware.reference.rankings import Functions, Groups, Ranking, is_relevant,
 
 
 def wanted_at(recall: float, N: int) -> int:
-    """Return how many relevant documents must be found to reach a recall, rounded as in trec_eval 10; at least 1.
-
-    Parameters
-    ----------
-    recall : float
-        The recall, from 0 to 1.
-    N : int
-        The number of relevant documents.
-
-    Returns
-    -------
-    int
-        A number of relevant documents.
+    """Return how many of `N` documents must be found to reach a `recall`, rounded as in trec_eval 10; at least 1.
 
     Examples
     --------
@@ -40,17 +25,14 @@ def interpolated_precision(ranking: Ranking, judged: Ranking, recall: float = 0.
 
     The value is 0 if the recall is never reached.
 
-    Other parameters as for `tieaware.reference`; the value is 0 … 1.
-
-    Parameters
-    ----------
-    recall : float
-        The recall to be reached, 0 … 1; only precisions from there on count.
-
     Examples
     --------
     >>> interpolated_precision([0, 1, 1], [1, 1], recall=0.5)
     0.6666666666666666
+    >>> mean_of_interpolated_precision([[1, 0]], [1, 0])
+    0.75
+    >>> variance_of_interpolated_precision([[1, 0]], [1, 0])
+    0.0625
     """
     wanted = wanted_at(recall, relevant(judged, rel))
     ranks = [j for j, label in enumerate(ranking, start=1) if is_relevant(label, rel)]
@@ -60,17 +42,7 @@ def interpolated_precision(ranking: Ranking, judged: Ranking, recall: float = 0.
 def chance_below(n: int, places: Sequence[int]) -> float:
     """Return the probability that the i-th relevant document of a group stands at ``places[i]`` or later, for all i.
 
-    Parameters
-    ----------
-    n : int
-        The number of documents of the group, relevant or not.
-    places : sequence of int
-        The first allowed place of each relevant document of the group, from 1, in ascending order.
-
-    Returns
-    -------
-    float
-        A probability.
+    The group has `n` documents, and `places`, from 1, ascend.
 
     Examples
     --------
@@ -95,27 +67,12 @@ def mean_of_interpolated_precision(groups: Groups, judged: Ranking, recall: floa
 
     The sum is over all possible values v of the measure, and max is the value in a random order. P(max = v) is the
     difference between P(max ≤ v) for v and for the next smaller value. Each P(max ≤ v) is a product over the groups.
-
-    Parameters as for `interpolated_precision`.
-
-    Examples
-    --------
-    >>> mean_of_interpolated_precision([[1, 0]], [1, 0])
-    0.75
     """
     return _moments_of_interpolated_precision(groups, judged, recall, rel)[0]
 
 
 def variance_of_interpolated_precision(groups: Groups, judged: Ranking, recall: float = 0.0, rel: float = 1) -> float:
-    """Return the variance of `interpolated_precision`: E[max²] - E[max]².
-
-    Parameters as for `interpolated_precision`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_interpolated_precision([[1, 0]], [1, 0])
-    0.0625
-    """
+    """Return the variance of `interpolated_precision`: E[max²] - E[max]²."""
     return _moments_of_interpolated_precision(groups, judged, recall, rel)[1]
 
 
@@ -150,26 +107,20 @@ def _moments_of_interpolated_precision(
 def eleven_point_precision(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     """Average `interpolated_precision` over the recalls 0, 0.1 … 1 ([1]_, section 8.4).
 
-    Parameters as for `tieaware.reference`; the value is 0 … 1.
-
     Examples
     --------
     >>> eleven_point_precision([1, 0], [1, 1])
     0.7272727272727273
+    >>> mean_of_eleven_point_precision([[1, 0]], [1, 0])
+    0.75
+    >>> round(variance_of_eleven_point_precision([[1, 0]], [1, 0]), 6)
+    0.0625
     """
     return math.fsum(interpolated_precision(ranking, judged, i / 10, rel) for i in range(11)) / 11
 
 
 def mean_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: float = 1) -> float:
-    """Return the mean of `eleven_point_precision`: the average of eleven means of `interpolated_precision`.
-
-    Parameters as for `eleven_point_precision`.
-
-    Examples
-    --------
-    >>> mean_of_eleven_point_precision([[1, 0]], [1, 0])
-    0.75
-    """
+    """Return the mean of `eleven_point_precision`: the average of eleven means of `interpolated_precision`."""
     return math.fsum(mean_of_interpolated_precision(groups, judged, i / 10, rel) for i in range(11)) / 11
 
 
@@ -178,13 +129,6 @@ def variance_of_eleven_point_precision(groups: Groups, judged: Ranking, rel: flo
 
     The function goes from the last rank up to the first. At a rank where a recall is reached, it adds the largest
     precision seen so far to the sum of the interpolated precisions.
-
-    Parameters as for `eleven_point_precision`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> round(variance_of_eleven_point_precision([[1, 0]], [1, 0]), 6)
-    0.0625
     """
     N = relevant(judged, rel)
     points = [wanted_at(i / 10, N) for i in range(11)]
@@ -214,17 +158,14 @@ def greatest_f(ranking: Ranking, judged: Ranking, k: int | None = None, beta: fl
 
     This is the largest F, the weighted harmonic mean of precision and recall, that some cut-off gives.
 
-    Other parameters as for `tieaware.reference`; the value is 0 … 1.
-
-    Parameters
-    ----------
-    beta : float
-        How many times as important recall is as precision, above 0.
-
     Examples
     --------
     >>> greatest_f([1, 0, 1, 0, 1], [1, 1, 1])
     0.75
+    >>> round(mean_of_greatest_f([[1, 0]], [1, 0]), 6)
+    0.833333
+    >>> round(variance_of_greatest_f([[1, 0]], [1, 0]), 6)
+    0.027778
     """
     chances = _chances_of_greatest_f([[label] for label in ranking], judged, k, beta, rel)
     return (1 + beta**2) * float(next(iter(chances)))
@@ -233,15 +174,7 @@ def greatest_f(ranking: Ranking, judged: Ranking, k: int | None = None, beta: fl
 def mean_of_greatest_f(
     groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: float = 1
 ) -> float:
-    """Return the mean of `greatest_f`, by enumerating its values; feasible for short lists only.
-
-    Parameters as for `greatest_f`.
-
-    Examples
-    --------
-    >>> round(mean_of_greatest_f([[1, 0]], [1, 0]), 6)
-    0.833333
-    """
+    """Return the mean of `greatest_f`, by enumerating its values; feasible for short lists only."""
     chances = _chances_of_greatest_f(groups, judged, k, beta, rel)
     return (1 + beta**2) * math.fsum(float(value) * chance for value, chance in chances.items())
 
@@ -249,15 +182,7 @@ def mean_of_greatest_f(
 def variance_of_greatest_f(
     groups: Groups, judged: Ranking, k: int | None = None, beta: float = 1.0, rel: float = 1
 ) -> float:
-    """Return the variance of `greatest_f`, by enumerating its values; feasible for short lists only.
-
-    Parameters as for `greatest_f`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> round(variance_of_greatest_f([[1, 0]], [1, 0]), 6)
-    0.027778
-    """
+    """Return the variance of `greatest_f`, by enumerating its values; feasible for short lists only."""
     chances = _chances_of_greatest_f(groups, judged, k, beta, rel)
     mean = math.fsum(float(value) * chance for value, chance in chances.items())
     return (1 + beta**2) ** 2 * math.fsum((float(value) - mean) ** 2 * chance for value, chance in chances.items())

@@ -1,7 +1,4 @@
-"""Measures that compare the ranks of relevant documents with those of nonrelevant documents: AUC and Bpref.
-
-Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
-"""
+"""Measures that compare the ranks of relevant documents with those of nonrelevant documents: AUC and Bpref."""
 
 from __future__ import annotations
 
@@ -17,26 +14,20 @@ def area_under_curve(ranking: Ranking, judged: Ranking, k: int | None = None, re
     With a cut-off, only documents within the cut-off count. The value is 0 without relevant documents. It is 1 if there
     are relevant documents and no nonrelevant ones.
 
-    Parameters as for `tieaware.reference`; the value is 0 … 1.
-
     Examples
     --------
     >>> area_under_curve([0, 1, 0, 0], [0, 1, 0, 0])
     0.6666666666666666
+    >>> mean_of_area_under_curve([[1, 0], [0]], [1, 0, 0])
+    0.75
+    >>> variance_of_area_under_curve([[1, 0]], [1, 0])
+    0.25
     """
     return _moments_of_pairs([[label] for label in ranking[:k]], rel)[0]
 
 
 def mean_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
-    """Return the mean of `area_under_curve`: a tied pair counts half [7]_.
-
-    Parameters as for `area_under_curve`.
-
-    Examples
-    --------
-    >>> mean_of_area_under_curve([[1, 0], [0]], [1, 0, 0])
-    0.75
-    """
+    """Return the mean of `area_under_curve`: a tied pair counts half [7]_."""
     return math.fsum(chance * _moments_of_pairs(above, rel)[0] for chance, above in cut(groups, k, rel))
 
 
@@ -45,13 +36,6 @@ def variance_of_area_under_curve(groups: Groups, judged: Ranking, k: int | None 
 
     N⁺ and N⁻ are the numbers of relevant and of nonrelevant retrieved documents. With a cut-off, the variance of the
     mean between the cases that `cut` yields is added.
-
-    Parameters as for `area_under_curve`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_area_under_curve([[1, 0]], [1, 0])
-    0.25
     """
     cases = [(chance, *_moments_of_pairs(above, rel)) for chance, above in cut(groups, k, rel)]
     mean = math.fsum(chance * value for chance, value, _ in cases)
@@ -62,15 +46,7 @@ def cut(groups: Groups, k: int | None, rel: float = 1) -> Iterator[tuple[float, 
     """Yield each possible content of the ranks above the cut-off, as groups, with its probability.
 
     If the cut-off divides a group, x of its relevant documents are above the cut-off with a hypergeometric probability.
-
-    Parameters as for `tieaware.reference`.
-
-    Yields
-    ------
-    float
-        The probability of the case; the probabilities add up to 1.
-    sequence of sequences of int or None
-        The groups above the cut-off; their labels are ``rel`` for a relevant document of the divided group, else None.
+    Their labels are then `rel`, and the others None.
 
     Examples
     --------
@@ -111,11 +87,13 @@ def binary_preference(ranking: Ranking, judged: Ranking, rel: float = 1) -> floa
     The sum is over the retrieved relevant documents, and x is the number of judged nonrelevant documents above such a
     document. M is the number of judged nonrelevant documents of the query, but at most N.
 
-    Parameters as for `tieaware.reference`; the value is 0 … 1.
-
     Examples
     --------
     >>> binary_preference([0, 1, None, 0, 1], [0, 1, 0, 1])
+    0.25
+    >>> mean_of_binary_preference([[1, 0]], [1, 0])
+    0.5
+    >>> variance_of_binary_preference([[1, 0]], [1, 0])
     0.25
     """
     return mean_of_binary_preference([[label] for label in ranking], judged, rel)
@@ -126,13 +104,6 @@ def mean_of_binary_preference(groups: Groups, judged: Ranking, rel: float = 1) -
 
     If s documents of a group are judged nonrelevant, then 0, 1 … s of them precede a relevant document of the group;
     all these numbers are equally likely.
-
-    Parameters as for `binary_preference`.
-
-    Examples
-    --------
-    >>> mean_of_binary_preference([[1, 0]], [1, 0])
-    0.5
     """
     N = relevant(judged, rel)
     if not N:
@@ -153,13 +124,6 @@ def variance_of_binary_preference(groups: Groups, judged: Ranking, rel: float = 
 
     If s documents of a group are judged nonrelevant, two relevant documents of the group have a and b ≥ a of them
     above. Each of the C(s+2, 2) pairs (a, b) has the same probability.
-
-    Parameters as for `binary_preference`; the value is 0 … 1/4.
-
-    Examples
-    --------
-    >>> variance_of_binary_preference([[1, 0]], [1, 0])
-    0.25
     """
     N = relevant(judged, rel)
     M = min(N, relevant(judged, 0) - N)

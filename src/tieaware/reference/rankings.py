@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from tieaware.checks.arguments import one_of
 from tieaware.errors import InputError
@@ -77,14 +77,9 @@ def rank(
 
 
 def group(scores: Sequence[float], labels: Sequence[Label]) -> list[list[Label]]:
-    """Group the documents with equal scores, the highest score first.
+    """Return the labels of the documents with equal scores, the highest score first, in the order of the input.
 
     Parameters as for `rank`.
-
-    Returns
-    -------
-    list of lists of int or None
-        The labels of each group; inside a group, the documents keep the order of the input.
 
     Examples
     --------
@@ -96,12 +91,7 @@ def group(scores: Sequence[float], labels: Sequence[Label]) -> list[list[Label]]
 
 
 def is_relevant(label: Label, rel: float = 1) -> bool:
-    """Return whether a document is judged, with a label of at least ``rel``; parameters as for `tieaware.reference`.
-
-    Returns
-    -------
-    bool
-        Always False for an unjudged document.
+    """Return whether a document is judged, with a label of at least `rel`.
 
     Examples
     --------
@@ -114,15 +104,6 @@ def is_relevant(label: Label, rel: float = 1) -> bool:
 def is_judged(label: Label | tuple[Label, ...]) -> bool:
     """Return whether a document is judged: a label, or one of its labels for subtopics, is at least 0.
 
-    Parameters
-    ----------
-    label : int, None or tuple of them
-        The label of the document, or its labels.
-
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> is_judged(0), is_judged(None), is_judged((None, 0))
@@ -133,7 +114,7 @@ def is_judged(label: Label | tuple[Label, ...]) -> bool:
 
 
 def relevant(labels: Ranking, rel: float = 1) -> int:
-    """Count the relevant documents; parameters as for `tieaware.reference`.
+    """Count the relevant documents.
 
     Examples
     --------
@@ -144,7 +125,7 @@ def relevant(labels: Ranking, rel: float = 1) -> int:
 
 
 def grade_of(label: Label) -> float:
-    """Return the label; 0 if it is None or negative. Parameters as for `tieaware.reference`.
+    """Return the label; 0 if it is None or negative.
 
     Examples
     --------
@@ -155,16 +136,7 @@ def grade_of(label: Label) -> float:
 
 
 def with_ranks(groups: Groups, k: int | None) -> Iterator[tuple[range, Sequence[Label]]]:
-    """Yield each group with those of its ranks that are within the cut-off, t+1 … t+m.
-
-    Parameters as for `tieaware.reference`.
-
-    Yields
-    ------
-    range
-        The ranks of the group, from 1; empty below the cut-off.
-    sequence of int or None
-        The labels of the whole group.
+    """Yield the ranks of each group that are within the cut-off, t+1 … t+m, and the labels of the whole group.
 
     Examples
     --------
@@ -180,7 +152,7 @@ def with_ranks(groups: Groups, k: int | None) -> Iterator[tuple[range, Sequence[
 
 
 def number_of_documents(groups: Groups) -> int:
-    """Count the retrieved documents of groups; parameters as for `tieaware.reference`.
+    """Count the retrieved documents of groups.
 
     Examples
     --------
@@ -191,16 +163,9 @@ def number_of_documents(groups: Groups) -> int:
 
 
 def orders(groups: Groups, k: int | None = None) -> Iterator[tuple[float, list[Label]]]:
-    """Yield each order of the first k documents, and its probability. Documents with equal labels are not told apart.
+    """Yield the probability and the labels of each order of the first k documents.
 
-    Parameters as for `tieaware.reference`.
-
-    Yields
-    ------
-    float
-        The probability of the order.
-    list of int or None
-        The labels in this order.
+    Documents with equal labels are not told apart.
 
     Examples
     --------
@@ -225,19 +190,7 @@ def _orders(left: list[Counter[Label]], k: int | None) -> Iterator[tuple[float, 
 
 
 def mean_over_orders(groups: Groups, k: int | None, value: Callable[[list[Label]], float]) -> float:
-    """Return the mean of a value of rankings over all orders of the first k documents.
-
-    Other parameters as for `tieaware.reference`.
-
-    Parameters
-    ----------
-    value : callable
-        Takes the labels in one order.
-
-    Returns
-    -------
-    float
-        In the unit of the value.
+    """Return the mean of `value`, a function of labels in one order, over all orders of the first k documents.
 
     Examples
     --------
@@ -248,19 +201,45 @@ def mean_over_orders(groups: Groups, k: int | None, value: Callable[[list[Label]
 
 
 def variance_over_orders(groups: Groups, k: int | None, value: Callable[[list[Label]], float]) -> float:
-    """Return the variance of a value of rankings over all orders of the first k documents.
-
-    Parameters as for `mean_over_orders`.
-
-    Returns
-    -------
-    float
-        In the squared unit of the value.
+    """Return the variance of `value`, a function of labels in one order, over all orders of the first k documents.
 
     Examples
     --------
     >>> variance_over_orders([[1, 0]], None, lambda order: order[0])
     0.25
     """
-    mean = mean_over_orders(groups, k, value)
-    return mean_over_orders(groups, k, lambda order: (value(order) - mean) ** 2)
+    values = [(chance, value(order)) for chance, order in orders(groups, k)]
+    mean = math.fsum(chance * each for chance, each in values)
+    return math.fsum(chance * (each - mean) ** 2 for chance, each in values)
+
+
+def over_orders(value: Callable[..., float]) -> Functions:
+    """Return the three functions of a measure whose mean and variance go through all orders of the ties.
+
+    `value` takes a ranking, the judged documents, and parameters by name.
+
+    Examples
+    --------
+    >>> _, mean, variance = over_orders(lambda ranking, judged, k: ranking[k - 1])
+    >>> mean([[1, 0]], [1], k=2), variance([[1, 0]], [1], k=2)
+    (0.5, 0.25)
+    """
+
+    def mean(groups: Groups, judged: Ranking, **parameters: Any) -> float:
+        return mean_over_orders(groups, parameters.get("k"), lambda order: value(order, judged, **parameters))
+
+    def variance(groups: Groups, judged: Ranking, **parameters: Any) -> float:
+        return variance_over_orders(groups, parameters.get("k"), lambda order: value(order, judged, **parameters))
+
+    return value, mean, variance
+
+
+def ratio(numerator: float, denominator: float) -> float:
+    """Return `numerator` / `denominator`; 0 if the denominator is 0.
+
+    Examples
+    --------
+    >>> ratio(1, 4), ratio(1, 0)
+    (0.25, 0.0)
+    """
+    return numerator / denominator if denominator else 0.0

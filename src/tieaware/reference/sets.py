@@ -9,18 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tieaware.reference.hits import recall
-from tieaware.reference.rankings import Ranking, relevant
+from tieaware.reference.rankings import Ranking, ratio, relevant
 
 
 def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel: float = 1) -> float:
     """Return hits / retrieved documents; if relative, hits / the most hits that the list could have.
-
-    Other parameters as for `tieaware.reference`; the value is 0 … 1.
-
-    Parameters
-    ----------
-    relative : bool
-        Whether to divide by the most hits that a list of this length could have.
 
     Examples
     --------
@@ -29,14 +22,11 @@ def set_precision(ranking: Ranking, judged: Ranking, relative: bool = False, rel
     >>> set_precision([1, 0, 0, 0], [1, 1], relative=True)
     0.5
     """
-    best = min(len(ranking), relevant(judged, rel)) if relative else len(ranking)
-    return relevant(ranking, rel) / best if best else 0.0
+    return ratio(relevant(ranking, rel), min(len(ranking), relevant(judged, rel)) if relative else len(ranking))
 
 
 def set_recall(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     """Return hits / N.
-
-    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -48,8 +38,6 @@ def set_recall(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
 
 def set_f(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     """Return 2 P R / (P + R) for set precision P and set recall R.
-
-    Parameters as for `tieaware.reference`; the value is 0 … 1.
 
     Examples
     --------
@@ -63,8 +51,6 @@ def set_f(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
 def set_average_precision(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
     """Return set precision times set recall.
 
-    Parameters as for `tieaware.reference`; the value is 0 … 1.
-
     Examples
     --------
     >>> set_average_precision([1, 0, 0, 0], [1, 1])
@@ -74,7 +60,7 @@ def set_average_precision(ranking: Ranking, judged: Ranking, rel: float = 1) -> 
 
 
 def number_of_queries(ranking: Ranking, judged: Ranking) -> float:
-    """Return 1: there is one query. Parameters as for `tieaware.reference`.
+    """Return 1: there is one query.
 
     Examples
     --------
@@ -85,7 +71,7 @@ def number_of_queries(ranking: Ranking, judged: Ranking) -> float:
 
 
 def number_retrieved(ranking: Ranking, judged: Ranking) -> float:
-    """Count the retrieved documents. Parameters as for `tieaware.reference`.
+    """Count the retrieved documents.
 
     Examples
     --------
@@ -96,7 +82,7 @@ def number_retrieved(ranking: Ranking, judged: Ranking) -> float:
 
 
 def number_relevant(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
-    """Return N, the number of relevant documents. Parameters as for `tieaware.reference`.
+    """Return N, the number of relevant documents.
 
     Examples
     --------
@@ -107,7 +93,7 @@ def number_relevant(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
 
 
 def number_relevant_retrieved(ranking: Ranking, judged: Ranking, rel: float = 1) -> float:
-    """Count the relevant retrieved documents. Parameters as for `tieaware.reference`.
+    """Count the relevant retrieved documents.
 
     Examples
     --------

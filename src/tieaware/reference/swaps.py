@@ -1,9 +1,9 @@
 """LambdaMART's gradients: what swapping two documents would change on average, over the orders of tied documents.
 
 The documents of a list are given by their tie groups, best first, each a list of gains; a document is named by its
-group and its place in it. For reciprocal rank and average precision, documents with a gain are relevant.
-
-Numbers in brackets, such as [1], refer to the list of references in the docstring of `tieaware.reference`.
+group and its place in it: `a` and `b` are two documents. Orders in which both are below rank `truncation` do not
+count. `weight` takes a rank and returns its weight. For reciprocal rank and average precision, documents with a gain
+are relevant.
 """
 
 from __future__ import annotations
@@ -22,13 +22,6 @@ Change: TypeAlias = Callable[[Gains, Document, Document, int], float]
 
 def pairs_of_ranks(groups: Gains, a: Document, b: Document) -> Iterator[tuple[int, int, float]]:
     """Yield the ranks x < y that two documents can take, in either order, with the probability of each pair.
-
-    Parameters as for `change_of_sum`.
-
-    Yields
-    ------
-    int, int, float
-        x, y and the probability.
 
     Examples
     --------
@@ -52,21 +45,6 @@ def pairs_of_ranks(groups: Gains, a: Document, b: Document) -> Iterator[tuple[in
 def change_of_sum(groups: Gains, a: Document, b: Document, truncation: int, weight: Weight) -> float:
     """Return E|ΔM| for a measure that adds up gains times weights of ranks: |g_a - g_b| times the mean of w(x) - w(y).
 
-    Parameters
-    ----------
-    groups : sequence of sequence of float
-        The gains, by tie group.
-    a, b : (int, int)
-        Two documents.
-    truncation : int
-        Orders in which both documents are below this rank do not count.
-    weight : callable
-        The weight of a rank.
-
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> change_of_sum([[1], [0, 0]], (0, 0), (1, 1), 9, lambda rank: 1 / rank)
@@ -80,7 +58,7 @@ def change_of_average_precision(groups: Gains, a: Document, b: Document, truncat
     """Return E|ΔAP| · N: the mean of (C + 1)/x + Σ 1/p - (C + M + 1)/y, if exactly one of the documents is relevant.
 
     C other relevant documents are before rank x, M between ranks x and y, at the ranks p. `weight` is 1/rank to the
-    cut-off, and 0 below it; the other parameters are as for `change_of_sum`.
+    cut-off, and 0 below it.
 
     Examples
     --------
@@ -103,8 +81,7 @@ def change_of_reciprocal_rank(groups: Gains, a: Document, b: Document, truncatio
     """Return E|ΔRR|: the mean of w(x) - w(min(y, S)) where no other document before x is relevant, else of 0.
 
     S is the rank of the first other relevant document after x. The difference is the sum of w(q - 1) - w(q) over the
-    ranks q after x, up to y, before which there is no other relevant document. Parameters are as for
-    `change_of_average_precision`.
+    ranks q after x, up to y, before which there is no other relevant document.
 
     Examples
     --------
@@ -129,23 +106,8 @@ def lambdas(
     λ = σ E|ΔM| / (1 + exp(σ (s_i - s_j))) is subtracted from the gradient of the document i of higher gain and added to
     that of j; both hessians grow by σ λ / (1 + exp(σ (s_j - s_i))). With `normalise`, E|ΔM| is divided by 0.01 +
     |s_i - s_j|, unless all documents tie, and all results are multiplied by log2(1 + S) / S, S twice the sum of all λ.
-
-    Parameters
-    ----------
-    scores, gains : sequence of float
-        The score and the gain of each document of a list.
-    change : callable
-        E|ΔM| of two documents, such as `change_of_sum` with the weights of the ranks.
-    truncation : int
-        Passed on to `change`.
-    sigma : float
-        The slope of the logistic loss.
-    normalise : bool
-        Whether to divide as said above.
-
-    Returns
-    -------
-    list of float, list of float
+    The documents have `scores` and gains; `change` is E|ΔM|, such as `change_of_sum` with the weights of the ranks, and
+    `sigma` the slope of the logistic loss, σ.
 
     Examples
     --------
