@@ -40,7 +40,7 @@ def test_groups_of_one_are_a_ranking(name):
 
 
 def test_function_names_follow_from_the_measure():
-    """Functions with formulas are called x, mean_of_x and variance_of_x; only the name of ERR has the word "expected"."""
+    """Functions with formulas are called x, mean_of_x and variance_of_x; only that of ERR has the word "expected"."""
     for name, functions in reference.MEASURES.items():
         of_ranking = functions[0].__name__
         if "<locals>" in functions[2].__qualname__:
