@@ -241,11 +241,10 @@ if not TYPE_CHECKING:
         return found
 
     def _missing(name: str) -> AttributeError:
-        from tieaware.checks.attributes import INSTEAD, missing
+        from tieaware.errors import InputError, hints, missing
 
-        instead = INSTEAD["tieaware"].get(name, "")
-        if not instead and not name.startswith("_"):
-            from tieaware.errors import InputError
+        instead = ""
+        if not name.startswith("_") and name not in hints("tieaware"):
             from tieaware.measures import parse_measure
 
             measure = name.replace("_at_k", "@10")

@@ -11,11 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware._version import __version__
-from tieaware.checks.arguments import flag, one_of, shown, unexpected
+from tieaware.checks.arguments import flag, one_of
 from tieaware.checks.arrays import Integers, Scores, Values
-from tieaware.checks.keywords import keywords_elsewhere
 from tieaware.engine.list_arguments import checked_undefined
-from tieaware.engine.misplaced_arguments import check_judgments, measures_first
 from tieaware.engine.plans import Plan, plan_of
 from tieaware.engine.prepared import prepare
 from tieaware.engine.totals import Totals
@@ -24,7 +22,6 @@ from tieaware.engine.views import Pass, View
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError, warn
 from tieaware.inputs import (
-    EXCLUDE_FROM_TOPK,
     ORDERS,
     FileOrdered,
     Matched,
@@ -45,7 +42,6 @@ from tieaware.inputs import (
     look_like_labels,
     match,
     no_query_judged,
-    short_lists,
 )
 from tieaware.kernels._join import in_order
 from tieaware.lists.grades import Missing
@@ -64,17 +60,7 @@ QueryChoice: TypeAlias = Literal["judged", "both", "shard"]
 QUERIES: tuple[QueryChoice, ...] = get_args(QueryChoice)
 
 
-_KEYWORDS = {
-    **dict.fromkeys(("exclude", "seen", "train"), f"in top-k lists, {EXCLUDE_FROM_TOPK}"),
-    **dict.fromkeys(("metrics", "measure"), "write measures="),
-    **dict.fromkeys(("run", "results"), "write runs="),
-    **dict.fromkeys(("tie", "tie_rule"), "write ties="),
-    "duplicates": "pass a run made with duplicates='first', as by read_run, Run.from_frame or Run.from_columns",
-}
-
-
 # mypy takes the values of {"a": frame, "b": "b.run"} for objects, so the types of named runs include objects.
-@keywords_elsewhere(_KEYWORDS)
 def evaluate(
     qrels: QrelsLike,
     runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike] | Mapping[str, object],
@@ -164,8 +150,7 @@ def evaluate(
         different forms. If judgments and runs seem to be swapped, because the labels look like scores and the scores
         like labels. With queries="shard" there are no such warnings, because they may be false for a small shard. If
         several files have names like parts of one run, such as part-0, but are evaluated as separate runs. If runs are
-        left out by `consistent_only`. If top-k lists (ids, scores) are shorter than the cut-off of a measure, or differ
-        in length between runs and a measure has no cut-off.
+        left out by `consistent_only`.
 
     Examples
     --------
@@ -203,15 +188,7 @@ def evaluate_views(
     `evaluate`. Checkpoints (`out`) require that there is only one view. `observe` is called with the name of a run and
     each of its chunks, from several threads; a query that reappears is in several chunks, complete in the last one.
     """
-    try:
-        plan = plan_of(measures, views)
-    except InputError as error:
-        raise measures_first(qrels, runs) or error from None
-    if not isinstance(qrels, dict):
-        check_judgments(qrels)
-    if not isinstance(queries, str):
-        hint = "Run.from_topk(ids, scores, queries=...) and Qrels.from_sparse(relevance, queries=...) name queries"
-        raise unexpected("queries", f"one of {', '.join(QUERIES)}", f"{shown(queries)}; {hint}")
+    plan = plan_of(measures, views)
     one_of("queries", queries, QUERIES)
     workers, undefined = checked_threads(threads), checked_undefined(undefined)
     is_shard = queries == "shard"
@@ -220,8 +197,6 @@ def evaluate_views(
     sources = as_sources(runs, least=0 if is_shard else 1)
     if flag("consistent_only", consistent_only):
         sources = consistent(sources)
-    for message in short_lists(judged, sources, plan.measures):
-        warn(message)
     if order == "file":
         sources = {name: FileOrdered(source) for name, source in sources.items()}
     names = tuple(sources)

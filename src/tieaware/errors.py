@@ -1,10 +1,12 @@
-"""InputError, the error for input that cannot be used, warnings, and escaping of text in messages."""
+"""InputError, the error for input that cannot be used; errors for missing attributes; warnings; escaping of text."""
 
 from __future__ import annotations
 
 import os
 import sys
 import warnings
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -91,6 +93,49 @@ class NoRangeError(InputError):
 
     A reader catches it where the list may have more rows.
     """
+
+
+@cache
+def hints(owner: str) -> dict[str, str]:
+    """Return what to write instead of names that users of other tools type, by name: the table of an owner."""
+    # Import only here: only an error needs it.
+    import tomllib
+
+    with open(os.path.join(_PACKAGE, "data", "hints.toml"), "rb") as file:
+        table = tomllib.load(file).get(owner, {})
+    return {name: remedy.replace("{name}", name) for remedy, names in table.items() for name in names}
+
+
+def missing(owner: str, name: str, obj: object, instead: str = "") -> AttributeError:
+    """Return the error for an attribute that does not exist.
+
+    Parameters
+    ----------
+    owner : str
+        The name of the class or module.
+    name : str
+    obj : object
+        The object itself, in which Python looks for attributes with a similar name.
+    instead : str
+        What to write instead; by default what `hints` has.
+    """
+    # Libraries look for names with an underscore, and must not wait for the table.
+    instead = instead or ("" if name.startswith("_") else hints(owner).get(name, ""))
+    if instead:
+        return AttributeError(f"{owner} has no {name!r}; write {instead}")
+    return AttributeError(f"{owner} has no attribute {name!r}", name=name, obj=obj)
+
+
+class Hinted:
+    """The base of a class whose error for a missing attribute says what to write instead."""
+
+    __slots__ = ()
+
+    # Type checkers do not read this method, so that they find misspelled names.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing(type(self).__name__, name, self)
 
 
 def printable(text: str, keep: str = "") -> str:

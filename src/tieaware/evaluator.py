@@ -12,9 +12,6 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import unexpected, whole_number
 from tieaware.checks.arrays import Integers, Scores, Values, as_numpy, as_scores, element
-from tieaware.checks.attributes import Hinted
-from tieaware.checks.keywords import calls_elsewhere, keywords_elsewhere
-from tieaware.engine import misplaced_arguments as misplaced
 from tieaware.engine.chance import ListsWithChance
 from tieaware.engine.device_lists import ListsOnDevices
 from tieaware.engine.label_arguments import judged_lists
@@ -24,7 +21,7 @@ from tieaware.engine.spread import Spread
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.engine.weights import also_weighted
-from tieaware.errors import InputError
+from tieaware.errors import Hinted, InputError
 from tieaware.lines import ListsWithLines
 from tieaware.lists.grades import Missing
 from tieaware.lists.judgments import JudgedLists, Judgments
@@ -126,18 +123,15 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         subtopics: bool = False,
         intents: npt.ArrayLike | None = None,
     ) -> None:
-        misplaced.check_evaluator_arguments(labels, measures)
         self._set_measures(measures)
         self._view = View(ties, precision)
         workers = checked_threads(threads)
         places, weighted = (offsets, group, qid), also_weighted(self.measures)
         shape, lists, judged = judged_lists(labels, places, judgments, missing, subtopics, intents, weighted)
         order = document_order(self._view.rule, docids, lists.offsets, "label")
-        with misplaced.labels_or_scores(lists.grades):
-            self._prepare_lists(lists, judged, shape, order, undefined, workers)
+        self._prepare_lists(lists, judged, shape, order, undefined, workers)
 
     @classmethod
-    @keywords_elsewhere(misplaced.FROM_SPARSE)
     def from_sparse(
         cls,
         relevance: Any,
@@ -241,7 +235,6 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         # True if `Engine.call` may be used, which is faster than `Prepared.evaluate`.
         self._short = threads == 1 and self._prepared.in_kernel
 
-    @calls_elsewhere(misplaced.rows_elsewhere)
     def rows(self, first: int, last: int) -> Evaluator:
         """Return an evaluator of a range of the lists, so that not all scores have to be in memory at once.
 
@@ -572,20 +565,19 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
 
     def _flat(self, scores: npt.ArrayLike, name: str = "scores") -> Scores:
         """Return the scores of one call as the one-dimensional array that the kernels need."""
-        misplaced.check_scores(scores, name)
         # A large array in another order, such as a transposed one, is copied only after its shape was checked.
         array = scores if isinstance(scores, np.ndarray) and scores.dtype.kind == "f" else as_scores(scores, name)
         if array.shape not in ((self.n_docs,), self._shape, (self._n_items,), (1, self._n_items)):
             shared = "" if self._n_items in (None, self.n_docs) else f", or ({self._n_items},) for all queries"
-            instead = misplaced.instead_of_shape(scores, array.shape, self._shape)
-            raise unexpected(name, self._shapes() + shared, f"shape {array.shape}{instead}")
+            raise unexpected(name, self._shapes() + shared, f"shape {array.shape}")
         # A sum over the rows of a SciPy matrix has one row, the scores of all queries.
         return as_scores(array, name).reshape(-1)
 
     def _checked_out(self, out: Values) -> Values:
         shape = (self.n_queries, len(self.measures))
         if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
-            raise misplaced.wrong_out(out, shape, self.n_docs)
+            found = f"{out.dtype}{list(out.shape)}" if isinstance(out, np.ndarray) else type(out).__name__
+            raise unexpected("out", f"float64{list(shape)}", found)
         if not out.flags.carray:
             raise InputError("out", "must be C-contiguous, aligned and writeable")
         return out

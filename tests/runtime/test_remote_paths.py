@@ -5,12 +5,12 @@ import re
 from pathlib import Path
 
 import pytest
+from tieaware.runtime.remote_paths import url_in
 
 import tieaware
 from tieaware import experiments
 from tieaware.cli import main
 from tieaware.errors import InputError
-from tieaware.runtime.remote_paths import url_in
 
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1}}
 RUN = {"q1": {"d1": 1.0, "d2": 1.0}, "q2": {"d1": 1.0}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sized
 from itertools import islice
@@ -18,6 +19,7 @@ Choice = TypeVar("Choice", bound=str)
 # The largest integer of 64 bits, which is the largest of NumPy and of the kernels.
 LARGEST_INTEGER = 2**63 - 1
 _LONGEST_SHOWN = 80
+_URL = re.compile(r"[a-z][a-z0-9]+:/", re.ASCII)
 
 # Other names of choices, without capitals and punctuation. The hint of an error has those that are among the choices.
 _MEANT: dict[str, tuple[str, ...]] = {
@@ -156,6 +158,30 @@ def path_text(argument: str, value: Any) -> str:
         os.fsencode(text)
     except UnicodeEncodeError:
         raise InputError(printable(text), "the path cannot be encoded for the file system", argument=argument) from None
+    return text
+
+
+def is_url(path: str) -> bool:
+    """Return whether a path is a URL such as s3://bucket/key, of which pathlib makes s3:/bucket/key."""
+    return _URL.match(path) is not None
+
+
+def local_path(argument: str, value: Any) -> str:
+    """Return the path of an output as text; raise InputError if it is not a path, or is a URL.
+
+    The system would take s3://bucket/key for a file in a local folder called "s3:".
+    """
+    text = path_text(argument, value)
+    if is_url(text):
+        raise InputError(printable(text), "only local files can be written", argument=argument)
+    return text
+
+
+def output_folder(argument: str, value: Any) -> str:
+    """Return the path of an output folder as text; raise InputError if it is no path, a URL or a file."""
+    text = local_path(argument, value)
+    if os.path.exists(text) and not os.path.isdir(text):
+        raise InputError(argument, f"{printable(text)} is a file, not a folder")
     return text
 
 

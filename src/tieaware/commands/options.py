@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from tieaware.checks.arguments import local_path, output_folder
 from tieaware.commands import streams
 from tieaware.errors import InputError, printable
 from tieaware.inputs import RunSource, source_named, sources_at, warn_of_parts
@@ -20,7 +21,6 @@ from tieaware.measures import listed_measures, parse_measure
 from tieaware.output.tables import FORMATS, Table, counted
 from tieaware.results import Results
 from tieaware.runtime.progress import stage
-from tieaware.runtime.remote_paths import check_folder, local_path
 from tieaware.ties import RULES
 
 if TYPE_CHECKING:
@@ -215,16 +215,15 @@ def local_file(text: str) -> str:
 
 def checked_folder(text: str) -> str:
     """Check that a path is not a file, and return it: an output folder is checked before the work begins."""
-    return _checked(check_folder, local_file(text))
+    return _checked(output_folder, local_file(text))
 
 
-def _checked(check: Callable[[str], object], path: str) -> str:
+def _checked(check: Callable[[str, str], str], path: str) -> str:
     """Return the path of an output; if the check fails, raise the error by which argparse names the option."""
     try:
-        check(path)
+        return check("path", path)
     except InputError as error:
-        raise argparse.ArgumentTypeError(f"{error}" if error.where == printable(path) else error.problem) from None
-    return path
+        raise argparse.ArgumentTypeError(error.problem) from None
 
 
 def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:

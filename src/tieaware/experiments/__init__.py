@@ -4,9 +4,10 @@ Each function returns an object with its numbers (``table()``, ``tables()``), it
 (``to_csv(path)``), and a report of all of these (``write(folder)``).
 """
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
-from tieaware.checks.attributes import hinted_module
+from tieaware.errors import missing
 from tieaware.experiments._assessors import assessors
 from tieaware.experiments._comparison import compare, comparison
 from tieaware.experiments._curves import curves
@@ -30,4 +31,6 @@ def __dir__() -> list[str]:
 
 # Type checkers do not read this function, so that they find misspelled names.
 if not TYPE_CHECKING:
-    __getattr__ = hinted_module("tieaware.experiments")
+
+    def __getattr__(name: str) -> Any:
+        raise missing(__name__, name, sys.modules[__name__])

@@ -18,7 +18,6 @@ from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import merged
 from tieaware.defaults import COMPARISON_MEASURES
-from tieaware.engine.misplaced_arguments import check_judgments
 from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.experiments._observed_lists import (
@@ -143,7 +142,6 @@ def comparison(
     (array([0.375]), array([0.25]), array([0.5]))
     """
     procedure = checked(test, correction)
-    check_judgments(qrels, "write compare(Evaluator(labels, measures).results({name: scores}, spread=True))")
     parsed, asked = named_measures(measures)
     for measure in parsed:
         if not measure.definition.has_spread:

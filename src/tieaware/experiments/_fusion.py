@@ -15,7 +15,6 @@ from tieaware.checks.arguments import checked_seed, number, whole_number
 from tieaware.checks.arrays import Values
 from tieaware.checks.rounding import merged, rounding_of
 from tieaware.defaults import FUSION_FOLDS, FUSION_MEASURES
-from tieaware.engine.misplaced_arguments import check_judgments
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.experiments.evaluating import progress
@@ -209,7 +208,6 @@ def fusion(
         raise InputError("measure", f"must be one measure, because it chooses the weights; found {len(parsed)}")
     folds, seed = whole_number("folds", folds, 2, 2**31), checked_seed(seed)
     restarts, level = whole_number("restarts", restarts, 0, 10**6), number("level", level, 0, 1, ends=False)
-    check_judgments(qrels)
     if isinstance(missing, str) and missing == "unjudged":  # type: ignore[comparison-overlap]
         instead = "pass Qrels, e.g. of read_qrels(path, missing='unjudged'), if labels are missing"
         raise InputError("missing", f"is about the scores of documents that a run lacks; {instead}")

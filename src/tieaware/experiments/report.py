@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tieaware._version import __version__
+from tieaware.checks.arguments import local_path
 from tieaware.errors import InputError
 from tieaware.experiments.evaluating import progress
 from tieaware.output.plots import Drawing
 from tieaware.output.tables import Cell, Marked, Table, counted, significant
 from tieaware.runtime.atomic_files import unfinished_folder
 from tieaware.runtime.extras import load
-from tieaware.runtime.remote_paths import local_path
 
 # The most characters of all table rows, and of all figures, on a page, so that it stays below 2 MB and can be mailed.
 _ROOM_OF_ROWS, _ROOM_OF_FIGURES = 820_000, 1_050_000
@@ -335,7 +335,7 @@ _FILE = re.compile(r"\w[\w.-]*\.(csv|svg|png)")
 
 def write(report: Report, folder: str | os.PathLike[str]) -> None:
     """Write the files of a report into a folder in place of the last report. After an error, nothing has changed."""
-    target = Path(local_path(folder, "folder"))
+    target = Path(local_path("folder", folder))
     try:
         target.mkdir(parents=True, exist_ok=True)
         with unfinished_folder(target) as made:

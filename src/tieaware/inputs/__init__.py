@@ -1,7 +1,6 @@
 """Judgments and runs, read from files, dicts, columns and tables."""
 
 from tieaware.inputs.file_order import ORDERS, FileOrdered, Order, consistent
-from tieaware.inputs.list_widths import short_lists
 from tieaware.inputs.matching import Matched, check_numbers, differing, first_query, match, no_query_judged
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import Run, RunSource, repeatable
@@ -17,12 +16,10 @@ from tieaware.inputs.sources import (
     warn_of_parts,
 )
 from tieaware.inputs.swapped import asking_for_run, look_like_a_run, look_like_labels
-from tieaware.inputs.topk import EXCLUDE_FROM_TOPK
 from tieaware.inputs.trec import read_qrels, read_run
 from tieaware.lists.identifiers import Identifiers
 
 __all__ = [
-    "EXCLUDE_FROM_TOPK",
     "ORDERS",
     "FileOrdered",
     "Identifiers",
@@ -49,7 +46,6 @@ __all__ = [
     "read_qrels",
     "read_run",
     "repeatable",
-    "short_lists",
     "source_named",
     "sources_at",
     "warn_of_parts",

@@ -33,12 +33,6 @@ _Usual: TypeAlias = tuple[str, ...]
 # Columns that do not identify the document if there is a column docno: in PyTerrier's frames, docid is an internal
 # number, and document may contain the text. All other columns of one meaning are an error.
 _BESIDE_DOCNO = ("docid", "document")
-# Columns by the names of other tools, as keywords of `Run.from_frame`: what to write instead.
-COLUMN_KEYWORDS = {
-    **dict.fromkeys(("qid", "query_id", "query_col", "user", "user_id"), "write query="),
-    **dict.fromkeys(("docno", "doc_id", "document", "doc_col", "item", "item_id"), "write doc="),
-    **dict.fromkeys(("scores", "score_col", "prediction"), "write score="),
-}
 _SEPARATORS = re.compile(r"[-_ ]")
 
 

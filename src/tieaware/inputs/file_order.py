@@ -41,7 +41,6 @@ class FileOrdered(RunSource):
         self.duplicates: Duplicates = source.duplicates
         self.rereadable: bool = source.rereadable
         self.n_numbered: int | None = source.n_numbered
-        self.list_width: int | None = source.list_width
 
     def check_columns(self, n_columns: int, matrix: str, name: str) -> None:
         """Check the run; see `RunSource.check_columns`."""

@@ -18,9 +18,8 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import path_text, shown, unexpected
+from tieaware.checks.arguments import is_url, path_text, shown, unexpected
 from tieaware.errors import InputError, printable
-from tieaware.inputs.remote_files import remote_problem
 from tieaware.runtime.progress import stage
 
 Path = str | os.PathLike[str] | BinaryIO
@@ -423,12 +422,12 @@ def is_file_object(value: object) -> bool:
 
 
 def _missing(path: str) -> str:
-    """Say that a file does not exist, and, if it is on the network, what to pass instead of its path."""
+    """Say that a file does not exist, or that it is on the network."""
     if not path:
         return "the path is empty"
-    if glob.has_magic(path):
-        return remote_problem(path) or "no file matches this pattern"
-    return remote_problem(path) or "there is no such file"
+    if is_url(path):
+        return "only local files can be read: download the file, or pass a data frame"
+    return "no file matches this pattern" if glob.has_magic(path) else "there is no such file"
 
 
 class RawFile(io.RawIOBase):

@@ -13,11 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Labels, Offsets, Place, Values, as_flat, as_numpy, as_offsets
-from tieaware.checks.attributes import HintedColumns
-from tieaware.checks.keywords import calls_elsewhere
-from tieaware.errors import InputError
+from tieaware.errors import Hinted, InputError
 from tieaware.inputs.column_names import judged_columns, subtopic_column
-from tieaware.inputs.constructors import instead_of_columns
 from tieaware.inputs.frames import Frame, arrow_of, frame_of
 from tieaware.inputs.mappings import flattened
 from tieaware.inputs.rows import Rows
@@ -42,7 +39,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
-class Qrels(_join.JudgedColumns, HintedColumns):
+class Qrels(_join.JudgedColumns, Hinted):
     """Judgments as immutable columns, made by `Qrels.from_dict`, `Qrels.from_columns` or `read_qrels`.
 
     Parameters
@@ -90,7 +87,6 @@ class Qrels(_join.JudgedColumns, HintedColumns):
     _judgments: Judgments
     _of_subtopics: SubtopicLists | None
 
-    @calls_elsewhere(lambda _, *given: instead_of_columns("Qrels", given))
     def __init__(
         self,
         queries: Identifiers,

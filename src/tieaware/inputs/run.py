@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tieaware.checks.arrays import Offsets, Place, Scores
-from tieaware.checks.keywords import calls_elsewhere, keywords_elsewhere
 from tieaware.errors import InputError
-from tieaware.inputs.column_names import COLUMN_KEYWORDS, run_columns
-from tieaware.inputs.constructors import instead_of_columns
+from tieaware.inputs.column_names import run_columns
 from tieaware.inputs.duplicate_rows import (
     FROM_COLUMNS,
     FROM_DICT,
@@ -37,7 +35,7 @@ from tieaware.inputs.rows import RowChunk, Rows, exact_scores
 from tieaware.inputs.run_column import runs_of
 from tieaware.inputs.run_exports import RunExports
 from tieaware.inputs.score_types import ScoreDtype, checked_scores, rounded
-from tieaware.inputs.topk import EXCLUDE_FROM_TOPK, TopK
+from tieaware.inputs.topk import TopK
 from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.query_lists import Lists, from_columns, grouped
 from tieaware.output.tables import counted
@@ -65,9 +63,6 @@ class RunSource(ABC):
         Whether the run can be read more than once.
     n_numbered : int or None
         The number of queries if the run comes from an array, whose rows number the queries from 0; otherwise None.
-    list_width : int or None
-        The length of the rows if the run comes from arrays of top-k lists; None if every list has padding, and for
-        any other input.
     """
 
     __slots__ = ()
@@ -79,7 +74,6 @@ class RunSource(ABC):
     duplicates: Duplicates = "error"
     rereadable: bool = True
     n_numbered: int | None = None
-    list_width: int | None = None
 
     @classmethod
     def recognise(
@@ -227,8 +221,6 @@ class Run(RunSource, RunExports):
     ----------
     tag : str or None
         The tag, field 6, of the first line of a TREC file; None for any other input.
-    list_width : int or None
-        The length of the rows if `from_topk` made the run; see `RunSource`.
 
     Raises
     ------
@@ -243,7 +235,7 @@ class Run(RunSource, RunExports):
     (1, ['d1', 'd2'], [9.5, 9.5])
     """
 
-    __slots__ = ("__weakref__", "documents", "list_width", "name", "offsets", "queries", "scores", "tag")
+    __slots__ = ("__weakref__", "documents", "name", "offsets", "queries", "scores", "tag")
 
     queries: Identifiers
     offsets: Offsets
@@ -251,9 +243,7 @@ class Run(RunSource, RunExports):
     scores: Scores
     name: str
     tag: str | None
-    list_width: int | None
 
-    @calls_elsewhere(lambda _, *given: instead_of_columns("Run", given))
     def __init__(
         self,
         queries: Identifiers,
@@ -269,7 +259,7 @@ class Run(RunSource, RunExports):
         )
         self._set(lists, name, None)
 
-    def _set(self, lists: Lists, name: str, tag: str | None, list_width: int | None = None) -> None:
+    def _set(self, lists: Lists, name: str, tag: str | None) -> None:
         for attribute, value in (
             ("queries", lists.queries),
             ("offsets", frozen(lists.offsets.view())),
@@ -277,12 +267,11 @@ class Run(RunSource, RunExports):
             ("scores", frozen(lists.values.view())),
             ("name", name),
             ("tag", tag),
-            ("list_width", list_width),
         ):
             object.__setattr__(self, attribute, value)
 
     @classmethod
-    def of(cls, lists: Lists, name: str, tag: str | None = None, list_width: int | None = None) -> Self:
+    def of(cls, lists: Lists, name: str, tag: str | None = None) -> Self:
         """Make a run from lists that are known to be valid, without checking or copying them.
 
         Parameters
@@ -293,15 +282,13 @@ class Run(RunSource, RunExports):
             The name of the run in results and error messages.
         tag : str, optional
             The tag, field 6, of the first line of a TREC file.
-        list_width : int, optional
-            The length of the rows of top-k lists.
 
         Returns
         -------
         Run
         """
         self = cls.__new__(cls)
-        self._set(lists, name, tag, list_width)
+        self._set(lists, name, tag)
         return self
 
     @classmethod
@@ -390,7 +377,6 @@ class Run(RunSource, RunExports):
         return cls.of(lists, name)
 
     @classmethod
-    @keywords_elsewhere(dict.fromkeys(("exclude", "seen", "train"), EXCLUDE_FROM_TOPK))
     def from_topk(
         cls, ids: ArrayLike, scores: ArrayLike, *, queries: Iterable[object] | None = None,
         documents: Iterable[object] | None = None, name: str = "run",
@@ -434,7 +420,7 @@ class Run(RunSource, RunExports):
         """
         topk = TopK.of(ids, scores, queries, documents)
         lists = topk.lists(0, len(topk))
-        return cls.of(replace(lists, values=lists.values.copy()), name, list_width=topk.width())
+        return cls.of(replace(lists, values=lists.values.copy()), name)
 
     def check_columns(self, n_columns: int, matrix: str, name: str) -> None:
         """Raise InputError if a document is an integer that is too large. See `RunSource.check_columns`."""
@@ -446,7 +432,6 @@ class Run(RunSource, RunExports):
         raise InputError(name, f"for query {quoted(self.queries[query])}, document {problem}")
 
     @classmethod
-    @keywords_elsewhere(COLUMN_KEYWORDS)
     def from_frame(
         cls, frame: Any, *, query: str | None = None, doc: str | None = None, score: str | None = None,
         run: str | None = None, name: str | None = None, duplicates: Duplicates = "error",
@@ -538,7 +523,7 @@ class Run(RunSource, RunExports):
 
     def __reduce__(self) -> tuple[Any, ...]:
         lists = Lists(self.queries, np.asarray(self.offsets), self.documents, np.asarray(self.scores))
-        return Run.of, (lists, self.name, self.tag, self.list_width)
+        return Run.of, (lists, self.name, self.tag)
 
 
 def run_in(

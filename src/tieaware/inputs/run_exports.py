@@ -11,9 +11,7 @@ import numpy as np
 
 from tieaware.checks.arguments import path_text
 from tieaware.checks.arrays import Integers, Offsets, Scores
-from tieaware.checks.attributes import HintedColumns
-from tieaware.checks.keywords import keywords_elsewhere
-from tieaware.errors import InputError
+from tieaware.errors import Hinted, InputError
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists, by_query
 from tieaware.output import data_frames
@@ -30,16 +28,11 @@ _OTHER_FORMATS = (
     ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".arrow", ".arrows", ".feather", ".ipc", ".pq", ".npz", ".npy",
     ".pkl", ".pickle", ".xlsx", ".zip", ".lz4",
 )  # fmt: skip
-_TAG = "the tag is the name of the run; write fuse(runs, name=...) or Run.from_dict(run, name=...)"
-_KEYWORDS = {
-    **dict.fromkeys(("tag", "name", "run_name", "run_id"), _TAG),
-    **dict.fromkeys(("kind", "format"), 'the ending of the path is the format: ".run" or ".parquet"'),
-}
 # The number of rows whose text is in memory at a time when a file is written.
 _ROWS = 1 << 16
 
 
-class RunExports(HintedColumns):
+class RunExports(Hinted):
     """The exports of a run, which has the attributes of `tieaware.Run`."""
 
     __slots__ = ()
@@ -124,7 +117,6 @@ class RunExports(HintedColumns):
         repeated = [query for query, size in zip(queries, sizes, strict=True) for _ in range(size)]
         return {"query": repeated, "doc": self.documents.to_list(), "score": np.asarray(self.scores)}
 
-    @keywords_elsewhere(_KEYWORDS)
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the run to a file, whole or not at all; an existing file is replaced.
 

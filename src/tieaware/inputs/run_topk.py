@@ -31,7 +31,6 @@ class RunTopK(RunSource):
         self.topk = topk
         self.name = name
         self.n_numbered: int | None = len(topk) if topk.queries is None else None
-        self.list_width: int | None = topk.width()
 
     @classmethod
     def recognise(

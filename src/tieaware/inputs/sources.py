@@ -22,7 +22,6 @@ from tieaware.inputs.duplicate_rows import Duplicates
 from tieaware.inputs.files import is_file_object
 from tieaware.inputs.folders import files_at
 from tieaware.inputs.frames import is_frame
-from tieaware.inputs.listed_rows import check_no_rows
 from tieaware.inputs.part_files import Parts, are_partitions, folders_of_parts, look_like_parts, parts_at
 from tieaware.inputs.qrels import Qrels
 from tieaware.inputs.run import RunSource
@@ -100,7 +99,6 @@ def as_qrels(qrels: Any, missing: Missing | None = None, *, subtopics: bool = Fa
     is_mapping = isinstance(qrels, _MAPPINGS)
     if not is_mapping and isinstance(qrels, Qrels):
         return qrels
-    check_no_rows(qrels, "qrels", "label")
     if is_mapping:
         return Qrels.from_dict(qrels, missing=missing)
     if is_matrix(qrels):
@@ -128,8 +126,6 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
         A value is not a run, two runs have the same name, or there are fewer than `least` runs.
     """
     is_mapping = isinstance(runs, _MAPPINGS)
-    if is_mapping or not is_pair_of_arrays(runs):
-        check_no_rows(runs, "runs", "score")
     if is_mapping:
         if _is_run(runs):
             run = RunDict(runs)

@@ -23,12 +23,6 @@ from tieaware.lists.query_lists import Lists
 # So many scores that are higher than the score before them, and none that is lower, are a sign of distances.
 _FEWEST_RISING = 10
 
-# What to write for arguments that name items to exclude.
-EXCLUDE_FROM_TOPK = (
-    "recommend more than k items and set the ids of those to exclude to -1, or evaluate the scores of all items with "
-    "Evaluator.from_sparse(relevance, measures, exclude=...)"
-)
-
 
 @dataclass(frozen=True, eq=False)
 class TopK:
@@ -111,17 +105,6 @@ class TopK:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
-
-    def width(self) -> int | None:
-        """Return the length of the rows; None if they differ in length, or if every row has padding.
-
-        A row with padding is a whole list, which was not cut.
-        """
-        width = int(self.offsets[1]) if len(self) else 0
-        if not width or (np.diff(self.offsets) != width).any():
-            return None
-        has_filled = not _is_padding(self.ids).reshape(-1, width).any(axis=1).all()
-        return width if has_filled else None
 
     def check_numbers(self, n: int, what: tuple[str, str], remedy: str) -> None:
         """Raise InputError if an id is a number that is not below `n`. Parameters as for `too_large`."""

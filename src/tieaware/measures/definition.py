@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import is_integer, shown, unexpected
 from tieaware.checks.arrays import Integers, Labels, Values
-from tieaware.checks.keywords import calls_elsewhere
 from tieaware.errors import InputError
 from tieaware.kernels._kernel_measures import Notation
 from tieaware.lists.grades import Grades
@@ -363,7 +362,6 @@ class Measure(Notation):
     # Without this, Python would iterate over a measure by calling __getitem__ with 0, 1, 2 …
     __iter__ = None
 
-    @calls_elsewhere(lambda measure, *given: _instead_of_call(measure, given))
     def __call__(self, *, cutoff: int | None = None, **parameters: Setting) -> Measure:
         """Return the measure with other parameters.
 
@@ -433,12 +431,3 @@ def _checked_cutoff(definition: Definition, cutoff: object) -> int:
     if not is_integer(cutoff) or not 1 <= cast(int, cutoff) <= _DEEPEST_CUTOFF:
         raise unexpected(f"cut-off of {definition.name}", "a whole number from 1 to 2^62 - 1", shown(cutoff))
     return int(cast(int, cutoff))
-
-
-def _instead_of_call(measure: Measure, given: tuple[Any, ...]) -> str:
-    """Return what to write instead of a call with positional arguments, such as nDCG(10)."""
-    name = measure.definition.name
-    if len(given) == 1 and is_integer(given[0]) and measure.definition.has_cutoff:
-        return f"write {name} @ {given[0]} for a cut-off"
-    parameters = ", ".join(f"{parameter}=..." for parameter in measure.definition.parameters)
-    return f"write {name}({parameters})" if parameters else f"{name} has no parameters"

@@ -10,7 +10,6 @@ import numpy as np
 
 from tieaware.checks.arguments import number, one_of, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
-from tieaware.checks.keywords import keywords_elsewhere
 from tieaware.errors import InputError
 from tieaware.inputs import Run, RunLike, RunSource, as_sources
 from tieaware.kernels import _identifiers
@@ -97,35 +96,7 @@ Method: TypeAlias = Literal["sum", "mnz", "max", "min", "med", "rrf", "isr", "bo
 Missing: TypeAlias = Literal["least", "zero"] | float
 Minimum: TypeAlias = float | Mapping[str, float] | Sequence[float]
 
-_ZMUV = 'normalise="z", missing="zero"'
 
-# Other names of the argument `normalise`.
-NORMALISE_ELSEWHERE = {
-    "norm": f'write normalise="min-max"; for zmuv {_ZMUV}',
-    **dict.fromkeys(("normalize", "normalization", "normalisation"), 'write normalise="min-max"'),
-}
-
-# Keywords of ranx and of other tools.
-_KEYWORDS = {
-    **NORMALISE_ELSEWHERE,
-    "kind": 'write method="sum"',
-    "params": "pass weights= or k= themselves",
-    "alpha": "write weights=[1 - alpha, alpha]",
-    "weight": "write weights=",
-    "rrf_k": "write k=",
-    **dict.fromkeys(("cutoff", "limit", "n", "top", "top_k", "topk"), "write depth="),
-}
-
-# What to write for other normalisations of ranx.
-_SCALES_ELSEWHERE = {
-    "zmuv": f"write {_ZMUV}",
-    **dict.fromkeys(("tmm", "theoretical", "tmin-max"), 'write normalise="theoretical-min-max" and minimum='),
-    "max": "tieaware does not divide scores by the greatest one",
-    "borda": 'write method="borda"',
-}
-
-
-@keywords_elsewhere(_KEYWORDS)
 def fuse(
     runs: Mapping[str, RunLike] | Sequence[RunLike],
     method: Method = "sum",
@@ -215,7 +186,7 @@ def fuse(
     >>> tieaware.fuse({"bm25": bm25, "dense": dense}, weights=[0.25, 0.75], **scale).to_dict()["q1"]["d3"]
     0.5921052631578947
     """
-    _check_method(method)
+    one_of("method", method, _METHODS)
     missing = checked_scale(normalise, missing)
     k = number("k", k, 0, 1e300)
     depth = None if depth is None else whole_number("depth", depth, 1)
@@ -234,21 +205,8 @@ def fuse(
     return Run.of(lists, "+".join(names) if name is None else name)
 
 
-def _check_method(method: Any) -> None:
-    """Raise InputError for an unknown method, and for another argument in its place."""
-    if isinstance(method, Sequence | np.ndarray) and not isinstance(method, str):
-        raise InputError("method", f"must be a name such as 'sum', not {shown(method)}; write weights={shown(method)}")
-    if isinstance(method, Mapping | RunSource):
-        remedy = "pass all runs in one dict: fuse({name: run, ...})"
-        raise InputError("method", f"must be a name such as 'sum', not {type(method).__name__}; {remedy}")
-    one_of("method", method, _METHODS)
-
-
 def checked_scale(normalise: Any, missing: Any) -> Missing:
     """Return the argument `missing`; raise InputError if it or `normalise` is unknown."""
-    if isinstance(normalise, str) and normalise in _SCALES_ELSEWHERE:
-        found = f"{shown(normalise)}; {_SCALES_ELSEWHERE[normalise]}"
-        raise unexpected("normalise", f"one of {', '.join(NORMALISATIONS)}", found)
     one_of("normalise", normalise, NORMALISATIONS)
     if isinstance(missing, str):
         if missing not in ("least", "zero"):

@@ -9,12 +9,10 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import flag, number, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values, as_contiguous, as_scores, element
-from tieaware.checks.attributes import Hinted
-from tieaware.engine import misplaced_arguments as misplaced
 from tieaware.engine.label_arguments import judged_lists
 from tieaware.engine.totals import Totals
 from tieaware.engine.weights import also_weighted
-from tieaware.errors import InputError
+from tieaware.errors import Hinted, InputError
 from tieaware.kernels import _labels, _lambdas
 from tieaware.lists.grades import Missing
 from tieaware.lists.judgments import JudgedLists
@@ -108,7 +106,6 @@ class Lambdas(Hinted):
         threads: int | None = 1,
         missing: Missing | None = None,
     ) -> None:
-        misplaced.check_evaluator_arguments(labels, measure)
         self.measure: Measure = trainable(measure)
         self._loss = Loss.checked(truncation, sigma, normalise)
         self._threads = checked_threads(threads)
@@ -119,8 +116,7 @@ class Lambdas(Hinted):
         self._offsets: Offsets = as_contiguous(lists.offsets, np.int64)
         self.n_queries: int = len(self._offsets) - 1
         self.n_docs: int = int(self._offsets[-1])
-        with misplaced.labels_or_scores(lists.grades):
-            totals = Totals.of((self.measure,), judged).totals
+        totals = Totals.of((self.measure,), judged).totals
         self._gains = self._weighed(lists)
         self._order = _by_gain(self._gains, self._offsets)
         norms = np.empty((self.n_queries, 1))
@@ -152,7 +148,6 @@ class Lambdas(Hinted):
         InputError
             If the scores have another shape, or one is NaN or infinite.
         """
-        misplaced.check_scores(scores, "scores")
         # A copy: the kernel reads the scores several times, and another thread must not change them meanwhile.
         array = np.array(as_scores(scores, "scores"), np.float64)
         if array.shape not in ((self.n_docs,), self._shape):

@@ -14,11 +14,8 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Integers, Offsets, Values, as_array
-from tieaware.checks.attributes import Hinted
-from tieaware.checks.keywords import keywords_elsewhere
-from tieaware.engine.misplaced_arguments import check_judgments, measures_first
 from tieaware.engine.views import View
-from tieaware.errors import InputError, warn
+from tieaware.errors import Hinted, InputError, warn
 from tieaware.evaluator import Evaluator
 from tieaware.inputs import (
     Matched,
@@ -40,7 +37,6 @@ from tieaware.lists.query_lists import Lists
 from tieaware.measures import Measure, parse_measures
 from tieaware.optimise.ascent import coordinate_ascent
 from tieaware.optimise.fusion import (
-    NORMALISE_ELSEWHERE,
     Aligned,
     Minimum,
     Missing,
@@ -55,13 +51,6 @@ from tieaware.optimise.normalisation import NormalisationName
 from tieaware.output.tables import counted
 from tieaware.precision import Coarsening
 from tieaware.ties import TieRuleName
-
-_KEYWORDS = {
-    **NORMALISE_ELSEWHERE,
-    "method": "it fuses by weighted sums; for other methods, evaluate fuse(runs, method, weights)",
-    "depth": "use a measure with a cut-off, such as 'nDCG@10'",
-    "weights": "pass them to the call: fusion(weights)",
-}
 
 
 class WeightedFusion(Hinted):
@@ -121,7 +110,6 @@ class WeightedFusion(Hinted):
     [0.354, 0.292, 0.292]
     """
 
-    @keywords_elsewhere(_KEYWORDS)
     def __init__(
         self,
         qrels: QrelsLike,
@@ -136,11 +124,7 @@ class WeightedFusion(Hinted):
         undefined: float = 0.0,
         minimum: Minimum | None = None,
     ) -> None:
-        try:
-            parse_measures(measures)
-        except InputError as error:
-            raise measures_first(qrels, runs) or error from None
-        check_judgments(qrels)
+        parse_measures(measures)
         missing = checked_scale(normalise, missing)
         judged, sources = as_qrels(qrels), sources_to_fuse(runs)
         for name, source in sources.items():

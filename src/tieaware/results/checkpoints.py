@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tieaware._version import __version__
-from tieaware.checks.arguments import shown, unexpected
+from tieaware.checks.arguments import output_folder, shown, unexpected
 from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, RunSource
@@ -17,7 +17,6 @@ from tieaware.inputs.files import reason, source_name
 from tieaware.lists.subtopics import SubtopicGrades
 from tieaware.results import storage
 from tieaware.results._results import Results
-from tieaware.runtime.remote_paths import check_folder
 
 # Characters that some systems do not allow in file names, and a dot at the start, which would hide the file. Where they
 # occur in the name of a run, the name of its checkpoint has %XX instead.
@@ -72,7 +71,7 @@ class Checkpoints:
     ) -> None:  # fmt: skip
         if not isinstance(folder, str | os.PathLike):
             raise unexpected("out", "the path of a folder", shown(folder))
-        check_folder(folder)
+        output_folder("out", folder)
         self._options = {
             "measures": ", ".join(names), "ties": view.rule.name, "spread": view.spread, "chance": view.chance,
             "queries": queries,

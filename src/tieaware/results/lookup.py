@@ -101,12 +101,6 @@ def column_of_table(
     return None
 
 
-def instead_of_mean(runs: Sequence[str], names: Sequence[str]) -> str:
-    """Return what to write instead of a call of `mean` with a measure, or by NumPy."""
-    every = "write result.mean() for every run and measure"
-    return f"{every}, or result.means()[{runs[0]!r}, {names[0]!r}] for one of them" if runs and names else every
-
-
 def _like_a_measure(names: Sequence[str], name: Any) -> bool:
     """Return whether a name parses as a measure, has a cut-off, or is spelled like one of the given measures."""
     if not isinstance(name, str):

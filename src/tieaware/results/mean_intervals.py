@@ -10,9 +10,8 @@ import numpy as np
 
 from tieaware.checks.arguments import did_you_mean, shown, whole_number
 from tieaware.checks.arrays import Values
-from tieaware.checks.attributes import Hinted
 from tieaware.checks.rounding import merged, rounding_of, without_rounding
-from tieaware.errors import InputError
+from tieaware.errors import Hinted, InputError
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import COLOURS, Drawing, check_axes, display_name
 from tieaware.output.tables import Cell, Marked, Table

@@ -11,12 +11,10 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Values
-from tieaware.checks.attributes import INSTEAD, Hinted, missing
-from tieaware.checks.keywords import calls_elsewhere
 from tieaware.checks.positions import position
 from tieaware.checks.rounding import merged
 from tieaware.engine.views import CHANCE, SPREAD
-from tieaware.errors import InputError, warn
+from tieaware.errors import Hinted, InputError, hints, missing, warn
 from tieaware.measures import Measure
 from tieaware.output.tables import counted
 from tieaware.results import summaries
@@ -24,7 +22,6 @@ from tieaware.results.lookup import (
     check_key,
     column_of_table,
     in_another_order,
-    instead_of_mean,
     position_of_measure,
     position_of_run,
     position_to_sort_by,
@@ -94,7 +91,7 @@ class NamedValues(Hinted):
         def __getattr__(self, name: str) -> Any:
             """Raise AttributeError; for the name of a measure, it says how to look up its values."""
             # While an object is unpickled, it has no fields yet.
-            if name.startswith("_") or name in self.__dataclass_fields__ or name in INSTEAD["Results"]:
+            if name.startswith("_") or name in self.__dataclass_fields__ or name in hints("Results"):
                 raise missing("Results", name, self)
             shown_as = shown_name(self.names, self.measures, name)
             key = repr(shown_as) if len(self.runs) == 1 else f"{self.runs[0]!r}, {shown_as!r}" if self.runs else ""
@@ -268,7 +265,6 @@ class NamedValues(Hinted):
         """
         return np.asarray(~np.isnan(self.values).all(axis=2))
 
-    @calls_elsewhere(lambda result, *_: instead_of_mean(result.runs, result.names))
     def mean(self, *, weights: str | Measure | None = None) -> Values:
         """Average the values of each run and measure over the queries.
 

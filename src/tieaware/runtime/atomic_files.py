@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
+from tieaware.checks.arguments import local_path
 from tieaware.errors import InputError
-from tieaware.runtime.remote_paths import local_path
 
 _UNFINISHED = ".unfinished-"
 # On Windows, a process that made a temporary folder keeps this file in it open while it uses the folder.
@@ -116,7 +116,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     import shutil
 
-    text = local_path(path)
+    text = local_path("path", path)
     target = os.path.realpath(text)
     try:
         if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
-from tieaware.checks.arguments import path_text
-from tieaware.runtime.remote_paths import local_path
+from tieaware.checks.arguments import local_path, path_text
 from tieaware.samples.generator import RUN_NAMES, Collection
 
 
@@ -21,7 +20,7 @@ def write(collection: Collection, folder: str | os.PathLike[str], *, compress: b
     compressed with xz, and its name ends in ``.xz``. The folder must not exist, else FileExistsError is raised; it
     appears only when it is complete.
     """
-    folder = Path(local_path(folder, "folder")).absolute()
+    folder = Path(local_path("folder", folder)).absolute()
     if folder.exists():
         raise FileExistsError(f"{folder}: the folder already exists")
     folder.parent.mkdir(parents=True, exist_ok=True)

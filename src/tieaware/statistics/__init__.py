@@ -5,9 +5,10 @@ scores, agreement of assessors, and counts of ties. SciPy computes most distribu
 paired tests return NaN; the tests here return p = 1, because such samples show no difference.
 """
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
-from tieaware.checks.attributes import hinted_module
+from tieaware.errors import missing
 from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
 from tieaware.statistics.chance_test import ChanceTest, better_than_chance
 from tieaware.statistics.intervals import Interval, mean_interval, ratio_interval
@@ -109,4 +110,6 @@ def __dir__() -> list[str]:
 
 # Type checkers do not read this function, so that they find misspelled names.
 if not TYPE_CHECKING:
-    __getattr__ = hinted_module("tieaware.statistics")
+
+    def __getattr__(name: str) -> Any:
+        raise missing(__name__, name, sys.modules[__name__])
