@@ -79,12 +79,6 @@ def test_names_that_are_passed_are_exact():
         Run.from_frame(frame, query="query_id")
 
 
-@pytest.mark.parametrize(("keyword", "remedy"), [("qid", "query="), ("docno", "doc="), ("prediction", "score=")])
-def test_keywords_of_other_tools(keyword, remedy):
-    with pytest.raises(TypeError, match=rf"^from_frame\(\) has no argument '{keyword}': write {remedy}$"):
-        Run.from_frame(LAZY, **{keyword: "pred"})
-
-
 def test_a_run_column_in_any_case():
     frame = pl.DataFrame({"qid": ["q1"], "docno": ["d1"], "score": [1.0], "System": ["bm25"]})
     assert Run.from_frame(frame).name == "bm25"

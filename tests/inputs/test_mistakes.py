@@ -44,8 +44,7 @@ FILES = {
 }
 FORMS = "a path, a binary file, {query: {document: score}}, a table or (ids, scores)"
 JUDGED = "a path, a binary file, {query: {document: label}}, a table or a sparse matrix"
-RUN_ROWS = "pass pandas.DataFrame(rows), or Run.from_columns(queries, documents, scores)"
-JUDGED_ROWS = "pass pandas.DataFrame(rows), or Qrels.from_columns(queries, documents, labels)"
+ROWS = "must not be a list of rows; pass pandas.DataFrame(rows)"
 QUERIES = "name it query_id, qid, query, user_id, user, topic_id or topic"
 FIRST = "to keep only the first row, pass"
 LABEL = "a number from -2147483648 to 2147483647"
@@ -88,21 +87,13 @@ RUNS = [
     # Wrong shapes.
     ({"q1": ["d1", "d2"]}, "runs['q1']: there is no file 'd1': a list under one name holds part files, and a query's "
      "scores are a dict {document: score}"),
-    ({"q1": [("d1", 0.5)]}, "runs['q1']: a list of documents; pass {query: {document: score}}"),
-    ({"q1": [{"corpus_id": "d1", "score": 0.5}]}, "runs['q1']: a list of documents; pass {query: {document: score}}"),
-    ([{"qid": "q1", "docno": "d1", "score": 0.5}] * 2, f"runs: a list of rows; {RUN_ROWS}"),
-    ([{"qid": 1, "docno": 5, "score": 0.5}], f"runs: a list of rows; {RUN_ROWS}"),
-    ([{"topic number": "q1", "page": "d1", "value": 0.5}], f"runs: a list of rows; {RUN_ROWS}"),
-    ({"bm25": [{"qid": "q1", "docno": "d1", "score": 0.5}]}, f"runs['bm25']: a list of rows; {RUN_ROWS}"),
+    ({"q1": [("d1", 0.5)]}, f"runs['q1']: must be a run ({FORMS}), not list"),
+    ([{"qid": "q1", "docno": "d1", "score": 0.5}] * 2, f"runs: {ROWS}"),
     ({"bm25": ([1, 2, 3], [0.5, 0.25, 0.125])}, f"runs['bm25']: must be a run ({FORMS}), not tuple"),
-    ({"bm25": [("q1", "d1", 0.5)] * 2}, f"runs['bm25']: a list of rows; {RUN_ROWS}"),
-    ({"qid": "q1", "docno": "d1", "score": 0.5}, "runs: a single row; pass pandas.DataFrame([row]), or "
-     "Run.from_columns(queries, documents, scores)"),
     ({"q1": {"d1"}}, f"runs['q1']: must be a run ({FORMS}), not set"),
     ({"d1": 0.5}, f"runs['d1']: must be a run ({FORMS}), not float"),
     ([{"d1": 0.5}], "run['d1']: must be a dict {document: value}, not float"),
-    ([("q1", "d1", 0.5)], f"runs: a list of rows; {RUN_ROWS}"),
-    ([("q1", "d1", 0.5), ("q1", "d2", 0.25)], f"runs: a list of rows; {RUN_ROWS}"),
+    ([("q1", "d1", 0.5)], f"runs: must be runs ({FORMS}), not tuple"),
     (None, f"runs: must be runs ({FORMS}), not NoneType"),
     (b"bm25.run", f"runs: must be runs ({FORMS}), not bytes"),
     (np.array([1.0, 2.0]), f"runs: must be runs ({FORMS}), not ndarray; for the scores of all documents, use "
@@ -133,8 +124,8 @@ RUNS = [
     ("hive", "hive: there are no run files in this folder, but folders of a partitioned data set: if it is one "
      "run, pass {'name': 'hive/*/*'}, or on the command line NAME='hive/*/*'"),
     ({"bm25": "parts"}, f"parts/part-1:1: a line of a run has 6 fields, {RUN_LINE}, but this line has 5"),
-    ("s3://b/bm25.parquet", "s3://b/bm25.parquet: tieaware reads local files only: download the file, or in Python "
-     "pass polars.scan_parquet('s3://b/bm25.parquet') or duckdb.read_parquet('s3://b/bm25.parquet')"),
+    ("s3://b/bm25.parquet", "s3://b/bm25.parquet: only local files can be read: download the file, or pass a data "
+     "frame"),
     # Text files.
     ("qrels.txt", f"qrels.txt:1: this is a line of judgments, {JUDGED_LINE}, not of a run, {RUN_LINE}"),
     ("empty.run", f"empty.run: the file has no lines of the form {RUN_LINE}"),
@@ -198,13 +189,9 @@ JUDGMENTS = [
     ({}, "run: no query of this run is judged in qrels: there are no judgments"),
     ({"301": {"d1": 1}}, "run: no query of this run is judged in qrels: the run has 'q1', the judgments '301'"),
     (None, f"qrels: must be judgments ({JUDGED}), not NoneType"),
-    ([1, 0], "qrels: must be judgments by document id, not an array; for arrays write Evaluator(labels, "
-     "measures)(scores)"),
-    ([{"query": "q1", "doc": "d1", "label": 1}], f"qrels: a list of rows; {JUDGED_ROWS}"),
-    ([("q1", "d1", 1)], f"qrels: a list of rows; {JUDGED_ROWS}"),
-    ({"query": "q1", "doc": "d1", "label": 1}, "qrels: a single row; pass pandas.DataFrame([row]), or "
-     "Qrels.from_columns(queries, documents, labels)"),
-    ({"q1": [{"corpus_id": "d1", "label": 1}]}, "qrels['q1']: a list of documents; pass {query: {document: label}}"),
+    ([1, 0], f"qrels: must be judgments ({JUDGED}), not list"),
+    ([{"query": "q1", "doc": "d1", "label": 1}], f"qrels: {ROWS}"),
+    ([("q1", "d1", 1)], f"qrels: must be judgments ({JUDGED}), not list"),
     ("none.txt", "none.txt: there is no such file"),
     ("void", "void: there are no part files in this folder"),
     ("half.qrels", f"AP: labels: {BELOW}; write for example AP(rel=0.5)"),

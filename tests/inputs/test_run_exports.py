@@ -108,11 +108,6 @@ def test_other_endings_give_trec_files(name, tmp_path):
     assert tieaware.read_run(tmp_path / name).tag == "bm25"
 
 
-def test_the_error_for_a_tag_names_the_name_of_the_run(tmp_path):
-    with pytest.raises(TypeError, match=r"^write\(\) has no argument 'tag': the tag is the name of the run; write"):
-        Run.from_dict(RUN).write(tmp_path / "a.run", tag="bm25")
-
-
 def test_zstd_is_refused(tmp_path):
     with pytest.raises(tieaware.InputError, match="cannot be compressed with zstd"):
         Run.from_dict(RUN).write(tmp_path / "a.run.zst")

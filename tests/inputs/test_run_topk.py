@@ -401,8 +401,3 @@ def test_names_on_one_side_only_are_an_error_that_says_how_to_name_the_other():
         "run.doc: has text such as 'd7', but qrels has integers such as 3: "
         "name the columns of the matrix with Qrels.from_sparse(relevance, documents=...)"
     )
-
-
-def test_an_evaluator_says_that_evaluate_takes_pairs():
-    with pytest.raises(InputError, match=r"found shape \(2, 3, 3\); for a pair \(ids, scores\), use evaluate$"):
-        Evaluator.from_sparse(RELEVANCE, "AP").results({"als": (IDS, SCORES)})

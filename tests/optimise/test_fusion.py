@@ -326,58 +326,11 @@ def test_a_cut_run_has_the_values_of_the_whole_run_up_to_its_depth():
     np.testing.assert_allclose(whole.values, cut.values, rtol=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("keyword", "remedy"),
-    [
-        ({"norm": "min-max"}, "'norm': write normalise=\"min-max\"; for zmuv normalise=\"z\", missing=\"zero\""),
-        ({"kind": "wsum"}, "'kind': write method=\"sum\""),
-        ({"params": {"k": 60}}, "'params': pass weights= or k= themselves"),
-        ({"alpha": 0.3}, "'alpha': write weights=[1 - alpha, alpha]"),
-        ({"top_k": 10}, "'top_k': write depth="),
-    ],
-)
-def test_keywords_of_other_tools_give_an_error_with_ours(keyword, remedy):
-    with pytest.raises(TypeError) as error:
-        fuse(RUNS, **keyword)
-    assert str(error.value) == f"fuse() has no argument {remedy}"
-
-
 def test_other_unknown_keywords_are_refused_too():
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         fuse(RUNS, colour=1)
     with pytest.raises(tieaware.InputError, match="depth: expected a whole number of at least 1, found 0"):
         fuse(RUNS, depth=0)
-
-
-@pytest.mark.parametrize(
-    ("argument", "name", "hint"),
-    [
-        ("method", "wsum", "; did you mean sum?"),
-        ("method", "comb_mnz", "; did you mean mnz?"),
-        ("method", "RRF", "; did you mean rrf?"),
-        ("method", "median", "; did you mean med?"),
-        ("method", "mixed", ""),
-        ("method", "anz", ""),
-        ("method", "comb_gmnz", ""),
-        ("method", "log_isr", ""),
-        ("normalise", "zmuv", '; write normalise="z", missing="zero"'),
-        ("normalise", "tmm", '; write normalise="theoretical-min-max" and minimum='),
-        ("normalise", "max", "; tieaware does not divide scores by the greatest one"),
-        ("normalise", "z-score", "; did you mean z?"),
-        ("normalise", "minmax", "; did you mean min-max?"),
-    ],
-)
-def test_the_names_of_other_tools_give_an_error_with_ours(argument, name, hint):
-    with pytest.raises(tieaware.InputError) as error:
-        fuse(RUNS, **{argument: name})
-    assert str(error.value).endswith(f", found '{name}'{hint}")
-
-
-def test_other_arguments_in_the_place_of_the_method_are_refused():
-    with pytest.raises(tieaware.InputError, match=r"^method: .*, not \[1, 2, 3\]; write weights=\[1, 2, 3\]$"):
-        fuse(RUNS, [1, 2, 3])
-    with pytest.raises(tieaware.InputError, match=r"^method: .* not dict; pass all runs in one dict: fuse"):
-        fuse(RUNS["a"], RUNS["b"])
 
 
 def test_zmuv_min_and_med_of_ranx_differ_by_the_documents_that_a_run_lacks():

@@ -122,8 +122,7 @@ def test_a_query_with_a_value_for_one_measure_stays():
         (
             {"a": A, "b": A[:2]},
             None,
-            r"scores['b']: expected shape (12,) or (3, 4), found shape (2, 4); "
-            "for the scores of some lists, use evaluator.rows(first, last)",
+            r"scores['b']: expected shape (12,) or (3, 4), found shape (2, 4)",
         ),
         ({"a": A, "b": A * np.nan}, None, r"scores['b']: expected numbers, found NaN for document 0 of query 0"),
         ({"a": [["x"] * 4] * 3}, None, r"scores['a'][0, 0]: expected a number, found 'x'"),

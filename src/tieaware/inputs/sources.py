@@ -101,6 +101,7 @@ def as_qrels(qrels: Any, missing: Missing | None = None, *, subtopics: bool = Fa
         return qrels
     if is_mapping:
         return Qrels.from_dict(qrels, missing=missing)
+    _check_no_rows(qrels, "qrels")
     if is_matrix(qrels):
         return Qrels.from_sparse(qrels, missing=missing)
     qrels = parts_at(qrels, "qrels")
@@ -134,6 +135,7 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
             _check_no_documents(name, run)
         named = [(name, source_named(name, run)) for name, run in runs.items()]
     else:
+        _check_no_rows(runs, "runs")
         is_list = isinstance(runs, Sequence) and not isinstance(runs, str | bytes) and not is_pair_of_arrays(runs)
         several = runs if is_list else [runs]
         found = [(run, source) for run in several for source in sources_at(run)]
@@ -147,6 +149,13 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
             raise InputError("runs", f"two runs are named {name!r}: {NAMED_RUNS} to give them different names")
         by_name[name] = source
     return by_name
+
+
+def _check_no_rows(value: Any, where: str) -> None:
+    """Raise InputError for rows as dicts, such as JSON records."""
+    first = value[0] if isinstance(value, list) and value else None
+    if isinstance(first, dict) and any(isinstance(each, str) for each in first.values()):
+        raise InputError(where, "must not be a list of rows; pass pandas.DataFrame(rows)")
 
 
 def sources_at(
