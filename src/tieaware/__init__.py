@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from tieaware import samples as samples
     from tieaware import statistics as statistics
     from tieaware._evaluate import evaluate
-    from tieaware.engine.chance import Chance
-    from tieaware.engine.spread import Spread
+    from tieaware.engine.spread import Chance, Spread
     from tieaware.errors import InputError
     from tieaware.evaluator import Evaluator
     from tieaware.fairness.exposures import exposure
@@ -90,7 +89,7 @@ if TYPE_CHECKING:
 
 # The modules of all public names except packages and measures.
 _MODULES = {
-    "Chance": "engine.chance",
+    "Chance": "engine.spread",
     "Evaluator": "evaluator",
     "InputError": "errors",
     "Measure": "measures",

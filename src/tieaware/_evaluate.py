@@ -14,11 +14,9 @@ from tieaware._version import __version__
 from tieaware.checks.arguments import flag, one_of
 from tieaware.checks.arrays import Integers, Scores, Values
 from tieaware.engine.list_arguments import checked_undefined
-from tieaware.engine.plans import Plan, plan_of
-from tieaware.engine.prepared import prepare
+from tieaware.engine.prepared import prepare, unanswered
 from tieaware.engine.totals import Totals
-from tieaware.engine.unanswered import unanswered
-from tieaware.engine.views import Pass, View
+from tieaware.engine.views import Pass, Plan, View, plan_of
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError, warn
 from tieaware.inputs import (

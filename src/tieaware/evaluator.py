@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any
@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import unexpected, whole_number
-from tieaware.checks.arrays import Integers, Scores, Values, as_numpy, as_scores, element
-from tieaware.engine.chance import ListsWithChance
-from tieaware.engine.device_lists import ListsOnDevices
-from tieaware.engine.label_arguments import judged_lists
-from tieaware.engine.list_arguments import checked_undefined, document_order
+from tieaware import lines
+from tieaware.checks.arguments import whole_number
+from tieaware.checks.arrays import Integers, Scores, Values, as_numpy, as_scores
+from tieaware.engine import list_arguments
+from tieaware.engine.device_counts import counts_of, counts_of_candidates
+from tieaware.engine.list_arguments import checked_out, document_order, judged_lists, wrong_shape
 from tieaware.engine.prepared import Prepared, prepare
-from tieaware.engine.spread import Spread
+from tieaware.engine.spread import Chance, Spread
 from tieaware.engine.totals import Totals
-from tieaware.engine.views import View, passes
+from tieaware.engine.views import OF_CHANCE, View, passes
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import Hinted, InputError
-from tieaware.lines import ListsWithLines
 from tieaware.lists.grades import Missing
 from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.lists.sparse import Relevance
@@ -30,34 +29,30 @@ from tieaware.measures import Measure, named_measures, parse_measures
 from tieaware.precision import Coarsening
 from tieaware.results import Results
 from tieaware.results.named_scores import results_of_scores
-from tieaware.runtime.threads import checked_threads, over_chunks
+from tieaware.runtime.threads import checked_threads
 from tieaware.ties import TieRuleName
 
 # The most measures that repr() shows.
 _SHOWN_MEASURES = 6
 
 
-class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
+class Evaluator(Hinted):
     """Evaluator of fixed lists of labelled documents, for any number of scorings of these documents.
 
-    The constructor computes everything that does not depend on the scores; a call then reads the scores without copying
-    them. An evaluator is immutable: it can be pickled, shared between threads, and used after a fork.
+    The constructor computes everything that does not depend on the scores; a call then reads the scores in place. An
+    evaluator is immutable: it can be pickled, shared between threads, and used after a fork.
 
     Parameters
     ----------
     labels : integers of up to 32 bits, or real numbers up to 2^31 - 1, shape (n_docs,) or (n_queries, depth)
         The label of each document, list after list. Documents with negative labels are unjudged. Those with labels of
-        -2 or less are in the pool, too; only infAP distinguishes these. In two dimensions, each row is a
-        list, and `offsets`, `group` and `qid` must not be given.
+        -2 or less are in the pool, too, which only infAP distinguishes. In two dimensions, each row is a list.
     measures : sequence of str or Measure, or a string of several
         The measures to compute, e.g. ``["AP", "RR@10"]``, or ``"AP RR@10"``.
-    offsets : integers, shape (n_queries + 1,), optional
-        The index at which each list starts, and the end of the last list. Without `offsets`, `group` and `qid`,
-        one-dimensional labels are one list.
-    group : integers, shape (n_queries,), optional
-        The sizes of the lists, as in LightGBM.
-    qid : shape (n_docs,), optional
-        The query of each document, with equal values adjacent, as in XGBoost.
+    offsets, group, qid : optional
+        One of them, for one-dimensional labels, which are one list by default. `offsets`, integers[n_queries + 1]: the
+        index at which each list starts, and the end of the last. `group`, integers[n_queries]: the sizes of the lists,
+        as in LightGBM. `qid`, [n_docs]: the query of each document, with equal values adjacent, as in XGBoost.
     judgments : (labels, offsets), optional
         The labels of *all* judged documents of each query, retrieved or not, which determine the number of relevant
         documents and the ideal gain. By default, these are the judged documents of the lists.
@@ -66,29 +61,25 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
     docids : sequence of str or bytes, length n_docs, optional
         The document identifiers, for the tie rules that use them, such as "trec_eval".
     precision : str or Coarsening, optional
-        The precision to which scores are rounded before ties are found, e.g. "decimals:2" or "bfloat16"; see
-        `tieaware.precision`.
+        The precision to which scores are rounded first, e.g. "decimals:2" or "bfloat16"; see `tieaware.precision`.
     threads : int or None
-        The largest number of threads that a call uses; None means one per core. The values have the same bits for any
-        number of threads.
+        The largest number of threads of a call; None means one per core. The values have the same bits for any number.
     undefined : float
-        The value for a query without a relevant judged document. The default is 0, as in trec_eval. NaN excludes such
-        queries from means.
+        The value for a query without a relevant judged document, 0 as in trec_eval. NaN excludes it from means.
     missing : "unjudged", optional
         Whether NaN among the labels means that a document is unjudged. By default, NaN is an error.
     subtopics : bool
         Whether the labels, and those of `judgments`, have a last dimension of 1 to 64 subtopics, for measures of
-        diversity: whole numbers, shape (n_docs, n_subtopics) or (n_queries, depth, n_subtopics). A document that is not
-        judged for a subtopic has a negative label for it. Other measures take the highest label of each document.
+        diversity. Documents not judged for a subtopic have a negative label there. Other measures take the highest one.
     intents : numbers, shape (n_subtopics,) or (n_queries, n_subtopics), optional
         The weights of the subtopics; by default, all with a relevant document count alike.
 
     Attributes
     ----------
     measures : tuple of Measure
-        The measures, one for each column of the values.
+        One for each column of the values.
     n_queries, n_docs : int
-        The number of lists, and the total number of their documents.
+        The number of lists, and of all their documents.
 
     Raises
     ------
@@ -123,8 +114,7 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         subtopics: bool = False,
         intents: npt.ArrayLike | None = None,
     ) -> None:
-        self._set_measures(measures)
-        self._view = View(ties, precision)
+        self._set_choices(measures, ties, precision)
         workers = checked_threads(threads)
         places, weighted = (offsets, group, qid), also_weighted(self.measures)
         shape, lists, judged = judged_lists(labels, places, judgments, missing, subtopics, intents, weighted)
@@ -147,20 +137,18 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
     ) -> Evaluator:
         """Prepare the evaluation of whole catalogues: every query ranks all items, and few items are judged.
 
-        The evaluator's memory grows with the number of entries of the matrices, not with the number of scores. A call
-        takes the scores of all items as a dense array; to have only a part of the scores in memory at a time, use
-        `rows`. Parameters that are not listed here are as for `Evaluator`.
+        Memory grows with the entries of the matrices, not with the number of scores, which are a dense array; to have
+        only a part of them in memory at a time, use `rows`. Other parameters and errors are as for `Evaluator`.
 
         Parameters
         ----------
         relevance : sparse matrix in CSR form, shape (n_queries, n_items)
             Any object with `indptr`, `indices`, `data` and `shape`, such as scipy.sparse's ``csr_array``. An entry is
-            the label of an item. An item with an explicit 0 is judged nonrelevant; an item without an
-            entry is unjudged.
+            the label of an item: 0 if it is judged nonrelevant. An item without an entry is unjudged.
         exclude : sparse matrix in CSR form, the same shape, optional
             Its entries are the items that are not ranked for a query, such as those seen in training; `data` is
-            ignored. Values are computed as if the lists did not contain these items, whose scores may be anything, even
-            NaN. Relevant items (label 1 or more) must not be excluded; other labels of excluded items are ignored.
+            ignored, and scores of these items may be anything, even NaN. Relevant items (label 1 or more) must not be
+            excluded; other labels of excluded items are ignored.
         docids : sequence of str or bytes, length n_items, optional
             The identifiers of the items, for the tie rules that use them.
 
@@ -168,32 +156,21 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         -------
         Evaluator
             An evaluator of scores of shape (n_queries, n_items). Scores of shape (n_items,) or (1, n_items), such as
-            the popularity of the items, are those of every query. They are read in place, without a copy for each
-            query. Only with both `exclude` and a precision that depends on the whole list ("levels", "gap"), up to
-            4 MiB of copies are made.
-
-        Raises
-        ------
-        InputError
-            If an argument cannot be used, an entry of a matrix is repeated or out of range, or a relevant item is
-            excluded.
+            the popularity of the items, are those of every query; they are not copied for each query. Only with both
+            `exclude` and a precision that depends on the whole list ("levels", "gap"), up to 4 MiB are.
 
         Examples
         --------
         The user has seen items 0 and 2 already; item 3, which is relevant, ties with item 1.
 
         >>> import numpy as np, scipy.sparse as sp, tieaware
-        >>> relevance = sp.csr_array(([1], ([0], [3])), shape=(1, 5))
-        >>> seen = sp.csr_array(([1, 1], ([0, 0], [0, 2])), shape=(1, 5))
+        >>> relevance, seen = sp.csr_array([[0, 0, 0, 1, 0]]), sp.csr_array([[1, 0, 1, 0, 0]])
         >>> evaluator = tieaware.Evaluator.from_sparse(relevance, ["RR", "R@1"], exclude=seen)
-        >>> evaluator(np.array([[0.9, 0.5, 0.7, 0.5, 0.1]], dtype=np.float32))
-        array([[0.75, 0.5 ]])
-        >>> evaluator([5, 3, 2, 3, 0])                                                  # one score for each item
-        array([[0.75, 0.5 ]])
+        >>> evaluator(np.array([[0.9, 0.5, 0.7, 0.5, 0.1]])), evaluator([5, 3, 2, 3, 0])     # one score for each item
+        (array([[0.75, 0.5 ]]), array([[0.75, 0.5 ]]))
         """
         evaluator = cls.__new__(cls)
-        evaluator._set_measures(measures)
-        evaluator._view = View(ties, precision)
+        evaluator._set_choices(measures, ties, precision)
         workers = checked_threads(threads)
         judged = Relevance.of(relevance, exclude, missing)
         lists = judged.lists(also_weighted(evaluator.measures)["pool"])
@@ -202,10 +179,13 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         evaluator._n_items = judged.n_items
         return evaluator
 
-    def _set_measures(self, measures: str | Measure | Sequence[str | Measure]) -> None:
+    def _set_choices(
+        self, measures: str | Measure | Sequence[str | Measure], ties: TieRuleName, precision: str | Coarsening | None
+    ) -> None:
         # A sequence is copied, because the caller may change it, and `results` needs the names that the caller used.
         self._given_measures = tuple(measures) if isinstance(measures, list) else measures
         self.measures: tuple[Measure, ...] = parse_measures(self._given_measures)
+        self._view = View(ties, precision)
 
     def _prepare_lists(
         self, lists: JudgedLists, judgments: Judgments, shape: tuple[int, ...], order: Integers | None, undefined: Any,
@@ -217,41 +197,34 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         self._n_items: int | None = None
         self._first = 0  # The index of the first list in the evaluator whose `rows` these are.
         self._in_rows = len(shape) == 2
-        self._offsets = lists.offsets
         self.n_queries: int = len(lists.offsets) - 1
         self.n_docs: int = int(lists.offsets[-1])
         self._prepare = partial(
-            prepare,
-            self.measures,
-            lists,
-            Totals.of(self.measures, judgments),
-            order=order,
-            undefined=checked_undefined(undefined),
-            threads=threads,
-        )
+            prepare, self.measures, lists, Totals.of(self.measures, judgments), order=order,
+            undefined=list_arguments.checked_undefined(undefined), threads=threads,
+        )  # fmt: skip
         self._prepared = self._prepare(*passes([self._view]))
-        self._prepared_for = {}
-        self._rows_of = None
+        # The lists, prepared with a spread (key False) and for chance (key True), when they are first needed.
+        self._prepared_for: dict[bool, Prepared] = {}
+        # (parent, first, last) if this evaluator was made by `rows` and is for a range of the parent's lists.
+        self._rows_of: tuple[Evaluator, int, int] | None = None
         # True if `Engine.call` may be used, which is faster than `Prepared.evaluate`.
         self._short = threads == 1 and self._prepared.in_kernel
 
     def rows(self, first: int, last: int) -> Evaluator:
         """Return an evaluator of a range of the lists, so that not all scores have to be in memory at once.
 
-        The new evaluator shares the prepared arrays with this evaluator, so making it takes only microseconds.
+        It shares the prepared arrays with this evaluator, so making it takes only microseconds.
 
         Parameters
         ----------
-        first : int
-            The first list, from 0.
-        last : int
-            The index after that of the last list. As in a slice, a number that is too large is reduced.
+        first, last : int
+            The first list, from 0, and the index after that of the last; as in a slice, a larger number is reduced.
 
         Returns
         -------
         Evaluator
-            An evaluator of the lists first … last - 1. Its values have the same bits as the rows first … last - 1 of
-            the values of this evaluator.
+            Its values have the same bits as the rows first … last - 1 of the values of this evaluator.
 
         Raises
         ------
@@ -263,21 +236,16 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         >>> import numpy as np, tieaware
         >>> evaluator = tieaware.Evaluator([[0, 1], [1, 0], [0, 1]], ["RR"])
         >>> scores = [[2.0, 1.0], [2.0, 1.0], [1.0, 1.0]]
-        >>> np.concatenate([evaluator.rows(i, i + 2)(scores[i:i + 2]) for i in range(0, 3, 2)])
-        array([[0.5 ],
-               [1.  ],
-               [0.75]])
+        >>> np.concatenate([evaluator.rows(i, i + 2)(scores[i:i + 2]) for i in range(0, 3, 2)]).ravel()
+        array([0.5 , 1.  , 0.75])
         """
         first = whole_number("first", first, 0, self.n_queries)
         last = min(whole_number("last", last, first), self.n_queries)
         some = copy(self)
-        some._offsets = self._offsets[first : last + 1] - self._offsets[first]
-        some.n_queries, some.n_docs = last - first, int(some._offsets[-1])
-        some._shape = (some.n_docs,) if len(self._shape) == 1 else (last - first, *self._shape[1:])
         some._prepared = self._prepared.rows(first, last)
-        some._prepared_for = {}
-        some._rows_of = self, first, last
-        some._first = self._first + first
+        some.n_queries, some.n_docs = last - first, int(some._prepared.offsets[-1])
+        some._shape = (some.n_docs,) if len(self._shape) == 1 else (last - first, *self._shape[1:])
+        some._prepared_for, some._rows_of, some._first = {}, (self, first, last), self._first + first
         return some
 
     def __repr__(self) -> str:
@@ -289,31 +257,30 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         return f"Evaluator({n_queries}, {n_docs}, measures: {names}{more}, ties: {self._view.rule.name}{precision})"
 
     def __call__(self, scores: npt.ArrayLike, out: Values | None = None) -> Values:
-        """Evaluate one scoring: return the value of every measure for every query.
+        """Evaluate one scoring, where higher scores are better: return the value of every measure for every query.
 
         Parameters
         ----------
         scores : real numbers, shape (n_docs,) or the labels' shape
-            The score of each document; documents with higher scores rank higher. Arrays of float64 and float32 are read
-            in place, tensors on a device are counted there. Everything else is converted: lists, arrays of other types
-            (including ml_dtypes.bfloat16), and other tensors.
+            Arrays of float64 and float32 are read in place, tensors on a device are counted there. Everything else is
+            converted: lists, other tensors, and arrays of other types (including ml_dtypes.bfloat16).
         out : float64[n_queries, n_measures], optional
             The array to which the values are written; C-contiguous.
 
         Returns
         -------
         float64[n_queries, n_measures]
-            Rows in the order of the queries, columns in the order of the measures; `out` if it was given.
+            Rows in the order of the queries, columns in that of the measures; `out` if it was given.
 
         Raises
         ------
         InputError
-            If a score is NaN or an integer that float64 cannot represent, if a shape or type is wrong, or if a tensor
-            requires gradients or is on several devices. The contents of `out` are then undefined.
+            If a score is NaN or an integer that float64 cannot represent, a shape or type is wrong, or a tensor has
+            gradients or is on several devices. The contents of `out` are then undefined.
         """
         values = np.empty((self.n_queries, len(self.measures))) if out is None else out
         if not (self._short and self._prepared.engine.call(scores, values, self._in_rows) == -1):
-            self._evaluate(self._prepared, scores, self._checked_out(values))
+            self._evaluate(self._prepared, scores, checked_out(values, (self.n_queries, len(self.measures))))
         return values
 
     def mean(self, scores: npt.ArrayLike) -> Values:
@@ -324,9 +291,8 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         Returns
         -------
         float64[n_measures]
-            The means in the order of the measures, with the same bits as `Results.mean`. GMAP has a geometric mean, all
-            other measures arithmetic ones. Undefined values (NaN, with ``undefined=nan``) are skipped; a mean is NaN if
-            all values are.
+            With the same bits as `Results.mean`, geometric means for GMAP, and arithmetic ones for all other measures.
+            Undefined values (NaN, with ``undefined=nan``) are skipped; a mean is NaN if all values are.
 
         Examples
         --------
@@ -335,26 +301,16 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         >>> evaluator.mean([[2.0, 2.0], [2.0, 1.0]])
         array([0.875, 0.75 ])
         """
-        counts = self._counted(self._prepared, scores)
+        counts = counts_of(scores, self._prepared, self._shape, "scores")
         given = self._flat(scores) if counts is None else counts
-        averages: Values = self._means(given[None], lambda _: "scores")[0]
+        averages: Values = self._prepared.for_scores(given).means(given[None])[0]
         return averages
 
     def score(self, scores: npt.ArrayLike) -> float:
-        """Evaluate one scoring with an evaluator of one measure: return the mean over the queries as a plain float.
+        """Evaluate one scoring with an evaluator of one measure: return the only element of `mean` as a plain float.
 
-        An objective function of an optimiser can return this number. For a measure of which less is better, such as
-        ESL, it is the mean itself, not negated: minimise it. The parameters are as for `__call__`.
-
-        Returns
-        -------
-        float
-            The only element of `mean`.
-
-        Raises
-        ------
-        InputError
-            If the evaluator has several measures, or as for `mean`.
+        For a measure of which less is better, such as ESL, it is the mean itself, not negated: minimise it. The
+        parameters and errors are as for `mean`.
 
         Examples
         --------
@@ -363,21 +319,14 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         0.41666666666666663
         """
         if len(self.measures) != 1:
-            raise InputError(
-                "score()",
-                f"needs an evaluator of one measure; this one has {len(self.measures)}: use mean(scores), or "
-                f"Evaluator(..., {str(self.measures[0])!r})",
-            )
+            needs = f"needs an evaluator of one measure; this one has {len(self.measures)}"
+            raise InputError("score()", f"{needs}: use mean(scores), or Evaluator(..., {str(self.measures[0])!r})")
         return float(self.mean(scores)[0])
 
     def results(
-        self,
-        scores: Mapping[str, npt.ArrayLike],
-        queries: Iterable[str | int] | None = None,
-        *,
-        spread: bool = False,
+        self, scores: Mapping[str, npt.ArrayLike], queries: Iterable[str | int] | None = None, *, spread: bool = False,
         chance: bool = False,
-    ) -> Results:
+    ) -> Results:  # fmt: skip
         """Evaluate one scoring or more, each under a name: return `Results`, with frames, tables, tests and plots.
 
         Parameters
@@ -385,30 +334,25 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         scores : {name: scores}
             The name of each run, and its scores as for `__call__`.
         queries : sequence of str or of int, length n_queries, optional
-            The names of the queries. By default they are the whole numbers 0 … n_queries - 1. For ``rows(i, j)`` they
-            are i … j - 1, so that `Results.concat` joins the results of blocks of rows.
-        spread : bool
-            Whether to compute the standard deviation, minimum and maximum of each value over the orders of tied
-            documents, too. Requires the tie rule "average".
-        chance : bool
-            Whether to add `chance`: what a random order of each list earns.
+            By default 0 … n_queries - 1, and for ``rows(i, j)`` i … j - 1, so that
+            `Results.concat` joins the results of blocks of rows.
+        spread, chance : bool
+            Whether to compute what `spread` and `chance` return, too.
 
         Returns
         -------
         Results
-            The names of the measures are those that were requested. Queries for which every measure is undefined (NaN,
-            with ``undefined=nan``) are left out, so that tests and tables are over the queries that count.
+            Queries for which every measure is undefined (NaN, with ``undefined=nan``) are left out, so that tests and
+            tables are over the queries that count.
 
         Raises
         ------
         InputError
-            If `scores` is not a dict or is empty, if scores cannot be used (the message names the run), if the names of
-            the queries are too few, too many or not different, or if two measures have the same name.
+            If `scores` is not a dict, or is empty or cannot be used (the message names the run), if the queries are too
+            few, too many or not different, or if two measures have the same name.
 
         Examples
         --------
-        The second run ties all documents.
-
         >>> import tieaware
         >>> evaluator = tieaware.Evaluator([[0, 1], [1, 0]], ["RR", "P@1"])
         >>> result = evaluator.results({"fp32": [[1.0, 2.0], [2.0, 1.0]], "int8": [[1, 1], [1, 1]]}, ["q1", "q2"])
@@ -431,18 +375,13 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
     def spread(self, scores: npt.ArrayLike) -> Spread:
         """Evaluate every query, and compute how much each value depends on the order of tied documents.
 
-        The parameters and errors are as for `__call__`. InputError if the tie rule is not "average".
+        The parameters and errors are as for `__call__`. InputError if the tie rule is not "average". McSherry, F. and
+        Najork, M. (2008) derive the means; the formulas of the variances are tieaware's own.
 
         Returns
         -------
         Spread
-            The mean, standard deviation, minimum and maximum of each value over all orders of tied documents, which are
-            equally likely. With a `precision`, documents tie if their coarsened scores are equal. All four are computed
-            exactly, not by sampling.
-
-        References
-        ----------
-        McSherry, F. and Najork, M. (2008) derive the means; the formulas of the variances are tieaware's own.
+            Computed exactly. With a `precision`, documents tie if their coarsened scores are equal.
 
         Examples
         --------
@@ -457,111 +396,181 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         self._evaluate(self._prepared_also(chance=False), scores, out)
         return Spread(*out)
 
+    def chance(self) -> Chance:
+        """Compute what a random order of each list earns, which depends on the labels alone.
+
+        It does not depend on the tie rule and on the precision. With the rule "average", `spread` has the same mean and
+        standard deviation if all scores are equal.
+
+        Returns
+        -------
+        Chance
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> chance = tieaware.Evaluator([1, 0, 0, 0], ["RR", "P@1"]).chance()
+        >>> chance.mean.round(4), chance.std.round(4), chance.ideal
+        (array([[0.5208, 0.25  ]]), array([[0.2909, 0.433 ]]), array([[1., 1.]]))
+        """
+        return self._prepared_also(chance=True).chance()
+
     def many(self, candidates: npt.ArrayLike) -> Values:
         """Evaluate many scorings of the same documents: return the mean of every measure for each scoring.
 
         Parameters
         ----------
         candidates : real numbers, shape (n_candidates, n_docs) or (n_candidates, *labels.shape)
-            The candidates: each is one scoring of all documents. Types and errors are as for `__call__`.
+            Types and errors are as for `__call__`.
 
         Returns
         -------
         float64[n_candidates, n_measures]
-            The means over the queries; see `mean`.
 
         Examples
         --------
-        The second candidate ties both documents of each list.
-
         >>> import tieaware
-        >>> evaluator = tieaware.Evaluator([[0, 1], [1, 0]], ["RR", "P@1"])
-        >>> evaluator.many([[[1.0, 2.0], [2.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]])
+        >>> tieaware.Evaluator([0, 1], ["RR", "P@1"]).many([[1.0, 2.0], [0.0, 0.0]])
         array([[1.  , 1.  ],
                [0.75, 0.5 ]])
         """
-        counts = self._counted_candidates(candidates)
+        counts = counts_of_candidates(candidates, self._prepared, self._shape)
         if counts is not None:
-            return self._means(counts, str)
+            return self._prepared.means(counts)
         array = as_scores(candidates, "candidates")
         if array.shape[1:] not in ((self.n_docs,), self._shape) or array.ndim == 0:
-            raise unexpected("candidates", self._shapes("n_candidates, "), f"shape {array.shape}")
+            raise wrong_shape("candidates", array, self._shape, self.n_docs, before="n_candidates, ")
         rows = array.reshape(len(array), self.n_docs)
-        return self._means(rows, lambda candidate: f"candidates[{candidate}]")
+        return self._prepared.means(rows, lambda candidate: f"candidates[{candidate}]")
 
     def columns(self, features: npt.ArrayLike) -> Values:
-        """Evaluate each feature as if it were the score of the documents.
+        """Evaluate each feature as if it were the score of the documents, so that higher values rank higher.
 
         Parameters
         ----------
         features : real numbers, shape (n_docs, n_features) or (*labels.shape, n_features)
-            The features of each document; documents with higher values rank higher. Types and errors are as for
-            `__call__`.
+            Types and errors are as for `__call__`.
 
         Returns
         -------
         float64[n_features, n_measures]
-            The means over the queries; see `mean`.
+            The means over the queries.
 
         Examples
         --------
-        The first feature ranks the relevant document first, the second ties it with another document.
+        The second feature ties the relevant document with another.
 
         >>> import tieaware
-        >>> evaluator = tieaware.Evaluator([1, 0, 0], ["RR", "P@1"])
-        >>> evaluator.columns([[3.0, 1.0], [2.0, 1.0], [1.0, 0.0]])
+        >>> tieaware.Evaluator([1, 0, 0], ["RR", "P@1"]).columns([[3.0, 1.0], [2.0, 1.0], [1.0, 0.0]])
         array([[1.  , 1.  ],
                [0.75, 0.5 ]])
         """
         given = as_numpy(features, "features")
         array = given if isinstance(given, np.ndarray) else as_scores(given, "features")
         if array.shape[:-1] not in ((self.n_docs,), self._shape) or array.ndim == 0:
-            raise unexpected("features", self._shapes("", ", n_features"), f"shape {array.shape}")
-        n_features = array.shape[-1]
-        rows = array.reshape(self.n_docs, n_features)
-        averages = np.empty((n_features, len(self.measures)))
-        all_documents = ":, " * (array.ndim - 1)
+            raise wrong_shape("features", array, self._shape, self.n_docs, after=", n_features")
+        return self._prepared.means_of_columns(array, "features")
 
-        def evaluate(first: int, last: int) -> None:
-            def place(i: int) -> str:
-                feature, document = divmod(i, self.n_docs)
-                return element("features", array.shape, document * n_features + first + feature)
+    def along(
+        self, scores: npt.ArrayLike, direction: npt.ArrayLike, bounds: tuple[float, float] = (-np.inf, np.inf)
+    ) -> lines.Line:
+        """Compute all means as exact functions of t, at the scores ``scores + t * direction``.
 
-            columns = as_scores(np.ascontiguousarray(rows[:, first:last].T), "features", place)
-            averages[first:last] = self._means(columns, lambda i: f"features[{all_documents}{first + i}]")
+        As t grows, the means change only where the scores of two documents cross. All crossings are computed, so the
+        result shows every value that any t attains between two breaks, for the time of some hundreds of evaluations. At
+        a break, documents tie, and the value can be higher than in any interval; an interval is the sounder advice.
+        Intervals narrower than 1e-9 of the line's length (of t, if the line has no ends) are left out.
 
-        # Copy only a few columns at a time, so that the copy fits in the processor's cache unless lists are very long.
-        edges = np.append(np.arange(0, n_features, 8), n_features)
-        over_chunks(evaluate, edges, self._prepared.threads)
-        return averages
+        Parameters
+        ----------
+        scores, direction : real numbers, shape (n_docs,) or the labels' shape
+            Finite, at most 2^400.
+        bounds : tuple of float
+            The least and the greatest t; both may be infinite.
 
-    def _means(self, candidates: Any, name: Callable[[int], str]) -> Values:
-        """Return the means of each candidate, float64[n_candidates, n_measures]; counts may take the place of scores.
+        Returns
+        -------
+        Line
 
-        `name` returns the name of the candidate with a given index for error messages.
+        Raises
+        ------
+        InputError
+            If the shapes differ, a number is not finite, or the bounds are empty or reversed; if the evaluator has a
+            precision, excluded items, the measure GMAP or a tie rule that orders documents by position or identifier;
+            or if there are more than 2^28 crossings.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> line = tieaware.Evaluator([1, 0], ["RR"]).along([0.5, 0.0], [0.0, 1.0])
+        >>> line.breaks, line.values.ravel()
+        (array([0.5]), array([1. , 0.5]))
         """
-        if self.n_queries == 0:
-            raise InputError("mean", "needs at least one query")
-        prepared = self._prepared if candidates.ndim == 3 else self._for(self._prepared, candidates.shape[1])
-        averages, failure = prepared.means(candidates)
-        if failure is not None:
-            raise self._nan(self._list_of(candidates[failure[0]], failure[1]), failure[1], name(failure[0]))
-        return averages
+        return lines.along(self._prepared, self._flat(scores), self._flat(direction, "direction"), bounds)
+
+    def between(self, a: npt.ArrayLike, b: npt.ArrayLike, *, precision: str | Coarsening | None = None) -> lines.Line:
+        """Compute all means as exact functions of t, at the scores ``(1 - t) * a + t * b`` for t from 0 to 1.
+
+        Parameters
+        ----------
+        a, b : real numbers, shape (n_docs,) or the labels' shape
+            The scores of two systems. Scores on different scales should be normalised first.
+        precision : str or Coarsening, optional
+            The precision to which both systems' scores are rounded before they are combined, e.g. "decimals:2"; their
+            weighted sums are not. "gap" and "bands" do not round single scores. Other errors are as for `along`.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> evaluator = tieaware.Evaluator([1, 0, 0], ["RR"])
+        >>> evaluator.between([0.5, 0.9, 0.1], [0.8, 0.4, 0.2]).best()
+        Best(t=0.7, value=1.0, interval=(0.5, 1.0))
+
+        In whole numbers, the first system ties the first two documents:
+
+        >>> evaluator.between([0.6, 0.9, 0.1], [0.8, 0.4, 0.2], precision="decimals:0").values.ravel()
+        array([1.])
+        """
+        return lines.between(self._prepared, self._flat(a, "a"), self._flat(b, "b"), precision)
+
+    def combinations(self, features: npt.ArrayLike, weights: npt.ArrayLike) -> Values:
+        """Evaluate many weighted sums of features: return the mean of every measure for each vector of weights.
+
+        Memory does not grow with the number of candidates. Each sum adds the features in their order, which matters to
+        the last bit of a score, and so to ties.
+
+        Parameters
+        ----------
+        features : real numbers, shape (n_docs, n_features)
+        weights : real numbers, shape (n_candidates, n_features)
+
+        Returns
+        -------
+        float64[n_candidates, n_measures]
+            The means over the queries, as `many` computes them for ``features @ weights.T``.
+
+        Raises
+        ------
+        InputError
+            If a shape is wrong, or a number is not finite.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> features = [[0.5, 0.2], [0.9, 0.1], [0.1, 0.1]]
+        >>> tieaware.Evaluator([1, 0, 0], "RR").combinations(features, [[1.0, 0.0], [1.0, 5.0]]).ravel()
+        array([0.5, 1. ])
+        """
+        return lines.combinations(self._prepared, features, weights)
 
     def _evaluate(self, prepared: Prepared, scores: npt.ArrayLike, values: Values, name: str = "scores") -> None:
         """Write the values of all queries; raise InputError if a score is NaN."""
-        counts = self._counted(prepared, scores, name)
+        counts = counts_of(scores, prepared, self._shape, name)
         if counts is not None:
             prepared.evaluate(counts, values)
             return
         array = self._flat(scores, name)
-        failed = self._for(prepared, len(array)).evaluate(array, values)
-        if failed >= 0:
-            raise self._nan(self._list_of(array, failed), failed, name)
-
-    def _for(self, prepared: Prepared, n_scores: int) -> Prepared:
-        """Return the prepared evaluation for an array of this length: of all documents, or of items for all queries."""
-        return prepared if n_scores == self.n_docs else prepared.sharing_scores()
+        prepared.for_scores(array).write(array, values, name)
 
     def _flat(self, scores: npt.ArrayLike, name: str = "scores") -> Scores:
         """Return the scores of one call as the one-dimensional array that the kernels need."""
@@ -569,20 +578,23 @@ class Evaluator(ListsWithChance, ListsWithLines, ListsOnDevices, Hinted):
         array = scores if isinstance(scores, np.ndarray) and scores.dtype.kind == "f" else as_scores(scores, name)
         if array.shape not in ((self.n_docs,), self._shape, (self._n_items,), (1, self._n_items)):
             shared = "" if self._n_items in (None, self.n_docs) else f", or ({self._n_items},) for all queries"
-            raise unexpected(name, self._shapes() + shared, f"shape {array.shape}")
+            raise wrong_shape(name, array, self._shape, self.n_docs, more=shared)
         # A sum over the rows of a SciPy matrix has one row, the scores of all queries.
         return as_scores(array, name).reshape(-1)
 
-    def _checked_out(self, out: Values) -> Values:
-        shape = (self.n_queries, len(self.measures))
-        if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
-            found = f"{out.dtype}{list(out.shape)}" if isinstance(out, np.ndarray) else type(out).__name__
-            raise unexpected("out", f"float64{list(shape)}", found)
-        if not out.flags.carray:
-            raise InputError("out", "must be C-contiguous, aligned and writeable")
-        return out
+    def _prepared_also(self, *, chance: bool) -> Prepared:
+        """Return the evaluation of the lists with a spread, or of the values of chance; it is prepared only once."""
+        if chance not in self._prepared_for:
+            if self._rows_of is not None:
+                whole, first, last = self._rows_of
+                self._prepared_for[chance] = whole._prepared_also(chance=chance).rows(first, last)
+            elif chance:
+                self._prepared_for[chance] = self._prepare(OF_CHANCE)
+            else:
+                with_spread = View(self._view.rule.name, self._view.precision, spread=True)
+                self._prepared_for[chance] = self._prepare(*passes([with_spread]))
+        return self._prepared_for[chance]
 
-    def _list_of(self, scores: Scores, query: int) -> Scores:
-        """Return the scores of one list."""
-        first, last = self._offsets[query : query + 2] if len(scores) == self.n_docs else (0, len(scores))
-        return scores[first:last]
+    def _engines(self, spread: bool) -> Any:
+        """Return what the C interface calls; see `Prepared.engines`."""
+        return self._prepared.engines(self._prepared_also(chance=False) if spread else None)

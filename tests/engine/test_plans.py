@@ -3,8 +3,7 @@
 import pytest
 
 from tieaware import InputError
-from tieaware.engine.plans import plan_of
-from tieaware.engine.views import View
+from tieaware.engine.views import View, plan_of
 from tieaware.precision import parse_precision
 
 

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Offsets, Scores
-from tieaware.checks.device_tensors import DeviceScores
+from tieaware.checks.device_tensors import DeviceScores, on_device
+from tieaware.checks.tensors import check_tensor
 from tieaware.engine.prepared import Prepared
 from tieaware.lists.judgments import Excluded
 from tieaware.precision.coarsening import Coarsening, Precision, coarsened
@@ -26,6 +27,37 @@ _MOST_WEIGHTED = 64
 # About five numbers move between host and device for each weighted document, so with fewer documents than this for each
 # weighted one, copying the scores moves less.
 _LEAST_DOCUMENTS = 5
+
+
+def counts_of(scores: Any, prepared: Prepared, shape: tuple[int, ...], name: str) -> Any:
+    """Return counts of scores on a device, which take the place of scores; raise InputError if a score is NaN.
+
+    None if scores must be on the host, or have another shape than this one and than one dimension.
+    """
+    if not on_device(scores) or not _fits(scores.shape, prepared, shape) or not countable(prepared):
+        return None
+    there = DeviceScores(scores, name)
+    counts, failed = counted(there, prepared)
+    if failed >= 0:
+        places = np.arange(*prepared.offsets[failed : failed + 2])
+        at = there.at(*((places,) if len(there.shape) == 1 else np.divmod(places, there.shape[1])))
+        raise prepared.nan_error(at, failed, name)
+    return counts
+
+
+def counts_of_candidates(candidates: Any, prepared: Prepared, shape: tuple[int, ...]) -> Any:
+    """Return the counts of many scorings on a device; None as for `counts_of`."""
+    if not on_device(candidates) or not _fits(candidates.shape[1:], prepared, shape) or not countable(prepared):
+        return None
+    check_tensor(candidates, "candidates")
+    n = int(candidates.shape[0])
+    each = [counts_of(candidates[i, ...], prepared, shape, f"candidates[{i}]") for i in range(n)]
+    counts = [one for one in each if one is not None]
+    return np.stack(counts) if counts else None
+
+
+def _fits(given: Any, prepared: Prepared, shape: tuple[int, ...]) -> bool:
+    return tuple(given) in ((int(prepared.offsets[-1]),), shape)
 
 
 def countable(prepared: Prepared) -> bool:

@@ -7,26 +7,28 @@ result, an instance of `Prepared`, runs the engine on scores.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from tieaware.checks.arrays import Integers, Labels, Offsets, Scores, Values, as_contiguous
+from tieaware.checks.arguments import unexpected
+from tieaware.checks.arrays import Integers, Labels, Offsets, Scores, Values, as_contiguous, as_scores, element
 from tieaware.engine import engine_choice
 from tieaware.engine.documents import ExcludedDocuments, WeightedDocuments
 from tieaware.engine.means import means
-from tieaware.engine.spread import Spread
+from tieaware.engine.spread import Chance, Spread
 from tieaware.engine.totals import Totals
-from tieaware.engine.views import Pass
+from tieaware.engine.views import Pass, View, passes
 from tieaware.engine.weights import NO_CUTOFF, Weights
 from tieaware.errors import InputError
 from tieaware.kernels._coarsening import KernelCoarsening
 from tieaware.kernels._engine import Engine
 from tieaware.kernels._groups import PreparedLists
-from tieaware.lists.judgments import Excluded, JudgedLists
+from tieaware.lists.judgments import Excluded, JudgedLists, Judgments
 from tieaware.measures import Measure
 from tieaware.precision import Coarsening
 from tieaware.precision.coarsening import Precision, coarsened
@@ -91,6 +93,10 @@ class Prepared:
             unshared=self,
         )
 
+    def for_scores(self, scores: Scores) -> Prepared:
+        """Return the prepared evaluation for scores, or counts, of this number: of all documents, or of one list."""
+        return self if scores.ndim == 2 or len(scores) == self.offsets[-1] else self.sharing_scores()
+
     def rows(self, first: int, last: int) -> Prepared:
         """Return the prepared evaluation of the lists first … last - 1 only, which shares the prepared arrays."""
         return replace(
@@ -143,29 +149,104 @@ class Prepared:
                 return first + failed
         return -1
 
-    def means(self, candidates: Scores) -> tuple[Values, tuple[int, int] | None]:
-        """Return the means of each candidate over the queries, and the place of the first NaN among the scores.
+    def values(self, scores: Scores, name: str = "scores") -> Values:
+        """Return the values of all queries, as `evaluate` writes them; raise InputError if a score is NaN."""
+        values = np.empty((len(self.offsets) - 1, len(self.measures)))
+        self.write(scores, values, name)
+        return values
 
-        The place is a pair (candidate, query) of indices, or None if no score is NaN.
+    def write(self, scores: Scores, values: Values, name: str) -> None:
+        """Do the work of `evaluate`; raise InputError, which begins with the name, if a score is NaN."""
+        failed = self.evaluate(scores, values)
+        if failed >= 0:
+            raise self.nan_error(self._list_of(scores, failed), failed, name)
+
+    def means(self, candidates: Scores, name: Callable[[int], str] = lambda _: "scores") -> Values:
+        """Return the means of each candidate over the queries; raise InputError if a score is NaN or there is no query.
 
         Parameters
         ----------
         candidates : float64[n_candidates, n_docs] or float32[n_candidates, n_docs]
             C-contiguous, aligned and in native byte order. If the lists share the scores, n_docs is that of one list.
             Or int64[n_candidates, 2, n_weighted], the counts of each candidate.
+        name : callable
+            Returns the name of the candidate with a given index for error messages.
         """
+        if len(self.offsets) == 1:
+            raise InputError("mean", "needs at least one query")
         averages = np.empty((len(candidates), len(self.measures)))
         if not self.in_kernel:
             values = np.empty((len(self.offsets) - 1, len(self.measures)))
             for i, candidate in enumerate(candidates):
-                failed = self.evaluate(candidate, values)
-                if failed >= 0:
-                    return averages, (i, failed)
+                self.write(candidate, values, name(i))
                 averages[i] = means(values, self.measures)
-            return averages, None
+            return averages
         edges = np.linspace(0, len(candidates), 32 * self.threads + 1).astype(np.int64)
         failures = over_chunks(partial(self.engine.means, candidates, averages), edges, self.threads)
-        return averages, next(filter(None, failures), None)
+        failure = next(filter(None, failures), None)
+        if failure is not None:
+            candidate, query = failure
+            raise self.nan_error(self._list_of(candidates[candidate], query), query, name(candidate))
+        return averages
+
+    def means_of_columns(self, features: npt.NDArray[Any], name: str) -> Values:
+        """Return the means of each feature, float64[n_features, n_measures]; errors as for `means`.
+
+        The last axis of `features` is that of the features; the others are those of the documents. `name` is the name
+        of the array in error messages.
+        """
+        n_features, n_docs = features.shape[-1], int(self.offsets[-1])
+        rows = features.reshape(n_docs, n_features)
+        averages = np.empty((n_features, len(self.measures)))
+        all_documents = ":, " * (features.ndim - 1)
+
+        def evaluate(first: int, last: int) -> None:
+            def place(i: int) -> str:
+                feature, document = divmod(i, n_docs)
+                return element(name, features.shape, document * n_features + first + feature)
+
+            columns = as_scores(np.ascontiguousarray(rows[:, first:last].T), name, place)
+            averages[first:last] = self.means(columns, lambda i: f"{name}[{all_documents}{first + i}]")
+
+        # Copy only a few columns at a time, so that the copy fits in the processor's cache unless lists are very long.
+        edges = np.append(np.arange(0, n_features, 8), n_features)
+        over_chunks(evaluate, edges, self.threads)
+        return averages
+
+    def chance(self) -> Chance:
+        """Return what a random order of each list earns, for a pass of chance."""
+        out = np.empty((3, len(self.offsets) - 1, len(self.measures)))
+        self.evaluate(np.empty(0), out)
+        return Chance(*out)
+
+    def engines(self, with_spread: Prepared | None) -> tuple[Engine, Engine | None, Engine | None, list[int], int]:
+        """Return what compiled code calls: the engine of the values, and that of the spread, if wanted.
+
+        If the tie rule seeks extremes that sorting by label does not find, also an engine of the spread of some
+        measures, their columns, and which of its outputs they take.
+        """
+        if not (self.in_engines and (with_spread is None or with_spread.in_engines)):
+            precision = self.wanted.bands[0] if self.wanted.bands else self.wanted.coarsening
+            problem = f"with precision={precision}, Python computes a part of the values"
+            raise InputError("Evaluator", f"cannot be called from compiled code: {problem}")
+        some = (None, [], 0) if self.extremes is None else (
+            self.extremes.engine, self.extremes.columns, self.extremes.output
+        )  # fmt: skip
+        return self.engine, None if with_spread is None else with_spread.engine, *some
+
+    def nan_error(self, scores: Scores, query: int, name: str) -> InputError:
+        """Return the error for a NaN in the scores of this query; it names the first document with a NaN."""
+        missing = np.isnan(scores)
+        if self.excluded is not None:
+            missing[self.excluded.of(query)] = False
+        if not missing.any():
+            return InputError(name, f"a NaN of query {query} is now a number: the scores changed while they were read")
+        return unexpected(name, "numbers", f"NaN for document {int(missing.argmax())} of query {query}")
+
+    def _list_of(self, scores: Scores, query: int) -> Scores:
+        """Return the scores of one list."""
+        first, last = self.offsets[query : query + 2] if self.unshared is None else (0, len(scores))
+        return scores[first:last]
 
     @property
     def in_kernel(self) -> bool:
@@ -402,3 +483,27 @@ def _prepared_lists(
         counting_limit=choice.counting_limit,
         sorted_lists=None if first_group else choice.sorted_lists(lengths, weighted.offsets, depth),
     )
+
+
+def unanswered(
+    judgments: Judgments, measures: tuple[Measure, ...], views: Sequence[View], undefined: float = 0.0
+) -> Values:
+    """Return the value of every measure for every judged query, for a run that has no document for any query.
+
+    `undefined` is the value of a measure for queries without a relevant judged document.
+
+    Returns
+    -------
+    float64[n_outputs, n_queries, n_measures]
+        The outputs of each view; see `View.outputs`.
+    """
+    n = judgments.n_queries
+    offsets, nothing = np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    lists = JudgedLists(offsets, offsets, nothing, nothing.astype(np.int32), grades=judgments.grades)
+    totals = Totals.of(measures, judgments)
+    values = np.empty((sum(view.n_outputs for view in views), n, len(measures)))
+    for each in passes(views):
+        outputs = np.empty((len(each.outputs), n, len(measures)))
+        prepare(measures, lists, totals, each, undefined=undefined).evaluate(np.zeros(0), outputs)
+        values[list(each.outputs)] = outputs
+    return values

@@ -1,4 +1,4 @@
-"""The spread of each value over the orders of tied documents: mean, standard deviation, minimum and maximum."""
+"""What each value can be: over the orders of tied documents (`Spread`), and over all orders of a list (`Chance`)."""
 
 from __future__ import annotations
 
@@ -44,6 +44,29 @@ class Spread(NamedTuple):
             return f"Spread({', '.join(self._fields[:-1])} and {self._fields[-1]}, each float64{list(self.mean.shape)})"
         arrays = (f"{name}={_on_one_line(array)}" for name, array in zip(self._fields, self, strict=True))
         return f"Spread({', '.join(arrays)})"
+
+
+class Chance(NamedTuple):
+    """The values of a random order of each list, in which all orders are equally likely.
+
+    Attributes
+    ----------
+    mean, std : float64[n_queries, n_measures]
+        The mean and the standard deviation of the value over all orders, computed exactly, not by sampling. The
+        standard deviation of infAP is not known: it is NaN.
+    ideal : float64[n_queries, n_measures]
+        The value of the best order: the least one for measures of which less is better. NaN for infAP.
+
+    Examples
+    --------
+    >>> import tieaware
+    >>> tieaware.Evaluator([1, 0], "RR").chance().mean
+    array([[0.75]])
+    """
+
+    mean: Values
+    std: Values
+    ideal: Values
 
 
 def _on_one_line(array: Values) -> str:

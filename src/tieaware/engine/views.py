@@ -1,6 +1,7 @@
-"""Views and passes. A view is a tie rule and a precision with which a run is evaluated.
+"""Views, passes and plans. A view is a tie rule and a precision with which a run is evaluated.
 
-A pass evaluates all scores once. `passes` returns the passes that several views of the same run need.
+A pass evaluates all scores once. `passes` returns the passes that several views of the same run need. A plan is the
+measures and views of an evaluation, with everything that depends on these alone.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple, Protocol, cast
 from tieaware.checks.arguments import flag
 from tieaware.checks.arrays import Integers
 from tieaware.errors import InputError
+from tieaware.measures import Measure, cached_by_measures, named_measures
 from tieaware.precision import Coarsening, parse_precision
 from tieaware.ties import RULES, TieRule, TieRuleName, tie_rule
 
@@ -174,3 +176,68 @@ def passes(views: Sequence[View]) -> list[Pass]:
         bands, filled = zip(*same, strict=True)
         needed.append(Pass(RULES[rule], bands=bands, spread=spread, outputs=tuple(chain.from_iterable(filled))))
     return needed
+
+
+# The pass that computes what a random order of each list earns.
+OF_CHANCE = Pass(RULES["average"], spread=True, outputs=(0, 1, 2), chance=True)
+
+
+class Plan:
+    """The measures and views of an evaluation, and everything that depends on these alone. Immutable.
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    names : tuple of str
+        The names of the measures in results.
+    views : sequence of View
+
+    Attributes
+    ----------
+    passes : list of Pass
+        The passes that compute all views.
+    n_outputs : int
+        The number of outputs of all views.
+    by_document : bool
+        Whether a tie rule orders documents by identifier.
+    is_single_pass : bool
+        Whether one pass fills all outputs, in their order.
+    needs_pool, needs_subtopics : bool
+        Whether a measure needs the documents that are in the pool but not judged, or labels of subtopics.
+    """
+
+    __slots__ = (
+        "by_document", "is_single_pass", "measures", "n_outputs", "names", "needs_pool", "needs_subtopics", "passes",
+        "views",
+    )  # fmt: skip
+
+    def __init__(self, measures: tuple[Measure, ...], names: tuple[str, ...], views: Sequence[View]) -> None:
+        self.measures: tuple[Measure, ...] = measures
+        self.names: tuple[str, ...] = names
+        self.views: tuple[View, ...] = tuple(views)
+        self.passes: list[Pass] = passes(views)
+        self.n_outputs: int = sum(len(view.outputs) for view in views)
+        self.by_document: bool = any(each.rule.by_document for each in self.passes)
+        self.is_single_pass: bool = [each.outputs for each in self.passes] == [tuple(range(self.n_outputs))]
+        self.needs_pool: bool = any(measure.definition.needs_pool(measure) for measure in measures)
+        self.needs_subtopics: bool = any(measure.definition.needs_subtopics for measure in measures)
+
+
+def plan_of(measures: str | Measure | Sequence[str | Measure], views: Sequence[View]) -> Plan:
+    """Return the plan for measures and views, if possible from a cache.
+
+    The cache has only plans with a single view that `View.of` shares: other views may hold mutable objects.
+
+    Raises
+    ------
+    InputError
+        As for `named_measures`.
+    """
+    if len(views) == 1 and views[0].is_shared:
+        return cached_by_measures(_plan_of, measures, views[0])
+    return Plan(*named_measures(measures), views)
+
+
+@lru_cache(maxsize=256)
+def _plan_of(measures: tuple[str | Measure, ...], view: View) -> Plan:
+    return Plan(*named_measures(measures), (view,))

@@ -18,11 +18,11 @@ from tieaware import evaluator as tieaware_evaluator
 from tieaware.checks.arguments import flag, one_of, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Scores, Values, as_array, as_numpy, as_scores, check_no_nan
 from tieaware.checks.rounding import ratio, rounding_of, without_rounding
-from tieaware.engine.chance import OF_CHANCE
 from tieaware.engine.means import means
 from tieaware.engine.prepared import prepare
 from tieaware.engine.sampled_ranks import MOST_NEGATIVES, sampled_moments
 from tieaware.engine.totals import Totals
+from tieaware.engine.views import OF_CHANCE
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError
 from tieaware.lists.judgments import JudgedLists

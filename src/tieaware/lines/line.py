@@ -52,14 +52,8 @@ class Line:
 
     Parameters
     ----------
-    measures : tuple of Measure
-        The evaluator's measures.
     pencil : Pencil
-        The lines of all documents.
-    evaluate : callable
-        Takes scores and returns the values, float64[n_queries, n_measures].
-    mean : callable
-        Takes scores and returns the means, float64[n_measures].
+        The lines of all documents, and their prepared evaluation.
 
     Attributes
     ----------
@@ -85,14 +79,10 @@ class Line:
     (0.7, 1.0)
     """
 
-    def __init__(
-        self, measures: tuple[Measure, ...], pencil: Pencil, evaluate: Callable[[Values], Values],
-        mean: Callable[[Values], Values],
-    ) -> None:  # fmt: skip
-        self.measures = measures
+    def __init__(self, pencil: Pencil) -> None:
+        self.measures: tuple[Measure, ...] = pencil.prepared.measures
         self.bounds: tuple[float, float] = (pencil.low, pencil.high)
         self._pencil = pencil
-        self._evaluate, self._mean = evaluate, mean
         self._steps: Steps | None = pencil.steps() if pencil.n_pairs <= _SHORT else None
 
     @property
@@ -346,7 +336,7 @@ class Line:
                [0.25]])
         """
         n_queries = len(self._pencil.prepared.offsets) - 1
-        start = self._evaluate(self._pencil.scores(next(points(*self.bounds))))
+        start = self._pencil.prepared.values(self._pencil.scores(next(points(*self.bounds))))
         defined = ~np.isnan(start)
         centre = np.broadcast_to(start.mean(axis=0, where=defined), start.shape) if n_queries else start
         errors, _ = self._errors(self._pencil.steps(centre=centre), defined.sum(axis=0))
@@ -386,7 +376,7 @@ class Line:
         level = number("level", level, 0.0, 1.0, ends=False)
         found = runs(self.steps, column, *self.bounds)
         best = self._choose(column, found, partial(self._means_at, column))
-        centre = self._evaluate(self._pencil.scores(best.t))
+        centre = self._pencil.prepared.values(self._pencil.scores(best.t))
         n = int((~np.isnan(centre[:, column])).sum())
         if n < 2:
             raise InputError("plateau", f"needs at least two queries with relevant documents; there are {n}")
@@ -469,9 +459,13 @@ class Line:
         i = int(np.argmax(means))
         return Break(float(self._ties[i]), float(sign * means[i]))
 
+    def _mean(self, scores: Values) -> Values:
+        averages: Values = self._pencil.prepared.means(scores[None])[0]
+        return averages
+
     def _values_at(self, column: int, t: float | Values) -> Values:
         """Return the values of all queries at t, or at one t for each document: float64[n_forms, n_queries]."""
-        return np.array([self._evaluate(scores)[:, column] for scores in self._pencil.forms(t)])
+        return np.array([self._pencil.prepared.values(scores)[:, column] for scores in self._pencil.forms(t)])
 
     def _all_means_at(self, t: float) -> Values:
         """Return the means of all measures at t: float64[n_forms, n_measures]."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import flag, number, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values, as_contiguous, as_scores, element
-from tieaware.engine.label_arguments import judged_lists
+from tieaware.engine.list_arguments import judged_lists
 from tieaware.engine.totals import Totals
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import Hinted, InputError

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
-from tieaware.engine.unanswered import unanswered
+from tieaware.engine.prepared import unanswered
 from tieaware.engine.views import View
 from tieaware.errors import InputError, warn
 from tieaware.inputs import QrelsLike, as_qrels
