@@ -24,7 +24,7 @@ demo: $(VENV)/installed
 	$(BIN)/tieaware demo
 
 # The tests start Python hundreds of times, so bytecode must be kept. They need only two of the installed pytest plugins;
-# with autoload, pytest would rewrite the assertions of every plugin's package. Values come first, wording last.
+# with autoload, pytest would rewrite the assertions of every plugin's package.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
 PYTEST := $(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadfile --no-loadscope-reorder
@@ -32,7 +32,7 @@ PYTEST := $(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n
 # SELECT='-m slow' these alone. Only single tests and parameters are slow, never a module: tests/project/test_gate.py.
 SELECT ?= -m 'not slow'
 test: $(VENV)/installed-test
-	$(PYTEST) $(SELECT) tests/engine tests/lines tests/measures tests/precision tests/statistics tests
+	$(PYTEST) $(SELECT)
 
 # The integrations of tools that bring torch (7 GB), in their own environment, where almost no test of tests/integrations
 # is skipped.

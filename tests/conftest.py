@@ -1,4 +1,4 @@
-"""Fixtures for small queries and test collections. Slow test cases run last."""
+"""Fixtures for small queries and test collections. Tests of values run first, of wording last, and slow cases after all."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from support.trec_files import Collection, ranked
 from tieaware import samples
 
 TESTS = str(Path(__file__).parent)
+# The rooms whose tests compare values with the enumeration of all orders, the reference, or outside authorities.
+VALUES = {"engine", "lines", "measures", "precision", "statistics"}
 _sum = sum
 
 
@@ -51,9 +53,14 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run slow cases last, so that a failure shows within seconds; keep the order otherwise."""
+    """Run slow cases last, values first and wording last, so that a failure that matters shows within seconds."""
     config.stash[SLOW_MODULES] = slow_modules(items)
-    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+    items.sort(key=lambda item: (item.get_closest_marker("slow") is not None, _place(item.path.parent.name)))
+
+
+def _place(room: str) -> int:
+    """Return where the tests of a room run: the values of measures first, the project's pages and commands last."""
+    return -1 if room in VALUES else 1 if room in ("commands", "project") else 0
 
 
 @pytest.fixture(autouse=True)

@@ -87,10 +87,9 @@ def recipe(target: str) -> str:
 
 
 def test_make_test_runs_the_whole_suite_or_its_quick_cases():
-    """The folder `tests` comes last: pytest collects a file that it has named before only once."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "\nSELECT ?= -m 'not slow'\n" in makefile
-    assert re.fullmatch(r"\t\$\(PYTEST\) \$\(SELECT\)( tests/\w+)+ tests\n", recipe("test"))
+    assert recipe("test") == "\t$(PYTEST) $(SELECT)\n"
 
 
 @pytest.mark.skipif(not RUN.is_file(), reason="the source distribution has no .ci/run")
