@@ -1,4 +1,4 @@
-"""Fixtures for small queries and test collections. Tests of values run first, of wording last, and slow cases after all."""
+"""Fixtures for small queries and test collections. Tests of values run first, tests of wording and slow cases last."""
 
 from __future__ import annotations
 
