@@ -45,8 +45,8 @@ TOOLS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/integrati
 TOOLS.remove("docs/integrations/spark.md")
 PAGES = (
     "c_interface.md", "certainty.md", "chance.md", "data.md", "diversity.md", "exposure.md", "index.md", "judgments.md",
-    "measures.md", "planning.md", "precision.md", "results.md", "retrieval.md", "scaling.md", "smoothing.md", "tie_rules.md",
-    "ties.md", "uncertain_labels.md",
+    "measures.md", "planning.md", "precision.md", "results.md", "retrieval.md", "scaling.md", "smoothing.md",
+    "tie_rules.md", "ties.md", "uncertain_labels.md",
 )  # fmt: skip
 GUIDES = [path for name in ("start", "coming_from") for path in ROOT.glob(f"docs/{name}/*.md")]
 GUIDES = sorted(str(path.relative_to(ROOT)) for path in GUIDES)
