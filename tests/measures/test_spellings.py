@@ -500,19 +500,13 @@ def rows(section):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-TABLE = "Names that other tools use"
-
-
 def test_the_page_lists_every_name():
-    listed = {}
-    for ours, names, *_ in rows(TABLE):
-        listed.setdefault(parse_measure(ours.strip("`")), []).extend(re.findall(r"`([^`]+)`", names))
-    for measure, names in listed.items():
-        for name in names:
-            assert parse_measure(name) == measure, name
-    found = {key(re.split(r"@|_at_|_cut|(?<!f0)[.(]", name)[0]) for names in listed.values() for name in names}
-    missing = {name for names in SPELLINGS.values() for name in names if key(name) not in found}
-    assert missing == set()
+    """Each name is in the block of its measure; with parameters, its notation follows."""
+    blocks = dict(re.findall(r"^### (\w+)\n(.*?)(?=^###? |^<!--)", PAGE.read_text(encoding="utf-8"), re.M | re.S))
+    for notation, names in SPELLINGS.items():
+        block = blocks[notation.partition("(")[0]]
+        assert all(f"`{name}`" in block for name in names)
+        assert "(" not in notation or f"`{names[-1]}` for `{notation}`" in block
 
 
 def test_the_page_says_which_names_have_another_definition():

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from support import docstrings, inline_calls
+from website import measures
 
 import tieaware
 from tieaware import commands
@@ -182,34 +183,14 @@ def test_every_extra_is_documented():
     assert documented == extras
 
 
-def rows_of_measures(section):
-    """Return the cells of the rows of a section of docs/measures.md."""
-    text = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
-    lines = text.partition(f"# {section}\n")[2].partition("\n## ")[0].splitlines()
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
-
-
-def test_every_measure_is_defined_in_the_documents():
-    """Each measure has a row in docs/measures.md: its title, and its parameters (the cut-off after @ is not one)."""
-    found = set()
-    for notation, titles, *_, parameters in rows_of_measures("The measures"):
-        names = {name for name in re.findall(r"`(\w+)", notation) if name in DEFINITIONS}
-        assert sorted(titles.split("; ")) == sorted(DEFINITIONS[name].title for name in names)
-        of_all = {each for name in names for each in DEFINITIONS[name].parameters} - {"recall"}
-        assert set(re.findall(r"\w+", parameters)) == of_all
-        found |= names
-    assert found == set(DEFINITIONS)
-
-
-def test_every_parameter_is_described_in_the_documents():
-    """Each parameter has its range, default and meaning from the definition, and the measures that take it."""
-    declared = {}
+def test_the_page_of_measures_is_generated_from_their_definitions():
+    """If it is not, run `python -m website.measures`. Each definition has one line of TeX and a source."""
+    assert measures.generated(page("docs/measures.md")) == page("docs/measures.md")
     for definition in DEFINITIONS.values():
-        for name, parameter in definition.parameters.items():
-            row = f"`{name}`", parameter.range, str(parameter.default), parameter.description
-            declared.setdefault(row, []).append(f"`{definition.name}`")
-    written = {tuple(row): measures.split() for *row, measures in rows_of_measures("Parameters")}
-    assert written == declared
+        assert definition.formula.isprintable()
+        assert definition.formula
+        assert definition.source
+        assert all(text.count("$`") == text.count("`$") for text in (definition.where, definition.title))
 
 
 PUBLIC = docstrings.public()

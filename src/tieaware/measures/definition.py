@@ -126,6 +126,11 @@ class Definition:
     ----------
     name, title : str
         The name in the notation, and a description in a few words.
+    formula, where : str
+        The definition: one line of TeX, and what its symbols mean unless docs/measures.md explains them for all
+        measures; also special cases.
+    source, range : str
+        The paper, with the equation or section where it is known, or the tool; and the range of the values.
     kernel : str
         The name of the kernel, in ext/engine/_kernels.pyx, that sums the contributions of a query's tie groups.
     weighting : Weighting
@@ -190,6 +195,10 @@ class Definition:
 
     name: str
     title: str
+    formula: str = ""
+    where: str = ""
+    source: str = ""
+    range: str = "0 … 1"
     kernel: str
     weighting: Weighting
     total: Callable[[Measure, Judgments], Values]

@@ -216,6 +216,15 @@ def _geometric_slots(measure: Measure, depth: int) -> Values:
 # fmt: off
 alpha_DCG: Measure = register(Definition(  # noqa: N816 - the field's name
     name="alpha_DCG", title="discounted gain of documents, which falls with each document before on the same subtopic",
+    formula=(
+        r"\sum_i w_i \sum_{j \in i} \frac{(1 - \alpha)^{c_{ij}}}{\log_2 (1 + j)} \Big/ \sum_{j \le k} \frac{(1 - "
+        r"\alpha)^{j-1}}{\log_2 (1 + j)}"
+    ),
+    where=(
+        r"$`j \in i`$ are the ranks of documents relevant to subtopic $`i`$ of weight $`w_i`$, and $`c_{ij}`$ such "
+        "documents are above rank $`j`$; without $`k`$, $`n`$ in its place"
+    ),
+    source="Clarke and others (2008)",
     kernel="novelty", weighting=RELEVANT_TO_SUBTOPICS, total=_answerable, norm=_by_all_subtopics,
     slots=logarithmic_slots, of_queries=_numbers, needs_subtopics=True, measure_number="alpha",
     own_extremes=always, limit=_LIMIT,
@@ -223,34 +232,61 @@ alpha_DCG: Measure = register(Definition(  # noqa: N816 - the field's name
 ))
 alpha_nDCG: Measure = register(replace(  # noqa: N816 - the field's name
     alpha_DCG.definition, name="alpha_nDCG", title="alpha_DCG, divided by that of the ideal ranking",
+    formula=r"\text{alpha\_DCG} / \text{alpha\_DCG}^*",
+    where=r"$`\text{alpha\_DCG}^*`$ is that of the [ideal ranking](diversity.md#the-ideal-ranking)",
+    source="Clarke and others (2008)", range="≥ 0",
     total=_ideal, norm=by_total, aliases=("α_nDCG",),
 ))
 ERR_IA: Measure = register(replace(
     alpha_DCG.definition, name="ERR_IA", title="intent-aware ERR", slots=reciprocal_slots, aliases=(),
+    formula=(
+        r"\sum_i w_i \sum_{j \in i} \frac{(1 - \alpha)^{c_{ij}}}{j} \Big/ \sum_{j \le k} \frac{(1 - "
+        r"\alpha)^{j-1}}{j}"
+    ),
+    where="the rest as in alpha_DCG",
+    source="Clarke and others (2011)",
 ))
 nERR_IA: Measure = register(replace(  # noqa: N816 - the field's name
     ERR_IA.definition, name="nERR_IA", title="ERR_IA, divided by that of the ideal ranking",
+    formula=r"\text{ERR\_IA} / \text{ERR\_IA}^*",
+    where=r"$`\text{ERR\_IA}^*`$ is that of the ideal ranking",
+    source="Clarke and others (2011)", range="≥ 0",
     total=_ideal, norm=by_total,
 ))
 NRBP: Measure = register(replace(
     alpha_DCG.definition, name="NRBP", title="novelty- and rank-biased precision",
+    formula=r"\bigl(1 - (1 - \alpha) \beta\bigr) \sum_i w_i \sum_{j \in i} (1 - \alpha)^{c_{ij}} \beta^{j-1}",
+    where="the rest as in alpha_DCG",
+    source="Clarke, Kolla and Vechtomova (2009)",
     slots=_geometric_slots, norm=_by_all_subtopics_of_nrbp, has_cutoff=False, aliases=(),
     parameters={**_ALPHA, **_BETA, **REL},
 ))
 nNRBP: Measure = register(replace(  # noqa: N816 - the field's name
     NRBP.definition, name="nNRBP", title="NRBP, divided by that of the ideal ranking", total=_ideal, norm=by_total,
+    formula=r"\text{NRBP} / \text{NRBP}^*",
+    where=r"$`\text{NRBP}^*`$ is that of the ideal ranking",
+    source="Clarke, Kolla and Vechtomova (2009)", range="≥ 0",
 ))
 P_IA: Measure = register(replace(
     alpha_DCG.definition, name="P_IA", title="intent-aware precision",
+    formula=r"\sum_i w_i\, \text{P}_i",
+    where=r"$`\text{P}_i`$ is P with the labels for subtopic $`i`$ of weight $`w_i`$",
+    source="Agrawal and others (2009)",
     kernel="intents_hits", norm=by_depth, slots=None, measure_number=None, parameters=BINARY, aliases=(),
 ))
 AP_IA: Measure = register(replace(
     P_IA.definition, name="AP_IA", title="intent-aware average precision",
+    formula=r"\sum_i w_i\, \text{AP}_i",
+    where=r"$`\text{AP}_i`$ is AP with the labels for subtopic $`i`$ of weight $`w_i`$",
+    source="Agrawal and others (2009)",
     kernel="intents_precision", norm=one, slots=reciprocal_slots, of_queries=_numbers_by_document,
     has_cutoff=False, aliases=("MAP_IA",),
 ))
 StRecall: Measure = register(replace(
     P_IA.definition, name="StRecall", title="share of the subtopics that a retrieved document covers",
+    formula=r"\sum_i w_i\, \text{Success}_i",
+    where=r"$`\text{Success}_i`$ is Success with the labels for subtopic $`i`$ of weight $`w_i`$",
+    source="Zhai, Cohen and Lafferty (2003)",
     kernel="intents_success", norm=one, parameters=REL,
 ))
 # fmt: on

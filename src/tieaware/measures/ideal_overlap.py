@@ -84,6 +84,13 @@ def _sums(p: float, depth: int) -> tuple[Values, Values]:
 # fmt: off
 Compat: Measure = register(Definition(
     name="Compat", title="compatibility: rank-biased overlap with the best ideal ranking",
+    formula=r"\sum_d \frac{p^{d-1}}{d}\, o_d \Big/ \sum_d \frac{p^{d-1}}{d} \min(d, N)",
+    where=(
+        "$`o_d`$: the documents that the list and its [best ideal ranking](#compatibility), of the $`N`$ "
+        r"documents with a label above 0, share down to rank $`d`$; both sums go to $`\max(n, N)`$. Without "
+        r"`normalize`, the divisor is $`\sum_d p^{d-1}`$"
+    ),
+    source="Clarke, Vtyurina and Smucker (2021)",
     kernel="compatibility", weighting=Weighting(_grades), total=positive_documents, norm=_by_ideal,
     query_lookup=_ideal_counts, measure_number="p",
     parameters={

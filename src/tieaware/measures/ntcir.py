@@ -69,14 +69,26 @@ _BETA: Parameters = {"beta": Q.definition.parameters["beta"]}
 # fmt: off
 MSnDCG: Measure = register(replace(
     nDCG.definition, name="MSnDCG", title="nDCG, under its name in NTCIREVAL", aliases=(), trec_name=None,
+    formula=r"\text{DCG} / \text{DCG}^*",
+    where="as nDCG. What NTCIREVAL calls nDCG, with the base $`b`$, is `nDCG(discount='log',base=b)`",
+    source="Burges and others (2005)",
     trec_name_with_cutoff=None,
 ))
 nERR: Measure = register(replace(  # noqa: N816 - the field's name
     ERR.definition, name="nERR", title="ERR, divided by that of the best order",
+    formula=r"\text{ERR} / \text{ERR}^*",
+    where=(
+        r"$`\text{ERR}^*`$ is that of the judged documents in the best order. NTCIREVAL stops with the probability "
+        "gain / (highest gain + 1): the same for the gains 1, 3, 7 …"
+    ),
+    source="Sakai and Song (2011)",
     kernel="cascade_to_ideal", total=_ideal_cascade, norm=by_total, worst_case=None,
 ))
 iRBU: Measure = register(replace(  # noqa: N816 - the field's name
     ERR.definition, name="iRBU", title="expected utility at which a user stops, if it falls geometrically",
+    formula=r"\sum_j p^j s_j \prod_{i<j} (1 - s_i)",
+    where="$`s_j`$ as in ERR",
+    source="Sakai and Zeng (2019)",
     slots=_utilities, query_lookup=None, of_queries=_stops_of_labels, measure_number="p", worst_case=None,
     parameters={
         "p": Number(0.99, 0.0, 1.0, "the share of the utility that is left at the next rank", ends=False),
@@ -85,10 +97,19 @@ iRBU: Measure = register(replace(  # noqa: N816 - the field's name
 ))
 O: Measure = register(replace(  # noqa: E741 - the field's name
     Q.definition, name="O", title="O-measure: blended ratio at the first relevant document",
+    formula=r"\frac{1 + \beta\, g_j}{j + \beta\, G^*_j}",
+    where="$`j`$ is the rank of the first relevant document and $`g_j`$ its gain; $`G^*_j`$ as in Q",
+    source="Sakai (2007)",
     kernel="blended_at_first", worst_case=None,
 ))
 PPlus: Measure = register(Definition(
     name="PPlus", title="P+: mean blended ratio of the relevant documents down to the first of the best ones",
+    formula=r"\frac{1}{h_p} \sum_{j \le p\ \text{relevant}} \frac{h_j + \beta\, G_j}{j + \beta\, G^*_j}",
+    where=(
+        "$`p`$ is the rank of the first document with the highest label of the list; $`G_j`$ and $`G^*_j`$ as in "
+        "Q. A better order above rank $`p`$ can lower the value"
+    ),
+    source="Sakai (2007)",
     kernel="blended_down_to_preferred", weighting=RELEVANCE_GAIN_AND_GRADES, total=positive_documents, norm=by_total,
     query_lookup=_ideal_labels, measure_number="beta", own_extremes=always,
     limit="the exact value of large tie groups takes too long; use another tie rule",

@@ -223,32 +223,56 @@ _STOPPING: dict[str, Any] = {
 # fmt: off
 SDCG: Measure = register(Definition(
     name="SDCG", title="scaled discounted cumulative gain",
+    formula=r"\sum_j \frac{g_j}{\log_2 (1 + j)} \Big/ \sum_{j \le k} \frac{1}{\log_2 (1 + j)}",
+    where="$`g_j`$: the gain, [scaled to 0 … 1](#measures-of-user-models); without $`k`$, $`n`$ in its place",
+    source="Moffat and others (2017)",
     kernel="discounted", weighting=GAIN_OF_STEPS, total=documents_with_gain, norm=_by_discounts,
     slots=logarithmic_slots,
     parameters={**GAIN_KIND, **TABLE, **_SCALE, **JUDGED_ONLY},
 ))
 INSQ: Measure = register(Definition(
     name="INSQ", title="gain per document of a user who stops less and less often",
+    formula=r"\sum_j \frac{g_j}{(j - 1 + 2T)^2} \Big/ \sum_{j \le k} \frac{1}{(j - 1 + 2T)^2}",
+    where="$`g_j`$ as in SDCG; without $`k`$, the second sum is over all ranks to infinity",
+    source="Moffat, Scholer and Thomas (2012)",
     kernel="inverse_squares", weighting=STEPS, total=documents_with_gain, norm=_by_inverse_squares,
     slots=inverse_square_slots, measure_number="T",
     parameters={"T": Number(1.0, 1e-9, 1e9, _WANTED_GAIN), **_SCALE, **JUDGED_ONLY},
 ))
 INST: Measure = register(Definition(
     name="INST", title="gain per document of a user who stops sooner once gain is found",
+    formula=(
+        r"\frac{\sum_j V_j\, g_j}{\sum_{j \le k} V_j},\quad V_1 = 1,\quad V_{j+1} = V_j \Bigl(\frac{a_j - "
+        r"1}{a_j}\Bigr)^2"
+    ),
+    where=(
+        r"$`a_j = j + 2T - g_1 - \dots - g_j`$; $`g_j`$ as in SDCG; without $`k`$, the second sum is over all "
+        "ranks to infinity"
+    ),
+    source="Bailey and others (2015)",
     kernel="reading", weighting=ROWS_OF_STEPS, total=documents_with_gain, norm=one, measure_number="T",
     of_queries=_gains_of_grades, own_extremes=always, limit=_LIMIT_OF_ORDERS,
     parameters={"T": Number(1.0, 0.5, 1e9, _WANTED_GAIN), **_GRADES, **JUDGED_ONLY},
 ))
 NERR8: Measure = register(Definition(
     name="NERR8", title="gain per document of a user who stops at each document with the probability of its gain",
+    formula=r"\frac{\sum_j V_j\, g_j}{\sum_{j \le k} V_j},\quad V_j = \prod_{i<j} (1 - g_i)",
+    where="$`g_j`$ as in SDCG; without $`k`$, $`n`$ in its place",
+    source="Azzopardi, Mackenzie and Moffat (2021), equation 8",
     slots=_equal_slots, measure_number=_last_of_finite, parameters={**_GRADES, **JUDGED_ONLY}, **_STOPPING,
 ))
 NERR9: Measure = register(Definition(
     name="NERR9", title="NERR8 of a user who also goes on from rank j with the probability j / (j + 1)",
+    formula=r"\frac{\sum_j V_j\, g_j}{\sum_{j \le k} V_j},\quad V_j = \frac{1}{j} \prod_{i<j} (1 - g_i)",
+    where="$`g_j`$ as in SDCG; without $`k`$, $`n`$ in its place",
+    source="Azzopardi, Mackenzie and Moffat (2021), equation 9",
     slots=reciprocal_slots, measure_number=_last_of_finite, parameters={**_GRADES, **JUDGED_ONLY}, **_STOPPING,
 ))
 NERR10: Measure = register(Definition(
     name="NERR10", title="NERR8 of a user who also goes on from each rank with the probability p",
+    formula=r"\frac{\sum_j V_j\, g_j}{\sum_{j \le k} V_j},\quad V_j = p^{j-1} \prod_{i<j} (1 - g_i)",
+    where="$`g_j`$ as in SDCG; without $`k`$, the second sum is over all ranks to infinity",
+    source="Azzopardi, Mackenzie and Moffat (2021), equation 10",
     slots=patient_slots, measure_number=_last_of_geometric,
     parameters={
         "p": Number(0.9, 0.0, 1.0, "the probability that a user who found no gain goes on", ends=False),
@@ -258,11 +282,20 @@ NERR10: Measure = register(Definition(
 ))
 NERR11: Measure = register(Definition(
     name="NERR11", title="NERR8 of a user who also stops less and less often",
+    formula=r"\frac{\sum_j V_j\, g_j}{\sum_{j \le k} V_j},\quad V_j = \frac{1}{(j - 1 + 2T)^2} \prod_{i<j} (1 - g_i)",
+    where="$`g_j`$ as in SDCG; without $`k`$, the second sum is over all ranks to infinity",
+    source="Azzopardi, Mackenzie and Moffat (2021), equation 11",
     slots=inverse_square_slots, measure_number=_last_of_inverse_squares,
     parameters={"T": Number(1.0, 1e-9, 1e9, _WANTED_GAIN), **_GRADES, **JUDGED_ONLY}, **_STOPPING,
 ))
 BPM: Measure = register(Definition(
     name="BPM", title="gain per document of a user who stops as soon as enough gain is found",
+    formula=r"(g_1 + \dots + g_s) / s",
+    where=(
+        r"$`s`$ is the first rank with $`g_1 + \dots + g_s \ge T`$, but at most $`k`$; $`g_j`$ as in SDCG; without "
+        "$`k`$, $`n`$ in its place"
+    ),
+    source="Zhang and others (2017)",
     kernel="gain_reached", weighting=ROWS_OF_WHOLE_STEPS, total=documents_with_gain, norm=one, slots=_wanted_steps,
     own_extremes=always, limit=_LIMIT_OF_BPM,
     parameters={"T": Number(1.0, 1e-9, 1e9, _WANTED_GAIN), **_GRADES, **JUDGED_ONLY},
