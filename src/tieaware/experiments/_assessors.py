@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,51 +32,35 @@ from tieaware.ties import TieRuleName
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# If there are more runs than _FEW, only NAMED runs are named.
-_FEW, NAMED = 12, 8
+# If there are more runs than _FEW, only _NAMED runs are named.
+_FEW, _NAMED = 12, 8
 
 
-@dataclass(frozen=True)
-class Means:
-    """Draw the mean of each run by the labels of one assessor against that by the other's.
+def _draw_means(
+    means: Values, labels: Mapping[int, str], names: tuple[str, str], measure: str, ax: Axes
+) -> None:  # fmt: skip
+    """Draw the means of runs by either assessor, float64[2, n_runs], against each other; name the runs `labels`."""
+    first, second = means
+    both = np.concatenate((first, second))
+    space = 0.06 * float(np.ptp(both)) or 0.05
+    ends = float(both.min()) - space, float(both.max()) + space
+    ax.plot(ends, ends, color="#666666", linestyle=":", linewidth=1.2)
+    ax.plot(first, second, "o", color=COLOURS[0], markersize=6.0, markeredgecolor="#ffffff")
+    x, y = (f"mean {measure} by {display_name(name)}" for name in names)
+    ax.set(xlabel=x, ylabel=y, xlim=ends, ylim=ends, aspect="equal")
+    points = list(zip(first.tolist(), second.tolist(), strict=True))
+    diagonal = [(each, each) for each in np.linspace(*ends, 60).tolist()]
+    obstacles = [(x, y, y) for x, y in (*points, *diagonal)]
+    label_points(ax, list(labels.values()), [points[i] for i in labels], obstacles)
 
-    Attributes
-    ----------
-    runs : sequence of str
-    first, second : float64[n_runs]
-        The means by either assessor.
-    names : tuple of two str
-        The names of the assessors.
-    measure : str
-    """
 
-    runs: Sequence[str]
-    first: Values
-    second: Values
-    names: tuple[str, str]
-    measure: str
-
-    @property
-    def named(self) -> list[int]:
-        """The runs that are named, by position: all if they are few, otherwise those whose ranks differ most."""
-        if len(self.runs) <= _FEW:
-            return list(range(len(self.runs)))
-        moved = np.abs(_middle_ranks(self.second) - _middle_ranks(self.first))
-        order: list[int] = np.argsort(-moved, kind="stable").tolist()
-        return order[:NAMED]
-
-    def __call__(self, ax: Axes) -> None:
-        both = np.concatenate((self.first, self.second))
-        space = 0.06 * float(np.ptp(both)) or 0.05
-        ends = float(both.min()) - space, float(both.max()) + space
-        ax.plot(ends, ends, color="#666666", linestyle=":", linewidth=1.2)
-        ax.plot(self.first, self.second, "o", color=COLOURS[0], markersize=6.0, markeredgecolor="#ffffff")
-        x, y = (f"mean {self.measure} by {display_name(name)}" for name in self.names)
-        ax.set(xlabel=x, ylabel=y, xlim=ends, ylim=ends, aspect="equal")
-        points = list(zip(self.first.tolist(), self.second.tolist(), strict=True))
-        diagonal = [(each, each, each) for each in np.linspace(*ends, 60).tolist()]
-        obstacles = [*((x, y, y) for x, y in points), *diagonal]
-        label_points(ax, [self.runs[i] for i in self.named], [points[i] for i in self.named], obstacles)
+def _moved_most(means: Values) -> list[int]:
+    """Return the runs that the figure names: all if they are few, otherwise those whose ranks differ most."""
+    if means.shape[1] <= _FEW:
+        return list(range(means.shape[1]))
+    moved = np.abs(np.subtract(*map(_middle_ranks, means)))
+    order: list[int] = np.argsort(-moved, kind="stable").tolist()
+    return order[:_NAMED]
 
 
 def _middle_ranks(means: Values) -> Values:
@@ -265,10 +250,7 @@ class Assessors(Experiment):
         runs, queries = counted(len(self.runs), "run"), counted(len(self.queries), "query", "queries")
         return f"{runs} by the labels of {self.names[0]} and of {self.names[1]}, {queries}"
 
-    @property
-    def heading(self) -> str:
-        """The heading of the report: the question that the experiment answers."""
-        return "What changes with another assessor?"
+    heading = "What changes with another assessor?"
 
     @property
     def taus(self) -> tuple[float | None, ...]:
@@ -348,10 +330,7 @@ class Assessors(Experiment):
             third += f", and {pairs} between them {'changes' if n_changed == 1 else 'change'}"
         return f"{first} {second} {third}."
 
-    @property
-    def answers(self) -> tuple[str, ...]:
-        """The names of the tables that a command prints by default."""
-        return ("measures", "agreement")
+    answers = ("measures", "agreement")
 
     def tables(self) -> dict[str, Table]:
         """Return the tables of measures, runs, changed verdicts, mixtures of both assessors, and of the agreement.
@@ -445,13 +424,13 @@ class Assessors(Experiment):
         for m, measure in enumerate(self.measures):
             moved = self._moved(m)
             tau = "" if moved.tau is None else f" Kendall's τ between the two orders is {significant(moved.tau)}."
-            means = Means(self.runs, moved.means[0], moved.means[1], self.names, str(measure))
-            n = len(means.named)
+            labels = {i: self.runs[i] for i in _moved_most(moved.means)}
+            draw, n = partial(_draw_means, moved.means, labels, self.names, str(measure)), len(labels)
             shown = "" if n == len(self.runs) else f" Named: the {n} of {len(self.runs)} runs whose ranks differ most."
             figures[f"means-{file_name(measure)}"] = Drawing(
                 f"The mean {measure} of each run by the labels of {self.names[1]} against that by the labels of "
                 f"{self.names[0]}. On the dotted line, both are equal.{tau}{shown}",
-                means, (5.6, 5.2), f"Mean {measure}",
+                draw, (5.6, 5.2), f"Mean {measure}",
             )  # fmt: skip
         return figures
 

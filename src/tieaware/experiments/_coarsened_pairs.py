@@ -73,7 +73,7 @@ def note_of(precisions: Sequence[Coarsening], widest: Sequence[Chain | None]) ->
 
 
 @dataclass(frozen=True)
-class Verdicts:
+class CoarsenedPairs:
     """The tests of pairs of runs, before and after each precision.
 
     Attributes
@@ -172,7 +172,7 @@ class Changes:
         What each run loses on each query; negative for a gain.
     p : float64[n_precisions, n_measures, n_runs]
         The p value of each run's paired t-test of coarsened against original, uncorrected.
-    pairs : Verdicts
+    pairs : CoarsenedPairs
         The verdicts between runs.
     alpha : float
         The significance level.
@@ -187,7 +187,7 @@ class Changes:
     measures: Sequence[Measure]
     lost: Values
     p: Values
-    pairs: Verdicts
+    pairs: CoarsenedPairs
     alpha: float
     queries: Sequence[str | int]
     keeps: Integers

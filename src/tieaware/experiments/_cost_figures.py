@@ -62,61 +62,41 @@ class CostAxis:
         ax.set_xlabel(f"{self.cost}, relative to {display_name(self.methods[0])}")
 
 
-@dataclass(frozen=True)
-class Frontier:
+def draw_frontier(
+    axis: CostAxis, means: Values, least: Values, greatest: Values, frontier: list[int], measure: str, ax: Axes
+) -> None:
     """Draw quality against cost, with one marker and line per family of methods, and the Pareto frontier.
 
-    Attributes
-    ----------
-    axis : CostAxis
-    means, least, greatest : float64[n_methods]
-        The mean of the measure for each method, and the least and the greatest mean over the tie orders.
-    frontier : list of int
-        The methods on the Pareto frontier, as positions in `methods`, by ascending cost.
-    measure : str
+    The means are those of the measure, and `least` and `greatest` those over the tie orders: float64[n_methods]. The
+    frontier has the positions of its methods, by ascending cost.
     """
-
-    axis: CostAxis
-    means: Values
-    least: Values
-    greatest: Values
-    frontier: list[int]
-    measure: str
-
-    def __call__(self, ax: Axes) -> None:
-        costs, means = self.axis.ratios, self.means
-        ax.step(costs[self.frontier], means[self.frontier], where="post", color="#888888", linewidth=4.0, alpha=0.4,
-                label="best by cost")  # fmt: skip
-        ends = np.stack([self.least, self.greatest])
-        for place, (family, order) in enumerate(self.axis.families()):
-            ax.errorbar(
-                costs[order], means[order], yerr=np.abs(ends[:, order] - means[order]), label=display_name(family),
-                linewidth=0.9, elinewidth=1.2, **style(place),
-            )  # fmt: skip
-        self.axis.draw(ax)
-        ax.set_ylabel(f"mean {self.measure}")
-        legend_above(ax)
-        points = list(zip(costs[self.frontier].tolist(), means[self.frontier].tolist(), strict=True))
-        corners = [(after[0], before[1]) for before, after in pairwise(points)]
-        steps = [each for pair in zip(points, corners, strict=False) for each in pair] + points[-1:]
-        lines = [np.column_stack([costs[order], means[order]]) for _, order in self.axis.families()]
-        obstacles = list(zip(costs.tolist(), *ends.tolist(), strict=True))
-        label_points(ax, self.axis.names(self.frontier), points, obstacles, [*lines, np.array(steps)])
+    costs = axis.ratios
+    ax.step(costs[frontier], means[frontier], where="post", color="#888888", linewidth=4.0, alpha=0.4,
+            label="best by cost")  # fmt: skip
+    ends = np.stack([least, greatest])
+    for place, (family, order) in enumerate(axis.families()):
+        ax.errorbar(
+            costs[order], means[order], yerr=np.abs(ends[:, order] - means[order]), label=display_name(family),
+            linewidth=0.9, elinewidth=1.2, **style(place),
+        )  # fmt: skip
+    axis.draw(ax)
+    ax.set_ylabel(f"mean {measure}")
+    legend_above(ax)
+    points = list(zip(costs[frontier].tolist(), means[frontier].tolist(), strict=True))
+    corners = [(after[0], before[1]) for before, after in pairwise(points)]
+    steps = [each for pair in zip(points, corners, strict=False) for each in pair] + points[-1:]
+    lines = [np.column_stack([costs[order], means[order]]) for _, order in axis.families()]
+    obstacles = list(zip(costs.tolist(), *ends.tolist(), strict=True))
+    label_points(ax, axis.names(frontier), points, obstacles, [*lines, np.array(steps)])
 
 
-@dataclass(frozen=True)
-class Agreement:
+def draw_agreement(axis: CostAxis, agreement: Values, ax: Axes) -> None:
     """Draw how well the rankings of each method agree with those of exact search, against the cost of the method."""
-
-    axis: CostAxis
-    agreement: Values
-
-    def __call__(self, ax: Axes) -> None:
-        for place, (family, order) in enumerate(self.axis.families()):
-            ax.plot(
-                self.axis.ratios[order], self.agreement[order], label=display_name(family), linewidth=0.9,
-                **style(place),
-            )  # fmt: skip
-        self.axis.draw(ax)
-        ax.set_ylabel("rank-biased overlap")
-        legend_above(ax)
+    for place, (family, order) in enumerate(axis.families()):
+        ax.plot(
+            axis.ratios[order], agreement[order], label=display_name(family), linewidth=0.9,
+            **style(place),
+        )  # fmt: skip
+    axis.draw(ax)
+    ax.set_ylabel("rank-biased overlap")
+    legend_above(ax)

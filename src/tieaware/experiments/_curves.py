@@ -16,8 +16,8 @@ from tieaware.checks.rounding import merged
 from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.experiments._points_and_areas import (
-    Counts,
     NamedPoints,
+    RetrievedCounts,
     average_of,
     from_corner_to_corner,
     named_points,
@@ -38,9 +38,6 @@ from tieaware.ties import TieRuleName
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# The distance between points of a curve that labels avoid.
-_STEP = 0.02
-
 
 class TracedRun(NamedTuple):
     """The average precision–recall curve of a run, and its named points."""
@@ -51,39 +48,27 @@ class TracedRun(NamedTuple):
     named: NamedPoints
 
 
-@dataclass(frozen=True)
-class Interpolation:
+def _draw_interpolated(runs: Sequence[TracedRun], ax: Axes) -> None:
     """Draw the raw and the interpolated curve of each run, its break-even point and its greatest F1."""
-
-    runs: Sequence[TracedRun]
-
-    def __call__(self, ax: Axes) -> None:
-        ax.plot([0.0, 1.0], [0.0, 1.0], color="#666666", linestyle=":", linewidth=1.0, label="precision = recall")
-        names, points, obstacles = [], [], []
-        for i, run in enumerate(self.runs):
-            raw, wide = (run.recall, run.precision), interpolated(run.recall, run.precision)
-            ax.plot(*raw, color=COLOURS[i], linestyle=DASHES[i], linewidth=1.3, label=f"{display_name(run.name)}, raw")
-            ax.plot(*wide, color=COLOURS[i], linewidth=5.0, alpha=0.3, solid_capstyle="butt", zorder=1.9)
-            marks = {
-                f"break-even {significant(run.named.break_even)}": ("o", (run.named.break_even,) * 2),
-                f"F1 {significant(run.named.f1)}": ("D", (run.named.recall, run.named.precision)),
-            }
-            for shown, (marker, point) in marks.items():
-                ax.plot(*point, marker, color=COLOURS[i], markeredgecolor="#ffffff", markersize=7.0, zorder=3.5)
-                names.append(shown)
-                points.append(point)
-            obstacles += [point for curve in (raw, wide) for point in _along(*curve)]
-        ax.plot([], [], color="#888888", linewidth=5.0, alpha=0.5, label="interpolated")
-        ax.set(xlabel="recall", ylabel="precision", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        legend_above(ax)
-        label_points(ax, names, points, [(x, y, y) for x, y in (*points, *obstacles)])
-
-
-def _along(x: Values, y: Values) -> list[tuple[float, float]]:
-    """Return points along a curve, close enough together that no label fits between them."""
-    length = np.append(0.0, np.cumsum(np.hypot(np.diff(x), np.diff(y))))
-    at = np.arange(0.0, length[-1], _STEP)
-    return list(zip(np.interp(at, length, x).tolist(), np.interp(at, length, y).tolist(), strict=True))
+    ax.plot([0.0, 1.0], [0.0, 1.0], color="#666666", linestyle=":", linewidth=1.0, label="precision = recall")
+    names, points, lines = [], [], []
+    for i, run in enumerate(runs):
+        raw, wide = (run.recall, run.precision), interpolated(run.recall, run.precision)
+        ax.plot(*raw, color=COLOURS[i], linestyle=DASHES[i], linewidth=1.3, label=f"{display_name(run.name)}, raw")
+        ax.plot(*wide, color=COLOURS[i], linewidth=5.0, alpha=0.3, solid_capstyle="butt", zorder=1.9)
+        marks = {
+            f"break-even {significant(run.named.break_even)}": ("o", (run.named.break_even,) * 2),
+            f"F1 {significant(run.named.f1)}": ("D", (run.named.recall, run.named.precision)),
+        }
+        for shown, (marker, point) in marks.items():
+            ax.plot(*point, marker, color=COLOURS[i], markeredgecolor="#ffffff", markersize=7.0, zorder=3.5)
+            names.append(shown)
+            points.append(point)
+        lines += [np.column_stack(raw), np.column_stack(wide)]
+    ax.plot([], [], color="#888888", linewidth=5.0, alpha=0.5, label="interpolated")
+    ax.set(xlabel="recall", ylabel="precision", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+    legend_above(ax)
+    label_points(ax, names, points, [(x, y, y) for x, y in points], lines)
 
 
 def interpolated(recall: Values, precision: Values) -> tuple[Values, Values]:
@@ -199,7 +184,7 @@ def curves(
     of_lists = [NumRet, *(measure(rel=rel) for measure in (NumRelRet, NumRel, AUC))]
     (sizes,) = evaluate_with_progress(qrels, runs, of_lists, [view], threads, missing=missing)
     *counted_documents, auc = np.moveaxis(sizes.values, 2, 0)
-    counts = Counts(*counted_documents)
+    counts = RetrievedCounts(*counted_documents)
     if collection_size is not None:
         counts.check(collection_size, sizes.runs, sizes.queries)
     ranks = _ranks(int(counts.retrieved.max(initial=1)))
@@ -401,10 +386,7 @@ class Curves(Experiment):
             return order
         return [*order[:3], order[len(order) // 2], order[-1]]
 
-    @property
-    def answers(self) -> tuple[str, ...]:
-        """The names of the tables that a command prints by default."""
-        return ("points",)
+    answers = ("points",)
 
     def tables(self) -> dict[str, Table]:
         """Return the tables: the average curves, the curves of each query, and the coordinates at a few ranks.
@@ -530,7 +512,9 @@ class Curves(Experiment):
             "precision equals recall; F1 is their harmonic mean."
         )
         traced = [TracedRun(self.runs[r], *self.average(r), self.named[r]) for r in runs]
-        return Drawing(caption, Interpolation(traced), (6.2, 5.2), "Interpolated over raw precision–recall")
+        return Drawing(
+            caption, partial(_draw_interpolated, traced), (6.2, 5.2), "Interpolated over raw precision–recall"
+        )
 
     def _draw(self, ax: Axes) -> None:
         chosen = self._chosen()

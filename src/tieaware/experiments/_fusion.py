@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,41 +66,34 @@ class Curve:
     varies: bool = True
 
 
-@dataclass(frozen=True)
-class WeightFigure:
+def _draw_weights(curves: tuple[Curve, ...], measure: str, levels: dict[str, float], ax: Axes) -> None:
     """Draw one or several curves, and the levels of other runs for comparison.
 
     With one curve, its standard error and the plateau are shaded.
     """
+    alone = len(curves) == 1
+    for i, curve in enumerate(map(thinned, curves)):
+        if alone:
+            _shade(ax, curve)
+        name = "fused, by weight" if alone else display_name(curve.run)
+        ax.stairs(curve.means, curve.edges, baseline=None, color=colour(i), linewidth=1.4,
+                  linestyle=DASHES[i % len(DASHES)], label=name, zorder=3)  # fmt: skip
+        best = f"best on all queries, {significant(curve.value)}" if i == 0 else "_"
+        ax.plot([curve.weight], [curve.value], "o", color=colour(i), markeredgecolor="#ffffff",
+                markersize=7.0, label=best, zorder=4)  # fmt: skip
+    for i, (name, value) in enumerate(levels.items()):
+        ax.axhline(value, color=("#000000", "#555555", "#999999")[min(i, 2)], linestyle=DASHES[(i + 1) % 5],
+                   linewidth=1.2, label=f"{display_name(name)}, {significant(value)}")  # fmt: skip
+    run = display_name(curves[0].run)
+    ax.set(xlim=(0.0, 1.0), xlabel=f"weight of {run}" if alone else "weight of the run", ylabel=measure)
+    legend_above(ax)
 
-    curves: tuple[Curve, ...]
-    measure: str
-    levels: dict[str, float]
 
-    def __call__(self, ax: Axes) -> None:
-        """Draw into axes."""
-        alone = len(self.curves) == 1
-        for i, curve in enumerate(map(thinned, self.curves)):
-            if alone:
-                self._shade(ax, curve)
-            name = "fused, by weight" if alone else display_name(curve.run)
-            ax.stairs(curve.means, curve.edges, baseline=None, color=colour(i), linewidth=1.4,
-                      linestyle=DASHES[i % len(DASHES)], label=name, zorder=3)  # fmt: skip
-            best = f"best on all queries, {significant(curve.value)}" if i == 0 else "_"
-            ax.plot([curve.weight], [curve.value], "o", color=colour(i), markeredgecolor="#ffffff",
-                    markersize=7.0, label=best, zorder=4)  # fmt: skip
-        for i, (name, value) in enumerate(self.levels.items()):
-            ax.axhline(value, color=("#000000", "#555555", "#999999")[min(i, 2)], linestyle=DASHES[(i + 1) % 5],
-                       linewidth=1.2, label=f"{display_name(name)}, {significant(value)}")  # fmt: skip
-        run = display_name(self.curves[0].run)
-        ax.set(xlim=(0.0, 1.0), xlabel=f"weight of {run}" if alone else "weight of the run", ylabel=self.measure)
-        legend_above(ax)
-
-    @staticmethod
-    def _shade(ax: Axes, curve: Curve) -> None:
-        ax.axvspan(*curve.plateau, color=COLOURS[4], alpha=0.18, linewidth=0, label="not separated from the best")
-        ax.stairs(curve.means + curve.errors, curve.edges, baseline=curve.means - curve.errors, fill=True,
-                  color=COLOURS[0], alpha=0.2, linewidth=0, label="± one standard error")  # fmt: skip
+def _shade(ax: Axes, curve: Curve) -> None:
+    """Shade the plateau of a curve, and its standard error."""
+    ax.axvspan(*curve.plateau, color=COLOURS[4], alpha=0.18, linewidth=0, label="not separated from the best")
+    ax.stairs(curve.means + curve.errors, curve.edges, baseline=curve.means - curve.errors, fill=True,
+              color=COLOURS[0], alpha=0.2, linewidth=0, label="± one standard error")  # fmt: skip
 
 
 def thinned(curve: Curve) -> Curve:
@@ -330,10 +323,7 @@ class Fusion(Experiment):
         """The title, which names the measure and the runs."""
         return f"{self.measure} of {' + '.join(self.runs)}, by weight; {self._n_queries}, {self.scale['normalise']}"
 
-    @property
-    def heading(self) -> str:
-        """The heading of the report: the question that the experiment answers."""
-        return "Which weights should the runs have?"
+    heading = "Which weights should the runs have?"
 
     @property
     def _n_queries(self) -> str:
@@ -443,10 +433,7 @@ class Fusion(Experiment):
         curve = self.curves[0]
         return [f"No paired t-test separates weights of {curve.run} from {_range(*curve.plateau)} from the best one."]
 
-    @property
-    def answers(self) -> tuple[str, ...]:
-        """The names of the tables that a command prints by default."""
-        return ("fusion", "weights")
+    answers = ("fusion", "weights")
 
     def tables(self) -> dict[str, Table]:
         """Return the tables: means and tests, weights, the curves, the weights of each fold, and the queries.
@@ -547,7 +534,8 @@ class Fusion(Experiment):
             caption = f"{caption} {shaded}" if len(curves) == 1 else caption
             measure = display_name(str(self.measure))
             run = f" of {display_name(curves[0].run)}".replace(r"\$", "$") if len(curves) == 1 else ""
-            return Drawing(caption, WeightFigure(curves, measure, levels), (6.8, 4.8), f"The mean by weight{run}")
+            draw = partial(_draw_weights, curves, measure, levels)
+            return Drawing(caption, draw, (6.8, 4.8), f"The mean by weight{run}")
 
         figures = {"curve": drawing(self.curves)}
         if len(self.curves) > 1:

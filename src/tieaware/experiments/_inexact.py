@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -18,7 +18,7 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import merged, rounding_of
 from tieaware.defaults import INEXACT_MEASURES
 from tieaware.errors import InputError
-from tieaware.experiments._cost_figures import Agreement, CostAxis, Frontier
+from tieaware.experiments._cost_figures import CostAxis, draw_agreement, draw_frontier
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike, as_qrels
@@ -307,10 +307,7 @@ class Inexact(Experiment):
         methods = counted(len(self._inexact), "method")
         return f"{methods} of inexact retrieval against {self.methods[0]}, first {self.k:,}"
 
-    @property
-    def heading(self) -> str:
-        """The heading of the report: the question that the experiment answers."""
-        return "What does inexact retrieval save, and what does it lose?"
+    heading = "What does inexact retrieval save, and what does it lose?"
 
     def verdict(self) -> str:
         r"""Return the fastest method that keeps 99 % of the first measure's mean, and how many lose significantly.
@@ -364,10 +361,7 @@ class Inexact(Experiment):
         lose = "loses" if worse == 1 else "lose"
         return f"{first} {worse} of {n} {lose} significantly (paired t-test, Holm's p below {_ALPHA})."
 
-    @property
-    def answers(self) -> tuple[str, ...]:
-        """The names of the tables that a command prints by default."""
-        return ("methods",)
+    answers = ("methods",)
 
     @cached_property
     def adjusted(self) -> tuple[Values, ...]:
@@ -547,7 +541,8 @@ class Inexact(Experiment):
                 )  # fmt: skip
         figures["agreement"] = Drawing(
             f"Rank-biased overlap with the ranking of exact search, p = {_PERSISTENCE}, against time.",
-            Agreement(self._axis("time"), self.agreement.mean(axis=1)), (6.8, 5.0), "Agreement of the rankings",
+            partial(draw_agreement, self._axis("time"), self.agreement.mean(axis=1)), (6.8, 5.0),
+            "Agreement of the rankings",
         )  # fmt: skip
         return figures
 
@@ -555,13 +550,13 @@ class Inexact(Experiment):
         ratios = self.times if cost == "time" else self.shares
         return CostAxis(self.methods, ratios, _COSTS[cost])
 
-    def _frontier(self, m: int, cost: Cost) -> Frontier:
+    def _frontier(self, m: int, cost: Cost) -> partial[None]:
         results = self.results
         assert results.min is not None
         assert results.max is not None
         least, greatest = (values[:, :, m].mean(axis=1) for values in (results.min, results.max))
         means, measure = results.mean()[:, m], str(results.measures[m])
-        return Frontier(self._axis(cost), means, least, greatest, self.frontier(m, cost), measure)
+        return partial(draw_frontier, self._axis(cost), means, least, greatest, self.frontier(m, cost), measure)
 
 
 def _shares(costs: Integers) -> Values:

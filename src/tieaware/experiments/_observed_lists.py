@@ -10,7 +10,7 @@ import hashlib
 import warnings
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from tieaware.inputs import Run
 from tieaware.lists.identifiers import encoded
 from tieaware.measures import Measure
 from tieaware.output.tables import counted
+from tieaware.statistics import Ties
 from tieaware.statistics.tie_counts import common_length_of, ends_of
 
 # The most runs that a warning names.
@@ -37,18 +38,6 @@ UNKNOWN = (
     "Values do not show whether lists were cut inside a tie. If they were, documents of the same score are missing: "
     "everything about ties holds as far as the lists reach. comparison(qrels, runs, measures) looks at the lists."
 )
-
-
-class Counts(Protocol):
-    """The counts of a run that the warning needs; see `tieaware.statistics.Ties`."""
-
-    @property
-    def common_length(self) -> int | None:
-        """The length at which the run was probably cut; None if there is no such length."""
-
-    @property
-    def cut_lists(self) -> int:
-        """The number of lists of this length whose last two documents tie."""
 
 
 class CutLists(NamedTuple):
@@ -77,14 +66,14 @@ class ListEnds:
         return CutLists(length, sum(n == length and tied for n, tied in ends))
 
 
-def reaches_cut(measure: Measure, counts: Counts) -> bool:
+def reaches_cut(measure: Measure, counts: CutLists | Ties) -> bool:
     """Return whether a run has lists that may have been cut inside a tie, and the measure depends on their ends."""
     if not counts.cut_lists or counts.common_length is None:
         return False
     return measure.cutoff is None or measure.cutoff >= counts.common_length
 
 
-def warn_of_cuts(names: Sequence[str], counts: Sequence[Counts]) -> None:
+def warn_of_cuts(names: Sequence[str], counts: Sequence[CutLists | Ties]) -> None:
     """Issue one warning about all runs whose lists end inside a tie at the common length of the run."""
     cut = [(name, each) for name, each in zip(names, counts, strict=True) if each.cut_lists]
     if not cut:

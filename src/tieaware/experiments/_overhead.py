@@ -140,10 +140,7 @@ class Overhead(Experiment):
         """The title, which states the number of lists."""
         return f"The cost of exactness under ties: {self.n_queries} lists with discrete scores"
 
-    @property
-    def heading(self) -> str:
-        """The heading of the report: the question that the experiment answers."""
-        return "What does it cost to be exact under ties?"
+    heading = "What does it cost to be exact under ties?"
 
     def verdict(self) -> str:
         """Return how much longer the average takes than kernels that ignore ties, and plain Python than the average.

@@ -113,8 +113,8 @@ def _break_even(precision: Values, recall: Values) -> float:
 _MOST_POSITIONS = 400
 
 
-class Counts(NamedTuple):
-    """Counts of documents, each float64[n_runs, n_queries].
+class RetrievedCounts(NamedTuple):
+    """RetrievedCounts of documents, each float64[n_runs, n_queries].
 
     Attributes
     ----------
@@ -141,13 +141,13 @@ class Counts(NamedTuple):
 
 
 def roc_points(
-    counts: Counts, ranks: Integers, precision: Values, recall: Values, collection_size: int | None
+    counts: RetrievedCounts, ranks: Integers, precision: Values, recall: Values, collection_size: int | None
 ) -> tuple[Values, Values]:
     """Return the shares of nonrelevant and of relevant documents within the first k ranks.
 
     Parameters
     ----------
-    counts : Counts
+    counts : RetrievedCounts
     ranks : int64[n_ranks]
     precision, recall : float64[n_runs, n_queries, n_ranks]
         At these ranks.
@@ -165,12 +165,12 @@ def roc_points(
     return x, y
 
 
-def roc_areas(counts: Counts, auc: Values, collection_size: int | None) -> Values:
+def roc_areas(counts: RetrievedCounts, auc: Values, collection_size: int | None) -> Values:
     """Return the exact areas under ROC curves, over all ranks: float64[n_runs, n_queries].
 
     Parameters
     ----------
-    counts : Counts
+    counts : RetrievedCounts
     auc : float64[n_runs, n_queries]
         The measure AUC, which is the area without the documents that are not retrieved.
     collection_size : int or None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -209,56 +210,40 @@ class Pools(NamedTuple):
 
 
 # The most runs in a figure.
-DRAWN = 60
+_MOST_DRAWN = 60
 
 
-@dataclass(frozen=True)
-class PoolSizes:
+def _draw_sizes(expected: Values, certain: Integers, largest: Integers, ax: Axes) -> None:
     """Draw the expected size of the pool of each query, between its certain documents and whole tie groups."""
+    order = np.lexsort((largest, expected))
+    # Each query is as wide as a step, so that a single query is visible too.
+    edges = np.arange(len(order) + 1) + 0.5
 
-    expected: Values
-    certain: Integers
-    largest: Integers
+    def step(values: Values | Integers) -> Values:
+        ordered = values[order]
+        return np.append(ordered, ordered[-1:] if len(ordered) else 0.0)
 
-    def __call__(self, ax: Axes) -> None:
-        order = np.lexsort((self.largest, self.expected))
-        # Each query is as wide as a step, so that a single query is visible too.
-        edges = np.arange(len(order) + 1) + 0.5
-
-        def step(values: Values | Integers) -> Values:
-            ordered = values[order]
-            return np.append(ordered, ordered[-1:] if len(ordered) else 0.0)
-
-        ax.fill_between(
-            edges, step(self.certain), step(self.largest), step="post", color="#cfe3f1", label="certain to whole groups"
-        )
-        ax.step(edges, step(self.expected), where="post", color=COLOURS[0], linewidth=1.8, label="expected")
-        ax.set(xlabel="queries, by expected size", ylabel="documents in the pool", xlim=(0.5, max(len(order), 1) + 0.5))
-        ax.set_ylim(bottom=0.0)
-        ax.locator_params(axis="x", integer=True)
-        legend_above(ax)
+    ax.fill_between(edges, step(certain), step(largest), step="post", color="#cfe3f1", label="certain to whole groups")
+    ax.step(edges, step(expected), where="post", color=COLOURS[0], linewidth=1.8, label="expected")
+    ax.set(xlabel="queries, by expected size", ylabel="documents in the pool", xlim=(0.5, max(len(order), 1) + 0.5))
+    ax.set_ylim(bottom=0.0)
+    ax.locator_params(axis="x", integer=True)
+    legend_above(ax)
 
 
-@dataclass(frozen=True)
-class UniqueDocuments:
+def _draw_unique(runs: Sequence[str], unique: Values, relevant: Values | None, ax: Axes) -> None:
     """Draw the expected number of documents that only one run contributes, and of relevant ones."""
-
-    runs: Sequence[str]
-    unique: Values
-    relevant: Values | None
-
-    def __call__(self, ax: Axes) -> None:
-        order = np.argsort(self.unique, kind="stable")[-DRAWN:]
-        places = np.arange(len(order))
-        ax.barh(places, self.unique[order], color="#8fbcd9", height=0.7, label="unique")
-        if self.relevant is not None:
-            ax.barh(places, self.relevant[order], color=COLOURS[0], height=0.7, label="unique and relevant")
-        ax.set_yticks(places, [display_name(self.runs[i]) for i in order], fontsize=8)
-        ax.set_ylim(-0.7, len(order) - 0.3)
-        ax.set_xlim(left=0.0)
-        ax.grid(visible=False, axis="y")
-        ax.set_xlabel("documents of a single run")
-        legend_above(ax)
+    order = np.argsort(unique, kind="stable")[-_MOST_DRAWN:]
+    places = np.arange(len(order))
+    ax.barh(places, unique[order], color="#8fbcd9", height=0.7, label="unique")
+    if relevant is not None:
+        ax.barh(places, relevant[order], color=COLOURS[0], height=0.7, label="unique and relevant")
+    ax.set_yticks(places, [display_name(runs[i]) for i in order], fontsize=8)
+    ax.set_ylim(-0.7, len(order) - 0.3)
+    ax.set_xlim(left=0.0)
+    ax.grid(visible=False, axis="y")
+    ax.set_xlabel("documents of a single run")
+    legend_above(ax)
 
 
 def pooling(
@@ -438,10 +423,7 @@ class Pooling(Experiment):
         runs, queries = counted(len(self.runs), "run"), counted(len(self.queries), "query", "queries")
         return f"Pools of {runs} to depth {self.depth:,}, {queries}"
 
-    @property
-    def heading(self) -> str:
-        """The heading of the report: the question that the experiment answers."""
-        return "Which documents are pooled?"
+    heading = "Which documents are pooled?"
 
     def verdict(self) -> str:
         r"""Return the expected size of the pool, and how far it depends on the order of tied documents.
@@ -542,17 +524,19 @@ class Pooling(Experiment):
         """
         sizes = "The size of each query's pool: the documents that are pooled in every order of tied documents, "
         unique = "The expected number of documents that no other run contributes"
-        shown = f" Shown: the {DRAWN} of {len(self.runs)} runs with the most." if len(self.runs) > DRAWN else ""
+        shown = (
+            f" Shown: the {_MOST_DRAWN} of {len(self.runs)} runs with the most." if len(self.runs) > _MOST_DRAWN else ""
+        )
         relevant = None if self.unique_relevant is None else self.unique_relevant.sum(axis=1)
         also = "; darker: the relevant ones" if relevant is not None else ""
         return {
             "sizes": Drawing(
                 f"{sizes}the expected number, and the number if divided tie groups are taken as a whole.",
-                PoolSizes(self.expected, self.certain, self.largest), (6.2, 3.8), "The sizes of the pools",
+                partial(_draw_sizes, self.expected, self.certain, self.largest), (6.2, 3.8), "The sizes of the pools",
             ),
             "unique": Drawing(
-                f"{unique}{also}.{shown}", UniqueDocuments(self.runs, self.unique.sum(axis=1), relevant),
-                (6.8, 1.3 + 0.22 * min(len(self.runs), DRAWN)), "Documents of a single run",
+                f"{unique}{also}.{shown}", partial(_draw_unique, self.runs, self.unique.sum(axis=1), relevant),
+                (6.8, 1.3 + 0.22 * min(len(self.runs), _MOST_DRAWN)), "Documents of a single run",
             ),
         }  # fmt: skip
 

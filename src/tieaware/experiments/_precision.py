@@ -22,15 +22,22 @@ from tieaware.checks.rounding import first_greatest, rounding_of, without_roundi
 from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.engine.views import View
 from tieaware.errors import InputError
-from tieaware.experiments._coarsened_pairs import Chain, Chains, Changes, Verdicts, note_of
-from tieaware.experiments._precision_figures import Precisions, drawings_of
+from tieaware.experiments._coarsened_pairs import Chain, Chains, Changes, CoarsenedPairs, note_of
+from tieaware.experiments._precision_figures import (
+    Precisions,
+    change_points,
+    difference_boxes,
+    lines_by_precision,
+    p_factors,
+    p_points,
+)
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.measures.definitions import NumRet
-from tieaware.output.plots import Drawing
+from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted
 from tieaware.precision import Bands, Coarsening, parse_precision
 from tieaware.precision.worst_cases import known_worst_case, worst_case
@@ -248,10 +255,7 @@ class Precision(Experiment):
             f"{counted(len(self.precisions), 'precision')}"
         )
 
-    @property
-    def heading(self) -> str:
-        """The heading of the report: the question that the experiment answers."""
-        return "How precise do scores need to be?"
+    heading = "How precise do scores need to be?"
 
     def verdict(self) -> str:
         """Return what changes with the precision that changes values most: significance, losses, gains, and verdicts.
@@ -337,7 +341,7 @@ class Precision(Experiment):
         return np.asarray(~self.differences.any(axis=2))
 
     @cached_property
-    def pairs(self) -> Verdicts:
+    def pairs(self) -> CoarsenedPairs:
         """The tests of pairs of runs, before and after coarsening."""
         first, second = pairs_of(self.runs, self.baseline)
         originals = {id(original): original for original in self.originals}
@@ -347,7 +351,7 @@ class Precision(Experiment):
         before = tuple(tests[id(original)] for original in self.originals)
         after = tuple(tested[len(originals) :])
         procedure = checked("t", self.correction)
-        return Verdicts(before, after, self.alpha, self.runs, first, second, procedure, self.baseline)
+        return CoarsenedPairs(before, after, self.alpha, self.runs, first, second, procedure, self.baseline)
 
     @property
     def runs_by_queries(self) -> str:
@@ -543,7 +547,23 @@ class Precision(Experiment):
             "differences-…" and "changes-…", the p values of the runs; with several runs also "verdicts", "tau",
             "tau-ap", "p-changes-…" and "p-values-…", the p values of pairs of runs.
         """
-        return drawings_of(self)
+        axis, pairs = self.axis, self.pairs
+        differences, changes, p_changes, p_values = {}, {}, {}, {}
+        for m, measure in enumerate(self.measures):
+            name = file_name(measure)
+            worst = {p: bounds for (p, i), bounds in self.worst.items() if i == m}
+            flat = self.flat_differences()[:, m]
+            differences[f"differences-{name}"] = difference_boxes(axis, measure, flat, worst, self.runs_by_queries)
+            changes[f"changes-{name}"] = change_points(axis, measure, self.changed[:, :, m], self.alpha)
+            if len(self.runs) > 1:
+                p_changes[f"p-changes-{name}"] = p_factors(axis, m, measure, pairs)
+                p_values[f"p-values-{name}"] = p_points(str(self.precisions[-1]), m, measure, pairs)
+        if len(self.runs) < 2:
+            return differences | changes
+        # The figures of all measures come second, after the main one.
+        main = dict([next(iter(differences.items()))])
+        lines = lines_by_precision(axis, self.measures, pairs, self.correlations)
+        return main | lines | differences | changes | p_changes | p_values
 
     @property
     def axis(self) -> Precisions:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
-from tieaware.experiments._coarsened_pairs import Verdicts
+from tieaware.experiments._coarsened_pairs import CoarsenedPairs
 from tieaware.measures import Measure
 from tieaware.output.plots import (
     Drawing,
     display_name,
-    file_name,
     label_factors,
     label_powers_of_ten,
     legend_above,
     style,
 )
 from tieaware.output.tables import counted
-from tieaware.precision import Coarsening
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,154 +42,120 @@ class Precisions:
         ax.set_xlabel(self.name)
 
 
-@dataclass(frozen=True)
-class Boxes:
-    """Draw the differences original − coarsened of one measure: a box per precision, and the worst case if known."""
-
-    precisions: Precisions
-    measure: Measure
-    differences: Values  # [n_precisions, n]
-    worst: Mapping[int, tuple[float, float]]
-
-    def __call__(self, ax: Axes) -> None:
-        differences = self.differences
-        places = np.arange(1, len(differences) + 1)
-        ax.axhline(0.0, color="#888888", linewidth=0.8)
-        _boxes(ax, list(differences))
-        low, high = np.quantile(differences, (0.1, 0.9), axis=1)[:, :, None]
-        for beyond, colour in ((differences > high, "#D55E00"), (differences < low, "#009E73")):
-            _scattered(ax, differences, beyond, colour)
-        ax.plot(places, differences.max(axis=1), "o", color="#D55E00", markersize=4, label="largest loss and gain seen")
-        ax.plot(places, differences.min(axis=1), "o", color="#D55E00", markersize=4)
-        bounds = [(p + 1, *self.worst[p]) for p in range(len(differences)) if p in self.worst]
-        if bounds:
-            at, loss, gain = np.array(bounds).T
-            ax.plot(at, loss, "^", color="#000000", markerfacecolor="none", markersize=6, label="largest possible")
-            ax.plot(at, -gain, "v", color="#000000", markerfacecolor="none", markersize=6)
-        self.precisions.draw(ax)
-        ax.set_ylabel(f"{display_name(str(self.measure))} of a query: original − coarsened")
-        above, below = ("gain", "loss") if self.measure.definition.less_is_better else ("loss", "gain")
-        for height, direction, at in ((1.0, f"{above} →", "top"), (0.0, f"← {below}", "bottom")):
-            ax.text(1.0, height, direction, transform=ax.transAxes, rotation=90, ha="left", va=at, color="#444444")
-        legend_above(ax)
+def _draw_boxes(
+    precisions: Precisions, measure: Measure, differences: Values, worst: Mapping[int, tuple[float, float]], ax: Axes
+) -> None:
+    """Draw the differences original − coarsened, [n_precisions, n], as a box per precision, and known worst cases."""
+    places = np.arange(1, len(differences) + 1)
+    ax.axhline(0.0, color="#888888", linewidth=0.8)
+    _boxes(ax, list(differences))
+    low, high = np.quantile(differences, (0.1, 0.9), axis=1)[:, :, None]
+    for beyond, colour in ((differences > high, "#D55E00"), (differences < low, "#009E73")):
+        _scattered(ax, differences, beyond, colour)
+    ax.plot(places, differences.max(axis=1), "o", color="#D55E00", markersize=4, label="largest loss and gain seen")
+    ax.plot(places, differences.min(axis=1), "o", color="#D55E00", markersize=4)
+    bounds = [(p + 1, *worst[p]) for p in range(len(differences)) if p in worst]
+    if bounds:
+        at, loss, gain = np.array(bounds).T
+        ax.plot(at, loss, "^", color="#000000", markerfacecolor="none", markersize=6, label="largest possible")
+        ax.plot(at, -gain, "v", color="#000000", markerfacecolor="none", markersize=6)
+    precisions.draw(ax)
+    ax.set_ylabel(f"{display_name(str(measure))} of a query: original − coarsened")
+    above, below = ("gain", "loss") if measure.definition.less_is_better else ("loss", "gain")
+    for height, direction, at in ((1.0, f"{above} →", "top"), (0.0, f"← {below}", "bottom")):
+        ax.text(1.0, height, direction, transform=ax.transAxes, rotation=90, ha="left", va=at, color="#444444")
+    legend_above(ax)
 
 
-@dataclass(frozen=True)
-class Changes:
-    """Draw the p value of each run's test of coarsened against original: a column of points per precision."""
-
-    precisions: Precisions
-    p: Values  # [n_precisions, n_runs]
-    alpha: float
-
-    def __call__(self, ax: Axes) -> None:
-        smallest = 1e-6
-        p = np.sort(np.maximum(self.p, smallest), axis=1)
-        significant = self.p <= self.alpha
-        for some, colour, name in (
-            (p > self.alpha, "#0072B2", "not significant"), (p <= self.alpha, "#D55E00", "significant"),
-        ):  # fmt: skip
-            _scattered(ax, p, some, colour, 0.7, 4.5, name)
-        ax.axhline(self.alpha, color="#444444", linestyle="--", linewidth=1.0)
-        for place, count in enumerate(significant.sum(axis=1).tolist(), start=1):
-            ax.annotate(
-                str(count), (place, 1.0), xycoords=("data", "axes fraction"), ha="center", va="top", color="#D55E00"
-            )
-        self.precisions.draw(ax)
-        ax.set(yscale="log", ylim=(smallest / 2, 8.0), xlim=(0.4, len(p) + 0.6))
-        label_powers_of_ten(ax.yaxis)
-        ax.set_ylabel(f"p value of a run (least {smallest:.0e})")
-        legend_above(ax)
+def _draw_changes(precisions: Precisions, p: Values, alpha: float, ax: Axes) -> None:
+    """Draw the p value of each run's test of coarsened against original, [n_precisions, n_runs], as a point."""
+    smallest = 1e-6
+    p = np.sort(np.maximum(p, smallest), axis=1)
+    significant = p <= alpha
+    for some, colour, name in (
+        (p > alpha, "#0072B2", "not significant"), (p <= alpha, "#D55E00", "significant"),
+    ):  # fmt: skip
+        _scattered(ax, p, some, colour, 0.7, 4.5, name)
+    ax.axhline(alpha, color="#444444", linestyle="--", linewidth=1.0)
+    for place, count in enumerate(significant.sum(axis=1).tolist(), start=1):
+        ax.annotate(
+            str(count), (place, 1.0), xycoords=("data", "axes fraction"), ha="center", va="top", color="#D55E00"
+        )
+    precisions.draw(ax)
+    ax.set(yscale="log", ylim=(smallest / 2, 8.0), xlim=(0.4, len(p) + 0.6))
+    label_powers_of_ten(ax.yaxis)
+    ax.set_ylabel(f"p value of a run (least {smallest:.0e})")
+    legend_above(ax)
 
 
 # The figure of p values shows greater factors than this as this one.
 _FACTOR = 1000.0
 
 
-@dataclass(frozen=True)
-class Variations:
+def _draw_variations(
+    precisions: Precisions,
+    before: Values,
+    after: Values,
+    changed: npt.NDArray[np.bool_],
+    alpha: float,
+    p_name: str,
+    ax: Axes,
+) -> None:
     """Draw the factors by which p values of pairs of runs change: a box per precision, and all changed verdicts.
 
     The boxes and the grey points are of the pairs whose p value before is within a factor of 10 of the level: only
     their verdicts are open, and all others together would hide them.
     """
-
-    precisions: Precisions
-    before: Sequence[Values]
-    after: Sequence[Values]
-    changed: Sequence[npt.NDArray[np.bool_]]
-    alpha: float
-    p_name: str
-
-    def __call__(self, ax: Axes) -> None:
-        before, after = (np.maximum(np.stack(p), 1e-300) for p in (self.before, self.after))
-        changed = np.stack(self.changed)
-        factors = np.clip(after / before, 1.0 / _FACTOR, _FACTOR)
-        is_near = (before >= self.alpha / 10.0) & (before <= self.alpha * 10.0)
-        ax.axhline(1.0, color="#888888", linewidth=0.8)
-        # A box is drawn on a logarithmic scale, so its quartiles are those of the factors.
-        near = [row[some] for row, some in zip(factors, is_near, strict=True)]
-        _boxes(ax, near, above=True)
-        ends = [np.quantile(row, (0.1, 0.9)) if row.size else (1.0, 1.0) for row in near]
-        low, high = np.array(ends).T[:, :, None]
-        beyond = is_near & ((factors < low) | (factors > high))
-        _scattered(ax, factors, beyond & ~changed, "#999999", 0.5, 3.0, "same verdict")
-        many = int(changed.sum(axis=1).max()) > 100
-        _scattered(ax, factors, changed, "#D55E00", *((0.5, 2.5) if many else (0.9, 4.5)), "another verdict")
-        for place, count in enumerate(changed.sum(axis=1).tolist(), start=1):
-            ax.annotate(
-                str(count), (place, 1.0), xycoords=("data", "axes fraction"), ha="center", va="top", color="#D55E00"
-            )
-        self.precisions.draw(ax)
-        # The numbers at the top need room above the highest points.
-        reach = 1.1 * max(2.0, float(np.max(np.maximum(factors, 1.0 / factors), where=is_near | changed, initial=1.0)))
-        ax.set(yscale="log", ylim=(1.0 / reach, reach**1.25))
-        label_factors(ax.yaxis, reach)
-        ax.minorticks_off()
-        ax.set_ylabel(f"{self.p_name}: coarsened ÷ original")
-        legend_above(ax)
+    before, after = np.maximum(before, 1e-300), np.maximum(after, 1e-300)
+    factors = np.clip(after / before, 1.0 / _FACTOR, _FACTOR)
+    is_near = (before >= alpha / 10.0) & (before <= alpha * 10.0)
+    ax.axhline(1.0, color="#888888", linewidth=0.8)
+    # A box is drawn on a logarithmic scale, so its quartiles are those of the factors.
+    near = [row[some] for row, some in zip(factors, is_near, strict=True)]
+    _boxes(ax, near, above=True)
+    ends = [np.quantile(row, (0.1, 0.9)) if row.size else (1.0, 1.0) for row in near]
+    low, high = np.array(ends).T[:, :, None]
+    beyond = is_near & ((factors < low) | (factors > high))
+    _scattered(ax, factors, beyond & ~changed, "#999999", 0.5, 3.0, "same verdict")
+    many = int(changed.sum(axis=1).max()) > 100
+    _scattered(ax, factors, changed, "#D55E00", *((0.5, 2.5) if many else (0.9, 4.5)), "another verdict")
+    for place, count in enumerate(changed.sum(axis=1).tolist(), start=1):
+        ax.annotate(
+            str(count), (place, 1.0), xycoords=("data", "axes fraction"), ha="center", va="top", color="#D55E00"
+        )
+    precisions.draw(ax)
+    # The numbers at the top need room above the highest points.
+    reach = 1.1 * max(2.0, float(np.max(np.maximum(factors, 1.0 / factors), where=is_near | changed, initial=1.0)))
+    ax.set(yscale="log", ylim=(1.0 / reach, reach**1.25))
+    label_factors(ax.yaxis, reach)
+    ax.minorticks_off()
+    ax.set_ylabel(f"{p_name}: coarsened ÷ original")
+    legend_above(ax)
 
 
-@dataclass(frozen=True)
-class Lines:
-    """Draw a line per measure against the score precisions."""
-
-    precisions: Precisions
-    name: str
-    measures: Sequence[Measure]
-    values: Values  # [n_precisions, n_measures]
-
-    def __call__(self, ax: Axes) -> None:
-        places = np.arange(1, len(self.values) + 1)
-        for m, measure in enumerate(self.measures):
-            ax.plot(places, self.values[:, m], label=display_name(str(measure)), **style(m))
-        self.precisions.draw(ax)
-        ax.set_ylabel(self.name)
-        legend_above(ax)
+def _draw_lines(precisions: Precisions, measures: Sequence[Measure], values: Values, name: str, ax: Axes) -> None:
+    """Draw a line per measure against the score precisions; `values` is float64[n_precisions, n_measures]."""
+    places = np.arange(1, len(values) + 1)
+    for m, measure in enumerate(measures):
+        ax.plot(places, values[:, m], label=display_name(str(measure)), **style(m))
+    precisions.draw(ax)
+    ax.set_ylabel(name)
+    legend_above(ax)
 
 
-@dataclass(frozen=True)
-class Scatter:
+def _draw_scatter(precision: str, before: Values, after: Values, alpha: float, p_name: str, ax: Axes) -> None:
     """Draw the p value of each pair of runs after coarsening against the p value before."""
-
-    precision: str
-    before: Values
-    after: Values
-    alpha: float
-    p_name: str
-
-    def __call__(self, ax: Axes) -> None:
-        smallest = 1e-8
-        before, after = (np.maximum(p, smallest) for p in (self.before, self.after))
-        # Rasterise the points even in vector files, because there may be many.
-        ax.plot(before, after, ".", color="#0072B2", alpha=0.35, markersize=4, markeredgewidth=0, rasterized=True)
-        for line in (ax.axhline, ax.axvline):
-            line(self.alpha, color="#D55E00", linestyle="--", linewidth=1.0)
-        ax.plot([smallest, 1.0], [smallest, 1.0], color="#888888", linewidth=0.8)
-        ax.set(xscale="log", yscale="log", xlim=(smallest, 1.2), ylim=(smallest, 1.2), aspect="equal")
-        label_powers_of_ten(ax.xaxis, ax.yaxis)
-        ax.set_xlabel(f"{self.p_name}, original scores (least {smallest:.0e})")
-        ax.set_ylabel(f"{self.p_name}, {self.precision}")
+    smallest = 1e-8
+    before, after = (np.maximum(p, smallest) for p in (before, after))
+    # Rasterise the points even in vector files, because there may be many.
+    ax.plot(before, after, ".", color="#0072B2", alpha=0.35, markersize=4, markeredgewidth=0, rasterized=True)
+    for line in (ax.axhline, ax.axvline):
+        line(alpha, color="#D55E00", linestyle="--", linewidth=1.0)
+    ax.plot([smallest, 1.0], [smallest, 1.0], color="#888888", linewidth=0.8)
+    ax.set(xscale="log", yscale="log", xlim=(smallest, 1.2), ylim=(smallest, 1.2), aspect="equal")
+    label_powers_of_ten(ax.xaxis, ax.yaxis)
+    ax.set_xlabel(f"{p_name}, original scores (least {smallest:.0e})")
+    ax.set_ylabel(f"{p_name}, {precision}")
 
 
 def _boxes(ax: Axes, values: Sequence[Values], *, above: bool = False) -> None:
@@ -221,109 +186,73 @@ def _scattered(
     )  # fmt: skip
 
 
-class Outcome(Protocol):
-    """The part of the outcome of the experiment that the figures show; see `tieaware.experiments.precision`."""
-
-    @property
-    def precisions(self) -> Sequence[Coarsening]: ...
-    @property
-    def runs(self) -> Sequence[str]: ...
-    @property
-    def measures(self) -> Sequence[Measure]: ...
-    @property
-    def alpha(self) -> float: ...
-    @property
-    def axis(self) -> Precisions: ...
-    @property
-    def runs_by_queries(self) -> str: ...
-    @property
-    def changed(self) -> Values: ...
-    @property
-    def worst(self) -> Mapping[tuple[int, int], tuple[float, float]]: ...
-    @property
-    def pairs(self) -> Verdicts: ...
-    @property
-    def correlations(self) -> tuple[Values, Values]: ...
-    def flat_differences(self) -> Values: ...
-
-
-def drawings_of(outcome: Outcome) -> dict[str, Drawing]:
-    """Return the figures by file name; see the method `drawings` of the outcome."""
-    measures = list(enumerate(outcome.measures))
-    differences = {f"differences-{file_name(measure)}": _differences(outcome, m, measure) for m, measure in measures}
-    changes = {f"changes-{file_name(measure)}": _changes(outcome, m, measure) for m, measure in measures}
-    if len(outcome.runs) < 2:
-        return differences | changes
-    # The figures of all measures come second, after the main one.
-    main = dict([next(iter(differences.items()))])
-    drawings = main | _lines(outcome) | differences | changes
-    for m, measure in measures:
-        drawings[f"p-changes-{file_name(measure)}"] = _variations(outcome, m, measure)
-    for m, measure in measures:
-        drawings[f"p-values-{file_name(measure)}"] = _p_values(outcome, m, measure)
-    return drawings
-
-
-def _differences(outcome: Outcome, m: int, measure: Measure) -> Drawing:
-    worst = {p: bounds for (p, i), bounds in outcome.worst.items() if i == m}
+def difference_boxes(
+    axis: Precisions, measure: Measure, differences: Values, worst: Mapping[int, tuple[float, float]], values: str
+) -> Drawing:
+    """Return the figure of the differences original − coarsened; `values` says in words how many there are."""
     return Drawing(
-        f"{measure}: original − coarsened, over {outcome.runs_by_queries}. "
+        f"{measure}: original − coarsened, over {values}. "
         "Box: quartiles and median; whiskers: 10 % and 90 %; small points: the values beyond; dots: the largest loss "
         f"and gain{'; triangles: the worst case.' if worst else '.'}",
-        Boxes(outcome.axis, measure, outcome.flat_differences()[:, m], worst),
+        partial(_draw_boxes, axis, measure, differences, worst),
         title=f"Loss of {measure} per query",
     )
 
 
-def _changes(outcome: Outcome, m: int, measure: Measure) -> Drawing:
+def change_points(axis: Precisions, measure: Measure, p: Values, alpha: float) -> Drawing:
+    """Return the figure of the p values of each run, coarsened against original: float64[n_precisions, n_runs]."""
     return Drawing(
         f"{measure}: the p values of paired t-tests of coarsened against original, a point for each of "
-        f"{counted(len(outcome.runs), 'run')}, without correction. Below the dashed line at {outcome.alpha:g}, a run "
+        f"{counted(p.shape[1], 'run')}, without correction. Below the dashed line at {alpha:g}, a run "
         "changes significantly; the numbers at the top count these runs.",
-        Changes(outcome.axis, outcome.changed[:, :, m], outcome.alpha),
+        partial(_draw_changes, axis, p, alpha),
         title=f"Significance of the changes of {measure} in each run",
     )
 
 
-def _variations(outcome: Outcome, m: int, measure: Measure) -> Drawing:
-    alpha, p_name = outcome.alpha, outcome.pairs.procedure.p_name
+def p_factors(axis: Precisions, m: int, measure: Measure, pairs: CoarsenedPairs) -> Drawing:
+    """Return the figure of the factors by which the p values of pairs of runs change, by measure m."""
+    alpha, p_name = pairs.alpha, pairs.procedure.p_name
     low, high = alpha / 10.0, min(10.0 * alpha, 1.0)
-    both = list(zip(*outcome.pairs.corrected, strict=True))
-    changed = [old.verdicts(alpha)[m] != new.verdicts(alpha)[m] for old, new in both]
+    both = list(zip(*pairs.corrected, strict=True))
+    before, after = np.stack([old.p[m] for old, _ in both]), np.stack([new.p[m] for _, new in both])
+    changed = np.stack([old.verdicts(alpha)[m] != new.verdicts(alpha)[m] for old, new in both])
     return Drawing(
-        f"{measure}: the factor by which {p_name} of the paired t-test moves, for {outcome.pairs.named}: with "
+        f"{measure}: the factor by which {p_name} of the paired t-test moves, for {pairs.named}: with "
         f"coarsened scores ÷ with original scores. Orange: all pairs whose verdict at {alpha:g} changes; the numbers "
         f"at the top count them. Box: quartiles and median of the pairs with a p from {low:g} to {high:g} before; "
         "whiskers: 10 % and 90 %; grey: those beyond. Factors above 1,000 are shown as 1,000.",
-        Variations(outcome.axis, [old.p[m] for old, _ in both], [new.p[m] for _, new in both], changed, alpha, p_name),
+        partial(_draw_variations, axis, before, after, changed, alpha, p_name),
         title=f"Changes of p values between runs by {measure}",
     )
 
 
-def _p_values(outcome: Outcome, m: int, measure: Measure) -> Drawing:
-    before, after = outcome.pairs.corrected
-    p_name = outcome.pairs.procedure.p_name
+def p_points(precision: str, m: int, measure: Measure, pairs: CoarsenedPairs) -> Drawing:
+    """Return the figure of the p values of pairs of runs with the last precision against those before, by measure m."""
+    before, after = pairs.corrected
+    p_name = pairs.procedure.p_name
     return Drawing(
-        f"{measure}: {p_name} of the paired t-test for {outcome.pairs.named}, with the original "
-        f"scores and with {outcome.precisions[-1]}. Dashed: {outcome.alpha}; verdicts vanish in the upper left and "
+        f"{measure}: {p_name} of the paired t-test for {pairs.named}, with the original "
+        f"scores and with {precision}. Dashed: {pairs.alpha}; verdicts vanish in the upper left and "
         "appear in the lower right.",
-        Scatter(str(outcome.precisions[-1]), before[-1].p[m], after[-1].p[m], outcome.alpha, p_name),
+        partial(_draw_scatter, precision, before[-1].p[m], after[-1].p[m], pairs.alpha, p_name),
         (5.6, 5.2),
         f"Verdicts between runs by {measure}, before and after",
     )
 
 
-def _lines(outcome: Outcome) -> dict[str, Drawing]:
-    tau, tau_ap = outcome.correlations
-    lines = {
-        "verdicts": ("Share of pairs of runs with the same verdict", "same verdicts", outcome.pairs.shares()[0]),
-        "tau": ("Kendall's τ_b between the orders of the runs before and after", r"Kendall's $\tau_b$", tau),
-        "tau-ap": ("τ_AP,b between the orders of the runs before and after", r"$\tau_{AP,b}$", tau_ap),
+def lines_by_precision(
+    axis: Precisions, measures: Sequence[Measure], pairs: CoarsenedPairs, correlations: tuple[Values, Values]
+) -> dict[str, Drawing]:
+    """Return the figures of the share of same verdicts, and of the correlations of the orders of runs."""
+    tau, tau_ap = correlations
+    same = "Share of pairs of runs with the same verdict"
+    tested = f"Share of {pairs.named} with the same verdict ({pairs.described}), by precision."
+    of_tau = "Kendall's τ_b between the orders of the runs before and after"
+    of_tau_ap = "τ_AP,b between the orders of the runs before and after"
+    draw = partial(_draw_lines, axis, measures)
+    return {
+        "verdicts": Drawing(tested, partial(draw, pairs.shares()[0], "same verdicts"), title=same),
+        "tau": Drawing(f"{of_tau}, by precision.", partial(draw, tau, r"Kendall's $\tau_b$"), title=of_tau),
+        "tau-ap": Drawing(f"{of_tau_ap}, by precision.", partial(draw, tau_ap, r"$\tau_{AP,b}$"), title=of_tau_ap),
     }
-    curves = {
-        name: Drawing(f"{caption}, by precision.", Lines(outcome.axis, axis, outcome.measures, values), title=caption)
-        for name, (caption, axis, values) in lines.items()
-    }
-    tested = f"Share of {outcome.pairs.named} with the same verdict ({outcome.pairs.described}), by precision."
-    curves["verdicts"] = replace(curves["verdicts"], caption=tested)
-    return curves

@@ -147,10 +147,7 @@ class Smoothed(Experiment):
             f"{counted(len(self.systems), 'system')} on {counted(self.values.shape[3], 'topic')}, with earlier scores"
         )
 
-    @property
-    def heading(self) -> str:
-        """The heading of the report: the question that the experiment answers."""
-        return "How do earlier scores change the order of the systems?"
+    heading = "How do earlier scores change the order of the systems?"
 
     @property
     def scores(self) -> Values:

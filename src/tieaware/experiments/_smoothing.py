@@ -267,10 +267,7 @@ class Smoothing(Experiment):
     def _repeats(self) -> str:
         return counted(self.taus.shape[2], "repeat")
 
-    @property
-    def heading(self) -> str:
-        """The heading of the report: the question that the experiment answers."""
-        return "How much do earlier scores, from other topics, help to order systems?"
+    heading = "How much do earlier scores, from other topics, help to order systems?"
 
     def verdict(self) -> str:
         """Return the quality of the order at the best alpha, without earlier scores, and with more topics in common.

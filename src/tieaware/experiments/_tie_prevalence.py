@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,86 +42,65 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # The most runs in a figure.
-DRAWN = 60
+_MOST_DRAWN = 60
 
 
-@dataclass(frozen=True)
-class Shares:
+def _draw_shares(runs: Sequence[str], ties: Sequence[Ties], ax: Axes) -> None:
     """Draw the share of each run's documents that tie, with the original scores and with the scores as float32."""
-
-    runs: Sequence[str]
-    ties: Sequence[Ties]
-
-    def __call__(self, ax: Axes) -> None:
-        shares = np.array([ties.tied_documents / max(ties.documents, 1) for ties in self.ties])
-        single = np.array([ties.float32_documents / max(ties.documents, 1) for ties in self.ties])
-        order = np.lexsort((single, shares))[-DRAWN:]
-        places = np.arange(len(order))
-        ax.barh(places, shares[order], color="#8fbcd9", height=0.7, label="tied")
-        ax.plot(single[order], places, "|", color="#D55E00", markersize=7, markeredgewidth=1.6, label="as float32")
-        _run_axis(ax, [display_name(self.runs[i]) for i in order])
-        ax.set_xlim(0.0, 1.02)
-        ax.set_xlabel("share of documents that tie")
+    shares = np.array([ties.tied_documents / max(ties.documents, 1) for ties in ties])
+    single = np.array([ties.float32_documents / max(ties.documents, 1) for ties in ties])
+    order = np.lexsort((single, shares))[-_MOST_DRAWN:]
+    places = np.arange(len(order))
+    ax.barh(places, shares[order], color="#8fbcd9", height=0.7, label="tied")
+    ax.plot(single[order], places, "|", color="#D55E00", markersize=7, markeredgewidth=1.6, label="as float32")
+    _run_axis(ax, [display_name(runs[i]) for i in order])
+    ax.set_xlim(0.0, 1.02)
+    ax.set_xlabel("share of documents that tie")
 
 
-@dataclass(frozen=True)
-class Sizes:
+def _draw_sizes(ties: Sequence[Ties], ax: Axes) -> None:
     """Draw the share of all documents by the size of their tie group, with a bar per power of two."""
-
-    ties: Sequence[Ties]
-
-    def __call__(self, ax: Axes) -> None:
-        sizes = np.concatenate([ties.sizes for ties in self.ties])
-        untied = sum(ties.documents for ties in self.ties) - int(sizes.sum())
-        edges = 2 ** np.arange(0, max(int(sizes.max(initial=1)).bit_length(), 1) + 1)
-        documents = np.histogram(np.append(sizes, 1), edges, weights=np.append(sizes, untied))[0]
-        ax.bar(np.arange(len(documents)), documents / max(documents.sum(), 1), color="#8fbcd9", edgecolor="#0072B2")
-        names = [f"{low}" if low == 1 else f"{low}–{2 * low - 1}" for low in edges[:-1]]
-        ax.set_xticks(np.arange(len(documents)), names, rotation=35, ha="right")
-        ax.set_xlabel("size of the group of equal scores (1: untied)")
-        if documents.any():
-            ax.set_yscale("log")
-        ax.set_ylabel("share of documents")
+    sizes = np.concatenate([ties.sizes for ties in ties])
+    untied = sum(ties.documents for ties in ties) - int(sizes.sum())
+    edges = 2 ** np.arange(0, max(int(sizes.max(initial=1)).bit_length(), 1) + 1)
+    documents = np.histogram(np.append(sizes, 1), edges, weights=np.append(sizes, untied))[0]
+    ax.bar(np.arange(len(documents)), documents / max(documents.sum(), 1), color="#8fbcd9", edgecolor="#0072B2")
+    names = [f"{low}" if low == 1 else f"{low}–{2 * low - 1}" for low in edges[:-1]]
+    ax.set_xticks(np.arange(len(documents)), names, rotation=35, ha="right")
+    ax.set_xlabel("size of the group of equal scores (1: untied)")
+    if documents.any():
+        ax.set_yscale("log")
+    ax.set_ylabel("share of documents")
 
 
-@dataclass(frozen=True)
-class Ranges:
+def _draw_ranges(
+    runs: Sequence[str],
+    average: Values,
+    worst: Values,
+    best: Values,
+    marked: Mapping[str, Values],
+    quantity: str,
+    ax: Axes,
+) -> None:
     """Draw how far tie orders move each run's mean from the average over all orders.
 
-    Attributes
-    ----------
-    runs : sequence of str
-    average, worst, best : float64[n_runs]
-        The mean of each run: averaged over all orders of ties, in the worst order, and in the best order.
-    marked : mapping of str to float64[n_runs]
-        The means of the runs under other tie rules, by the name of the rule in the legend.
-    quantity : str
-        The name of the horizontal axis.
+    `marked` has the means under other tie rules, by the name of the rule in the legend.
     """
-
-    runs: Sequence[str]
-    average: Values
-    worst: Values
-    best: Values
-    marked: Mapping[str, Values]
-    quantity: str
-
-    def __call__(self, ax: Axes) -> None:
-        furthest = np.argsort(np.abs(self.best - self.worst), kind="stable")[-DRAWN:]
-        order = furthest[np.argsort(self.average[furthest], kind="stable")]
-        worst, best = ((means - self.average)[order] for means in (self.worst, self.best))
-        places = np.arange(len(order))
-        ax.use_sticky_edges = False
-        ax.axvline(0.0, color="#888888", linewidth=0.8)
-        ax.barh(
-            places, best - worst, left=worst, color="#cfe3f1", edgecolor="#0072B2", height=0.7,
-            label="worst to best order",
-        )  # fmt: skip
-        for i, (name, means) in enumerate(self.marked.items(), 1):
-            moved = (means - self.average)[order]
-            ax.plot(moved, places, MARKERS[i], color=COLOURS[i], markersize=5, markerfacecolor="none", label=name)
-        _run_axis(ax, [f"{display_name(self.runs[i])}  {significant(self.average[i])}" for i in order])
-        ax.set_xlabel(self.quantity)
+    furthest = np.argsort(np.abs(best - worst), kind="stable")[-_MOST_DRAWN:]
+    order = furthest[np.argsort(average[furthest], kind="stable")]
+    worst, best = ((means - average)[order] for means in (worst, best))
+    places = np.arange(len(order))
+    ax.use_sticky_edges = False
+    ax.axvline(0.0, color="#888888", linewidth=0.8)
+    ax.barh(
+        places, best - worst, left=worst, color="#cfe3f1", edgecolor="#0072B2", height=0.7,
+        label="worst to best order",
+    )  # fmt: skip
+    for i, (name, means) in enumerate(marked.items(), 1):
+        moved = (means - average)[order]
+        ax.plot(moved, places, MARKERS[i], color=COLOURS[i], markersize=5, markerfacecolor="none", label=name)
+    _run_axis(ax, [f"{display_name(runs[i])}  {significant(average[i])}" for i in order])
+    ax.set_xlabel(quantity)
 
 
 def _run_axis(ax: Axes, runs: Sequence[str]) -> None:
@@ -560,18 +540,20 @@ class TiePrevalence(Experiment):
             "ties" and "group-sizes"; with judgments also "ranges-…", with the names of the measures.
         """
         n_runs = len(self.runs)
-        height = 1.4 + 0.2 * min(n_runs, DRAWN)
-        most = f" Shown: the {DRAWN} of {n_runs} runs {{}}." if n_runs > DRAWN else ""
+        height = 1.4 + 0.2 * min(n_runs, _MOST_DRAWN)
+        most = f" Shown: the {_MOST_DRAWN} of {n_runs} runs {{}}." if n_runs > _MOST_DRAWN else ""
         figures = {
             "ties": Drawing(
                 "The share of each run's documents that tie with another: with the original scores, and in single "
                 "precision." + most.format("with the most"),
-                Shares(self.runs, self.ties),
+                partial(_draw_shares, self.runs, self.ties),
                 (6.8, height),
                 "The share of tied documents",
             ),
             "group-sizes": Drawing(
-                "Documents by the size of the group of equal scores.", Sizes(self.ties), title="Documents by group"
+                "Documents by the size of the group of equal scores.",
+                partial(_draw_sizes, self.ties),
+                title="Documents by group",
             ),
         }
         for m, measure in enumerate(self.measures):
@@ -584,11 +566,11 @@ class TiePrevalence(Experiment):
             )
         return figures
 
-    def _ranges(self, m: int) -> Ranges:
+    def _ranges(self, m: int) -> partial[None]:
         means = dict(zip(self.rules, self.values[..., m].mean(axis=2), strict=True))
         marked = {name: means[rule] for rule, name in _MARKED.items()}
         quantity = f"mean {self.measures[m]} over {counted(len(self.queries), 'topic')} − the average over ties"
-        return Ranges(self.runs, means[_AVERAGE], means[_WORST], means[_BEST], marked, quantity)
+        return partial(_draw_ranges, self.runs, means[_AVERAGE], means[_WORST], means[_BEST], marked, quantity)
 
 
 def _count_row(run: str, ties: Ties) -> tuple[Cell, ...]:
