@@ -22,16 +22,9 @@ from tieaware.statistics import Kappa, kappa
 class Agreement(NamedTuple):
     """The labels of two assessors for the documents that both judged.
 
-    Attributes
-    ----------
-    query_of : int64[n_documents]
-        The query of each document, as a position among the queries that both assessors judged.
-    first, second : int64[n_documents], or float64[n_documents] if a label is not a whole number
-        The labels of the two assessors.
-    judged : int64[2, n_queries]
-        The number of documents that each assessor judged for each query.
-    rel : float
-        The smallest relevant label.
+    `query_of` is the query of each document, as a position among the queries that both assessors judged; `judged`,
+    int64[2, n_queries], the number of documents that each assessor judged for each query; `rel` the smallest relevant
+    label.
     """
 
     query_of: Integers

@@ -96,7 +96,7 @@ def assessors(
     qrels_a, qrels_b : Qrels, path, or {query: {document: label}}
         The judgments of each assessor.
     runs, measures, ties, threads, consistent_only, missing
-        As in `tieaware.evaluate`.
+        As for `tieaware.evaluate`.
     names : sequence of two str
         The names of the assessors in tables and figures.
     rel : float
@@ -105,16 +105,6 @@ def assessors(
         The significance level of the tests between runs, between 0 and 1.
     test, correction
         As for `tieaware.Results.table`; the test "none" is not possible.
-
-    Returns
-    -------
-    Assessors
-        The values of the runs by either assessor, the agreement of the assessors, and the verdicts between runs.
-
-    Raises
-    ------
-    InputError
-        As `tieaware.evaluate`; or if an argument is out of range, or no query is judged by both assessors.
 
     References
     ----------
@@ -189,16 +179,9 @@ def _compared(
 class _Moved(NamedTuple):
     """What the second assessor's labels change by one measure.
 
-    Attributes
-    ----------
-    means : float64[2, n_runs]
-        The means of the runs by either assessor.
-    tau : float or None
-        Kendall's τ_b between the orders of the runs; None if it is undefined.
-    changed : int64[n_changed]
-        The pairs of runs whose verdict changes.
-    most : int
-        The run whose mean moves most.
+    `means`, float64[2, n_runs], are by either assessor. `tau` is Kendall's τ_b between the orders of the runs, or None
+    if it is undefined; `changed` are the pairs of runs whose verdict changes, and `most` is the run whose mean moves
+    most.
     """
 
     means: Values
@@ -335,10 +318,7 @@ class Assessors(Experiment):
     def tables(self) -> dict[str, Table]:
         """Return the tables of measures, runs, changed verdicts, mixtures of both assessors, and of the agreement.
 
-        Returns
-        -------
-        dict of str to Table
-            "measures", "runs", "changed-verdicts", "swaps", "agreement", "labels" and "queries".
+        Their names: "measures", "runs", "changed-verdicts", "swaps", "agreement", "labels" and "queries".
         """
         return {
             "measures": self._measures(),
@@ -415,10 +395,7 @@ class Assessors(Experiment):
     def drawings(self) -> dict[str, Drawing]:
         """Return a figure for each measure: the mean of each run by one assessor against that by the other.
 
-        Returns
-        -------
-        dict of str to Drawing
-            "means-…", with the names of the measures.
+        Their names: "means-…", with the names of the measures.
         """
         figures = {}
         for m, measure in enumerate(self.measures):

@@ -74,21 +74,10 @@ def note_of(precisions: Sequence[Coarsening], widest: Sequence[Chain | None]) ->
 
 @dataclass(frozen=True)
 class CoarsenedPairs:
-    """The tests of pairs of runs, before and after each precision.
+    """The tests of pairs of runs, before and after each precision; one `PairTests` for each precision, not corrected.
 
-    Attributes
-    ----------
-    before, after : tuple of PairTests
-        The tests with the original scores and with the coarsened scores, one for each precision; before the correction.
-    alpha : float
-        The significance level.
-    runs : tuple of str
-    first, second : int64[n_pairs]
-        The runs of each pair, by position; with a baseline, `second` is the baseline.
-    procedure : Procedure
-        The paired t-test, and the correction of its p values for all pairs, by one measure with one precision.
-    baseline : str or None
-        The run with which the others are compared; None if all runs are compared with each other.
+    `first` and `second` are the runs of each pair, by position; with a baseline, `second` is the baseline. `procedure`
+    is the paired t-test, and the correction of its p values for all pairs, by one measure with one precision.
     """
 
     before: tuple[PairTests, ...]
@@ -164,23 +153,9 @@ class CoarsenedPairs:
 class Changes:
     """The changes that coarser scores cause, from which the verdict is written.
 
-    Attributes
-    ----------
-    precisions, measures : sequences
-        The first and the second axis of the arrays.
-    lost : float64[n_precisions, n_measures, n_runs, n_queries]
-        What each run loses on each query; negative for a gain.
-    p : float64[n_precisions, n_measures, n_runs]
-        The p value of each run's paired t-test of coarsened against original, uncorrected.
-    pairs : CoarsenedPairs
-        The verdicts between runs.
-    alpha : float
-        The significance level.
-    queries : sequence of str or int
-        The names along the last axis of `lost`.
-    keeps : int64[n_precisions, n_measures, n_runs]
-        -1 where the one-sided test shows that a run keeps less than the share `kept` of its mean.
-    kept : float
+    `lost`, float64[n_precisions, n_measures, n_runs, n_queries], is what each run loses on each query, negative for a
+    gain. `p`, without the queries, is the p value of each run's paired t-test of coarsened against original,
+    uncorrected. `keeps` is -1 where the one-sided test shows that a run keeps less than the share `kept` of its mean.
     """
 
     precisions: Sequence[Coarsening]
@@ -196,9 +171,9 @@ class Changes:
     def sentences(self) -> str:
         """Say what changes with the precision that has the largest mean absolute change over all measures.
 
-        The first sentence tells how many runs change significantly, by each measure. The second sentence has the mean,
-        the largest loss and the largest gain, with their runs and queries, of the measures that change significantly,
-        and of the measure that changes most on a single query. The third sentence is about the verdicts between runs.
+        First, how many runs change significantly, by each measure; then the mean, the largest loss and the largest gain
+        of the measures that change significantly, and of the one that changes most on a query; last, the verdicts
+        between runs.
         """
         moved = np.abs(self.lost).mean(axis=(1, 2, 3))
         if not moved.any():

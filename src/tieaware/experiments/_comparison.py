@@ -101,7 +101,7 @@ def comparison(
     Parameters
     ----------
     qrels, runs, measures, threads, missing
-        As in `tieaware.evaluate`; at least two runs and two queries. infAP is refused, because its best and worst
+        As for `tieaware.evaluate`; at least two runs and two queries. infAP is refused, because its best and worst
         orders are unknown.
     alpha : float
         The significance level, between 0 and 1.
@@ -115,16 +115,6 @@ def comparison(
         As for `tieaware.Results.table`; the test "none" is not possible.
     consistent_only : bool
         Whether to leave out runs whose rank column or file order puts a lower score before a higher one.
-
-    Returns
-    -------
-    Comparison
-        The tests of all pairs, and the verdicts that depend on the order of tied documents.
-
-    Raises
-    ------
-    InputError
-        As `tieaware.evaluate`; or if an argument is out of range, or there are too few runs or queries.
 
     Warns
     -----
@@ -200,17 +190,7 @@ def compare(
         The least and the greatest of each value over the tie orders; by default those of the results, if they were
         evaluated with ``spread=True``. Without them, the effect of ties is not reported.
     alpha, confidence, baseline, test, correction
-        As in `comparison`.
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range, there are too few runs or queries, or a run leaves a query unanswered; or if
-        only one of `least` and `greatest` is given, or one has another shape.
+        As for `comparison`.
 
     Examples
     --------
@@ -362,10 +342,7 @@ class Comparison(Experiment):
         The table of wins has the intervals of the means, and letters for the groups of runs that no test separates.
         With a baseline, it has the difference of each run from it, and the verdict, and there is no table of ranks.
 
-        Returns
-        -------
-        dict of str to Table
-            "pairs", "verdicts", "wins" and "ranks".
+        Their names: "pairs", "verdicts", "wins" and "ranks".
         """
         measures = [self._tested(m) for m in range(len(self.tests))]
         if self.baseline is None:
@@ -403,10 +380,8 @@ class Comparison(Experiment):
     def drawings(self) -> dict[str, Drawing]:
         """Return three figures per measure: means with intervals, the verdicts between all runs, differences of pairs.
 
-        Returns
-        -------
-        dict of str to Drawing
-            "verdicts-…", unless there is a baseline, "differences-…" and "means-…", with the names of the measures.
+        Their names: "verdicts-…", unless there is a baseline, "differences-…" and "means-…", with the names of the
+        measures.
         """
         figures = {}
         intervals = self.results.intervals(self.confidence)

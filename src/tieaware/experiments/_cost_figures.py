@@ -19,16 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CostAxis:
-    """The horizontal axis of the costs of methods, relative to the first method.
-
-    Attributes
-    ----------
-    methods : sequence of str
-        The baseline, followed by the methods.
-    ratios : float64[n_methods]
-    cost : str
-        The name of the cost.
-    """
+    """The horizontal axis of the costs of methods, the baseline first, as ratios to the cost of the baseline."""
 
     methods: Sequence[str]
     ratios: Values

@@ -133,7 +133,7 @@ def curves(
     Parameters
     ----------
     qrels, runs, ties, threads, consistent_only, missing
-        As in `tieaware.evaluate`.
+        As for `tieaware.evaluate`.
     kind : str
         "precision-recall": recall and precision within the first k ranks, for every k up to 20 and some greater k.
         "interpolated": at each of the recalls 0, 0.1 … 1, the greatest precision at that recall or a higher one.
@@ -144,11 +144,6 @@ def curves(
     collection_size : int, optional
         The number of documents in the collection, for "roc". The shares are then of all documents, and documents that
         a run does not retrieve follow the others, tied. By default, the shares are of the documents that it retrieves.
-
-    Returns
-    -------
-    Curves
-        The points of the curve of each run and query, with coordinates from 0 to 1.
 
     Raises
     ------
@@ -391,11 +386,8 @@ class Curves(Experiment):
     def tables(self) -> dict[str, Table]:
         """Return the tables: the average curves, the curves of each query, and the coordinates at a few ranks.
 
-        Returns
-        -------
-        dict of str to Table
-            "curves", "queries" and "points"; "named-points" for precision–recall curves, "areas" of the queries for
-            ROC curves.
+        Their names: "curves", "queries" and "points"; "named-points" for precision–recall curves, "areas" of the
+        queries for ROC curves.
         """
         columns = self.axes
         average: list[tuple[Cell, ...]] = [
@@ -478,11 +470,8 @@ class Curves(Experiment):
     def drawings(self) -> dict[str, Drawing]:
         """Return a figure of the average curves, and for each run a figure of the curves of its queries.
 
-        Returns
-        -------
-        dict of str to Drawing
-            "curves"; for precision–recall curves "interpolated", the interpolated over the raw curves; and for each run
-            "queries-…" with its number and name.
+        Their names: "curves"; for precision–recall curves "interpolated", the interpolated over the raw curves; and for
+        each run "queries-…" with its number and name.
         """
         caption = f"{self.title}; expected over the orders of tied documents. {self._area}"
         if self.kind == "roc":

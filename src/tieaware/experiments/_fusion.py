@@ -40,19 +40,10 @@ _MOST_STEPS = 4_000
 class Curve:
     """A mean as a step function of the weight of a run, and the chosen weight.
 
-    Attributes
-    ----------
-    run : str
-    edges : float64[n + 1]
-        The weights at which the mean changes, from 0 to 1.
-    means, errors : float64[n]
-        The means between the edges, and their standard errors over the queries.
-    weight, value : float
-        The chosen weight of the run, and the mean there.
-    interval, plateau : tuple of float
-        The weights around the chosen one with the same mean, and those that no paired t-test separates from it.
-    varies : bool
-        Whether any weight has another mean than the chosen one, even if only because documents tie there.
+    `means` and `errors` are the means between the `edges`, and their standard errors over the queries; `value` is the
+    mean at the chosen `weight`. `interval` are the weights around the chosen one with the same mean, and `plateau`
+    those that no paired t-test separates from it. `varies` says whether any weight has another mean, even if only where
+    documents tie.
     """
 
     run: str
@@ -168,11 +159,6 @@ def fusion(
         With three or more runs, the number of further starts of the search, from random weights.
     seed : int
         The seed of the folds, and of the random weights.
-
-    Returns
-    -------
-    Fusion
-        Its `run` method returns the fused run.
 
     Raises
     ------
@@ -438,10 +424,7 @@ class Fusion(Experiment):
     def tables(self) -> dict[str, Table]:
         """Return the tables: means and tests, weights, the curves, the weights of each fold, and the queries.
 
-        Returns
-        -------
-        dict of str to Table
-            "fusion", "weights", "curves", "folds" and "queries".
+        Their names: "fusion", "weights", "curves", "folds" and "queries".
         """
         return {
             "fusion": self._means(), "weights": self._weights(), "curves": self._points(), "folds": self._folds(),
@@ -517,10 +500,7 @@ class Fusion(Experiment):
     def drawings(self) -> dict[str, Drawing]:
         """Return a figure of all curves; with three or more runs, also one of each.
 
-        Returns
-        -------
-        dict of str to Drawing
-            "curve"; and "curve-…" with the number and name of each run.
+        Their names: "curve"; and "curve-…" with the number and name of each run.
         """
         means = self.others.mean(axis=1).tolist()
         levels = {"weights from other queries": self._chosen} | dict(zip(self._names(), means, strict=True))

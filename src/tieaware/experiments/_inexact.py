@@ -86,17 +86,6 @@ def inexact(
     missing : "unjudged", optional
         As for `tieaware.evaluate`.
 
-    Returns
-    -------
-    Inexact
-        The costs, the overlap and the values: first of the baseline, then of each method.
-
-    Raises
-    ------
-    InputError
-        As `tieaware.evaluate`; or if there is no method, if a method is given twice, or if fewer than two topics are
-        judged.
-
     References
     ----------
     Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval. Cambridge University
@@ -426,10 +415,7 @@ class Inexact(Experiment):
     def tables(self) -> dict[str, Table]:
         """Return three tables: cost and quality of the methods, the tests by each measure, and the costs per topic.
 
-        Returns
-        -------
-        dict of str to Table
-            "methods", "measures" and "costs".
+        Their names: "methods", "measures" and "costs".
         """
         return {"methods": self._methods(), "measures": self._measures(), "costs": self._costs()}
 
@@ -524,10 +510,7 @@ class Inexact(Experiment):
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures: each measure against time and against postings, and the agreement against time.
 
-        Returns
-        -------
-        dict of str to Drawing
-            "frontier-…" for time and "postings-…", with the names of the measures, and "agreement".
+        Their names: "frontier-…" for time and "postings-…", with the names of the measures, and "agreement".
         """
         figures = {}
         prefixes: dict[Cost, str] = {"time": "frontier", "postings": "postings"}

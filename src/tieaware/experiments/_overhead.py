@@ -165,10 +165,7 @@ class Overhead(Experiment):
     def tables(self) -> dict[str, Table]:
         """Return the table of the ratios.
 
-        Returns
-        -------
-        dict of str to Table
-            "overhead".
+        Its name: "overhead".
         """
         rows: list[tuple[Cell, ...]] = [
             (str(measure), *row) for measure, row in zip(self.measures, self.ratios.tolist(), strict=True)
@@ -184,10 +181,7 @@ class Overhead(Experiment):
     def drawings(self) -> dict[str, Drawing]:
         """Return the figure of the ratios to the two kernels that ignore ties.
 
-        Returns
-        -------
-        dict of str to Drawing
-            "overhead".
+        Its name: "overhead".
         """
         caption = "Time of the exact average ÷ time of tie-oblivious kernels; 1 is equal time."
         size = 7.0, 1.6 + 0.3 * len(self.measures)

@@ -17,18 +17,10 @@ PrecisionAndRecall: TypeAlias = Callable[[Integers], tuple[Values, Values]]
 
 
 class NamedPoints(NamedTuple):
-    """The named points of one run's average precision–recall curve.
+    """The break-even point and the point with the greatest F1 of one run's average precision–recall curve.
 
-    Attributes
-    ----------
-    break_even : float
-        The value at which precision and recall are equal. For one query, this is R-precision.
-    f1 : float
-        The greatest harmonic mean of the precision and the recall within the first k ranks, over all k.
-    rank : int
-        The rank k of the greatest F1.
-    precision, recall : float
-        The point with the greatest F1.
+    At the break-even point, precision and recall are equal; for one query, this is R-precision. `rank` is the rank k
+    whose first k documents have the greatest harmonic mean of precision and recall; these follow.
     """
 
     break_even: float
@@ -41,14 +33,8 @@ class NamedPoints(NamedTuple):
 def named_points(at_ranks: PrecisionAndRecall, ranks: Integers, values: tuple[Values, Values]) -> list[NamedPoints]:
     """Find the break-even point and the greatest F1 of each run's average curve, over all ranks.
 
-    Parameters
-    ----------
-    at_ranks : callable
-        Returns the precision and the recall at any ranks.
-    ranks : int64[n_points]
-        Some ranks, in ascending order, from 1 to the length of the longest list.
-    values : tuple of two float64[n_runs, n_queries, n_points]
-        The precision and the recall at these ranks.
+    `at_ranks` returns precision and recall at any ranks, and `values` has them at `ranks`, which ascend from 1 to the
+    length of the longest list.
     """
     precision, recall = (each.mean(axis=1) for each in values)
     further = [_ranks_to_try(ranks, *of_run) for of_run in zip(precision, recall, strict=True)]
@@ -114,15 +100,7 @@ _MOST_POSITIONS = 400
 
 
 class RetrievedCounts(NamedTuple):
-    """RetrievedCounts of documents, each float64[n_runs, n_queries].
-
-    Attributes
-    ----------
-    retrieved, found : float64[n_runs, n_queries]
-        The number of retrieved documents, and of relevant documents among them.
-    relevant : float64[n_runs, n_queries]
-        The number of relevant documents.
-    """
+    """The numbers of retrieved documents, of relevant ones among them, and of all relevant ones, by run and query."""
 
     retrieved: Values
     found: Values
@@ -143,16 +121,9 @@ class RetrievedCounts(NamedTuple):
 def roc_points(
     counts: RetrievedCounts, ranks: Integers, precision: Values, recall: Values, collection_size: int | None
 ) -> tuple[Values, Values]:
-    """Return the shares of nonrelevant and of relevant documents within the first k ranks.
+    """Return the shares of nonrelevant and of relevant documents within the first k ranks, for each of `ranks`.
 
-    Parameters
-    ----------
-    counts : RetrievedCounts
-    ranks : int64[n_ranks]
-    precision, recall : float64[n_runs, n_queries, n_ranks]
-        At these ranks.
-    collection_size : int or None
-        The number of documents of the collection; without it, the shares are of the retrieved documents.
+    The shares are of the retrieved documents, or with a collection size of all documents.
     """
     retrieved, found, relevant = (each[..., None] for each in counts)
     # At the end of a list, use the counts instead of products, which are rounded.
@@ -168,13 +139,8 @@ def roc_points(
 def roc_areas(counts: RetrievedCounts, auc: Values, collection_size: int | None) -> Values:
     """Return the exact areas under ROC curves, over all ranks: float64[n_runs, n_queries].
 
-    Parameters
-    ----------
-    counts : RetrievedCounts
-    auc : float64[n_runs, n_queries]
-        The measure AUC, which is the area without the documents that are not retrieved.
-    collection_size : int or None
-        As in `roc_points`. Then all documents that are not retrieved follow the others, tied.
+    The measure AUC is the area without the documents that are not retrieved. With a collection size, all documents that
+    are not retrieved follow the others, tied.
     """
     if collection_size is None:
         return auc

@@ -28,14 +28,8 @@ if TYPE_CHECKING:
 class Contribution(NamedTuple):
     """The documents that a run may contribute to the pool.
 
-    Attributes
-    ----------
-    candidates : int64[n_contributed]
-        The positions of the documents among all candidates.
-    probability : float64[n_contributed]
-        The probability that the run contributes each of them, above 0.
-    divided : int64[n_divided]
-        The queries for which the depth divides a tie group of the run.
+    They are positions among all candidates, each with the probability, above 0, that the run contributes it. `divided`
+    has the queries for which the depth divides a tie group of the run.
     """
 
     candidates: Integers
@@ -44,16 +38,9 @@ class Contribution(NamedTuple):
 
 
 class Candidates:
-    """The documents that may be pooled.
+    """The documents that may be pooled, and their queries: the names of each in the order of their first appearance.
 
-    Attributes
-    ----------
-    queries : list of str or of int
-        The names of the queries, in the order of their first appearance.
-    query_of : list of int
-        The query of each document, as a position in `queries`.
-    documents : list of str or of int
-        The names of the documents, in the order of their first appearance.
+    `query_of` is the query of each document, as a position in `queries`.
     """
 
     def __init__(self) -> None:
@@ -122,15 +109,10 @@ def collect(sources: Mapping[str, RunSource], depth: int) -> tuple[Candidates, l
 
 
 def _within(scores: Scores, offsets: Offsets, depth: int) -> tuple[Integers, Values, Integers]:
-    """Find the rows that may be within the first ranks of their list.
+    """Find the rows that may be within the first `depth` ranks of their list.
 
-    Returns
-    -------
-    rows : int64[n]
-    probability : float64[n]
-        The share of the orders of tied documents that put the row within the first `depth` ranks.
-    divided : int64[n_divided]
-        The lists in which the depth divides a tie group.
+    Return the rows, the share of the orders of tied documents that put each of them there, and the lists in which the
+    depth divides a tie group.
     """
     list_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     order = np.lexsort((-scores, list_of))
@@ -147,28 +129,17 @@ def _within(scores: Scores, offsets: Offsets, depth: int) -> tuple[Integers, Val
 
 
 class Pools(NamedTuple):
-    """The contributions of runs, and the pools that they make.
-
-    Attributes
-    ----------
-    contributions : list of Contribution
-    query_of : int64[n_candidates]
-    n_queries : int
-    """
+    """The contributions of runs, and the pools that they make; `query_of` is the query of each candidate."""
 
     contributions: list[Contribution]
     query_of: Integers
     n_queries: int
 
     def missed(self) -> tuple[Values, Integers, Integers]:
-        """Return how each document can be missing from the pool.
+        """Return the probability that no run contributes each document by chance, and how many runs contribute it.
 
-        Returns
-        -------
-        probability : float64[n_candidates]
-            That none of the runs contributes it by chance; runs that surely contribute it do not count.
-        n_sure, n_runs : int64[n_candidates]
-            The number of runs that surely contribute it, and that may contribute it.
+        Runs that surely contribute a document do not count for the probability. Of the two numbers, the first is that
+        of the runs that surely contribute it, the second that of the runs that may.
         """
         n = len(self.query_of)
         missing, n_sure, n_runs = np.ones(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
@@ -180,13 +151,7 @@ class Pools(NamedTuple):
         return missing, n_sure, n_runs
 
     def unique(self, counted: npt.NDArray[np.bool_]) -> Values:
-        """Return how many of some documents each run alone is expected to contribute, float64[n_runs, n_queries].
-
-        Parameters
-        ----------
-        counted : bool[n_candidates]
-            The documents to count.
-        """
+        """Return how many of the counted documents each run alone is expected to contribute: [n_runs, n_queries]."""
         missing, n_sure, _ = self.missed()
         rows = []
         for each in self.contributions:
@@ -264,24 +229,13 @@ def pooling(
     Parameters
     ----------
     runs, consistent_only, missing
-        As in `tieaware.evaluate`.
+        As for `tieaware.evaluate`.
     depth : int
         The number of documents that a run contributes for each query, at least 1.
     qrels : Qrels, path, or {query: {document: label}}, optional
         Judgments, to count the relevant documents in the pool.
     rel : float
         The smallest relevant label, at least 0; used only with judgments.
-
-    Returns
-    -------
-    Pooling
-        The probability of each document, the expected sizes of the pools, and the contributions of the runs.
-
-    Raises
-    ------
-    InputError
-        As `tieaware.evaluate`; or if an argument is out of range, or one run has text as identifiers and another has
-        integers.
 
     References
     ----------
@@ -454,10 +408,7 @@ class Pooling(Experiment):
     def tables(self) -> dict[str, Table]:
         """Return the tables of the runs' contributions, of the pools of all queries, and of their documents.
 
-        Returns
-        -------
-        dict of str to Table
-            "runs", "queries" and "documents".
+        Their names: "runs", "queries" and "documents".
         """
         return {"runs": self._contributions(), "queries": self._sizes(), "documents": self._documents()}
 
@@ -517,10 +468,7 @@ class Pooling(Experiment):
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures of the sizes of the pools and of the documents that only one run contributes.
 
-        Returns
-        -------
-        dict of str to Drawing
-            "sizes" and "unique".
+        Their names: "sizes" and "unique".
         """
         sizes = "The size of each query's pool: the documents that are pooled in every order of tied documents, "
         unique = "The expected number of documents that no other run contributes"

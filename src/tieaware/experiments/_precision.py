@@ -68,7 +68,7 @@ def banding(
     Parameters
     ----------
     qrels, runs, measures, threads, missing
-        As in `tieaware.evaluate`.
+        As for `tieaware.evaluate`.
     rhos : sequence of str, Fraction, int or float
         The growth factors of the bands, each at least 1; see `tieaware.bands`.
     alpha : float
@@ -83,16 +83,6 @@ def banding(
         The only run with which the other runs are compared; by default, all runs are compared with each other.
     consistent_only : bool
         Whether to leave out runs whose rank column or file order puts a lower score before a higher one.
-
-    Returns
-    -------
-    Precision
-
-    Raises
-    ------
-    InputError
-        As `tieaware.evaluate`; or if a rho, alpha or kept is out of range, there are fewer than two queries, the
-        correction is unknown, or there is no run of the baseline's name.
 
     References
     ----------
@@ -134,22 +124,9 @@ def precision(
     Parameters
     ----------
     qrels, runs, measures, alpha, kept, threads, correction, baseline, consistent_only, missing
-        As in `banding`.
+        As for `banding`.
     precisions : sequence of str or Coarsening
         Such as "decimals:2" or "bfloat16"; see `tieaware.precision`.
-
-    Returns
-    -------
-    Precision
-
-    Raises
-    ------
-    InputError
-        As `banding`; or if a precision is unknown, or `precisions` is empty.
-
-    References
-    ----------
-    Yang, Z., Moffat, A. and Turpin, A. (2016). How precise does document scoring need to be? AIRS 2016.
 
     Examples
     --------
@@ -259,12 +236,6 @@ class Precision(Experiment):
 
     def verdict(self) -> str:
         """Return what changes with the precision that changes values most: significance, losses, gains, and verdicts.
-
-        Returns
-        -------
-        str
-            Two or three sentences about the precision with the largest mean absolute change, averaged over the
-            measures.
 
         Examples
         --------
@@ -392,10 +363,7 @@ class Precision(Experiment):
     def tables(self) -> dict[str, Table]:
         """Return the tables: a summary, the differences of values, the verdicts between runs, and each run.
 
-        Returns
-        -------
-        dict of str to Table
-            "summary", "differences", "verdicts", "changed-verdicts" and "runs".
+        Their names: "summary", "differences", "verdicts", "changed-verdicts" and "runs".
         """
         return dict(self._tables)
 
@@ -541,11 +509,8 @@ class Precision(Experiment):
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures: for each measure, differences and p values; for all, verdicts and orders of runs.
 
-        Returns
-        -------
-        dict of str to Drawing
-            "differences-…" and "changes-…", the p values of the runs; with several runs also "verdicts", "tau",
-            "tau-ap", "p-changes-…" and "p-values-…", the p values of pairs of runs.
+        Their names: "differences-…" and "changes-…", the p values of the runs; with several runs also "verdicts",
+        "tau", "tau-ap", "p-changes-…" and "p-values-…", the p values of pairs of runs.
         """
         axis, pairs = self.axis, self.pairs
         differences, changes, p_changes, p_values = {}, {}, {}, {}

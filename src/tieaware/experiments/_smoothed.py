@@ -211,10 +211,7 @@ class Smoothed(Experiment):
     def tables(self) -> dict[str, Table]:
         """Return the tables: the smoothed score and the rank of each system, and how much the orders change.
 
-        Returns
-        -------
-        dict of str to Table
-            "smoothed" and "orders".
+        Their names: "smoothed" and "orders".
         """
         tables = {"smoothed": self._scores()}
         taus = [
@@ -256,10 +253,7 @@ class Smoothed(Experiment):
     def drawings(self) -> dict[str, Drawing]:
         """Return a figure of the smoothed scores by alpha for each kind of values.
 
-        Returns
-        -------
-        dict of str to Drawing
-            "smoothed", and with Results as priors "smoothed-standardized".
+        Their names: "smoothed", and with Results as priors "smoothed-standardized".
         """
         height = max(4.0, 0.16 * min(len(self.systems), _NAMED) + 1.5)
         return {

@@ -311,10 +311,7 @@ class Smoothing(Experiment):
     def tables(self) -> dict[str, Table]:
         """Return the table of the distribution of τ for the baseline and each alpha.
 
-        Returns
-        -------
-        dict of str to Table
-            "smoothing".
+        Its name: "smoothing".
         """
         designs = ["all systems on two sets of topics", *(f"smoothed, alpha {alpha:g}" for alpha in self.alphas)]
         rows: list[tuple[Cell, ...]] = []
@@ -344,10 +341,7 @@ class Smoothing(Experiment):
     def drawings(self) -> dict[str, Drawing]:
         """Return the figure of the distributions of τ for the baseline and each alpha.
 
-        Returns
-        -------
-        dict of str to Drawing
-            "smoothing".
+        Its name: "smoothing".
         """
         caption = (
             f"Kendall's τ_b with the order of {self.n_systems} systems on all {self.n_topics} topics, over "

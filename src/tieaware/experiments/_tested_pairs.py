@@ -24,30 +24,11 @@ if TYPE_CHECKING:
 class TestedPairs:
     """The tests of all pairs of runs by one measure, and the effect of tie orders on these tests.
 
-    Attributes
-    ----------
-    runs : tuple of str
-    n_queries : int
-    means : float64[n_runs]
-    ends : (float64[n_runs], float64[n_runs])
-        The ends of the intervals of the means over the queries.
-    measure : str
-    first, second : int64[n_pairs]
-        The two runs of each pair, by position; with a baseline, `second` is the baseline.
-    test : PairedTest
-    adjusted, signs : float64[n_pairs]
-        The p value of each pair after the correction, and the sign of the difference if it is significant, otherwise 0.
-    resolutions : Resolutions or None
-    procedure : Procedure
-        The test and the correction.
-    baseline : str or None
-    alpha : float
-    confidence : float
-    less_is_better : bool
-    is_cut : bool or None
-        Whether lists may have been cut inside a tie where the measure reaches; None if the lists are unknown.
-    identical : tuple of tuple of str
-        The groups of runs with the same documents and scores.
+    `ends` has the ends of the intervals of the means over the queries. `first` and `second` are the runs of each pair,
+    by position; with a baseline, `second` is the baseline. `adjusted` and `signs` have the p value of each pair after
+    the correction, and the sign of the difference if it is significant, otherwise 0. `is_cut` says whether lists may
+    have been cut inside a tie where the measure reaches, and is None if the lists are unknown; `identical` has the
+    groups of runs with the same documents and scores.
     """
 
     runs: Sequence[str]

@@ -135,7 +135,7 @@ def tie_prevalence(
     Parameters
     ----------
     runs, threads, missing
-        As in `tieaware.evaluate`.
+        As for `tieaware.evaluate`.
     qrels : Qrels, path, or {query: {document: label}}, optional
         The judgments.
     measures : sequence of str or Measure
@@ -144,16 +144,6 @@ def tie_prevalence(
         The ranks within and across which ties are counted, each at least 1.
     consistent_only : bool
         Whether to leave out runs whose rank column or file order puts a lower score before a higher one.
-
-    Returns
-    -------
-    TiePrevalence
-        The counts of ties in each run; with judgments, also the values of each run under every tie rule.
-
-    Raises
-    ------
-    InputError
-        As `tieaware.evaluate`; or if a cut-off is below 1, or all runs are left out.
 
     Warns
     -----
@@ -313,11 +303,6 @@ class TiePrevalence(Experiment):
     def verdict(self) -> str:
         r"""Return the shares of lists and documents with ties, and the effect of tie orders on each measure.
 
-        Returns
-        -------
-        str
-            A sentence about the ties, and one for each measure; without judgments, one about the first cut-off.
-
         Examples
         --------
         >>> outcome = tie_prevalence({"q1": {"d1": 2.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d2": 1}}, ["RR"], cutoffs=[1])
@@ -397,10 +382,7 @@ class TiePrevalence(Experiment):
     def tables(self) -> dict[str, Table]:
         """Return the tables of tie counts and tie group sizes; with judgments, also those of the effect of tie rules.
 
-        Returns
-        -------
-        dict of str to Table
-            "ties", "cutoffs" and "group-sizes"; with judgments also "rules", "orderings", "runs" and "bias".
+        Their names: "ties", "cutoffs" and "group-sizes"; with judgments also "rules", "orderings", "runs" and "bias".
         """
         tables = {"ties": self._counts(), "cutoffs": self._cutoffs(), "group-sizes": self._sizes()}
         if self.measures:
@@ -534,10 +516,7 @@ class TiePrevalence(Experiment):
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures: tied documents per run, tie group sizes, and with judgments the range of each run's mean.
 
-        Returns
-        -------
-        dict of str to Drawing
-            "ties" and "group-sizes"; with judgments also "ranges-…", with the names of the measures.
+        Their names: "ties" and "group-sizes"; with judgments also "ranges-…", with the names of the measures.
         """
         n_runs = len(self.runs)
         height = 1.4 + 0.2 * min(n_runs, _MOST_DRAWN)

@@ -133,21 +133,7 @@ _POLICY = (
 
 @dataclass(frozen=True)
 class Report:
-    """The content of an experiment's report.
-
-    Attributes
-    ----------
-    heading : str
-        The question that the experiment answers.
-    title : str
-        The design of the experiment, in one line.
-    verdict : str
-        The answer in a few sentences; may be empty.
-    tables, drawings : dict
-        The tables and the figures, each by file name, the main table or figure first.
-    command : str
-        The command that made the report.
-    """
+    """The content of a report; tables and figures are by file name, the main ones first."""
 
     heading: str
     title: str

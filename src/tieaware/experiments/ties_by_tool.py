@@ -15,16 +15,8 @@ from tieaware.ties import RULES
 class Tool:
     """A tool, or a part of a tool: the measures or functions that order ties in the same way.
 
-    Parameters
-    ----------
-    package, version : str
-        The name of the distribution, and the version that was tested.
-    computes : str
-        The measures or functions of the tool that this part computes.
-    rule : str or None
-        The tie rule of `tieaware.ties.RULES` that gives the same values as the tool; None if no rule does.
-    how : str
-        The order of ties, in a few words.
+    `version` is the one that was tested. `rule` is the tie rule of `tieaware.ties.RULES` that gives the same values as
+    the tool, or None if no rule does; `how` says the order of ties in a few words.
     """
 
     package: str
@@ -119,13 +111,7 @@ TOOLS = (
 
 
 def tools_by_rule() -> tuple[str, ...]:
-    """Return a heading, and a line for each tie rule that names the tools which follow it.
-
-    Returns
-    -------
-    tuple of str
-        The last line names the tools that follow none of the rules.
-    """
+    """Return a heading, and a line for each tie rule with the tools that follow it, and for those that follow none."""
     lines = []
     for rule in (*RULES, None):
         names = dict.fromkeys(f"{each.package} {each.version}" for each in TOOLS if each.rule == rule)
@@ -135,12 +121,7 @@ def tools_by_rule() -> tuple[str, ...]:
 
 
 def table() -> str:
-    """Return a Markdown table of the tools, in the order of `TOOLS`.
-
-    Returns
-    -------
-    str
-    """
+    """Return a Markdown table of the tools, in the order of `TOOLS`."""
     rows = [("tool", "tested version", "measures", "tie rule", "order of ties"), ("---",) * 5]
     rows += [
         (tool.package, tool.version, tool.computes, f"`{tool.rule}`" if tool.rule else "none", tool.how)

@@ -21,16 +21,9 @@ from tieaware.optimise.normalisation import NORMALISATIONS, NormalisationName, R
 class Aligned(NamedTuple):
     """The scores that several runs give to the same documents.
 
-    Attributes
-    ----------
-    queries : Identifiers
-        Each query once, in the order in which the runs have them first.
-    offsets : int64[n_queries + 1]
-        The rows of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
-    documents : Identifiers
-        The document of each row, in the order in which the runs have them first.
-    scores : float64[n_runs, n_rows]
-        The score of each document in each run; NaN where the run does not have the document.
+    Queries, and the documents of each query, are in the order in which the runs have them first. The rows of query q
+    are ``offsets[q]`` to ``offsets[q + 1]``. `scores`, float64[n_runs, n_rows], is NaN where a run does not have the
+    document.
     """
 
     queries: Identifiers
@@ -40,13 +33,7 @@ class Aligned(NamedTuple):
 
 
 def align(runs: Sequence[Run]) -> Aligned:
-    """Align runs by query and document.
-
-    Raises
-    ------
-    InputError
-        The identifiers are text in one run and integers in another.
-    """
+    """Align runs by query and document; raise InputError if identifiers are text in one run and integers in another."""
     for run in runs[1:]:
         run.queries.check_kind(runs[0].queries, f"{run.name}.query", runs[0].name)
         run.documents.check_kind(runs[0].documents, f"{run.name}.doc", runs[0].name)

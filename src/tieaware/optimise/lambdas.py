@@ -205,13 +205,7 @@ class Loss(NamedTuple):
 
     @classmethod
     def checked(cls, truncation: int | None, sigma: float, normalise: bool) -> Loss:
-        """Check the parameters of `Lambdas`.
-
-        Raises
-        ------
-        InputError
-            If one is out of its range.
-        """
+        """Check the parameters of `Lambdas`; raise InputError if one is out of its range."""
         return cls(
             _NO_TRUNCATION if truncation is None else whole_number("truncation", truncation, 1, _NO_TRUNCATION),
             number("sigma", sigma, 1e-9, 1e9),
@@ -220,14 +214,7 @@ class Loss(NamedTuple):
 
 
 def trainable(measure: str | Measure) -> Measure:
-    """Return a measure, after checking that it can be trained.
-
-    Raises
-    ------
-    InputError
-        If the measure is unknown, or the change of its value by a swap is not known; the error says which can be
-        trained.
-    """
+    """Return a measure; raise InputError if the change of its value by a swap is not known."""
     parsed = parse_measure(measure)
     definition = parsed.definition
     problem = ""

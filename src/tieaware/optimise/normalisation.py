@@ -15,11 +15,7 @@ NormalisationName: TypeAlias = Literal["min-max", "theoretical-min-max", "z", "s
 class RankedLists:
     """The lists of one run: the scores of the documents that it has, list after list, without empty lists.
 
-    Parameters
-    ----------
-    scores : float64[n_docs]
-    lists : int64[n_docs]
-        The number of the list of each document; it does not decrease.
+    `lists` has the list of each document; it does not decrease.
     """
 
     def __init__(self, scores: Values, lists: Integers) -> None:
@@ -98,15 +94,9 @@ def _none(lists: RankedLists) -> Values:
 
 
 class Normalisation(NamedTuple):
-    """A normalisation.
+    """A normalisation: a function of the lists of a run, and if needed of the least score that it could have.
 
-    Attributes
-    ----------
-    apply : callable
-        Takes the lists of a run, and the least score that the run could have if `needs_minimum` is set.
-    from_zero : bool
-        Whether its least possible value is 0; otherwise it is the least score of the list.
-    needs_minimum : bool
+    `from_zero` says whether its least possible value is 0; otherwise it is the least score of the list.
     """
 
     apply: Callable[..., Values]

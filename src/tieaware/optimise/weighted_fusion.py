@@ -263,14 +263,7 @@ def _labels(matched: Matched, aligned: Aligned) -> NDArray[Any]:
 def _rows_by_judgments(judged: Integers, offsets: Offsets, n_judged: int) -> tuple[Integers, Offsets]:
     """Return the rows of each judged query, in the order of the judgments, and the offsets of these lists.
 
-    Parameters
-    ----------
-    judged : int64[n_queries]
-        For each query of the runs, its index in the judgments; -1 if it is not judged.
-    offsets : int64[n_queries + 1]
-        The rows of each query of the runs.
-    n_judged : int
-        The number of judged queries.
+    `judged` has, for each query of the runs, its index in the judgments, or -1; `offsets` has the rows of each of them.
     """
     lists = np.full(n_judged, -1)
     lists[judged[judged >= 0]] = np.flatnonzero(judged >= 0)
@@ -287,14 +280,7 @@ def _rows_of(offsets: Offsets, lists: Integers) -> tuple[Integers, Offsets]:
 
 
 class HeldOut(NamedTuple):
-    """What weights earn on queries that were not used to choose them.
-
-    Attributes
-    ----------
-    weights : float64[folds, n_runs]
-        The weights that were chosen on all other folds.
-    values : float64[n_queries]
-    """
+    """The weights chosen without each fold, float64[folds, n_runs], and the values of the queries with them."""
 
     weights: Values
     values: Values
@@ -303,22 +289,10 @@ class HeldOut(NamedTuple):
 class WeightSearch:
     """The best weights of runs by one measure: for two runs on an exact line, for more by coordinate ascent.
 
-    Parameters
-    ----------
-    fusion : WeightedFusion
-        With one measure.
-    restarts : int
-        The number of further starts of coordinate ascent, from random weights.
-    seed : int
-        The seed of these weights, and of the folds.
-
-    Attributes
-    ----------
-    weights : float64[n_runs]
-        The best weights found; not negative, with the sum 1.
-    lines : tuple of Line
-        Along each line, the weight of a run goes from 0 to 1, while the others keep their proportions. For two runs,
-        this is only the line of the second, because that of the first is its mirror image.
+    `weights`, float64[n_runs], are the best that were found: not negative, with the sum 1. Along each of `lines`, the
+    weight of a run goes from 0 to 1, while the others keep their proportions. For two runs, this is only the line of
+    the second, because that of the first is its mirror image. `restarts` and `seed` are as for `coordinate_ascent`; the
+    seed is also that of the folds.
     """
 
     def __init__(self, fusion: WeightedFusion, restarts: int, seed: int) -> None:
@@ -333,15 +307,7 @@ class WeightSearch:
             self.lines = tuple(self._line(run) for run in range(len(fusion.runs)))
 
     def held_out(self, folds: int, progress: Callable[[Iterable[int]], Iterable[int]]) -> HeldOut:
-        """Choose weights on all folds but one, and evaluate them on that one, for each fold.
-
-        Parameters
-        ----------
-        folds : int
-            From 2 to the number of queries.
-        progress : callable
-            Takes the folds, and yields them.
-        """
+        """Choose weights on all folds but one, and evaluate them on that one, for each fold."""
         if len(self.weights) == 2:
             with _no_warnings():
                 crossed = self.lines[0].cross_validated(folds=folds, seed=self._seed)

@@ -106,22 +106,13 @@ def kappa(*assessors: Sequence[Hashable], marginals: Marginals = "pooled") -> Ka
 def kappa_of_table(table: npt.ArrayLike, marginals: Marginals = "pooled") -> Kappa:
     """Measure the agreement of two assessors beyond chance, from the number of documents with each pair of labels.
 
+    Results and errors as for `kappa`.
+
     Parameters
     ----------
     table : array_like[n_labels, n_labels]
-        Row i, column j: the number of documents with label i from the first assessor and label j from the second.
-    marginals : str
-        The model of chance, as in `kappa`. With "uniform", all labels of the table are equally likely.
-
-    Returns
-    -------
-    Kappa
-        As `kappa` returns it for two assessors.
-
-    Raises
-    ------
-    InputError
-        If the table is not square, a count is negative or not finite, all counts are 0, or the marginals are unknown.
+        Row i, column j: the number of documents with label i from the first assessor and label j from the second. With
+        the marginals "uniform", all labels of the table are equally likely.
 
     References
     ----------

@@ -26,11 +26,7 @@ _SUMS = 2**20
 class WholeNumbers(NamedTuple):
     """Samples as whole multiples of a unit, of which n add up to less than 2^53: so sums in any order are exact.
 
-    Attributes
-    ----------
-    numbers : float64[n_samples, n]
-    unit : float64[n_samples, 1]
-        A power of two, at most 2^-52 n times the largest magnitude of the sample.
+    The unit of each sample is a power of two, at most 2^-52 n times its largest magnitude: float64[n_samples, 1].
     """
 
     numbers: Values
@@ -49,23 +45,12 @@ def whole_numbers(samples: Values) -> WholeNumbers:
 
 
 def resampled_sums(numbers: Values, resamples: int, seed: int) -> Iterator[tuple[slice, Values]]:
-    """Yield the sums of samples whose topics are drawn with replacement, for some samples at a time.
+    """Yield some of the samples, and their sums in each resample: float64[n_some, resamples].
 
-    Parameters
-    ----------
-    numbers : float64[n_samples, n]
-        All samples are over the same n topics; each resample has the same topics in all samples.
-    resamples : int
-        How often n topics are drawn.
-    seed : int
-        The draws are those of ``scipy.stats.bootstrap`` with this seed.
+    The next sums overwrite these.
 
-    Yields
-    ------
-    slice
-        Some samples.
-    float64[n_some, resamples]
-        Their sums, until the next ones are yielded.
+    All samples, float64[n_samples, n], are over the same n topics. Each resample draws n topics with replacement, the
+    same in all samples. The draws are those of ``scipy.stats.bootstrap`` with this seed.
     """
     n = numbers.shape[1]
     kept = list(draws(n, resamples, seed)) if n * resamples <= _KEPT else None
@@ -209,10 +194,6 @@ def ratio_interval(
     level, axis, resamples, seed
         As for `mean_interval`.
 
-    Returns
-    -------
-    Interval
-
     Raises
     ------
     InputError
@@ -318,14 +299,8 @@ def _quantiles(
 ) -> Values:
     """Return the two quantiles of resampled estimates that are the ends of percentile or BCa intervals.
 
-    Parameters
-    ----------
-    resampled : float64[n_samples, resamples]
-    observed, rounding : float64[n_samples]
-        The estimates of the samples themselves, and the greatest size at which their differences are only rounding.
-    acceleration : float64[n_samples] or None
-        None for percentile intervals.
-    level : float
+    `resampled` is float64[n_samples, resamples]. `observed` are the estimates of the samples themselves, and `rounding`
+    is the greatest size at which their differences are only rounding. `acceleration` is None for percentile intervals.
     """
     tails = np.array([[(1.0 - level) / 2.0], [(1.0 + level) / 2.0]])
     if acceleration is None:

@@ -70,13 +70,7 @@ def _members(clique: int, n: int) -> tuple[int, ...]:
 
 
 def _cliques(neighbours: Sequence[int]) -> list[int]:
-    """Return the maximal cliques of a graph as bit masks, by Bron and Kerbosch's method with a pivot.
-
-    Parameters
-    ----------
-    neighbours : sequence of int
-        The bit mask of the neighbours of each vertex.
-    """
+    """Return the maximal cliques of a graph, as bit masks, by Bron and Kerbosch's method with a pivot."""
     found = []
     # The members so far, those that may be added, and those whose cliques were already found.
     open_cases = [(0, (1 << len(neighbours)) - 1, 0)]

@@ -53,20 +53,7 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Values:
     The limit is on the expected share, the false discovery rate. It holds for tests that are independent or positively
     dependent.
 
-    Parameters
-    ----------
-    p : float[...]
-        As in `holm`.
-
-    Returns
-    -------
-    float64[...]
-        The adjusted p values, in the same order and shape, at most 1. None exceeds the value of `holm`.
-
-    Raises
-    ------
-    InputError
-        If a value is not a number from 0 to 1.
+    Parameters, results and errors as for `holm`, whose values are never less.
 
     References
     ----------
@@ -92,20 +79,7 @@ def bonferroni(p: npt.ArrayLike) -> Values:
     The method limits the chance of any false positive, however the tests depend on each other, as `holm` does, but it
     finds fewer differences. Use it if the level must be the same for all tests.
 
-    Parameters
-    ----------
-    p : float[...]
-        As in `holm`.
-
-    Returns
-    -------
-    float64[...]
-        The adjusted p values, in the same order and shape, at most 1.
-
-    Raises
-    ------
-    InputError
-        If a value is not a number from 0 to 1.
+    Parameters, results and errors as for `holm`.
 
     References
     ----------
@@ -138,22 +112,9 @@ def adjusted(p: Values, correction: Correction) -> Values:
 
 
 def levels(p: Values, alpha: float, correction: Correction, some: Integers | None = None) -> Values:
-    """Return for each test the level below which its p value is significant while all other p values stay the same.
+    """Return for each test, or for `some`, the level below which its p value is significant, given those of the others.
 
-    Parameters
-    ----------
-    p : float64[n_tests]
-        The p values before the correction.
-    alpha : float
-        The significance level of the corrected p values.
-    correction : str
-    some : int64[n_some], optional
-        The tests whose levels to return; by default all.
-
-    Returns
-    -------
-    float64[n_tests] or float64[n_some]
-        Test i is significant if and only if ``p[i]`` is below this level.
+    `p` has the values before the correction, and `alpha` is the level of the corrected ones.
     """
     n, own = len(p), p if some is None else p[some]
     if correction == "none":

@@ -308,6 +308,8 @@ def bayesian_comparison(
     with nothing known beforehand about their mean and variance (the prior is proportional to 1/σ²). The posterior of
     the true mean difference is then Student's t distribution with n - 1 degrees of freedom, around the mean difference.
 
+    Errors as for `paired_test`.
+
     Parameters
     ----------
     a, b : float[..., n_pairs]
@@ -329,12 +331,6 @@ def bayesian_comparison(
     BayesianComparison
         If all differences are equal, the true mean difference is taken to be this number, so one of the probabilities
         is 1; except that with a `rope` of 0, better and worse share a difference of 0.
-
-    Raises
-    ------
-    InputError
-        If a value is not finite, a difference exceeds 1e150, there are fewer than two pairs, or an argument is out of
-        range.
 
     References
     ----------

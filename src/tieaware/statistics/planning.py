@@ -45,6 +45,8 @@ def topic_variance(*values: npt.ArrayLike) -> TopicVariance:
     Several experiments are pooled: their sums of squares are added, and their degrees of freedom. This assumes that all
     have the measure and the kind of topics and systems that are planned, so that their true variances are the same.
 
+    Errors as for `tukey_hsd`.
+
     Parameters
     ----------
     *values : float[n_systems, n_topics]
@@ -56,11 +58,6 @@ def topic_variance(*values: npt.ArrayLike) -> TopicVariance:
         `differences` is twice the residual variance of `anova`. `systems` is the variance within systems of a one-way
         analysis of variance. Twice `systems` would be the variance of the differences if the values of two systems on
         a topic were independent; they rarely are, so it is larger than `differences`.
-
-    Raises
-    ------
-    InputError
-        If a value is not finite or exceeds 1e150, or there are fewer than two systems or two topics.
 
     References
     ----------
@@ -164,9 +161,7 @@ def topics_needed(
 
     Parameters
     ----------
-    difference, variance : float
-    n_systems : int, optional
-    alpha : float
+    difference, variance, n_systems, alpha
         As for `power`, which also states the assumptions.
     power : float
         The probability that the test finds the difference, above `alpha` and at most 0.999999.
@@ -180,10 +175,6 @@ def topics_needed(
     ------
     InputError
         If an argument is out of range, or more than 1,000,000,000 topics are needed.
-
-    References
-    ----------
-    As for `power`.
 
     Examples
     --------
@@ -221,23 +212,13 @@ def detectable_difference(
 
     Parameters
     ----------
-    n_topics : int
-    variance : float
-    n_systems : int, optional
-    alpha : float
-        As for the function `power`, which also states the assumptions.
-    power : float
-        As for `topics_needed`.
+    n_topics, variance, n_systems, alpha, power
+        As for `topics_needed`, which finds the number for a difference.
 
     Returns
     -------
     float
         The difference, in the unit of the values, to ten digits.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
 
     Examples
     --------

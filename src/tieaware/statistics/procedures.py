@@ -53,14 +53,8 @@ _CHUNK = 2**22
 class Verdicts(NamedTuple):
     """The tests of some pairs of runs by one measure; every array has one element for each pair.
 
-    Attributes
-    ----------
-    test : PairedTest
-        The tests before the correction.
-    adjusted : float64
-        The p values after the correction.
-    signs : float64
-        1 if the mean of the first run is significantly greater, -1 if it is significantly less, otherwise 0.
+    `adjusted` has the p values after the correction, and `signs` 1 if the mean of the first run is significantly
+    greater, -1 if it is significantly less, otherwise 0.
     """
 
     test: PairedTest
@@ -69,15 +63,9 @@ class Verdicts(NamedTuple):
 
 
 class Procedure(NamedTuple):
-    """A two-sided paired test over the queries, and the correction of its p values.
+    """A two-sided paired test over the queries, of `TESTS`, and the correction of its p values, of `CORRECTIONS`.
 
-    Attributes
-    ----------
-    test : str
-        One of `TESTS`.
-    correction : str
-        One of `CORRECTIONS`; "none" if the test is "tukey" or "randomised-tukey", which correct for the number of runs
-        themselves.
+    The correction is "none" for "tukey" and "randomised-tukey", which correct for the number of runs themselves.
     """
 
     test: PairTest = "t"
@@ -86,13 +74,8 @@ class Procedure(NamedTuple):
     def described(self, alpha: float, family: str, n_runs: int) -> str:
         """Return the test, the level and the correction in a phrase for the notes of a table.
 
-        Parameters
-        ----------
-        alpha : float
-        family : str
-            The tests that the correction is for, such as "3 pairs". Both kinds of Tukey's HSD always correct for all
-            runs.
-        n_runs : int
+        The correction is for the tests of a `family`, such as "3 pairs". Both kinds of Tukey's HSD always correct for
+        all runs.
         """
         start = f"{TESTS[self.test]}, two-sided, p ≤ {alpha:g}"
         if self.is_of_all_runs:
@@ -147,16 +130,9 @@ class Procedure(NamedTuple):
     ) -> Verdicts:
         """Test pairs of runs by one measure.
 
-        Parameters
-        ----------
-        values : float64[n_runs, n_queries]
-            The values of all runs; finite.
-        first, second : int64[n_pairs]
-            The runs of each pair, as rows of `values`.
-        alpha : float
-            The significance level of the corrected p values.
-        confidence : float
-            The confidence level of the intervals, which only "t" and "tukey" have.
+        The values of all runs, float64[n_runs, n_queries], are finite; `first` and `second` are the rows of each pair.
+        `alpha` is the level of the corrected p values, and `confidence` that of the intervals, which only "t" and
+        "tukey" have.
         """
         test = self.tested(values, first, second, confidence)
         corrected = adjusted(test.p, self.correction)
@@ -168,18 +144,8 @@ class Procedure(NamedTuple):
         """Return half the widths of intervals that leave out 0 if and only if the difference is significant.
 
         The interval of a pair has the level to which the correction holds its test. None if the test has no intervals.
-
-        Parameters
-        ----------
-        test : PairedTest
-            The outcome of `tested`, with intervals of level `confidence`.
-        alpha : float
-            The significance level of the corrected p values.
-        confidence : float
-        shape : (int, int)
-            The numbers of runs and of queries.
-        some : int64[n_some]
-            The pairs whose intervals to return.
+        `test` is the outcome of `tested`, with intervals of level `confidence`; `shape` has the numbers of runs and of
+        queries.
         """
         if test.high is None:
             return None
@@ -203,17 +169,7 @@ class Procedure(NamedTuple):
     def signs(
         self, values: Values, first: Integers, second: Integers, test: PairedTest, is_significant: np.ndarray
     ) -> Values:
-        """Return the signs of the significant differences, as in `Verdicts`.
-
-        Parameters
-        ----------
-        values, first, second
-            As for `verdicts`.
-        test : PairedTest
-            The outcome of `tested`.
-        is_significant : bool[n_pairs]
-            Whether the corrected p values are below the level.
-        """
+        """Return the signs of the significant differences, as in `Verdicts`."""
         signs = np.where(is_significant, np.sign(test.difference), 0.0)
         some = np.flatnonzero(signs)
         if (self.test == "wilcoxon" or self.test == "sign") and some.size:
@@ -246,13 +202,7 @@ def _joined(fields: Sequence[Values | None]) -> Values | None:
 
 
 def pairs_of(runs: Sequence[str], baseline: str | None) -> tuple[Integers, Integers]:
-    """Return the runs of each pair to test, by position: of all pairs, or of each run with the baseline.
-
-    Raises
-    ------
-    InputError
-        If there is no run of the baseline's name.
-    """
+    """Return the runs of each pair to test, by position: of all pairs, or of each run with the baseline."""
     if baseline is None:
         return np.triu_indices(len(runs), 1)
     if not isinstance(baseline, str) or baseline not in runs:
@@ -267,12 +217,7 @@ def pairs_of(runs: Sequence[str], baseline: str | None) -> tuple[Integers, Integ
 def checked(test: object, correction: object) -> Procedure:
     """Return the procedure for the names of a test and a correction; raise InputError if they are not valid.
 
-    Parameters
-    ----------
-    test : str
-        One of `TESTS`.
-    correction : str or None
-        One of `CORRECTIONS`; None stands for "holm", and for "none" with "tukey" and "randomised-tukey".
+    The correction None stands for "holm", and for "none" with "tukey" and "randomised-tukey".
     """
     name = one_of("test", test, TESTS)
     if correction is not None:

@@ -30,14 +30,7 @@ _MOST_VALUES, _MOST_PAIRS = 50_000, 4_000_000
 
 
 class Distribution(NamedTuple):
-    """A distribution over few values.
-
-    Attributes
-    ----------
-    values : float64[n]
-        Ascending, no two of them equal.
-    probabilities : float64[n]
-    """
+    """A distribution over few values, which ascend, no two of them equal."""
 
     values: Values
     probabilities: Values
@@ -112,14 +105,8 @@ def class_ends(scores: npt.NDArray[np.floating], measure: Measure) -> Integers:
 def placements(sizes: Sequence[int], counts: Sequence[int], measure: Measure) -> tuple[list[Placement], Values] | None:
     """Return all placements of documents on classes, and their probabilities; None if there are too many.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        The number of documents of each class, in the order of the ranking.
-    counts : sequence of int
-        The number of documents of each kind of weight.
-    measure : Measure
-        The measure whose values the placements have to distinguish.
+    `sizes` has the number of documents of each class, in the order of the ranking, and `counts` that of each kind of
+    weight. The placements have to distinguish the values of the measure.
     """
     left, total = sum(sizes), 1
     for count in counts:
@@ -206,21 +193,10 @@ _SHUFFLED = 1 << 20
 
 @dataclass(frozen=True)
 class LabelledList:
-    """A list of documents with scores, some of them judged.
+    """A list of at least one document with scores, some of them judged.
 
-    Parameters
-    ----------
-    scores : float64[n] or float32[n]
-        At least one document.
-    positions : int64[n_judged]
-        The positions of the judged documents in the list, ascending.
-    labels : array of length n_judged
-        Their labels.
-    judgments : Judgments
-    row : int
-        The row of the query in the judgments.
-    grades : Grades, optional
-        The values of labels that are real numbers; see `JudgedLists`.
+    `positions` are those of the judged documents in the list, ascending, and `labels` their labels. `row` is the row of
+    the query in the judgments. `grades` has the values of labels that are real numbers; see `JudgedLists`.
     """
 
     scores: Scores
@@ -233,13 +209,8 @@ class LabelledList:
     def values(self, measures: tuple[Measure, ...], positions: Integers, labels: Labels) -> Values:
         """Return the values of the list for each assignment of labels: float64[n_assignments, n_measures].
 
-        Parameters
-        ----------
-        measures : tuple of Measure
-        positions : int64[n_assignments, n_weighted]
-            The positions of documents for each assignment, all different, in any order.
-        labels : array of length n_weighted
-            Their labels. The other judged documents of the list have no weight for any of the measures.
+        `positions`, int64[n_assignments, n_weighted], are those of documents for each assignment, all different, in any
+        order; `labels` are their labels. The other judged documents of the list have no weight for any of the measures.
         """
         n, (n_assignments, n_weighted) = len(self.scores), positions.shape
         order = np.argsort(positions, axis=1)

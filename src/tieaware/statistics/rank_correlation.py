@@ -85,22 +85,14 @@ def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike, variant: Variant = "b") -> f
 def kendall_taus(reference: npt.ArrayLike, orderings: npt.ArrayLike) -> Values:
     """Return Kendall's τ_b between one ordering and each of many others of the same items.
 
+    Results and errors as for `kendall_tau`, in the shape of the orderings without the last axis.
+
     Parameters
     ----------
     reference : float[n_items]
         The scores of at least two items in the one ordering.
     orderings : float[..., n_items]
         The scores of the same items in the other orderings.
-
-    Returns
-    -------
-    float64[...]
-        −1 … 1, as `kendall_tau` returns; NaN if the reference or the other ordering ties all items.
-
-    Raises
-    ------
-    InputError
-        If a score is not finite, or the orderings differ in the number of items.
 
     Examples
     --------
@@ -297,16 +289,6 @@ def rbo_spread(
     shorter ranking, where it takes the unknown items to be tied like those of the longer one.
 
     Parameters as for `rbo`.
-
-    Returns
-    -------
-    OverlapSpread
-        The mean, standard deviation, minimum and maximum, each 0 … 1.
-
-    Raises
-    ------
-    InputError
-        As for `rbo`.
 
     Notes
     -----

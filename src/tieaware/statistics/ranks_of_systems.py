@@ -55,15 +55,6 @@ def rank_intervals(
     resamples, seed : int
         As for `mean_interval`.
 
-    Returns
-    -------
-    RankIntervals
-
-    Raises
-    ------
-    InputError
-        If a value is not finite or exceeds 1e150, there are fewer than two topics, or an argument is out of range.
-
     References
     ----------
     Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks with applications to mobility
@@ -147,11 +138,8 @@ def _largest(values: Values, first: Integers, second: Integers, resamples: int, 
 def _largest_statistics(differences: Values, counts: Values) -> Values:
     """Return the largest of the t statistics of some pairs in each resample.
 
-    Parameters
-    ----------
-    differences : float64[n_pairs, n]
-    counts : float64[n_resamples, n]
-        How often each topic is in a resample.
+    `differences` is float64[n_pairs, n], and `counts`, float64[n_resamples, n], says how often each topic is in a
+    resample.
     """
     n = counts.shape[1]
     deviations = differences - differences.mean(axis=1, keepdims=True)

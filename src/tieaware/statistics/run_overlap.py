@@ -60,19 +60,10 @@ def rbo_by_query(
     p, depth, extrapolate
         As for `rbo`.
 
-    Returns
-    -------
-    RunOverlap
-        One value per query; each is 0 … 1.
-
     Raises
     ------
     InputError
         If p or depth is out of range, an argument is not one run, or the runs have no query in common.
-
-    References
-    ----------
-    As for `rbo`.
 
     Examples
     --------
@@ -137,16 +128,9 @@ def moments_of_overlap(
 ) -> tuple[Values, Values, Values, Values]:  # fmt: skip
     """Return the mean, standard deviation, minimum and maximum of the overlap over all orders, for each query.
 
-    Parameters
-    ----------
-    query : int64[n]
-        The number of the query of each common item, from 0.
-    starts, sizes : int64[2, n]
-        For each ranking and common item, how many items rank above its tie group, and the size of the group.
-    lengths : int64[2, n_queries]
-        The number of items of each ranking.
-    p, depth, extrapolate
-        As for `rbo`.
+    `query` has the number of the query of each common item, from 0; `starts` and `sizes`, int64[2, n], for each ranking
+    and common item, how many items rank above its tie group, and the size of the group; `lengths`, int64[2, n_queries],
+    the number of items of each ranking. The others are as for `rbo`.
     """
     p = number("p", p, 0, 1, ends=False)
     longer = lengths.max(axis=0)

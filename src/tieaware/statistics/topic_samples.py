@@ -60,6 +60,8 @@ def decisions_by_topics(
     Samples are drawn from the given topics without replacement, so they share topics with the whole set: with more than
     about half of the topics, they agree with it for that reason alone.
 
+    Errors as for `tukey_hsd`.
+
     Parameters
     ----------
     values : float[n_systems, n_topics]
@@ -79,16 +81,6 @@ def decisions_by_topics(
         take these means for exact. The outcomes on all topics are those without smoothing.
     weight : float
         The weight of the values, 0 … 1, which is α of `smooth`; the rest is that of the prior.
-
-    Returns
-    -------
-    Decisions
-
-    Raises
-    ------
-    InputError
-        If a value is not finite or exceeds 1e150, there are fewer than two systems or two topics, or an argument is
-        out of range.
 
     References
     ----------

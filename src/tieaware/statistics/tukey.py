@@ -29,20 +29,9 @@ _QUANTILES_AT_ONCE = 32
 
 
 def survival(q: Values, k: int, degrees: int) -> Values:
-    """Return the probability that the studentized range is greater than q.
+    """Return the probability that the studentized range is greater than each q, from 0 to infinity.
 
-    Parameters
-    ----------
-    q : float64[n]
-        At least 0; may be infinite.
-    k : int
-        The number of variables, at least 2.
-    degrees : int
-        The degrees of freedom of the estimate of the variance, at least 2.
-
-    Returns
-    -------
-    float64[n]
+    `k` is the number of variables, and `degrees` are the degrees of freedom of the variance; both are at least 2.
     """
     # Integrate over the logarithm of s, the estimate of the standard deviation. The density of log s is proportional to
     # exp(degrees (log s - s²/2)).
@@ -100,13 +89,9 @@ def _survival_of_range(r: Values, k: int) -> Values:
 
 
 class Residuals(NamedTuple):
-    """The residuals of a two-way analysis of variance without replication, over systems and topics.
+    """The sum of the squared residuals of a two-way analysis of variance without replication, over systems and topics.
 
-    Attributes
-    ----------
-    n_systems, n_topics : int
-    squares : float
-        The sum of the squared residuals; exactly 0 if all systems differ by constants only.
+    It is exactly 0 if all systems differ by constants only.
     """
 
     n_systems: int
@@ -185,14 +170,7 @@ def systems_by_topics(values: npt.ArrayLike) -> Values:
 
 
 def all_pairs_of(n_systems: int, tested: Callable[[Integers, Integers], PairedTest]) -> PairedTest:
-    """Return the tests of all pairs of systems as square matrices.
-
-    Parameters
-    ----------
-    n_systems : int
-    tested : callable
-        The test of some pairs, for the first and the second system of each.
-    """
+    """Return the tests of all pairs of systems as square matrices; `tested` tests given pairs."""
     first, second = np.triu_indices(n_systems, 1)
     test = tested(first, second)
     fields: list[Values | None] = []
@@ -211,16 +189,7 @@ def all_pairs_of(n_systems: int, tested: Callable[[Integers, Integers], PairedTe
 
 
 def tukey_pairs(values: Values, first: Integers, second: Integers, confidence: float = 0.95) -> PairedTest:
-    """Test some pairs of systems by Tukey's HSD; the family is all pairs of the systems in `values`.
-
-    Parameters
-    ----------
-    values : float64[n_systems, n_topics]
-        At least two of each.
-    first, second : int64[n_pairs]
-        The systems of each pair, as rows of `values`.
-    confidence : float
-    """
+    """Test some pairs of systems by Tukey's HSD; the family is all pairs of the systems in `values`, at least two."""
     if len(values) == 2:
         test = paired_test(values[first], values[second], confidence=confidence)
         return test._replace(statistic=np.abs(test.statistic) * np.sqrt(2.0))
@@ -262,6 +231,8 @@ def randomised_tukey_hsd(values: npt.ArrayLike, *, repeats: int = 10_000, seed: 
     A system that is far from the others makes the permuted means vary more, so differences between the others are
     harder to find: leave it out if it is of no interest.
 
+    Errors as for `tukey_hsd`.
+
     Parameters
     ----------
     values : float[n_systems, n_topics]
@@ -278,12 +249,6 @@ def randomised_tukey_hsd(values: npt.ArrayLike, *, repeats: int = 10_000, seed: 
         `difference`, `statistic` and `p` are float64[n_systems, n_systems]. `difference` is the mean of the row's
         system minus that of the column's, and `statistic` its size. `p` needs no correction; the observed values count
         as one more permutation, so it is at least 1 / (`repeats` + 1). There are no intervals.
-
-    Raises
-    ------
-    InputError
-        If a value is not finite or exceeds 1e150, there are fewer than two systems or two topics, or `repeats` or
-        `seed` is out of range.
 
     References
     ----------
@@ -306,16 +271,7 @@ def randomised_tukey_hsd(values: npt.ArrayLike, *, repeats: int = 10_000, seed: 
 def randomised_tukey_pairs(
     values: Values, first: Integers, second: Integers, repeats: int = 10_000, seed: int = 0
 ) -> PairedTest:
-    """Test some pairs of systems by the randomised Tukey HSD; the family is all pairs of the systems in `values`.
-
-    Parameters
-    ----------
-    values : float64[n_systems, n_topics]
-        At least two of each.
-    first, second : int64[n_pairs]
-        The systems of each pair, as rows of `values`.
-    repeats, seed : int
-    """
+    """Test some pairs of systems by the randomised Tukey HSD; the family is all pairs of the systems in `values`."""
     if len(values) == 2:
         test = paired_test(values[first], values[second], "permutation", repeats=repeats, seed=seed)
         return test._replace(statistic=np.abs(test.statistic))
@@ -328,18 +284,7 @@ def randomised_tukey_pairs(
 
 
 def permuted_ranges(values: Values, repeats: int, seed: int) -> Values:
-    """Return the ranges of the systems' means for random permutations of the values of each topic.
-
-    Parameters
-    ----------
-    values : float64[n_systems, n_topics]
-    repeats, seed : int
-
-    Returns
-    -------
-    float64[repeats]
-        The greatest mean less the least, ascending.
-    """
+    """Return the range of the systems' means for each random permutation of the values of each topic, ascending."""
     centred = (values - values[0]).T
     # A topic has a generator of its own, so that its permutations do not depend on the size of the chunks. A topic on
     # which all systems are equal has no influence on the ranges.
@@ -360,13 +305,7 @@ def permuted_ranges(values: Values, repeats: int, seed: int) -> Values:
 def critical_range(values: Values, alpha: float, repeats: int = 10_000, seed: int = 0) -> float:
     """Return the range that a difference of means must exceed to have a p value of at most alpha; may be infinite.
 
-    Parameters
-    ----------
-    values : float64[n_systems, n_topics]
-        At least three systems and two topics.
-    alpha : float
-    repeats, seed : int
-        As for `randomised_tukey_pairs`.
+    There are at least three systems and two topics; the permutations are those of `randomised_tukey_pairs`.
     """
     # p = (1 + the number of ranges that are at least the difference) / (repeats + 1).
     p = np.arange(1, repeats + 2) / (repeats + 1)
@@ -380,21 +319,9 @@ def p_of_changes(
     """Return p of some pairs of systems, each after the values of its two systems have been replaced by others.
 
     This is `randomised_tukey_pairs` for many changed copies of `values`, with the same permutations. These are drawn
-    once, and the changes of a system are added up once for all pairs.
-
-    Parameters
-    ----------
-    values : float64[n_systems, n_topics]
-        At least three systems and two topics.
-    ends : float64[n_kinds, n_systems, n_topics]
-        The values that replace those of a system.
-    pairs, kinds : int64[2, n_pairs]
-        The two systems of each pair, and the kind of the values that replace those of each.
-    repeats, seed : int
-
-    Returns
-    -------
-    float64[n_pairs]
+    once, and the changes of a system are added up once for all pairs. `ends`, float64[n_kinds, n_systems, n_topics],
+    has the values that replace those of a system; `pairs` and `kinds`, int64[2, n_pairs], the two systems of each pair,
+    and the kind of the values that replace those of each.
     """
     m, n = values.shape
     centred, changes = (values - values[0]).T, np.moveaxis(ends - values, 2, 0)

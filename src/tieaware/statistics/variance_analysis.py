@@ -70,21 +70,13 @@ def anova(values: npt.ArrayLike) -> Anova:
     residuals are independent and normally distributed with one variance. Interactions of systems
     and topics are part of the residuals.
 
-    Parameters
-    ----------
-    values : float[n_systems, n_topics]
-        At least two of each.
+    Values and errors as for `tukey_hsd`.
 
     Returns
     -------
     Anova
         For two systems, F of the systems is the square of t of the paired t-test. An effect without any deviation has
         F = 0 and p = 1.
-
-    Raises
-    ------
-    InputError
-        If a value is not finite or exceeds 1e150, or there are fewer than two systems or two topics.
 
     References
     ----------

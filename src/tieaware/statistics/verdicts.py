@@ -36,7 +36,7 @@ class PairTests(NamedTuple):
     p: Values
 
     def verdicts(self, alpha: float) -> Values:
-        """Return the sign of each significant difference, and 0 for a difference that is not significant.
+        """Return the sign of each significant difference, and 0 for others, in the shape of ``p``.
 
         Parameters
         ----------
@@ -45,7 +45,7 @@ class PairTests(NamedTuple):
 
         Returns
         -------
-        float64, in the shape of ``p``
+        float64
         """
         return np.where(self.p <= alpha, np.sign(self.difference), 0.0)
 
@@ -82,15 +82,7 @@ def all_pairs(values: npt.ArrayLike) -> PairTests:
 
 
 def pair_tests(values: Values, first: Integers, second: Integers) -> PairTests:
-    """Test the differences between some pairs of systems for each measure.
-
-    Parameters
-    ----------
-    values : float64[n_systems, n_topics, n_measures]
-        Finite, with at least two topics.
-    first, second : int64[n_pairs]
-        The systems of each pair, along the first axis of `values`.
-    """
+    """Test the differences between some pairs of systems for each measure, over at least two topics."""
     _, n_topics, n_measures = values.shape
     differences = np.empty((n_measures, len(first)))
     p = np.empty_like(differences)
@@ -238,13 +230,8 @@ def resolve_t_tests(
 ) -> Resolutions:  # fmt: skip
     """Bound the effect of the order of tied documents on t-tests, each with a significance level of its own.
 
-    Parameters
-    ----------
-    difference, verdict : float64[n_pairs]
-        The difference of the averages over the orders; the sign of a significant difference, otherwise 0.
-    least, greatest, first, second
-        As in `resolve_ties`.
-    levels : float64[n_pairs]
+    `difference` is that of the averages over the orders, and `verdict` the sign of a significant one, otherwise 0. The
+    bounds are as in `resolve_ties`.
     """
     effect = ranges(difference, least, greatest, first, second)
     critical = _critical_cosine(least.shape[1], levels)
@@ -336,21 +323,9 @@ def resolve(
     """Find out which verdicts change with the order of the tied documents of the two runs of a pair.
 
     Everything else stays as it is on average over the orders: the p values of the other pairs, which the correction
-    depends on, and the values of the other runs, which Tukey's HSD depends on.
-
-    Parameters
-    ----------
-    procedure : Procedure
-    verdicts : Verdicts
-        The verdicts of the procedure on `values`.
-    values : float64[n_runs, n_queries]
-        The averages over the orders.
-    bounds : tuple of two float64[n_runs, n_queries]
-        The least and the greatest of each value over the orders; all combinations are possible.
-    first, second : int64[n_pairs]
-        The runs of each pair, as rows of `values`.
-    alpha : float
-        The significance level of the corrected p values.
+    depends on, and the values of the other runs, which Tukey's HSD depends on. `verdicts` are those of the procedure on
+    `values`, float64[n_runs, n_queries]. `bounds` are the least and the greatest of each value over the orders; all
+    combinations are possible.
     """
     # Where ties change nothing, values must not differ by rounding: the sign test and Wilcoxon's see any difference.
     rounding = float(rounding_of(*bounds))

@@ -20,14 +20,7 @@ _LARGEST_GRADE = float(2**31 - 1)
 
 
 class UncertainLists(NamedTuple):
-    """The queries, their lists, and the grades of the columns.
-
-    Parameters
-    ----------
-    queries : tuple of str or of int
-    lists : list of UncertainList
-    grades : float64[n_grades]
-    """
+    """The queries, their lists, and the grades of the columns."""
 
     queries: tuple[str | int, ...]
     lists: list[UncertainList]

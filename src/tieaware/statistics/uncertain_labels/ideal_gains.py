@@ -53,15 +53,8 @@ def cost_of_ideals(listed: UncertainList, gains: Values, depth: int) -> float:
 def normalised_sum(listed: UncertainList, gains: Values, slots: Values, depth: int) -> Moments:
     """Return the moments of Σ w_x g_π(x) / ideal; 0 where no document has a gain.
 
-    Parameters
-    ----------
-    listed : UncertainList
-    gains : float64[n_grades]
-        The gain of each grade.
-    slots : float64[n_slots]
-        The weight of each rank, for at least as many ranks as there are documents in the list or unretrieved.
-    depth : int
-        The number of ranks that count for the ideal.
+    `gains` has the gain of each grade, and `slots` the weight of each rank, for at least as many ranks as there are
+    documents in the list or unretrieved. `depth` ranks count for the ideal.
     """
     found = _Gains(listed, gains, depth)
     if not len(found.values):
@@ -101,16 +94,10 @@ def _ideals(found: _Gains, slots: Values, depth: int) -> Values:
 
 
 class _States:
-    """The states, one for each composition.
+    """The states, one for each composition, with their probabilities.
 
-    Attributes
-    ----------
-    chance : float64[n_states]
-        The probability of each state.
-    mean, of_labels : float64[n_states]
-        The mean and the variance, in each state, of the sum Σ w̄ g over the documents so far.
-    of_ties : float64[n_states]
-        The mean variance of the sum over the orders.
+    `mean` and `of_labels` are the mean and the variance, in each state, of the sum Σ w̄ g over the documents so far;
+    `of_ties` is the mean variance of the sum over the orders.
     """
 
     def __init__(self, found: _Gains) -> None:

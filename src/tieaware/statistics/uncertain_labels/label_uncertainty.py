@@ -333,6 +333,8 @@ def with_uncertain_labels(
     assignments of them, and sampled otherwise. The orders of ties are never sampled. The value of an assignment without
     relevant documents is 0, as in trec_eval.
 
+    The formulas are tieaware's own, checked by enumeration of all labels and orders; the documentation has them.
+
     Parameters
     ----------
     scores : real numbers, shape (n_docs,) or (n_queries, depth); or a run
@@ -365,15 +367,6 @@ def with_uncertain_labels(
     InputError
         If probabilities are negative, do not add up to 1, or have another shape than the scores; if a score is NaN, a
         measure is unknown or does not take the grades, or another argument is out of range.
-
-    See Also
-    --------
-    tieaware.experiments.assessors : what changes if one assessor's labels stand for another's.
-
-    Notes
-    -----
-    The formulas are tieaware's own, checked by enumeration of all labels and orders. The documentation has them: see
-    the page on uncertain labels.
 
     Examples
     --------

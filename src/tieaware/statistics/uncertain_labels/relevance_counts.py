@@ -54,17 +54,9 @@ def _chances(probabilities: Values, relevant: Values) -> Values:
 def sum_over_groups(listed: UncertainList, relevant: Values, slots: Values, part: Part, divisors: Values) -> Moments:
     """Return the moments of a sum over the tie groups, divided by a number that depends on N.
 
-    Parameters
-    ----------
-    listed : UncertainList
-    relevant : float64[n_grades]
-        1 for relevant grades, otherwise 0.
-    slots : float64[n]
-        The weight of each rank.
-    part : callable
-        The contribution of a group; see `Part`.
-    divisors : float64[most_relevant + 1]
-        The divisor for each N. The value is 0 for a divisor of 0, and for N = 0.
+    `relevant`, float64[n_grades], is 1 for relevant grades, otherwise 0, and `slots` has the weight of each rank.
+    `divisors`, float64[most_relevant + 1], has the divisor for each N. The value is 0 for a divisor of 0, and for N =
+    0.
     """
     chance, mean, of_labels, of_ties = np.ones(1), np.zeros(1), np.zeros(1), np.zeros(1)
     for group in _groups(listed, relevant):

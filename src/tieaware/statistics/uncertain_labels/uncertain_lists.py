@@ -15,16 +15,9 @@ from tieaware.checks.arrays import Integers, Scores, Values
 class UncertainList:
     """The documents of one query, in ranked order, with the probabilities of their grades.
 
-    Parameters
-    ----------
-    scores : float64[n] or float32[n]
-        In descending order.
-    probabilities : float64[n, n_grades]
-        Each row adds up to 1, or is 0 for an unjudged document.
-    unretrieved : float64[n_unretrieved, n_grades]
-        The judged documents that are not in the list.
-    grades : float64[n_grades]
-        The label that each column stands for.
+    The scores descend. Each row of `probabilities`, float64[n, n_grades], adds up to 1, or is 0 for an unjudged
+    document; `unretrieved` has the rows of the judged documents that are not in the list, and `grades` the label of
+    each column.
     """
 
     scores: Scores
@@ -86,15 +79,8 @@ class UncertainList:
 class Moments:
     """The mean of a value over labels and orders, and its variance in two parts.
 
-    Attributes
-    ----------
-    mean : float
-    of_labels : float
-        The variance, over the labels, of the mean over the orders.
-    of_ties : float
-        The mean, over the labels, of the variance over the orders.
-    error : float
-        The standard error of the mean: 0 unless it was sampled.
+    `of_labels` is the variance, over the labels, of the mean over the orders; `of_ties` is the mean, over the labels,
+    of the variance over the orders; `error` is the standard error of the mean: 0 unless it was sampled.
     """
 
     mean: float = 0.0
@@ -138,14 +124,6 @@ def weighted_sum(listed: UncertainList, gains: Values, slots: Values) -> Moments
     - the variance over the labels is Σ w̄² v_d, because the mean over the orders is Σ w̄ g_d,
     - the mean variance over the orders is Σ_groups s² Σ (w_x - w̄)², where s² = Σ (μ_d - μ̄)² / (n - 1) + Σ v_d / n is
       the mean of the variance of the group's gains, with the divisor n - 1.
-
-    Parameters
-    ----------
-    listed : UncertainList
-    gains : float64[n_grades]
-        The gain of each grade; unjudged documents have none.
-    slots : float64[n]
-        The weight of each rank.
     """
     means, variances = gain_moments(listed.probabilities, gains)
     average, deviations = slot_moments(listed, slots)

@@ -18,8 +18,8 @@ _MOST_SLOTS = 2000
 class _Group(NamedTuple):
     """A tie group: the documents before it, its slots that count, its size, and its documents that may stop the user.
 
-    `passes` is the mean, and `squares` the mean square, of the probability that a user passes each document that may
-    stop the user. `certain` says whether these probabilities are certain.
+    `passes` and `squares` are the mean and the mean square of the probability that a user passes each of these
+    documents, and `certain` says whether it is certain.
     """
 
     start: int
@@ -31,7 +31,7 @@ class _Group(NamedTuple):
 
 
 def expected_reciprocal_rank(listed: UncertainList, stops: Values, cutoff: int | None) -> Moments:
-    """Return the moments of Σ_x θ_π(x) Π_{y<x} (1 - θ_π(y)) / x, for independent stop probabilities θ.
+    """Return the moments of Σ_x θ_π(x) Π_{y<x} (1 - θ_π(y)) / x, for independent stop probabilities θ of each grade.
 
     From the last group to the first, X = Z + A X' with Z the part of the group, A the probability that the user passes
     all of its documents, and X' the part of the later groups, which is independent of both. So
@@ -39,13 +39,6 @@ def expected_reciprocal_rank(listed: UncertainList, stops: Values, cutoff: int |
     - the mean is E Z + E A · E X',
     - the variance over the labels is Var(E[Z | labels] + A · E X') + E A² · that of X',
     - the mean variance over the orders is E Var(Z | labels) + E A² · that of X'.
-
-    Parameters
-    ----------
-    listed : UncertainList
-    stops : float64[n_grades]
-        The probability that a user stops at a document of each grade.
-    cutoff : int or None
     """
     later = Moments()
     for group in reversed(_groups(listed, stops, cutoff)):
