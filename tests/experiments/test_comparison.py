@@ -132,14 +132,6 @@ def test_invalid_arguments_are_refused(arguments, message):
         comparison(**{**given, **arguments})
 
 
-def test_arrays_in_place_of_judgments_and_runs_are_an_error_that_says_what_to_write():
-    labels, scores = np.eye(3, dtype=int), np.eye(3)
-    with pytest.raises(InputError) as error:
-        comparison(labels, {"a": scores, "b": -scores}, "AP")
-    code = "compare(Evaluator(labels, measures).results({name: scores}, spread=True))"
-    assert str(error.value) == f"qrels: must be judgments by document id, not an array; for arrays write {code}"
-
-
 def test_the_command_compares_runs(collection, capfd):
     qrels, runs = collection.qrels, collection.runs
     assert main(["compare", str(qrels), *map(str, runs[:3]), "-m", "RR", "--format", "csv"]) == 0
