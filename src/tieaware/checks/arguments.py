@@ -21,33 +21,6 @@ LARGEST_INTEGER = 2**63 - 1
 _LONGEST_SHOWN = 80
 _URL = re.compile(r"[a-z][a-z0-9]+:/", re.ASCII)
 
-# Other names of choices, without capitals and punctuation. The hint of an error has those that are among the choices.
-_MEANT: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("mean", "avg", "random", "expected", "expectation", "fractional"), ("average",)),
-    **dict.fromkeys(("first", "stable", "input", "original", "ordinal", "inputorder"), ("run_order",)),
-    **dict.fromkeys(("docid", "docno", "lexicographic"), ("docid_ascending", "trec_eval")),
-    "lucene": ("docid_ascending",),
-    "best": ("optimistic",),
-    "worst": ("pessimistic",),
-    # The least rank is the best one, and the least value the worst.
-    **dict.fromkeys(("min", "max"), ("optimistic", "pessimistic")),
-    **dict.fromkeys(("ttest", "student", "pairedt", "pairedttest"), ("t",)),
-    **dict.fromkeys(("randomization", "randomisation", "fisher"), ("permutation",)),
-    **dict.fromkeys(("fdr", "fdrbh", "benjaminihochberg"), ("bh",)),
-    "reciprocalrankfusion": ("rrf",),
-    **dict.fromkeys(("exp", "exponential", "burges"), ("exp-log2",)),
-    **dict.fromkeys(("wsum", "combsum", "weightedsum", "linear", "convex"), ("sum",)),
-    **{f"comb{name}": (name,) for name in ("mnz", "max", "min", "med")},
-    "wmnz": ("mnz",),
-    "median": ("med",),
-    **dict.fromkeys(("bordafuse", "wbordafuse", "bordacount"), ("borda",)),
-    **dict.fromkeys(("zscore", "standard"), ("z",)),
-    # Other methods of ranx, whose names are spelled like ours.
-    **dict.fromkeys(("mixed", "anz", "combanz", "gmnz", "combgmnz", "logisr"), ()),
-    # PyKEEN's mean of two ranks is none of the tie rules, although it is spelled like one.
-    "realistic": (),
-}
-
 # Do not call repr() on a larger collection of unknown type: it may print every element.
 _LARGEST_COLLECTION = 1000
 
@@ -234,14 +207,10 @@ def one_of(where: str, value: Any, choices: Collection[Choice]) -> Choice:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint such as "; did you mean AP?" with the known words that are spelled alike; empty if there are none.
 
-    Upper and lower case are not distinguished. Another name of a known word, such as mean for average, gives this word.
+    Upper and lower case are not distinguished.
     """
     import difflib
 
     by_lower_case = {each.lower(): each for each in reversed(list(known))}
-    meant = _MEANT.get("".join(filter(str.isalnum, word.lower())))
-    if meant is not None and set(meant) <= by_lower_case.keys():
-        near = list(meant)
-    else:
-        near = [by_lower_case[each] for each in difflib.get_close_matches(word.lower(), by_lower_case, 3, 0.6)]
+    near = [by_lower_case[each] for each in difflib.get_close_matches(word.lower(), by_lower_case, 3, 0.6)]
     return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -6,7 +6,6 @@ the parameters, such as AP(rel=2)@100.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import is_integer, shown, unexpected
+from tieaware.checks.arguments import did_you_mean, is_integer, shown, unexpected
 from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.errors import InputError
 from tieaware.kernels._kernel_measures import Notation
@@ -27,9 +26,6 @@ from tieaware.measures.parameters import Parameter, Setting
 LEAST_INEXACT = 2.0**53
 
 _DEEPEST_CUTOFF = 2**62 - 1
-
-# The names of the cut-off in other tools.
-OTHER_NAMES_OF_CUTOFF = ("k", "n", "at", "top_k", "topk", "cut", "depth")
 
 # The relevance of each rank of one list, 0 or 1: int8[depth].
 Relevance = npt.NDArray[np.int8]
@@ -299,22 +295,17 @@ class Measure(Notation):
         settings = {name: parameter.default for name, parameter in definition.parameters.items()}
         for name, value in parameters.items():
             if name not in settings:
-                known = f"its parameters are {', '.join(settings)}" if settings else "the measure has none"
-                if name in OTHER_NAMES_OF_CUTOFF and definition.has_cutoff and is_integer(value):
-                    known = f"write {definition.name}@{value}"
-                if name == "gain" and "dcg" in settings and isinstance(value, str):
-                    known = "write dcg='exp-log2' for exponential gains"
-                if name == "rel" and is_integer(value) and settings.keys() & {"dcg", "max_rel"}:
-                    known = f"labels are grades here: pass 1 for labels of at least {value} and 0 for the others"
-                if (definition.name, name) == ("SetF", "beta") and isinstance(value, int | float) and 0 < value < 1e18:
-                    # Versions up to 0.3 had this parameter, and did not square it.
-                    known = f"write F(beta={math.sqrt(value)!r}), in which beta is squared"
-                raise InputError(definition.name, f"unknown parameter {name!r}; {known}")
+                known = f"; its parameters are {', '.join(settings)}" if settings else "; the measure has none"
+                if name in ("k", "top_k", "depth") and definition.has_cutoff:
+                    known = f"; write {definition.name}@{value}"
+                elif name == "rel" and is_integer(value) and settings.keys() & {"dcg", "max_rel"}:
+                    known = f"; labels are grades here: pass 1 for labels of at least {value} and 0 for the others"
+                else:
+                    known = did_you_mean(name, settings) or known
+                raise InputError(definition.name, f"unknown parameter {name!r}{known}")
             try:
                 settings[name] = definition.parameters[name].checked(name, value)
             except InputError as error:
-                if name == "gains" and "dcg" in settings and isinstance(value, str):
-                    error = InputError(error.where, f"{error.problem}; write dcg='exp-log2' for exponential gains")
                 raise error.at(f"{name} of {definition.name}") from None
         set_once(self, "parameters", MappingProxyType(settings))
         set_once(self, "_text", self._notation())

@@ -108,7 +108,7 @@ def named_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[t
 def cached_by_measures(
     parse: _lru_cache_wrapper[Parsed], measures: str | Measure | Sequence[str | Measure], *further: Hashable
 ) -> Parsed:
-    """Call a cached function with measures that are not yet parsed; its errors may concern the text as a whole.
+    """Call a cached function with measures that are not yet parsed.
 
     Parameters
     ----------
@@ -124,26 +124,6 @@ def cached_by_measures(
         # An element is not hashable, so it is neither a text nor a measure. Parse without the cache, which raises an
         # InputError that shows the element.
         return parse.__wrapped__(given, *further)
-    except InputError as error:
-        if isinstance(measures, str) and len(given) > 1 and not all(map(_is_measure, listed_measures(measures))):
-            raise _whole_text_error(measures) or error from None
-        raise
-
-
-def _whole_text_error(text: str) -> InputError | None:
-    """Return the error for a text of several words that means one measure, or lists several without commas, or None."""
-    from tieaware.measures.misspellings import error_for
-    from tieaware.measures.spellings import family_of, respelled
-    from tieaware.measures.wrong_notation import several, with_commas
-
-    words = text.split()
-    with_setting = f"{words[0]}({','.join(words[1:])})"
-    if "(" not in text and all("=" in word for word in words[1:]) and _is_measure(with_setting):
-        return InputError("measure", f"{text!r} has its parameters after a space; write {with_setting}")
-    name = "_".join(words)
-    if "," not in text and (respelled(name) is not None or family_of("".join(words)) is not None):
-        return error_for(" ".join(words), _is_measure)
-    return several(text, listed_measures(with_commas(text)), _is_measure)
 
 
 def _separate(measures: str | Measure | Sequence[str | Measure]) -> tuple[str | Measure, ...]:
@@ -260,37 +240,33 @@ def _reading(text: str | Measure) -> _Reading:
 
 @lru_cache(maxsize=1024)
 def _read(text: str) -> _Reading:
-    reading = _known(text, explain=True)
+    reading = _known(text)
     if reading is None:
         raise _unknown(text.strip())
     return reading
 
 
-def _known(text: str, explain: bool) -> _Reading | None:
-    """Read a measure; return None for an unknown name. `explain` is as for `_by_notation`."""
+def _known(text: str) -> _Reading | None:
+    """Read a measure; return None for an unknown name."""
     stripped = text.strip()
     # trec_eval's option -m has a point where its output has an underscore: ndcg_cut.10 becomes ndcg_cut_10.
     for name in (stripped, stripped.replace(".", "_", 1)):
         by_trec_name = _by_trec_name(name)
         if by_trec_name is not None:
             return _Reading(by_trec_name, name)
-    in_notation = _by_notation(stripped, explain)
+    in_notation = _by_notation(stripped)
     if in_notation is not None:
         return _Reading(in_notation, " ".join(text.split()))
     # Import only here: names of other tools are the exception, and importing tieaware takes longer with this module.
     from tieaware.measures.spellings import respelled
 
     notation = respelled(stripped)
-    measure = None if notation is None else _by_notation(notation, explain)
+    measure = None if notation is None else _by_notation(notation)
     return None if measure is None else _Reading(measure, str(measure), keeps_name=False)
 
 
-def _by_notation(text: str, explain: bool) -> Measure | None:
-    """Parse the notation; return None for an unknown name, or if the text does not have the form of the notation.
-
-    If `explain` is True, the error for wrong parameters says what to write. Finding that out parses other texts, whose
-    errors must not be explained in turn.
-    """
+def _by_notation(text: str) -> Measure | None:
+    """Parse the notation; return None for an unknown name, or if the text does not have the form of the notation."""
     found = _NOTATION.fullmatch(text)
     if found is None or found["name"] not in _BY_NAME:
         return None
@@ -298,15 +274,7 @@ def _by_notation(text: str, explain: bool) -> Measure | None:
     is_cutoff = (_RECALL if definition.at_recall else _CUTOFF).fullmatch
     if cutoff is not None and not is_cutoff(cutoff):
         return None
-    parameters = found["parameters"] or ""
-    try:
-        measure = Measure(definition, **_parameters(text, parameters))
-    except InputError as error:
-        if not explain:
-            raise
-        from tieaware.measures.wrong_notation import wrong_parameters
-
-        raise wrong_parameters(text, error, definition, parameters, cutoff, _is_measure) from None
+    measure = Measure(definition, **_parameters(text, found["parameters"] or ""))
     if cutoff is None:
         return measure
     return measure @ (float(cutoff) if definition.at_recall else int(cutoff))
@@ -314,24 +282,17 @@ def _by_notation(text: str, explain: bool) -> Measure | None:
 
 def _unknown(text: str) -> InputError:
     """Return the error for a text that is not a measure."""
-    from tieaware.measures.misspellings import error_for
-    from tieaware.measures.wrong_notation import several, with_commas
+    from tieaware.measures.unknown_measures import error_for
 
     names = listed_measures(text)
-    if len(names) > 1 and all(map(_is_measure, names)):
-        return InputError("measure", f"{text!r} names {len(names)} measures; pass a list: {list(names)}")
-    error = several(text, listed_measures(with_commas(text)), _is_measure)
-    if error is not None:
-        return error
-    outside_brackets = _IN_BRACKETS.sub("", text)
-    if len(names) > 1 and "," in outside_brackets:
+    if (len(names) > 1 and "," in _IN_BRACKETS.sub("", text)) or (len(names) > 1 and all(map(_is_measure, names))):
         return InputError("measure", f"{text!r} names {len(names)} measures; pass a list: {list(names)}")
     return error_for(text, _is_measure)
 
 
 def _is_measure(text: str) -> bool:
     try:
-        return _known(text, explain=False) is not None
+        return _known(text) is not None
     except InputError:
         return False
 
@@ -377,7 +338,8 @@ def _parameters(text: str, parameters: str) -> dict[str, Any]:
     for setting in settings_in(parameters):
         name, equals, value = map(str.strip, setting.partition("="))
         if not equals or not name.isidentifier() or not value:
-            raise InputError(f"measure {text!r}", f"{setting!r} is not of the form parameter=value")
+            problem = f"{setting!r} is not of the form parameter=value, as in AP(rel=2)@100"
+            raise InputError(f"measure {text!r}", problem)
         if name in parsed:
             raise InputError(f"measure {text!r}", f"parameter {name!r} is given twice")
         try:
