@@ -48,41 +48,20 @@ cdef extern from "retrieval/blocks.h":
         const uint16_t *bounds, ptrdiff_t n_groups, const uint16_t *peaks, uint32_t least, uint32_t limit,
         int32_t *blocks
     ) nogil
-    void tieaware_place_float(
-        const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint64_t *present,
-        uint8_t *counts, ptrdiff_t n_blocks
-    ) nogil
-    void tieaware_place_uint8(
-        const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint64_t *present,
-        uint8_t *counts, ptrdiff_t n_blocks
-    ) nogil
-    void tieaware_place_uint16(
-        const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint64_t *present,
+    void tieaware_place(
+        int kind, const BlockList *list, double per_unit, uint16_t *bounds, int32_t *places, uint64_t *present,
         uint8_t *counts, ptrdiff_t n_blocks
     ) nogil
     void tieaware_prefetch(const void *address) nogil
     void tieaware_prefetch_block_bits(const BlockList *lists, ptrdiff_t n, int32_t block) nogil
     void tieaware_prefetch_places(const BlockList *lists, ptrdiff_t n, int32_t block, int size) nogil
     void tieaware_prefetch_weights(const BlockList *lists, ptrdiff_t n, int32_t block, int size) nogil
-    uint64_t tieaware_reach_float(
-        const BlockList *lists, ptrdiff_t n, int32_t block, uint16_t base_units, double per_unit, uint16_t least
+    uint64_t tieaware_reach(
+        int kind, const BlockList *lists, ptrdiff_t n, int32_t block, uint16_t base_units, double per_unit,
+        uint16_t least
     ) nogil
-    uint64_t tieaware_reach_uint8(
-        const BlockList *lists, ptrdiff_t n, int32_t block, uint16_t base_units, double per_unit, uint16_t least
-    ) nogil
-    uint64_t tieaware_reach_uint16(
-        const BlockList *lists, ptrdiff_t n, int32_t block, uint16_t base_units, double per_unit, uint16_t least
-    ) nogil
-    uint64_t tieaware_score_block_float(
-        const BlockList *lists, ptrdiff_t n, int32_t block, uint64_t those, int n_planes, uint64_t initial,
-        double *sums, int64_t *n_read
-    ) nogil
-    uint64_t tieaware_score_block_uint8(
-        const BlockList *lists, ptrdiff_t n, int32_t block, uint64_t those, int n_planes, uint64_t initial,
-        double *sums, int64_t *n_read
-    ) nogil
-    uint64_t tieaware_score_block_uint16(
-        const BlockList *lists, ptrdiff_t n, int32_t block, uint64_t those, int n_planes, uint64_t initial,
+    uint64_t tieaware_score_block(
+        int kind, const BlockList *lists, ptrdiff_t n, int32_t block, uint64_t those, int n_planes, uint64_t initial,
         double *sums, int64_t *n_read
     ) nogil
 
@@ -279,15 +258,8 @@ cdef void bound_blocks(Search* search, Memory memory) noexcept nogil:
         one = &search.block_lists[i]
         if one.bits != NULL:
             continue
-        if lists.kind == 4:
-            tieaware_place_float(one, search.per_unit, bounds, <int32_t*>one.places, <uint64_t*>one.present,
-                                 counts, n)
-        elif lists.kind == 1:
-            tieaware_place_uint8(one, search.per_unit, bounds, <int32_t*>one.places, <uint64_t*>one.present,
-                                 counts, n)
-        else:
-            tieaware_place_uint16(one, search.per_unit, bounds, <int32_t*>one.places, <uint64_t*>one.present,
-                                  counts, n)
+        tieaware_place(lists.kind, one, search.per_unit, bounds, <int32_t*>one.places, <uint64_t*>one.present, counts,
+                       n)
     if counts != NULL:
         tieaware_keep(bounds, counts, n, <uint8_t>search.at_least)
 
@@ -306,11 +278,7 @@ cdef uint16_t reach(const Search* search, int32_t block, uint16_t least) noexcep
     cdef uint16_t base = 0
     if search.base != NULL:
         base = tieaware_base_units(search.base_parts[block], search.base_factor)
-    if lists.kind == 4:
-        return <uint16_t>tieaware_reach_float(search.block_lists, lists.n, block, base, search.per_unit, least)
-    if lists.kind == 1:
-        return <uint16_t>tieaware_reach_uint8(search.block_lists, lists.n, block, base, search.per_unit, least)
-    return <uint16_t>tieaware_reach_uint16(search.block_lists, lists.n, block, base, search.per_unit, least)
+    return <uint16_t>tieaware_reach(lists.kind, search.block_lists, lists.n, block, base, search.per_unit, least)
 
 
 cdef void score_block(Search* search, int32_t block, uint64_t those) noexcept nogil:
@@ -322,15 +290,8 @@ cdef void score_block(Search* search, int32_t block, uint64_t those) noexcept no
     cdef double score
     cdef int i
     those &= (<uint64_t>1 << width) - 1
-    if lists.kind == 4:
-        reached = tieaware_score_block_float(search.block_lists, lists.n, block, those, search.n_planes,
-                                             search.initial, sums, &lists.n_read)
-    elif lists.kind == 1:
-        reached = tieaware_score_block_uint8(search.block_lists, lists.n, block, those, search.n_planes,
-                                             search.initial, sums, &lists.n_read)
-    else:
-        reached = tieaware_score_block_uint16(search.block_lists, lists.n, block, those, search.n_planes,
-                                              search.initial, sums, &lists.n_read)
+    reached = tieaware_score_block(lists.kind, search.block_lists, lists.n, block, those, search.n_planes,
+                                   search.initial, sums, &lists.n_read)
     while reached:
         i = tieaware_lowest(reached)
         reached &= reached - 1

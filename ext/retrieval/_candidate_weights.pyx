@@ -5,7 +5,7 @@ bitmap of the candidates, or galloping through both. All of them add the same nu
 the postings with the highest weights of each list count, as in impact order.
 """
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from tieaware.kernels._entry_bounds cimport Filter
 from tieaware.kernels._gallop cimport gallop
@@ -21,15 +21,10 @@ cdef extern from "retrieval/accumulators.h":
 cdef extern from "retrieval/bitmaps.h":
     int tieaware_find_bits(const int32_t *candidates, int n, const uint64_t *bits, const uint32_t *ranks,
                            int64_t length, int32_t *which, int64_t *at) nogil
-    int64_t tieaware_probe_float(const int32_t *documents, const float *weights, ptrdiff_t length, const uint64_t *bits,
-                                 const uint32_t *ranks, uint32_t n_documents, int64_t n, double query_weight,
-                                 double *sums) nogil
-    int64_t tieaware_probe_uint8(const int32_t *documents, const uint8_t *weights, ptrdiff_t length,
-                                 const uint64_t *bits, const uint32_t *ranks, uint32_t n_documents, int64_t n,
-                                 double query_weight, double *sums) nogil
-    int64_t tieaware_probe_uint16(const int32_t *documents, const uint16_t *weights, ptrdiff_t length,
-                                  const uint64_t *bits, const uint32_t *ranks, uint32_t n_documents, int64_t n,
-                                  double query_weight, double *sums) nogil
+    int64_t tieaware_probe(
+        int kind, const int32_t *documents, const void *weights, ptrdiff_t start, ptrdiff_t length,
+        const uint64_t *bits, const uint32_t *ranks, uint32_t n_documents, int64_t n, double query_weight, double *sums
+    ) nogil
 
 cdef enum:
     # Postings are looked up among the candidates if there are at most this many for each candidate. For longer lists,
@@ -40,21 +35,6 @@ cdef enum:
     LISTS = 16
     # For fewer candidates than this, and for this many postings of a list, the places of postings are prefetched.
     FETCHED = 128
-
-
-cdef int64_t probe(Candidates* candidates, Lists* lists, Py_ssize_t i) noexcept nogil:
-    """Look up the postings of list i among the candidates; return the number of postings that were added."""
-    cdef int64_t a = lists.starts[i], length = lists.stops[i] - a
-    cdef double q = lists.query_weights[i]
-    cdef const int32_t* documents = lists.documents + a
-    if lists.kind == 4:
-        return tieaware_probe_float(documents, <const float*>lists.weights + a, length, candidates.bits,
-                                    candidates.ranks, candidates.n_documents, candidates.n, q, candidates.sums)
-    if lists.kind == 1:
-        return tieaware_probe_uint8(documents, <const uint8_t*>lists.weights + a, length, candidates.bits,
-                                    candidates.ranks, candidates.n_documents, candidates.n, q, candidates.sums)
-    return tieaware_probe_uint16(documents, <const uint16_t*>lists.weights + a, length, candidates.bits,
-                                 candidates.ranks, candidates.n_documents, candidates.n, q, candidates.sums)
 
 
 cdef inline bint passes(const Filter* filter, int32_t document) noexcept nogil:
@@ -196,7 +176,9 @@ cdef int64_t add_weights(
         if lists.bitmap_rows != NULL and lists.bitmap_rows[i] >= 0:
             n += look_up(candidates.documents, candidates.n, lists, i, candidates.sums)
         elif candidates.bits != NULL and length <= POSTINGS_PER_CANDIDATE * candidates.n:
-            n += probe(candidates, lists, i)
+            n += tieaware_probe(lists.kind, lists.documents, lists.weights, lists.starts[i], length, candidates.bits,
+                                candidates.ranks, candidates.n_documents, candidates.n, lists.query_weights[i],
+                                candidates.sums)
             first -= length
         elif filters != NULL and filters[i].n_words > 0:
             n += add_located(candidates, lists, i, 1, filters, NULL, NULL)

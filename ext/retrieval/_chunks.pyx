@@ -13,12 +13,12 @@ from tieaware.kernels._top cimport offer
 
 cdef extern from "retrieval/accumulators.h":
     int tieaware_lowest(uint64_t word) nogil
-    void tieaware_add_float(double *scores, const float *weights, ptrdiff_t n, double query_weight) nogil
-    void tieaware_add_uint8(double *scores, const uint8_t *weights, ptrdiff_t n, double query_weight) nogil
-    void tieaware_add_uint16(double *scores, const uint16_t *weights, ptrdiff_t n, double query_weight) nogil
-    void tieaware_set_float(double *scores, const float *weights, ptrdiff_t n, double query_weight) nogil
-    void tieaware_set_uint8(double *scores, const uint8_t *weights, ptrdiff_t n, double query_weight) nogil
-    void tieaware_set_uint16(double *scores, const uint16_t *weights, ptrdiff_t n, double query_weight) nogil
+    void tieaware_add(
+        int kind, double *scores, const void *weights, ptrdiff_t first, ptrdiff_t n, double query_weight
+    ) nogil
+    void tieaware_set(
+        int kind, double *scores, const void *weights, ptrdiff_t first, ptrdiff_t n, double query_weight
+    ) nogil
     void tieaware_prefetch_bytes(const char *start, ptrdiff_t n) nogil
     int64_t tieaware_survey(const double *scores, uint64_t *marks, ptrdiff_t n_words, double bound) nogil
 
@@ -144,18 +144,9 @@ cdef void add_row(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
         if size < chunk.n_dirty:
             memset(chunk.scores + size, 0, (chunk.n_dirty - size) * sizeof(double))
         chunk.n_dirty = 0
-        if lists.kind == 4:
-            tieaware_set_float(chunk.scores, <const float*>lists.dense_weights + at, size, q)
-        elif lists.kind == 1:
-            tieaware_set_uint8(chunk.scores, <const uint8_t*>lists.dense_weights + at, size, q)
-        else:
-            tieaware_set_uint16(chunk.scores, <const uint16_t*>lists.dense_weights + at, size, q)
-    elif lists.kind == 4:
-        tieaware_add_float(chunk.scores, <const float*>lists.dense_weights + at, size, q)
-    elif lists.kind == 1:
-        tieaware_add_uint8(chunk.scores, <const uint8_t*>lists.dense_weights + at, size, q)
+        tieaware_set(lists.kind, chunk.scores, lists.dense_weights, at, size, q)
     else:
-        tieaware_add_uint16(chunk.scores, <const uint16_t*>lists.dense_weights + at, size, q)
+        tieaware_add(lists.kind, chunk.scores, lists.dense_weights, at, size, q)
 
 
 cdef void count_list(Lists* lists, Py_ssize_t i, int64_t end, Chunk* chunk) noexcept nogil:

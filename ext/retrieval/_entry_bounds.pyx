@@ -11,7 +11,7 @@ Documents that may be in several lists are found by a filter: for these, the lar
 earlier entry of such a document may be left out, but not the last one unless its document cannot reach the floor.
 """
 from libc.math cimport INFINITY, isfinite
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -21,12 +21,8 @@ cdef extern from "retrieval/accumulators.h":
     int tieaware_lowest(uint64_t word) nogil
 
 cdef extern from "retrieval/entry_bounds.h":
-    void tieaware_impacts_float(const float *weights, const double *bases, ptrdiff_t n, double query_weight,
-                                double *bounds) nogil
-    void tieaware_impacts_uint8(const uint8_t *weights, const double *bases, ptrdiff_t n, double query_weight,
-                                double *bounds) nogil
-    void tieaware_impacts_uint16(const uint16_t *weights, const double *bases, ptrdiff_t n, double query_weight,
-                                 double *bounds) nogil
+    void tieaware_impacts(int kind, const void *weights, ptrdiff_t first, const double *bases, ptrdiff_t n,
+                          double query_weight, double *bounds) nogil
     void tieaware_add_lacking(const double *bases, ptrdiff_t n, double largest, double missing, double query_weight,
                               double *bounds) nogil
     enum: TIEAWARE_ENTRIES
@@ -115,7 +111,7 @@ cdef void find_floor(const Lists* entries, Bounds* bounds, Best* best) noexcept 
     j = entries.starts[which]
     while j < entries.stops[which]:
         n = <int>min(TIEAWARE_ENTRIES, entries.stops[which] - j)
-        compute_impacts(entries, which, j, n, bounds.bases + j, impacts)
+        tieaware_impacts(entries.kind, entries.weights, j, bounds.bases + j, n, entries.query_weights[which], impacts)
         for m in range(n):
             offer(best, entries.documents[j + m], impacts[m])
         j += n
@@ -181,18 +177,6 @@ cdef void order_lists(const Lists* entries, Bounds* bounds, Py_ssize_t* order) n
         order[j] = i
 
 
-cdef void compute_impacts(const Lists* entries, Py_ssize_t i, int64_t j, int64_t n, const double* bases, double* out) \
-        noexcept nogil:
-    """out[m] = the impact of entry j + m of list i, plus its base, for n entries."""
-    cdef double q = entries.query_weights[i]
-    if entries.kind == 4:
-        tieaware_impacts_float(<const float*>entries.weights + j, bases, n, q, out)
-    elif entries.kind == 1:
-        tieaware_impacts_uint8(<const uint8_t*>entries.weights + j, bases, n, q, out)
-    else:
-        tieaware_impacts_uint16(<const uint16_t*>entries.weights + j, bases, n, q, out)
-
-
 cdef bint bits_of(const Lists* lists, const Bounds* bounds, Py_ssize_t i, const uint64_t** bits, uint32_t* mask) \
         noexcept nogil:
     """Find the filter or the bitmap of term i; return whether it has one."""
@@ -249,7 +233,7 @@ cdef void bound_entries(
         documents = entries.documents + j
         if bounds.bases != NULL:
             bases = bounds.bases + j
-        compute_impacts(entries, i, j, n, bases, impacts)
+        tieaware_impacts(entries.kind, entries.weights, j, bases, n, entries.query_weights[i], impacts)
         if bounds.is_with_base:
             memset(others, 0, sizeof(others))
             for other in range(entries.n):

@@ -13,7 +13,6 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
 
 cimport tieaware.kernels._numpy as cnp
-from tieaware.kernels._impacts cimport choose_into
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 
 cdef extern from "retrieval/accumulators.h":
@@ -372,19 +371,22 @@ cdef bint set_factors(const double[::1] query_weights, uint16_t* factors):
 
 
 def search(
-    const int64_t[::1] terms, const int64_t[::1] term_starts, const int64_t[::1] segments,
-    const int32_t[::1] documents, cnp.ndarray[uint8_t, ndim=1, mode="c"] weights, const double[::1] query_weights,
-    double share_read, int64_t most, double share, bint by_term, int64_t n_documents, int64_t k, bint whole_ties,
-    Accumulators accumulators not None
+    const int64_t[::1] terms, const double[::1] query_weights, const int64_t[:, ::1] ranges not None,
+    const int64_t[::1] term_starts, const int64_t[::1] segments, const int32_t[::1] documents,
+    const uint8_t[::1] weights, int64_t n_documents, int64_t k, bint whole_ties, Accumulators accumulators not None
 ):
-    """Choose the postings to read, sum their impacts, and find the top k.
+    """Sum the impacts of the first postings of the terms, and find the top k.
 
     Parameters
     ----------
-    terms, term_starts, segments, weights, query_weights, share_read, most, share, by_term
-        As for `choose`; `segments` is its parameter `starts`.
-    documents : int32[n_postings]
-        The document of each posting, ascending within a segment.
+    terms, query_weights, ranges : int64[n], float64[n] and int64[2, n]
+        The terms, their weights, and the ranges of their postings, as `_prefixes.choose` returns them.
+    term_starts : int64[n_terms + 1]
+        The segments of term t are term_starts[t] to term_starts[t + 1].
+    segments : int64[n_segments + 1]
+        The postings of segment s are segments[s] to segments[s + 1].
+    documents, weights : int32[n_postings] and uint8[n_postings]
+        The document and the weight of each posting. Documents ascend within a segment.
     n_documents, k : int
         The number of documents in the collection, and the number of documents to find, at least 1.
     whole_ties : bool
@@ -394,24 +396,24 @@ def search(
 
     Returns
     -------
-    (int32[n], float64[n], int, int, int) or None
+    (int32[n], float64[n], int, int) or None
         The documents, best first; their scores; the number of documents in leading segments, which have a score; the
-        number of comparisons between scores; the number of postings read. None if the query's weights are not small
-        integers.
+        number of comparisons between scores. None if the query's weights are not small integers.
     """
     cdef Best best
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n = terms.shape[0], i
-    cdef int64_t first = 0, size = 1, n_read = 0, n_segments = 0, highest = 0, n_added
+    cdef int64_t first = 0, size = 1, n_segments = 0, highest = 0, n_added, room, a, b, s, last
     cdef Entry* entries
     cdef uint16_t* factors = NULL
     cdef TermList* lists = NULL
     cdef Segment* laid_out = NULL
-    cdef int64_t[:, ::1] ranges = np.empty((5, n), np.int64)
-    cdef int64_t[::1] starts = ranges[0], stops = ranges[1]
-    cdef const uint8_t* impacts = <const uint8_t*>cnp.PyArray_DATA(weights)
+    cdef const uint8_t* impacts = &weights[0] if weights.shape[0] else NULL
+    cdef const int32_t* documents_at = &documents[0] if documents.shape[0] else NULL
     if documents.shape[0] != weights.shape[0]:
         raise ValueError("weights must have a weight for each posting")
+    if query_weights.shape[0] != n or ranges.shape[0] != 2 or ranges.shape[1] != n:
+        raise ValueError("each term must have a weight and a range of postings")
     if not (0 <= n_documents <= 0x7fffffff and k >= 1):
         raise ValueError("n_documents or k is out of its range")
     memset(&best, 0, sizeof(best))
@@ -422,42 +424,48 @@ def search(
             raise MemoryError
         if not set_factors(query_weights, factors):
             return None
-        choose_into(terms, term_starts, segments, weights, query_weights, share_read, most, share, by_term, ranges)
         for i in range(n):
+            if not (0 <= terms[i] < term_starts.shape[0] - 1 and 0 <= ranges[0, i] <= ranges[1, i] <= weights.shape[0]):
+                raise ValueError("terms: a term number is out of range, or a term has postings outside the array")
+            if not 0 <= term_starts[terms[i]] <= term_starts[terms[i] + 1] < segments.shape[0]:
+                raise ValueError("term_starts: a term has segments outside the array")
             highest += 255 * factors[i]
-            n_read += stops[i] - starts[i]
-            n_segments += min(ranges[4, i] - ranges[3, i], stops[i] - starts[i])
+            # A segment that is laid out has at least one posting.
+            n_segments += min(term_starts[terms[i] + 1] - term_starts[terms[i]], ranges[1, i] - ranges[0, i])
         laid_out = <Segment*>malloc(<size_t>(n_segments + 1) * sizeof(Segment))
         if laid_out == NULL:
             raise MemoryError
         open_best(&best, min(k, n_documents), highest, whole_ties)
-        n_segments = 0
+        room, n_segments = n_segments, 0
         for i in range(n):
+            # The arrays belong to the caller, who may have changed them.
+            a, b = max(0, ranges[0, i]), min(ranges[1, i], weights.shape[0])
+            s = max(0, term_starts[terms[i]])
+            last = min(term_starts[terms[i] + 1], s + room - n_segments, segments.shape[0] - 1)
             lists[i].segments = laid_out + n_segments
-            lists[i].n = lay_out(starts[i], stops[i], ranges[3, i], ranges[4, i], &segments[0], impacts, factors[i],
-                                 lists[i].segments)
+            lists[i].n = lay_out(a, b, s, last, &segments[0], impacts, factors[i], lists[i].segments)
             n_segments += lists[i].n
-            if k <= stops[i] - starts[i]:
+            if k <= b - a:
                 # The list's k-th largest impact is a score that at least k documents reach.
-                best.least = max(best.least, <int64_t>factors[i] * impacts[starts[i] + k - 1])
+                best.least = max(best.least, <int64_t>factors[i] * impacts[a + k - 1])
         # The size of a chunk must be a power of two; a small collection is one chunk.
         while size < min(<int64_t>CHUNK, n_documents):
             size *= 2
         with nogil:
             choose_leads(lists, n, best.least)
             while first < n_documents and n_segments > 0:
-                n_added = add_leads(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>size)
+                n_added = add_leads(lists, n, documents_at, accumulators.scores, <uint32_t>first, <uint32_t>size)
                 # Each entry of this chunk comes from a posting of a leading segment, so there are at most n_added.
                 accumulators.make_room(best.size + n_added)
-                n_added += add_others(lists, n, &documents[0], accumulators.scores, <uint32_t>first, <uint32_t>size)
+                n_added += add_others(lists, n, documents_at, accumulators.scores, <uint32_t>first, <uint32_t>size)
                 entries = accumulators.entries + best.size
-                count(&best, entries, gather(lists, n, &documents[0], accumulators.scores, <uint32_t>first,
+                count(&best, entries, gather(lists, n, documents_at, accumulators.scores, <uint32_t>first,
                                              <uint32_t>size, lowest_let_in(&best), entries, &best.documents))
                 first += size
                 if interrupted(&interruption, size // 16 + n_added):
                     break
         check_interruption(&interruption)
-        return *found(&best, accumulators, n_documents), n_read
+        return found(&best, accumulators, n_documents)
     finally:
         free(factors)
         free(lists)

@@ -1,4 +1,4 @@
-"""Impact order for weights of which few are equal: how many of the first postings of each term are read.
+"""Impact order: how many of the first postings of each term are read.
 
 The postings of a term are in descending order of weight, so those that are read are always its first ones, a prefix.
 The impact of a posting is its weight times the term's weight in the query. The lengths of the prefixes are found by a
@@ -10,13 +10,14 @@ The documents with a leading posting are candidates, and the other postings need
 (_candidates.pyx).
 """
 import numpy as np
-from libc.math cimport INFINITY, ceil, fabs
+from libc.math cimport INFINITY, ceil, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
+from tieaware.kernels._posting_impacts cimport weight_at
 
 cdef extern from "retrieval/accumulators.h":
     void tieaware_prefetch(const void *address) nogil
@@ -36,6 +37,17 @@ cdef enum:
     FETCHED = 512
     # If k is larger, the k-th highest impact of a single list is taken, because finding duplicates takes k² steps.
     MOST_DISTINCT = 64
+
+
+# The postings of all terms: their documents, their weights, and every 64th weight. `kind` is the size of a weight.
+cdef struct Sorted:
+    int64_t n
+    int64_t n_terms
+    int kind
+    const int64_t* starts
+    const int32_t* documents
+    const void* weights
+    const void* samples
 
 
 # A list: its postings are those from `start` to `stop`; those before `taken` are read, and those before `lead` lead.
@@ -60,18 +72,18 @@ cdef struct Prefix:
     int64_t stop_filter
 
 
-cdef inline double impact_at(const Prefix* one, const float* weights, int64_t place) noexcept nogil:
-    return fabs(one.query_weight * <double>weights[place])
+cdef inline double impact_at(const Prefix* one, const Sorted* postings, int64_t place) noexcept nogil:
+    return fabs(one.query_weight * weight_at(postings.weights, postings.kind, place))
 
 
 cdef inline int64_t first_below(
-    const Prefix* one, const float* weights, int64_t low, int64_t high, double impact
+    const Prefix* one, const void* weights, int kind, int64_t low, int64_t high, double impact
 ) noexcept nogil:
-    """Return the first place from low on whose impact is below the given one; high if there is none."""
+    """Return the first place from low on whose impact is not at least the given one; high if there is none."""
     cdef int64_t middle
     while low < high:
         middle = (low + high) >> 1
-        if impact_at(one, weights, middle) >= impact:
+        if fabs(one.query_weight * weight_at(weights, kind, middle)) >= impact:
             low = middle + 1
         else:
             high = middle
@@ -79,7 +91,7 @@ cdef inline int64_t first_below(
 
 
 cdef void find_below(
-    Prefix* lists, const int64_t* order, int64_t n, const float* weights, const float* samples, double impact
+    Prefix* lists, const int64_t* order, int64_t n, const Sorted* postings, double impact
 ) noexcept nogil:
     """Set `middle` of each list to the first posting from `low` to `high` whose impact is below the given one.
 
@@ -87,16 +99,18 @@ cdef void find_below(
     between two samples of every list, so that the lists wait for memory at the same time.
     """
     cdef int64_t i, sample
+    cdef int kind = postings.kind
     cdef Prefix* one
     for i in range(n):
         one = &lists[order[i]]
         # The samples of the postings from `low` to `high`.
-        sample = first_below(one, samples, (one.low + SAMPLE - 1) // SAMPLE, (one.high + SAMPLE - 1) // SAMPLE, impact)
+        sample = first_below(one, postings.samples, kind, (one.low + SAMPLE - 1) // SAMPLE,
+                             (one.high + SAMPLE - 1) // SAMPLE, impact)
         one.middle, one.until = max(one.low, (sample - 1) * SAMPLE + 1), min(one.high, sample * SAMPLE)
-        tieaware_prefetch_bytes(<const char*>(weights + one.middle), (one.until - one.middle) * <int64_t>sizeof(float))
+        tieaware_prefetch_bytes(<const char*>postings.weights + one.middle * kind, (one.until - one.middle) * kind)
     for i in range(n):
         one = &lists[order[i]]
-        one.middle = first_below(one, weights, one.middle, one.until, impact)
+        one.middle = first_below(one, postings.weights, kind, one.middle, one.until, impact)
 
 
 cdef inline double impact_of(uint64_t bits) noexcept nogil:
@@ -117,7 +131,7 @@ cdef bint comes_before(const Prefix* lists, int64_t a, int64_t b) noexcept nogil
 
 
 cdef bint enclose(
-    const Prefix* lists, const int64_t* order, int64_t n, const float* weights, uint64_t* below, uint64_t* above
+    const Prefix* lists, const int64_t* order, int64_t n, const Sorted* postings, uint64_t* below, uint64_t* above
 ) noexcept nogil:
     """Find the lowest impact of the postings from `low` to `high`, and one above the highest; False if all are equal.
     """
@@ -127,14 +141,14 @@ cdef bint enclose(
     for i in range(n):
         one = &lists[order[i]]
         if one.low < one.high:
-            highest = max(highest, impact_at(one, weights, one.low))
-            lowest = min(lowest, impact_at(one, weights, one.high - 1))
+            highest = max(highest, impact_at(one, postings, one.low))
+            lowest = min(lowest, impact_at(one, postings, one.high - 1))
     below[0], above[0] = bits_of(lowest), bits_of(highest) + 1
     return lowest < highest
 
 
 cdef void take_highest(
-    Prefix* lists, const int64_t* order, int64_t n, const float* weights, const float* samples, int64_t limit
+    Prefix* lists, const int64_t* order, int64_t n, const Sorted* postings, int64_t limit
 ) noexcept nogil:
     """Read the `limit` postings with the highest impacts of some lists; of equal impacts, those of earlier lists.
 
@@ -152,7 +166,7 @@ cdef void take_highest(
     for i in range(n):
         one = &lists[order[i]]
         one.low, one.high = one.start, min(one.stop, one.start + limit)
-    while enclose(lists, order, n, weights, &below, &above):
+    while enclose(lists, order, n, postings, &below, &above):
         n_below = n_above
         for i in range(n):
             n_below += lists[order[i]].high - lists[order[i]].low
@@ -165,7 +179,7 @@ cdef void take_highest(
         # The product may be rounded up.
         middle = above - 1 - min(<uint64_t>(<double>(above - below - 2) * part), above - below - 2)
         total = 0
-        find_below(lists, order, n, weights, samples, impact_of(middle))
+        find_below(lists, order, n, postings, impact_of(middle))
         for i in range(n):
             total += lists[order[i]].middle - lists[order[i]].start
         for i in range(n):
@@ -185,16 +199,18 @@ cdef void take_highest(
         limit -= one.taken - one.low
 
 
-cdef void choose(
-    Prefix* lists, int64_t* order, int64_t n, const float* weights, const float* samples, int64_t limit, double share,
-    bint by_term
+cdef void choose_prefixes(
+    Prefix* lists, int64_t* order, int64_t n, const Sorted* postings, int64_t limit, double share, bint by_term
 ) noexcept nogil:
-    """Choose how many postings of each list are read, in all at most `limit`, as `_impacts.choose` does."""
+    """Choose how many postings of each list are read, in all at most `limit`."""
     cdef int64_t i, j, total, first = 0, last
     cdef double highest = 0.0
     for i in range(n):
+        if not isfinite(lists[i].query_weight):
+            # A weight of 0 times an infinite one is no number, and no such impact is read.
+            lists[i].stop = first_below(&lists[i], postings.weights, postings.kind, lists[i].start, lists[i].stop, 0.0)
         if lists[i].start < lists[i].stop:
-            highest = max(highest, impact_at(&lists[i], weights, lists[i].start))
+            highest = max(highest, impact_at(&lists[i], postings, lists[i].start))
         j = i
         while j > 0 and comes_before(lists, i, order[j - 1]):
             order[j] = order[j - 1]
@@ -203,7 +219,7 @@ cdef void choose(
     if share > 0.0:
         for i in range(n):
             lists[i].low, lists[i].high = lists[i].start, lists[i].stop
-        find_below(lists, order, n, weights, samples, share * highest)
+        find_below(lists, order, n, postings, share * highest)
         for i in range(n):
             lists[i].stop = lists[i].middle
     while first < n:
@@ -219,14 +235,12 @@ cdef void choose(
                 lists[order[i]].taken = lists[order[i]].stop
             limit -= total
         else:
-            take_highest(lists, order + first, last - first, weights, samples, limit)
+            take_highest(lists, order + first, last - first, postings, limit)
             limit = 0
         first = last
 
 
-cdef double reached_by(
-    Prefix* lists, int64_t n, const int32_t* documents, const float* weights, int64_t k
-) noexcept nogil:
+cdef double reached_by(Prefix* lists, int64_t n, const Sorted* postings, int64_t k) noexcept nogil:
     """Return an impact that at least k documents reach, or 0 if fewer are read.
 
     It is the k-th highest impact of distinct documents in all lists or, if k is large, in a single list.
@@ -238,7 +252,7 @@ cdef double reached_by(
     if k > MOST_DISTINCT:
         for i in range(n):
             if lists[i].taken - lists[i].start >= k:
-                reached = max(reached, impact_at(&lists[i], weights, lists[i].start + k - 1))
+                reached = max(reached, impact_at(&lists[i], postings, lists[i].start + k - 1))
         return reached
     for i in range(n):
         lists[i].middle = lists[i].start
@@ -246,12 +260,12 @@ cdef double reached_by(
         most, which = -1.0, -1
         for i in range(n):
             if lists[i].middle < lists[i].taken:
-                impact = impact_at(&lists[i], weights, lists[i].middle)
+                impact = impact_at(&lists[i], postings, lists[i].middle)
                 if impact > most:
                     most, which = impact, i
         if which < 0:
             return 0.0
-        document = documents[lists[which].middle]
+        document = postings.documents[lists[which].middle]
         lists[which].middle += 1
         m = 0
         while m < n_distinct and distinct[m] != document:
@@ -289,9 +303,7 @@ cdef inline Step best_step(
     return best
 
 
-cdef void choose_leads(
-    Prefix* lists, int64_t n, const float* weights, const float* samples, double reached
-) noexcept nogil:
+cdef void choose_leads(Prefix* lists, int64_t n, const Sorted* postings, double reached) noexcept nogil:
     """Choose the leading postings, given a score that at least k documents reach.
 
     Invariant: a document without a leading posting has at most the sum of `passed_over` of all lists as its score, and
@@ -303,7 +315,7 @@ cdef void choose_leads(
     cdef Step[MOST_LISTS] steps
     cdef double slack = reached * (1.0 - 2.0 ** -40), least = slack * 2.0 ** -40, impact
     cdef int64_t i, j, which, size, place
-    cdef int at
+    cdef int at, kind = postings.kind
     cdef Prefix* one
     for i in range(n):
         one = &lists[i]
@@ -318,11 +330,14 @@ cdef void choose_leads(
                 # The next sampled posting, because its weight is in the cache.
                 places[i][j] = min(lists[i].taken - 1, (place + SAMPLE - 1) // SAMPLE * SAMPLE)
             else:
-                tieaware_prefetch(weights + place)
+                tieaware_prefetch(<const char*>postings.weights + place * kind)
     for i in range(n):
         for j in range(PLACES if lists[i].start < lists[i].taken else 0):
             place = places[i][j]
-            found[i][j] = <double>(weights[place] if place % SAMPLE else samples[place // SAMPLE])
+            if place % SAMPLE:
+                found[i][j] = weight_at(postings.weights, kind, place)
+            else:
+                found[i][j] = weight_at(postings.samples, kind, place // SAMPLE)
         steps[i] = best_step(&lists[i], places[i], found[i], slack, least)
     while True:
         which = 0
@@ -353,32 +368,52 @@ cdef struct Chosen:
     int32_t* cut_documents
 
 
+cdef Sorted sorted_from(
+    const int64_t[::1] starts, const int32_t[::1] documents, cnp.ndarray weights, cnp.ndarray samples
+) except *:
+    cdef Sorted postings
+    postings.n, postings.n_terms, postings.kind = documents.shape[0], starts.shape[0] - 1, weights.dtype.itemsize
+    if weights.dtype not in (np.float32, np.uint8, np.uint16) or samples.dtype != weights.dtype:
+        raise ValueError("weights and samples must be float32, uint8 or uint16")
+    for each in (weights, samples):
+        if each.ndim != 1 or not each.flags.c_contiguous:
+            raise ValueError("weights and samples must be contiguous")
+    if weights.shape[0] != postings.n or samples.shape[0] != (postings.n + SAMPLE - 1) // SAMPLE:
+        raise ValueError("each posting must have a weight, and samples every 64th weight")
+    postings.starts = &starts[0] if starts.shape[0] else NULL
+    postings.documents = &documents[0] if postings.n else NULL
+    postings.weights, postings.samples = cnp.PyArray_DATA(weights), cnp.PyArray_DATA(samples)
+    return postings
+
+
 cdef int64_t open_prefixes(
-    Prefix* lists, const int64_t* terms, const double* query_weights, int64_t n, const int64_t* starts,
-    const int64_t* first_filters, int64_t n_terms, const int32_t* documents, const float* weights,
-    const float* samples, int64_t n_postings
+    Prefix* lists, const int64_t* terms, const double* query_weights, int64_t n, const Sorted* postings,
+    const int64_t* first_filters
 ) noexcept nogil:
     """Initialise the lists of a query's terms; return the number of their postings, or -1 if one is out of range.
 
-    The first postings and the samples are prefetched, because the query before is searched first.
+    The first postings and the samples are prefetched, because the query before is searched first. The filters may be
+    NULL.
     """
     cdef int64_t i, term, start, stop, total = 0
+    cdef int kind = postings.kind
     for i in range(n):
         # The arrays belong to the caller, who may have changed them.
         term = terms[i]
-        if not 0 <= term < n_terms:
+        if not 0 <= term < postings.n_terms:
             return -1
-        start, stop = starts[term], starts[term + 1]
-        if not 0 <= start <= stop <= n_postings:
+        start, stop = postings.starts[term], postings.starts[term + 1]
+        if not 0 <= start <= stop <= postings.n:
             return -1
         lists[i].start = lists[i].taken = start
         lists[i].stop, lists[i].size, lists[i].query_weight = stop, stop - start, query_weights[i]
-        lists[i].first_filter, lists[i].stop_filter = first_filters[term], first_filters[term + 1]
+        if first_filters != NULL:
+            lists[i].first_filter, lists[i].stop_filter = first_filters[term], first_filters[term + 1]
         total += stop - start
-        tieaware_prefetch(documents + start)
-        tieaware_prefetch(weights + start)
-        tieaware_prefetch_bytes(<const char*>(samples + start // SAMPLE),
-                                min((stop - start) // SAMPLE, FETCHED) * <int64_t>sizeof(float))
+        tieaware_prefetch(postings.documents + start)
+        tieaware_prefetch(<const char*>postings.weights + start * kind)
+        tieaware_prefetch_bytes(<const char*>postings.samples + start // SAMPLE * kind,
+                                min((stop - start) // SAMPLE, FETCHED) * kind)
     return total
 
 
@@ -400,11 +435,12 @@ cdef inline int64_t filter_of(const Prefix* one) noexcept nogil:
 
 
 cdef int64_t store(
-    const Prefix* lists, int64_t n, const int32_t* documents, const float* weights, int64_t k, const Chosen* chosen,
-    int64_t first
+    const Prefix* lists, int64_t n, const Sorted* postings, int64_t k, const Chosen* chosen, int64_t first
 ) noexcept nogil:
     """Store the prefixes of a query, from index `first` on; return the number of postings that are read."""
     cdef int64_t i, n_read = 0, start
+    cdef const float* weights = <const float*>postings.weights
+    cdef const int32_t* documents = postings.documents
     for i in range(n):
         start = lists[i].start
         n_read += lists[i].taken - start
@@ -423,32 +459,81 @@ cdef int64_t store(
     return n_read
 
 
+def choose(
+    const int64_t[::1] terms not None, const double[::1] query_weights not None, const int64_t[::1] starts not None,
+    const int32_t[::1] documents not None, cnp.ndarray weights not None, cnp.ndarray samples not None,
+    double share_read, int64_t most, double share, bint by_term
+):
+    """Choose the postings to read for a query: of each term the first ones.
+
+    Parameters
+    ----------
+    terms, query_weights : int64[n] and float64[n]
+        The terms of the query, and their weights.
+    starts : int64[n_terms + 1]
+        The postings of term t are starts[t] to starts[t + 1], in descending order of weight. Postings with equal
+        weights are in ascending order of document.
+    documents, weights : int32[n_postings], and float32, uint8 or uint16[n_postings]
+        The document and the weight of each posting, at least 0.
+    samples : weights[⌈n_postings / 64⌉]
+        Every 64th weight, beginning with the first.
+    share_read, most : float, int
+        The share of all postings to read, rounded up, and the largest number of postings to read. Those of highest
+        impact are read; if impacts tie, those of rarer terms, and of equally rare terms those of earlier ones.
+    share : float
+        Postings with an impact below this share of the largest are not read.
+    by_term : bool
+        Whether to read term after term, the rarest first, instead of all postings in the order of impact.
+
+    Returns
+    -------
+    int64[2, n]
+        For each term, its first posting, and the end of the postings to read.
+    """
+    cdef Py_ssize_t n = terms.shape[0], i
+    cdef int64_t total
+    cdef Sorted postings = sorted_from(starts, documents, weights, samples)
+    cdef cnp.ndarray ranges = np.zeros((2, n), np.int64)
+    cdef int64_t* first = <int64_t*>cnp.PyArray_DATA(ranges)
+    cdef Prefix* lists
+    if query_weights.shape[0] != n:
+        raise ValueError("each list must have a weight")
+    if n == 0:
+        return ranges
+    lists = <Prefix*>malloc(<size_t>n * (sizeof(Prefix) + sizeof(int64_t)))
+    if lists == NULL:
+        raise MemoryError
+    try:
+        total = open_prefixes(lists, &terms[0], &query_weights[0], n, &postings, NULL)
+        if total < 0:
+            raise ValueError("terms: a term is out of range, or has postings outside the array")
+        with nogil:
+            choose_prefixes(lists, <int64_t*>(lists + n), n, &postings, limit_of(total, share_read, most), share,
+                            by_term)
+        for i in range(n):
+            first[i], first[n + i] = lists[i].start, lists[i].taken
+        return ranges
+    finally:
+        free(lists)
+
+
 def choose_all(
-    const int64_t[::1] terms not None, const int64_t[::1] offsets not None, const int64_t[::1] starts not None,
-    const int32_t[::1] documents not None, const float[::1] weights not None, const float[::1] samples not None,
-    const int64_t[::1] first_filters not None, const double[::1] query_weights not None, double share_read,
-    int64_t most, double share, bint by_term, int64_t k
+    const int64_t[::1] terms not None, const double[::1] query_weights not None, const int64_t[::1] offsets not None,
+    const int64_t[::1] starts not None, const int32_t[::1] documents not None, cnp.ndarray weights not None,
+    cnp.ndarray samples not None, const int64_t[::1] first_filters not None, double share_read, int64_t most,
+    double share, bint by_term, int64_t k
 ):
     """Choose the postings to read for each of several queries, and those of them that lead.
 
     Parameters
     ----------
-    terms, offsets : int64[n], int64[n_queries + 1]
-        The terms of query i are those from offsets[i] to offsets[i + 1].
-    starts : int64[n_terms + 1]
-        The postings of term t are starts[t] to starts[t + 1], in descending order of weight. Postings with equal
-        weights are in ascending order of document.
-    documents, weights : int32[n_postings], float32[n_postings]
-        The document and the weight of each posting, at least 0.
-    samples : float32[⌈n_postings / 64⌉]
-        Every 64th weight, beginning with the first.
+    terms, query_weights, offsets : int64[n], float64[n] and int64[n_queries + 1]
+        The terms of query i are those from offsets[i] to offsets[i + 1]; their weights are finite and at least 0.
+    starts, documents, weights, samples, share_read, most, share, by_term
+        As for `choose`; the weights are float32.
     first_filters : int64[n_terms + 1]
         The filters of term t have the numbers first_filters[t] to first_filters[t + 1]. The first one has all of its
         documents, the second one the first half of them, rounded down, and so on.
-    query_weights : float64[n]
-        The weights of the terms in their query, finite and at least 0.
-    share_read, most, share, by_term
-        As for `_impacts.choose`.
     k : int
         The number of documents to find.
 
@@ -470,20 +555,15 @@ def choose_all(
     cdef Prefix* following
     cdef int64_t n_following = 0
     cdef int64_t* order
-    cdef const int32_t* documents_at = &documents[0] if documents.shape[0] else NULL
-    cdef const float* weights_at = &weights[0] if weights.shape[0] else NULL
-    cdef const float* samples_at = &samples[0] if samples.shape[0] else NULL
+    cdef Sorted postings = sorted_from(starts, documents, weights, samples)
     cdef const int64_t* first_term = &terms[0] if terms.shape[0] else NULL
     cdef const double* first_weight = &query_weights[0] if query_weights.shape[0] else NULL
-    cdef const int64_t* starts_at = &starts[0] if starts.shape[0] else NULL
     cdef const int64_t* filters_at = &first_filters[0] if first_filters.shape[0] else NULL
     cdef Chosen chosen
-    if query_weights.shape[0] != terms.shape[0] or weights.shape[0] != documents.shape[0] or k < 1 or n_queries < 0:
-        raise ValueError("each list and each posting must have a weight, and k must be at least 1")
+    if query_weights.shape[0] != terms.shape[0] or postings.kind != sizeof(float) or k < 1 or n_queries < 0:
+        raise ValueError("each list must have a weight, weights must be float32, and k must be at least 1")
     if first_filters.shape[0] != starts.shape[0]:
         raise ValueError("each term must have its filters")
-    if samples.shape[0] != (weights.shape[0] + SAMPLE - 1) // SAMPLE:
-        raise ValueError("samples must have every 64th weight")
     for i in range(n_queries):
         if not 0 <= offsets[i] <= offsets[i + 1] <= terms.shape[0]:
             raise ValueError("offsets: a query has terms outside the array")
@@ -509,9 +589,8 @@ def choose_all(
                 if query + 1 < n_queries:
                     first = offsets[query + 1]
                     n = offsets[query + 2] - first
-                    n_following = open_prefixes(following, first_term + first, first_weight + first, n, starts_at,
-                                                filters_at, starts.shape[0] - 1, documents_at, weights_at, samples_at,
-                                                documents.shape[0])
+                    n_following = open_prefixes(following, first_term + first, first_weight + first, n, &postings,
+                                                filters_at)
                     if n_following < 0:
                         with gil:
                             raise ValueError("terms: a term is out of range, or has postings outside the array")
@@ -519,9 +598,9 @@ def choose_all(
                     continue
                 n = offsets[query + 1] - offsets[query]
                 limit = limit_of(total, share_read, most)
-                choose(lists, order, n, weights_at, samples_at, limit, share, by_term)
-                choose_leads(lists, n, weights_at, samples_at, reached_by(lists, n, documents_at, weights_at, k))
-                read[query] = store(lists, n, documents_at, weights_at, k, &chosen, offsets[query])
+                choose_prefixes(lists, order, n, &postings, limit, share, by_term)
+                choose_leads(lists, n, &postings, reached_by(lists, n, &postings, k))
+                read[query] = store(lists, n, &postings, k, &chosen, offsets[query])
                 if interrupted(&interruption, 1000 + 100 * n):
                     break
         check_interruption(&interruption)

@@ -4,66 +4,46 @@ The weight of a document in a list is found by galloping through the postings or
 that is the number of bits before the document's bit.
 """
 import numpy as np
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._gallop cimport gallop
+from tieaware.kernels._posting_impacts cimport impact
 
 cdef extern from "retrieval/bitmaps.h":
-    int64_t tieaware_look_up_float(const int32_t *candidates, ptrdiff_t n, const uint64_t *bits, const uint32_t *ranks,
-                                   const float *weights, int64_t length, double query_weight, double *sums) nogil
-    int64_t tieaware_look_up_uint8(const int32_t *candidates, ptrdiff_t n, const uint64_t *bits, const uint32_t *ranks,
-                                   const uint8_t *weights, int64_t length, double query_weight, double *sums) nogil
-    int64_t tieaware_look_up_uint16(const int32_t *candidates, ptrdiff_t n, const uint64_t *bits, const uint32_t *ranks,
-                                    const uint16_t *weights, int64_t length, double query_weight, double *sums) nogil
+    int64_t tieaware_look_up(
+        int kind, const int32_t *candidates, ptrdiff_t n, const uint64_t *bits, const uint32_t *ranks,
+        const void *weights, int64_t start, int64_t length, double query_weight, double *sums
+    ) nogil
 
 cdef extern from "retrieval/accumulators.h":
-    int64_t tieaware_gather_float(const int32_t *candidates, ptrdiff_t n, const float *weights, double query_weight,
-                                  double *sums) nogil
-    int64_t tieaware_gather_uint8(const int32_t *candidates, ptrdiff_t n, const uint8_t *weights, double query_weight,
-                                  double *sums) nogil
-    int64_t tieaware_gather_uint16(const int32_t *candidates, ptrdiff_t n, const uint16_t *weights, double query_weight,
-                                   double *sums) nogil
+    int64_t tieaware_gather(
+        int kind, const int32_t *candidates, ptrdiff_t n, const void *weights, ptrdiff_t first, double query_weight,
+        double *sums
+    ) nogil
 
 cnp.import_array()
-
-ctypedef fused Weight:
-    float
-    uint8_t
-    uint16_t
 
 
 cdef int64_t score_list(
     const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums
 ) noexcept nogil:
     """Add the weights of list i to the sums of the candidates; return the number of postings that were added."""
-    cdef double q = lists.query_weights[i]
-    if lists.kind == 4:
-        return gallop_through(candidates, size, lists, i, <const float*>lists.weights, q, sums)
-    if lists.kind == 1:
-        return gallop_through(candidates, size, lists, i, <const uint8_t*>lists.weights, q, sums)
-    return gallop_through(candidates, size, lists, i, <const uint16_t*>lists.weights, q, sums)
-
-
-cdef inline int64_t gallop_through(
-    const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t which, const Weight* weights, double query_weight,
-    double* sums
-) noexcept nogil:
     cdef const int32_t* documents = lists.documents
-    cdef int64_t i = 0, j = lists.next[which], stop = lists.stops[which], n = 0
-    while i < size and j < stop:
-        if candidates[i] == documents[j]:
-            sums[i] += query_weight * <double>weights[j]
-            i += 1
+    cdef int64_t c = 0, j = lists.next[i], stop = lists.stops[i], n = 0
+    while c < size and j < stop:
+        if candidates[c] == documents[j]:
+            sums[c] += impact(lists.weights, lists.kind, j, lists.query_weights[i])
+            c += 1
             j += 1
             n += 1
-        elif candidates[i] < documents[j]:
-            i = gallop(candidates, i, size, documents[j])
+        elif candidates[c] < documents[j]:
+            c = gallop(candidates, c, size, documents[j])
         else:
-            j = gallop(documents, j, stop, candidates[i])
-    lists.next[which] = j
+            j = gallop(documents, j, stop, candidates[c])
+    lists.next[i] = j
     return n
 
 
@@ -199,11 +179,7 @@ cdef int64_t gather(const int32_t* candidates, int64_t size, Lists* lists, Py_ss
     """
     cdef Py_ssize_t at = lists.rows[i] * lists.n_documents
     cdef double q = lists.query_weights[i]
-    if lists.kind == 4:
-        return tieaware_gather_float(candidates, size, <const float*>lists.dense_weights + at, q, sums)
-    if lists.kind == 1:
-        return tieaware_gather_uint8(candidates, size, <const uint8_t*>lists.dense_weights + at, q, sums)
-    return tieaware_gather_uint16(candidates, size, <const uint16_t*>lists.dense_weights + at, q, sums)
+    return tieaware_gather(lists.kind, candidates, size, lists.dense_weights, at, q, sums)
 
 
 cdef int64_t look_up(const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums) noexcept nogil:
@@ -213,8 +189,4 @@ cdef int64_t look_up(const int32_t* candidates, int64_t size, Lists* lists, Py_s
     cdef double q = lists.query_weights[i]
     cdef const uint64_t* bits = lists.bitmaps + at
     cdef const uint32_t* ranks = lists.ranks + at
-    if lists.kind == 4:
-        return tieaware_look_up_float(candidates, size, bits, ranks, <const float*>lists.weights + a, n, q, sums)
-    if lists.kind == 1:
-        return tieaware_look_up_uint8(candidates, size, bits, ranks, <const uint8_t*>lists.weights + a, n, q, sums)
-    return tieaware_look_up_uint16(candidates, size, bits, ranks, <const uint16_t*>lists.weights + a, n, q, sums)
+    return tieaware_look_up(lists.kind, candidates, size, bits, ranks, lists.weights, a, n, q, sums)

@@ -1,7 +1,7 @@
-"""Selection of the top k documents: the functions that are not inlined into other kernels."""
+"""Selection of the top k documents and of the largest values: functions that are not inlined into other kernels."""
 import numpy as np
 from libc.math cimport INFINITY, nextafter
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memcpy, memset
 
@@ -317,3 +317,55 @@ def top(const int32_t[::1] documents, const double[::1] scores, int64_t k, bint 
         return found(&best, whole_ties)
     finally:
         close_best(&best)
+
+
+def largest(const int64_t[::1] starts, const double[::1] values, const int64_t[::1] sizes):
+    """Mark the postings of each term with the largest values, such as those of a champion list.
+
+    Parameters
+    ----------
+    starts : int64[n_terms + 1]
+        The postings of term t are starts[t] to starts[t + 1].
+    values : float64[n_postings]
+        The value of each posting.
+    sizes : int64[n_terms]
+        The number of postings to mark for each term. If values tie for the last places, the first are marked.
+
+    Returns
+    -------
+    bool[n_postings]
+    """
+    cdef Py_ssize_t n_terms = sizes.shape[0], t
+    cdef int64_t n, a, i, longest = 0
+    cdef Heap heap
+    cdef Interruption interruption = no_interruption()
+    if starts.shape[0] != n_terms + 1:
+        raise ValueError("starts must have a start for each term")
+    for t in range(n_terms):
+        if not 0 <= starts[t] <= starts[t + 1] <= values.shape[0] or sizes[t] < 0:
+            raise ValueError("starts: a term has postings outside the values, or a negative size")
+        longest = max(longest, starts[t + 1] - starts[t])
+    cdef cnp.ndarray marks = np.zeros(values.shape[0], bool)
+    cdef uint8_t* marks_at = <uint8_t*>cnp.PyArray_DATA(marks)
+    memset(&heap, 0, sizeof(heap))
+    heap.entries = <Entry*>malloc(<size_t>(longest + 1) * sizeof(Entry))
+    if heap.entries == NULL:
+        raise MemoryError
+    try:
+        with nogil:
+            for t in range(n_terms):
+                # Clamp both numbers, because another thread may change the starts after they were checked.
+                a = max(0, min(starts[t], values.shape[0]))
+                n = max(0, min(longest, min(starts[t + 1], values.shape[0]) - a))
+                for i in range(n):
+                    heap.entries[i] = entry_of(values[a + i], <int32_t>i)
+                if sizes[t] < n:
+                    arrange(&heap, 0, n, sizes[t], False, rounds_of(n))
+                for i in range(min(n, sizes[t])):
+                    marks_at[a + heap.entries[i].document] = 1
+                if interrupted(&interruption, 4 * n + 1):
+                    break
+        check_interruption(&interruption)
+        return marks
+    finally:
+        free(heap.entries)

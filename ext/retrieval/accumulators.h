@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/counting.h"
+#include "retrieval/weights.h"
 
 #if defined(TIEAWARE_SSE2)
 #include <emmintrin.h>
@@ -77,46 +78,44 @@ TIEAWARE_INLINED void tieaware_prefetch_each(const void *array, size_t size, con
     }
 }
 
-/* add: scores[i] += query_weight · weights[i] for all documents of a dense list. */
-#define TIEAWARE_ADD(NAME, WEIGHT)                                                                              \
-    TIEAWARE_CLONES static void NAME(double *scores, const WEIGHT *weights, ptrdiff_t n, double query_weight) { \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                                     \
-            scores[i] += query_weight * (double)weights[i];                                                     \
-        }                                                                                                       \
+/* add: scores[i] += query_weight · weights[first + i] for all documents of a dense list. */
+#define TIEAWARE_ADD(NAME, WEIGHT)                                                                                \
+    TIEAWARE_CLONES static void NAME(double *scores, const void *all, ptrdiff_t first, ptrdiff_t n,               \
+                                     double query_weight) {                                                       \
+        const WEIGHT *weights = (const WEIGHT *)all + first;                                                      \
+        for (ptrdiff_t i = 0; i < n; i++) scores[i] += query_weight * (double)weights[i];                         \
     }
-TIEAWARE_ADD(tieaware_add_float, float)
-TIEAWARE_ADD(tieaware_add_uint8, uint8_t)
-TIEAWARE_ADD(tieaware_add_uint16, uint16_t)
+TIEAWARE_FOR_EACH_KIND(TIEAWARE_ADD, tieaware_add)
+#define tieaware_add(KIND, ...) TIEAWARE_OF_KIND(KIND, tieaware_add, __VA_ARGS__)
 
-/* set: scores[i] = 0.0 + query_weight · weights[i], which has the bits of adding to a score of 0. */
-#define TIEAWARE_SET(NAME, WEIGHT)                                                                              \
-    TIEAWARE_CLONES static void NAME(double *scores, const WEIGHT *weights, ptrdiff_t n, double query_weight) { \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                                     \
-            scores[i] = 0.0 + query_weight * (double)weights[i];                                                \
-        }                                                                                                       \
+/* set: scores[i] = 0.0 + query_weight · weights[first + i], which has the bits of adding to a score of 0. */
+#define TIEAWARE_SET(NAME, WEIGHT)                                                                                \
+    TIEAWARE_CLONES static void NAME(double *scores, const void *all, ptrdiff_t first, ptrdiff_t n,               \
+                                     double query_weight) {                                                       \
+        const WEIGHT *weights = (const WEIGHT *)all + first;                                                      \
+        for (ptrdiff_t i = 0; i < n; i++) scores[i] = 0.0 + query_weight * (double)weights[i];                    \
     }
-TIEAWARE_SET(tieaware_set_float, float)
-TIEAWARE_SET(tieaware_set_uint8, uint8_t)
-TIEAWARE_SET(tieaware_set_uint16, uint16_t)
+TIEAWARE_FOR_EACH_KIND(TIEAWARE_SET, tieaware_set)
+#define tieaware_set(KIND, ...) TIEAWARE_OF_KIND(KIND, tieaware_set, __VA_ARGS__)
 
-/* gather: sums[i] += query_weight · weights[candidates[i]], where `weights` are the weights of a dense list.
+/* gather: sums[i] += query_weight · weights[first + candidates[i]], where `weights` are the weights of a dense list.
  *
  * Returns the number of candidates whose weight is not 0.
  */
-#define TIEAWARE_GATHER(NAME, WEIGHT)                                                                           \
-    TIEAWARE_CLONES static int64_t NAME(const int32_t *candidates, ptrdiff_t n, const WEIGHT *weights,          \
-                                        double query_weight, double *sums) {                                    \
-        int64_t found = 0;                                                                                      \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                                     \
-            const WEIGHT weight = weights[candidates[i]];                                                       \
-            sums[i] += query_weight * (double)weight;                                                           \
-            found += weight != 0;                                                                               \
-        }                                                                                                       \
-        return found;                                                                                           \
+#define TIEAWARE_GATHER(NAME, WEIGHT)                                                                             \
+    TIEAWARE_CLONES static int64_t NAME(const int32_t *candidates, ptrdiff_t n, const void *all, ptrdiff_t first, \
+                                        double query_weight, double *sums) {                                      \
+        const WEIGHT *weights = (const WEIGHT *)all + first;                                                      \
+        int64_t found = 0;                                                                                        \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                       \
+            const WEIGHT weight = weights[candidates[i]];                                                         \
+            sums[i] += query_weight * (double)weight;                                                             \
+            found += weight != 0;                                                                                 \
+        }                                                                                                         \
+        return found;                                                                                             \
     }
-TIEAWARE_GATHER(tieaware_gather_float, float)
-TIEAWARE_GATHER(tieaware_gather_uint8, uint8_t)
-TIEAWARE_GATHER(tieaware_gather_uint16, uint16_t)
+TIEAWARE_FOR_EACH_KIND(TIEAWARE_GATHER, tieaware_gather)
+#define tieaware_gather(KIND, ...) TIEAWARE_OF_KIND(KIND, tieaware_gather, __VA_ARGS__)
 
 /* lead: scores[d] += impact.    follow: scores[d] += impact if scores[d] > 0.
  *

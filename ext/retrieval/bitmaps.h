@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "engine/counting.h"
+#include "retrieval/weights.h"
 
 static inline int64_t tieaware_bits_set(uint64_t word) {
 #ifdef __GNUC__
@@ -47,7 +48,8 @@ TIEAWARE_CLONES static int tieaware_find_bits(const int32_t *candidates, int n, 
 
 #define TIEAWARE_LOOK_UP(NAME, WEIGHT)                                                                           \
     static int64_t NAME(const int32_t *candidates, ptrdiff_t n, const uint64_t *bits, const uint32_t *ranks,     \
-                        const WEIGHT *weights, int64_t length, double query_weight, double *sums) {              \
+                        const void *all, int64_t start, int64_t length, double query_weight, double *sums) {     \
+        const WEIGHT *weights = (const WEIGHT *)all + start;                                                     \
         int32_t which[TIEAWARE_LOOK_UP_TILE];                                                                    \
         int64_t at[TIEAWARE_LOOK_UP_TILE];                                                                       \
         int64_t total = 0;                                                                                       \
@@ -61,21 +63,21 @@ TIEAWARE_CLONES static int tieaware_find_bits(const int32_t *candidates, int n, 
         }                                                                                                        \
         return total;                                                                                            \
     }
-TIEAWARE_LOOK_UP(tieaware_look_up_float, float)
-TIEAWARE_LOOK_UP(tieaware_look_up_uint8, uint8_t)
-TIEAWARE_LOOK_UP(tieaware_look_up_uint16, uint16_t)
+TIEAWARE_FOR_EACH_KIND(TIEAWARE_LOOK_UP, tieaware_look_up)
+#define tieaware_look_up(KIND, ...) TIEAWARE_OF_KIND(KIND, tieaware_look_up, __VA_ARGS__)
 
 /* probe: looks up each posting of a list among the candidates, whose bits and ranks are given, and adds its weight.
  *
  * A rank that is not below `n` is skipped. Returns the number of postings found.
  */
 #define TIEAWARE_PROBE(NAME, WEIGHT)                                                                            \
-    TIEAWARE_CLONES static int64_t NAME(const int32_t *documents, const WEIGHT *weights, ptrdiff_t length,      \
-                                        const uint64_t *bits, const uint32_t *ranks, uint32_t n_documents,      \
-                                        int64_t n, double query_weight, double *sums) {                         \
+    TIEAWARE_CLONES static int64_t NAME(const int32_t *documents, const void *all, ptrdiff_t start,             \
+                                        ptrdiff_t length, const uint64_t *bits, const uint32_t *ranks,          \
+                                        uint32_t n_documents, int64_t n, double query_weight, double *sums) {   \
+        const WEIGHT *weights = (const WEIGHT *)all + start;                                                    \
         int64_t found = 0;                                                                                      \
         for (ptrdiff_t i = 0; i < length; i++) {                                                                \
-            const uint32_t document = (uint32_t)documents[i];                                                   \
+            const uint32_t document = (uint32_t)documents[start + i];                                           \
             const uint64_t word = document < n_documents ? bits[document >> 6] : 0;                             \
             if (word >> (document & 63) & 1) {                                                                  \
                 const uint64_t before = word & (((uint64_t)1 << (document & 63)) - 1);                          \
@@ -88,9 +90,8 @@ TIEAWARE_LOOK_UP(tieaware_look_up_uint16, uint16_t)
         }                                                                                                       \
         return found;                                                                                           \
     }
-TIEAWARE_PROBE(tieaware_probe_float, float)
-TIEAWARE_PROBE(tieaware_probe_uint8, uint8_t)
-TIEAWARE_PROBE(tieaware_probe_uint16, uint16_t)
+TIEAWARE_FOR_EACH_KIND(TIEAWARE_PROBE, tieaware_probe)
+#define tieaware_probe(KIND, ...) TIEAWARE_OF_KIND(KIND, tieaware_probe, __VA_ARGS__)
 
 /* count_bits: adds 1 to the counters of all documents of a list, and marks the documents whose counter overflows.
  *

@@ -12,6 +12,7 @@
 #include "engine/counting.h"
 #include "retrieval/accumulators.h"
 #include "retrieval/bitmaps.h"
+#include "retrieval/weights.h"
 
 #if defined(TIEAWARE_SSE2)
 #include <emmintrin.h>
@@ -209,9 +210,8 @@ static inline int tieaware_has_posting(const tieaware_block_list *list, int32_t 
             before = block;                                                                                            \
         }                                                                                                              \
     }
-TIEAWARE_PLACE(tieaware_place_float, float)
-TIEAWARE_PLACE(tieaware_place_uint8, uint8_t)
-TIEAWARE_PLACE(tieaware_place_uint16, uint16_t)
+TIEAWARE_FOR_EACH_KIND(TIEAWARE_PLACE, tieaware_place)
+#define tieaware_place(KIND, ...) TIEAWARE_OF_KIND(KIND, tieaware_place, __VA_ARGS__)
 
 /* Prefetch, one after the other: which documents of a block the lists have; where the postings are; their weights. */
 TIEAWARE_INLINED void tieaware_prefetch_block_bits(const tieaware_block_list *lists, ptrdiff_t n, int32_t block) {
@@ -291,9 +291,8 @@ static inline int64_t tieaware_first_posting(const tieaware_block_list *list, in
         TIEAWARE_WHERE_AT_LEAST(reached, bounds, least);                                                               \
         return reached;                                                                                                \
     }
-TIEAWARE_REACH(tieaware_reach_float, float)
-TIEAWARE_REACH(tieaware_reach_uint8, uint8_t)
-TIEAWARE_REACH(tieaware_reach_uint16, uint16_t)
+TIEAWARE_FOR_EACH_KIND(TIEAWARE_REACH, tieaware_reach)
+#define tieaware_reach(KIND, ...) TIEAWARE_OF_KIND(KIND, tieaware_reach, __VA_ARGS__)
 
 /* score: sums[j] = Σ query_weight · weight over the lists, in their order, for document j of a block.
  *
@@ -352,8 +351,7 @@ enum { TIEAWARE_PLANES = 8 };
         }                                                                                                              \
         return reached;                                                                                                \
     }
-TIEAWARE_SCORE_BLOCK(tieaware_score_block_float, float)
-TIEAWARE_SCORE_BLOCK(tieaware_score_block_uint8, uint8_t)
-TIEAWARE_SCORE_BLOCK(tieaware_score_block_uint16, uint16_t)
+TIEAWARE_FOR_EACH_KIND(TIEAWARE_SCORE_BLOCK, tieaware_score_block)
+#define tieaware_score_block(KIND, ...) TIEAWARE_OF_KIND(KIND, tieaware_score_block, __VA_ARGS__)
 
 #endif

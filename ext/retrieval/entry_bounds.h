@@ -12,19 +12,19 @@
 #include "engine/counting.h"
 #include "retrieval/bitmaps.h"
 
-/* impacts: bounds[i] = query_weight · weights[i] + bases[i]; without bases (NULL), nothing is added. */
+/* impacts: bounds[i] = query_weight · weights[first + i] + bases[i]; without bases (NULL), nothing is added. */
 #define TIEAWARE_IMPACTS(NAME, WEIGHT)                                                                        \
-    TIEAWARE_CLONES static void NAME(const WEIGHT *weights, const double *bases, ptrdiff_t n,                 \
+    TIEAWARE_CLONES static void NAME(const void *all, ptrdiff_t first, const double *bases, ptrdiff_t n,      \
                                      double query_weight, double *bounds) {                                   \
+        const WEIGHT *weights = (const WEIGHT *)all + first;                                                  \
         if (bases) {                                                                                          \
             for (ptrdiff_t i = 0; i < n; i++) bounds[i] = query_weight * (double)weights[i] + bases[i];       \
         } else {                                                                                              \
             for (ptrdiff_t i = 0; i < n; i++) bounds[i] = query_weight * (double)weights[i];                  \
         }                                                                                                     \
     }
-TIEAWARE_IMPACTS(tieaware_impacts_float, float)
-TIEAWARE_IMPACTS(tieaware_impacts_uint8, uint8_t)
-TIEAWARE_IMPACTS(tieaware_impacts_uint16, uint16_t)
+TIEAWARE_FOR_EACH_KIND(TIEAWARE_IMPACTS, tieaware_impacts)
+#define tieaware_impacts(KIND, ...) TIEAWARE_OF_KIND(KIND, tieaware_impacts, __VA_ARGS__)
 
 /* The largest impact of a term in a document that its list lacks: at most `largest`, and with a sum that is at most
  * `missing` of the impact and query_weight · base. */

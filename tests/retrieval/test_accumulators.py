@@ -489,17 +489,6 @@ def test_filters_with_wrong_numbers_or_words_are_not_used():
         union(candidates, terms, made, 5000, 5, bounds=filters, cuts=cuts)
 
 
-def test_arrays_of_queries_are_concatenated():
-    arrays = np.array([3, 1]), np.empty(0, np.int64), np.array([7])
-    together, offsets = _query_terms.concatenated(arrays)
-    assert together.tolist() == [3, 1, 7]
-    assert offsets.tolist() == [0, 2, 2, 3]
-    assert _query_terms.concatenated(())[1].tolist() == [0]
-    for other in (np.array([1], np.int32), np.ones(1), np.array([[1]]), np.arange(6)[::2], [1], None,
-                  np.array([1]).astype(">i8")):  # fmt: skip
-        assert _query_terms.concatenated((*arrays, other)) is None
-
-
 def test_sums_and_largest_products_of_queries():
     values, offsets = np.array([0.1, 0.2, 0.3, -5.0, 2.0]), np.array([0, 3, 3, 5])
     assert _query_terms.sums(values, offsets).tolist() == [0.1 + 0.2 + 0.3, 0, -3]
@@ -527,19 +516,6 @@ def test_lists_of_found_documents_are_replaced():
     assert replaced.documents.tolist() == replaced.scores.tolist() == [4, 2, 1, 0, 3, 5]
     assert replaced.costs.tolist() == [[1, 2, 3], [14, 25, 36], [8, 9, 10]]
     assert lists[0].costs.tolist()[1] == [4, 5, 6]
-
-
-def test_factors_of_frequencies():
-    factors, idf = np.array([1.0, 1.5]), np.array([2.0, 4.0, 8.0])
-    product = _query_terms.factors_times_idf
-    assert product(factors, np.array([2, 1, 1]), idf, np.array([0, 2, 0])).tolist() == [3, 8, 2]
-    for frequency in (0, -1, 3, 2**62):
-        assert product(factors, np.array([1, frequency]), idf, np.array([0, 0])) is None
-    for term in (-1, 3, 2**62):
-        with pytest.raises(IndexError, match="no term with this number"):
-            product(factors, np.array([1]), idf, np.array([term]))
-    with pytest.raises(ValueError, match="must have a frequency"):
-        product(factors, np.array([1]), idf, np.array([0, 1]))
 
 
 def test_ranges():

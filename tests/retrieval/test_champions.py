@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from searches import Search, searches
 
 from tieaware import InputError
-from tieaware.kernels import _largest
+from tieaware.kernels import _top
 from tieaware.retrieval import Champions, Exact, Index
 
 
@@ -29,24 +29,22 @@ def test_lists_of_all_documents_equal_exact_search(search: Search):
     assert search.found(Champions(weighting=search.weighting, r=1, share=1.0)) == exact
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8, np.uint16])
-def test_the_largest_values_equal_a_stable_sort(dtype):
+def test_the_largest_values_equal_a_stable_sort():
     """Lists of any length, with few or many distinct values, and values that differ in their last bits only."""
     rng = np.random.default_rng(3)
     lengths = [0, 1, 2, 30, 300, 5000, 24, 25, 700, 700]
     starts = np.cumsum([0, *lengths])
     sizes = np.array([3, 0, 1, 7, 100, 2500, 12, 24, 699, 1])
-    values = rng.integers(0, 200, starts[-1]).astype(dtype)
-    if dtype in (np.float64, np.float32):
-        values[100:3000] = 1 + rng.integers(0, 50, 2900) * np.finfo(dtype).eps
-        values[3000:4000] = rng.choice([-np.inf, -1.5, -0.0, 0.0, 5e-324, np.inf], 1000)
-    marked = _largest.largest(starts, values, sizes)
+    values = rng.integers(0, 200, starts[-1]).astype(np.float64)
+    values[100:3000] = 1 + rng.integers(0, 50, 2900) * np.finfo(np.float64).eps
+    values[3000:4000] = rng.choice([-np.inf, -1.5, -0.0, 0.0, 5e-324, np.inf], 1000)
+    marked = _top.largest(starts, values, sizes)
     for a, b, size in zip(starts[:-1], starts[1:], sizes, strict=True):
-        expected = np.argsort(-values[a:b].astype(np.float64), kind="stable")[:size]
+        expected = np.argsort(-values[a:b], kind="stable")[:size]
         assert np.flatnonzero(marked[a:b]).tolist() == sorted(expected.tolist())
-    for wrong in ((starts[1:], values, sizes), (starts, values[:9], sizes), (starts, values.view(np.int8), sizes)):
-        with pytest.raises(ValueError, match=r"starts|values"):
-            _largest.largest(*wrong)
+    for wrong in ((starts[1:], values, sizes), (starts, values[:9], sizes), (starts, values, -sizes)):
+        with pytest.raises(ValueError, match="starts"):
+            _top.largest(*wrong)
 
 
 def test_first_tied_documents_are_champions_and_all_reads_count():

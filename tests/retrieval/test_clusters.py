@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from searches import Search, searches
 
 from tieaware import InputError
-from tieaware.kernels import _leaders
+from tieaware.kernels import _clusters
 from tieaware.retrieval import ClusterPruning, Exact, Index
 
 
@@ -44,7 +44,7 @@ def test_the_nearest_leaders_equal_a_stable_sort(shares):
     rows = np.where(frequent, np.cumsum(frequent) - 1, -1)
     for b in (1, 3, 40):
         found = np.empty((50, b), np.int32)
-        _leaders.nearest(*listed(documents), *listed(own.T), 40, rows, own.T[frequent].astype(np.float32), b, found)
+        _clusters.nearest(*listed(documents), *listed(own.T), 40, rows, own.T[frequent].astype(np.float32), b, found)
         np.testing.assert_array_equal(found, np.argsort(-products, axis=1, kind="stable")[:, :b])
 
 

@@ -1,5 +1,6 @@
 """Impact ordering: results against plain Python and NumPy, and the safety of the kernels."""
 
+import math
 from itertools import product
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from searches import Search, find, searches
 
 from tieaware import InputError
-from tieaware.kernels import _impact_sums, _impacts, _prefixes
+from tieaware.kernels import _impact_sums, _prefixes
 from tieaware.retrieval import Exact, ImpactOrdered, Index, parse_method
 from tieaware.retrieval.impact_order import Prefixes, Segments
 from tieaware.retrieval.method import WeightedQueries, posting_weights, query_weights
@@ -105,45 +106,61 @@ def test_scores_of_several_chunks_equal_numpy(k, whole_ties):
     order = np.lexsort((np.arange(n), -sums))[: np.count_nonzero(sums)]
     if k < len(order):
         order = order[sums[order] >= sums[order[k - 1]]] if whole_ties else order[:k]
+    ranges = starts[:-1] + np.array([np.zeros(3, int), np.bincount(term[read], minlength=3)])
     found = _impact_sums.search(
-        np.arange(3), np.searchsorted(begins, starts), segments, documents[by_impact], weights[by_impact], query,
-        1.0, most, 0.0, False, n, k, whole_ties, _impact_sums.Accumulators(),
+        np.arange(3), query, ranges, np.searchsorted(begins, starts), segments, documents[by_impact],
+        weights[by_impact], n, k, whole_ties, _impact_sums.Accumulators(),
     )  # fmt: skip
     assert found[0].tolist() == order.tolist()
     assert found[1].tolist() == sums[order].tolist()
     assert len(order) <= found[2] == found[3] <= np.count_nonzero(sums)
-    assert found[4] == most
 
 
-@pytest.mark.parametrize("distinct", [5, 40, 10**6])
-def test_prefixes_equal_a_heap_of_segments(distinct):
-    """The binary search chooses what the heap chooses, also where impacts of several terms tie or are 0."""
+def chosen_plainly(starts, weights, query, share_read, most, floor, by_term):
+    """Sort all postings of a query, and return the end of those that are read of each term."""
+    sizes = np.diff(starts)
+    term = np.repeat(np.arange(len(sizes)), sizes)
+    impacts = np.abs(query[term] * weights.astype(np.float64))
+    keys = (term, sizes[term], -impacts) if not by_term else (term, -impacts, sizes[term])
+    order = np.lexsort((np.arange(len(term)), *keys))
+    read = order[impacts[order] >= floor * impacts.max()][: min(most, math.ceil(share_read * len(term) - 1e-9))]
+    return starts[:-1] + np.bincount(term[read], minlength=len(sizes))
+
+
+@pytest.mark.parametrize(
+    ("distinct", "dtype"),
+    [(5, "float32"), (40, "float32"), (10**6, "float32"), (5, "uint8"), (255, "uint8"), (9000, "uint16")],
+)
+def test_prefixes_equal_a_sort_of_all_postings(distinct, dtype):
+    """The binary search chooses what sorting chooses, also where impacts of several terms tie or are 0."""
     rng = np.random.default_rng(distinct)
     n, sizes = 3000, np.array([1500, 1, 400, 400, 0, 90])
     starts = np.append(0, np.cumsum(sizes))
     documents = np.concatenate([np.sort(rng.choice(n, size, replace=False)) for size in sizes]).astype(np.int32)
-    weights = (rng.integers(0, distinct, starts[-1]) / np.float32(distinct)).astype(np.float32)
-    term = np.repeat(np.arange(6), sizes)
-    order = np.lexsort((documents, -weights, term))
+    weights = rng.integers(0, distinct, starts[-1])
+    weights = (weights / np.float32(distinct if dtype == "float32" else 1)).astype(dtype)
+    order = np.lexsort((documents, -weights.astype(np.float64), np.repeat(np.arange(6), sizes)))
     documents, weights = documents[order], weights[order]
-    segments = np.append(np.append(0, 1 + np.flatnonzero(np.diff(term) | (np.diff(weights) != 0))), starts[-1])
-    term_starts = np.searchsorted(segments, starts)
+    arrays = starts, documents, weights, weights[::64].copy()
     queries = np.ones(6), np.array([0.5, 9, 1, 1, 3, 2]), np.array([0, 1.0, 0.3, 0.3, 1, 0.2])
     first_filters = np.array([0, 11, 12, 21, 22, 23, 30])
     left_out = 0
-    for share_read, most, floor, by_term in product(
-        (1.0, 0.1, 0.013), (2**63 - 1, 0, 1, 500), (0.0, 0.4, 1.0), (False, True)
-    ):
-        limits = share_read, most, floor, by_term
-        chosen = [_impacts.choose(np.arange(6), term_starts, segments, weights, query, *limits) for query in queries]
+    for limits in product((1.0, 0.1, 0.013), (2**63 - 1, 0, 1, 500), (0.0, 0.4, 1.0), (False, True)):
+        chosen = [_prefixes.choose(np.arange(6), query, *arrays, *limits) for query in queries]
+        for query, (begins, stops) in zip(queries, chosen, strict=True):
+            assert begins.tolist() == starts[:-1].tolist()
+            assert stops.tolist() == chosen_plainly(starts, weights, query, *limits).tolist()
+        if dtype != "float32":
+            left_out = 10_001
+            continue
         for k in (1, 20, 70, 10**9):
             (begins, leads, filters), (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
-                np.tile(np.arange(6), 3), np.array([0, 6, 12, 18]), starts, documents, weights, weights[::64].copy(),
-                first_filters, np.concatenate(queries), *limits, k,
+                np.tile(np.arange(6), 3), np.concatenate(queries), np.array([0, 6, 12, 18]), *arrays, first_filters,
+                *limits, k,
             )  # fmt: skip
-            assert n_read.tolist() == [(stops - first).sum() for first, stops, *_ in chosen]
+            assert n_read.tolist() == [(stops - first).sum() for first, stops in chosen]
             for i in range(18):
-                t, (first, stops, *_) = i % 6, chosen[i // 6]
+                t, (first, stops) = i % 6, chosen[i // 6]
                 a, stop, lead = first[t], stops[t], leads[i]
                 assert begins[i] == a <= lead <= stop
                 own, own_documents = weights[starts[t] : starts[t + 1]], documents[starts[t] : starts[t + 1]]
@@ -162,7 +179,7 @@ def test_prefixes_equal_a_heap_of_segments(distinct):
             for i, q in enumerate(queries):
                 own = slice(6 * i, 6 * i + 6)
                 highest = np.zeros(n)
-                for j, (first, stops, *_) in enumerate(zip(*chosen[i][:2], strict=True)):
+                for j, (first, stops, *_) in enumerate(zip(*chosen[i], strict=True)):
                     np.maximum.at(highest, documents[first:stops], q[j] * weights[first:stops].astype(np.float64))
                 assert (q * missing[own]).sum() < np.sort(highest)[-min(k, n)] or not missing[own].any()
     assert left_out > 10_000
@@ -175,8 +192,8 @@ def test_a_document_with_high_impacts_of_several_terms_is_one_document(k):
     documents = np.tile(np.arange(n), 2).astype(np.int32)
     weights = np.tile(np.where(np.arange(n) < k - 1, 10, np.linspace(2, 1, n)), 2).astype(np.float32)
     (starts, leads, _), (_, missing, _, _), *_ = _prefixes.choose_all(
-        np.arange(2), np.array([0, 2]), np.array([0, n, 2 * n]), documents, weights, weights[::64].copy(),
-        np.arange(3), np.ones(2), 1.0, 2 * n, 0.0, False, k,
+        np.arange(2), np.ones(2), np.array([0, 2]), np.array([0, n, 2 * n]), documents, weights,
+        weights[::64].copy(), np.arange(3), 1.0, 2 * n, 0.0, False, k,
     )  # fmt: skip
     assert missing.sum() < weights[k - 1]
     assert (leads - starts).max() >= k
@@ -199,6 +216,10 @@ def test_prefixes_are_checked():
     ):  # fmt: skip
         with pytest.raises(ValueError, match=r"terms|offsets|weight|filters"):
             _prefixes.choose_all(**{**given, **wrong})
+        if wrong.keys() & {"terms", "starts", "weights", "samples", "query_weights"}:
+            alone = {key: each for key, each in given.items() if key not in ("offsets", "first_filters", "k")}
+            with pytest.raises(ValueError, match=r"terms|weight"):
+                _prefixes.choose(**{**alone, **wrong})
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +241,7 @@ def test_filters_of_prefixes_have_the_first_documents(large_index):
     prefixes, df = Prefixes.of(large_index.postings, segments), large_index.postings.document_frequencies
     n_empty = n_absent = n_documents = 0
     for term in range(len(df)):
-        own = np.split(prefixes.documents, large_index.postings.starts[1:-1])[term]
+        own = np.split(segments.documents, large_index.postings.starts[1:-1])[term]
         for number in range(*prefixes.first_filters[term : term + 2]):
             halvings = number - prefixes.first_filters[term]
             words = prefixes.filters.words[slice(*prefixes.filters.starts[number : number + 2])]
@@ -275,32 +296,28 @@ def test_weights_that_give_no_bounds_are_read_in_segments(large_index):
 
 
 def test_segments_beyond_the_postings_are_refused():
-    documents, weights = np.array([0, 1, 0], np.int32), np.array([3, 2, 9], np.uint8)
-    own = np.ones(1)
-
-    def found(term=1, most=9, **changed):
-        given = {"term_starts": np.array([0, 2, 3]), "starts": np.array([0, 1, 2, 3]), "weights": weights, "own": own,
-                 "documents": documents} | changed  # fmt: skip
-        chosen = given["term_starts"], given["starts"]
-        limits = given["own"], 1.0, most, 0.0, False
-        if "documents" not in changed:
-            ranges = _impacts.choose(np.array([term]), *chosen, given["weights"], *limits)
-            assert ranges.tolist() == [[2], [3], [3], [2], [3]]
-        return _impact_sums.search(
-            np.array([term]), *chosen, given["documents"], given["weights"], *limits, 2, 1, False,
-            _impact_sums.Accumulators(),
-        )  # fmt: skip
+    def found(term=1, **changed):
+        given = {
+            "terms": np.array([term]), "query_weights": np.ones(1), "ranges": np.array([[2 * term], [2 + term]]),
+            "term_starts": np.array([0, 2, 3]), "segments": np.array([0, 1, 2, 3]),
+            "documents": np.array([0, 1, 0], np.int32), "weights": np.array([3, 2, 9], np.uint8), "n_documents": 2,
+            "k": 1, "whole_ties": False, "accumulators": _impact_sums.Accumulators(),
+        }  # fmt: skip
+        return _impact_sums.search(**{**given, **changed})
 
     assert [each.tolist() for each in found()[:2]] == [[0], [9.0]]
-    # Postings with a document number outside the collection are ignored.
-    for invalid, (term, most) in product((-5, 2, 2**31 - 1), ((0, 1), (0, 9), (1, 9))):
-        assert not len(found(term, most, documents=np.full(3, invalid, np.int32))[0])
+    # Postings with a document number outside the collection are ignored, and so are starts that do not ascend.
+    for invalid, term in product((-5, 2, 2**31 - 1), (0, 1)):
+        assert not len(found(term, documents=np.full(3, invalid, np.int32))[0])
+    for segments in ([0, 1, 2, 4], [0, 1, 2, 2], [0, 1, -1, 3], [9, 9, 9, -9]):
+        assert found(segments=np.array(segments))[0].tolist() == [0]
     for changed in (
         {"term_starts": np.array([0, 2])}, {"term_starts": np.array([0, -1, 3])}, {"term_starts": np.array([0, 2, 4])},
-        {"starts": np.array([0, 1, 2, 4])}, {"starts": np.array([0, 1, 2, 2])}, {"starts": np.array([0, 1, -1, 3])},
-        {"own": np.ones(2)}, {"weights": weights[:2]}, {"documents": documents[:2]},
+        {"ranges": np.array([[2], [4]])}, {"ranges": np.array([[-1], [3]])}, {"ranges": np.array([[3], [2]])},
+        {"ranges": np.zeros((1, 1), np.int64)}, {"query_weights": np.ones(2)}, {"weights": np.ones(2, np.uint8)},
+        {"documents": np.zeros(2, np.int32)}, {"k": 0}, {"terms": np.array([2])},
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=r"segment|term|weight|score"):
+        with pytest.raises(ValueError, match=r"segment|term|weight|range"):
             found(**changed)
 
 

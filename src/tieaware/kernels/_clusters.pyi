@@ -19,3 +19,16 @@ def search(
     whole_ties: bool,
     has_duplicates: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]: ...
+def nearest(
+    offsets: NDArray[np.int64],
+    terms: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    starts: NDArray[np.int64],
+    leaders: NDArray[np.int32],
+    leader_weights: NDArray[np.float32],
+    n_leaders: int,
+    rows: NDArray[np.int64],
+    dense_weights: NDArray[np.float32],
+    b: int,
+    out: NDArray[np.int32],
+) -> None: ...

@@ -8,3 +8,6 @@ def top(
     whole_ties: bool,
     all_in_heap: bool,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int]: ...
+def largest(
+    starts: NDArray[np.int64], values: NDArray[np.float64], sizes: NDArray[np.int64]
+) -> NDArray[np.bool_]: ...

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import flag, number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
-from tieaware.kernels import _largest
+from tieaware.kernels import _top
 from tieaware.kernels._term_lists import PostingLists
 from tieaware.retrieval.accumulators import (
     EntryBounds,
@@ -70,7 +70,7 @@ def best_documents(
     def find(first: int, stop: int) -> tuple[Numbers, DocumentWeights]:
         own = slice(postings.starts[first], postings.starts[stop])
         begins = postings.starts[first : stop + 1] - postings.starts[first]
-        kept = _largest.largest(begins, values[own], sizes[first:stop]).view(bool)
+        kept = _top.largest(begins, values[own].astype(np.float64), sizes[first:stop])
         # The smallest value of each list that lacks documents, unless the list is empty.
         cut = first + np.flatnonzero((missing[first:stop] > 0) & (sizes[first:stop] > 0))
         if len(cut):

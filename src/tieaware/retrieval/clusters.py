@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tieaware.checks.arguments import checked_seed, whole_number
 from tieaware.checks.arrays import Integers, Offsets
-from tieaware.kernels import _clusters, _leaders
+from tieaware.kernels import _clusters
 from tieaware.retrieval.accumulators import FoundLists
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import Method, Searcher, WeightedQueries, posting_weights
@@ -102,7 +102,7 @@ def _nearest(postings: Postings, vectors: Vectors, leaders: _Leaders, b: int) ->
     with stage("clusters", n_documents, unit=" documents", shown=len(postings) > LONG) as advance:
         for first in range(0, n_documents, _CHUNK):
             last = min(n_documents, first + _CHUNK)
-            _leaders.nearest(
+            _clusters.nearest(
                 offsets[first : last + 1], terms, weights, leaders.starts, leaders.leaders,
                 leaders.weights, n_leaders, rows, dense, b, nearest[first:last],
             )  # fmt: skip

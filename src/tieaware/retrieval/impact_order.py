@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tieaware.checks.arguments import is_integer, number, one_of, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
-from tieaware.kernels import _impact_sums, _impacts, _prefixes
+from tieaware.kernels import _impact_sums, _prefixes
 from tieaware.retrieval.accumulators import (
     SHORTEST_WITH_FILTER,
     Cuts,
@@ -58,6 +57,8 @@ class Segments(NamedTuple):
 
     documents: Numbers
     weights: DocumentWeights
+    # Every 64th weight.
+    samples: DocumentWeights
     # Segment s has the postings starts[s] to starts[s + 1]. Term t has the segments term_starts[t] to
     # term_starts[t + 1].
     starts: Offsets
@@ -82,7 +83,8 @@ class Segments(NamedTuple):
         begins[1:-1] = weights[1:] != weights[:-1]
         begins[postings.starts] = True
         starts = np.flatnonzero(begins)
-        return cls(postings.documents[order], weights, starts, np.searchsorted(starts, postings.starts))
+        samples, term_starts = weights[::_SAMPLE].copy(), np.searchsorted(starts, postings.starts)
+        return cls(postings.documents[order], weights, samples, starts, term_starts)
 
     def lists(self, terms: Integers, starts: Integers, stops: Integers, query_weights: Values) -> TermLists:
         """Return each segment as a list of its own, for the postings of each term from its start to its stop.
@@ -103,29 +105,24 @@ class Prefixes(NamedTuple):
 
     Attributes
     ----------
-    documents, weights : int32[n_postings] and float32[n_postings]
+    segments : Segments
         The postings.
-    samples : float32[⌈n_postings / 64⌉]
-        Every 64th weight.
     filters, first_filters : Filters and int64[n_terms + 1]
         The filters of term ``t`` are those from ``first_filters[t]`` to ``first_filters[t + 1]``: for all its
         documents, for the first half of them, the first quarter and so on. The first one is empty if the term has a
         bitmap.
     """
 
-    documents: Numbers
-    weights: NDArray[np.float32]
-    samples: NDArray[np.float32]
+    segments: Segments
     filters: Filters
     first_filters: Offsets
 
     @classmethod
     def of(cls, postings: Postings, segments: Segments) -> Prefixes | None:
-        """Sample the weights, and make the filters; return None if many weights are equal or they are integers."""
-        documents, _, starts, _ = segments
-        if segments.weights.dtype != np.float32 or (len(starts) - 1) * _SHORT <= len(documents):
+        """Make the filters; return None if many weights are equal or they are integers."""
+        documents = segments.documents
+        if segments.weights.dtype != np.float32 or (len(segments.starts) - 1) * _SHORT <= len(documents):
             return None
-        weights = segments.weights.astype(np.float32, copy=False)
         df, n = postings.document_frequencies, len(postings.lengths)
         n_filters = np.maximum(np.frexp(df / SHORTEST_WITH_FILTER)[1], 1).astype(np.int64)
         first_filters = np.append(0, np.cumsum(n_filters))
@@ -134,7 +131,7 @@ class Prefixes(NamedTuple):
         begins, lengths = postings.starts[terms], df[terms] >> halvings
         which = (halvings > 0) | ~has_bitmap(lengths, n)
         filters = Filters.of_lists(begins, begins + lengths, documents, n, which)
-        return cls(documents, weights, weights[::_SAMPLE].copy(), filters, first_filters)
+        return cls(segments, filters, first_filters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,13 +222,13 @@ class ImpactOrdered(Method):
 
     def _by_prefixes(self, index: Index, prefixes: Prefixes, k: int, whole_ties: bool) -> Searcher:
         """Return a search function for weights of which few are equal, which does not look at segments."""
-        documents, weights, samples, filters, first_filters = prefixes
+        (documents, weights, samples, *_), filters, first_filters = prefixes
         lists = weighted_lists(index, self.weighting, bitmaps=True)
 
         def find(queries: WeightedQueries) -> FoundLists:
             terms, offsets = queries.terms, queries.offsets
             (starts, stops, which), (largest, missing, kth, cuts), last, n_read = _prefixes.choose_all(
-                terms, offsets, index.postings.starts, documents, weights, samples, first_filters, queries.weights,
+                terms, queries.weights, offsets, index.postings.starts, documents, weights, samples, first_filters,
                 *self._limits, min(k, LARGEST),
             )  # fmt: skip
             found = score_unions(
@@ -252,27 +249,26 @@ class ImpactOrdered(Method):
 
     def _in_segments(self, index: Index, segments: Segments, k: int, whole_ties: bool) -> Searcher:
         """Return a search function that looks at the segments; it sums impacts of 8 bits in 16 bits if they fit."""
-        n = len(index)
-        in_16_bits = segments.weights.dtype == np.uint8
+        n, (documents, weights, samples, *_) = len(index), segments
         memory = IdleMemory(_impact_sums.Accumulators)
 
         def find(query: WeightedQuery) -> Found:
-            if in_16_bits:
+            starts, stops = ranges = _prefixes.choose(
+                query.terms, query.weights, index.postings.starts, documents, weights, samples, *self._limits
+            )
+            if weights.dtype == np.uint8:
                 found = memory.lent_to(
-                    _impact_sums.search, query.terms, segments.term_starts, segments.starts, segments.documents,
-                    segments.weights, query.weights, *self._limits, n, min(k, LARGEST), whole_ties,
+                    _impact_sums.search, query.terms, query.weights, ranges, segments.term_starts, segments.starts,
+                    documents, weights, n, min(k, LARGEST), whole_ties,
                 )  # fmt: skip
                 if found is not None:
-                    documents, sums, n_scored, n_comparisons, n_read = found
-                    return Found(documents, sums, n_read, n_scored, n_comparisons)
-            starts, stops, *_ = _impacts.choose(
-                query.terms, segments.term_starts, segments.starts, segments.weights, query.weights, *self._limits
-            )
+                    best, sums, n_scored, n_comparisons = found
+                    return Found(best, sums, int((stops - starts).sum()), n_scored, n_comparisons)
             lists, chunk_size = segments.lists(query.terms, starts, stops, query.weights), _CHUNK
             if len(lists.terms) * _SHORT > (stops - starts).sum():
                 # Read each term as one list. The documents of such a list do not ascend, so all documents need an
                 # accumulator at the same time.
-                whole = posting_lists(starts, stops, segments.documents, segments.weights)
+                whole = posting_lists(starts, stops, documents, weights)
                 lists = TermLists(whole, np.arange(len(starts)), query.weights)
                 chunk_size = max(n, 1)
             return accumulate(lists, n, k, whole_ties=whole_ties, chunk_size=chunk_size)

@@ -63,14 +63,10 @@ class QueryTerms(NamedTuple):
     @classmethod
     def of(cls, queries: Sequence[Query]) -> QueryTerms:
         """Concatenate the terms of the queries."""
-        all_terms, all_frequencies, *_ = zip(*queries, strict=True) if queries else ((), ())
-        # Most queries have int64 arrays, which are concatenated much faster than others.
-        terms, frequencies = _query_terms.concatenated(all_terms), _query_terms.concatenated(all_frequencies)
-        if terms is not None and frequencies is not None:
-            return cls(terms[0], frequencies[0], terms[1])
-        offsets = np.cumsum([0, *map(len, all_terms)], dtype=np.int64)
+        offsets = np.cumsum([0, *(len(query.terms) for query in queries)], dtype=np.int64)
         nothing = np.empty(0, np.int64)
-        return cls(np.concatenate((nothing, *all_terms)), np.concatenate((nothing, *all_frequencies)), offsets)
+        terms = np.concatenate((nothing, *(query.terms for query in queries)))
+        return cls(terms, np.concatenate((nothing, *(query.frequencies for query in queries))), offsets)
 
     @property
     def sizes(self) -> Integers:

@@ -22,7 +22,7 @@ from tieaware.checks.arguments import did_you_mean, flag, shown, unexpected, who
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.errors import InputError
 from tieaware.inputs.run import Run
-from tieaware.kernels import _largest
+from tieaware.kernels import _top
 from tieaware.kernels._term_lists import PostingLists
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists
@@ -282,7 +282,7 @@ def filtering(method: Method, index: Index, k: int, whole_ties: bool) -> Searche
     """
     search = method._searcher(index, k, whole_ties)
     scores_those = method._is_exact and document_parts(index, method.weighting) is None
-    lists = term_lists(index, method.weighting)
+    lists = term_lists(index, method.weighting) if scores_those else None
     deeper = cache(lambda depth: method._searcher(index, depth, True))
 
     def find(queries: WeightedQueries) -> FoundLists:
@@ -298,7 +298,7 @@ def filtering(method: Method, index: Index, k: int, whole_ties: bool) -> Searche
 
     def passing(one: WeightedQueries, allowed: Numbers) -> Found:
         """Return the top documents of one query among those that its filter allows."""
-        if scores_those:
+        if lists is not None:
             return score(allowed, lists(next(one.each())), len(index), k, whole_ties=whole_ties)
         costs, depth = np.zeros(3, np.int64), min(k, max(len(index), 1))
         while len(allowed):
@@ -480,7 +480,7 @@ def nth_largest_of(starts: Offsets, weights: DocumentWeights, rank: int) -> Valu
         begins = starts[first : stop + 1] - starts[first]
         own = weights[starts[first] : starts[stop]]
         enough = np.diff(begins) >= rank
-        marks = _largest.largest(begins, own, np.where(enough, rank, 0)).view(bool)
+        marks = _top.largest(begins, own.astype(np.float64), np.where(enough, rank, 0))
         largest = np.zeros(stop - first)
         largest[enough] = own[marks].reshape(-1, rank).min(axis=1)
         return largest

@@ -12,13 +12,11 @@ import numpy as np
 from tieaware.checks.arguments import number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
-from tieaware.kernels import _query_terms, _slots
+from tieaware.kernels import _slots
 from tieaware.retrieval.index import QueryTerms
 from tieaware.retrieval.postings import DocumentWeights, Numbers, Postings
 
 _ONE = np.ones(1)
-# Term frequencies of which queries look up the factors in a table.
-_SMALL = np.arange(1.0, 65.0)
 _LOG_OF_2 = 0.6931471805599453
 _LOG10_OF_2 = 0.3010299956639812
 _SMART = re.compile(r"[nlabLd][ntps][ncub]\.[nlabLd][ntps][ncub]")
@@ -142,8 +140,6 @@ class TfIdf(TermWeighting):
         tf, _, normalisation = tuple(self._queries)
         idf = self.of_terms(postings)
         n_bytes = _bytes_of(postings) if normalisation == "b" else None
-        # The factors of frequencies from 1, for the letters that need no other value of the query.
-        factors = None if tf in "aL" else _term_frequency(tf, _SMALL, _ONE, _ONE)
         pivot = 0.0
         if normalisation in "ub":
             documents = np.minimum(postings.documents, len(postings.lengths) - 1)
@@ -152,14 +148,12 @@ class TfIdf(TermWeighting):
         def weights_of(queries: QueryTerms) -> Values:
             if not len(queries.terms):
                 return np.empty(0)
-            weights = None
-            if factors is not None and queries.frequencies.dtype == np.int64:
-                weights = _query_terms.factors_times_idf(factors, queries.frequencies, idf, queries.terms)
-            if weights is None:
-                weights = _term_frequency(tf, queries.frequencies.astype(np.float64), *_peaks(tf, queries))
-                weights *= idf[queries.terms]
+            weights = _term_frequency(tf, queries.frequencies.astype(np.float64), *_peaks(tf, queries))
+            weights *= idf[queries.terms]
             if normalisation == "c":
-                _query_terms.divide_by_norms(weights, queries.offsets)
+                norms = np.sqrt(queries.sums(weights * weights))
+                norms[norms == 0] = 1
+                weights /= np.repeat(norms, queries.sizes)
             elif normalisation in "ub":
                 sizes = queries.sizes
                 texts = sizes if n_bytes is None else queries.sums(queries.frequencies * n_bytes[queries.terms])
