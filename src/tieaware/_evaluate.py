@@ -47,7 +47,7 @@ from tieaware.lists.judgments import POOLED, JudgedLists
 from tieaware.measures import Measure
 from tieaware.precision import Coarsening
 from tieaware.results import Provenance, Results
-from tieaware.results.named_values import unchecked
+from tieaware.results._results import unchecked
 from tieaware.runtime.notebook_progress import in_notebook
 from tieaware.runtime.progress import stage
 from tieaware.runtime.threads import checked_threads, over_items
@@ -307,7 +307,7 @@ class _Evaluation:
             precision = None if view.precision is None else str(view.precision)
             made = _provenance(view.rule.name, precision, over)
             results.append(unchecked(
-                Results, dict(zip(view.outputs, outputs, strict=False)), runs=runs, queries=queries,
+                dict(zip(view.outputs, outputs, strict=False)), runs=runs, queries=queries,
                 measures=plan.measures, names=plan.names, unanswered=unanswered, provenance=made,
             ))  # fmt: skip
         return results

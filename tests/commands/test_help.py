@@ -12,7 +12,7 @@ from tieaware.experiments._curves import KINDS
 from tieaware.measures import DEFINITIONS
 from tieaware.precision.coarsening import parse_precision, precisions
 from tieaware.precision.worst_cases import measures_with_worst_cases
-from tieaware.results.formats import FORMATS
+from tieaware.results.exports import FORMATS
 from tieaware.results.paper_table import BESIDE
 from tieaware.statistics.procedures import CORRECTIONS, TESTS
 from tieaware.ties import RULES

@@ -18,8 +18,7 @@ from tieaware.measures import DEFINITIONS, Measure, parse_measure, parse_measure
 from tieaware.output.tables import Table, in_markdown
 from tieaware.precision.coarsening import notations
 from tieaware.results import export_of
-from tieaware.results.exports import without_last_measure
-from tieaware.results.formats import FORMATS
+from tieaware.results.exports import FORMATS, without_last_measure
 from tieaware.results.lookup import position_to_sort_by
 from tieaware.results.provenance import warning_of_unanswered
 

@@ -45,7 +45,7 @@ from tieaware.measures import Measure, named_measures
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Table, counted
 from tieaware.results import Results
-from tieaware.results.mean_intervals import interval_figure
+from tieaware.results.certainty import interval_figure
 from tieaware.statistics import PairedTest, Resolutions
 from tieaware.statistics.intervals import mean_interval
 from tieaware.statistics.multiple_comparisons import Correction, adjusted

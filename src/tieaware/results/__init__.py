@@ -1,7 +1,7 @@
 """Results of evaluations: the class Results, its exports, its file formats, and checkpoints."""
 
 from tieaware.results._results import Results, export_of
-from tieaware.results.mean_intervals import Intervals
+from tieaware.results.certainty import Intervals
 from tieaware.results.provenance import Provenance
 
 __all__ = ["Intervals", "Provenance", "Results", "export_of"]

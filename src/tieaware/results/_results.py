@@ -3,43 +3,54 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from tieaware.checks.arguments import flag, sequence, shown, unexpected, whole_number
-from tieaware.errors import InputError
+from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import merged
+from tieaware.engine.spread import Chance
+from tieaware.engine.views import CHANCE, SPREAD
+from tieaware.errors import Hinted, InputError, hints, missing, warn
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure
 from tieaware.output import data_frames, tables
 from tieaware.output.tables import Table, counted
-from tieaware.results import captions, exports, formats, summaries
-from tieaware.results.certainty import Certainty
+from tieaware.results import certainty, combining, exports, summaries
+from tieaware.results.combining import Joinable
 from tieaware.results.exports import Column, Export
-from tieaware.results.lookup import position_of_measure, shown_name
-from tieaware.ties import tie_rule
+from tieaware.results.lookup import Axes, position_of_measure, position_to_sort_by, shown_name
+from tieaware.results.provenance import Provenance, title_of, warning_of_unanswered
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Plot
 
     from tieaware.results.paper_table import Beside
+    from tieaware.statistics.intervals import IntervalMethod
     from tieaware.statistics.multiple_comparisons import Correction
-    from tieaware.statistics.procedures import Test
+    from tieaware.statistics.procedures import PairTest, Test
 
 # The most runs and measures that repr() shows, and the most names of other measures.
 _SHOWN_RUNS, _SHOWN_MEASURES, _SHOWN_NAMES = 5, 6, 10
 # The most runs that a notebook shows.
 _SHOWN_ROWS = 60
 
+_FLOAT64 = np.dtype(np.float64)
+# The names of the arrays beside the values.
+_FURTHER = (*SPREAD, *CHANCE)
+_DEFAULTS: dict[str, Any] = dict.fromkeys(_FURTHER)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results(Certainty):
+class Results(Hinted):
     """A value for each run, query and measure, as `evaluate` returns.
 
     ``len(result)`` is the number of runs. Iteration yields the names of the runs. For results of one run and one
@@ -87,6 +98,410 @@ class Results(Certainty):
     (0.75, 1.0)
     """
 
+    values: Values
+    runs: tuple[str, ...]
+    queries: tuple[str | int, ...]
+    measures: tuple[Measure, ...]
+    std: Values | None = None
+    min: Values | None = None
+    max: Values | None = None
+    names: tuple[str, ...] = ()
+    provenance: Provenance | None = None
+    unanswered: dict[str, int] = field(default_factory=dict)
+    chance: Values | None = None
+    chance_std: Values | None = None
+    ideal: Values | None = None
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            object.__setattr__(self, "names", tuple(map(str, self.measures)))
+        for measure in self.measures:
+            if not isinstance(measure, Measure):
+                raise unexpected("measures of results", "a Measure", shown(measure))
+        if len(self.names) != len(self.measures):
+            n_names, n = len(self.names), len(self.measures)
+            raise InputError("names of results", f"the number of names is {n_names}, the number of measures {n}")
+        shape = (len(self.runs), len(self.queries), len(self.measures))
+        for name, cube in self.cubes().items():
+            if not (isinstance(cube, np.ndarray) and cube.dtype == _FLOAT64 and cube.shape == shape):
+                found = f"{cube.dtype} of shape {cube.shape}" if isinstance(cube, np.ndarray) else shown(cube)
+                raise unexpected(f"{name} of results", f"an array of float64 of shape {shape}", found)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError; for the name of a measure, it says how to look up its values."""
+            # While an object is unpickled, it has no fields yet.
+            if name.startswith("_") or name in self.__dataclass_fields__ or name in hints("Results"):
+                raise missing("Results", name, self)
+            shown_as = shown_name(self.names, self.measures, name)
+            key = repr(shown_as) if len(self.runs) == 1 else f"{self.runs[0]!r}, {shown_as!r}" if self.runs else ""
+            raise missing("Results", name, self, f"result[{key}]" if key and shown_as in self.names else "")
+
+    def cubes(self) -> dict[str, Values]:
+        """Return the arrays by name: values; with a spread std, min and max; with chance chance, chance_std and ideal.
+
+        Returns
+        -------
+        dict of str to float64[n_runs, n_queries, n_measures]
+        """
+        cubes = {"values": self.values}
+        for name in _FURTHER:
+            cube = getattr(self, name)
+            if cube is not None:
+                cubes[name] = cube
+        return cubes
+
+    def _values_only(self, values: Values, names: tuple[str, ...], measures: tuple[Measure, ...] | None = None) -> Self:
+        """Return results with other values of some measures, without a spread and without chance."""
+        nothing: dict[str, Any] = dict.fromkeys((*SPREAD, *CHANCE))
+        return replace(
+            self, values=values, names=names, measures=self.measures if measures is None else measures, **nothing
+        )
+
+    @property
+    def title(self) -> str:
+        """One line that states the number of queries that the means are over, and the options of the evaluation."""
+        return title_of(len(self.queries), self.provenance, self.unanswered)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.runs)
+
+    @overload
+    def __getitem__(self, key: tuple[str, str | Measure, str | int]) -> float: ...
+
+    @overload
+    def __getitem__(self, key: tuple[str, str | Measure]) -> Values: ...
+
+    @overload
+    def __getitem__(self, key: Measure) -> Values: ...
+
+    # A type checker cannot know whether text names a run or a measure. Users write result["bm25"]["AP"] and
+    # result["AP"].mean(), so both must pass.
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        """Select by run; by run and measure; or by run, measure and query.
+
+        ``result["bm25"]`` is the Results of one run. ``result["bm25"]["AP"]`` and ``result["bm25", "AP"]`` are its
+        values for all queries. ``result["bm25", "AP", "301"]`` is one value. If there is only one run,
+        ``result["AP"]`` are the values of that run.
+
+        Parameters
+        ----------
+        key : str, or tuple of str
+            The run; run and measure; or run, measure and query. A measure may be a Measure or any of its names.
+
+        Returns
+        -------
+        Results, float64[n_queries] or float
+
+        Raises
+        ------
+        KeyError
+            If the run, measure or query does not exist. The message lists some that do.
+        TypeError
+            If the key is not hashable, such as an array.
+        """
+        run, measure, query = Axes(self.runs, self.measures, self.names, self.queries).places(key, self.cubes())
+        if measure is None:
+            return self._run_range(run, run + 1)
+        values = self.values[run, :, measure]
+        return values if query is None else float(values[query])
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the keys that notebooks offer after ``result[``."""
+        return [*self.runs, *(self.names if len(self.runs) == 1 else ())]
+
+    def _run_range(self, start: int, end: int) -> Self:
+        """Return the results of a range of runs."""
+        cubes: dict[str, Any] = {name: cube[start:end] for name, cube in self.cubes().items()}
+        runs = self.runs[start:end]
+        unanswered = {run: n for run, n in self.unanswered.items() if run in runs}
+        return replace(self, runs=runs, unanswered=unanswered, **cubes)
+
+    def _sorted(self, sort: str | Measure | None) -> Self:
+        """Return the results with their runs in the order of a measure's summary, the best first; None keeps them."""
+        if sort is None:
+            return self
+        place = position_to_sort_by(self.measures, self.names, sort)
+        column = merged(self.summary()[:, place])
+        # The sort is stable, so runs with equal means keep their order, and NaN comes last.
+        order = np.argsort(column if self.measures[place].definition.less_is_better else -column, kind="stable")
+        cubes: dict[str, Any] = {name: cube[order] for name, cube in self.cubes().items()}
+        return replace(self, runs=tuple(self.runs[i] for i in order.tolist()), **cubes)
+
+    def __format__(self, spec: str) -> str:
+        """Format the only number of the results, as `float` has it; without a format, return ``str(result)``."""
+        return format(float(self), spec) if spec else str(self)
+
+    def __float__(self) -> float:
+        """Return the only number of the results of one run and one measure, as `summary` has it.
+
+        Raises
+        ------
+        InputError
+            If there are several runs or measures, or none.
+
+        Warns
+        -----
+        UserWarning
+            If the run leaves judged queries unanswered, which count as empty lists.
+        """
+        if self.values.shape[::2] == (1, 1):
+            if self.unanswered and self.provenance is not None and self.provenance.queries == "judged":
+                warn(warning_of_unanswered(self.unanswered, len(self.queries), "queries='both'"))
+            return float(self.summary().item())
+        found = f"{counted(len(self.runs), 'run')} and {counted(len(self.measures), 'measure')}"
+        remedy = "evaluate at least one of each"
+        if self.runs and self.measures:
+            remedy = f"choose one of each, as in result.means()[{self.runs[0]!r}, {self.names[0]!r}]"
+        raise InputError("float", f"the results have {found}; {remedy}")
+
+    @property
+    def answered(self) -> npt.NDArray[np.bool_]:
+        """Whether each run has a value for each query, bool[n_runs, n_queries].
+
+        By default, unanswered queries have values too, those of an empty list; `unanswered` counts them. With
+        ``queries="both"``, they have none.
+        """
+        return np.asarray(~np.isnan(self.values).all(axis=2))
+
+    def mean(self, *, weights: str | Measure | None = None) -> Values:
+        """Average the values of each run and measure over the queries.
+
+        The mean is arithmetic, except for GMAP: its mean is geometric, with values below 0.00001 replaced by 0.00001,
+        as in trec_eval. Sums do not depend on the order of the queries. Counts such as NumRet are averaged, too.
+
+        Parameters
+        ----------
+        weights : str or Measure, optional
+            A count among the measures of the results, by which the queries are weighted. Weighted by NumRel, the mean
+            of recall is its micro-average: relevant documents found for all queries, divided by relevant documents of
+            all queries. Weighted by NumRet, the mean of P (without a cut-off) is the micro-average of precision.
+
+        Returns
+        -------
+        float64[n_runs, n_measures]
+            NaN values are left out: unanswered queries, and queries for which the measure is undefined. The mean is
+            NaN if no value is left. A weighted mean is also NaN if the weights add up to 0, and for GMAP.
+
+        Raises
+        ------
+        InputError
+            If the weights are not a count.
+        KeyError
+            If they are not among the measures of the results.
+
+        Examples
+        --------
+        The first query has one relevant document, which ties, and the second has three, of which none is found:
+
+        >>> import tieaware
+        >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1, "d3": 1, "d4": 1}}
+        >>> run = {"q1": {"d1": 2.0, "d5": 2.0}, "q2": {"d1": 2.0}}
+        >>> result = tieaware.evaluate(qrels, run, ["R@1", "NumRel"], spread=True)
+        >>> result.mean(), result.mean(weights="NumRel"), result.summary(), result.mean_std()
+        (array([[0.25, 2.  ]]), array([[0.125, 2.5  ]]), array([[0.25, 4.  ]]), array([[0.25, 0.  ]]))
+        """
+        return summaries.averages(self.values, self.measures, None if weights is None else self._weights(weights))
+
+    def _weights(self, measure: str | Measure) -> Values:
+        """Return the values of a count, float64[n_runs, n_queries]; raise an error if it is none of the counts."""
+        place = position_of_measure(self.measures, self.names, measure)
+        if not self.measures[place].definition.is_count:
+            raise InputError("weights", f"must be a count, such as NumRel or NumRet; {measure} is not")
+        return self.values[..., place]
+
+    def mean_std(self, *, weights: str | Measure | None = None) -> Values:
+        """Return the standard deviation of the means over the orders of tied documents. Needs ``spread=True``.
+
+        Parameters and errors are as for `mean`. The orders of different queries are independent.
+
+        Returns
+        -------
+        float64[n_runs, n_measures]
+            In the unit of the measure. NaN for GMAP, and for infAP, whose spread is not known.
+        """
+        if self.std is None:
+            raise InputError("mean_std", "the results have no spread; evaluate with spread=True")
+        by_query = None if weights is None else self._weights(weights)
+        return summaries.std_of_means(self.std, self.values, self.measures, by_query)
+
+    def summary(self) -> Values:
+        """Summarise the queries as trec_eval does: sum counts, average all other measures, as for `mean`."""
+        return summaries.sums_or_means(self.values, self.measures)
+
+    def adjusted(self) -> Values:
+        """Return each value adjusted for chance: 0 is what a random order earns on average, 1 what the best order does.
+
+        That is (value - chance) / (ideal - chance), for results with ``chance=True``. The ideal is the value of the
+        best order of the run's documents; where less is better, the least value.
+
+        Returns
+        -------
+        float64[n_runs, n_queries, n_measures]
+            At most 1; negative for values worse than chance. NaN if all orders give the same value, as in a list
+            without relevant documents.
+
+        Raises
+        ------
+        InputError
+            If the results were computed without ``chance=True``.
+
+        Examples
+        --------
+        One of four documents is relevant. It ties with another in first place.
+
+        >>> import tieaware
+        >>> qrels, run = {"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0, "d3": 1.0, "d4": 0.5}}
+        >>> result = tieaware.evaluate(qrels, run, ["RR", "P@1"], chance=True)
+        >>> result.chance.round(4), result.chance_std.round(4)
+        (array([[[0.5208, 0.25  ]]]), array([[[0.2909, 0.433 ]]]))
+        >>> result.adjusted().round(4), result.z().round(4)
+        (array([[[0.4783, 0.3333]]]), array([[[0.7877, 0.5774]]]))
+        """
+        return summaries.adjusted(self.values, self._chance("adjusted"))
+
+    def adjusted_mean(self) -> Values:
+        """Return the mean of each run and measure, adjusted for chance as for `adjusted`: a ratio of means.
+
+        That is (mean value - mean chance) / (mean ideal - mean chance), over the queries that the run answers. For
+        ranks and hits of one relevant document, it is PyKEEN's AMRI and adjusted Hits@k.
+
+        Returns
+        -------
+        float64[n_runs, n_measures]
+            NaN if all orders give the same values; for GMAP; and for infAP, whose ideal is not known.
+        """
+        return summaries.adjusted_means(self.values, self._chance("adjusted_mean"), self.measures)
+
+    def z(self) -> Values:
+        """Return how many standard deviations of a random order each value is better than chance.
+
+        That is (value - chance) / chance_std, or where less is better, the negative of it. NaN for infAP, whose
+        standard deviation is not known. Otherwise as for `adjusted`.
+        """
+        return summaries.z_scores(self.values, self._chance("z"), self.measures)
+
+    def mean_z(self) -> Values:
+        """Return how many standard deviations each mean is better than chance. Otherwise as for `adjusted_mean`.
+
+        The orders of different queries are independent, so their variances add up. With many queries, the distribution
+        is nearly normal: above 1.64, less than 5 % of the random orders are better.
+        `tieaware.statistics.better_than_chance` computes exact p values.
+        """
+        return summaries.z_scores_of_means(self.values, self._chance("mean_z"), self.measures)
+
+    def _chance(self, method: str) -> Chance:
+        """Return the arrays chance, chance_std and ideal; raise InputError if the results do not have them."""
+        if self.chance is None or self.chance_std is None or self.ideal is None:
+            raise InputError(method, "the results have no values of chance; evaluate with chance=True")
+        return Chance(self.chance, self.chance_std, self.ideal)
+
+    def intervals(
+        self, level: float = 0.95, *, method: IntervalMethod = "t", baseline: str | None = None, ratio: bool = False,
+        resamples: int = 10_000, seed: int = 0,
+    ) -> certainty.Intervals:  # fmt: skip
+        """Return the confidence interval of each mean over the queries, of each difference, or of each ratio.
+
+        Parameters
+        ----------
+        level : float
+            The confidence level of each single interval, between 0 and 1.
+        method : str
+            "t", "percentile", "bca" or "bootstrap-t" (not for ratios), as for `tieaware.statistics.mean_interval`.
+        baseline : str, optional
+            A run. The intervals are then of the differences from its means, over the same queries.
+        ratio : bool
+            With a baseline: whether the intervals are of the ratios of the means instead.
+        resamples, seed : int
+            As for `tieaware.statistics.mean_interval`.
+
+        Returns
+        -------
+        Intervals
+            NaN for counts and for GMAP, whose summaries are not arithmetic means; and for the ratio to a mean of 0.
+
+        Raises
+        ------
+        InputError
+            If an argument is not valid, there are fewer than two queries, or a run does not answer all queries.
+        MissingExtraError
+            If SciPy is not installed.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> qrels = {f"q{i}": {"d": 1} for i in range(5)}
+        >>> run = {query: {"d": 1.0, "x": 1.0 + (query > "q1")} for query in qrels}
+        >>> result = tieaware.evaluate(qrels, {"bm25": run}, "RR", spread=True)
+        >>> print(result.intervals())
+        Means over 5 queries, ties: average
+        <BLANKLINE>
+        run   RR                    ties RR
+        bm25  0.600 [0.430, 0.770]  57.1%
+        <BLANKLINE>
+        In brackets: the interval of the mean over queries (Student's t, level 0.95).
+        Ties: their share of the variance if one order of the tied documents is drawn for each query.
+        """
+        return certainty.intervals(export_of(self), level, method, baseline, ratio, resamples, seed)
+
+    def ranks(self, level: float = 0.95, *, resamples: int = 10_000, seed: int = 0) -> Table:
+        """Return the ranks that each run may have by each measure, with simultaneous confidence over all runs.
+
+        Other parameters and errors are as for `intervals`; the method is that of
+        `tieaware.statistics.rank_intervals`.
+
+        Parameters
+        ----------
+        level : float
+            The probability, between 0 and 1, that all intervals of a measure contain the true ranks.
+
+        Returns
+        -------
+        Table
+            With a row for each run, and intervals such as "1–3"; data frames and files have the best rank there. A
+            column is empty for counts and for GMAP, which are not arithmetic means.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> qrels = {f"q{i}": {"d": 1} for i in range(20)}
+        >>> good = {query: {"d": 2.0, "x": 1.0, "y": 1.0} for query in qrels}
+        >>> tied = {query: {"d": 1.0, "x": 1.0, "y": float(i % 3)} for i, query in enumerate(qrels)}
+        >>> result = tieaware.evaluate(qrels, {"good": good, "tied": tied}, "RR")
+        >>> result.ranks().to_dict(), result.groups()
+        ({'run': ['good', 'tied'], 'RR': [1, 2]}, (('good',), ('tied',)))
+        """
+        return certainty.ranks(export_of(self), level, resamples, seed)
+
+    def groups(
+        self, measure: str | Measure | None = None, *, test: PairTest = "t", correction: Correction | None = None,
+        alpha: float = 0.05,
+    ) -> tuple[tuple[str, ...], ...]:  # fmt: skip
+        """Return the largest groups of runs of which no two are separated by a test, the best first.
+
+        That a test does not separate two runs does not show that they are equally good. Other parameters are as for
+        `table`, errors as for `intervals`; the measure must not be a count or GMAP. Example as for `ranks`.
+
+        Parameters
+        ----------
+        measure : str or Measure, optional
+            By default the first.
+
+        Returns
+        -------
+        tuple of tuples of str
+            The runs of each group, the best mean first. A run can be in several groups.
+        """
+        place = 0 if measure is None else position_of_measure(self.measures, self.names, measure)
+        return certainty.groups(export_of(self), place, test, correction, alpha)
+
     def columns(self) -> list[Column]:
         """Return the columns of exports: the value of each measure, and what else is known of it.
 
@@ -94,15 +509,8 @@ class Results(Certainty):
         -------
         list of Column
             In the order of the measures, under the names that were requested. With a spread, the std, min and max of a
-            measure follow its value, with "_std", "_min" and "_max" appended to the name; with chance, "_chance",
-            "_chance_std" and "_ideal". Counts have a value only.
-
-        Examples
-        --------
-        >>> import tieaware
-        >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0}}, ["RR"], spread=True)
-        >>> [(column.name, column.summary.item()) for column in result.columns()]
-        [('RR', 0.75), ('RR_std', 0.25), ('RR_min', 0.5), ('RR_max', 1.0)]
+            measure follow its value, as in "RR_std"; with chance, the chance, chance_std and ideal. Counts have a value
+            only.
         """
         return exports.columns_of(self.measures, self.names, self.cubes())
 
@@ -112,8 +520,8 @@ class Results(Certainty):
         Parameters
         ----------
         sort : str or Measure, optional
-            The measure that the rows are sorted by, the best run first; runs with equal values stay in the order of
-            the runs, which is the default.
+            The measure that the rows are sorted by, the best run first. Runs stay in their order by default, and where
+            values are equal.
 
         Returns
         -------
@@ -124,24 +532,12 @@ class Results(Certainty):
         ------
         InputError
             If `sort` is not among the measures.
-
-        Examples
-        --------
-        >>> import tieaware
-        >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"bm25": {"q1": {"d1": 2.0, "d2": 2.0}}}, ["RR", "P_1"])
-        >>> print(result.means())
-        Means over 1 query, ties: average
-        <BLANKLINE>
-        run       RR     P_1
-        bm25  0.7500  0.5000
-        >>> result.means().to_dict()
-        {'run': ['bm25'], 'RR': [0.75], 'P_1': [0.5]}
         """
         export = export_of(self._sorted(sort))
         table = exports.table_of_means(export.title, export.runs, export.columns)
         return replace(
-            table, other_name=partial(shown_name, self.names, self.measures), caption=captions.caption_of(export),
-            label=captions.label_of(export, "means"),
+            table, other_name=partial(shown_name, self.names, self.measures), caption=exports.caption_of(export),
+            label=exports.label_of(export, "means"),
         )  # fmt: skip
 
     def bias(self, expectation: Results) -> Self:
@@ -155,30 +551,16 @@ class Results(Certainty):
         Returns
         -------
         Results
-            The differences, under names that end in "_bias". Their `mean` is the bias of the mean. NaN for GMAP, whose
-            mean is geometric.
+            The differences, under names that end in "_bias". Their `mean` is the bias of the mean. NaN for GMAP.
 
         Raises
         ------
         InputError
             If the expectation has other runs, queries or measures, or another tie rule than "average".
-
-        Examples
-        --------
-        >>> import tieaware
-        >>> qrels, run = {"q1": {"d1": 1}}, {"bm25": {"q1": {"d1": 2.0, "d2": 2.0}}}
-        >>> by_rule = {rule: tieaware.evaluate(qrels, run, "RR", ties=rule) for rule in ("average", "run_order")}
-        >>> by_rule["run_order"].bias(by_rule["average"])["bm25", "RR_bias", "q1"]
-        0.25
         """
         if not isinstance(expectation, Results):
             raise unexpected("expectation", "Results", shown(expectation))
-        for axis in ("runs", "queries", "measures"):
-            if getattr(self, axis) != getattr(expectation, axis):
-                raise InputError("expectation", f"must have the same {axis} as the results")
-        made = expectation.provenance
-        if made is not None and not tie_rule(made.ties).averages:
-            raise InputError("expectation", f"must be computed with the tie rule average, not {made.ties}")
+        combining.check_expectation(self._joinable(), expectation._joinable())
         differences = self.values - expectation.values
         differences[..., summaries.geometric(self.measures)] = np.nan
         names = tuple(f"{name}_bias" for name in self.names)
@@ -199,16 +581,14 @@ class Results(Certainty):
         Returns
         -------
         Results
-            Runs and queries are in the order of the first result, followed by those that only later results have. No
-            value is recomputed or rounded. The joined results have a spread if all of the given results have one. If
-            `qrels` is given, the queries are those of the judgments, in their order.
+            Runs and queries in the order of the first result, then those that only later results have; with `qrels`,
+            the queries of the judgments. No value is recomputed. There is a spread if all results have one.
 
         Raises
         ------
         InputError
-            If there are no results; two results to be joined along the queries (or runs) share a query (or run); both
-            runs and queries differ; the measures, tie rules, score precisions or choices of queries differ; or a query
-            is not judged.
+            If there are no results; two of them share a run and query; both runs and queries differ; the measures, tie
+            rules, score precisions or choices of queries differ; or a query is not judged.
 
         Examples
         --------
@@ -216,27 +596,19 @@ class Results(Certainty):
         >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1}}
         >>> run = {"q1": {"d1": 2.0, "d2": 2.0}, "q2": {"d1": 2.0, "d2": 1.0}}
         >>> shards = [tieaware.evaluate(qrels, {query: run[query]}, "RR", queries="shard") for query in run]
-        >>> whole = tieaware.Results.concat(shards)
-        >>> whole.queries, whole.mean()
-        (('q1', 'q2'), array([[0.625]]))
-        >>> whole = tieaware.Results.concat(shards, qrels)
-        >>> whole.queries, whole["RR"]
-        (('q1', 'q2', 'q3'), array([0.75, 0.5 , 0.  ]))
+        >>> tieaware.Results.concat(shards)["RR"], tieaware.Results.concat(shards, qrels)["RR"]
+        (array([0.75, 0.5 ]), array([0.75, 0.5 , 0.  ]))
         """
-        from tieaware.results import combining
-
         given = sequence("results", results, "Results")
         for i, result in enumerate(given):
             if not isinstance(result, Results):
                 raise unexpected(f"results[{i}]", "Results", shown(result), "results")
-        joinable = [
-            combining.Joinable(
-                each.runs, each.queries, each.measures, each.names, each.cubes(), each.provenance, each.unanswered
-            )
-            for each in given
-        ]
-        joined = combining.joined(joinable, qrels)._asdict()
+        joined = combining.joined([each._joinable() for each in given], qrels)._asdict()
         return cls(**joined.pop("arrays"), **joined)
+
+    def _joinable(self) -> Joinable:
+        fields = (self.runs, self.queries, self.measures, self.names)
+        return Joinable(*fields, self.cubes(), self.provenance, self.unanswered)
 
     def __repr__(self) -> str:
         n_runs, n_queries, n_measures = self.values.shape
@@ -259,18 +631,10 @@ class Results(Certainty):
         return replace(table, notes=notes)._repr_html_()
 
     def table(
-        self,
-        baseline: str | None = None,
-        test: Test = "t",
-        correction: Correction | None = None,
-        alpha: float = 0.05,
-        best: bool = True,
-        digits: int = 3,
-        spread: Beside | None = None,
-        *,
-        sort: str | Measure | None = None,
+        self, baseline: str | None = None, test: Test = "t", correction: Correction | None = None, alpha: float = 0.05,
+        best: bool = True, digits: int = 3, spread: Beside | None = None, *, sort: str | Measure | None = None,
         groups: bool = False,
-    ) -> Table:
+    ) -> Table:  # fmt: skip
         """Return a table for a paper: runs × measures, with marks for significant differences.
 
         Up to ten runs are compared with each other. Each run has a letter, raised after its name, and a mean is
@@ -285,13 +649,12 @@ class Results(Certainty):
             The only run with which the other runs are compared.
         test : str
             The two-sided paired test over the queries: "t", "wilcoxon", "sign" or "permutation", as in
-            `tieaware.statistics.paired_test`; "tukey", Tukey's HSD over all runs, as in `tieaware.statistics.tukey_hsd`;
-            "randomised-tukey", the same by random permutations, as in `tieaware.statistics.randomised_tukey_hsd`; or
-            "none".
+            `tieaware.statistics.paired_test`; over all runs, "tukey" (`tieaware.statistics.tukey_hsd`) or
+            "randomised-tukey" (`tieaware.statistics.randomised_tukey_hsd`); or "none".
         correction : str, optional
             The correction for all pairs of runs that are compared by one measure: "holm", the default; "bh"
-            (Benjamini–Hochberg); "bonferroni"; or "none", the only choice with Tukey's HSD, which needs no other. If
-            the table itself compares all runs with the best one, p values are still corrected for all pairs of runs.
+            (Benjamini–Hochberg); "bonferroni"; or "none", the only choice with Tukey's HSD. If the table itself
+            compares all runs with the best one, p values are still corrected for all pairs of runs.
         alpha : float
             The significance level, between 0 and 1.
         best : bool
@@ -299,9 +662,8 @@ class Results(Certainty):
         digits : int
             The number of decimals of a mean, 0 … 17. Counts are summed, not tested, and shown as whole numbers.
         spread : str, optional
-            What is beside each mean. The spread over the orders of tied documents, which needs
-            ``evaluate(..., spread=True)``: "std", the standard deviation, or "range", the minimum and the maximum. Or
-            "interval", the confidence interval of the mean over the queries, as `intervals` has it.
+            What is beside each mean: with ``evaluate(..., spread=True)``, its spread over the orders of tied documents,
+            "std" or "range"; or "interval", its confidence interval over the queries, as `intervals` has it.
         sort : str or Measure, optional
             As for `means`.
         groups : bool
@@ -320,7 +682,7 @@ class Results(Certainty):
             If an argument is not valid, or a test is requested but a run does not answer all queries, or there are
             fewer than two queries.
         MissingExtraError
-            If a test is requested and SciPy is not installed. This is a subclass of ImportError.
+            If a test is requested and SciPy is not installed.
 
         Examples
         --------
@@ -328,17 +690,15 @@ class Results(Certainty):
         >>> qrels = {f"q{i}": {"d": 1} for i in range(5)}
         >>> good = {query: {"d": 2.0, "x": 1.0} for query in qrels}
         >>> tied = {query: {"d": 1.0, "x": 1.0} for query in qrels}
-        >>> table = tieaware.evaluate(qrels, {"good": good, "tied": tied}, ["RR", "P_1"]).table()
-        >>> print(table)
+        >>> print(tieaware.evaluate(qrels, {"good": good, "tied": tied}, ["RR", "P_1"]).table(test="none"))
         Means over 5 queries, ties: average
         <BLANKLINE>
-        run     RR        P_1
-        good a  *1.000 b  *1.000 b
-        tied b   0.750     0.500
+        run   RR      P_1
+        good  *1.000  *1.000
+        tied   0.750   0.500
         <BLANKLINE>
-        Raised letters after a mean: the runs that are significantly worse (paired t-test, two-sided, p ≤ 0.05, Holm-corrected for 1 pair).
         Star: the best mean of each measure.
-        """  # noqa: E501
+        """
         # Import only here: the statistics take time to import, and no other method needs them.
         from tieaware.results.paper_table import Design, paper_table
 
@@ -357,10 +717,8 @@ class Results(Certainty):
         --------
         >>> import tieaware
         >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0}}, ["map", "P_1"])
-        >>> result.to_dict()
-        {'run': {'q1': {'map': 0.75, 'P_1': 0.5}}}
-        >>> result.to_pandas().to_dict("list")
-        {'run': ['run'], 'query': ['q1'], 'map': [0.75], 'P_1': [0.5]}
+        >>> result.to_dict(), result.to_pandas().to_dict("list")
+        ({'run': {'q1': {'map': 0.75, 'P_1': 0.5}}}, {'run': ['run'], 'query': ['q1'], 'map': [0.75], 'P_1': [0.5]})
         >>> print(result.to_trec_eval().expandtabs(), end="")
         map                     all     0.7500
         P_1                     all     0.5000
@@ -370,7 +728,7 @@ class Results(Certainty):
     def to_arrow(self) -> pyarrow.Table:
         """Return a pyarrow.Table with a row for each run and each query that the run answers.
 
-        The columns are "run", "query", and those that `columns` returns. Needs `tieaware[arrow]`.
+        The columns are "run", "query", and those that `columns` returns. All data frames need `tieaware[arrow]`.
 
         Returns
         -------
@@ -387,31 +745,14 @@ class Results(Certainty):
         return data_frames.as_polars(exports.as_columns(export_of(self)))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a CSV file, with a row for each run and each query that the run answers.
+        """Write a CSV file, with rows and columns as for `to_arrow`; undefined values are "nan".
 
-        The columns are as for `to_arrow`. Numbers have full precision, and undefined values are "nan". To write one row
-        for each run, use ``means().to_csv(path)``.
+        To write one row for each run, use ``means().to_csv(path)``.
 
         Parameters
         ----------
         path : str or os.PathLike
             An existing file is replaced when the new one is complete.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile, tieaware
-        >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"bm25": {"q1": {"d1": 2.0, "d2": 2.0}}}, ["RR", "P@1"])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "values.csv")
-        ...     result.to_csv(path)
-        ...     print(path.read_text(), end="")
-        run,query,RR,P@1
-        bm25,q1,0.75,0.5
         """
         columns = exports.as_columns(export_of(self))
         tables.write_csv(columns, zip(*map(list, columns.values()), strict=True), path)
@@ -423,46 +764,19 @@ class Results(Certainty):
         """
         data_frames.write_parquet(exports.as_columns(export_of(self)), path)
 
-    def plot(self, ax: Axes | None = None, *, measure: str | Measure | None = None) -> Axes:
-        """Draw the means of all runs with matplotlib, the highest at the top. Needs `tieaware[analysis]`.
+    def plot(self, ax: Plot | None = None, *, measure: str | Measure | None = None) -> Plot:
+        """Draw the means of all runs with matplotlib, the highest at the top; parameters as for `Intervals.plot`.
 
-        With a spread, a bar shows the least and the greatest mean over the orders of tied documents.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            The axes to draw into; by default a new pyplot figure.
-        measure : str or Measure, optional
-            One of the measures; by default the first.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            ``plot().figure.savefig("means.png")`` writes a file.
-
-        Raises
-        ------
-        InputError
-            If the results have no measure, or `ax` is a measure instead of axes.
-        KeyError
-            If the measure is not among those of the results.
-
-        Examples
-        --------
-        >>> import tieaware
-        >>> qrels, run = {"q1": {"d1": 1}}, {"bm25": {"q1": {"d1": 2.0, "d2": 2.0}}}
-        >>> ax = tieaware.evaluate(qrels, run, ["RR", "P@1"]).plot(measure="P@1")
-        >>> ax.get_xlabel(), [tick.get_text() for tick in ax.get_yticklabels()]
-        ('P@1', ['bm25'])
+        With a spread, a bar shows the least and the greatest mean over the orders of tied documents. A file is written
+        by ``plot().figure.savefig("means.png")``. Needs `tieaware[analysis]`.
         """
         from tieaware.output.plots import check_axes
-        from tieaware.results.means_figure import means_figure
 
         if not self.measures:
             raise InputError("plot", "the results have no measure")
         check_axes(ax)
         place = 0 if measure is None else position_of_measure(self.measures, self.names, measure)
-        return means_figure(export_of(self), place).plot(ax)
+        return certainty.means_figure(export_of(self), place).plot(ax)
 
     def to_trec_eval(self, *, per_query: bool = False, digits: int = 4, header: bool = False) -> str:
         """Return the lines that trec_eval prints: measure, query or ``all``, and value, separated by tabs.
@@ -474,13 +788,11 @@ class Results(Certainty):
         digits : int
             The number of decimals of a value, 0 … 17. Counts are whole numbers.
         header : bool
-            Whether the lines ``runid`` and ``num_q`` come first. With several runs, the lines of each run always begin
-            with ``runid``.
+            Whether the lines ``runid`` and ``num_q`` come first. With several runs, each run begins with ``runid``.
 
         Returns
         -------
         str
-            The lines, each with a line feed at its end.
 
         Raises
         ------
@@ -489,31 +801,21 @@ class Results(Certainty):
         """
         per_query, header = flag("per_query", per_query), flag("header", header)
         digits = whole_number("digits", digits, 0, 17)
-        return formats.trec_eval(export_of(self), per_query=per_query, digits=digits, header=header)
+        return exports.trec_eval(export_of(self), per_query=per_query, digits=digits, header=header)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the results to one file. The file is written whole or not at all; `load` reads back the same bits.
+        """Write the results to one file, whole or not at all; `load` reads back the same bits.
 
         Parameters
         ----------
         path : str or os.PathLike
-            Must end in ".npz" or ".parquet". A Parquet file has a row for each pair of run and query, and a column for
-            each measure, under its name; writing it needs `tieaware[arrow]`. An existing file is replaced.
+            Must end in ".npz", or in ".parquet": then the file has a row for each run and query, and a column for each
+            measure; it needs `tieaware[arrow]`. An existing file is replaced.
 
         Raises
         ------
         InputError
             If the path has another ending, the results have no measure, or the file cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile, tieaware
-        >>> result = tieaware.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0}}, "map", ties="optimistic")
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     result.save(f"{folder}/results.npz")
-        ...     again = tieaware.Results.load(f"{folder}/results.npz")
-        >>> again["map"], again.provenance.ties
-        (array([1.]), 'optimistic')
         """
         from tieaware.results import storage
 
@@ -521,25 +823,24 @@ class Results(Certainty):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a file that `save` wrote.
+        """Read a file that `save` wrote, recognised by its content; parameters as for `save`.
 
-        Parameters
-        ----------
-        path : str or os.PathLike
-            An npz or Parquet file. The format is recognised by the content, not by the name.
-
-        Returns
-        -------
-        Results
-
-        Raises
-        ------
-        InputError
-            If the file cannot be read, is damaged, was not written by `save`, or has a newer format.
+        InputError if the file cannot be read, is damaged, was not written by `save`, or has a newer format.
         """
         from tieaware.results import storage
 
         return cls(**storage.read(path))
+
+
+def unchecked(further: dict[str, Any], **fields: Any) -> Results:
+    """Return Results whose fields are known to be valid, without checking them.
+
+    All fields without a default must be given, in `further` or by name.
+    """
+    made = Results.__new__(Results)
+    made.__dict__.update(_DEFAULTS, **fields)
+    made.__dict__.update(further)
+    return made
 
 
 def export_of(results: Results, weights: str | Measure | None = None) -> Export:

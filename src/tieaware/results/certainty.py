@@ -1,219 +1,388 @@
-"""How sure the means of results are: intervals over queries, the ranks of runs, and runs that no test separates."""
+"""How sure the means of results are: their intervals, the ranks of runs, runs that no test separates; figures."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tieaware.checks.arguments import flag, number
+from tieaware.checks.arguments import did_you_mean, flag, number, shown, whole_number
 from tieaware.checks.arrays import Values
-from tieaware.errors import InputError
-from tieaware.measures import Measure
+from tieaware.checks.rounding import merged, rounding_of, without_rounding
+from tieaware.errors import Hinted, InputError
+from tieaware.measures import Measure, parse_measures
+from tieaware.output.plots import COLOURS, Drawing, check_axes, display_name
 from tieaware.output.tables import Cell, Marked, Table
-from tieaware.results import summaries
-from tieaware.results.against_chance import AgainstChance
+from tieaware.results.exports import Column, Export
 from tieaware.results.lookup import position_of_measure
-from tieaware.results.mean_intervals import Intervals, intervals_of
 
 if TYPE_CHECKING:
-    from tieaware.statistics.intervals import IntervalMethod
+    from matplotlib.axes import Axes
+
     from tieaware.statistics.multiple_comparisons import Correction
     from tieaware.statistics.procedures import PairTest
 
+# The methods in sentences.
+_METHODS = {
+    "t": "Student's t", "percentile": "percentile bootstrap", "bca": "BCa bootstrap", "bootstrap-t": "bootstrap-t",
+}  # fmt: skip
+# The height of a row in inches, and of everything else. Names of runs in lower rows than this would overlap, so figures
+# of more runs have a fixed height and no names.
+_ROW, _REST, _MOST_NAMED, _HEIGHT_WITHOUT_NAMES = 0.27, 1.3, 80, 6.0
 
-class Certainty(AgainstChance):
-    """The methods of `tieaware.Results` that say how sure its means are; they need `tieaware[analysis]`."""
 
-    def intervals(
-        self,
-        level: float = 0.95,
-        *,
-        method: IntervalMethod = "t",
-        baseline: str | None = None,
-        ratio: bool = False,
-        resamples: int = 10_000,
-        seed: int = 0,
-    ) -> Intervals:
-        """Return the confidence interval of each mean over the queries, of each difference, or of each ratio.
+@dataclass(frozen=True, eq=False, repr=False)
+class Intervals(Hinted):
+    """Confidence intervals over the queries, as `tieaware.Results.intervals` returns them.
 
-        Parameters
-        ----------
-        level : float
-            The confidence level of each single interval, between 0 and 1.
-        method : str
-            "t", "percentile", "bca" or "bootstrap-t", as for `tieaware.statistics.mean_interval`, which has the
-            assumptions of each; ratios have no "bootstrap-t".
-        baseline : str, optional
-            A run. The intervals are then of the differences from its means, over the same queries.
-        ratio : bool
-            With a baseline: whether the intervals are of the ratios of the means instead.
-        resamples, seed : int
-            As for `tieaware.statistics.mean_interval`.
+    Attributes
+    ----------
+    estimate : float64[n_runs, n_measures]
+        The means; or with a baseline, their differences from its means, or their ratios to them.
+    low, high : float64[n_runs, n_measures]
+        The ends of the intervals.
+    std_error : float64[n_runs, n_measures]
+        The standard error of the estimate, over the queries.
+    std_of_ties : float64[n_runs, n_measures] or None
+        The exact standard deviation of the mean, or of the difference, if one order of the tied documents is drawn for
+        each query; None for ratios, and if the results have no spread.
+    runs : tuple of str
+    measures : tuple of str
+        The names of the measures in the results.
+    level : float
+        The confidence level of each interval.
+    method : str
+        "t", "percentile", "bca" or "bootstrap-t".
+    baseline : str or None
+    ratio : bool
+        Whether the estimates are ratios to the baseline.
+    title : str
+        Which queries the means are over, and the options of the evaluation.
+    """
 
-        Returns
-        -------
-        Intervals
-            NaN for counts and for GMAP, whose summaries are not arithmetic means; and for the ratio to a mean of 0.
+    estimate: Values
+    low: Values
+    high: Values
+    std_error: Values
+    std_of_ties: Values | None
+    runs: tuple[str, ...]
+    measures: tuple[str, ...]
+    level: float
+    method: str
+    baseline: str | None = None
+    ratio: bool = False
+    title: str = ""
 
-        Raises
-        ------
-        InputError
-            If an argument is not valid, there is no such run, there are fewer than two queries, or a run does not
-            answer all queries.
-        MissingExtraError
-            If SciPy is not installed.
+    @property
+    def share_of_ties(self) -> Values | None:
+        """The share of the variance that is due to ties, 0 … 1, if one order is drawn for each query.
 
-        Examples
-        --------
-        >>> import tieaware
-        >>> qrels = {f"q{i}": {"d": 1} for i in range(5)}
-        >>> run = {query: {"d": 1.0, "x": 1.0 + (query > "q1")} for query in qrels}
-        >>> result = tieaware.evaluate(qrels, {"bm25": run}, "RR", spread=True)
-        >>> print(result.intervals())
-        Means over 5 queries, ties: average
-        <BLANKLINE>
-        run   RR                    ties RR
-        bm25  0.600 [0.430, 0.770]  57.1%
-        <BLANKLINE>
-        In brackets: the interval of the mean over queries (Student's t, level 0.95).
-        Ties: their share of the variance if one order of the tied documents is drawn for each query.
+        The estimates here are averages over all orders, so this part is not in their intervals. An evaluator that
+        breaks ties by document or at random adds it. It is None where `std_of_ties` is.
         """
-        self._check_testable("intervals")
-        nothing = np.full((len(self.runs), len(self.measures)), np.nan)
-        of_ties = None if self.std is None else summaries.std_of_means(self.std, self.values, self.measures)
-        empty = Intervals(
-            nothing, nothing, nothing, nothing, of_ties, self.runs, self.names, level, method, baseline,
-            flag("ratio", ratio), title=self.title,
-        )  # fmt: skip
-        return intervals_of(empty, self.values, self._tested(), resamples, seed)
+        if self.std_of_ties is None:
+            return None
+        of_ties, of_queries = self.std_of_ties**2, self.std_error**2
+        with np.errstate(invalid="ignore"):
+            share: Values = np.where(of_ties == 0.0, 0.0, of_ties / (of_ties + of_queries))
+        return np.where(np.isnan(of_ties), np.nan, share)
 
-    def ranks(self, level: float = 0.95, *, resamples: int = 10_000, seed: int = 0) -> Table:
-        """Return the ranks that each run may have by each measure, with simultaneous confidence over all runs.
+    def __getitem__(self, key: tuple[str, str]) -> tuple[float, float]:
+        """Return the ends of the interval of a run and a measure.
 
         Parameters
         ----------
-        level : float
-            The probability, between 0 and 1, that all intervals of a measure contain the true ranks.
-        resamples, seed : int
-            As for `tieaware.statistics.rank_intervals`, which has the method of Mogstad et al. and its assumptions.
+        key : (str, str)
+            The names of the run and the measure: ``intervals["bm25", "AP"]``.
 
         Returns
         -------
-        Table
-            With a row for each run. For each measure, a column "AP" has the interval, such as "1–3"; data frames and
-            files have the best rank there. A column is empty for counts and for GMAP, which are not arithmetic means.
-
-        Raises
-        ------
-        InputError
-            As for `intervals`.
-
-        Examples
-        --------
-        >>> import tieaware
-        >>> qrels = {f"q{i}": {"d": 1} for i in range(20)}
-        >>> good = {query: {"d": 2.0, "x": 1.0, "y": 1.0} for query in qrels}
-        >>> tied = {query: {"d": 1.0, "x": 1.0, "y": float(i % 3)} for i, query in enumerate(qrels)}
-        >>> others = {query: {"d": 1.0, "x": 1.0, "y": float((i + 1) % 3)} for i, query in enumerate(qrels)}
-        >>> print(tieaware.evaluate(qrels, {"good": good, "tied": tied, "others": others}, "RR").ranks())
-        Ranks of means over 20 queries, ties: average
-        <BLANKLINE>
-        run     RR
-        good    1–1
-        tied    2–3
-        others  2–3
-        <BLANKLINE>
-        With probability 0.95, all intervals of a measure contain the true ranks.
-        """
-        from tieaware.statistics.ranks_of_systems import rank_intervals
-
-        self._check_testable("ranks")
-        columns: list[list[Cell]] = [list(self.runs)]
-        for at, is_tested in enumerate(self._tested()):
-            if not is_tested:
-                columns.append([None] * len(self.runs))
-                continue
-            found = rank_intervals(self._larger_is_better(at), level=level, resamples=resamples, seed=seed)
-            pairs = zip(found.low.tolist(), found.high.tolist(), strict=True)
-            columns.append([Marked(low, f"{low}–{high}") for low, high in pairs])
-        title = f"Ranks of {self.title[0].lower()}{self.title[1:]}"
-        note = f"With probability {level:g}, all intervals of a measure contain the true ranks."
-        return Table(title, ("run", *self.names), list(zip(*columns, strict=True)), (note,))
-
-    def groups(
-        self,
-        measure: str | Measure | None = None,
-        *,
-        test: PairTest = "t",
-        correction: Correction | None = None,
-        alpha: float = 0.05,
-    ) -> tuple[tuple[str, ...], ...]:
-        """Return the largest groups of runs of which no two are separated by a test, the best first.
-
-        A run can be in several groups. That a test does not separate two runs does not show that they are equally good.
-
-        Parameters
-        ----------
-        measure : str or Measure, optional
-            By default the first.
-        test, correction, alpha
-            As for `table`.
-
-        Returns
-        -------
-        tuple of tuples of str
-            The runs of each group, the best mean first. The first group has the runs that are not separated from the
-            best run, and not from each other.
+        (float, float)
 
         Raises
         ------
         KeyError
-            If the measure is not among those of the results.
-        InputError
-            As for `intervals`; or if the measure is a count or GMAP, whose summaries are not arithmetic means.
-
-        Examples
-        --------
-        >>> import tieaware
-        >>> qrels = {f"q{i}": {"d": 1} for i in range(20)}
-        >>> good = {query: {"d": 2.0, "x": 1.0, "y": 1.0} for query in qrels}
-        >>> tied = {query: {"d": 1.0, "x": 1.0, "y": float(i % 3)} for i, query in enumerate(qrels)}
-        >>> others = {query: {"d": 1.0, "x": 1.0, "y": float((i + 1) % 3)} for i, query in enumerate(qrels)}
-        >>> tieaware.evaluate(qrels, {"good": good, "tied": tied, "others": others}, "RR").groups()
-        (('good',), ('tied', 'others'))
+            If there is no such run or measure.
+        TypeError
+            If the key is not a pair.
         """
-        from tieaware.statistics.letter_display import groups
-        from tieaware.statistics.procedures import checked, pairs_of
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise TypeError(f"write intervals[run, measure] for the ends of an interval, not intervals[{key!r}]")
+        run, measure = (_place(*each) for each in zip(key, (self.runs, self.measures), ("run", "measure"), strict=True))
+        return float(self.low[run, measure]), float(self.high[run, measure])
 
-        procedure = checked(test, correction)
-        alpha = number("alpha", alpha, 0, 1, ends=False)
-        if not self.measures:
-            raise InputError("groups", "the results have no measure")
-        self._check_testable("groups")
-        place = 0 if measure is None else position_of_measure(self.measures, self.names, measure)
-        if not self._tested()[place]:
-            problem = f"the summary of {self.names[place]} is not an arithmetic mean, so no test compares it"
-            raise InputError("measure", problem)
-        values = self._larger_is_better(place)
-        separated = np.zeros((len(self.runs), len(self.runs)), dtype=np.bool_)
-        if len(self.runs) > 1:
-            first, second = pairs_of(self.runs, None)
-            separated[first, second] = procedure.verdicts(values, first, second, alpha).signs != 0.0
-        return tuple(tuple(self.runs[i] for i in each) for each in groups(separated, values.mean(axis=1)))
+    def table(self, digits: int = 3) -> Table:
+        """Return a table with a row for each run: estimates, and in brackets their intervals.
 
-    def _tested(self) -> list[bool]:
-        """Return for each measure whether its summary is an arithmetic mean, which tests and intervals are about."""
-        return [measure.definition.summary == "mean" for measure in self.measures]
+        Parameters
+        ----------
+        digits : int
+            The number of decimals, 0 … 17.
 
-    def _larger_is_better(self, place: int) -> Values:
-        """Return the values of a measure, float64[n_runs, n_queries]; negative ones where less is better."""
-        values = self.values[:, :, place]
-        return -values if self.measures[place].definition.less_is_better else values
+        Returns
+        -------
+        Table
+            With a spread, a column "ties AP" has the share of the variance that is due to ties. Data frames and files
+            have the estimates and shares only; use `low` and `high` for the numbers in brackets.
 
-    def _check_testable(self, method: str) -> None:
-        """Raise InputError if there are too few queries, or a run lacks values."""
-        if len(self.queries) < 2:
-            raise InputError(method, f"needs at least two queries; there are {len(self.queries)}")
-        if np.isnan(self.values).any():
-            raise InputError(method, "needs a value of each run on each query; evaluate with queries='judged'")
+        Raises
+        ------
+        InputError
+            If `digits` is out of range.
+        """
+        digits = whole_number("digits", digits, 0, 17)
+        names, columns = ["run"], [list[Cell](self.runs)]
+        share = self.share_of_ties
+        for at, name in enumerate(self.measures):
+            names.append(name if self.baseline is None else f"{name} {'÷' if self.ratio else 'Δ'}")
+            numbers = zip(*(each[:, at].tolist() for each in (self.estimate, self.low, self.high)), strict=True)
+            columns.append([_cell(value, low, high, digits, self._sign) for value, low, high in numbers])
+            if share is not None and not np.isnan(share[:, at]).all():
+                names.append(f"ties {name}")
+                columns.append([None if np.isnan(x) else Marked(x, f"{x:.1%}") for x in share[:, at].tolist()])
+        return Table(self.title, tuple(names), list(zip(*columns, strict=True)), self._notes())
+
+    @property
+    def _sign(self) -> str:
+        return "+" if self.baseline is not None and not self.ratio else ""
+
+    def _notes(self) -> tuple[str, ...]:
+        what = "the mean" if self.baseline is None else (
+            f"the ratio to the mean of {self.baseline}" if self.ratio else f"the difference from {self.baseline}"
+        )  # fmt: skip
+        notes = [f"In brackets: the interval of {what} over queries ({_METHODS[self.method]}, level {self.level:g})."]
+        if self.share_of_ties is not None:
+            notes.append(
+                "Ties: their share of the variance if one order of the tied documents is drawn for each query."
+            )
+        return tuple(notes)
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def __repr__(self) -> str:
+        return repr(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+    def plot(self, ax: Axes | None = None, *, measure: str | Measure | None = None) -> Axes:
+        """Draw the estimates of all runs with their intervals, the highest at the top. Needs `tieaware[analysis]`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw into; by default a new pyplot figure.
+        measure : str or Measure, optional
+            One of the measures; by default the first.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        InputError
+            If `ax` is a measure instead of axes.
+        KeyError
+            If there is no such measure.
+        """
+        check_axes(ax)
+        parsed = parse_measures(self.measures)
+        place = 0 if measure is None else position_of_measure(parsed, self.measures, measure)
+        return interval_figure(self, place).plot(ax)
+
+
+def interval_figure(intervals: Intervals, place: int) -> Drawing:
+    """Return the figure of the intervals of the measure at a position, with the highest estimate at the top."""
+    name = display_name(intervals.measures[place])
+    baseline = "" if intervals.baseline is None else display_name(intervals.baseline)
+    label = f"{name} {'÷' if intervals.ratio else 'minus'} that of {baseline}" if baseline else name
+
+    def draw(ax: Axes) -> None:
+        order = np.argsort(-merged(intervals.estimate[:, place]), kind="stable")
+        rows = np.arange(len(order))
+        ends = intervals.low[order, place], intervals.high[order, place]
+        ax.hlines(rows, *ends, color=COLOURS[0], linewidth=1.5)
+        ax.plot(intervals.estimate[order, place], rows, "o", color=COLOURS[0])
+        if baseline:
+            ax.axvline(float(intervals.ratio), color=COLOURS[-1], linewidth=0.8)
+        ax.set_yticks(rows, [display_name(intervals.runs[i]) for i in order])
+        ax.set_ylim(len(order) - 0.5, -0.5)
+        ax.grid(axis="y", visible=False)
+        ax.set_xlabel(f"{label}\nlines: the interval over queries, level {intervals.level:g}")
+        ax.set_title(intervals.title, loc="left", fontsize=10.0)
+
+    caption = f"The mean {name} of each run, with its interval over queries (level {intervals.level:g})"
+    return Drawing(caption, draw, (6.2, _ROW * len(intervals.runs) + _REST), f"Intervals of {name}")
+
+
+def _place(name: Any, names: Sequence[str], kind: str) -> int:
+    if name not in names:
+        raise KeyError(f"there is no {kind} {shown(name)}{did_you_mean(name, names) if isinstance(name, str) else ''}")
+    return names.index(name)
+
+
+def _cell(value: float, low: float, high: float, digits: int, sign: str) -> Cell:
+    if np.isnan(value):
+        return None
+    return Marked(value, f"{value:{sign}.{digits}f}", beside=f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]")
+
+
+def intervals(
+    export: Export, level: float, method: str, baseline: str | None, is_ratio: bool, resamples: int, seed: int
+) -> Intervals:
+    """Return the intervals of the means; see `tieaware.Results.intervals`."""
+    from tieaware.statistics.intervals import mean_interval, ratio_interval
+    from tieaware.statistics.procedures import pairs_of
+
+    _check_testable(export, "intervals")
+    columns = _values_of(export)
+    values = np.empty((*export.answered.shape, len(columns)))
+    for i, column in enumerate(columns):
+        values[:, :, i] = column.values
+    arrays = [np.full(values.shape[::2], np.nan) for _ in range(4)]
+    choices: dict[str, Any] = {
+        "method": method, "level": level, "axis": 1, "resamples": resamples, "seed": seed,
+    }  # fmt: skip
+    some = np.array([column.is_tested for column in columns], dtype=np.bool_)
+    base = None
+    if baseline is not None:
+        # This raises the error about an unknown baseline.
+        pairs_of(export.runs, baseline)
+        base = export.runs.index(baseline)
+    of_ties = _std_of_ties(export, columns) if export.has_spread and not is_ratio else None
+    if flag("ratio", is_ratio):
+        if base is None:
+            raise InputError("ratio", "needs a baseline; write intervals(baseline='name of a run', ratio=True)")
+        some &= np.abs(values[base].mean(axis=0)) > rounding_of(values[base], axis=0)
+        below = np.broadcast_to(values[base][None, :, some], values[:, :, some].shape)
+        found = ratio_interval(values[:, :, some], below, **choices)
+    else:
+        samples = values[:, :, some]
+        if base is not None:
+            samples = without_rounding(samples - samples[base], rounding_of(samples, axis=1)[:, None])
+        found = mean_interval(samples, **choices)
+        if base is not None and of_ties is not None:
+            of_ties = np.sqrt(of_ties**2 + of_ties[base] ** 2)
+            of_ties[base] = 0.0
+    for array, field in zip(arrays, found, strict=True):
+        array[:, some] = field
+    if of_ties is not None:
+        of_ties = np.where(some, of_ties, np.nan)
+    names = tuple(column.name for column in columns)
+    estimate, low, high, std_error = arrays
+    return Intervals(
+        estimate, low, high, std_error, of_ties, export.runs, names, level, method, baseline, is_ratio, export.title
+    )
+
+
+def _std_of_ties(export: Export, columns: Sequence[Column]) -> Values:
+    """Return the standard deviation of each mean over the orders of ties, float64[n_runs, n_measures]."""
+    found = np.full((len(export.runs), len(columns)), np.nan)
+    known = {column.measure: column.summary for column in export.columns if column.kind == "std"}
+    for i, column in enumerate(columns):
+        if column.measure in known:
+            found[:, i] = known[column.measure]
+    return found
+
+
+def ranks(export: Export, level: float, resamples: int, seed: int) -> Table:
+    """Return the ranks that each run may have; see `tieaware.Results.ranks`."""
+    from tieaware.statistics.ranks_of_systems import rank_intervals
+
+    _check_testable(export, "ranks")
+    names, columns = ["run"], [list[Cell](export.runs)]
+    for column in _values_of(export):
+        names.append(column.name)
+        if not column.is_tested:
+            columns.append([None] * len(export.runs))
+            continue
+        found = rank_intervals(column.larger_is_better, level=level, resamples=resamples, seed=seed)
+        pairs = zip(found.low.tolist(), found.high.tolist(), strict=True)
+        columns.append([Marked(low, f"{low}–{high}") for low, high in pairs])
+    title = f"Ranks of {export.title[0].lower()}{export.title[1:]}"
+    note = f"With probability {level:g}, all intervals of a measure contain the true ranks."
+    return Table(title, tuple(names), list(zip(*columns, strict=True)), (note,))
+
+
+def groups(
+    export: Export, place: int, test: PairTest, correction: Correction | None, alpha: float
+) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of runs that no test separates by one measure; see `tieaware.Results.groups`."""
+    from tieaware.statistics.letter_display import groups as largest_groups
+    from tieaware.statistics.procedures import checked, pairs_of
+
+    procedure = checked(test, correction)
+    alpha = number("alpha", alpha, 0, 1, ends=False)
+    columns = _values_of(export)
+    if not columns:
+        raise InputError("groups", "the results have no measure")
+    _check_testable(export, "groups")
+    if not columns[place].is_tested:
+        problem = f"the summary of {columns[place].name} is not an arithmetic mean, so no test compares it"
+        raise InputError("measure", problem)
+    values = columns[place].larger_is_better
+    separated = np.zeros((len(values), len(values)), dtype=np.bool_)
+    if len(values) > 1:
+        first, second = pairs_of(export.runs, None)
+        separated[first, second] = procedure.verdicts(values, first, second, alpha).signs != 0.0
+    return tuple(tuple(export.runs[i] for i in each) for each in largest_groups(separated, values.mean(axis=1)))
+
+
+def _values_of(export: Export) -> list[Column]:
+    return [column for column in export.columns if column.kind == "value"]
+
+
+def _check_testable(export: Export, method: str) -> None:
+    """Raise InputError if there are too few queries, or a run lacks values."""
+    if len(export.queries) < 2:
+        raise InputError(method, f"needs at least two queries; there are {len(export.queries)}")
+    if any(np.isnan(column.values).any() for column in _values_of(export)):
+        raise InputError(method, "needs a value of each run on each query; evaluate with queries='judged'")
+
+
+def means_figure(export: Export, place: int) -> Drawing:
+    """Return the figure of the means of one measure, with the highest mean at the top.
+
+    Parameters
+    ----------
+    export : Export
+    place : int
+        The position of the measure's column of values among the columns of values.
+    """
+    starts = [i for i, column in enumerate(export.columns) if column.kind == "value"]
+    value = export.columns[starts[place]]
+    kinds = {column.kind: column for column in export.columns if column.measure is value.measure}
+    limits = (kinds["min"], kinds["max"]) if "min" in kinds else None
+    n = len(export.runs)
+    height = _ROW * n + _REST if n <= _MOST_NAMED else _HEIGHT_WITHOUT_NAMES
+
+    def draw(ax: Axes) -> None:
+        _draw(ax, export.runs, value, limits)
+        ax.set_title(export.title, loc="left", fontsize=10.0)
+
+    return Drawing(export.title, draw, (6.2, height))
+
+
+def _draw(ax: Axes, runs: Sequence[str], value: Column, limits: tuple[Column, Column] | None) -> None:
+    """Draw the points, and the bars between the limits if they are known."""
+    # Stable sort: runs with equal means keep their order. NaN sorts last, and matplotlib draws no point for it.
+    order = np.argsort(-merged(value.summary), kind="stable")
+    rows = np.arange(len(order))
+    explanation = ", summed over the queries" if value.is_count else ""
+    if limits is not None:
+        least, greatest = (column.summary[order] for column in limits)
+        ax.hlines(rows, least, greatest, color=COLOURS[0], alpha=0.35, linewidth=5.0)
+        explanation += "\nbars: range over the orders of ties"
+    ax.plot(value.summary[order], rows, "o", color=COLOURS[0])
+    ax.set_xlabel(f"{display_name(value.name)}{explanation}")
+    ax.set_ylim(len(order) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    if len(order) <= _MOST_NAMED:
+        ax.set_yticks(rows, [display_name(runs[i]) for i in order])
+    else:
+        ax.set_yticks([])
+        ax.set_ylabel(f"{len(order):,} runs, the highest first")

@@ -16,6 +16,7 @@ from tieaware.errors import InputError, warn
 from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.measures import Measure
 from tieaware.results.provenance import Provenance
+from tieaware.ties import tie_rule
 
 _AXES = ("runs", "queries")
 
@@ -59,6 +60,16 @@ def joined(results: Sequence[Joinable], qrels: QrelsLike | None = None) -> Joina
         _check_alike(i, result, results[0])
     whole = _overlaid(results) if _has_answered_only(results) else _side_by_side(results)
     return whole if qrels is None else _with_unanswered(whole, qrels)
+
+
+def check_expectation(result: Joinable, expectation: Joinable) -> None:
+    """Raise InputError unless the expectation has the same axes as the result, and averages over orders of ties."""
+    for axis in ("runs", "queries", "measures"):
+        if getattr(result, axis) != getattr(expectation, axis):
+            raise InputError("expectation", f"must have the same {axis} as the results")
+    made = expectation.provenance
+    if made is not None and not tie_rule(made.ties).averages:
+        raise InputError("expectation", f"must be computed with the tie rule average, not {made.ties}")
 
 
 def _side_by_side(results: Sequence[Joinable]) -> Joinable:

@@ -1,11 +1,13 @@
 """The content of results that exports show: runs, queries and columns.
 
-The functions here export it as dicts and as columns of data frames; `tieaware.results.formats` exports it as text.
+The functions here export it as dicts, as columns of data frames and as text: trec_eval's three columns, JSON, CSV and
+Markdown. They also give the default captions and labels of tables in LaTeX.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +16,17 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Values
 from tieaware.engine.views import CHANCE, SPREAD
 from tieaware.measures import Measure
-from tieaware.output.tables import Cell, Table
+from tieaware.output import tables
+from tieaware.output.tables import Cell, Table, counted
 from tieaware.results import summaries
 from tieaware.results.provenance import Provenance
+from tieaware.ties import RULES
 
 # The kinds of columns that are standard deviations.
 _DEVIATIONS = ("std", "chance_std")
+# A caption names no more measures than this; the columns name them all.
+_NAMED = 4
+_LETTERS = re.compile(r"[a-z0-9]+")
 
 
 class Column(NamedTuple):
@@ -48,6 +55,16 @@ class Column(NamedTuple):
     def is_count(self) -> bool:
         """Whether the values are whole numbers that are summed over the queries."""
         return self.measure.definition.is_count
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether the summary is an arithmetic mean, which tests and intervals are about."""
+        return self.measure.definition.summary == "mean"
+
+    @property
+    def larger_is_better(self) -> Values:
+        """The values, or where less is better, the negative values."""
+        return -self.values if self.measure.definition.less_is_better else self.values
 
     @property
     def summary_only(self) -> bool:
@@ -167,3 +184,127 @@ def table_of_means(title: str, runs: Sequence[str], columns: Sequence[Column]) -
     counts = [column.name for column in columns if column.is_count]
     notes = [f"{', '.join(counts)}: summed over the queries."] if counts else []
     return Table(title, ("run", *(column.name for column in columns)), rows, tuple(notes))
+
+
+def trec_eval(export: Export, *, per_query: bool, digits: int, header: bool = False) -> str:
+    """Format results in trec_eval's three columns: measure, query, value."""
+    lines: list[tuple[str, str | int, str]] = []
+    for r, (run, answered) in enumerate(zip(export.runs, export.answered, strict=True)):
+        if header or len(export.runs) > 1:
+            lines.append(("runid", "all", run))
+        if header:
+            lines.append(("num_q", "all", str(answered.sum())))
+        for i in answered.nonzero()[0] if per_query else ():
+            for column in export.columns:
+                if not column.summary_only:
+                    lines.append((column.name, export.queries[i], column.shown(column.values[r, i], digits)))
+        for column in export.columns:
+            lines.append((column.name, "all", column.shown(column.summary[r], digits)))
+    return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in lines)
+
+
+def as_json(export: Export, *, per_query: bool, digits: int) -> str:
+    """Format results as JSON, ``{run: {query or "all": {column: value}}}``, in full precision; `digits` is ignored."""
+    nested: dict[str, dict[str, dict[str, float]]] = {}
+    for run, query, values in _rows(export, per_query):
+        nested.setdefault(run, {})[query] = {c.name: value for c, value in zip(export.columns, values, strict=True)}
+    return tables.as_json(nested)
+
+
+def as_csv(export: Export, *, per_query: bool, digits: int) -> str:
+    """Format results as CSV, one row for each run and query, in full precision; `digits` is ignored."""
+    rows = ((run, query, *values) for run, query, values in _rows(export, per_query))
+    return tables.as_csv(["run", "query", *(column.name for column in export.columns)], rows)
+
+
+def as_markdown(export: Export, *, per_query: bool, digits: int) -> str:
+    """Format results as a Markdown table, one row for each run and query; without `per_query`, one row for each run."""
+    axes = ["run", "query"] if per_query else ["run"]
+    rows = [
+        [*(run, query)[: len(axes)], *(c.shown(value, digits) for c, value in zip(export.columns, values, strict=True))]
+        for run, query, values in _rows(export, per_query)
+    ]
+    is_text = [True] * len(axes) + [False] * len(export.columns)
+    return tables.as_markdown([*axes, *(column.name for column in export.columns)], rows, is_text)
+
+
+def _rows(export: Export, per_query: bool) -> Iterator[tuple[str, str, list[float]]]:
+    """Yield run, query and values: if `per_query`, the queries that the run answers; then its summary as "all"."""
+    for r, (run, answered) in enumerate(zip(export.runs, export.answered, strict=True)):
+        for i in answered.nonzero()[0] if per_query else ():
+            yield run, str(export.queries[i]), [float(column.values[r, i]) for column in export.columns]
+        yield run, "all", [float(column.summary[r]) for column in export.columns]
+
+
+FORMATS: dict[str, Callable[..., str]] = {"text": trec_eval, "json": as_json, "csv": as_csv, "markdown": as_markdown}
+
+
+def caption_of(export: Export) -> str:
+    """Return a sentence with the measures, the numbers of runs and queries, the tie rule and the precision.
+
+    Examples
+    --------
+    >>> from tieaware import evaluate
+    >>> from tieaware.results import export_of
+    >>> caption_of(export_of(evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0}}, ["map", "num_ret"], ties="optimistic")))
+    'Mean map and the sum of num_ret of 1 run over 1 query, with tied documents in the best order.'
+    """
+    values = [column for column in export.columns if column.kind == "value"]
+    n_queries = counted(len(export.queries), "query", "queries")
+    made = export.made
+    over = f"the queries that each run answers, {n_queries} in all" if made and made.queries == "both" else n_queries
+    rest = "" if made is None else f", {_ties(made)}{_precision(made)}"
+    return f"{_quantities(values)} of {counted(len(export.runs), 'run')} over {over}{rest}."
+
+
+def _quantities(values: Sequence[Column]) -> str:
+    if not values or len(values) > _NAMED:
+        return f"{counted(len(values), 'measure').capitalize()}"
+    means = [column.name for column in values if not column.is_count]
+    sums = [column.name for column in values if column.is_count]
+    parts = [f"mean {_listed(means)}"] if means else []
+    parts += [f"the {'sum' if len(sums) == 1 else 'sums'} of {_listed(sums)}"] if sums else []
+    text = " and ".join(parts) if len(means) < 2 else ", and ".join(parts)
+    return text[0].upper() + text[1:]
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _ties(made: Provenance) -> str:
+    rule = RULES[made.ties]  # type: ignore[index]
+    if rule.averages:
+        return "averaged over all orders of tied documents"
+    order = rule.title.partition(":")[0]
+    return f"with tied documents {'in ' if rule.extreme else ''}{order}"
+
+
+def _precision(made: Provenance) -> str:
+    return "" if made.precision is None else f", from scores reduced to {made.precision}"
+
+
+def label_of(export: Export, *more: str) -> str:
+    """Return a label with the measures, the number of queries and everything that is not a default.
+
+    Parameters
+    ----------
+    export : Export
+    more : str
+        Further texts that distinguish the table from others of the same results.
+
+    Examples
+    --------
+    >>> from tieaware import evaluate
+    >>> from tieaware.results import export_of
+    >>> result = evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0}}, ["nDCG@10", "AP"], ties="optimistic")
+    >>> label_of(export_of(result), "vs a")
+    'tab:ndcg-10-ap-over-1-query-optimistic-vs-a'
+    """
+    names = [column.name for column in export.columns if column.kind == "value"]
+    made = export.made
+    options = [] if made is None else [made.ties, made.precision or "", made.queries]
+    distinct = [option for option in options if option not in ("average", "judged")]
+    texts = [*names, f"over {counted(len(export.queries), 'query', 'queries')}", *distinct, *more]
+    return f"tab:{'-'.join(_LETTERS.findall(' '.join(texts).lower()))}"

@@ -17,10 +17,8 @@ from tieaware.checks.arguments import flag, number, one_of, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import merged
 from tieaware.errors import InputError
-from tieaware.measures import Measure
 from tieaware.output.tables import Cell, Marked, Note, Table, counted
-from tieaware.results.captions import caption_of, label_of
-from tieaware.results.exports import Column, Export
+from tieaware.results.exports import Column, Export, caption_of, label_of
 from tieaware.statistics.intervals import mean_interval
 from tieaware.statistics.letter_display import groups, letters
 from tieaware.statistics.multiple_comparisons import Correction
@@ -165,7 +163,7 @@ def _planned(
         return None
     if design.procedure is not None:
         _check_testable(export, values)
-    tested = [column for column in values if _is_tested(column.measure)]
+    tested = [column for column in values if column.is_tested]
     if not tested:
         return None
     if design.baseline is not None:
@@ -189,15 +187,10 @@ def _check_testable(export: Export, values: Sequence[Column]) -> None:
         raise InputError("test", "significance tests need a value of each run on each query; choose the test 'none'")
 
 
-def _is_tested(measure: Measure) -> bool:
-    """Return whether a measure is tested: the tests compare arithmetic means, so its summary must be one."""
-    return measure.definition.summary == "mean"
-
-
 def _tested(column: Column, plan: _Plan | None, names: Sequence[str], design: Design) -> _Tested:
     """Test the pairs of runs by one measure, and return the marks and numbers for the table."""
     n = len(column.summary)
-    if plan is None or not _is_tested(column.measure):
+    if plan is None or not column.is_tested:
         return _Tested([""] * n)
     procedure = design.procedure
     if procedure is None:
@@ -266,7 +259,7 @@ def _cells(column: Column, raised: Sequence[str], beside: Sequence[str], design:
 
 def _beside(columns: dict[str, Column], design: Design) -> list[str]:
     """Return the text beside the mean of each run: its spread or interval, or nothing where that is not known."""
-    if design.spread == "interval" and _is_tested(columns["value"].measure):
+    if design.spread == "interval" and columns["value"].is_tested:
         found = mean_interval(columns["value"].values)
         ends = zip(found.low.tolist(), found.high.tolist(), strict=True)
         return [f"[{low:.{design.digits}f}, {high:.{design.digits}f}]" for low, high in ends]
@@ -326,7 +319,7 @@ def _notes(
     notes: list[str] = [] if plan is None else _of_comparisons(export, design, plan)
     if disagrees:
         notes.append("A significant p without a mark: the test and the means disagree on which run is better.")
-    untested = [column.name for column in values if not _is_tested(column.measure)]
+    untested = [column.name for column in values if not column.is_tested]
     if untested and len(export.runs) > 1 and (plan is not None or design.procedure is not None):
         notes.append(f"Not {'tested' if design.procedure else 'compared'}: {', '.join(untested)}.")
     if design.best and len(export.runs) > 1:
