@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from tieaware.inputs import Qrels, Run, read_qrels, read_run
     from tieaware.kernels import get_include
     from tieaware.measures import Measure, parse_measure
+    from tieaware.measures.documents_viewed import documents_viewed
+    from tieaware.optimise import WeightedFusion, fuse
+    from tieaware.precision import bands
+    from tieaware.precision.worst_cases import WorstCase, worst_case
+    from tieaware.results import Results
+
+    # isort: split
+    # measures
     from tieaware.measures.definitions import (
         AP,
         AUC,
@@ -78,14 +86,27 @@ if TYPE_CHECKING:
         nERR_IA,
         nNRBP,
     )
-    from tieaware.measures.documents_viewed import documents_viewed
-    from tieaware.measures.ideal_overlap import Compat
-    from tieaware.measures.ntcir import MSnDCG, O, PPlus, iRBU, nERR
-    from tieaware.measures.user_models import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
-    from tieaware.optimise import WeightedFusion, fuse
-    from tieaware.precision import bands
-    from tieaware.precision.worst_cases import WorstCase, worst_case
-    from tieaware.results import Results
+    from tieaware.measures.ideal_overlap import (
+        Compat,
+    )
+    from tieaware.measures.ntcir import (
+        MSnDCG,
+        O,
+        PPlus,
+        iRBU,
+        nERR,
+    )
+    from tieaware.measures.user_models import (
+        BPM,
+        INSQ,
+        INST,
+        NERR8,
+        NERR9,
+        NERR10,
+        NERR11,
+        SDCG,
+    )
+    # end of measures
 
 # The modules of all public names except packages and measures.
 _MODULES = {

@@ -1,14 +1,4 @@
-"""Tie rules: a tie rule orders the documents with equal scores in one way, or averages over all their orders.
-
-====================  ==========================================================================================
-``average``           the expectation over all orders of tied documents
-``run_order``         by score, then by position in the input
-``trec_eval``         by score, then by document id, descending, compared as bytes
-``docid_ascending``   by score, then by document id, ascending, as in Lucene and sentence-transformers
-``optimistic``        the best order of tied documents, mostly by label, descending: the maximum
-``pessimistic``       the worst order of tied documents, mostly by label, ascending: the minimum
-====================  ==========================================================================================
-"""
+"""Tie rules: a tie rule orders the documents with equal scores in one way, or averages over all their orders."""
 
 from __future__ import annotations
 
@@ -55,7 +45,7 @@ class TieRule:
     name : str
         The name by which callers choose the rule, such as "average".
     title : str
-        A description of the rule, for readers.
+        The order of tied documents, for captions; after a colon, what docs/ties.md adds.
     placement : int
         How ext/engine/_places.pyx places tied documents: AVERAGE, IN_ORDER, BEST_FIRST or WORST_FIRST.
     by_document : "ascending", "descending" or None
@@ -161,22 +151,30 @@ def _list_of_each(offsets: Offsets) -> Integers:
 RULES: dict[TieRuleName, TieRule] = {
     rule.name: rule
     for rule in (
-        TieRule(name="average", title="all orders, equally likely: the expectation", placement=AVERAGE),
+        TieRule(name="average", title="in all orders, each equally likely: the expectation", placement=AVERAGE),
         TieRule(name="run_order", title="in the order of the input", placement=IN_ORDER),
         TieRule(
             name="trec_eval",
-            title="by document id, descending",
+            title="by document id, descending: as in trec_eval, compared as bytes",
             placement=IN_ORDER,
             by_document="descending",
         ),
         TieRule(
             name="docid_ascending",
-            title="by document id, ascending",
+            title="by document id, ascending: as in Lucene and sentence-transformers, compared as bytes",
             placement=IN_ORDER,
             by_document="ascending",
         ),
-        TieRule(name="optimistic", title="the best order: the maximum", placement=BEST_FIRST),
-        TieRule(name="pessimistic", title="the worst order: the minimum", placement=WORST_FIRST),
+        TieRule(
+            name="optimistic",
+            title="in the best order: the maximum, mostly by label, descending",
+            placement=BEST_FIRST,
+        ),
+        TieRule(
+            name="pessimistic",
+            title="in the worst order: the minimum, mostly by label, ascending",
+            placement=WORST_FIRST,
+        ),
     )
 }
 

@@ -14,7 +14,7 @@ from tieaware.experiments import _curves
 from tieaware.inputs import duplicate_rows, run
 from tieaware.integrations import link_prediction
 from tieaware.measures import DEFINITIONS
-from tieaware.reference import gains, rankings
+from tieaware.reference import gains
 from tieaware.results import paper_table
 from tieaware.retrieval import collections, topics
 from tieaware.statistics import multiple_comparisons, paired_tests, procedures
@@ -26,7 +26,6 @@ from tieaware.statistics import multiple_comparisons, paired_tests, procedures
         (ties.TieRuleName, ties.RULES),
         (link_prediction.LinkTieRule, [rule.name for rule in ties.RULES.values() if rule.by_score_alone]),
         (link_prediction.DataSet, link_prediction._METRICS),
-        (rankings.Order, [rule.name for rule in ties.RULES.values() if not rule.averages]),
         (gains.Dcg, DEFINITIONS["nDCG"].parameters["dcg"].choices),
         (_curves.CurveKind, _curves.KINDS),
         (_evaluate.QueryChoice, _evaluate.QUERIES),

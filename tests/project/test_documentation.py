@@ -14,13 +14,12 @@ from pathlib import Path
 
 import pytest
 from support import docstrings, inline_calls
-from website import measures
+from website import generated
 
 import tieaware
 from tieaware import commands
 from tieaware.commands.demo_command import demo
 from tieaware.measures import DEFINITIONS
-from tieaware.ties import RULES
 
 ROOT = Path(__file__).parents[2]
 # Modules written in Python. Compiled kernels have no examples.
@@ -167,11 +166,6 @@ def test_the_index_has_a_row_for_every_command():
     assert {name.replace("-", "_") for name in rows} == names
 
 
-def test_the_page_about_ties_has_a_row_for_every_tie_rule():
-    first_cells = re.findall(r"^\| (`.*?) \|", page("docs/ties.md"), re.MULTILINE)
-    assert {name for cell in first_cells for name in re.findall(r"`(\w+)`", cell)} == set(RULES)
-
-
 def submodules(package):
     return pkgutil.iter_modules(package.__path__)
 
@@ -183,9 +177,14 @@ def test_every_extra_is_documented():
     assert documented == extras
 
 
-def test_the_page_of_measures_is_generated_from_their_definitions():
-    """If it is not, run `python -m website.measures`. Each definition has one line of TeX and a source."""
-    assert measures.generated(page("docs/measures.md")) == page("docs/measures.md")
+@pytest.mark.parametrize("name", generated.WRITTEN)
+def test_lists_of_measures_and_tie_rules_are_generated(name):
+    """If this fails, run `python -m website.generated`."""
+    assert generated.WRITTEN[name](page(name)) == page(name)
+
+
+def test_every_measure_has_a_formula_and_a_source():
+    """The formula is one line of TeX."""
     for definition in DEFINITIONS.values():
         assert definition.formula.isprintable()
         assert definition.formula

@@ -92,7 +92,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from tieaware.checks.arguments import one_of, unexpected
 from tieaware.errors import InputError
@@ -116,7 +116,8 @@ from tieaware.reference import (
     sets,
 )
 from tieaware.reference.gains import exposures
-from tieaware.reference.rankings import ORDERS, Functions, Label, Order, group, is_judged, rank
+from tieaware.reference.rankings import ORDERS, Functions, Label, group, is_judged, rank
+from tieaware.ties import RULES, TieRuleName
 
 __all__ = ["MEASURES", "ORDERS", "evaluate", "exposures", "group", "rank", "variance"]
 
@@ -143,7 +144,7 @@ def evaluate(
     scores: Sequence[float],
     labels: Sequence[Label],
     judged: Sequence[Label] | None = None,
-    ties: Order | Literal["average"] = "average",
+    ties: TieRuleName = "average",
     docids: Sequence[str | bytes] | None = None,
 ) -> float:
     """Evaluate one query.
@@ -236,7 +237,7 @@ def _check(
     scores: Sequence[float],
     labels: Sequence[Label],
     docids: Sequence[str | bytes] | None = None,
-    ties: Order | Literal["average"] = "average",
+    ties: TieRuleName = "average",
 ) -> None:
     for name, values in (("labels", labels), ("docids", docids)):
         if values is not None and len(values) != len(scores):
@@ -244,7 +245,7 @@ def _check(
     for i, score in enumerate(scores):
         if math.isnan(score):
             raise unexpected(f"scores[{i}]", "a number", "NaN")
-    one_of("ties", ties, ("average", *ORDERS))
+    one_of("ties", ties, RULES)
 
 
 def _arguments(measure: Measure) -> dict[str, Any]:

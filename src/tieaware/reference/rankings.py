@@ -6,10 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 from tieaware.checks.arguments import one_of
 from tieaware.errors import InputError
+from tieaware.ties import RULES, TieRuleName
 
 Label = float | None
 Ranking = Sequence[Label]
@@ -18,14 +19,14 @@ Groups = Sequence[Sequence[Label]]
 # The three functions of a measure: the value of a ranking, and the mean and the variance of the value for groups.
 Functions = tuple[Callable[..., float], Callable[..., float], Callable[..., float]]
 
-Order: TypeAlias = Literal["run_order", "trec_eval", "docid_ascending", "optimistic", "pessimistic"]
-ORDERS: tuple[Order, ...] = get_args(Order)
+# The tie rules that put tied documents in one order.
+ORDERS: tuple[TieRuleName, ...] = tuple(name for name, rule in RULES.items() if not rule.averages)
 
 
 def rank(
     scores: Sequence[float],
     labels: Sequence[Label],
-    ties: Order = "run_order",
+    ties: TieRuleName = "run_order",
     docids: Sequence[str | bytes] | None = None,
 ) -> list[Label]:
     """Rank the documents by score, the highest first, and tied documents in the order of a tie rule.

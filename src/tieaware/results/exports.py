@@ -277,8 +277,7 @@ def _ties(made: Provenance) -> str:
     rule = RULES[made.ties]  # type: ignore[index]
     if rule.averages:
         return "averaged over all orders of tied documents"
-    order = rule.title.partition(":")[0]
-    return f"with tied documents {'in ' if rule.extreme else ''}{order}"
+    return f"with tied documents {rule.title.partition(':')[0]}"
 
 
 def _precision(made: Provenance) -> str:
