@@ -7,11 +7,10 @@ from tieaware.kernels._interruption cimport Interruption
 cdef extern from "engine/coarsening.h" nogil:
     ctypedef struct tieaware_format:
         double shift, least, most, overflow
-    ctypedef struct tieaware_decade:
-        double from_ "from"
-        double nearly, before, times, over
     ctypedef struct tieaware_decades:
-        tieaware_decade* decade
+        double* from_ "from"
+        double* times
+        double* over
         int64_t* first
 
 
@@ -22,7 +21,7 @@ cdef struct Rounding:
     tieaware_format format
     # DECIMALS and SIGNIFICANT: the number of digits.
     int digits
-    # DECIMALS and SIGNIFICANT: 10^digits, and for decimals whether it is exact.
+    # DECIMALS: 10^digits, and whether it is exact.
     double power
     bint exact
     # SIGNIFICANT: how to round numbers of each decade.

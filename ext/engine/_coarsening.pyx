@@ -31,14 +31,10 @@ cdef extern from "engine/coarsening.h" nogil:
         TIEAWARE_COARSE_TILE
         TIEAWARE_DECADES
         TIEAWARE_EXPONENTS
-        TIEAWARE_FLOAT_DIGITS
     void tieaware_round_binary(const double*, Py_ssize_t, tieaware_format, float*)
     int64_t tieaware_decimal_values(const double*, Py_ssize_t, double, int64_t, double*)
     int64_t tieaware_decimal_keys(const double*, Py_ssize_t, double, int64_t, double*)
-    int64_t tieaware_significant_values(const double*, Py_ssize_t, const tieaware_decades*, double,
-                                        const tieaware_decade**, double*)
-    int64_t tieaware_significant_keys(const double*, Py_ssize_t, const tieaware_decades*, double*)
-    int64_t tieaware_significant_float_keys(const double*, Py_ssize_t, const tieaware_decades*, double, float*)
+    int64_t tieaware_significant(const double*, Py_ssize_t, const tieaware_decades*, double*)
     int64_t tieaware_extremes(const double*, Py_ssize_t, double*, double*)
     void tieaware_levels(const double*, Py_ssize_t, double, double, int64_t, double, double*)
 
@@ -68,10 +64,8 @@ cdef enum Kind:
 cdef enum:
     # The largest k for which a double represents 10^k exactly.
     LARGEST_POWER = 22
-    # The largest number of significant digits that doubles suffice to round to, and the largest for which there are
-    # keys: keys count the numbers with these digits from the lowest decade, and must be exact.
+    # The largest number of significant digits that doubles suffice to round to.
     MOST_DIGITS = 15
-    MOST_DIGITS_OF_KEYS = 13
     # The bias of the binary exponents of doubles.
     BIAS = 1023
     # How many steps of an interruption it takes to convert a score to decimal digits and back.
@@ -122,7 +116,6 @@ cdef class KernelCoarsening:
         elif name == "significant":
             rounding.kind = SIGNIFICANT
             rounding.digits = <int>number
-            rounding.power = float(f"1e{number}")
             rounding.decades = new_decades(<int>number)
             if rounding.decades == NULL:
                 raise MemoryError("no memory for the powers of ten")
@@ -218,27 +211,23 @@ cdef tieaware_decades* new_decades(int digits) except? NULL:
     Doubles suffice to round a number if it is multiplied or divided by a power of ten that a double represents.
     """
     cdef tieaware_decades* decades = <tieaware_decades*>malloc(sizeof(tieaware_decades))
-    cdef tieaware_decade* decade
     cdef int64_t exponent, i = 0
     # 10^power is the factor for the numbers of a decade, if power is positive; else they are divided by 10^-power.
     cdef int power
     if decades == NULL:
         return NULL
     for i in range(TIEAWARE_DECADES + 1):
-        decade, power = &decades.decade[i], LARGEST_POWER + 1 - <int>i
-        decade.from_ = 0.0 if i == 0 else least_double_of(digits - 1 - power)
-        decade.nearly = decade.before = decade.times = decade.over = NAN
+        power = LARGEST_POWER + 1 - <int>i
+        decades.from_[i] = 0.0 if i == 0 else least_double_of(digits - 1 - power)
+        decades.times[i] = decades.over[i] = NAN
         if -LARGEST_POWER <= power <= LARGEST_POWER and digits <= MOST_DIGITS:
-            decade.times = float(f"1e{max(power, 0)}")
-            decade.over = float(f"1e{max(-power, 0)}")
-            decade.nearly = decade.times / decade.over
-            # A decade has 9 * 10^(digits-1) numbers with this number of digits.
-            decade.before = 9.0 * float(f"1e{digits - 1}") * (i - 1)
+            decades.times[i] = float(f"1e{max(power, 0)}")
+            decades.over[i] = float(f"1e{max(-power, 0)}")
     # No number is beyond the last decade.
-    decades.decade[TIEAWARE_DECADES].from_ = INFINITY
+    decades.from_[TIEAWARE_DECADES] = INFINITY
     i = 0
     for exponent in range(TIEAWARE_EXPONENTS):
-        while decades.decade[i + 1].from_ <= ldexp(1.0, <int>exponent - BIAS) < INFINITY:
+        while decades.from_[i + 1] <= ldexp(1.0, <int>exponent - BIAS) < INFINITY:
             i += 1
         decades.first[exponent] = i
     return decades
@@ -255,8 +244,6 @@ def least_double_of(k):
 cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out, bint* single,
                   void* memory, Interruption* interruption) noexcept nogil:
     cdef Range scores_range
-    cdef bint has_keys = keys and (rounding.kind == DECIMALS or
-                                   rounding.kind == SIGNIFICANT and rounding.digits <= MOST_DIGITS_OF_KEYS)
     single[0] = rounding.kind == FLOAT32 or rounding.kind == FORMAT
     if rounding.kind == FLOAT32:
         return convert(scores, n, <float*>out, interruption)
@@ -270,29 +257,9 @@ cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n,
             interruption.n_infinite = n
             stop(interruption)
             return False
-    if keys and rounding.kind == SIGNIFICANT and rounding.digits <= TIEAWARE_FLOAT_DIGITS:
-        single[0] = write_float_keys(rounding, scores, n, <float*>out, interruption)
-        if single[0] or interruption.stopped:
-            return single[0]
-    if has_keys and coarsen_tiles(rounding, scores, n, &scores_range, True, out, interruption):
+    if keys and rounding.kind == DECIMALS and coarsen_tiles(rounding, scores, n, &scores_range, True, out, interruption):
         return True
     return not interruption.stopped and coarsen_tiles(rounding, scores, n, &scores_range, False, out, interruption)
-
-
-cdef bint write_float_keys(const Rounding* rounding, const score_t* scores, Py_ssize_t n, float* out,
-                           Interruption* interruption) noexcept nogil:
-    """Write keys of significant digits as floats; return False if there are no keys or the call has to stop."""
-    cdef double tile[TIEAWARE_COARSE_TILE]
-    cdef Py_ssize_t at = 0, width
-    while at < n:
-        width = min(n - at, <Py_ssize_t>TIEAWARE_COARSE_TILE)
-        if tieaware_significant_float_keys(tile_of(scores + at, width, tile), width, rounding.decades, rounding.power,
-                                           out + at):
-            return False
-        at += width
-        if interrupted(interruption, width):
-            return False
-    return True
 
 
 cdef bint convert(const score_t* scores, Py_ssize_t n, float* out, Interruption* interruption) noexcept nogil:
@@ -353,7 +320,6 @@ cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssiz
     cdef double* coarse
     cdef Py_ssize_t at = 0, width
     cdef int64_t left = 0
-    cdef const tieaware_decade* window = rounding.decades.decade if rounding.kind == SIGNIFICANT else NULL
     while at < n:
         width = min(n - at, <Py_ssize_t>TIEAWARE_COARSE_TILE)
         wide = tile_of(scores + at, width, tile)
@@ -368,10 +334,8 @@ cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssiz
                 left = tieaware_decimal_keys(wide, width, rounding.power, rounding.exact, coarse)
             else:
                 left = tieaware_decimal_values(wide, width, rounding.power, rounding.exact, coarse)
-        elif keys:
-            left = tieaware_significant_keys(wide, width, rounding.decades, coarse)
         else:
-            left = tieaware_significant_values(wide, width, rounding.decades, rounding.power, &window, coarse)
+            left = tieaware_significant(wide, width, rounding.decades, coarse)
         if left and (keys or not round_digits(rounding, wide, width, coarse, interruption)):
             return False
         at += width
