@@ -12,7 +12,7 @@ from tieaware.precision import parse_precision
 MEASURES = ("AP", "RR")
 # The highest ratio of each precision.
 TARGETS = {
-    "bands:1.5": 1.8, "float32": 1.2, "float16": 1.5, "bfloat16": 1.5, "decimals:2": 1.5, "significant:3": 1.5,
+    "bands:1.5": 1.8, "float32": 1.2, "float16": 1.5, "bfloat16": 1.5, "decimals:2": 1.5, "significant:3": 4.0,
     "levels:11": 2.0,
 }  # fmt: skip
 # The highest ratio of coarse scores themselves to a copy.

@@ -3,9 +3,9 @@
  * Every function rounds as if in one step, halfway cases to even, and gives the same bits with every instruction set:
  * it uses only operations whose results IEEE 754 defines exactly. NaN stays NaN, and infinities stay infinite.
  *
- * Rounding to decimals and to significant digits can write *keys* instead of values. A key is a whole number that
- * grows with the coarse value and is equal for equal coarse values. Keys need no division, and small keys are compared
- * as floats, which is faster. Of two lists that are compared, both must hold keys, or both values.
+ * Rounding to decimals can write *keys* instead of values. A key is a whole number that grows with the coarse value and
+ * is equal for equal coarse values. Keys need no division, and small keys are compared as floats, which is faster. Of
+ * two lists that are compared, both must hold keys, or both values.
  */
 #ifndef TIEAWARE_COARSENING_H
 #define TIEAWARE_COARSENING_H
