@@ -257,7 +257,8 @@ cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n,
             interruption.n_infinite = n
             stop(interruption)
             return False
-    if keys and rounding.kind == DECIMALS and coarsen_tiles(rounding, scores, n, &scores_range, True, out, interruption):
+    keys = keys and rounding.kind == DECIMALS
+    if keys and coarsen_tiles(rounding, scores, n, &scores_range, True, out, interruption):
         return True
     return not interruption.stopped and coarsen_tiles(rounding, scores, n, &scores_range, False, out, interruption)
 

@@ -1,13 +1,14 @@
-"""Crossings: the t at which the scores of two documents cross, rounded correctly, and sorted arrays of them."""
+"""Crossings: the t at which the scores of two documents cross, rounded correctly, and growing arrays of them."""
 from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, nextafter
 from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
 from tieaware.kernels._exact cimport double_double, rounded_sum, two_product, two_sum
 
 
-# The crossings are counted, and their units numbered, with 32 bits.
-cdef Py_ssize_t MOST_CROSSINGS
+cdef extern from "engine/crossings.h" nogil:
+    const Py_ssize_t MOST_CROSSINGS "TIEAWARE_MOST_CROSSINGS"
 
 
 # The crossings: the sortable key of t, and twice the unit plus 1 if a document falls behind the unit.
@@ -17,12 +18,24 @@ cdef struct Crossings:
     uint32_t* change
 
 
-# Make room for more crossings; return False if there is no memory, or if there are too many to be counted.
-cdef bint make_room(Crossings* crossings, Py_ssize_t more) noexcept nogil
-
-# Sort crossings by their keys, in place or into the spare arrays. Equal keys keep their order.
-cdef void sort(uint64_t* key, uint32_t* change, uint64_t* spare_key, uint32_t* spare_change, Py_ssize_t n,
-               bint into_spare) noexcept nogil
+cdef inline bint make_room(Crossings* crossings, Py_ssize_t more) noexcept nogil:
+    """Make room for more crossings; return False if there is no memory, or if there are too many to be counted."""
+    cdef Py_ssize_t room = max(crossings.count + more, 2 * crossings.room)
+    cdef void* grown
+    if crossings.count + more > MOST_CROSSINGS:
+        return False
+    if crossings.count + more <= crossings.room and crossings.key != NULL:
+        return True
+    grown = realloc(crossings.key, room * sizeof(uint64_t))
+    if grown == NULL:
+        return False
+    crossings.key = <uint64_t*>grown
+    grown = realloc(crossings.change, room * sizeof(uint32_t))
+    if grown == NULL:
+        return False
+    crossings.change = <uint32_t*>grown
+    crossings.room = room
+    return True
 
 
 cdef inline uint64_t key_of(double t) noexcept nogil:

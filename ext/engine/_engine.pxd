@@ -8,7 +8,7 @@ from tieaware.kernels._interruption cimport Interruption
 from tieaware.kernels._kernel_measures cimport Measures
 from tieaware.kernels._means cimport Mean
 from tieaware.kernels._measure cimport Measure, Query
-from tieaware.kernels._regrouping cimport Bands
+from tieaware.kernels._places cimport Bands
 
 
 # What stands in the array of scores: float64, float32, or the counts of the weighted documents.

@@ -1,7 +1,7 @@
 """Evaluation of prepared lists: from scores, compute the value of every measure for every query.
 
 The scores of each query are first grouped into ties (_grouping.pyx). From these groups, the kernel of each measure
-computes the mean over the orders of tied documents and, for a spread, the variance and the extremes (_kernels.pyx).
+computes the mean over the orders of tied documents and, for a spread, the variance and the extremes.
 """
 from functools import partial
 
@@ -17,8 +17,7 @@ from tieaware.kernels._interruption cimport interrupted, no_interruption
 from tieaware.kernels._kernel_measures cimport KernelMeasure, Measures
 from tieaware.kernels._means cimport Mean, extend, mean_of_none, rounded
 from tieaware.kernels._measure cimport TOO_MANY, Measure, Query, Statistic
-from tieaware.kernels._places cimport order_bands_by_label, order_by_label
-from tieaware.kernels._regrouping cimport Bands, band, carry, condense
+from tieaware.kernels._places cimport Bands, band, carry, condense, order_bands_by_label, order_by_label
 
 from tieaware.errors import InputError
 

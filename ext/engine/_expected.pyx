@@ -2,7 +2,7 @@
 
 Each kernel is one function. It adds up the contributions of the groups of a query within the cut-off k. Notation: t
 documents are ranked above a group; the group has n documents, r of them relevant, with total gain G; and
-m = clamp(k - t, 0, n) of its slots (ranks) are within the cut-off. The kernels are registered in _kernels.pyx.
+m = clamp(k - t, 0, n) of its slots (ranks) are within the cut-off. The kernels are registered in _kernel_measures.pyx.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t

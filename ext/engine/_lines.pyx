@@ -19,13 +19,14 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
 cimport tieaware.kernels._numpy as cnp
-from tieaware.kernels._crossings cimport MOST_CROSSINGS, Crossings, crossing, key_of, make_room, sort, t_of
+from tieaware.kernels._crossings cimport MOST_CROSSINGS, Crossings, crossing, key_of, make_room, t_of
 from tieaware.kernels._engine cimport Engine, Workspace, end
 from tieaware.kernels._exact cimport double_double, two_sum
 from tieaware.kernels._groups cimport AVERAGE, BEST_FIRST, Groups, PreparedLists
 from tieaware.kernels._interruption cimport interrupted
 from tieaware.kernels._means cimport Mean, extend, mean_of_none, rounded
 from tieaware.kernels._measure cimport Measure
+from tieaware.kernels._sorting cimport sort_crossings
 
 cnp.import_array()
 
@@ -297,7 +298,7 @@ cdef class Line:
                 if good:
                     good = make_room(&spare, crossings.count)
                 if good:
-                    sort(crossings.key, crossings.change, spare.key, spare.change, crossings.count, False)
+                    sort_crossings(crossings.key, crossings.change, spare.key, spare.change, crossings.count, False)
                 if good and not workspace.failed:
                     good = self.run(engine, engine.lists, &pencil, &units, &crossings, &workspace, condensed,
                                     <const uint8_t*>cnp.PyArray_DATA(included),

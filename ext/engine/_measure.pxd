@@ -49,7 +49,7 @@ cdef enum:
     TOO_MANY = -1
 
 
-# The functions that compute a measure from the groups of a query: an entry of the registry in _kernels.pyx.
+# The functions that compute a measure from the groups of a query: an entry of the registry in _kernel_measures.pyx.
 cdef struct Kernel:
     Statistic mean
     Statistic variance

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
 cimport tieaware.kernels._numpy as cnp
 
@@ -56,3 +56,7 @@ cdef extern from "engine/narrow_sorting.h" nogil:
 cdef void sort(double* values, Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t highest(double* values, const double* numbers, Py_ssize_t n, int64_t depth) noexcept nogil
 cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil
+
+# Sort crossings by their keys, in place or into the spare arrays. Equal keys keep their order.
+cdef void sort_crossings(uint64_t* key, uint32_t* change, uint64_t* spare_key, uint32_t* spare_change, Py_ssize_t n,
+                         bint into_spare) noexcept nogil

@@ -1,5 +1,6 @@
 """Sorting of numbers: a few numbers are sorted by insertion here, and many numbers by NumPy's sort."""
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 
 cimport tieaware.kernels._numpy as cnp
 
@@ -47,6 +48,8 @@ cdef enum:
     # If at most this many of the highest numbers are wanted, they are selected by insertion, and the other numbers are
     # not sorted.
     FEW_OF_MANY = 24
+    # A pass of sorting crossings uses at most this many buckets.
+    BUCKETS = 2048
 
 
 cdef void sort(double* values, Py_ssize_t n) noexcept nogil:
@@ -103,3 +106,61 @@ cdef Py_ssize_t highest(double* values, const double* numbers, Py_ssize_t n, int
                 j += 1
         values[j] = numbers[i]
     return kept
+
+
+cdef void sort_crossings(uint64_t* key, uint32_t* change, uint64_t* spare_key, uint32_t* spare_change, Py_ssize_t n,
+                         bint into_spare) noexcept nogil:
+    """Sort by the highest digit, and each bucket in the same way.
+
+    One pass distributes the crossings by the highest bits in which their keys differ from the least key; then each
+    bucket is sorted in the same way. So each level uses up at least six bits.
+    """
+    cdef uint32_t stop_of[BUCKETS]
+    cdef uint64_t least, most, k
+    cdef uint32_t c
+    cdef Py_ssize_t i, j, digit, buckets
+    cdef uint32_t before, here
+    cdef int shift = 0
+    cdef uint64_t* to_key = spare_key if into_spare else key
+    cdef uint32_t* to_change = spare_change if into_spare else change
+    if n <= FEW:
+        for i in range(n):
+            k, c = key[i], change[i]
+            j = i
+            while j > 0 and to_key[j - 1] > k:
+                to_key[j], to_change[j] = to_key[j - 1], to_change[j - 1]
+                j -= 1
+            to_key[j], to_change[j] = k, c
+        return
+    least = most = key[0]
+    for i in range(n):
+        least, most = min(least, key[i]), max(most, key[i])
+    if least == most:
+        if into_spare:
+            memcpy(spare_key, key, n * sizeof(uint64_t))
+            memcpy(spare_change, change, n * sizeof(uint32_t))
+        return
+    buckets = 64
+    while buckets < BUCKETS and buckets < n:
+        buckets *= 2
+    while (most - least) >> shift >= <uint64_t>buckets:
+        shift += 1
+    memset(stop_of, 0, buckets * sizeof(uint32_t))
+    for i in range(n):
+        stop_of[(key[i] - least) >> shift] += 1
+    before = 0
+    for digit in range(buckets):
+        here = stop_of[digit]
+        stop_of[digit] = before
+        before += here
+    for i in range(n):
+        digit = (key[i] - least) >> shift
+        j = stop_of[digit]
+        stop_of[digit] += 1
+        spare_key[j], spare_change[j] = key[i], change[i]
+    # Now stop_of[digit] is the end of each bucket.
+    i = 0
+    for digit in range(buckets):
+        if stop_of[digit] > <uint32_t>i:
+            sort_crossings(spare_key + i, spare_change + i, key + i, change + i, stop_of[digit] - i, not into_spare)
+            i = stop_of[digit]

@@ -17,6 +17,9 @@
 /* A list is read in tiles of this many documents. The arrays of a tile fit in the first-level cache. */
 enum { TIEAWARE_CROSSED = 512 };
 
+/* The crossings are counted, and their units numbered, with 32 bits. */
+static const ptrdiff_t TIEAWARE_MOST_CROSSINGS = (ptrdiff_t)UINT32_MAX;
+
 typedef struct {
     double a[TIEAWARE_CROSSED], d[TIEAWARE_CROSSED], e[TIEAWARE_CROSSED], fall[TIEAWARE_CROSSED], t[TIEAWARE_CROSSED];
     int64_t sure[TIEAWARE_CROSSED];

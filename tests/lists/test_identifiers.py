@@ -18,8 +18,8 @@ from support.columns import identifier
 import tieaware
 from tieaware.errors import InputError
 from tieaware.inputs import Identifiers, Qrels, Run, match
-from tieaware.kernels import _identifiers, _order
-from tieaware.kernels._seen import Seen, hash_of
+from tieaware.kernels import _identifiers
+from tieaware.kernels._identifiers import Seen, hash_of
 
 LARGE = 2**70
 
@@ -127,7 +127,7 @@ def check_order(lists):
     documents = Identifiers.from_sequence([document for listed in lists for document in listed])
     offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     for descending in (True, False):
-        order = _order.order(documents.data, documents.offsets, offsets, descending).tolist()
+        order = _identifiers.order(documents.data, documents.offsets, offsets, descending).tolist()
         for q, listed in enumerate(lists):
             # Python's sort keeps the order of equal items also with reverse=True.
             expected = sorted(range(len(listed)), key=listed.__getitem__, reverse=descending)
@@ -178,7 +178,7 @@ def test_the_seed_is_secret_and_changes_no_result(tmp_path):
     (tmp_path / "qrels").write_text("".join(f"q{i % 3} 0 {'d' * (i % 40)}{i % 97} {i % 2}\n" for i in range(0, 290, 2)))
     program = """if True:
         import sys, tieaware, warnings
-        from tieaware.kernels._seen import hash_of
+        from tieaware.kernels._identifiers import hash_of
         warnings.simplefilter("ignore")
         run = tieaware.read_run("run", duplicates="first")
         print(hash_of(b"d1"), run.documents.to_list(), tieaware.evaluate("qrels", run, ["AP", "nDCG"]).values.tolist())

@@ -15,7 +15,7 @@ from tieaware.inputs.duplicate_rows import Ignored
 from tieaware.inputs.files import reason
 from tieaware.inputs.frames import joined
 from tieaware.inputs.run import Run
-from tieaware.kernels._seen import hashes
+from tieaware.kernels._identifiers import hashes
 from tieaware.lists.identifiers import Identifiers, Kind
 from tieaware.lists.query_lists import Lists, grouped
 

@@ -10,7 +10,7 @@ from tieaware.inputs.part_streams import TextStream
 from tieaware.inputs.run import Run
 from tieaware.inputs.score_types import ScoreDtype, rounded
 from tieaware.kernels import _line_ends, _trec
-from tieaware.kernels._seen import Seen
+from tieaware.kernels._identifiers import Seen
 from tieaware.lists.identifiers import Identifiers
 from tieaware.lists.query_lists import grouped
 

@@ -16,7 +16,7 @@ from tieaware.inputs.column_names import unread_columns
 from tieaware.inputs.frames import Batch, Column, Frame, described, joined, of_array, of_identifiers
 from tieaware.kernels import _identifiers
 from tieaware.kernels._buffers import BadCell
-from tieaware.kernels._seen import Seen
+from tieaware.kernels._identifiers import Seen
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists, NotContiguous, grouped
 

@@ -41,7 +41,7 @@ from tieaware.inputs.table_files import table_in
 from tieaware.inputs.text import number_in
 from tieaware.inputs.trec_subtopics import diversity_judgments
 from tieaware.kernels import _trec
-from tieaware.kernels._seen import Seen
+from tieaware.kernels._identifiers import Seen
 from tieaware.lists.grades import Missing, check_missing, whole_or_real
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.query_lists import Lists, NotContiguous, grouped

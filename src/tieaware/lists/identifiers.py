@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Integers, Offsets, as_flat, as_integers, as_offsets
 from tieaware.errors import InputError
-from tieaware.kernels import _buffers, _dicts, _identifiers, _order
+from tieaware.kernels import _buffers, _dicts, _identifiers
 
 _LONGEST_SHOWN = 80
 
@@ -197,7 +197,7 @@ class Identifiers(_identifiers.IdentifierArrays):
 
         Returns the positions of the identifiers in their list, from 0, in sorted order.
         """
-        return _order.order(self.data, self.offsets, offsets, descending)
+        return _identifiers.order(self.data, self.offsets, offsets, descending)
 
     def take(self, rows: Integers | NDArray[np.int32]) -> Identifiers:
         """Return a column of the identifiers with these indices, in the order of the indices."""

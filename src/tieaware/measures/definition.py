@@ -128,7 +128,7 @@ class Definition:
     source, range : str
         The paper, with the equation or section where it is known, or the tool; and the range of the values.
     kernel : str
-        The name of the kernel, in ext/engine/_kernels.pyx, that sums the contributions of a query's tie groups.
+        The name of the kernel, in ext/engine/_kernel_measures.pyx, that sums the contributions of a query's tie groups.
     weighting : Weighting
         The rule that gives each document its weight.
     total : callable

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.checks.rounding import ROUNDING
 from tieaware.errors import InputError
-from tieaware.kernels import _slots, _subtopic_ideals
+from tieaware.kernels import _slots, _subtopics
 from tieaware.lists.grades import Grades
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.subtopics import SubtopicGrades, Subtopics
@@ -169,7 +169,7 @@ def _ideal(measure: Measure, judgments: Judgments) -> Values:
         codes = codes[order + np.repeat(offsets[:-1], np.diff(offsets))]
     depth = judgments.deepest(measure.cutoff)
     weights = _weights(measure, judgments, _relevant_documents(measure, judgments))
-    gains = _subtopic_ideals.greedy_gains(
+    gains = _subtopics.greedy_gains(
         codes, offsets, np.ascontiguousarray(relevant.T), weights, float(measure["alpha"]), depth, ROUNDING
     )
     slots = measure.definition.slots
