@@ -345,29 +345,26 @@ cdef void empty(tieaware_slot* slot, uint64_t handle) noexcept nogil:
         PyThread_release_lock(lock)
 
 
+# The message of each code, in the order of the codes in tieaware.h.
+cdef const char* MESSAGES[11]
+MESSAGES[:] = [
+    b"no error",
+    b"the evaluator was released, or never prepared",
+    b"a pointer is NULL",
+    b"the number of scores or of values is not that of the evaluator",
+    b"the type of the scores must be TIEAWARE_FLOAT64 or TIEAWARE_FLOAT32",
+    b"the address of the values must be a multiple of 8",
+    b"a score is NaN",
+    b"the evaluator was prepared without TIEAWARE_WITH_SPREAD",
+    b"a mean needs at least one query",
+    b"a value would take too long to compute, or the precision cannot round a score",
+    b"no memory for the working memory of a call",
+]
+
+
 cdef const char* message(int32_t code) noexcept nogil:
-    if code == TIEAWARE_OK:
-        return b"no error"
-    if code == TIEAWARE_NO_EVALUATOR:
-        return b"the evaluator was released, or never prepared"
-    if code == TIEAWARE_NULL_POINTER:
-        return b"a pointer is NULL"
-    if code == TIEAWARE_WRONG_SIZE:
-        return b"the number of scores or of values is not that of the evaluator"
-    if code == TIEAWARE_WRONG_TYPE:
-        return b"the type of the scores must be TIEAWARE_FLOAT64 or TIEAWARE_FLOAT32"
-    if code == TIEAWARE_UNALIGNED:
-        return b"the address of the values must be a multiple of 8"
-    if code == TIEAWARE_NAN:
-        return b"a score is NaN"
-    if code == TIEAWARE_NO_SPREAD:
-        return b"the evaluator was prepared without TIEAWARE_WITH_SPREAD"
-    if code == TIEAWARE_NO_QUERIES:
-        return b"a mean needs at least one query"
-    if code == TIEAWARE_REFUSED:
-        return b"a value would take too long to compute, or the precision cannot round a score"
-    if code == TIEAWARE_NO_MEMORY:
-        return b"no memory for the working memory of a call"
+    if TIEAWARE_OK <= code <= TIEAWARE_NO_MEMORY:
+        return MESSAGES[code]
     return b"unknown code"
 
 

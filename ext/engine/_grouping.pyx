@@ -24,7 +24,7 @@ has one place. The other engines read scores several times, and a device counts 
 the counts contradict each other. `confine` makes them those of a list, and the values are arbitrary.
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memmove, memset
 
 from tieaware.kernels._counting cimport LANES, assign_few, assign_many, count, count_own, locate, precede, score_t
 from tieaware.kernels._groups cimport (
@@ -33,7 +33,7 @@ from tieaware.kernels._groups cimport (
 )
 from tieaware.kernels._places cimport count_weighted, order_by_label, split
 from tieaware.kernels._sorting cimport (
-    TIEAWARE_LONGEST_NARROW, distinct, highest, narrow_chunk, sort_doubles, sort_narrow, tieaware_close,
+    TIEAWARE_LONGEST_NARROW, distinct, narrow_chunk, sort, sort_doubles, sort_narrow, tieaware_close,
     tieaware_narrow_repeats, tieaware_narrow_sort_chunks, tieaware_narrow_walk_documents, tieaware_narrow_walk_groups,
     tieaware_narrow_words_double, tieaware_narrow_words_float, tieaware_place_bits, tieaware_repeats,
     tieaware_settle_double, tieaware_settle_float, tieaware_sort, tieaware_walk_documents, tieaware_walk_groups,
@@ -156,6 +156,18 @@ cdef void clamp(GroupingScratch* scratch, Py_ssize_t n_weighted, int64_t n, Grou
         groups.start[g], groups.size[g] = scratch.greater[v], scratch.equal[v]
 
 
+cdef Py_ssize_t distinct_scores(PreparedLists self, GroupingScratch* scratch, Py_ssize_t n_weighted) noexcept nogil:
+    """Write the distinct scores of the weighted documents, ascending; return how many there are.
+
+    Only the `depth` highest scores are kept: a weighted document below `depth` others is below every cut-off.
+    """
+    cdef Py_ssize_t kept = min(<int64_t>n_weighted, self.depth)
+    memcpy(scratch.value, scratch.score, n_weighted * sizeof(double))
+    sort(scratch.value, n_weighted)
+    memmove(scratch.value, scratch.value + (n_weighted - kept), kept * sizeof(double))
+    return distinct(scratch.value, kept)
+
+
 cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Groups* groups,
                 GroupingScratch* scratch) noexcept nogil:
     cdef Py_ssize_t n = self.offsets[query + 1] - self.offsets[query]
@@ -183,8 +195,7 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     if n_weighted <= LANES:
         n_values = assign_few(scratch.score, n_weighted, scratch.value, scratch.group, scratch.first)
     else:
-        # Only the `depth` highest scores are kept: a weighted document below `depth` others is below every cut-off.
-        n_values = distinct(scratch.value, highest(scratch.value, scratch.score, n_weighted, self.depth))
+        n_values = distinct_scores(self, scratch, n_weighted)
     limit = limit_of(self, query, n)
     nan = tally(self, scores, n, scratch, n_values, True, limit, scratch.greater, scratch.equal)
     n_values = drop_lowest(scratch, n_weighted, n_values, limit)
@@ -252,7 +263,7 @@ cdef bint group_counted(PreparedLists self, Py_ssize_t query, const int64_t* cou
     if n_weighted <= LANES:
         n_values = assign_few(scratch.score, n_weighted, scratch.value, scratch.group, scratch.first)
     else:
-        n_values = distinct(scratch.value, highest(scratch.value, scratch.score, n_weighted, self.depth))
+        n_values = distinct_scores(self, scratch, n_weighted)
         assign_many(scratch.score, n_weighted, scratch.value, n_values, scratch.group, scratch.interruption)
     scratch.n_values = n_values
     for i in range(n_weighted):

@@ -1,15 +1,13 @@
 """LambdaMART's gradients, with the expected change of a measure over the orders of tied documents.
 
 For documents i and j of one list, i with the higher gain, λ = σ E|ΔM| / (1 + exp(σ (s_i - s_j))). ΔM is the change of
-the measure if i and j swap their ranks, and E its mean over the orders of tied documents; so the gradients do not
-depend on the order of the rows. λ is subtracted from the gradient of i and added to that of j; both hessians grow by
-σ λ / (1 + exp(σ (s_j - s_i))).
+the measure if i and j swap their ranks, and E its mean over the orders of tied documents. λ is subtracted from the
+gradient of i and added to that of j; both hessians grow by σ λ / (1 + exp(σ (s_j - s_i))).
 
 E|ΔM| is computed from the tie groups of i and j. If they are in different groups, the group A of the upper one before
-the group B of the lower one, it is |g_i - g_j| (head + share · tail). The first two depend on A only, the third on B
-only, so all groups take one pass, and a pair takes constant time. Inside a group, it is |g_i - g_j| · inside. The
-functions that fill in groups have the formulas. With a truncation level T, an order counts only if the upper of the two
-documents is among the first T.
+the group B of the lower one, it is |g_i - g_j| (head + share · tail). The first two depend on A only, the third on B,
+so a pair takes constant time. Inside a group, it is |g_i - g_j| · inside. With a truncation level T, an order counts
+only if the upper of the two documents is among the first T.
 
 Documents with the same score and gain have the same gradient: they form a class, and pairs of classes are computed. The
 classes follow one another by descending score, and by descending gain inside a tie group. No sum depends on the rows.
@@ -47,9 +45,6 @@ cdef extern from "engine/lambdas.h" nogil:
     tieaware_pushes tieaware_push(const tieaware_classes*, Py_ssize_t, Py_ssize_t, tieaware_class, int, double, int,
                                   const double*, const double*, double*, double*)
 
-# The families of measures, as `lambdas` takes them.
-ADDITIVE, AVERAGE_PRECISION, RECIPROCAL_RANK = range(3)
-
 cdef enum:
     # The number of arrays of one double per document that a list needs: see `Scratch`.
     N_ARRAYS = 9 * 2 + 4
@@ -59,10 +54,11 @@ cdef double HALF_RANGE = 1000.0
 cdef double LOG2_E = 1.4426950408889634
 
 
-cdef enum Family:
-    OF_SLOTS = 0
-    OF_AP = 1
-    OF_RR = 2
+# The families of measures.
+cpdef enum:
+    ADDITIVE = 0
+    AVERAGE_PRECISION = 1
+    RECIPROCAL_RANK = 2
 
 
 cdef struct Group:
@@ -81,7 +77,7 @@ cdef struct Model:
     int64_t depth, truncation
     double sigma
     bint normalised
-    Family family
+    int family
 
 
 cdef struct Scratch:
@@ -103,7 +99,7 @@ cdef struct Scratch:
 
 
 cdef inline int64_t clamp(int64_t x, int64_t n) noexcept nogil:
-    return 0 if x < 0 else (n if x > n else x)
+    return max(min(x, n), 0)
 
 
 cdef void of_slots(Model* model, Group* g) noexcept nogil:
@@ -140,8 +136,8 @@ cdef double of_average_precision(Model* model, Group* g, double before) noexcept
     ρ (p - 2))], with ρ = (r - 1)/(n - 2).
     """
     cdef int64_t m = clamp(model.depth - g.t, g.n), h = clamp(model.truncation - g.t, g.n), x, lower
-    cdef double total = 0.0, upper = 0.0, rise = 0.0, upper_rise = 0.0, lowered = 0.0, inside = 0.0, v, after
-    cdef double after_upper
+    cdef double total = 0.0, upper = 0.0, rise = 0.0, upper_rise = 0.0, lowered = 0.0, inside = 0.0, v
+    cdef double after, after_upper
     cdef double own = <double>(g.above + 1)
     cdef double pair = <double>(g.r - 1) / (g.n - 2) if g.n > 2 else 0.0
     cdef double other[2]
@@ -244,14 +240,14 @@ cdef Py_ssize_t of_reciprocal_rank(Model* model, Group* group, Py_ssize_t n_grou
 
 
 cdef Py_ssize_t fill_in(Model* model, Group* group, Py_ssize_t n_groups) noexcept nogil:
-    """Fill in all groups; return the number of groups that can hold the upper document of a pair."""
+    """Fill in `inside`, `head`, `share` and `tail`; return how many groups can hold the upper document of a pair."""
     cdef int64_t deepest = min(model.depth, model.truncation)
     cdef double before = 0.0
     cdef Py_ssize_t i, n_active = 0
-    if model.family == OF_RR:
+    if model.family == RECIPROCAL_RANK:
         return of_reciprocal_rank(model, group, n_groups)
     for i in range(n_groups):
-        if model.family == OF_AP:
+        if model.family == AVERAGE_PRECISION:
             before = of_average_precision(model, &group[i], before)
         else:
             of_slots(model, &group[i])
@@ -284,8 +280,8 @@ cdef int by_score_and_gain(const double* scores, const int64_t* order, Py_ssize_
 
 
 cdef void add_class(tieaware_classes* classes, Py_ssize_t i, double gain, double score) noexcept nogil:
-    classes.gain[i], classes.score[i], classes.count[i] = gain, score, 0.0
-    classes.gradient[i] = classes.hessian[i] = 0.0
+    classes.gain[i], classes.score[i] = gain, score
+    classes.count[i] = classes.gradient[i] = classes.hessian[i] = 0.0
 
 
 cdef inline tieaware_class class_at(const tieaware_classes* classes, Py_ssize_t i) noexcept nogil:
@@ -583,7 +579,7 @@ def lambdas(cnp.ndarray scores not None, cnp.ndarray gains not None, cnp.ndarray
     cdef char* memory
     model.weight = <const double*>cnp.PyArray_DATA(slots)
     model.depth, model.truncation, model.sigma = slots.shape[0], truncation, sigma
-    model.normalised, model.family = normalised, <Family>family
+    model.normalised, model.family = normalised, family
     for i in range(first, last):
         longest = max(longest, <Py_ssize_t>(bound[i + 1] - bound[i]))
     n_words = max(longest, <Py_ssize_t>tieaware_chunks_of(min(longest, <Py_ssize_t>TIEAWARE_LONGEST_SORTED)).n)

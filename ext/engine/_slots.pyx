@@ -11,17 +11,9 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
 cimport tieaware.kernels._numpy as cnp
-from tieaware.kernels._allocation cimport new_zeros
+from tieaware.kernels._allocation cimport new_zeros, zero_matrix
 from tieaware.kernels._exact cimport (
-    add,
-    double_double,
-    exp2_exact,
-    exp2_minus_one,
-    log1p_exact,
-    log2_exact,
-    product,
-    scale,
-    two_product,
+    add, double_double, exp2_exact, exp2_minus_one, log1p_exact, log2_exact, product, scale, two_product,
 )
 from tieaware.kernels._measure cimport between
 from tieaware.kernels._sorting cimport sort
@@ -38,35 +30,51 @@ cdef double_double reciprocal(double x) noexcept nogil:
     return q
 
 
-def harmonic(Py_ssize_t depth):
-    """Return the prefix sums of the reciprocal ranks: row j is the harmonic number H_j = Σ_{i ≤ j} 1/i."""
-    cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
-    cdef double[:, ::1] rows = sums
+cdef enum Discount:
+    RECIPROCAL
+    OF_DCG
+    OF_LATE_RANKS
+    INVERSE_SQUARE
+
+
+cdef inline double_double weight_of(Discount discount, Py_ssize_t j, double parameter) noexcept nogil:
+    """Return the weight of slot j."""
+    cdef double_double weight
+    if discount == RECIPROCAL:
+        return reciprocal(<double>j)
+    weight.low = 0.0
+    if discount == OF_DCG:
+        weight.high = 1.0 / log2_exact(1.0 + j)
+    elif discount == OF_LATE_RANKS:
+        weight.high = 1.0 if j < parameter else log2_exact(parameter) / log2_exact(<double>j)
+    else:
+        weight.high = parameter + (j - 1)
+        weight.high = 1.0 / (weight.high * weight.high)
+    return weight
+
+
+cdef cnp.ndarray sums_of(Discount discount, Py_ssize_t depth, double parameter):
+    """Return the prefix sums of the weights of the slots 1 … depth."""
+    cdef cnp.ndarray sums = zero_matrix(depth + 1, 2, cnp.NPY_DOUBLE)
+    cdef double* row = <double*>cnp.PyArray_DATA(sums)
     cdef double_double total
     cdef Py_ssize_t j
     total.high = total.low = 0.0
     with nogil:
         for j in range(1, depth + 1):
-            total = add(total, reciprocal(<double>j))
-            rows[j, 0] = total.high
-            rows[j, 1] = total.low
+            total = add(total, weight_of(discount, j, parameter))
+            row[2 * j], row[2 * j + 1] = total.high, total.low
     return sums
+
+
+def harmonic(Py_ssize_t depth):
+    """Return the prefix sums of the reciprocal ranks: row j is the harmonic number H_j = Σ_{i ≤ j} 1/i."""
+    return sums_of(RECIPROCAL, depth, 0.0)
 
 
 def logarithmic(Py_ssize_t depth):
     """Return the prefix sums of the discount of DCG: row j is Σ_{i ≤ j} 1 / log2(1 + i)."""
-    cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
-    cdef double[:, ::1] rows = sums
-    cdef double_double total, weight
-    cdef Py_ssize_t j
-    total.high = total.low = weight.low = 0.0
-    with nogil:
-        for j in range(1, depth + 1):
-            weight.high = 1.0 / log2_exact(1.0 + j)
-            total = add(total, weight)
-            rows[j, 0] = total.high
-            rows[j, 1] = total.low
-    return sums
+    return sums_of(OF_DCG, depth, 0.0)
 
 
 def late_logarithmic(double base, Py_ssize_t depth):
@@ -74,19 +82,12 @@ def late_logarithmic(double base, Py_ssize_t depth):
 
     `base` is greater than 1.
     """
-    cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
-    cdef double[:, ::1] rows = sums
-    cdef double_double total, weight
-    cdef double log_of_base = log2_exact(base)
-    cdef Py_ssize_t j
-    total.high = total.low = weight.low = 0.0
-    with nogil:
-        for j in range(1, depth + 1):
-            weight.high = 1.0 if j < base else log_of_base / log2_exact(<double>j)
-            total = add(total, weight)
-            rows[j, 0] = total.high
-            rows[j, 1] = total.low
-    return sums
+    return sums_of(OF_LATE_RANKS, depth, base)
+
+
+def inverse_squares(double first, Py_ssize_t depth):
+    """Return the prefix sums of the slot weights of INSQ: row j is Σ_{i ≤ j} 1 / (first + i - 1)²."""
+    return sums_of(INVERSE_SQUARE, depth, first)
 
 
 def geometric(double p, Py_ssize_t depth):
@@ -94,35 +95,16 @@ def geometric(double p, Py_ssize_t depth):
 
     Without the -1, the prefix sums would converge to 1, and the weights of deep slots would lose their digits.
     """
-    cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
-    cdef double[:, ::1] rows = sums
+    cdef cnp.ndarray sums = zero_matrix(depth + 1, 2, cnp.NPY_DOUBLE)
+    cdef double* row = <double*>cnp.PyArray_DATA(sums)
     cdef double_double power
     cdef Py_ssize_t j
     power.high = -1.0
     power.low = 0.0
     with nogil:
         for j in range(depth + 1):
-            rows[j, 0] = power.high
-            rows[j, 1] = power.low
+            row[2 * j], row[2 * j + 1] = power.high, power.low
             power = scale(power, p)
-    return sums
-
-
-def inverse_squares(double first, Py_ssize_t depth):
-    """Return the prefix sums of the slot weights of INSQ: row j is Σ_{i ≤ j} 1 / (first + i - 1)²."""
-    cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
-    cdef double[:, ::1] rows = sums
-    cdef double_double total, weight
-    cdef double below
-    cdef Py_ssize_t j
-    total.high = total.low = weight.low = 0.0
-    with nogil:
-        for j in range(1, depth + 1):
-            below = first + (j - 1)
-            weight.high = 1.0 / (below * below)
-            total = add(total, weight)
-            rows[j, 0] = total.high
-            rows[j, 1] = total.low
     return sums
 
 
@@ -193,8 +175,8 @@ def squares(cnp.ndarray slots not None):
     """Return the prefix sums of squared slot weights, Σ_{i ≤ j} d_i², from the prefix sums of the slot weights d."""
     cdef Py_ssize_t depth = slots.shape[0] - 1
     cdef const double* prefix = <const double*>cnp.PyArray_DATA(slots)
-    cdef cnp.ndarray[double, ndim=2] sums = np.zeros((depth + 1, 2))
-    cdef double[:, ::1] rows = sums
+    cdef cnp.ndarray sums = zero_matrix(depth + 1, 2, cnp.NPY_DOUBLE)
+    cdef double* row = <double*>cnp.PyArray_DATA(sums)
     cdef double_double total, weight
     cdef Py_ssize_t j
     total.high = total.low = 0.0
@@ -202,8 +184,7 @@ def squares(cnp.ndarray slots not None):
         for j in range(1, depth + 1):
             weight = between(prefix, j - 1, 1)
             total = add(total, product(weight, weight))
-            rows[j, 0] = total.high
-            rows[j, 1] = total.low
+            row[2 * j], row[2 * j + 1] = total.high, total.low
     return sums
 
 

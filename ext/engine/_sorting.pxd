@@ -50,11 +50,9 @@ cdef extern from "engine/narrow_sorting.h" nogil:
     Py_ssize_t tieaware_narrow_walk_groups(const uint32_t*, Py_ssize_t, uint32_t, const uint16_t*, int32_t, int64_t,
                                            int64_t*, int64_t*, int64_t*)
 
-# `sort` sorts numbers in place, ascending. `highest` writes the `depth` highest of n numbers, ascending, and returns
-# how many numbers it wrote; it may also write all n. `distinct` removes repeated numbers from sorted numbers, in place,
-# and returns how many numbers remain.
+# `sort` sorts numbers in place, ascending. `distinct` removes repeated numbers from sorted numbers, in place, and
+# returns how many numbers remain.
 cdef void sort(double* values, Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t highest(double* values, const double* numbers, Py_ssize_t n, int64_t depth) noexcept nogil
 cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil
 
 # Sort crossings by their keys, in place or into the spare arrays. Equal keys keep their order.

@@ -1,5 +1,5 @@
 """Sorting of numbers: a few numbers are sorted by insertion here, and many numbers by NumPy's sort."""
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 cimport tieaware.kernels._numpy as cnp
@@ -45,9 +45,6 @@ stable_argsort_doubles = tieaware_argsort_of_doubles(cnp.NPY_MERGESORT)
 cdef enum:
     # Up to this many numbers, insertion is cheaper than calling NumPy's sort.
     FEW = 16
-    # If at most this many of the highest numbers are wanted, they are selected by insertion, and the other numbers are
-    # not sorted.
-    FEW_OF_MANY = 24
     # A pass of sorting crossings uses at most this many buckets.
     BUCKETS = 2048
 
@@ -75,36 +72,6 @@ cdef Py_ssize_t distinct(double* values, Py_ssize_t n) noexcept nogil:
         if kept == 0 or values[i] != values[kept - 1]:
             values[kept] = values[i]
             kept += 1
-    return kept
-
-
-cdef Py_ssize_t highest(double* values, const double* numbers, Py_ssize_t n, int64_t depth) noexcept nogil:
-    """Write the `depth` highest of n numbers, ascending; return how many numbers were written.
-
-    All n numbers are written if that is as fast.
-    """
-    cdef Py_ssize_t i, j, kept = 0
-    if depth >= n or depth > FEW_OF_MANY:
-        for i in range(n):
-            values[i] = numbers[i]
-        sort(values, n)
-        return n
-    for i in range(n):
-        if kept == depth and not numbers[i] > values[0]:
-            continue
-        # Invariant: values[:kept] is sorted. Once `depth` values are kept, each new one replaces the lowest.
-        if kept < depth:
-            j = kept
-            kept += 1
-            while j > 0 and values[j - 1] > numbers[i]:
-                values[j] = values[j - 1]
-                j -= 1
-        else:
-            j = 0
-            while j + 1 < kept and values[j + 1] < numbers[i]:
-                values[j] = values[j + 1]
-                j += 1
-        values[j] = numbers[i]
     return kept
 
 

@@ -13,7 +13,7 @@ from libc.stdint cimport int64_t, uint64_t
 from tieaware.kernels._exact cimport double_double
 from tieaware.kernels._interruption cimport interrupted
 from tieaware.kernels._measure cimport Query, between
-from tieaware.kernels._subtopics cimport Subtopics, subtopics_in, subtopics_of
+from tieaware.kernels._subtopics cimport Subtopics, power, subtopics_in, subtopics_of
 
 # The kernel refuses to search more states than this, or to take more steps, which would last about a second.
 cdef double MOST_STATES = 4e6
@@ -194,18 +194,6 @@ cdef Range over_groups(const Query* q, double* left, double* before, double* wor
     total.least /= q.norm
     total.most /= q.norm
     return total
-
-
-cdef inline double power(double q, double r) noexcept nogil:
-    """Return q^r for a whole number r ≥ 1, by repeated squaring."""
-    cdef double result = 1.0
-    cdef int64_t left = <int64_t>r
-    while left > 0:
-        if left & 1:
-            result *= q
-        q *= q
-        left >>= 1
-    return result
 
 
 cdef Range range_of_novelty(const Query* q, double* left, double* work) noexcept nogil:

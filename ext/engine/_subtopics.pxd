@@ -29,6 +29,18 @@ cdef inline uint64_t subtopics_in(const Subtopics* subtopics, int64_t c) noexcep
     return <uint64_t>subtopics.sets[2 * c] | <uint64_t>subtopics.sets[2 * c + 1] << 32
 
 
+cdef inline double power(double q, double r) noexcept nogil:
+    """Return q^r for a whole number r ≥ 1, by repeated squaring."""
+    cdef double result = 1.0
+    cdef int64_t left = <int64_t>r
+    while left > 0:
+        if left & 1:
+            result *= q
+        q *= q
+        left >>= 1
+    return result
+
+
 cdef double mean_of_novelty(const Query* q) noexcept nogil
 cdef double mean_of_intents_hits(const Query* q) noexcept nogil
 cdef double mean_of_intents_precision(const Query* q) noexcept nogil

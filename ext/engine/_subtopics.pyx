@@ -113,18 +113,6 @@ cdef bint add_gains(const Query* q, int64_t n, int64_t r, int64_t m, double gain
     return True
 
 
-cdef inline double power(double q, double r) noexcept nogil:
-    """Return q^r for a whole number r ≥ 1, by repeated squaring."""
-    cdef double result = 1.0
-    cdef int64_t left = <int64_t>r
-    while left > 0:
-        if left & 1:
-            result *= q
-        q *= q
-        left >>= 1
-    return result
-
-
 cdef inline int64_t reached_by(const Query* q, Py_ssize_t g, double r) noexcept nogil:
     """Return how many slots of a group are within the cut-off and not negligible for a subtopic of r > 1 documents."""
     cdef int64_t n = q.groups.size[g], m = min(n, q.measure.cutoff - q.groups.start[g])

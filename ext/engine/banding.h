@@ -46,36 +46,10 @@ static inline tieaware_banding tieaware_banding_in(void *memory, ptrdiff_t n) {
     return banding;
 }
 
-/* range: finds the least and the greatest of n scores; returns the number of NaNs. There are several ranges until the
- * end, so that the inner loop is vectorised.
- */
-TIEAWARE_CLONES static int64_t tieaware_range(const double *restrict scores, ptrdiff_t n, double *low, double *high) {
-    enum { RANGES = 32 };
-    double lows[RANGES], highs[RANGES];
+TIEAWARE_CLONES static int tieaware_has_nan(const double *restrict scores, ptrdiff_t n) {
     int64_t nan = 0;
-    ptrdiff_t i = 0;
-    for (int r = 0; r < RANGES; r++) {
-        lows[r] = INFINITY;
-        highs[r] = -INFINITY;
-    }
-    for (; i + RANGES <= n; i += RANGES)
-        for (int r = 0; r < RANGES; r++) {
-            const double x = scores[i + r];
-            lows[r] = x < lows[r] ? x : lows[r];
-            highs[r] = x > highs[r] ? x : highs[r];
-        }
-    for (; i < n; i++) {
-        lows[0] = scores[i] < lows[0] ? scores[i] : lows[0];
-        highs[0] = scores[i] > highs[0] ? scores[i] : highs[0];
-    }
-    for (i = 0; i < n; i++) nan += scores[i] != scores[i];
-    for (int r = 1; r < RANGES; r++) {
-        lows[0] = lows[r] < lows[0] ? lows[r] : lows[0];
-        highs[0] = highs[r] > highs[0] ? highs[r] : highs[0];
-    }
-    *low = lows[0];
-    *high = highs[0];
-    return nan;
+    for (ptrdiff_t i = 0; i < n; i++) nan += scores[i] != scores[i];
+    return nan != 0;
 }
 
 /* write_buckets: writes the bucket of each score. Every step keeps the order of the scores: subtraction, multiplication
@@ -183,7 +157,8 @@ static inline const int64_t *tieaware_sort_places(int (*sort)(void *, intptr_t, 
         int64_t mask, rank = 0;                                                                                \
         int32_t last = -1, band = 0;                                                                           \
         ptrdiff_t n_places;                                                                                    \
-        if (tieaware_range(scores, n, &low, &high)) return 1;                                                  \
+        if (tieaware_has_nan(scores, n)) return 1;                                                             \
+        tieaware_range(scores, n, &low, &high);                                                                \
         scale = n > TIEAWARE_SORTED_CHUNK ? (TIEAWARE_BUCKETS - 1) / (high - low) : 0.0;                       \
         /* Sort a short list as a whole, and one whose range of scores is 0 or not finite. */                  \
         if (!(scale > 0.0 && scale < INFINITY)) {                                                              \

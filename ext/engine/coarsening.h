@@ -206,12 +206,10 @@ static inline void tieaware_extreme(double score, double *low, double *high) {
     *high = (half > *high) & (half < INFINITY) ? half : *high;
 }
 
-/* extremes: extends the range from `low` to `high` so that it holds the halves of all finite scores. (The difference of
- * two halves cannot overflow.) Returns whether a score is infinite. There are several ranges until the end, so that the
- * inner loop is vectorised.
+/* range: finds the least and the greatest of n scores that are not NaN. There are several ranges until the end, so that
+ * the inner loop is vectorised.
  */
-TIEAWARE_CLONES static int64_t tieaware_extremes(const double *restrict scores, ptrdiff_t n, double *low,
-                                                 double *high) {
+TIEAWARE_CLONES static void tieaware_range(const double *restrict scores, ptrdiff_t n, double *low, double *high) {
     enum { RANGES = 32 };
     double lows[RANGES], highs[RANGES];
     ptrdiff_t i = 0;
@@ -233,13 +231,23 @@ TIEAWARE_CLONES static int64_t tieaware_extremes(const double *restrict scores, 
         lows[0] = lows[r] < lows[0] ? lows[r] : lows[0];
         highs[0] = highs[r] > highs[0] ? highs[r] : highs[0];
     }
-    if (lows[0] > -INFINITY && highs[0] < INFINITY) {
-        tieaware_extreme(lows[0], low, high);
-        tieaware_extreme(highs[0], low, high);
+    *low = lows[0];
+    *high = highs[0];
+}
+
+/* extremes: extends the range from `low` to `high` so that it holds the halves of all finite scores. (The difference of
+ * two halves cannot overflow.) Returns whether a score is infinite.
+ */
+static int64_t tieaware_extremes(const double *restrict scores, ptrdiff_t n, double *low, double *high) {
+    double least, most;
+    tieaware_range(scores, n, &least, &most);
+    if (least > -INFINITY && most < INFINITY) {
+        tieaware_extreme(least, low, high);
+        tieaware_extreme(most, low, high);
         return 0;
     }
-    for (i = 0; i < n; i++) tieaware_extreme(scores[i], low, high);
-    return lows[0] == -INFINITY || highs[0] == INFINITY;
+    for (ptrdiff_t i = 0; i < n; i++) tieaware_extreme(scores[i], low, high);
+    return least == -INFINITY || most == INFINITY;
 }
 
 /* plain_levels: writes the number of the step of each score above the finite score `low`, where 1/scale is the width of
