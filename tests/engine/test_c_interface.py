@@ -188,22 +188,17 @@ def test_a_prepared_evaluator_lives_until_it_is_released():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error", "message"),
+    ("wrong", "options", "error", "message"),
     [
-        (None, TypeError, "expected a tieaware.Evaluator, found NoneType"),
-        (Evaluator([0, 1], "RR", precision="bands:2"), InputError, "Evaluator: cannot be called from compiled code"),
+        (None, 0, TypeError, "expected a tieaware.Evaluator, found NoneType"),
+        (Evaluator([0, 1], "RR", precision="bands:2"), 0, InputError, "Evaluator: cannot be called from compiled code"),
+        (Evaluator([0, 1], "RR", ties="run_order"), c.WITH_SPREAD, InputError, "a spread requires 'average'"),
+        (Evaluator([0, 1], "RR"), 6, ValueError, "unknown options 6; this version of tieaware knows TIEAWARE_WITH_SPR"),
     ],
 )
-def test_what_cannot_be_prepared_raises(wrong, error, message):
+def test_what_cannot_be_prepared_raises(wrong, options, error, message):
     with pytest.raises(error, match=message):
-        F.prepare(wrong, 0)
-
-
-def test_what_cannot_be_prepared_with_a_spread_raises():
-    with pytest.raises(InputError, match="'run_order' gives tied documents one order; a spread requires 'average'"):
-        F.prepare(Evaluator([0, 1], "RR", ties="run_order"), c.WITH_SPREAD)
-    with pytest.raises(ValueError, match="unknown options 6; this version of tieaware knows TIEAWARE_WITH_SPREAD"):
-        F.prepare(Evaluator([0, 1], "RR"), 6)
+        F.prepare(wrong, options)
 
 
 def test_threads_share_an_evaluator_while_others_are_released():
@@ -256,6 +251,7 @@ needs_compiler = pytest.mark.skipif(
     CC is None or os.name == "nt" or not PYTHON_H.exists(), reason="there is no C compiler, or no Python.h"
 )
 
+STRICT = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-missing-field-initializers")
 SEARCH = """
 import numpy as np, tieaware, {name} as mixture
 labels, a, b = [[0, 1, 0, 1], [1, 0, 0, 0]], *np.array([[2, 1, 2, 0, 1, 1, 1, 1], [0, 2, 1, 1, 3, 0, 1, 2]], float)
@@ -279,10 +275,16 @@ def run(folder, code):
 
 
 @needs_compiler
-def test_the_example_in_c_runs(tmp_path):
-    strict = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-missing-field-initializers")
-    compiled(tmp_path, ROOT / "examples/compiled/mixture.c", *strict)
-    done = run(tmp_path, SEARCH.format(name="mixture"))
+@pytest.mark.parametrize("name", ["mixture", "cymixture"])
+def test_the_examples_run(tmp_path, name):
+    source, options = ROOT / f"examples/compiled/{name}.c", STRICT
+    if name == "cymixture":
+        pytest.importorskip("Cython", reason="Cython is not installed")
+        source, options = tmp_path / f"{name}.c", ()
+        command = [sys.executable, "-m", "cython", "-3", f"-I{tieaware.get_include()}", "-o", source]
+        subprocess.run([*command, ROOT / f"examples/compiled/{name}.pyx"], check=True, timeout=120, capture_output=True)
+    compiled(tmp_path, source, *options)
+    done = run(tmp_path, SEARCH.format(name=name))
     assert (done.stdout, done.stderr) == (PRINTED, "")
 
 
@@ -307,17 +309,6 @@ def test_calls_after_python_has_ended(tmp_path):
     after = f"{c.OK} 1\n" * 6 + f"{c.REFUSED} 1\n" * 18
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{before}Python has ended\n{after}released\n"
-
-
-@needs_compiler
-def test_the_example_in_cython_runs(tmp_path):
-    pytest.importorskip("Cython", reason="Cython is not installed")
-    source = shutil.copy(ROOT / "examples/compiled/cymixture.pyx", tmp_path)
-    command = [sys.executable, "-m", "cython", "-3", f"-I{tieaware.get_include()}", source]
-    subprocess.run(command, check=True, timeout=120, capture_output=True)
-    compiled(tmp_path, tmp_path / "cymixture.c")
-    done = run(tmp_path, SEARCH.format(name="cymixture"))
-    assert (done.stdout, done.stderr) == (PRINTED, "")
 
 
 @needs_compiler

@@ -212,17 +212,40 @@ def test_zeros_of_either_sign_tie(ties, n, dtype):
     assert len({each.tobytes() for each in values}) == 1
 
 
+TABULATED = ("AP", "RR", "nDCG@10", "nDCG", "P@700", "Bpref", "infAP", "Q", "ERR", "AUC", "Judged@50")
+NEAR = [0.0, -0.0, np.inf, -np.inf, 1.0, np.nextafter(1.0, 2.0), np.nextafter(1.0, 0.0), 5e-324, -5e-324]
+
+
+# Such lists are grouped by a hash table. There are as many documents as that needs, and one fewer; as many scores as it
+# takes, and one more.
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("length", [767, 768, 1_500])
+@pytest.mark.parametrize("n_scores", [1, 2, 11, 54, 100, 128, 129, 400])
+def test_long_lists_with_few_distinct_scores(n_scores, length, dtype):
+    rng = np.random.default_rng(n_scores)
+    labels = np.where(rng.random((4, length)) < 0.6, rng.integers(0, 3, (4, length)), -1).tolist()
+    scores = rng.choice(rng.normal(size=n_scores), 4 * length).astype(dtype)
+    for ties in ("average", "optimistic", "pessimistic", "run_order"):
+        assert_same_bits(labels, scores, TABULATED, ties)
+    assert_same_bits(labels, scores, ("AP", "nDCG@10", "Bpref", "P@20"), "average", spread=True)
+    for first_ranks in (("P@1",), ("nDCG@5", "RR@3")):
+        assert_same_bits(labels, scores, first_ranks, "average")
+    assert_same_bits(labels, rng.choice(NEAR, 4 * length), TABULATED, "average")
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("choice", ENGINES)
 def test_every_engine_finds_nan(choice, dtype):
-    lists = [[1, 0] * 30, [2, 0, 1] * 200, [1] * 20, [1, 0] * 2500]
+    lists = [[1, 0] * 30, [2, 0, 1] * 200, [1] * 20, [1, 0] * 2500, [1, 0] * 500]
     for ties in ("average", "run_order"):
         evaluate = prepared(lists, ties=ties, choice=choice).evaluate
-        for query, place in ((0, 3), (1, 0), (1, 599), (2, 19), (3, 7)):
+        for query, place in ((0, 3), (1, 0), (1, 599), (2, 19), (3, 7), (4, 0), (4, 30), (4, 999)):
             for nan in (np.nan, -np.nan):
-                scores = np.random.default_rng(place).random(5680).astype(dtype)
+                scores = np.random.default_rng(place).random(6680).astype(dtype)
+                # The last list has few distinct scores, which a hash table finds.
+                scores[-1000:] = scores[-1000:].round(1)
                 scores[offsets_of(lists)[query] + place] = nan
-                assert evaluate(scores, np.empty((4, len(LONG_MEASURES)))) == query
+                assert evaluate(scores, np.empty((5, len(LONG_MEASURES)))) == query
 
 
 def test_lists_too_long_for_words():

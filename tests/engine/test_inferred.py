@@ -56,18 +56,6 @@ def test_long_lists_have_the_values_of_the_reference(distinct):
     assert value == pytest.approx(reference.evaluate("infAP", *query), rel=1e-12)
 
 
-@pytest.mark.parametrize(("t", "n", "pooled"), [(0, 5000, 0), (0, 5000, 2000), (7, 100_000, 99_999), (10**6, 300, 100)])
-def test_one_relevant_document_in_a_large_group(t, n, pooled):
-    """With no judged document before a relevant one, half of the pooled documents before it count as relevant."""
-    labels = np.full(t + n, -1)
-    labels[t] = 1
-    labels[t + 1 : t + 1 + pooled] = -2
-    scores = np.concatenate((np.arange(t + 1, 1, -1.0), np.ones(n)))
-    ranks = np.arange(t + 1, t + n + 1)
-    expected = ((1 + 0.5 * pooled / (n - 1) * (ranks - t - 1)) / ranks).mean()
-    assert Evaluator(labels, ["infAP"])(scores)[0, 0] == pytest.approx(expected, rel=1e-10)
-
-
 def exact_mean(n_before, n, relevant, nonrelevant, pooled, reciprocals, number):
     """Return infAP of one tie below documents outside the pool, from the mean of 1/rank of each judged document.
 
@@ -128,7 +116,8 @@ def test_ties_have_the_exact_value_in_fractions():
     ("t", "n", "relevant", "nonrelevant", "pooled"),
     [
         (0, 3000, 20, 200, 900), (5, 2500, 700, 1100, 300), (10**6, 2000, 1, 1500, 0), (300, 4000, 2, 0, 3000),
-        (0, 100_000, 3, 4, 50_000), (10**5, 100_000, 2, 3, 0),
+        (0, 100_000, 3, 4, 50_000), (10**5, 100_000, 2, 3, 0), (0, 5000, 1, 0, 0), (0, 5000, 1, 0, 2000),
+        (7, 100_000, 1, 0, 99_999), (10**6, 300, 1, 0, 100),
     ],
 )  # fmt: skip
 def test_large_ties_have_an_exact_value(t, n, relevant, nonrelevant, pooled):

@@ -71,14 +71,6 @@ def test_more_weighted_documents_than_are_counted():
     assert sum(label > 0 for label in long_lists(5)[0].labels) > COUNTING_LIMIT
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_threads_change_no_bit(dtype):
-    lists = long_lists(5) * 5
-    alone = evaluator(lists).spread(scores_of(lists, dtype))
-    for threads in (2, 8):
-        np.testing.assert_array_equal(alone, evaluator(lists, threads=threads).spread(scores_of(lists, dtype)))
-
-
 # Deep groups, whose variance is a small difference of large numbers.
 
 
@@ -136,31 +128,15 @@ def test_deep_groups_keep_their_digits(t, n, r):
 
 
 @pytest.mark.parametrize(
-    ("t", "n", "r"), [(0, 50, 1), (7, 50, 2), (1000, 20, 1), (1000, 20, 3), (10**6, 8, 1), (10**6, 8, 4)]
-)
-def test_the_first_relevant_document_of_deep_groups(t, n, r):
-    scores, labels = deep(t, n, r)
-    labels[:t] = 0
-    survival, first = Fraction(1), []
-    for x in range(1, n + 1):
-        first.append(survival * Fraction(r, n - x + 1) if x <= n - r + 1 else Fraction(0))
-        survival *= Fraction(max(n - r - x + 1, 0), n - x + 1)
-    for k in (t + n, t + n // 2):
-        values = [Fraction(1, t + x) if t + x <= k else Fraction(0) for x in range(1, n + 1)]
-        mean = sum(p * v for p, v in zip(first, values, strict=True))
-        variance = sum(p * v * v for p, v in zip(first, values, strict=True)) - mean * mean
-        spread = Evaluator(labels, [f"RR@{k}"]).spread(scores)
-        assert spread.std[0, 0] ** 2 == pytest.approx(float(variance), rel=1e-9, abs=0)
-
-
-@pytest.mark.parametrize(
     ("t", "n", "r", "k"),
     [
         (0, 100, 2, None), (0, 1000, 2, None), (0, 1000, 10, None), (0, 1000, 110, None), (0, 900, 240, None),
         (3, 1000, 10, 500), (20, 1000, 20, None), (100, 2000, 5, 1500), (5, 1500, 120, 90), (0, 500, 3, 90),
+        (0, 50, 1, None), (0, 50, 1, 25), (7, 50, 2, 32), (1000, 20, 1, None), (1000, 20, 1, 1010), (1000, 20, 3, None),
+        (10**6, 8, 1, None), (10**6, 8, 1, 10**6 + 4), (10**6, 8, 4, None), (10**6, 8, 4, 10**6 + 4),
     ],
 )  # fmt: skip
-def test_the_first_relevant_document_of_large_groups(t, n, r, k):
+def test_the_first_relevant_document_of_large_and_of_deep_groups(t, n, r, k):
     """The variance of RR in a large group has a recurrence over the relevant documents."""
     scores, labels = deep(t, n, r)
     labels[:t] = 0
@@ -169,7 +145,7 @@ def test_the_first_relevant_document_of_large_groups(t, n, r, k):
         mean, second = mean + chance / (t + x), second + chance / (t + x) ** 2
         chance *= Fraction(n - x - r + 1, n - x)
     spread = Evaluator(labels, ["RR" if k is None else f"RR@{k}"]).spread(scores)
-    assert spread.std[0, 0] ** 2 == pytest.approx(float(second - mean * mean), rel=1e-12)
+    assert spread.std[0, 0] ** 2 == pytest.approx(float(second - mean * mean), rel=1e-12 if t < 1000 else 1e-9)
 
 
 @pytest.mark.parametrize(("t", "k"), [(0, None), (3, 7), (1000, None), (1000, 1004), (10**5, None), (10**6, None)])
@@ -193,20 +169,6 @@ def test_the_q_measure_of_deep_groups(t, k, grades):
     variance = sum((value - mean) ** 2 for value in values) / len(values)
     spread = Evaluator(labels, ["Q" if k is None else f"Q@{k}"]).spread(scores)
     assert spread.std[0, 0] ** 2 == pytest.approx(float(variance), rel=1e-9, abs=0)
-
-
-def test_discounted_gains_of_a_deep_group():
-    """The variance of DCG agrees with a computation in fifty digits."""
-    mpmath = pytest.importorskip("mpmath")
-    scores, labels = deep(20_000, 10, 4)
-    labels[20_001] = 3
-    with mpmath.workdps(50):
-        weights = [1 / mpmath.log(1 + j, 2) for j in range(20_001, 20_011)]
-        gains = [mpmath.mpf(int(g)) for g in labels[-10:]]
-        variance_of_gains = sum((g - sum(gains) / 10) ** 2 for g in gains) / 9
-        expected = variance_of_gains * (sum(w * w for w in weights) - sum(weights) ** 2 / 10)
-    spread = Evaluator(labels, ["DCG"]).spread(scores)
-    assert spread.std[0, 0] ** 2 == pytest.approx(float(expected), rel=1e-8, abs=0)
 
 
 # Arguments, errors and results.

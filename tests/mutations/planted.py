@@ -89,7 +89,7 @@ FAULTS = (
     ),
     Fault(
         "zeros of either sign differ in the hash table", "ext/engine/tabulating.h", "(double)scores[i] + 0.0;",
-        "(double)scores[i];      ", ("tests/engine/test_tabulating.py",), ("_grouping",),
+        "(double)scores[i];      ", (ENGINES,), ("_grouping",),
     ),
     Fault(
         "one group suffices for several weightings", "src/tieaware/engine/weights.py",

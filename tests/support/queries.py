@@ -69,8 +69,7 @@ MEASURES: tuple[str, ...] = (
     "NumQ", "NumRet", "NumRel", "NumRel(rel=2)", "NumRel(rel=0)", "NumRelRet", "NumRelRet(rel=2)", "NumRelRet(rel=0)",
 )  # fmt: skip
 # Measures that are not listed above are added, so that none is forgotten. Excepted are those that
-# test_inferred.py, test_interpolated.py, test_nth_relevant.py, test_accumulated_gain.py and test_blended.py in
-# tests/engine/ test.
+# test_inferred.py, test_nth_relevant.py and test_families.py in tests/engine/ test.
 _ELSEWHERE = {
     "infAP", "IPrec", "IAP11", "MaxF", "PRR", "INST", "BPM", "PPlus", "NERR8", "NERR9", "NERR10", "NERR11",
 }  # fmt: skip
