@@ -1,4 +1,17 @@
-"""Sorting of numbers: a few numbers are sorted by insertion here, and many numbers by NumPy's sort."""
+"""Sorting of numbers: a few numbers are sorted by insertion here, and many numbers by NumPy's sort.
+
+These are all sorts and selections of the kernels, each with the benchmark that shows that it is worth its lines:
+
+- `sort`: the scores of the weighted documents (bench_engines);
+- `sort_crossings`, by digits: the crossings of lines of scores, with the numbers of their units (bench_lines);
+- words of score and place, of 32 bits (narrow_sorting.h) and of 64 bits (sorting.h): whole lists (bench_engines);
+- a hash table of few scores: whole lists (tabulating.h, bench_engines), and exposures (_exposure.pyx, bench_exposure);
+- NumPy's argsorts: lists that are too long for words (bench_exposure, bench_lambdas);
+- buckets, of which few are sorted: ranks by band (banding.h, bench_precision);
+- a merge sort of prefixes: documents by identifier (_identifiers.pyx, bench_peers);
+- a selection by bounds of a part: quantiles of resamples (_resamples.pyx, bench_intervals);
+- a heap and a quickselect: the top k documents and the champions of terms (retrieval/_top.pyx, bench_retrieval).
+"""
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
