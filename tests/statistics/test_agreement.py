@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from tieaware import InputError
 from tieaware.statistics import kappa, kappa_of_table
 
 FIRST = [1] * 320 + [0] * 80
@@ -32,22 +31,6 @@ def test_kappa_of_labels_equals_kappa_of_their_table(marginals):
     np.testing.assert_allclose(outcome.pairs, of_table.pairs, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ([1, 2], r"table: must have one row and one column for each label; its shape is \(2,\)"),
-        ([[1, 2]], r"its shape is \(1, 2\)"),
-        ([[1, -2], [0, 1]], "table: must hold counts of at least 0"),
-        ([[0, 0], [0, 0]], "one of them must be above 0"),
-        (np.zeros((0, 0)), "table: must hold counts of at least 0"),
-        ([[1, math.inf], [0, 1]], "table: expected finite numbers, found inf"),
-    ],
-)
-def test_kappa_of_table_names_what_is_wrong(table, message):
-    with pytest.raises(InputError, match=message):
-        kappa_of_table(table)
-
-
 def test_kappa_with_separate_marginals_is_cohens_kappa():
     metrics = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(8)
@@ -72,17 +55,7 @@ def test_the_meaning_does_not_depend_on_rounding():
     assert (outcome.value > 0.8, round(outcome.value, 12), outcome.meaning) == (True, 0.8, "fair")
 
 
-def test_kappa_is_undefined_if_all_labels_are_equal_and_refuses_unequal_lengths():
+def test_kappa_is_undefined_if_all_labels_are_equal():
     for outcome in (kappa(["a", "a"], ["a", "a"]), kappa_of_table([[2, 0], [0, 0]])):
         assert math.isnan(outcome.value)
         assert outcome.meaning == "undefined"
-    for assessors, message in (
-        (([1],), "assessors: expected at least two, found 1"),
-        (([1], [1, 2]), r"found \[1, 2\]"),
-        (([], []), r"found \[0\]"),
-    ):
-        with pytest.raises(InputError, match=message):
-            kappa(*assessors)
-    for function, labels in ((kappa, ([1], [1])), (kappa_of_table, ([[1]],))):
-        with pytest.raises(InputError, match="marginals: expected one of pooled, separate, uniform, found 'none'"):
-            function(*labels, marginals="none")

@@ -289,8 +289,3 @@ def test_errors_have_one_line(arguments, options, message):
     with pytest.raises(InputError) as error:
         statistics.with_uncertain_labels(*arguments, **options)
     assert str(error.value) == message
-
-
-def test_an_unknown_measure_is_an_error():
-    with pytest.raises(InputError, match=r"^measures?: .*nDGC"):
-        statistics.with_uncertain_labels([1.0], HALF, "nDGC")

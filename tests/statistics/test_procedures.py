@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tieaware import InputError
 from tieaware.statistics import bonferroni, paired_test, procedures, randomised_tukey_hsd, tukey_hsd
 from tieaware.statistics.procedures import CORRECTIONS, TESTS, Procedure, checked
 
@@ -69,20 +68,6 @@ def test_names_of_tests_and_corrections():
     assert [checked("t", name).p_name for name in CORRECTIONS] == [
         "Holm's p", "Benjamini–Hochberg's p", "Bonferroni's p", "uncorrected p",
     ]  # fmt: skip
-    for arguments, message in (
-        (("hsd", None), "test: expected one of t, wilcoxon, sign, permutation, tukey, randomised-tukey, found 'hsd'"),
-        (("t", "fdr"), "correction: expected one of holm, bh, bonferroni, none, found 'fdr'; did you mean bh[?]"),
-        (
-            ("tukey", "holm"),
-            "correction: the test 'tukey' corrects for the number of runs itself; leave out the correction",
-        ),
-        (
-            ("randomised-tukey", "bh"),
-            "correction: the test 'randomised-tukey' corrects for the number of runs itself; leave out the correction",
-        ),
-    ):
-        with pytest.raises(InputError, match=f"^{message}$"):
-            checked(*arguments)
 
 
 def test_a_test_that_cannot_be_significant_says_so(values):
@@ -119,10 +104,3 @@ def test_a_p_value_equal_to_the_level_is_significant(correction):
     assert (verdicts.test.p.item(), verdicts.signs.item()) == (2 / 64, 1.0)
     assert procedure.verdicts(values, np.array([0]), np.array([1]), np.nextafter(2 / 64, 0)).signs.item() == 0.0
     assert procedure.limit(2 / 64, 6, 1) == ""
-
-
-def test_an_unknown_baseline_is_an_error_that_names_runs():
-    for runs, hint in ((("a", "b"), "; there are a, b"), (tuple("abcdef"), "; there are a, b, c, d, …")):
-        with pytest.raises(InputError) as error:
-            procedures.pairs_of(runs, "bm25")
-        assert str(error.value) == f"baseline: there is no run 'bm25'{hint}"

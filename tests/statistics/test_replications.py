@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from tieaware import InputError
 from tieaware.statistics import replication
 
 
@@ -68,34 +67,3 @@ def test_undefined_ratios_are_nan():
     found = replication([0.0, 0.0], [0.5, 0.0], [0.5, 0.5], [0.75, 0.5])
     assert found.effect_ratio == 0.5
     assert np.isnan(found.delta_relative_improvement)
-
-
-@pytest.mark.parametrize(
-    ("values", "options", "message"),
-    [
-        (
-            ([0.5], [0.5, 0.5], [0.5], [0.5]), {},
-            "original_base, original_advanced: must have a value each for the same topics; the shapes are (1,) and "
-            "(2,)",
-        ),
-        (
-            ([0.5], [0.5], [], []), {},
-            "replicated_base, replicated_advanced: must have a value each for the same topics; the shapes are (0,) and "
-            "(0,)",
-        ),
-        (
-            ([0.5], [0.5], [0.5] * 2, [0.5] * 2), {},
-            "replicated_base: must have as many values as the original; with other topics, pass same_topics=False; the "
-            "shapes are (1,) and (2,)",
-        ),
-        (
-            ([0.5], [0.5], [[0.5]] * 2, [[0.5]] * 2), {"same_topics": False},
-            "replicated_base: must have as many values as the original; the shapes are () and (2,)",
-        ),
-        (([0.5], [math.nan], [0.5], [0.5]), {}, "original_advanced: expected finite numbers, found nan"),
-    ],
-)  # fmt: skip
-def test_invalid_values_are_refused(values, options, message):
-    with pytest.raises(InputError) as error:
-        replication(*values, **options)
-    assert str(error.value) == message

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tieaware import InputError, Run
+from tieaware import Run
 from tieaware.statistics import rbo, rbo_by_query, rbo_spread
 from tieaware.statistics.run_overlap import places_of
 
@@ -122,17 +122,3 @@ def test_places_count_higher_and_equal_scores(scores):
     starts, sizes = places_of(np.array(scores))
     assert starts.tolist() == [sum(other > score for other in scores) for score in scores]
     assert sizes.tolist() == [sum(other == score for other in scores) for score in scores]
-
-
-def test_wrong_arguments_are_named():
-    run = {"q": {"x": 1.0}}
-    with pytest.raises(InputError, match=r"^a, b: the runs have no query in common$"):
-        rbo_by_query(run, {"r": {"x": 1.0}})
-    with pytest.raises(InputError, match=r"^p: expected"):
-        rbo_by_query(run, run, p=1.0)
-    with pytest.raises(InputError, match=r"^depth: expected"):
-        rbo_spread([1, 2], [1, 2], depth=0)
-    with pytest.raises(InputError, match="must have at least one item"):
-        rbo_spread({}, {"x": 1})
-    with pytest.raises(InputError, match=r"^a\.query: has text"):
-        rbo_by_query(Run.from_columns(["q"], ["x"], [1.0]), Run.from_columns([1], [2], [1.0]))

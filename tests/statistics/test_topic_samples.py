@@ -5,7 +5,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tieaware import InputError
 from tieaware.statistics import decisions_by_topics, holm, paired_test, power, smooth
 
 pytest.importorskip("scipy.stats")
@@ -78,31 +77,3 @@ def test_the_share_of_decisions_is_the_power():
     differences = (differences - differences.mean()) / differences.std(ddof=1) * 0.2 + 0.1
     found = decisions_by_topics(np.stack([differences, np.zeros(2000)]), [10, 30], repeats=2000)
     np.testing.assert_allclose(found.decided, power([10, 30], 0.1, 0.04), atol=0.035)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"sizes": [31]}, "sizes[0]: expected a whole number from 2 to 30, found 31"),
-        ({"sizes": 5}, "sizes: expected a sequence of whole numbers, found 5"),
-        ({"repeats": 0}, "repeats: expected a whole number from 1 to 1,000,000, found 0"),
-        (
-            {"correction": "fdr"},
-            "correction: expected one of none, holm, bh, bonferroni, found 'fdr'; did you mean bh?",
-        ),
-        ({"weight": 0.5}, "prior, weight: must be given together: a prior needs a weight of the values below 1"),
-        (
-            {"prior": [0.5] * 5},
-            "prior, weight: must be given together: a prior needs a weight of the values below 1",
-        ),
-        (
-            {"prior": [0.5], "weight": 0.5},
-            "prior: must have one value for each system; its shape is (1,), that of values (5, 30)",
-        ),
-        ({"values": [[0.5, 0.5]]}, "values: must have at least two systems and two topics; the shape is (1, 2)"),
-    ],
-)
-def test_invalid_arguments_are_refused(values, options, message):
-    with pytest.raises(InputError) as error:
-        decisions_by_topics(**{"values": values, "sizes": [5], **options})
-    assert str(error.value) == message

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tieaware import InputError
 from tieaware.statistics import paired_test, tukey_hsd
 
 stats = pytest.importorskip("scipy.stats")
@@ -92,19 +91,3 @@ def test_degenerate_values():
     test = tukey_hsd(shifted)
     assert test.p.tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]
     assert (test.low[1, 0], test.high[1, 0], test.statistic[0, 1]) == (0.5, 0.5, np.inf)
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ([0.1, 0.2], r"values: must have at least two systems and two topics; the shape is \(2,\)"),
-        ([[0.1, 0.2]], r"values: must have at least two systems and two topics; the shape is \(1, 2\)"),
-        ([[0.1], [0.2]], r"values: must have at least two systems and two topics; the shape is \(2, 1\)"),
-        ([[0.1, np.nan], [0.2, 0.3]], "values: expected finite numbers, found nan"),
-    ],
-)
-def test_invalid_values_are_refused(values, message):
-    with pytest.raises(InputError, match=message):
-        tukey_hsd(values)
-    with pytest.raises(InputError, match="confidence: expected a number between 0 and 1, found 1"):
-        tukey_hsd(VALUES, confidence=1)
