@@ -9,7 +9,6 @@ from support.oracle import enumerate_orders
 from support.trec_files import read_qrels
 
 import tieaware
-from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import curves
 from tieaware.experiments._curves import interpolated
@@ -144,22 +143,6 @@ def test_an_average_roc_curve_is_the_mean_at_each_share():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ({"collection_size": 3}, "collection_size: is only for the kind 'roc', not for 'precision-recall'"),
-        ({"collection_size": 0, "kind": "roc"}, "collection_size: expected a whole number from 1 to "),
-        (
-            {"collection_size": 4, "kind": "roc"},
-            "collection_size: 4 is too small: run retrieves 4 documents and misses 1 relevant one for query q1",
-        ),
-    ],
-)
-def test_a_wrong_size_of_the_collection_is_refused(options, problem):
-    with pytest.raises(InputError, match=problem):
-        curves({"q1": {"a": 1, "c": 1, "z": 1}, "q2": {"b": 1}}, RUN, **options)
-
-
 @pytest.mark.parametrize("n_relevant", [1, 5, 37, 120, 600])
 def test_the_break_even_point_of_a_query_is_r_precision(n_relevant):
     """R-precision is trec_eval's; the greatest F1 is that of scikit-learn, whose points are the ends of ties."""
@@ -237,11 +220,6 @@ def test_a_warning_appears_once(kind):
 def test_a_run_from_a_stream_is_read_once(kind):
     lines = b"".join(b"q1 Q0 %s %d %g x\n" % (d.encode(), i, s) for i, (d, s) in enumerate(RUN["q1"].items()))
     np.testing.assert_array_equal(curves(QRELS, io.BytesIO(lines), kind).y, curves(QRELS, {"q1": RUN["q1"]}, kind).y)
-
-
-def test_unknown_kinds_are_refused():
-    with pytest.raises(InputError, match="kind: expected one of precision-recall, interpolated, roc, found 'bow'"):
-        curves(QRELS, RUN, "bow")
 
 
 @pytest.mark.parametrize(

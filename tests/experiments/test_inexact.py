@@ -180,50 +180,6 @@ def test_the_command_reads_documents_or_an_index(collection, tmp_path, capsys):
     assert [row["method"] for row in printed[0]] == ["Exact(weighting='bm25')", "Champions(r=2, weighting='bm25')"]
 
 
-@pytest.mark.parametrize(
-    ("methods", "message"),
-    [
-        ([], "methods: expected at least one, found none"),
-        (["Champions"], r"methods\[0\]: expected a method"),
-        ([retrieval.Champions(r=1)] * 2, r"methods\[1\]: each method must be given only once"),
-        (
-            [retrieval.Champions(r=lambda df: df), retrieval.Champions(r=lambda df: 2 * df)],
-            r"methods\[1\]: has the same name as another method, Champions\(r=<lambda>\); give the functions",
-        ),
-        ([retrieval.Champions(r=1), retrieval.Exact()], "and must not be the baseline"),
-    ],
-)
-def test_invalid_methods_are_refused(collection, index, methods, message):
-    with pytest.raises(InputError, match=message):
-        experiments.inexact(index, collection.topics, collection.qrels, methods)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("Champion(r=1)", "did you mean Champions"),
-        ("Champions(s=1)", "Champions has no parameter .s.; its parameters are weighting, r, share, fallback"),
-        ("Champions(r=0)", r"r of Champions\(r=0\): expected a whole number"),
-        ("Champions(r=open('x'))", "parameters must be numbers or text in quotes"),
-        ("Champions(1)", r"expected a name such as Champions\(r=100\)"),
-        ("1 + 1", r"expected a name such as Champions\(r=100\)"),
-        ("Method", "unknown method .Method.; the methods are AtLeast, "),
-        ("(" * 10_000, r"expected a name such as Champions\(r=100\)"),
-        ("Champions(weighting='xyz')", r"weighting of Champions\(weighting='xyz'\): expected"),
-    ],
-)
-def test_invalid_notations_of_methods_are_refused(text, message):
-    with pytest.raises(InputError, match=message):
-        retrieval.parse_method(text)
-
-
-def test_queries_must_be_a_mapping_with_distinct_ids(index):
-    with pytest.raises(InputError, match="queries: expected a mapping"):
-        retrieval.Exact().search(index, ["tie"])
-    with pytest.raises(InputError, match="queries: the id '1' appears twice"):
-        retrieval.Exact().search(index, {1: "a", "1": "b"})
-
-
 def test_a_note_explains_how_a_method_can_be_better_than_exact_search(collection, index, outcome):
     note = "A method can be better than Exact(): one that names another weighting ranks by other term weights "
     better = (outcome.results.mean() > outcome.results.mean()[0]).any()

@@ -81,8 +81,3 @@ def test_missing_labels_are_an_error_by_default(name):
 def test_other_curves_take_missing_labels(kind):
     given = experiments.curves(WITH_NAN, RUNS, kind, missing="unjudged")
     assert np.array_equal(given.y, experiments.curves(WITHOUT, RUNS, kind).y)
-
-
-def test_fusion_tells_missing_scores_from_missing_labels():
-    with pytest.raises(InputError, match=r"missing: is about the scores .*read_qrels\(path, missing='unjudged'\)"):
-        experiments.fusion(WITH_NAN, RUNS, "AP", missing="unjudged")

@@ -280,11 +280,6 @@ def test_values_under_all_rules_are_between_worst_and_best(collection):
         assert (by_rule[rule] >= by_rule["pessimistic"] - 1e-12).all()
 
 
-def test_cutoffs_below_one_are_refused():
-    with pytest.raises(InputError, match=r"cutoffs\[0\]: expected a whole number of at least 1, found 0"):
-        tie_prevalence(RUN, cutoffs=[0])
-
-
 def test_the_command_prints_tables_and_writes_files(tmp_path, capfd):
     (tmp_path / "qrels").write_text("q1 0 a 1\n")
     (tmp_path / "a.run").write_text("q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\n")
