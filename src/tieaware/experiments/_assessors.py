@@ -67,8 +67,7 @@ def _middle_ranks(means: Values) -> Values:
     """Return the rank of each mean, from 0 for the smallest; equal means share the middle of their ranks."""
     means = merged(means)
     ordered = np.sort(means)
-    ranks: Values = (np.searchsorted(ordered, means) + np.searchsorted(ordered, means, "right") - 1) / 2.0
-    return ranks
+    return (np.searchsorted(ordered, means) + np.searchsorted(ordered, means, "right") - 1) / 2.0
 
 
 def assessors(

@@ -72,8 +72,7 @@ def _of_run(ranks: Integers, precision: Values, recall: Values) -> NamedPoints:
 def _f1(precision: Values, recall: Values) -> Values:
     """Return the harmonic means of precision and recall; 0 if both are 0."""
     total = precision + recall
-    f1: Values = np.divide(2.0 * precision * recall, total, out=np.zeros(len(total)), where=total > 0.0)
-    return f1
+    return np.divide(2.0 * precision * recall, total, out=np.zeros(len(total)), where=total > 0.0)
 
 
 def _crossing(precision: Values, recall: Values) -> int:

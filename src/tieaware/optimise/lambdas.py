@@ -237,13 +237,11 @@ def _slot_weights(measure: Measure, longest: int) -> Values:
     if measure.definition.slots is None:
         return np.ones(depth)
     sums = measure.definition.slots(measure, depth)[: depth + 1]
-    weights: Values = np.diff(sums[:, 0]) + np.diff(sums[:, 1])
-    return weights
+    return np.diff(sums[:, 0]) + np.diff(sums[:, 1])
 
 
 def _by_gain(gains: Values, offsets: Offsets) -> Integers:
     """Return the positions of the documents in their lists, for each list by descending gain: int64[n_docs]."""
     sizes = np.diff(offsets)
     rows = np.lexsort((-gains, np.repeat(np.arange(len(sizes)), sizes)))
-    positions: Integers = rows - np.repeat(offsets[:-1], sizes)
-    return positions
+    return rows - np.repeat(offsets[:-1], sizes)

@@ -524,5 +524,4 @@ def _seen_by(tops: Values, read: int) -> Values:
 def _shares(tops: Values, sizes: Values, d: Values, ties: OverlapVariant) -> Values:
     """Return the share with which each item counts at each depth `d`; the depths are the first axis."""
     d = d.reshape(-1, *(1,) * tops.ndim)
-    shares: Values = (tops <= d).astype(np.float64) if ties == "w" else np.clip((d - tops + 1.0) / sizes, 0.0, 1.0)
-    return shares
+    return (tops <= d).astype(np.float64) if ties == "w" else np.clip((d - tops + 1.0) / sizes, 0.0, 1.0)

@@ -37,8 +37,7 @@ class _Gains:
     @property
     def counts(self) -> Integers:
         """The number of documents with each gain in each state: int64[n_gains, n_states]."""
-        every: Integers = np.indices(self.shape).reshape(len(self.shape), -1)
-        return every
+        return np.indices(self.shape).reshape(len(self.shape), -1)
 
 
 def cost_of_ideals(listed: UncertainList, gains: Values, depth: int) -> float:
