@@ -48,8 +48,7 @@ from tieaware.measures import Measure
 from tieaware.precision import Coarsening
 from tieaware.results import Provenance, Results
 from tieaware.results._results import unchecked
-from tieaware.runtime.notebook_progress import in_notebook
-from tieaware.runtime.progress import stage
+from tieaware.runtime.progress import in_notebook, stage
 from tieaware.runtime.threads import checked_threads, over_items
 from tieaware.ties import TieRule, TieRuleName
 

@@ -125,13 +125,6 @@ def test_a_file_whose_name_has_an_equals_sign_is_read(files, capfd):
     assert run(capfd, *EVAL, "a=b.run") == (0, "run,query,AP\na=b,all,1.0\n", "")
 
 
-def test_an_output_folder_is_not_named_like_a_file(files, capfd):
-    with pytest.raises(SystemExit):
-        main([*EVAL, "bm25=parts", "--out", "values.parquet"])
-    assert "expected a folder, found values.parquet, the name of a file" in capfd.readouterr().err
-    assert not Path("values.parquet").exists()
-
-
 @pytest.mark.parametrize("name", ["part-00002.parquet", "part-00002.csv"])
 def test_an_empty_part_of_a_table_is_an_error(files, name, capfd):
     Path("parts", name).touch()
