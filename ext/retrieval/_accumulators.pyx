@@ -24,7 +24,7 @@ from tieaware.kernels._chunks cimport (
     words_of,
 )
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
-from tieaware.kernels._term_lists cimport Lists, PostingLists, close_lists, gather, score_list
+from tieaware.kernels._term_lists cimport TermLists, PostingLists, close_lists, gather, score_list
 from tieaware.kernels._top cimport Best, bound_by, close_best, found, leave_out, offer, open_best, score_of
 
 cdef extern from "retrieval/accumulators.h":
@@ -92,7 +92,7 @@ cdef inline double sum_to_exceed(Best* best, Skipping* skipping) noexcept nogil:
 
 
 cdef bint choose_optional(
-    Lists* lists, Chunk* chunk, Skipping* skipping, double bound, Py_ssize_t n_documents
+    TermLists* lists, Chunk* chunk, Skipping* skipping, double bound, Py_ssize_t n_documents
 ) noexcept nogil:
     """Find the light lists for a sum that documents must exceed, and the optional ones; return whether there is any.
 
@@ -120,7 +120,7 @@ cdef bint choose_optional(
 
 
 cdef inline int64_t complete(
-    Lists* lists, Py_ssize_t i, const int32_t* candidates, int64_t n, double* sums
+    TermLists* lists, Py_ssize_t i, const int32_t* candidates, int64_t n, double* sums
 ) noexcept nogil:
     """Add the weights of list i to the sums of n candidates; return the number of postings that were added."""
     if lists.rows != NULL and lists.rows[i] >= 0 and isfinite(lists.query_weights[i]):
@@ -128,7 +128,7 @@ cdef inline int64_t complete(
     return score_list(candidates, n, lists, i, sums)
 
 
-cdef void take_candidates(Lists* lists, Chunk* chunk, Best* best, Skipping* skipping) noexcept nogil:
+cdef void take_candidates(TermLists* lists, Chunk* chunk, Best* best, Skipping* skipping) noexcept nogil:
     """Offer the documents of a chunk whose score may be above the bound, given the bounds of the optional lists.
 
     Invariant: a candidate's sum includes all lists that are not optional, and the optional lists read so far. Before
@@ -259,7 +259,7 @@ def accumulate(
         The documents, best first; their scores; the number of documents that have a score; the number of comparisons
         between scores; the number of postings read.
     """
-    cdef Lists lists
+    cdef TermLists lists
     cdef Chunk chunk
     cdef Best best
     cdef Skipping skipping
@@ -284,15 +284,16 @@ def accumulate(
         raise ValueError("bounds and floor must not be given with order, at_least or all_in_heap")
     if floor > 0.0 and base is not None:
         raise ValueError("floor must not be given with base")
-    if bounds is not None and bounds.shape[0] != terms.shape[0]:
-        raise ValueError("bounds must have a bound for each list")
+    if query_weights.shape[0] != terms.shape[0] or (bounds is not None and bounds.shape[0] != terms.shape[0]):
+        raise ValueError("each list must have a query weight and, with bounds, a bound")
     chunk_size = min(chunk_size, n_documents)
     memset(&chunk, 0, sizeof(chunk))
     memset(&best, 0, sizeof(best))
     memset(&skipping, 0, sizeof(skipping))
     memset(&lists, 0, sizeof(lists))
     try:
-        postings.open_lists(&lists, terms, query_weights, n_documents)
+        postings.open_lists(&lists, &terms[0] if terms.shape[0] else NULL, terms.shape[0],
+                            &query_weights[0] if terms.shape[0] else NULL, n_documents)
         # A dense row could contain weights of documents that its list lacks, so any document may have a score.
         most = n_documents if lists.rows != NULL else min(n_documents, lists.n_postings)
         for i in range(lists.n):

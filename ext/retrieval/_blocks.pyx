@@ -17,7 +17,7 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
-from tieaware.kernels._term_lists cimport Lists, PostingLists, close_lists
+from tieaware.kernels._term_lists cimport TermLists, PostingLists, close_lists
 from tieaware.kernels._top cimport Best, Results, bound_by, close_best, leave_out, offer, open_best
 
 cdef extern from "retrieval/blocks.h":
@@ -143,38 +143,82 @@ cdef class Memory:
         return 0
 
 
-cdef class Maxima:
-    """The largest weight of each long list in each block: at most scales[row] · largest[row, block].
+cdef class Blocks:
+    """Posting lists with their largest weights, in all, and those of each long list in each block.
 
-    The byte of a block without postings is 0; that of any other block is at least 1.
+    The largest weight of row `row` in a block is at most scales[row] · maxima[row, block]. The byte of a block without
+    postings is 0; that of any other block is at least 1.
 
     Parameters
     ----------
-    largest : uint8[n_rows, n_blocks]
+    postings : PostingLists
+        The posting lists of all terms; the documents of a list ascend.
+    maxima : uint8[n_rows, n_blocks]
         A row for each list that has a bitmap, in the same order.
     scales : float64[n_rows]
         The number by which the bytes of a row are multiplied.
+    largest : float64[n_lists]
+        The largest weight of each list.
+    n_documents : int
+        The number of documents in the collection.
     """
 
     cdef object arrays
-    cdef const uint8_t* largest
+    cdef PostingLists postings
+    cdef const uint8_t* maxima
     cdef const double* scales
+    cdef const double* largest
     cdef Py_ssize_t n_rows
     cdef Py_ssize_t n_blocks
+    cdef int64_t n_documents
 
-    def __cinit__(self, const uint8_t[:, ::1] largest not None, const double[::1] scales not None):
-        if scales.shape[0] != largest.shape[0]:
-            raise ValueError("each row must have a scale")
-        self.arrays = (largest, scales)
-        self.n_rows, self.n_blocks = largest.shape[0], largest.shape[1]
+    def __cinit__(
+        self, PostingLists postings not None, const uint8_t[:, ::1] maxima not None,
+        const double[::1] scales not None, const double[::1] largest not None, int64_t n_documents
+    ):
+        if scales.shape[0] != maxima.shape[0] or largest.shape[0] != postings.n:
+            raise ValueError("each row must have a scale, and each list a largest weight")
+        self.arrays, self.postings, self.n_documents = (maxima, scales, largest), postings, n_documents
+        self.n_rows, self.n_blocks = maxima.shape[0], maxima.shape[1]
+        self.largest = &largest[0] if postings.n else NULL
         if self.n_rows and self.n_blocks:
-            self.largest, self.scales = &largest[0, 0], &scales[0]
+            self.maxima, self.scales = &maxima[0, 0], &scales[0]
+
+
+cdef class Base:
+    """Numbers of at least 0 that are added to the scores of the documents in the lists.
+
+    Parameters
+    ----------
+    values : float64[n_documents]
+        The number of each document, in descending order.
+    parts : uint16[n_blocks]
+        The largest number of each block in 65535 parts of the largest of all, rounded up.
+    order : int32[n_documents]
+        The number with which each document is found.
+    """
+
+    cdef object arrays
+    cdef const double* values
+    cdef const uint16_t* parts
+    cdef const int32_t* order
+    cdef Py_ssize_t n_documents
+
+    def __cinit__(
+        self, const double[::1] values not None, const uint16_t[::1] parts not None, const int32_t[::1] order not None
+    ):
+        cdef Py_ssize_t n = values.shape[0]
+        if order.shape[0] != n or parts.shape[0] < (n + TIEAWARE_BLOCK - 1) // TIEAWARE_BLOCK:
+            raise ValueError("order must have a number for each document, and parts one for each block")
+        self.arrays, self.n_documents = (values, parts, order), n
+        if n:
+            self.values, self.parts, self.order = &values[0], &parts[0], &order[0]
 
 
 # The state of a search. All documents before `until` are searched; a document's counter of lists begins at `initial`
 # and has n_planes digits. A bound of `units` is at least units / per_unit · ROUNDING.
-cdef struct Search:
-    Lists lists
+cdef struct BlockSearch:
+    TermLists lists
     BlockList* block_lists
     Best best
     int64_t until
@@ -191,9 +235,9 @@ cdef struct Search:
     const int32_t* order
 
 
-cdef int open_block_lists(Search* search, Maxima maxima, Memory memory) except -1:
+cdef int open_block_lists(BlockSearch* search, Blocks blocks, Memory memory) except -1:
     """Describe the lists for the loops over blocks; lists with a bitmap must have a row in the maxima."""
-    cdef Lists* lists = &search.lists
+    cdef TermLists* lists = &search.lists
     cdef BlockList* one
     cdef Py_ssize_t i
     cdef int64_t row, n_short = 0
@@ -215,10 +259,10 @@ cdef int open_block_lists(Search* search, Maxima maxima, Memory memory) except -
             one.present = memory.present + n_short * memory.n_words
             n_short += 1
             continue
-        if not (row < maxima.n_rows and search.n_blocks <= maxima.n_blocks):
+        if not (row < blocks.n_rows and search.n_blocks <= blocks.n_blocks):
             raise ValueError("maxima must have a row for each bitmap, and a byte for each block")
-        one.largest = maxima.largest + row * maxima.n_blocks
-        one.factor = <uint16_t>min(65535.0, ceil(one.query_weight * maxima.scales[row] * search.per_unit * ROUNDING))
+        one.largest = blocks.maxima + row * blocks.n_blocks
+        one.factor = <uint16_t>min(65535.0, ceil(one.query_weight * blocks.scales[row] * search.per_unit * ROUNDING))
         one.bits = lists.bitmaps + row * lists.n_words
         one.ranks = lists.ranks + row * lists.n_words
         if lists.rows != NULL and lists.rows[i] >= 0:
@@ -226,13 +270,13 @@ cdef int open_block_lists(Search* search, Maxima maxima, Memory memory) except -
     return 0
 
 
-cdef void bound_blocks(Search* search, Memory memory) noexcept nogil:
+cdef void bound_blocks(BlockSearch* search, Memory memory) noexcept nogil:
     """Compute the bounds of the blocks, first those by long lists, which cannot exceed 16 bits.
 
     If documents must be in several lists, blocks with postings of fewer lists get the bound 0. The arrays are cleared
     only if the first number of each block is not the base or that of a long list.
     """
-    cdef Lists* lists = &search.lists
+    cdef TermLists* lists = &search.lists
     cdef uint16_t* bounds = memory.bounds
     cdef uint8_t* counts = memory.counts if search.n_planes else NULL
     cdef BlockList* one
@@ -264,7 +308,7 @@ cdef void bound_blocks(Search* search, Memory memory) noexcept nogil:
         tieaware_keep(bounds, counts, n, <uint8_t>search.at_least)
 
 
-cdef inline uint16_t least_of(Search* search) noexcept nogil:
+cdef inline uint16_t least_of(BlockSearch* search) noexcept nogil:
     """Return the least bound of a block that may have a document among the best."""
     cdef double units = search.best.bound * search.per_unit / ROUNDING
     if not units >= 1.0:
@@ -272,18 +316,18 @@ cdef inline uint16_t least_of(Search* search) noexcept nogil:
     return <uint16_t>min(units, 65535.0)
 
 
-cdef uint16_t reach(const Search* search, int32_t block, uint16_t least) noexcept nogil:
+cdef uint16_t reach(const BlockSearch* search, int32_t block, uint16_t least) noexcept nogil:
     """Return the documents of a block whose bounds reach the least one."""
-    cdef const Lists* lists = &search.lists
+    cdef const TermLists* lists = &search.lists
     cdef uint16_t base = 0
     if search.base != NULL:
         base = tieaware_base_units(search.base_parts[block], search.base_factor)
     return <uint16_t>tieaware_reach(lists.kind, search.block_lists, lists.n, block, base, search.per_unit, least)
 
 
-cdef void score_block(Search* search, int32_t block, uint64_t those) noexcept nogil:
+cdef void score_block(BlockSearch* search, int32_t block, uint64_t those) noexcept nogil:
     """Offer those documents of a block that are in enough lists."""
-    cdef Lists* lists = &search.lists
+    cdef TermLists* lists = &search.lists
     cdef double[TIEAWARE_BLOCK] sums
     cdef int64_t first = <int64_t>block * TIEAWARE_BLOCK, width = min(<int64_t>TIEAWARE_BLOCK, search.until - first)
     cdef uint64_t reached
@@ -307,7 +351,7 @@ cdef void score_block(Search* search, int32_t block, uint64_t those) noexcept no
             offer(&search.best, <int32_t>(first + i) if search.order == NULL else search.order[first + i], score)
 
 
-cdef void score_blocks(Search* search, Memory memory, int64_t n, Interruption* interruption) noexcept nogil:
+cdef void score_blocks(BlockSearch* search, Memory memory, int64_t n, Interruption* interruption) noexcept nogil:
     """Score n of the collected blocks, unless the bound of the best has reached theirs."""
     cdef const int32_t* blocks = memory.blocks
     cdef uint16_t* those = memory.those
@@ -352,7 +396,7 @@ cdef int64_t cut_of(const int32_t* bins, int64_t n_groups) noexcept nogil:
     return max(<int64_t>1, bin << 8) if n_groups <= 0 else 1
 
 
-cdef bint search_blocks(Search* search, Memory memory, Interruption* interruption) noexcept nogil:
+cdef bint search_blocks(BlockSearch* search, Memory memory, Interruption* interruption) noexcept nogil:
     """Score the blocks in stages of descending bounds; return False if too many blocks would have to be scored."""
     cdef int32_t[TIEAWARE_BINS] bins
     cdef int64_t n_groups = (search.n_blocks + TIEAWARE_GROUP - 1) // TIEAWARE_GROUP
@@ -381,18 +425,18 @@ cdef bint search_blocks(Search* search, Memory memory, Interruption* interruptio
 
 
 cdef bint search_query(
-    Search* search, Maxima maxima, Memory memory, const double* largest, int64_t k, bint whole_ties, double floor,
-    double highest, Results results
+    BlockSearch* search, Blocks blocks, Memory memory, const int64_t* terms, int64_t k, bint whole_ties, double floor,
+    Results results
 ) except -1:
     """Search for a query whose lists are open, and add the result; return False if the query was not searched."""
-    cdef Lists* lists = &search.lists
+    cdef TermLists* lists = &search.lists
     cdef Interruption interruption = no_interruption()
-    cdef double total = highest
+    cdef double highest = search.base[0] if search.base != NULL else 0.0, total = highest
     cdef Py_ssize_t i
     cdef bint is_complete, is_bounded = lists.n <= MOST_LISTS and highest >= 0.0
     for i in range(lists.n):
-        is_bounded = is_bounded and lists.query_weights[i] >= 0.0 and largest[i] >= 0.0
-        total += lists.query_weights[i] * largest[i]
+        is_bounded = is_bounded and lists.query_weights[i] >= 0.0 and blocks.largest[terms[i]] >= 0.0
+        total += lists.query_weights[i] * blocks.largest[terms[i]]
     if is_bounded and total == 0.0 and search.base == NULL:
         # No score is above 0.
         results.skip(0, 0, 0)
@@ -402,7 +446,7 @@ cdef bint search_query(
         return False
     search.per_unit = MOST_UNITS / total
     search.base_factor = <uint16_t>(highest * search.per_unit * (65536.0 / 65535.0) * ROUNDING + 1.0)
-    open_block_lists(search, maxima, memory)
+    open_block_lists(search, blocks, memory)
     # A bitmap could have bits of documents that its list lacks, so any document may have a score.
     open_best(&search.best, k, search.until if lists.bitmap_rows != NULL else min(search.until, lists.n_postings),
               whole_ties, False)
@@ -421,42 +465,28 @@ cdef bint search_query(
 
 
 def search(
-    PostingLists postings not None, Maxima maxima not None, const int64_t[::1] terms, const double[::1] query_weights,
-    const double[::1] largest, const int64_t[::1] offsets, const int64_t[::1] at_least, const double[::1] floors,
-    Py_ssize_t n_documents, int64_t k, const double[::1] base, const uint16_t[::1] base_parts,
-    const int32_t[::1] order, Py_ssize_t until, bint whole_ties, double highest,
-    Memory memory not None
+    Blocks blocks not None, Base base, const int64_t[::1] terms, const double[::1] query_weights,
+    const int64_t[::1] offsets, const int64_t[::1] at_least, const double[::1] floors, int64_t k, Py_ssize_t until,
+    bint whole_ties, Memory memory not None
 ):
     """Find the top k documents for each of several queries, scoring few blocks.
 
     Parameters
     ----------
-    postings : PostingLists
-        The posting lists of all terms; the documents of a list ascend.
-    maxima : Maxima
-        The largest weights of the lists with bitmaps.
-    terms, query_weights, largest : int64[n_lists], float64[n_lists], float64[n_lists]
-        The terms of the queries, with their weights, and with the largest weight of each term's list.
+    blocks, base : Blocks and Base, or None
+        What is searched, and what is added to the scores.
+    terms, query_weights : int64[n_lists], float64[n_lists]
+        The terms of the queries, with their weights.
     offsets : int64[n_queries + 1]
         The lists of query i are offsets[i] to offsets[i + 1].
     at_least : int64[n_queries]
         The number of lists in which a document must occur, at least 1.
     floors : float64[n_queries]
         A score that at least k of the documents are known to reach, or 0.
-    n_documents, k : int
-        The number of documents in the collection, and the number of documents to find, at least 1.
-    base : float64[n_documents] or None
-        A number of at least 0 to add to the score of each document that occurs in the lists.
-    base_parts : uint16[n_blocks] or None
-        With a base, the largest number of each block in 65535 parts of `highest`, rounded up.
-    order : int32[n_documents] or None
-        The number with which each document is found.
-    until : int
-        The number of documents to search: documents from this number on are left out.
+    k, until : int
+        The number of documents to find, at least 1; documents from the number `until` on are left out.
     whole_ties : bool
         Whether to find all documents that tie with the k-th as well.
-    highest : float
-        The largest number of the base, or 0.
     memory : Memory
         Memory for this number of documents that no other thread is using.
 
@@ -467,24 +497,20 @@ def search(
         of documents with a score and of comparisons; and whether it was searched to the end. It was not if too many
         blocks would have to be scored, a weight is negative, or no document can have a score above 0.
     """
-    cdef Search state
+    cdef BlockSearch state
     cdef Py_ssize_t q
     cdef int64_t a, b
     cdef Results results
-    if not (0 <= until <= n_documents <= 0x7fffffff and k >= 1):
+    if not (0 <= until <= blocks.n_documents <= 0x7fffffff and k >= 1):
         raise ValueError("n_documents, k or until is out of its range")
-    if query_weights.shape[0] != terms.shape[0] or largest.shape[0] != terms.shape[0]:
-        raise ValueError("each list must have a query weight and a largest weight")
+    if query_weights.shape[0] != terms.shape[0]:
+        raise ValueError("each list must have a query weight")
     if offsets.shape[0] < 1 or at_least.shape[0] != offsets.shape[0] - 1 or floors.shape[0] != at_least.shape[0]:
         raise ValueError("each query must have a number of lists and a floor")
-    if memory.n_blocks * TIEAWARE_BLOCK < n_documents:
+    if memory.n_blocks * TIEAWARE_BLOCK < blocks.n_documents:
         raise ValueError("memory must be that for this number of documents")
-    if base is not None and (
-        base.shape[0] != n_documents or base_parts is None or base_parts.shape[0] < memory.n_blocks
-    ):
-        raise ValueError("base must have a number for each document, and base_parts one for each block")
-    if order is not None and order.shape[0] != n_documents:
-        raise ValueError("order must have a number for each document")
+    if base is not None and base.n_documents != blocks.n_documents:
+        raise ValueError("base must have a number for each document")
     results = Results(at_least.shape[0])
     complete = np.zeros(at_least.shape[0], bool)
     for q in range(at_least.shape[0]):
@@ -496,19 +522,15 @@ def search(
             continue
         memset(&state, 0, sizeof(state))
         state.until, state.n_blocks = until, (until + TIEAWARE_BLOCK - 1) // TIEAWARE_BLOCK
-        if base is not None and n_documents:
-            state.base, state.base_parts = &base[0], &base_parts[0]
-        if order is not None and n_documents:
-            state.order = &order[0]
+        if base is not None:
+            state.base, state.base_parts, state.order = base.values, base.parts, base.order
         # A counter that overflows at the last of at_least[q] lists.
         while at_least[q] - 1 >> state.n_planes and state.n_planes < 8:
             state.n_planes += 1
         state.at_least, state.initial = <uint32_t>at_least[q], (<uint64_t>1 << state.n_planes) - <uint64_t>at_least[q]
         try:
-            postings.open_lists(&state.lists, terms[a:b], query_weights[a:b], n_documents)
-            complete[q] = search_query(
-                &state, maxima, memory, &largest[a], k, whole_ties, floors[q], highest, results
-            )
+            blocks.postings.open_lists(&state.lists, &terms[a], b - a, &query_weights[a], blocks.n_documents)
+            complete[q] = search_query(&state, blocks, memory, &terms[a], k, whole_ties, floors[q], results)
         finally:
             free(state.block_lists)
             close_lists(&state.lists)

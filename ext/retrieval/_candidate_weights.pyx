@@ -11,8 +11,7 @@ from tieaware.kernels._entry_bounds cimport Filter
 from tieaware.kernels._gallop cimport gallop
 from tieaware.kernels._interruption cimport Interruption, interrupted
 from tieaware.kernels._posting_impacts cimport weight_at
-from tieaware.kernels._term_lists cimport Lists, look_up, score_list
-from tieaware.kernels._unions cimport Candidates
+from tieaware.kernels._term_lists cimport TermLists, look_up, score_list
 
 cdef extern from "retrieval/accumulators.h":
     void tieaware_prefetch(const void *address) nogil
@@ -47,7 +46,7 @@ cdef inline bint passes(const Filter* filter, int32_t document) noexcept nogil:
 
 
 cdef int locate(
-    const int32_t* documents, int n, Lists* lists, Py_ssize_t i, const Filter* filter, int32_t* which, int64_t* at
+    const int32_t* documents, int n, TermLists* lists, Py_ssize_t i, const Filter* filter, int32_t* which, int64_t* at
 ) noexcept nogil:
     """Find the postings of list i with the first n documents; return how many there are.
 
@@ -81,7 +80,7 @@ cdef int locate(
 
 
 cdef int64_t add_located(
-    Candidates* candidates, Lists* lists, Py_ssize_t first_list, Py_ssize_t n_lists, const Filter* filters,
+    Candidates* candidates, TermLists* lists, Py_ssize_t first_list, Py_ssize_t n_lists, const Filter* filters,
     const double* cut_weights, const int32_t* cut_documents
 ) noexcept nogil:
     """Add the weights of at most LISTS lists to the sums of the candidates; return the number of postings added.
@@ -120,7 +119,7 @@ cdef int64_t add_located(
 
 
 cdef inline int64_t fetch_ranks(
-    const Candidates* candidates, const Lists* lists, const Filter* filters
+    const Candidates* candidates, const TermLists* lists, const Filter* filters
 ) noexcept nogil:
     """Fetch from memory what shows where the postings of the candidates are; return how many postings there may be.
 
@@ -143,7 +142,7 @@ cdef inline int64_t fetch_ranks(
 
 
 cdef int64_t add_counting(
-    Candidates* candidates, Lists* lists, const Filter* filters, const double* cut_weights,
+    Candidates* candidates, TermLists* lists, const Filter* filters, const double* cut_weights,
     const int32_t* cut_documents, Interruption* interruption
 ) noexcept nogil:
     """Add the weights that count, of all lists; return the number of postings that were added."""
@@ -158,7 +157,7 @@ cdef int64_t add_counting(
 
 
 cdef int64_t add_weights(
-    Candidates* candidates, Lists* lists, const Filter* filters, const double* cut_weights,
+    Candidates* candidates, TermLists* lists, const Filter* filters, const double* cut_weights,
     const int32_t* cut_documents, Interruption* interruption
 ) noexcept nogil:
     """Add the weights of all lists to the sums of the candidates; return the number of postings that were added.

@@ -1,6 +1,6 @@
 """Candidates: the union of some lists of documents, scored by all terms of a query, without an array of all scores.
 
-The lists of candidates are united by _unions.pyx. If they have weights, entries whose documents cannot be among the top
+If the lists of candidates have weights, entries whose documents cannot be among the top
 k are left out first (_entry_bounds.pyx). The score of a candidate is the sum, over the posting lists in their order, of
 query_weight · weight (_candidate_weights.pyx). Most of the time is waiting for memory, so what the next query needs is
 fetched while one query is searched.
@@ -8,29 +8,113 @@ fetched while one query is searched.
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
-from tieaware.kernels._candidate_weights cimport add_weights
+from tieaware.kernels._candidate_weights cimport Candidates, add_weights
 from tieaware.kernels._entry_bounds cimport (
     Bounds, Filter, Narrowing, close_narrowing, find_floor, has_bounds, narrow, open_narrowing
 )
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
-from tieaware.kernels._term_lists cimport Lists, PostingLists, close_lists, score_list
+from tieaware.kernels._term_lists cimport TermLists, PostingLists, close_lists, score_list
 from tieaware.kernels._top cimport Best, Results, close_best, offer, open_best
-from tieaware.kernels._unions cimport Candidates, merge, merge_counted, sort, unite
 
 cdef extern from "retrieval/accumulators.h":
     enum: TIEAWARE_WORD
+    int tieaware_lowest(uint64_t word) nogil
     void tieaware_prefetch_bytes(const char *start, ptrdiff_t n) nogil
     void tieaware_prefetch_each(const void *array, size_t size, const int64_t *indices, int64_t n) nogil
 
+cdef extern from "retrieval/unions.h":
+    enum: TIEAWARE_RUN
+    void tieaware_sort_run(int32_t *documents, int n) nogil
+
 cdef enum:
     # Candidates get a bitmap if they have at least one entry for this many words of the bitmap, or at least this many
-    # lists. Clearing and reading the bitmap then takes less time than merging the lists.
+    # lists. Clearing and reading the bitmap then takes less time than sorting the entries.
     WORDS_PER_ENTRY = 4
     MANY_LISTS = 16
     # The number of entries of each list that are fetched from memory while the query before is searched.
     FETCHED = 128
+
+
+cdef void sort(Candidates* candidates, const TermLists* entries, int32_t* spare) noexcept nogil:
+    """Add the documents of lists to the candidates, each once and in ascending order.
+
+    The spare array has room for all entries. Runs of 64 documents are sorted by counting, and merged without a branch,
+    which would often be mispredicted.
+    """
+    cdef int32_t* sorted = candidates.documents
+    cdef int32_t* merged = spare
+    cdef int32_t a, b
+    cdef int64_t n = 0, m, width = TIEAWARE_RUN, first = 0, i, j, middle, stop
+    cdef Py_ssize_t which
+    for which in range(entries.n):
+        for i in range(entries.next[which], entries.stops[which]):
+            sorted[n] = entries.documents[i]
+            n += 1
+    while first < n:
+        tieaware_sort_run(sorted + first, <int>min(width, n - first))
+        first += width
+    while width < n:
+        first = 0
+        while first < n:
+            middle, stop = min(first + width, n), min(first + 2 * width, n)
+            i, j, m = first, middle, first
+            while i < middle and j < stop:
+                a, b = sorted[i], sorted[j]
+                merged[m] = a if a <= b else b
+                i += a <= b
+                j += a > b
+                m += 1
+            memcpy(merged + m, sorted + i, <size_t>(middle - i) * sizeof(int32_t))
+            m += middle - i
+            memcpy(merged + m, sorted + j, <size_t>(stop - j) * sizeof(int32_t))
+            first = stop
+        sorted, merged = merged, sorted
+        width *= 2
+    for i in range(n):
+        a = sorted[i]
+        # Skip an invalid document number, so that it is not used as an index, and a document that was before.
+        if 0 <= a and <uint32_t>a < candidates.n_documents and (
+            candidates.n == 0 or candidates.documents[candidates.n - 1] != a
+        ):
+            candidates.documents[candidates.n] = a
+            candidates.n += 1
+
+
+cdef void unite(
+    Candidates* candidates, TermLists* entries, uint64_t initial, int n_planes, uint64_t* planes, Py_ssize_t n_words
+) noexcept nogil:
+    """Mark the documents of lists in the bitmap if they are in enough lists, and store them as candidates.
+
+    Each document has a counter, whose binary digits are in the planes. It begins at `initial`, and overflows when the
+    document has been in enough lists.
+    """
+    cdef Py_ssize_t i, word, plane
+    cdef int64_t j
+    cdef uint32_t document
+    cdef uint64_t carry, digits
+    for plane in range(n_planes):
+        memset(planes + plane * n_words, 0xff if initial >> plane & 1 else 0, n_words * sizeof(uint64_t))
+    for i in range(entries.n):
+        for j in range(entries.starts[i], entries.stops[i]):
+            document = <uint32_t>entries.documents[j]
+            if document >= candidates.n_documents:
+                continue
+            word = document // TIEAWARE_WORD
+            carry = <uint64_t>1 << (document % TIEAWARE_WORD)
+            for plane in range(n_planes):
+                digits = planes[plane * n_words + word]
+                planes[plane * n_words + word] = digits ^ carry
+                carry &= digits
+            candidates.bits[word] |= carry
+    for word in range(n_words):
+        candidates.ranks[word] = <uint32_t>candidates.n
+        carry = candidates.bits[word]
+        while carry:
+            candidates.documents[candidates.n] = <int32_t>(word * TIEAWARE_WORD + tieaware_lowest(carry))
+            candidates.n += 1
+            carry &= carry - 1
 
 
 # Numbers that are added to the sum of each document: `base`, unless it is NULL, and a weight times the document's part,
@@ -64,7 +148,7 @@ cdef void offer_all(Candidates* candidates, const Added* added, Best* best) noex
 
 
 # The parameters of `search` that all queries share, and memory that one query after another uses.
-cdef struct Search:
+cdef struct CandidateSearch:
     int64_t n_documents
     int64_t fewest
     int64_t k
@@ -105,7 +189,9 @@ cdef struct Search:
     Filter* filters
 
 
-cdef int open_search(Search* search, int64_t most_entries, int64_t most_lists, int64_t most_at_least) except -1:
+cdef int open_search(
+    CandidateSearch* search, int64_t most_entries, int64_t most_lists, int64_t most_at_least
+) except -1:
     """Allocate the memory for queries with at most this many entries and lists."""
     cdef size_t n_words = (search.n_documents + TIEAWARE_WORD - 1) // TIEAWARE_WORD
     while most_at_least - 1 >> search.n_planes:
@@ -129,7 +215,7 @@ cdef int open_search(Search* search, int64_t most_entries, int64_t most_lists, i
     return 0
 
 
-cdef void close_search(Search* search) noexcept:
+cdef void close_search(CandidateSearch* search) noexcept:
     free(search.documents)
     free(search.spare)
     close_narrowing(&search.narrowing)
@@ -141,7 +227,7 @@ cdef void close_search(Search* search) noexcept:
     free(search.filters)
 
 
-cdef void filter_of(const Search* search, int64_t number, Filter* filter) noexcept nogil:
+cdef void filter_of(const CandidateSearch* search, int64_t number, Filter* filter) noexcept nogil:
     """Find the filter with this number. An array that was changed since it was made gives no filter."""
     cdef int64_t start, n
     filter.n_words = 0
@@ -152,7 +238,8 @@ cdef void filter_of(const Search* search, int64_t number, Filter* filter) noexce
 
 
 cdef inline int64_t fetch(
-    const Search* search, PostingLists entries, PostingLists postings, const int64_t* which, const int64_t* offsets,
+    const CandidateSearch* search, PostingLists entries, PostingLists postings, const int64_t* which,
+    const int64_t* offsets,
     const int64_t* terms, const int64_t* term_offsets, int64_t n
 ) noexcept nogil:
     """Fetch from memory what the next of n queries need, while the query before is searched.
@@ -194,7 +281,8 @@ cdef inline int64_t fetch(
 
 
 cdef int search_one(
-    Search* search, Lists* entries, Lists* lists, const int64_t* which, const int64_t* terms, int64_t at_least,
+    CandidateSearch* search, TermLists* entries, TermLists* lists, const int64_t* which, const int64_t* terms,
+    int64_t at_least,
     const Added* added, Results results, Interruption* interruption
 ) except -1 nogil:
     """Score the candidates of one query, and add its top documents to the results.
@@ -236,19 +324,15 @@ cdef int search_one(
                 n_read = narrow(entries, lists, &bounds, &search.narrowing, &lowest)
                 # At least k candidates reach the floor.
                 fewest = 0
-        if entries.n_postings * WORDS_PER_ENTRY >= search.n_words or entries.n >= MANY_LISTS:
+        if at_least > 1 or entries.n_postings * WORDS_PER_ENTRY >= search.n_words or entries.n >= MANY_LISTS:
             candidates.bits, candidates.ranks = search.bits, search.ranks
             memset(candidates.bits, 0, search.n_words * sizeof(uint64_t))
             while at_least - 1 >> n_planes:
                 n_planes += 1
             unite(&candidates, entries, (<uint64_t>1 << n_planes) - <uint64_t>at_least, n_planes, search.planes,
                   search.n_words)
-        elif not search.ascending:
-            sort(&candidates, entries, search.spare)
-        elif at_least == 1:
-            merge(&candidates, entries, search.spare, added.base)
         else:
-            merge_counted(&candidates, entries, at_least)
+            sort(&candidates, entries, search.spare)
         if candidates.n < fewest:
             return results.skip(-1, -1, -1)
         memset(candidates.sums, 0, candidates.n * sizeof(double))
@@ -322,8 +406,8 @@ def search(
         Offsets of the queries; their documents, best first; the scores; and for each query, the number of entries and
         postings read, of candidates with a score, and of comparisons. The costs of a query that is not searched are -1.
     """
-    cdef Lists lists, entries
-    cdef Search shared
+    cdef TermLists lists, entries
+    cdef CandidateSearch shared
     cdef Added added
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n_queries = which_offsets.shape[0] - 1, i
@@ -399,11 +483,11 @@ def search(
                                  n_queries - i)
                 a, b = which_offsets[i], which_offsets[i + 1]
                 has_weights = shared.largest != NULL and b - a == offsets[i + 1] - offsets[i]
-                candidates.open_some(
+                candidates.open_lists(
                     &entries, first_which + a, b - a, first_weight + offsets[i] if has_weights else NULL, n_documents
                 )
                 a = offsets[i]
-                postings.open_some(&lists, first_term + a, offsets[i + 1] - a, first_weight + a, n_documents)
+                postings.open_lists(&lists, first_term + a, offsets[i + 1] - a, first_weight + a, n_documents)
                 added.part_weight = 0.0
                 for j in range(a, offsets[i + 1]):
                     added.part_weight += query_weights[j]
@@ -436,7 +520,7 @@ def score(
 
     The candidates and the documents of each list must ascend, because both are searched by galloping.
     """
-    cdef Lists lists
+    cdef TermLists lists
     cdef Py_ssize_t i
     cdef int64_t n = 0, first
     cdef Interruption interruption = no_interruption()
@@ -447,7 +531,10 @@ def score(
         raise ValueError("sums must have a sum for each candidate")
     memset(&lists, 0, sizeof(lists))
     try:
-        postings.open_lists(&lists, terms, query_weights, n_documents)
+        if query_weights.shape[0] != terms.shape[0]:
+            raise ValueError("each list must have a query weight")
+        postings.open_lists(&lists, &terms[0] if terms.shape[0] else NULL, terms.shape[0],
+                            &query_weights[0] if terms.shape[0] else NULL, n_documents)
         with nogil:
             for i in range(lists.n):
                 first = lists.next[i]

@@ -1,7 +1,7 @@
 """The accumulators of a chunk of documents, and the functions that add posting lists to them."""
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-from tieaware.kernels._term_lists cimport Lists
+from tieaware.kernels._term_lists cimport TermLists
 from tieaware.kernels._top cimport Best
 
 
@@ -43,13 +43,13 @@ cdef int open_chunk(Chunk* chunk, Py_ssize_t size, Py_ssize_t n_lists, uint32_t 
 cdef void close_chunk(Chunk* chunk) noexcept
 
 # Add the postings of list i in this chunk; return the index of the list's first posting that is not counted as read.
-cdef int64_t add_list(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil
+cdef int64_t add_list(TermLists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil
 
 # Count the postings of list i before this document as read, if its row was added to the chunks before.
-cdef void count_row(Lists* lists, Py_ssize_t i, Chunk* chunk, uint32_t document) noexcept nogil
+cdef void count_row(TermLists* lists, Py_ssize_t i, Chunk* chunk, uint32_t document) noexcept nogil
 
 # Add 1 to the counters of the chunk's documents in list i, whose postings before `end` were added.
-cdef void count_list(Lists* lists, Py_ssize_t i, int64_t end, Chunk* chunk) noexcept nogil
+cdef void count_list(TermLists* lists, Py_ssize_t i, int64_t end, Chunk* chunk) noexcept nogil
 
 # Reset the counters of a chunk.
 cdef void begin_counting(Chunk* chunk) noexcept nogil

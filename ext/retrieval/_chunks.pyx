@@ -1,6 +1,6 @@
 """The accumulators of a chunk of documents, the functions that add posting lists to them, and those that take scores.
 
-Lists are added in their order, and a score is summed in this order in float64. An invalid document number ends its
+TermLists are added in their order, and a score is summed in this order in float64. An invalid document number ends its
 list, so no memory outside the accumulators is read or written.
 """
 from libc.math cimport isfinite
@@ -82,7 +82,7 @@ cdef inline void clear(Chunk* chunk) noexcept nogil:
         chunk.n_dirty = 0
 
 
-cdef inline int64_t passed(Lists* lists, Py_ssize_t i, uint32_t document) noexcept nogil:
+cdef inline int64_t passed(TermLists* lists, Py_ssize_t i, uint32_t document) noexcept nogil:
     """Return the index of the first posting of list i, from the next unread one on, that is not before a document."""
     cdef int64_t j = lists.next[i]
     if j < lists.stops[i] and lists.documents[j] < <int32_t>document:
@@ -90,7 +90,7 @@ cdef inline int64_t passed(Lists* lists, Py_ssize_t i, uint32_t document) noexce
     return j
 
 
-cdef void count_row(Lists* lists, Py_ssize_t i, Chunk* chunk, uint32_t document) noexcept nogil:
+cdef void count_row(TermLists* lists, Py_ssize_t i, Chunk* chunk, uint32_t document) noexcept nogil:
     """Count the postings of list i before this document as read, if its row was added to the chunks before."""
     cdef int64_t end
     if chunk.is_uncounted[i]:
@@ -100,7 +100,7 @@ cdef void count_row(Lists* lists, Py_ssize_t i, Chunk* chunk, uint32_t document)
         lists.next[i] = end
 
 
-cdef int64_t add_list(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
+cdef int64_t add_list(TermLists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
     """Add the postings of list i in this chunk; return the index of the list's first posting that is not counted.
 
     Without counters of lists, the postings of a row are counted only by `count_row`.
@@ -130,7 +130,7 @@ cdef int64_t add_list(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
     return j
 
 
-cdef void add_row(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
+cdef void add_row(TermLists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
     """Add a list in dense form, several documents at a time. Adding 0 for a missing posting does not change a sum.
 
     The weights of as many documents after the chunk are prefetched, because the next chunk probably needs them.
@@ -149,7 +149,7 @@ cdef void add_row(Lists* lists, Py_ssize_t i, Chunk* chunk) noexcept nogil:
         tieaware_add(lists.kind, chunk.scores, lists.dense_weights, at, size, q)
 
 
-cdef void count_list(Lists* lists, Py_ssize_t i, int64_t end, Chunk* chunk) noexcept nogil:
+cdef void count_list(TermLists* lists, Py_ssize_t i, int64_t end, Chunk* chunk) noexcept nogil:
     """Add 1 to the counters of the chunk's documents in list i, whose postings before `end` were added."""
     cdef Py_ssize_t word, plane
     cdef int64_t j

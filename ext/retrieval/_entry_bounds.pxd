@@ -1,7 +1,7 @@
 """Bounds of the scores of documents in lists of candidates, by which entries are left out."""
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from tieaware.kernels._term_lists cimport Lists
+from tieaware.kernels._term_lists cimport TermLists
 from tieaware.kernels._top cimport Best
 
 
@@ -66,13 +66,13 @@ cdef int open_narrowing(
 cdef void close_narrowing(Narrowing* narrowing) noexcept
 
 # Return whether the weights of the query allow bounds of scores.
-cdef bint has_bounds(const Lists* lists, const Lists* entries) noexcept nogil
+cdef bint has_bounds(const TermLists* lists, const TermLists* entries) noexcept nogil
 
 # Find the floor, by the entries of a single list, which may be offered to the best.
-cdef void find_floor(const Lists* entries, Bounds* bounds, Best* best) noexcept nogil
+cdef void find_floor(const TermLists* entries, Bounds* bounds, Best* best) noexcept nogil
 
 # Raise the floor by all lists, and leave out entries whose documents have a score below it; return the number of
 # entries that were read.
 cdef int64_t narrow(
-    Lists* entries, const Lists* lists, Bounds* bounds, Narrowing* narrowing, Best* best
+    TermLists* entries, const TermLists* lists, Bounds* bounds, Narrowing* narrowing, Best* best
 ) noexcept nogil

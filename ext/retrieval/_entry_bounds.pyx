@@ -80,7 +80,7 @@ cdef size_t bits_for(int64_t n_entries, int64_t n_documents) noexcept nogil:
     return n
 
 
-cdef bint has_bounds(const Lists* lists, const Lists* entries) noexcept nogil:
+cdef bint has_bounds(const TermLists* lists, const TermLists* entries) noexcept nogil:
     """Return whether the weights of the query allow bounds of scores."""
     cdef Py_ssize_t i
     if lists.n != entries.n or lists.n >= 4096:
@@ -91,7 +91,7 @@ cdef bint has_bounds(const Lists* lists, const Lists* entries) noexcept nogil:
     return True
 
 
-cdef void find_floor(const Lists* entries, Bounds* bounds, Best* best) noexcept nogil:
+cdef void find_floor(const TermLists* entries, Bounds* bounds, Best* best) noexcept nogil:
     """Find the floor: the k-th highest sum of weight and base in the list with the largest k-th weight."""
     cdef double[TIEAWARE_ENTRIES] impacts
     cdef Py_ssize_t i, which = -1
@@ -128,7 +128,7 @@ cdef void raise_floor(Bounds* bounds, Best* best) noexcept nogil:
         bounds.floor = max(bounds.floor, score_of(best.heap.entries[k - 1]))
 
 
-cdef void leave_out_lists(Lists* entries, Bounds* bounds, double floor) noexcept nogil:
+cdef void leave_out_lists(TermLists* entries, Bounds* bounds, double floor) noexcept nogil:
     """Leave out whole lists, in ascending order of their largest impacts, while this leaves out no document of the top.
 
     A document that is only in the lists left out has at most their largest impacts and, in the other terms, the missing
@@ -162,7 +162,7 @@ cdef void leave_out_lists(Lists* entries, Bounds* bounds, double floor) noexcept
         bounds.missing[lightest] = -1.0
 
 
-cdef void order_lists(const Lists* entries, Bounds* bounds, Py_ssize_t* order) noexcept nogil:
+cdef void order_lists(const TermLists* entries, Bounds* bounds, Py_ssize_t* order) noexcept nogil:
     """Limit the missing impacts to the largest ones, and order the lists by their missing impacts, descending."""
     cdef Py_ssize_t i, j
     for i in range(entries.n):
@@ -177,7 +177,7 @@ cdef void order_lists(const Lists* entries, Bounds* bounds, Py_ssize_t* order) n
         order[j] = i
 
 
-cdef bint bits_of(const Lists* lists, const Bounds* bounds, Py_ssize_t i, const uint64_t** bits, uint32_t* mask) \
+cdef bint bits_of(const TermLists* lists, const Bounds* bounds, Py_ssize_t i, const uint64_t** bits, uint32_t* mask) \
         noexcept nogil:
     """Find the filter or the bitmap of term i; return whether it has one."""
     if bounds.filters[i].n_words > 0:
@@ -190,7 +190,7 @@ cdef bint bits_of(const Lists* lists, const Bounds* bounds, Py_ssize_t i, const 
 
 
 cdef bint fetches_bits(
-    const Lists* entries, const Lists* lists, Py_ssize_t i, const Narrowing* narrowing
+    const TermLists* entries, const TermLists* lists, Py_ssize_t i, const Narrowing* narrowing
 ) noexcept nogil:
     """Return whether the bits of the entries of list i have to be prefetched.
 
@@ -201,7 +201,8 @@ cdef bint fetches_bits(
 
 
 cdef void bound_entries(
-    const Lists* entries, const Lists* lists, Py_ssize_t i, const Bounds* bounds, uint32_t mask, Narrowing* narrowing,
+    const TermLists* entries, const TermLists* lists, Py_ssize_t i, const Bounds* bounds, uint32_t mask,
+    Narrowing* narrowing,
     Best* best
 ) noexcept nogil:
     """Make the tiles of list i, with upper bounds of the scores of its entries.
@@ -257,7 +258,8 @@ cdef void bound_entries(
 
 
 cdef void fetch_bits(
-    const Lists* entries, const Lists* lists, const Bounds* bounds, const Narrowing* narrowing, const Tile* tile,
+    const TermLists* entries, const TermLists* lists, const Bounds* bounds, const Narrowing* narrowing,
+    const Tile* tile,
     Py_ssize_t place
 ) noexcept nogil:
     """Prefetch the bits of the marked entries of a tile for the next other term, from this place in the order on."""
@@ -273,7 +275,7 @@ cdef void fetch_bits(
 
 
 cdef void look_up_bits(
-    const Lists* entries, const Lists* lists, Py_ssize_t other, const Bounds* bounds, double floor, Tile* tile
+    const TermLists* entries, const TermLists* lists, Py_ssize_t other, const Bounds* bounds, double floor, Tile* tile
 ) noexcept nogil:
     """Look up the marked entries of a tile among the bits of another term.
 
@@ -295,7 +297,7 @@ cdef void look_up_bits(
                                      floor)
 
 
-cdef int64_t keep_marked(const Lists* entries, Narrowing* narrowing, int64_t kept) noexcept nogil:
+cdef int64_t keep_marked(const TermLists* entries, Narrowing* narrowing, int64_t kept) noexcept nogil:
     """Keep the marked entries of all tiles, after the first `kept` ones; return the number of all that are kept."""
     cdef Py_ssize_t t
     cdef uint64_t marks
@@ -313,7 +315,7 @@ cdef int64_t keep_marked(const Lists* entries, Narrowing* narrowing, int64_t kep
 
 
 cdef int64_t narrow(
-    Lists* entries, const Lists* lists, Bounds* bounds, Narrowing* narrowing, Best* best
+    TermLists* entries, const TermLists* lists, Bounds* bounds, Narrowing* narrowing, Best* best
 ) noexcept nogil:
     """Leave out entries whose documents have a score below the floor; return the number of entries that were read.
 

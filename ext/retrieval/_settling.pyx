@@ -56,7 +56,7 @@ cdef struct Candidate:
     double most
 
 
-cdef struct Search:
+cdef struct BandSearch:
     Py_ssize_t n
     const int64_t* starts
     const int64_t* stops
@@ -159,7 +159,7 @@ cdef class Accumulators:
         return 0
 
 
-cdef void shrink_pool(Search* s) noexcept nogil:
+cdef void shrink_pool(BandSearch* s) noexcept nogil:
     """Keep the k documents of the pool with the largest sums, and raise the bound to the k-th."""
     cdef int64_t i
     cdef Slot* slot
@@ -177,7 +177,7 @@ cdef void shrink_pool(Search* s) noexcept nogil:
     s.pool_size = s.k
 
 
-cdef void read_block(Search* s, Py_ssize_t which, int64_t stop, int32_t n_documents) noexcept nogil:
+cdef void read_block(BandSearch* s, Py_ssize_t which, int64_t stop, int32_t n_documents) noexcept nogil:
     """sum[d] += impact for the postings of a list up to `stop`."""
     cdef int64_t j
     cdef int32_t d
@@ -210,7 +210,7 @@ cdef void read_block(Search* s, Py_ssize_t which, int64_t stop, int32_t n_docume
     s.following[which] = impact(s.sorted_weights, s.kind, stop, q) if stop < s.stops[which] else 0.0
 
 
-cdef inline double rest_of(Search* s, uint64_t seen) noexcept nogil:
+cdef inline double rest_of(BandSearch* s, uint64_t seen) noexcept nogil:
     """Return the sum of the next impacts of the lists in which a document was not seen."""
     cdef double rest = 0.0
     cdef Py_ssize_t i
@@ -220,7 +220,7 @@ cdef inline double rest_of(Search* s, uint64_t seen) noexcept nogil:
     return rest
 
 
-cdef int64_t read_next(Search* s, int32_t n_documents) noexcept nogil:
+cdef int64_t read_next(BandSearch* s, int32_t n_documents) noexcept nogil:
     """Read a block of postings from the list with the largest next impact; return the number of postings."""
     cdef Py_ssize_t i, which = 0
     cdef int64_t stop, before = s.n_read
@@ -232,7 +232,7 @@ cdef int64_t read_next(Search* s, int32_t n_documents) noexcept nogil:
     return s.n_read - before
 
 
-cdef void read_lists(Search* s, int32_t n_documents, Interruption* interruption) noexcept nogil:
+cdef void read_lists(BandSearch* s, int32_t n_documents, Interruption* interruption) noexcept nogil:
     """Read until the next impacts of all lists add up to less than the bound, or to 0, when all postings were read.
 
     A document that was not seen in any list then has no place among the top k.
@@ -250,7 +250,7 @@ cdef void read_lists(Search* s, int32_t n_documents, Interruption* interruption)
     shrink_pool(s)
 
 
-cdef inline void set_bounds(Search* s, Candidate* c) noexcept nogil:
+cdef inline void set_bounds(BandSearch* s, Candidate* c) noexcept nogil:
     """Set the bounds of a candidate's score; if sums are exact, a complete sum is the score."""
     cdef double rest = rest_of(s, c.seen)
     c.exact = rest == 0.0 and s.rounding == 1.0
@@ -258,7 +258,7 @@ cdef inline void set_bounds(Search* s, Candidate* c) noexcept nogil:
     c.most = (c.sum + rest) * s.rounding
 
 
-cdef int64_t may_be_among(Search* s, int32_t* documents) noexcept nogil:
+cdef int64_t may_be_among(BandSearch* s, int32_t* documents) noexcept nogil:
     """Write the documents touched that may be among the top k; return how many there are."""
     cdef double least = s.bound / s.rounding, rest = rest_of(s, 0), most
     cdef int64_t i, n = 0
@@ -277,7 +277,7 @@ cdef inline bint key_is_below(double a, int64_t i, double b, int64_t j) noexcept
     return a < b or (a == b and i > j)
 
 
-cdef void drop(Search* s) noexcept nogil:
+cdef void drop(BandSearch* s) noexcept nogil:
     """Drop the candidates whose greatest key is below the k-th least key, or, without bands, whose score is.
 
     Store the k-th least score; at first, it is the bound.
@@ -299,7 +299,7 @@ cdef void drop(Search* s) noexcept nogil:
     s.m = m
 
 
-cdef int64_t open_all(Search* s, double least) noexcept nogil:
+cdef int64_t open_all(BandSearch* s, double least) noexcept nogil:
     """Mark the candidates whose scores are not complete and may reach `least`; return how many there are."""
     cdef int64_t i, n_open = 0
     cdef Candidate* c
@@ -310,7 +310,7 @@ cdef int64_t open_all(Search* s, double least) noexcept nogil:
     return n_open
 
 
-cdef int64_t open_some(Search* s) noexcept nogil:
+cdef int64_t open_some(BandSearch* s) noexcept nogil:
     """Mark the candidates that may change their band, and return how many may.
 
     Candidates are in ascending order of document, so their indices serve as documents in keys. The first k places are
@@ -366,7 +366,7 @@ cdef int64_t open_some(Search* s) noexcept nogil:
     return n_open
 
 
-cdef inline bint find(Search* s, Py_ssize_t i, int32_t document) noexcept nogil:
+cdef inline bint find(BandSearch* s, Py_ssize_t i, int32_t document) noexcept nogil:
     """Move the finger of a list to a document, or to the next one after it; return whether the list has it."""
     cdef int64_t at = s.fingers[i]
     if at < s.stops[i] and s.documents[at] < document:
@@ -375,7 +375,7 @@ cdef inline bint find(Search* s, Py_ssize_t i, int32_t document) noexcept nogil:
     return at < s.stops[i] and s.documents[at] == document
 
 
-cdef void look_up(Search* s, Candidate* c) noexcept nogil:
+cdef void look_up(BandSearch* s, Candidate* c) noexcept nogil:
     """Look a candidate up in the list that may add most to its score; if there is none, compute its score."""
     cdef Py_ssize_t i, which = -1
     cdef int64_t before
@@ -403,7 +403,7 @@ cdef void look_up(Search* s, Candidate* c) noexcept nogil:
     c.exact = True
 
 
-cdef void look_up_all(Search* s) noexcept nogil:
+cdef void look_up_all(BandSearch* s) noexcept nogil:
     """Look up each open candidate in one further list."""
     cdef int64_t i
     for i in range(s.n):
@@ -413,7 +413,7 @@ cdef void look_up_all(Search* s) noexcept nogil:
             look_up(s, s.candidates + i)
 
 
-cdef void read_on(Search* s, int32_t n_documents, Interruption* interruption) noexcept nogil:
+cdef void read_on(BandSearch* s, int32_t n_documents, Interruption* interruption) noexcept nogil:
     """Read an eighth more postings by descending impact, and set the bounds of the candidates anew."""
     cdef int64_t i, left = s.n_read // 8
     cdef Candidate* c
@@ -426,7 +426,7 @@ cdef void read_on(Search* s, int32_t n_documents, Interruption* interruption) no
             set_bounds(s, c)
 
 
-cdef void settle(Search* s, int32_t n_documents, Interruption* interruption) noexcept nogil:
+cdef void settle(BandSearch* s, int32_t n_documents, Interruption* interruption) noexcept nogil:
     """Look up candidates in further lists, or read on if fewer postings are left, until none can change its band."""
     cdef int64_t n_open
     s.kth_least = s.bound / s.rounding
@@ -441,7 +441,7 @@ cdef void settle(Search* s, int32_t n_documents, Interruption* interruption) noe
         drop(s)
 
 
-cdef int64_t count_and_clear(Search* s) noexcept nogil:
+cdef int64_t count_and_clear(BandSearch* s) noexcept nogil:
     """Empty all slots; return the number of documents whose scores are complete."""
     cdef uint64_t unread = 0
     cdef int64_t i, n = 0
@@ -493,7 +493,7 @@ def search(
         the scores are complete, and the documents ascend. Then sums of impacts, which without bands are the scores; the
         number of documents whose scores are complete; the number of comparisons; the number of postings read.
     """
-    cdef Search s
+    cdef BandSearch s
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n = starts.shape[0], i
     cdef int64_t total = 0, most, n_found, n_complete
@@ -574,7 +574,7 @@ def search(
         count_and_clear(&s)
 
 
-cdef int64_t write(Search* s, int32_t[::1] documents, double[::1] sums) noexcept:
+cdef int64_t write(BandSearch* s, int32_t[::1] documents, double[::1] sums) noexcept:
     """Write the documents found and their sums; return how many there are."""
     cdef int64_t i, n = 0
     cdef Candidate* c

@@ -5,7 +5,7 @@ cimport tieaware.kernels._numpy as cnp
 
 
 # The posting lists of a query. `next` has the index of the first unread posting of each list.
-cdef struct Lists:
+cdef struct TermLists:
     Py_ssize_t n
     int64_t* next
     int64_t* starts
@@ -52,27 +52,27 @@ cdef class PostingLists:
     cdef Py_ssize_t n_bitmaps
     cdef Py_ssize_t n_words
 
-    # Fill the struct with the lists of these numbers, in this order, and allocate its memory, which close_lists frees.
-    # The query weights may be None. The lists must fit a collection of n_documents documents.
+    # Fill the struct with the lists of these n numbers, in this order, and allocate its memory, which close_lists
+    # frees. The query weights may be NULL. The lists must fit a collection of n_documents documents.
     cdef int open_lists(
-        self, Lists* lists, const int64_t[::1] numbers, const double[::1] query_weights, Py_ssize_t n_documents
-    ) except -1
-
-    # The same for n numbers, with n query weights or NULL.
-    cdef int open_some(
-        self, Lists* lists, const int64_t* numbers, Py_ssize_t n, const double* query_weights, Py_ssize_t n_documents
+        self, TermLists* lists, const int64_t* numbers, Py_ssize_t n, const double* query_weights,
+        Py_ssize_t n_documents
     ) except -1 nogil
 
 
-cdef void close_lists(Lists* lists) noexcept nogil
+cdef void close_lists(TermLists* lists) noexcept nogil
 
 # Add the weights of list i to the sums of the candidates; return the number of postings that were added.
 cdef int64_t score_list(
-    const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums
+    const int32_t* candidates, int64_t size, TermLists* lists, Py_ssize_t i, double* sums
 ) noexcept nogil
 
 # The same, by looking up each candidate in the bitmap of the list.
-cdef int64_t look_up(const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums) noexcept nogil
+cdef int64_t look_up(
+    const int32_t* candidates, int64_t size, TermLists* lists, Py_ssize_t i, double* sums
+) noexcept nogil
 
 # The same, by reading the weight of each candidate from the row of the list.
-cdef int64_t gather(const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums) noexcept nogil
+cdef int64_t gather(
+    const int32_t* candidates, int64_t size, TermLists* lists, Py_ssize_t i, double* sums
+) noexcept nogil

@@ -28,7 +28,7 @@ cnp.import_array()
 
 
 cdef int64_t score_list(
-    const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums
+    const int32_t* candidates, int64_t size, TermLists* lists, Py_ssize_t i, double* sums
 ) noexcept nogil:
     """Add the weights of list i to the sums of the candidates; return the number of postings that were added."""
     cdef const int32_t* documents = lists.documents
@@ -102,19 +102,8 @@ cdef class PostingLists:
             self.bitmap_rows = &bitmap_rows[0] if self.n else NULL
 
     cdef int open_lists(
-        self, Lists* lists, const int64_t[::1] numbers, const double[::1] query_weights, Py_ssize_t n_documents
-    ) except -1:
-        """Fill the struct with the lists of these numbers; `query_weights` may be None."""
-        cdef Py_ssize_t n = numbers.shape[0]
-        cdef const double* weights = NULL
-        if query_weights is not None:
-            if query_weights.shape[0] != n:
-                raise ValueError("each list must have a query weight")
-            weights = &query_weights[0] if n else NULL
-        return self.open_some(lists, &numbers[0] if n else NULL, n, weights, n_documents)
-
-    cdef int open_some(
-        self, Lists* lists, const int64_t* numbers, Py_ssize_t n, const double* query_weights, Py_ssize_t n_documents
+        self, TermLists* lists, const int64_t* numbers, Py_ssize_t n, const double* query_weights,
+        Py_ssize_t n_documents
     ) except -1 nogil:
         """Fill the struct with the lists of these n numbers; `query_weights` may be NULL."""
         cdef Py_ssize_t i
@@ -165,13 +154,15 @@ cdef class PostingLists:
         return 0
 
 
-cdef void close_lists(Lists* lists) noexcept nogil:
+cdef void close_lists(TermLists* lists) noexcept nogil:
     """Free the memory of lists that were opened; the struct may be zeroed instead."""
     free(lists.next)
     lists.next = NULL
 
 
-cdef int64_t gather(const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums) noexcept nogil:
+cdef int64_t gather(
+    const int32_t* candidates, int64_t size, TermLists* lists, Py_ssize_t i, double* sums
+) noexcept nogil:
     """Add the weights of list i, which has a row, to the sums of the candidates, which must be inside the collection.
 
     Adding 0 for a missing posting does not change a sum, unless the query weight is infinite. The next posting of the
@@ -182,7 +173,9 @@ cdef int64_t gather(const int32_t* candidates, int64_t size, Lists* lists, Py_ss
     return tieaware_gather(lists.kind, candidates, size, lists.dense_weights, at, q, sums)
 
 
-cdef int64_t look_up(const int32_t* candidates, int64_t size, Lists* lists, Py_ssize_t i, double* sums) noexcept nogil:
+cdef int64_t look_up(
+    const int32_t* candidates, int64_t size, TermLists* lists, Py_ssize_t i, double* sums
+) noexcept nogil:
     """Add the weights of list i to the sums of the candidates, which must be inside the collection."""
     cdef Py_ssize_t at = lists.bitmap_rows[i] * lists.n_words
     cdef int64_t a = lists.starts[i], n = lists.stops[i] - a

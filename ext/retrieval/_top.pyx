@@ -296,7 +296,7 @@ cdef class Results:
         return self.offsets, documents, scores, self.costs
 
 
-def top(const int32_t[::1] documents, const double[::1] scores, int64_t k, bint whole_ties, bint all_in_heap):
+def top(const int32_t[::1] documents, const double[::1] scores, int64_t k, bint whole_ties):
     """Find the top k of distinct documents, given in any order; return what `found` returns."""
     cdef Best best
     cdef Py_ssize_t i
@@ -305,7 +305,7 @@ def top(const int32_t[::1] documents, const double[::1] scores, int64_t k, bint 
         raise ValueError("scores must have a score for each document, and k must be at least 1")
     memset(&best, 0, sizeof(best))
     try:
-        open_best(&best, k, documents.shape[0], whole_ties, all_in_heap)
+        open_best(&best, k, documents.shape[0], whole_ties, False)
         best.bound = -INFINITY
         with nogil:
             for i in range(documents.shape[0]):

@@ -190,21 +190,19 @@ def test_methods_with_other_weightings():
     "change",
     [
         {"k": 0}, {"until": N + 1}, {"at_least": np.array([0])}, {"at_least": np.ones(2, np.int64)},
-        {"largest": np.ones(2)}, {"query_weights": np.ones(2)}, {"terms": np.array([9])}, {"floors": np.ones(3)},
+        {"query_weights": np.ones(2)}, {"terms": np.array([9])}, {"floors": np.ones(3)},
         {"offsets": np.array([0, 2])}, {"offsets": np.array([-1, 1])}, {"offsets": np.empty(0, np.int64)},
-        {"base": np.ones(3), "base_parts": np.ones(N, np.uint16)}, {"base": np.ones(N)},
-        {"base": np.ones(N), "base_parts": np.ones(2, np.uint16)}, {"order": np.zeros(3, np.int32)},
-        {"memory": _blocks.Memory(5)}, {"maxima": _blocks.Maxima(np.ones((1, 2), np.uint8), np.ones(1))},
+        {"base": _blocks.Base(np.ones(3), np.ones(1, np.uint16), np.zeros(3, np.int32))},
+        {"memory": _blocks.Memory(5)},
     ],
     ids=" ".join,
 )  # fmt: skip
 def test_arguments_that_do_not_fit_are_refused(change):
     blocks = blocks_of(skewed(0))
     arguments = {
-        "postings": blocks.lists, "maxima": blocks.maxima, "terms": np.array([1]), "query_weights": np.ones(1),
-        "largest": blocks.largest[1:2], "offsets": np.array([0, 1]), "at_least": np.ones(1, np.int64),
-        "floors": np.zeros(1), "n_documents": N, "k": 1, "base": None, "base_parts": None, "order": None, "until": N,
-        "whole_ties": False, "highest": 0.0, "memory": _blocks.Memory(N),
+        "blocks": blocks.blocks, "base": None, "terms": np.array([1]), "query_weights": np.ones(1),
+        "offsets": np.array([0, 1]), "at_least": np.ones(1, np.int64), "floors": np.zeros(1), "k": 1, "until": N,
+        "whole_ties": False, "memory": _blocks.Memory(N),
     }  # fmt: skip
     assert _blocks.search(**arguments)[-1].all()
     with pytest.raises(ValueError, match=r"must|range|no list"):
@@ -213,11 +211,11 @@ def test_arguments_that_do_not_fit_are_refused(change):
 
 def test_a_query_without_a_score_above_0_is_finished_without_reading():
     blocks = blocks_of(skewed(0))
-    for base, is_complete in ((None, True), (np.ones(N), False)):
-        parts = None if base is None else np.full(-(-N // BLOCK), 65535, np.uint16)
+    zero = Base.of(np.zeros(N), np.arange(N, dtype=np.int32)).of_blocks
+    for base, is_complete in ((None, True), (zero, False)):
         offsets, documents, _, costs, complete = _blocks.search(
-            blocks.lists, blocks.maxima, np.arange(2), np.zeros(2), blocks.largest[:2], np.array([0, 2]),
-            np.ones(1, np.int64), np.zeros(1), N, 5, base, parts, None, N, True, 0.0, _blocks.Memory(N),
+            blocks.blocks, base, np.arange(2), np.zeros(2), np.array([0, 2]), np.ones(1, np.int64), np.zeros(1), 5, N,
+            True, _blocks.Memory(N),
         )  # fmt: skip
         assert offsets.tolist() == [0, 0]
         assert not len(documents)
@@ -225,11 +223,23 @@ def test_a_query_without_a_score_above_0_is_finished_without_reading():
         assert complete.tolist() == [is_complete]
 
 
-def test_memory_and_maxima_check_their_arguments():
-    with pytest.raises(ValueError, match="n_documents is out of its range"):
-        _blocks.Memory(-1)
-    with pytest.raises(ValueError, match="each row must have a scale"):
-        _blocks.Maxima(np.zeros((2, 3), np.uint8), np.ones(1))
+def test_memory_blocks_and_bases_check_their_arguments():
+    blocks, largest = blocks_of(skewed(0)), np.ones(len(SHARES))
+    few = _blocks.Blocks(blocks.lists, np.ones((1, 2), np.uint8), np.ones(1), largest, N)
+    long = np.flatnonzero(with_bitmaps(skewed(0), N).bitmaps.rows >= 0)[:1]
+    for make, message in (
+        (lambda: _blocks.Memory(-1), "n_documents is out of its range"),
+        (lambda: _blocks.Blocks(blocks.lists, np.zeros((2, 3), np.uint8), np.ones(1), largest, N), "must have a scale"),
+        (lambda: _blocks.Blocks(blocks.lists, np.zeros((1, 3), np.uint8), np.ones(1), largest[1:], N), "each list"),
+        (lambda: _blocks.Base(np.ones(3), np.ones(1, np.uint16), np.zeros(2, np.int32)), "order must have a number"),
+        (lambda: _blocks.Base(np.ones(N), np.ones(2, np.uint16), np.zeros(N, np.int32)), "parts one for each block"),
+        (lambda: _blocks.search(
+            few, None, long, np.ones(1), np.array([0, 1]), np.ones(1, np.int64), np.zeros(1), 5, N, True,
+            _blocks.Memory(N),
+        ), "a byte for each block"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            make()
 
 
 def test_net_score_reads_few_postings_far_down():

@@ -17,6 +17,7 @@ class Index:
     ) -> None: ...
 
 def in_order(rows: NDArray[np.int64], n: int) -> bool: ...
+
 class JudgedColumns:
     queries: Any
     offsets: Any
@@ -25,7 +26,14 @@ class JudgedColumns:
     name: str
     n_columns: int | None
     def _hold(
-        self, queries: Any, offsets: Any, documents: Any, labels: Any, name: str, n_columns: int | None, hashes: Any,
+        self,
+        queries: Any,
+        offsets: Any,
+        documents: Any,
+        labels: Any,
+        name: str,
+        n_columns: int | None,
+        hashes: Any,
         judgments: Any,
     ) -> None: ...
 

@@ -6,8 +6,5 @@ def top(
     scores: NDArray[np.float64],
     k: int,
     whole_ties: bool,
-    all_in_heap: bool,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], int, int]: ...
-def largest(
-    starts: NDArray[np.int64], values: NDArray[np.float64], sizes: NDArray[np.int64]
-) -> NDArray[np.bool_]: ...
+def largest(starts: NDArray[np.int64], values: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.bool_]: ...

@@ -388,5 +388,5 @@ def top(documents: Numbers, scores: Values, n_postings: int, k: int, *, whole_ti
 
     With `whole_ties`, the result includes all documents that tie with the k-th.
     """
-    best, best_scores, n, n_comparisons = _top.top(documents, scores, min(k, LARGEST), whole_ties, False)
+    best, best_scores, n, n_comparisons = _top.top(documents, scores, min(k, LARGEST), whole_ties)
     return Found(best, best_scores, n_postings, n, n_comparisons)

@@ -69,11 +69,6 @@ class Analyzer:
         Returns
         -------
         list of str
-
-        Examples
-        --------
-        >>> Analyzer(stemmer=None)("No order, no tie")
-        ['order', 'tie']
         """
         left_out = self._left_out
         words = [word for word in _WORD.findall(text.lower()) if word not in left_out]

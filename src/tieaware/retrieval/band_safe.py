@@ -115,15 +115,7 @@ class BandSafe(Method):
 
 
 class _InBands:
-    """The bands of the first ranks.
-
-    Attributes
-    ----------
-    depth : int
-        The number of ranks.
-    boundaries : int64[depth]
-        For each rank, the last rank of its band.
-    """
+    """The bands of the first `depth` ranks; `boundaries` has the last rank of the band of each rank."""
 
     depth: int
     boundaries: Integers

@@ -31,29 +31,22 @@ BLOCK = 16
 class Base(NamedTuple):
     """Numbers of at least 0 that are added to the scores of documents, in descending order, such as static qualities.
 
-    Attributes
-    ----------
-    values : float64[n_documents]
-        The number of each document.
-    parts : uint16[n_blocks]
-        The largest number of each block in 65535 parts of the largest of all, rounded up.
-    order : int32[n_documents]
-        The number with which each document is found.
+    Document ``d`` has the number ``values[d]``, and is found with the number ``order[d]``.
     """
 
     values: Values
-    parts: NDArray[np.uint16]
     order: Numbers
+    of_blocks: _blocks.Base
 
     @classmethod
     def of(cls, values: Values, order: Numbers) -> Base:
         """Find the largest number of each block, which is that of its first document."""
-        of_blocks = values[::BLOCK]
-        parts = np.zeros(len(of_blocks))
+        largest = values[::BLOCK]
+        parts = np.zeros(len(largest))
         if len(values) and values[0] > 0:
             # The factor covers the error of the division.
-            parts = np.minimum(np.ceil(of_blocks / values[0] * (65535 * (1 + 2.0**-40))), 65535)
-        return cls(values, parts.astype(np.uint16), order)
+            parts = np.minimum(np.ceil(largest / values[0] * (65535 * (1 + 2.0**-40))), 65535)
+        return cls(values, order, _blocks.Base(values, parts.astype(np.uint16), order))
 
 
 class Blocks(NamedTuple):
@@ -63,9 +56,9 @@ class Blocks(NamedTuple):
     """
 
     lists: PostingLists
-    maxima: _blocks.Maxima
     largest: Values
     n_documents: int
+    blocks: _blocks.Blocks
     memory: IdleMemory[_blocks.Memory]
 
     @classmethod
@@ -84,52 +77,40 @@ class Blocks(NamedTuple):
                 _set_maxima(rows[row], postings.documents[own], weights[own], float(scales[row]))
                 advance(1)
         lists = posting_lists(starts[:-1], starts[1:], postings.documents, weights, dense, bitmaps)
-        return cls(lists, _blocks.Maxima(rows, scales), largest, n, IdleMemory(lambda: _blocks.Memory(n)))
+        blocks = _blocks.Blocks(lists, rows, scales, largest, n)
+        return cls(lists, largest, n, blocks, IdleMemory(lambda: _blocks.Memory(n)))
 
     def search(
         self, queries: WeightedQueries, k: int, *, at_least: Integers | None = None, base: Base | None = None,
         floors: Values | None = None, until: int | None = None, whole_ties: bool = False,
     ) -> FoundLists:  # fmt: skip
-        """Return the k documents with the highest scores above 0 for each query, as `accumulate` does.
+        """Return the k documents with the highest scores above 0 for each query. Parameters as for `accumulate`.
 
-        All documents are scored if too many blocks would have to be, or if a query weight is negative. Documents that
-        were scored twice count twice, as do their postings. Reading the largest weights of blocks is not counted.
-
-        Parameters
-        ----------
-        at_least : int64[n_queries], optional
-            The smallest number of lists that a document must be in to be found; by default 1.
-        base : Base, optional
-            Numbers that are added to the scores. With a base, documents with a score of 0 are also found.
-        floors : float64[n_queries], optional
-            A score that at least k documents are known to reach. Not allowed with `base` or `at_least`.
-        until : int, optional
-            The number of documents to search; by default all.
+        There is a number `at_least` and a floor for each query. All documents are scored if too many blocks would have
+        to be, or if a query weight is negative. Documents that were scored twice count twice, as do their postings.
+        Reading the largest weights of blocks is not counted.
         """
         n, until = len(queries.queries), self.n_documents if until is None else until
-        values, parts, order = (None, None, None) if base is None else base
-        largest = self.largest[queries.terms]
         lists_needed = np.ones(n, np.int64) if at_least is None else at_least
-        highest = float(values[0]) if values is not None and len(values) else 0.0
+        known = np.zeros(n) if floors is None else floors
         offsets, documents, scores, costs, is_complete = self.memory.lent_to(
-            _blocks.search, self.lists, self.maxima, queries.terms, queries.weights, largest, queries.offsets,
-            lists_needed, np.zeros(n) if floors is None else floors, self.n_documents, min(k, LARGEST), values, parts,
-            order, until, whole_ties, highest,
+            _blocks.search, self.blocks, None if base is None else base.of_blocks, queries.terms, queries.weights,
+            queries.offsets, lists_needed, known, min(k, LARGEST), until, whole_ties,
         )  # fmt: skip
         lists = FoundLists(offsets, documents, scores, costs)
         others = np.flatnonzero(~is_complete)
         if not len(others):
             return lists
-        found = []
+        found, (values, order, _) = [], (None, None, None) if base is None else base
         for i in others.tolist():
             own = slice(queries.offsets[i], queries.offsets[i + 1])
+            terms, weights = queries.terms[own], queries.weights[own]
             # Bounds are added in the order of the lists, as scores are, so rounding cannot lift a score above their
             # sum.
-            rest = float(np.cumsum(np.append(0.0, queries.weights[own] * largest[own]))[-1])
+            rest = float(np.cumsum(np.append(0.0, weights * self.largest[terms]))[-1])
             found.append(accumulate(
-                TermLists(self.lists, queries.terms[own], queries.weights[own]), self.n_documents, k,
-                at_least=int(lists_needed[i]), base=values, floor=0.0 if floors is None else float(floors[i]),
-                order=order, rest=rest, until=until, whole_ties=whole_ties,
+                TermLists(self.lists, terms, weights), self.n_documents, k, at_least=int(lists_needed[i]), base=values,
+                floor=float(known[i]), order=order, rest=rest, until=until, whole_ties=whole_ties,
             ))  # fmt: skip
         return lists.replaced(others, FoundLists.of(found))
 

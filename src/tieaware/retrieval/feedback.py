@@ -165,27 +165,11 @@ def ide_dec_hi(
     The new query is alpha times the query, plus beta times the sum of the relevant documents' vectors, minus gamma
     times the vector of the nonrelevant document that an exact search ranks highest. If several nonrelevant documents
     tie for the highest rank, the mean of their vectors is subtracted, which is the expected vector over all orders of
-    the tie. If the search finds no nonrelevant document, none is subtracted.
+    the tie. If the search finds no nonrelevant document, none is subtracted. Parameters, result and errors as for
+    `rocchio`.
 
     See Introduction to Information Retrieval, section 9.1.1; Salton and Buckley, Improving retrieval performance by
     relevance feedback, Journal of the American Society for Information Science 41(4), 1990.
-
-    Parameters
-    ----------
-    index, queries, qrels, weighting, rel, n_terms
-        As for `rocchio`.
-    alpha, beta, gamma : float
-        The weights of the query, of the sum of the relevant documents, and of the nonrelevant document; at least 0.
-
-    Returns
-    -------
-    dict of Query
-        As `rocchio` returns.
-
-    Raises
-    ------
-    InputError
-        As `rocchio` raises.
 
     Examples
     --------
@@ -227,13 +211,7 @@ def _judged(
 
 @dataclass(frozen=True, kw_only=True)
 class Feedback(Method):
-    """The base class of methods that search, expand the query by the top documents, and search again.
-
-    Parameters
-    ----------
-    depth : int, default: 10
-        The number of top documents.
-    """
+    """The base class of methods that search, expand the query by the `depth` top documents, and search again."""
 
     depth: int = 10
 
@@ -456,7 +434,7 @@ class Thesaurus:
         Parameters
         ----------
         term : str
-            A term, as the analyzer returns it.
+            A term of the index, as the analyzer returns it.
         n : int, default: 10
             The largest number of terms. If similarities tie, the terms with the lowest numbers are returned.
 
@@ -467,13 +445,7 @@ class Thesaurus:
         Raises
         ------
         InputError
-            The index has no such term, or `n` is not a whole number of at least 1.
-
-        Examples
-        --------
-        >>> texts = [("d1", "tie rank"), ("d2", "tie rank"), ("d3", "tie list")]
-        >>> Thesaurus(Index.build(texts, analyzer=str.split)).related("list", n=1)[0][0]
-        'tie'
+            The index has no such term, or `n` is out of its range.
         """
         number_of_term = self._index.query([term]).terms
         if not len(number_of_term):
@@ -487,28 +459,15 @@ class Thesaurus:
         """Add the related terms of each query term to queries.
 
         An added term weighs beta times the sum, over the query's terms that it is related to, of the term's weight
-        times the similarity. The terms of the query keep their weights.
+        times the similarity. The terms of the query keep their weights. Other parameters, result and errors as for
+        `rocchio`.
 
         Parameters
         ----------
-        queries : mapping
-            Queries by id, as `Method.search` takes them.
-        weighting : str, default: "lnc.ltc"
-            The weighting of the queries' terms: that of the method which will search.
         n : int, default: 3
             The number of terms to add for each term of a query, as for `related`. Terms of the query count, too.
         beta : float, default: 0.5
             The weight of the related terms, at least 0.
-
-        Returns
-        -------
-        dict of Query
-            The new queries by id; any method can search with them.
-
-        Raises
-        ------
-        InputError
-            A parameter is out of its range, or the queries have an unknown form.
 
         Examples
         --------

@@ -103,14 +103,8 @@ class Segments(NamedTuple):
 class Prefixes(NamedTuple):
     """The postings of each term in descending order of weight, for queries that read a prefix of each list.
 
-    Attributes
-    ----------
-    segments : Segments
-        The postings.
-    filters, first_filters : Filters and int64[n_terms + 1]
-        The filters of term ``t`` are those from ``first_filters[t]`` to ``first_filters[t + 1]``: for all its
-        documents, for the first half of them, the first quarter and so on. The first one is empty if the term has a
-        bitmap.
+    The filters of term ``t`` are those from ``first_filters[t]`` to ``first_filters[t + 1]``: for all its documents,
+    for the first half of them, the first quarter and so on. The first one is empty if the term has a bitmap.
     """
 
     segments: Segments

@@ -262,6 +262,7 @@ class Index:
         Returns
         -------
         Index
+            An index that needs the file no longer.
 
         Raises
         ------
@@ -283,21 +284,7 @@ class Index:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to a file. The write is atomic: an error or a crash leaves no incomplete file.
 
-        Parameters
-        ----------
-        path : str or os.PathLike
-            An existing file is replaced.
-
-        Raises
-        ------
-        InputError
-            The file cannot be written.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     Index.build([("d1", "layers"), ("d2", "layers")]).save(os.path.join(folder, "layers.index"))
+        An existing file is replaced. Path and errors as for `load`, which reads the file.
         """
         index_file.write(index_file.Content(*self._content), path)
 
@@ -355,24 +342,18 @@ class Index:
         return self.analyzer(text)
 
     def prepared(self, name: Hashable, make: Callable[[], T]) -> T:
-        """Return an object from the index's cache of derived data, such as weights or champion lists.
+        """Return the object with this name in the index's cache of derived data, such as weights or champion lists.
 
         Parameters
         ----------
         name : hashable
-            The name of the object in the cache. It must include all parameters on which the object depends.
+            It must include all parameters on which the object depends.
         make : callable
-            The function that makes the object if the cache lacks it. It is called at most once for each name.
+            It makes the object if the cache lacks it, and is called at most once for each name.
 
         Returns
         -------
         object
-
-        Examples
-        --------
-        >>> index = Index.build([("d1", "layers"), ("d2", "layers")])
-        >>> index.prepared("idf", lambda: 0.5), index.prepared("idf", lambda: 0.25)
-        (0.5, 0.5)
         """
         with self._preparing:
             if name not in self._prepared:

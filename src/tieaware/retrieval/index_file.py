@@ -67,21 +67,9 @@ def write(index: Content, path: str | os.PathLike[str]) -> None:
 
 
 def is_index_file(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins like the files that `Index.save` writes.
+    """Return whether a file begins like the files that `Index.save` writes; False for one that cannot be read.
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-        For a file that cannot be read, the result is False.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    InputError
-        If `path` is not a path.
+    Path as for `Index.load`.
 
     Examples
     --------

@@ -32,22 +32,12 @@ _STEP = 1 << 20
 class Postings:
     """The postings of all terms: for each term, the documents that contain it, with frequencies and positions.
 
-    Attributes
-    ----------
-    starts : int64[n_terms + 1]
-        The postings of term ``t`` are ``starts[t]`` to ``starts[t + 1]``.
-    documents : int32[n_postings]
-        The document of each posting, ascending within a term.
-    frequencies : int32[n_postings]
-        How often the term occurs in the document, at least 1.
-    lengths : int32[n_documents]
-        The number of tokens of each document.
-    positions : int32[n_tokens] or None
-        The positions of the term in the document, counted from 0, ascending. Each posting has as many positions as its
-        frequency, and the positions of one posting follow those of the previous posting. None if the index was built
-        without positions.
-    terms : sequence of str
-        The terms, for weightings that need their bytes. Empty for postings outside an index, and for those of zones.
+    Those of term ``t`` are ``starts[t]`` to ``starts[t + 1]``: documents in ascending order, and how often the term
+    occurs in each of them, at least once. `lengths` has the number of tokens of each document.
+
+    If the index was built with positions, each posting has as many of them as its frequency: the positions of the term
+    in the document, ascending from 0, after those of the previous posting. The terms are for weightings that need their
+    bytes; they are empty for postings outside an index, and for those of zones.
     """
 
     starts: Offsets

@@ -120,12 +120,12 @@ class NetScore(_Weighted):
     top K, for example because K is large, all documents are read in descending order of quality, until no further
     document can be among the top K.
 
+    Weights of quality and score as for `ExactNetScore`.
+
     Parameters
     ----------
     share : float, default: 1
         The share of all documents to search, rounded up: those of the highest quality.
-    quality_weight, score_weight : float, default: 1
-        The numbers by which quality and score are multiplied before they are added, at least 0.
 
     Examples
     --------
