@@ -38,7 +38,7 @@ from tieaware.engine import engine_choice
 from tieaware.engine.engine_choice import EngineChoice
 from tieaware.engine.means import means
 from tieaware.engine.views import View, passes
-from tieaware.inputs import external_grouping, run_file, run_frame, trec
+from tieaware.inputs.runs import grouping, streamed
 from tieaware.ties import RULES
 
 # Force counting, locating, or mixtures of both; force sorting, except for lists that cannot be sorted; or let the cost
@@ -230,13 +230,13 @@ def of_reference(labels: NDArray[Any], measure: Measure) -> list[Any]:
 
 def draw_limits(rng: random.Random) -> None:
     """Draw the limits of the readers. With low limits, several threads read even small files, and few rows spill."""
-    run_file.SMALLEST = rng.choice((1 << 10, 1 << 16, 1 << 20))
-    run_file.CHUNK = rng.choice((1 << 10, 1 << 16, 1 << 22))
-    trec.CHUNK_ROWS = rng.choice((100, 1 << 16))
-    trec.BATCH_ROWS = run_frame.BATCH_ROWS = rng.choice((300, 5_000, 1 << 18))
-    external_grouping.BUCKETS = rng.choice((4, 256))
-    external_grouping.HELD = rng.choice((1 << 12, 1 << 16, 1 << 26))
-    external_grouping.SMALL = rng.choice((1 << 10, 1 << 14, 1 << 21))
+    streamed.SMALLEST = rng.choice((1 << 10, 1 << 16, 1 << 20))
+    streamed.CHUNK = rng.choice((1 << 10, 1 << 16, 1 << 22))
+    streamed.CHUNK_ROWS = rng.choice((100, 1 << 16))
+    streamed.BATCH_ROWS = streamed.BATCH_ROWS = rng.choice((300, 5_000, 1 << 18))
+    grouping.BUCKETS = rng.choice((4, 256))
+    grouping.HELD = rng.choice((1 << 12, 1 << 16, 1 << 26))
+    grouping.SMALL = rng.choice((1 << 10, 1 << 14, 1 << 21))
 
 
 def check_small(seed: int, number: int, rng: random.Random) -> Counter[str]:

@@ -30,8 +30,11 @@ import zstandard
 from expected import Columns, Refused
 
 from tieaware import InputError, Qrels, Run, read_qrels, read_run
-from tieaware.inputs import RunFile, RunSource, files, run_file, trec
-from tieaware.inputs.file_chunks import Malformed, NotParallel
+from tieaware.inputs import RunFile, RunSource
+from tieaware.inputs.files import byte_streams
+from tieaware.inputs.runs import streamed
+from tieaware.inputs.trec import reader as trec
+from tieaware.inputs.trec.reader import Malformed, NotParallel
 from tieaware.lists.query_lists import NotContiguous
 
 warnings.simplefilter("ignore", UserWarning)
@@ -102,10 +105,10 @@ def one_input(content: bytes) -> None:
     # Use small buffers and chunks, but limit their number, so that no input takes long.
     least = 1 + len(content) // 30
     trec.BUFFER = rng.randint(least, 4 * least) if rng.random() < 0.7 else 1 << 18
-    trec.CHUNK_ROWS = rng.randint(1, 20 + least)
-    files.COMPRESSED_BUFFER = rng.randint(least, least + (1 << 10))
-    run_file.SMALLEST = 1
-    run_file.CHUNK = rng.randint(1 + len(content) // 20, 64 + len(content))
+    streamed.CHUNK_ROWS = rng.randint(1, 20 + least)
+    byte_streams.COMPRESSED_BUFFER = rng.randint(least, least + (1 << 10))
+    streamed.SMALLEST = 1
+    streamed.CHUNK = rng.randint(1 + len(content) // 20, 64 + len(content))
     with open(PATH, "wb") as file:
         file.write(content)
     check_runs(content, rng)
@@ -131,7 +134,7 @@ def check_runs(content: bytes, rng: random.Random) -> None:
 
     for source in (io.BytesIO(content), PATH, Trickle(content, 4 + len(content) // 10, rng)):
         wanted.check(whole(source))
-    streamed = outcome_of(lambda: list(trec.stream_run(PATH, dtype, duplicates)))
+    streamed = outcome_of(lambda: list(RunFile(PATH, dtype, duplicates).contiguous_chunks()))
     if isinstance(streamed, NotContiguous):
         assert run is None or run.scattered, "NotContiguous, but the rows of every query are together"
     elif wrong and duplicates == "error":

@@ -12,8 +12,9 @@ import pytest
 
 import tieaware
 from tieaware import Evaluator, InputError, Qrels, Results, Run, evaluate, exposure, fairness, statistics
-from tieaware.inputs import Identifiers, run_frame, trec
-from tieaware.inputs.matrix import read_matrix
+from tieaware.inputs import Identifiers
+from tieaware.inputs.runs import streamed
+from tieaware.inputs.tables.delimited import read_matrix
 from tieaware.integrations import link_prediction
 from tieaware.statistics import paired_test, rbo, tau_ap
 
@@ -152,8 +153,8 @@ def test_results_are_saved_to_a_path_of_bytes(tmp_path):
 @pytest.mark.parametrize("form", ["file", "frame"])
 def test_an_error_about_a_part_of_a_list_whose_rows_are_scattered_is_none(form, tmp_path, monkeypatch):
     """Levels refuse a list without finite scores; the finite score of q0 comes after the lists of other queries."""
-    monkeypatch.setattr(trec, "CHUNK_ROWS", 2)
-    monkeypatch.setattr(run_frame, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(streamed, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(streamed, "CHUNK_ROWS", 2)
     rows = [("q0", "d1", np.inf), *((f"q{i}", "d1", 1.0) for i in range(1, 20)), ("q0", "d2", 1.0)]
     run = pandas.DataFrame(rows, columns=["query_id", "doc_id", "score"])
     qrels = {f"q{i}": {"d1": 1} for i in range(20)}

@@ -32,7 +32,7 @@ from tieaware.commands import (
 from tieaware.commands.streams import INTERRUPTED, say, write
 from tieaware.commands.wording import error_message, with_pointer
 from tieaware.errors import InputError
-from tieaware.inputs.files import reason
+from tieaware.inputs.files.paths import reason
 from tieaware.measures import parse_measure
 from tieaware.runtime.progress import stage
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import tieaware
 from tieaware import Evaluator, InputError, Qrels, Run, experiments, retrieval, samples
-from tieaware.inputs.matrix import read_matrix
+from tieaware.inputs.tables.delimited import read_matrix
 from tieaware.integrations.elliot import read_recommendations
 from tieaware.integrations.nearest_neighbours import read_neighbours, read_vectors
 from tieaware.precision import worst_cases

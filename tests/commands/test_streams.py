@@ -172,7 +172,7 @@ def test_progress_is_shown_on_a_terminal_and_erased_at_the_end(files):
 @pytest.mark.parametrize(
     ("interrupted", "arguments"),
     [
-        ("tieaware.inputs.files.ByteStream.read_into", "eval qrels run"),
+        ("tieaware.inputs.files.byte_streams.ByteStream.read_into", "eval qrels run"),
         ("tieaware.results.storage.write", "eval qrels run run2 --out out"),
         ("os.fsync", "eval qrels run run2 --out out"),
         ("os.replace", "eval qrels run run2 --out out"),

@@ -7,7 +7,7 @@ import tieaware
 from tieaware.cli import main
 from tieaware.experiments import smoothing
 from tieaware.experiments._smoothing import _scores, _taus
-from tieaware.inputs.matrix import read_matrix
+from tieaware.inputs.tables.delimited import read_matrix
 from tieaware.output.tables import significant
 from tieaware.statistics import kendall_tau, standardize
 

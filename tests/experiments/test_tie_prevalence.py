@@ -17,7 +17,7 @@ from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import tie_prevalence
 from tieaware.experiments._observed_lists import warn_of_cuts
-from tieaware.inputs.ranks import read_ranks
+from tieaware.inputs.runs.streamed import RunFile
 from tieaware.statistics import count_ties
 
 pytest.importorskip("scipy")
@@ -187,20 +187,20 @@ def test_the_rank_column_of_a_large_compressed_file_is_read(tmp_path):
 
     lines = [f"q{i // 1000} Q0 document-{i} {i % 1000} {-i - 1}.5 t extra columns\n" for i in range(60_000)]
     (tmp_path / "a.gz").write_bytes(gzip.compress("".join(lines).encode().rstrip(b"\n")))
-    column = read_ranks(tmp_path / "a.gz")
+    column = RunFile(tmp_path / "a.gz").ranks()
     assert len(column.ranks) == 60_000
     np.testing.assert_array_equal(column.ranks, np.arange(60_000) % 1000)
     np.testing.assert_array_equal(column.scores, -np.arange(60_000) - 1.5)
     np.testing.assert_array_equal(column.queries, np.arange(60_000) // 1000)
     with open(tmp_path / "a.gz", "rb") as file:
-        assert read_ranks(file) is None
+        assert RunFile(file).ranks() is None
 
 
 def test_the_rank_column_is_read_without_comments_and_empty_lines(tmp_path, capfd):
     """Like the reader of runs, the reader of ranks also skips the byte order mark of UTF-8."""
     lines = "q1 Q0 a 1 3 t\n# all of them\n\n  #\n \nq1 Q0 b 2 2 t\n#"
     (tmp_path / "a.run").write_bytes(b"\xef\xbb\xbf" + lines.encode())
-    column = read_ranks(tmp_path / "a.run")
+    column = RunFile(tmp_path / "a.run").ranks()
     assert [each.tolist() for each in column] == [[0, 0], [1.0, 2.0], [3.0, 2.0]]
     assert main(["ties", str(tmp_path / "a.run"), "--format", "csv"]) == 0
     assert capfd.readouterr().out.splitlines()[1] == "a,1,0.0,2,0.0,,,,0.0,0,0,0,"
@@ -220,8 +220,8 @@ def test_pipes_and_standard_input_are_opened_only_once(tmp_path, monkeypatch):
     assert outcomes[0].ties[0].misranked is None
     monkeypatch.chdir(tmp_path)
     (tmp_path / "-").write_text("q1 Q0 a 1 3 t\n")
-    assert read_ranks("-") is None
-    assert len(read_ranks(tmp_path / "-").ranks) == 1
+    assert RunFile("-").ranks() is None
+    assert len(RunFile(tmp_path / "-").ranks().ranks) == 1
 
 
 def test_runs_without_documents_have_no_ties(tmp_path):

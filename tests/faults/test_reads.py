@@ -15,7 +15,9 @@ from injected import ALL_LATER, READS
 from inputs import COMPRESSIONS, TABLES, in_tables, result, texts
 
 from tieaware.errors import InputError
-from tieaware.inputs import files, run_file, trec
+from tieaware.inputs.files import byte_streams
+from tieaware.inputs.runs import streamed
+from tieaware.inputs.trec import reader as trec
 
 N_QUERIES, DEPTH = 30, 40
 QRELS, RUN = texts(N_QUERIES, DEPTH)
@@ -25,11 +27,11 @@ RIGHT = result(io.BytesIO(QRELS), io.BytesIO(RUN))
 @pytest.fixture(autouse=True)
 def small_buffers(monkeypatch):
     """Make the reader read a small file with many reads, and in chunks for several threads."""
-    monkeypatch.setattr(files, "COMPRESSED_BUFFER", 1 << 10)
+    monkeypatch.setattr(byte_streams, "COMPRESSED_BUFFER", 1 << 10)
     monkeypatch.setattr(trec, "BUFFER", 1 << 12)
-    monkeypatch.setattr(trec, "CHUNK_ROWS", 1 << 7)
-    monkeypatch.setattr(run_file, "SMALLEST", 1 << 12)
-    monkeypatch.setattr(run_file, "CHUNK", 1 << 13)
+    monkeypatch.setattr(streamed, "CHUNK_ROWS", 1 << 7)
+    monkeypatch.setattr(streamed, "SMALLEST", 1 << 12)
+    monkeypatch.setattr(streamed, "CHUNK", 1 << 13)
 
 
 @pytest.fixture(params=[*COMPRESSIONS, *TABLES])

@@ -10,7 +10,7 @@ import pytest
 import tieaware
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run
-from tieaware.inputs.column_names import is_header, usual_names
+from tieaware.inputs.tables.column_names import is_header, usual_names
 
 PAGE = Path(__file__).parents[2] / "docs" / "data.md"
 COLUMNS = {"query": "query", "doc": "document", "score": "score, in runs", "label": "label, in judgments"}

@@ -18,7 +18,9 @@ import pytest
 
 import tieaware
 from tieaware import InputError
-from tieaware.inputs import as_sources, external_grouping, run_frame, trec
+from tieaware.inputs import as_sources
+from tieaware.inputs.runs import grouping, streamed
+from tieaware.inputs.trec import reader as trec
 
 RNG = np.random.default_rng(1616)
 N = 6000
@@ -61,23 +63,22 @@ def spilling(monkeypatch, tmp_path):
     There are fewer buckets than queries, so some queries share a bucket for any seed of the hash.
     """
     for module, name, value in (
-        (trec, "BUFFER", 4000), (trec, "CHUNK_ROWS", 50), (trec, "BATCH_ROWS", 300), (run_frame, "CHUNK_ROWS", 50),
-        (run_frame, "BATCH_ROWS", 300), (external_grouping, "HELD", 3000), (external_grouping, "SMALL", 2000),
-        (external_grouping, "BUCKETS", 16),
+        (trec, "BUFFER", 4000), (streamed, "CHUNK_ROWS", 50), (streamed, "BATCH_ROWS", 300),
+        (grouping, "HELD", 3000), (grouping, "SMALL", 2000), (grouping, "BUCKETS", 16),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     levels = []
-    add = external_grouping.ExternalGrouping.add
+    add = grouping.ExternalGrouping.add
 
     def noted(self, *block):
         levels.append(self._level)
         add(self, *block)
         assert os.listdir(folder) == []
 
-    monkeypatch.setattr(external_grouping.ExternalGrouping, "add", noted)
+    monkeypatch.setattr(grouping.ExternalGrouping, "add", noted)
     yield levels
     assert os.listdir(folder) == []
 
@@ -101,8 +102,8 @@ def test_values_equal_those_of_the_whole_run(tmp_path, spilling, door):
 @pytest.mark.parametrize("door", ["run", "parquet"])
 def test_small_queries_of_one_bucket_are_read_together(tmp_path, spilling, monkeypatch, door):
     """Each batch has a few rows of every query, and a bucket has several queries."""
-    monkeypatch.setattr(external_grouping, "HELD", 1 << 20)
-    monkeypatch.setattr(external_grouping, "SMALL", 1 << 14)
+    monkeypatch.setattr(grouping, "HELD", 1 << 20)
+    monkeypatch.setattr(grouping, "SMALL", 1 << 14)
     rows = {
         "query_id": [f"q{i % 100}" for i in range(1000)], "doc_id": [f"d{i}" for i in range(1000)],
         "score": [float(i % 7) for i in range(1000)],
@@ -120,7 +121,7 @@ def test_small_queries_of_one_bucket_are_read_together(tmp_path, spilling, monke
 def test_the_levels_use_all_bits_of_the_hash(tmp_path, spilling, monkeypatch):
     """With two buckets and no memory, each query gets a bucket of its own, as far down as it takes."""
     for name, value in (("BUCKETS", 2), ("HELD", 1), ("SMALL", 1)):
-        monkeypatch.setattr(external_grouping, name, value)
+        monkeypatch.setattr(grouping, name, value)
     rows = {"query_id": [f"q{i % 1000}" for i in range(2000)], "doc_id": range(2000), "score": [0.0] * 2000}
     found = tieaware.evaluate({"q7": {"7": 1}, "q999": {"999": 1, "1999": 1}}, write(tmp_path, "pyarrow", rows), "RR")
     assert found.values.tolist() == [[[0.75], [1.0]]]
@@ -175,9 +176,10 @@ def test_messages_name_the_rows_of_duplicates(tmp_path, spilling, door):
 STOPPED = """
 import os, resource, sys
 import tieaware
-from tieaware.inputs import external_grouping, trec
-trec.BUFFER, trec.CHUNK_ROWS, trec.BATCH_ROWS, external_grouping.HELD = 4000, 50, 300, 3000
-add, n = external_grouping.ExternalGrouping.add, 0
+from tieaware.inputs.runs import grouping, run, streamed
+from tieaware.inputs.trec import reader as trec
+trec.BUFFER, streamed.CHUNK_ROWS, streamed.BATCH_ROWS, grouping.HELD = 4000, 50, 300, 3000
+add, n = grouping.ExternalGrouping.add, 0
 
 def stopped(self, *block):
     global n
@@ -186,7 +188,7 @@ def stopped(self, *block):
     if n == 9:
         os.kill(os.getpid(), int(sys.argv[3]))
 
-external_grouping.ExternalGrouping.add = stopped
+grouping.ExternalGrouping.add = stopped
 if sys.argv[3] == "0":
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:

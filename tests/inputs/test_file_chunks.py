@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 import tieaware
 from tieaware.errors import InputError
-from tieaware.inputs import RunFile, run_file
-from tieaware.inputs.file_chunks import FileChunks, Malformed, NotParallel
-from tieaware.inputs.files import ByteStream
+from tieaware.inputs import RunFile
+from tieaware.inputs.files.byte_streams import ByteStream
+from tieaware.inputs.runs import streamed
+from tieaware.inputs.trec.reader import FileChunks, Malformed, NotParallel
 from tieaware.kernels import _line_ends, _trec
 
 MEASURES = ("AP", "RR", "nDCG@10", "P@5")
@@ -27,8 +28,8 @@ MEASURES = ("AP", "RR", "nDCG@10", "P@5")
 @pytest.fixture
 def small(monkeypatch):
     """Read files of any size in chunks of 200 bytes."""
-    monkeypatch.setattr(run_file, "SMALLEST", 1)
-    monkeypatch.setattr(run_file, "CHUNK", 200)
+    monkeypatch.setattr(streamed, "SMALLEST", 1)
+    monkeypatch.setattr(streamed, "CHUNK", 200)
 
 
 @pytest.fixture
@@ -111,8 +112,8 @@ def test_the_last_query_begins_where_plain_python_finds_it(text):
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_lines_end_in_any_way_for_any_number_of_threads(end, suffix, tmp_path, monkeypatch):
     """The values, and the line of an error, are those of the same file with newlines."""
-    monkeypatch.setattr(run_file, "SMALLEST", 1)
-    monkeypatch.setattr(run_file, "CHUNK", 400)
+    monkeypatch.setattr(streamed, "SMALLEST", 1)
+    monkeypatch.setattr(streamed, "CHUNK", 400)
     rows = lines_of(30, 3) + lines_of(1, 50, 30) + lines_of(20, 1, 31)
     path = tmp_path / f"a.run{suffix}"
 
@@ -146,7 +147,7 @@ def test_chunks_contain_whole_queries_and_all_rows(tmp_path):
     whole = tieaware.read_run(path)
     for size in (1, 50, 200, 1000, len(content) - 1, len(content), len(content) + 1):
         with ByteStream(path) as stream:
-            chunks = FileChunks(stream, size, "float64")
+            chunks = FileChunks(stream, size)
             parsed = [chunks.parse(chunk) for chunk in chunks]
         queries = [query for run in parsed for query in run.queries]
         assert queries == list(whole.queries)
@@ -171,7 +172,7 @@ def test_some_files_must_be_read_in_order(tmp_path, lines, reason):
     path = tmp_path / "a.run"
     path.write_bytes(lines_of(20, 3) + lines + lines_of(20, 3, 20) if lines else b"# nothing\n")
     with ByteStream(path) as stream:
-        chunks = FileChunks(stream, 200, "float64")
+        chunks = FileChunks(stream, 200)
         with pytest.raises(reason):
             list(map(chunks.parse, chunks))
 
@@ -268,14 +269,14 @@ def test_a_large_file_in_chunks_of_the_usual_size(tmp_path, taken):
     assert path.stat().st_size > 16 << 20
     assert_alike(path)
     assert len(taken) >= 6
-    assert max(taken) > run_file.CHUNK
+    assert max(taken) > streamed.CHUNK
 
 
 def test_small_files_are_read_in_order_and_so_is_every_file_with_one_thread(tmp_path, taken):
     path = tmp_path / "a.run"
     path.write_bytes(lines_of(60, 8))
     outcome(path, 8)
-    path.write_bytes(lines_of(60, 8) + b"\n" * run_file.SMALLEST)
+    path.write_bytes(lines_of(60, 8) + b"\n" * streamed.SMALLEST)
     outcome(path, 1)
     assert taken == []
     outcome(path, 2)

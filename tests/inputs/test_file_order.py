@@ -9,8 +9,8 @@ import tieaware
 from tieaware import InputError
 from tieaware.cli import main
 from tieaware.experiments import assessors, curves, pooling
-from tieaware.inputs.file_order import FileOrdered
-from tieaware.inputs.sources import as_sources
+from tieaware.inputs import as_sources
+from tieaware.inputs.runs.file_order import FileOrdered
 
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 1}}
 # In the order of the file, the first relevant documents are at rank 2 and at rank 1; by score, at rank 1 and in a tie.

@@ -13,8 +13,9 @@ import pytest
 import tieaware
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run, read_qrels, read_run
-from tieaware.inputs.frames import frame_of
-from tieaware.inputs.rows import Rows, exact_scores
+from tieaware.inputs.runs.reading_options import exact_scores
+from tieaware.inputs.tables.frames import frame_of
+from tieaware.inputs.tables.rows import Rows
 
 MEASURES = ["AP", "nDCG@10", "RR", "Bpref"]
 QUERY = [f"q{i // 50}" for i in range(1000)]
@@ -76,7 +77,7 @@ def test_every_kind_of_table(door, expected, monkeypatch):
     made = DOORS[door]
     judged, run = {**TEXT, "relevance": LABEL}, {**TEXT, "score": SCORE}
     for threads, part in ((1, 1 << 16), (2, 120)):
-        monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", part)
+        monkeypatch.setattr("tieaware.inputs.runs.streamed.CHUNK_ROWS", part)
         result = tieaware.evaluate(made(judged), made(run), MEASURES, threads=threads)
         assert result.values.tobytes() == expected.tobytes()
         assert (result.runs, result.queries[:2]) == (("run",), ("q0", "q1"))
@@ -91,7 +92,7 @@ def test_rows_in_any_order(door, expected, monkeypatch):
     """The rows of a query need not be contiguous in a table that can be read again."""
     order = np.random.default_rng(5).permutation(1000).tolist()
     rows = {name: [values[i] for i in order] for name, values in {**TEXT, "score": SCORE}.items()}
-    monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", 100)
+    monkeypatch.setattr("tieaware.inputs.runs.streamed.CHUNK_ROWS", 100)
     judged = DOORS[door]({**TEXT, "relevance": LABEL})
     assert tieaware.evaluate(judged, DOORS[door](rows), MEASURES).values.tobytes() == expected.tobytes()
 
@@ -102,7 +103,7 @@ def test_a_stream_with_a_query_that_reappears(monkeypatch):
     qrels = {"a": {"z": 1}}
     assert tieaware.evaluate(qrels, table.to_reader(), "P@3").mean().item() == pytest.approx(1 / 3)
     for size in (1, 2, 3):
-        monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", 2)
+        monkeypatch.setattr("tieaware.inputs.runs.streamed.CHUNK_ROWS", 2)
         for threads in (1, 2):
             with pytest.raises(InputError) as caught:
                 tieaware.evaluate(qrels, table.to_reader(max_chunksize=size), "AP", threads=threads)
@@ -227,7 +228,7 @@ def test_refusals_of_pandas():
 
 def test_errors_name_the_row_of_the_table(monkeypatch):
     """The row in a message counts from the start of the table, for any batches and chunks, and for several runs."""
-    monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", 40)
+    monkeypatch.setattr("tieaware.inputs.runs.streamed.CHUNK_ROWS", 40)
     scores = list(SCORE)
     scores[700] = float("nan")
     for door in ("pyarrow", "reader", "chunks", "polars in chunks", "duckdb", "pandas object"):

@@ -8,7 +8,8 @@ import pytest
 
 import tieaware
 from tieaware.errors import InputError
-from tieaware.inputs import json_lines, read_qrels, read_run
+from tieaware.inputs import read_qrels, read_run
+from tieaware.inputs.tables import json_lines
 from tieaware.kernels._trec import LONGEST_LINE
 
 MEASURES = ["AP", "nDCG@10"]
@@ -29,7 +30,7 @@ def lines_of(table):
 def expected(request, monkeypatch):
     """Return the values from columns; files are read in large and in small batches."""
     monkeypatch.setattr(json_lines, "_BATCH_ROWS", request.param)
-    monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", 50)
+    monkeypatch.setattr("tieaware.inputs.runs.streamed.CHUNK_ROWS", 50)
     qrels, run = tieaware.Qrels.from_columns(*QRELS.values()), tieaware.Run.from_columns(*RUN.values())
     return tieaware.evaluate(qrels, run, MEASURES).values.tobytes()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tieaware import InputError
-from tieaware.inputs.matrix import read_matrix
+from tieaware.inputs.tables.delimited import read_matrix
 
 
 def test_columns_are_systems_and_rows_topics(tmp_path):

@@ -16,8 +16,10 @@ import pytest
 
 import tieaware
 from tieaware.errors import InputError
-from tieaware.inputs import part_frames, read_qrels, read_run, run_file, run_frame, trec
-from tieaware.inputs.part_files import folders_of_parts, look_like_parts, parts_at
+from tieaware.inputs import read_qrels, read_run, tables
+from tieaware.inputs.files.paths import look_like_parts, parts_at
+from tieaware.inputs.runs import streamed
+from tieaware.inputs.trec import reader as trec
 
 COLUMNS = ["query_id", "doc_id", "score"]
 MEASURES = ["AP", "nDCG@10", "RR"]
@@ -80,11 +82,10 @@ EXPECTED = values(tieaware.Run.from_columns(*zip(*ROWS, strict=True)))
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_parts_under_one_name_are_one_run(suffix, rows, threads, tmp_path, monkeypatch):
     """Most parts end within a query. With small limits, chunks span parts, and rows are grouped outside memory."""
-    for module, limit in ((run_file, "SMALLEST"), (run_file, "CHUNK"), (trec, "BUFFER")):
+    for module, limit in ((streamed, "SMALLEST"), (streamed, "CHUNK"), (trec, "BUFFER")):
         monkeypatch.setattr(module, limit, 1000)
-    for module in (trec, run_frame):
-        monkeypatch.setattr(module, "CHUNK_ROWS", 50)
-        monkeypatch.setattr(module, "BATCH_ROWS", 100)
+    monkeypatch.setattr(streamed, "CHUNK_ROWS", 50)
+    monkeypatch.setattr(streamed, "BATCH_ROWS", 100)
     files = divided(rows, tmp_path / "parts", suffix)
     for form in (f"{tmp_path}/parts", f"{tmp_path}/parts/", tmp_path / "parts", f"{tmp_path}/parts/p*", files):
         assert values(form, threads=threads) == EXPECTED
@@ -165,7 +166,7 @@ def message(call, *arguments, **options):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_errors_name_the_part_and_the_line(threads, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run_file, "SMALLEST", 100)
+    monkeypatch.setattr(streamed, "SMALLEST", 100)
     files = divided(ROWS, "parts", "")
     with open(files[7], "a") as file:
         file.write("q1 Q0 d1 0 high tag\n")
@@ -334,30 +335,16 @@ def test_folders_without_files_but_with_a_folder_for_each_run(tmp_path, monkeypa
     assert found.endswith(" modelC=runs/modelC …")
 
 
-@pytest.mark.parametrize(
-    ("paths", "folders"),
-    [
-        (["x/a/part-0", "x/a/part-1", "x/b/part-0"], {"a": "x/a", "b": "x/b"}),
-        (["a/part-0", "a/part-1", "b/bm25.run"], {}),
-        (["x/a/part-0", "y/a/part-0"], {}),
-        (["query=1/part-0", "query=2/part-0"], {}),
-        (["part-0", "a/part-0"], {}),
-    ],
-)
-def test_folders_of_parts(paths, folders):
-    assert folders_of_parts(paths) == folders
-
-
 def test_many_parts_are_not_open_at_the_same_time(tmp_path, monkeypatch):
     opened = []
 
-    class Counted(part_frames.ByteStream):
+    class Counted(tables.ByteStream):
         def __init__(self, path):
             super().__init__(path)
             opened.append(self)
             assert sum(not each.closed for each in opened) == 1
 
-    monkeypatch.setattr(part_frames, "ByteStream", Counted)
+    monkeypatch.setattr(tables, "ByteStream", Counted)
     divided(SHUFFLED, tmp_path / "parts", ".csv")
     assert values(tmp_path / "parts") == EXPECTED
     assert len(opened) == N_PARTS + 1

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from support.matrices import sparse
 
 from tieaware import Evaluator, InputError, Qrels, Run, evaluate
-from tieaware.inputs import as_sources, run_topk
+from tieaware.inputs import as_sources
+from tieaware.inputs.runs import in_memory
 
 MEASURES = ["AP", "nDCG@3", "RR", "HitRate@1", "Bpref"]
 IDS = np.array([[7, 3, 5], [3, -1, -1], [5, 7, -1]], dtype=np.int32)
@@ -201,7 +202,7 @@ def test_long_runs_are_converted_in_chunks(monkeypatch, threads):
     labels = rng.integers(0, 2, (500, 40))
     relevance = sparse(labels > 0, labels)
     expected = evaluate(relevance, Run.from_topk(ids, scores), MEASURES)
-    monkeypatch.setattr(run_topk, "CHUNK_ROWS", 64)
+    monkeypatch.setattr(in_memory, "CHUNK_ROWS", 64)
     (source,) = as_sources((ids, scores)).values()
     assert len(list(source.chunks())) == 84
     found = evaluate(relevance, (ids, scores), MEASURES, threads=threads)

@@ -19,9 +19,9 @@ import pytest
 
 import tieaware
 from tieaware.errors import InputError
-from tieaware.inputs import arrow_files, delimited_files, read_qrels, read_run
-from tieaware.inputs.files import ByteStream
-from tieaware.inputs.table_files import table_in
+from tieaware.inputs import read_qrels, read_run
+from tieaware.inputs.files.byte_streams import ByteStream
+from tieaware.inputs.tables import arrow, delimited, table_in
 from tieaware.kernels._trec import LONGEST_LINE
 from tieaware.runtime.extras import MissingExtraError
 
@@ -71,7 +71,7 @@ def test_tables_in_files(suffix, expected, tmp_path, monkeypatch, capsys):
     result = tieaware.evaluate(paths[0], paths[1:], MEASURES)
     assert result.values.tobytes() == 2 * expected
     assert result.runs == (("mine", "other") if suffix != "bin" else ("mine.bin", "other.bin"))
-    monkeypatch.setattr("tieaware.inputs.run_frame.CHUNK_ROWS", 50)
+    monkeypatch.setattr("tieaware.inputs.runs.streamed.CHUNK_ROWS", 50)
     assert tieaware.evaluate(paths[0], paths[1], MEASURES, threads=2).values.tobytes() == expected
     assert read_qrels(paths[0]).labels.tolist() == QRELS["score"]
     run = read_run(paths[1], "float32")
@@ -202,8 +202,8 @@ def test_too_long_lines_and_rows_are_refused(tmp_path, monkeypatch):
 
 
 def test_long_rows_are_read_a_few_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited_files, "LONGEST_BATCH", 100_000)
-    monkeypatch.setattr(delimited_files, "FEW_ROWS", 8)
+    monkeypatch.setattr(delimited, "LONGEST_BATCH", 100_000)
+    monkeypatch.setattr(delimited, "FEW_ROWS", 8)
     path = tmp_path / "a.csv"
     path.write_text("qid,docno,score\n" + "".join(f"q,{i:01000},1\n" for i in range(1000)))
     with ByteStream(path) as stream:
@@ -324,7 +324,7 @@ def test_an_arrow_file_that_is_cut_while_it_is_read_is_refused(writer, tmp_path)
     with writer(path, pa.table(COLUMNS).schema) as file:
         for _ in range(100):
             file.write_table(pa.table(COLUMNS))
-    kind = arrow_files.ArrowFile if writer is pa.ipc.new_file else arrow_files.ArrowStreamFile
+    kind = arrow.ArrowFile if writer is pa.ipc.new_file else arrow.ArrowStreamFile
     batches = kind(str(path), "run.arrow").batches([0, 1, 2])
     next(batches)
     os.truncate(path, 20000)

@@ -14,11 +14,11 @@ from tieaware import InputError, Qrels, Run, read_qrels, read_run
 from tieaware.commands import options
 from tieaware.commands.retrieval_options import _stop_words
 from tieaware.commands.smooth_command import _read_priors
-from tieaware.inputs import text
-from tieaware.inputs.files import ByteStream
-from tieaware.inputs.matrix import read_matrix
-from tieaware.inputs.ranks import read_ranks
-from tieaware.inputs.text import Lines, json_in, label_in, number_in, whole_in
+from tieaware.inputs import RunFile
+from tieaware.inputs.files import text
+from tieaware.inputs.files.byte_streams import ByteStream
+from tieaware.inputs.files.text import Lines, json_in, label_in, number_in, whole_in
+from tieaware.inputs.tables.delimited import read_matrix
 from tieaware.integrations import elliot, pytrec_eval, search_engines
 from tieaware.kernels._trec import LONGEST_LINE
 from tieaware.measures import parse_measure
@@ -44,7 +44,7 @@ READERS = {
     "run": ("run", "q Q0 a 1 2 t\nq Q0 b 2 1 t\n", read_run),
     "qrels": ("txt", "q 0 a 1\nq 0 b 0\n", read_qrels),
     "subtopics": ("txt", "q 1 a 1\nq 2 b 0\n", lambda path: read_qrels(path, subtopics=True).labels.tolist()),
-    "ranks": ("run", "q Q0 a 1 2 t\nq Q0 b 2 1 t\n", read_ranks),
+    "ranks": ("run", "q Q0 a 1 2 t\nq Q0 b 2 1 t\n", lambda path: RunFile(path).ranks()),
     "csv": ("csv", "query,doc,score\nq,a,2\nq,b,1\n", read_run),
     "tsv": ("tsv", "query\tdoc\tscore\nq\ta\t2\nq\tb\t1\n", read_run),
     "json lines": ("jsonl", '{"query":"q","doc":"a","score":2}\n{"query":"q","doc":"b","score":1}\n', read_run),

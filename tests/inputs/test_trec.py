@@ -18,8 +18,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tieaware.errors import InputError
-from tieaware.inputs import read_qrels, read_run, trec
-from tieaware.inputs.trec import stream_run
+from tieaware.inputs import read_qrels, read_run
+from tieaware.inputs.runs import streamed
+from tieaware.inputs.runs.streamed import RunFile
+from tieaware.inputs.trec import reader as trec
 from tieaware.kernels import _line_ends, _trec
 from tieaware.lists.query_lists import NotContiguous
 
@@ -356,7 +358,7 @@ def test_float32_scores_tie_where_doubles_do_not():
 @pytest.fixture
 def small_chunks(monkeypatch):
     monkeypatch.setattr(trec, "BUFFER", 100)
-    monkeypatch.setattr(trec, "CHUNK_ROWS", 5)
+    monkeypatch.setattr(streamed, "CHUNK_ROWS", 5)
 
 
 def lines_of(n_queries, n_documents):
@@ -372,7 +374,7 @@ def test_a_stream_yields_the_queries_in_chunks(tmp_path):
     content = b"# comment\n\n" + lines_of(40, 3) + lines_of(1, 50).replace(b"query", b"last")
     path = tmp_path / "a.run"
     path.write_bytes(content)
-    chunks = list(stream_run(path))
+    chunks = list(RunFile(path).contiguous_chunks())
     assert len(chunks) > 10
     assert [row for chunk in chunks for row in rows_of(chunk)] == plain_rows(content)
     assert {chunk.name for chunk in chunks} == {"a"}
@@ -384,14 +386,14 @@ def test_a_stream_stops_at_a_query_that_reappears(tmp_path):
     path = tmp_path / "a.run"
     path.write_bytes(lines_of(40, 3) + b"query3 Q0 again 1 1 t\n")
     with pytest.raises(NotContiguous):
-        list(stream_run(path))
+        list(RunFile(path).contiguous_chunks())
     assert len(read_run(path)) == 40
 
 
 @pytest.mark.usefixtures("small_chunks")
 def test_a_file_object_is_one_chunk():
     content = lines_of(40, 3) + b"query3 Q0 again 1 1 t\n"
-    (run,) = stream_run(io.BytesIO(content))
+    (run,) = RunFile(io.BytesIO(content)).contiguous_chunks()
     assert rows_of(run) == plain_rows(content)
 
 
@@ -402,7 +404,7 @@ def test_a_pipe_is_one_chunk():
     thread = threading.Thread(target=lambda: (os.write(writer, content), os.close(writer)))
     thread.start()
     try:
-        (run,) = stream_run(f"/dev/fd/{reader}")
+        (run,) = RunFile(f"/dev/fd/{reader}").contiguous_chunks()
     finally:
         thread.join()
         os.close(reader)
@@ -415,7 +417,7 @@ def test_a_stream_warns_once_about_all_duplicates(tmp_path):
     content = lines_of(40, 3)
     path.write_bytes(content + content.replace(b"query", b"other").replace(b"doc1 ", b"doc0 "))
     with pytest.warns(UserWarning, match="40 duplicate rows are ignored") as caught:
-        chunks = list(stream_run(path, duplicates="first"))
+        chunks = list(RunFile(path, duplicates="first").contiguous_chunks())
     assert len(caught) == 1
     first_line = content.count(b"\n") + 2
     assert str(caught[0].message) == (
@@ -436,12 +438,12 @@ def test_a_stream_yields_the_rows_of_the_whole_file(tmp_path_factory, sizes, blo
     )
     path = tmp_path_factory.getbasetemp() / "stream.run"
     path.write_bytes(content)
-    old = trec.BUFFER, trec.CHUNK_ROWS
-    trec.BUFFER, trec.CHUNK_ROWS = block, rows
+    old = trec.BUFFER, streamed.CHUNK_ROWS
+    trec.BUFFER, streamed.CHUNK_ROWS = block, rows
     try:
-        chunks = list(stream_run(path))
+        chunks = list(RunFile(path).contiguous_chunks())
     finally:
-        trec.BUFFER, trec.CHUNK_ROWS = old
+        trec.BUFFER, streamed.CHUNK_ROWS = old
     assert [row for chunk in chunks for row in rows_of(chunk)] == plain_rows(content)
 
 

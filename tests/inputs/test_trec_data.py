@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from tieaware.inputs import read_qrels, read_run
-from tieaware.inputs.trec import stream_run
+from tieaware.inputs.runs.streamed import RunFile
 
 
 def generated_files(request):
@@ -53,7 +53,7 @@ def test_runs(files):
         assert list(run.documents) == [fields[2] for fields in rows], path
         assert run.scores.tolist() == [float(fields[4]) for fields in rows], path
         assert run.offsets[1:].tolist() == list(itertools.accumulate(map(len, expected.values()))), path
-        parts = list(stream_run(path))
+        parts = list(RunFile(path).contiguous_chunks())
         assert [document for part in parts for document in part.documents] == list(run.documents), path
 
 

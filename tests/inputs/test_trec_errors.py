@@ -17,8 +17,12 @@ import pytest
 
 from tieaware import evaluate
 from tieaware.errors import InputError
-from tieaware.inputs import files, read_qrels, read_run, trec
-from tieaware.inputs.trec import stream_run
+from tieaware.inputs import read_qrels, read_run
+from tieaware.inputs.files import byte_streams
+from tieaware.inputs.files.compression import compression
+from tieaware.inputs.runs import streamed
+from tieaware.inputs.runs.streamed import RunFile
+from tieaware.inputs.trec import reader as trec
 from tieaware.kernels._trec import LONGEST_LINE
 
 RUN = '"query Q0 document rank score tag"'
@@ -80,7 +84,7 @@ def message_of(reader, *args, **options):
 def test_bad_runs(directory, content, message):
     (directory / "a").write_bytes(content)
     assert message_of(read_run, "a") == message
-    assert message_of(lambda: list(stream_run("a"))) == message
+    assert message_of(lambda: list(RunFile("a").contiguous_chunks())) == message
 
 
 @pytest.mark.parametrize(
@@ -148,24 +152,24 @@ def test_duplicates_first_keeps_the_first_of_repeated_documents(directory):
 
 def test_line_numbers_after_the_first_buffer(directory, monkeypatch):
     monkeypatch.setattr(trec, "BUFFER", 64)
-    monkeypatch.setattr(trec, "CHUNK_ROWS", 4)
+    monkeypatch.setattr(streamed, "CHUNK_ROWS", 4)
     lines = [b"q%d Q0 d%d 1 1 t\n" % (i // 10, i) + b"\n" * (i % 3) for i in range(200)]
     content = b"".join(lines)
     n = content.count(b"\n")
     (directory / "a").write_bytes(content + b"q19 Q0 d195 1 1 t\n")
     first = b"".join(lines[:195]).count(b"\n") + 1
-    for reader in (read_run, lambda path: list(stream_run(path))):
+    for reader in (read_run, lambda path: list(RunFile(path).contiguous_chunks())):
         assert message_of(reader, "a") == (
             f"a:{n + 1}: document 'd195' of query 'q19' appears twice, first at line {first}; to keep only "
             "the first row, pass read_run(path, duplicates='first')"
         )
     (directory / "a").write_bytes(content + b"q19 Q0 d1950 1 x t\n")
-    for reader in (read_run, lambda path: list(stream_run(path))):
+    for reader in (read_run, lambda path: list(RunFile(path).contiguous_chunks())):
         assert message_of(reader, "a") == f"a:{n + 1}: the score, field 5, must be a number, not 'x'"
 
 
 def test_arguments():
-    for reader in (read_run, stream_run):
+    for reader in (read_run, RunFile):
         assert message_of(reader, "a", score_dtype="half") == (
             "score_dtype: expected one of float64, float32, found 'half'"
         )
@@ -301,17 +305,17 @@ def format_(request, monkeypatch):
     name, _, without = request.param.partition(" by ")
     if without:
         monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
-        assert files.gzip_module() is zlib
+        assert compression.gzip_module() is zlib
     elif name == "gzip":
         pytest.importorskip("isal", reason="isal is not installed")
-        assert files.gzip_module() is not zlib
+        assert compression.gzip_module() is not zlib
     return name, FORMATS[name]
 
 
 @pytest.mark.parametrize("block", [7, 1 << 18])
 def test_compression_is_recognised_by_content(directory, format_, block, monkeypatch):
     """A file may consist of several compressed members, which may end within a line and be followed by padding."""
-    monkeypatch.setattr(files, "COMPRESSED_BUFFER", block)
+    monkeypatch.setattr(byte_streams, "COMPRESSED_BUFFER", block)
     _, compress = format_
     content = CONTENT if block > 7 else CONTENT[:5000]
     content = content[: content.rindex(b"\n") + 1]
@@ -322,7 +326,7 @@ def test_compression_is_recognised_by_content(directory, format_, block, monkeyp
             (directory / "a.run").write_bytes(compressed)
             assert list(read_run("a.run").documents) == expected
             assert list(read_run(io.BytesIO(compressed)).documents) == expected
-    assert [document for run in stream_run("a.run") for document in run.documents] == expected
+    assert [document for run in RunFile("a.run").contiguous_chunks() for document in run.documents] == expected
 
 
 def test_files_that_return_few_bytes_at_a_time(format_):
@@ -340,7 +344,7 @@ def test_truncated_and_corrupt_files(directory, format_):
         (directory / "a.run").write_bytes(compressed[:size])
         expected = f"a.run: truncated {name} data: the file ends before its end marker"
         assert message_of(read_run, "a.run") == expected
-        assert message_of(lambda: list(stream_run("a.run"))) == expected
+        assert message_of(lambda: list(RunFile("a.run").contiguous_chunks())) == expected
     for position in (len(compressed) // 2, len(compressed) - (13 if name == "xz" else 6)):
         corrupt = bytearray(compressed)
         corrupt[position] ^= 0xFF
@@ -409,7 +413,7 @@ def test_a_zstd_bomb_does_not_fill_memory(directory, reader, monkeypatch):
 
     def taken(path):
         start, size, room = time.process_time(), 0, memoryview(bytearray(1 << 18))
-        with files.ByteStream(path) as stream:
+        with byte_streams.ByteStream(path) as stream:
             while n := stream.read_into(room):
                 size += n
         assert size == 1 << 26

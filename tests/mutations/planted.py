@@ -206,17 +206,17 @@ FAULTS = (
         ("tests/retrieval/test_blocks.py",),
     ),
     Fault(
-        "padding is counted in numbers instead of bytes", "src/tieaware/inputs/external_grouping.py",
+        "padding is counted in numbers instead of bytes", "src/tieaware/inputs/runs/grouping.py",
         "at += found.nbytes + -found.nbytes % 8", "at += found.nbytes + -n % 8",
         ("tests/inputs/test_external_grouping.py",),
     ),
     Fault(
-        "rows after a spill keep the numbers of their batch", "src/tieaware/inputs/external_grouping.py",
+        "rows after a spill keep the numbers of their batch", "src/tieaware/inputs/runs/grouping.py",
         "starts.append(batch.offsets[:-1] + n)", "starts.append(batch.offsets[:-1])",
         ("tests/inputs/test_external_grouping.py",),
     ),
     Fault(
-        "the last chunk of a file is dropped", "src/tieaware/inputs/file_chunks.py",
+        "the last chunk of a file is dropped", "src/tieaware/inputs/trec/reader.py",
         "                yield FileChunk(parser, filled)\n",
         "                if not continued:\n                    yield FileChunk(parser, filled)\n",
         ("tests/inputs/test_file_chunks.py",),
@@ -252,11 +252,11 @@ FAULTS = (
         "return (labels >= rel - 1).astype(np.float64)", (VALUES,),
     ),
     Fault(
-        "one repeated document of a list is accepted", "src/tieaware/inputs/topk.py", "if len(again):",
+        "one repeated document of a list is accepted", "src/tieaware/inputs/runs/topk.py", "if len(again):",
         "if len(again) > 1:", ("tests/inputs/test_run_topk.py",),
     ),
     Fault(
-        "a repeated document is accepted if two are to be kept", "src/tieaware/inputs/duplicate_rows.py",
+        "a repeated document is accepted if two are to be kept", "src/tieaware/inputs/runs/reading_options.py",
         'if duplicates == "error":\n        raise', 'if duplicates == "error" and len(found) > 1:\n        raise',
         ("tests/inputs/test_runs.py", TREC),
     ),

@@ -11,7 +11,7 @@ from tieaware import InputError, Run, _evaluate, ties
 from tieaware.checks.arguments import one_of
 from tieaware.commands import retrieval_options
 from tieaware.experiments import _curves
-from tieaware.inputs import duplicate_rows, run
+from tieaware.inputs.runs import reading_options
 from tieaware.integrations import link_prediction
 from tieaware.measures import DEFINITIONS
 from tieaware.reference import gains
@@ -43,14 +43,14 @@ def test_an_alias_lists_the_choices_in_their_order(alias, registry):
     assert get_args(alias) == tuple(registry)
 
 
-@pytest.mark.parametrize("duplicates", get_args(duplicate_rows.Duplicates))
+@pytest.mark.parametrize("duplicates", get_args(reading_options.Duplicates))
 def test_every_treatment_of_duplicates_is_accepted(duplicates):
     assert Run.from_dict({"q": {"d": 1.0}}, duplicates=duplicates).scores.tolist() == [1.0]
 
 
-@pytest.mark.parametrize("dtype", get_args(run.ScoreDtype))
+@pytest.mark.parametrize("dtype", get_args(reading_options.ScoreDtype))
 def test_every_type_of_scores_is_a_type_of_numpy(dtype):
-    assert run.rounded(np.array([0.1]), dtype).dtype == dtype
+    assert reading_options.rounded(np.array([0.1]), dtype).dtype == dtype
 
 
 def test_a_choice_is_returned_as_it_was_given():

@@ -13,7 +13,7 @@ from scipy.sparse import csc_array, csr_array
 from support.forged_index import save_forged
 
 from tieaware.errors import InputError
-from tieaware.inputs.files import RegularFile
+from tieaware.inputs.files.byte_streams import RegularFile
 from tieaware.retrieval import Analyzer, Index, is_index_file
 from tieaware.retrieval.postings import postings_of
 

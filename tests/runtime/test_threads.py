@@ -410,7 +410,7 @@ print(outer.columns(np.full((160, 40), 0.9)).shape, outer(np.ones(160)).shape)
 FORKED = """
 import os, threading, time
 import tieaware
-from tieaware.inputs import qrels as module
+from tieaware.inputs.judgments import qrels as module
 
 building, build = threading.Event(), module._join.Index
 

@@ -9,7 +9,7 @@ from tests.spark.data import judgments, rankings
 
 import tieaware
 from tieaware.engine.views import View
-from tieaware.inputs.qrels import Qrels
+from tieaware.inputs.judgments.qrels import Qrels
 from tieaware.integrations.spark import broadcasting, packing, partitions
 from tieaware.integrations.spark.broadcasting import CopiedJudgments
 from tieaware.integrations.spark.packing import Packing

@@ -12,8 +12,8 @@ from tieaware.checks.arguments import shown
 from tieaware.commands import options
 from tieaware.defaults import EVAL_MEASURES
 from tieaware.errors import InputError, printable
-from tieaware.inputs.file_order import ORDERS
-from tieaware.inputs.text import number_in
+from tieaware.inputs.files.text import number_in
+from tieaware.inputs.runs.file_order import ORDERS
 from tieaware.measures import DEFINITIONS, Measure, parse_measure, parse_measures
 from tieaware.output.tables import Table, in_markdown
 from tieaware.precision.coarsening import notations

@@ -8,8 +8,8 @@ from tieaware.checks.arguments import whole_number
 from tieaware.commands import options, streams
 from tieaware.defaults import FUSION_FOLDS, FUSION_MEASURES
 from tieaware.errors import InputError
-from tieaware.inputs.run_exports import check_ending
-from tieaware.inputs.text import number_in
+from tieaware.inputs.files.text import number_in
+from tieaware.inputs.trec.writer import check_ending
 from tieaware.optimise.normalisation import NORMALISATIONS
 
 

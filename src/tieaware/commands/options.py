@@ -15,8 +15,8 @@ from tieaware.checks.arguments import local_path, output_folder
 from tieaware.commands import streams
 from tieaware.errors import InputError, printable
 from tieaware.inputs import RunSource, source_named, sources_at, warn_of_parts
-from tieaware.inputs.matrix import read_matrix
-from tieaware.inputs.text import label_in, number_in, whole_in
+from tieaware.inputs.files.text import label_in, number_in, whole_in
+from tieaware.inputs.tables.delimited import read_matrix
 from tieaware.measures import listed_measures, parse_measure
 from tieaware.output.tables import FORMATS, Table, counted
 from tieaware.results import Results
@@ -26,8 +26,7 @@ from tieaware.ties import RULES
 if TYPE_CHECKING:
     # Only some commands need the experiments, whose import takes as long as all other imports together.
     from tieaware.experiments.experiment import Experiment
-    from tieaware.inputs.duplicate_rows import Duplicates
-    from tieaware.inputs.score_types import ScoreDtype
+    from tieaware.inputs.runs.reading_options import Duplicates, ScoreDtype
 
 Converted = TypeVar("Converted")
 
@@ -253,7 +252,7 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
         else:
             unnamed += (found := sources_at(path, *reading))
             sources += found
-    warn_of_parts(unnamed, arguments.runs, shell=True)
+    warn_of_parts(unnamed, "use --name NAME to evaluate them as one")
     return sources
 
 

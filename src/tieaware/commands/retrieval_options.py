@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.commands import options
 from tieaware.errors import InputError
-from tieaware.inputs.files import source_name
+from tieaware.inputs.files.paths import source_name
 from tieaware.runtime.progress import stage
 
 if TYPE_CHECKING:

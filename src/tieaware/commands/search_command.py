@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tieaware.commands import options, retrieval_options, streams
 from tieaware.errors import InputError
-from tieaware.inputs.files import source_name
-from tieaware.inputs.run_exports import check_ending
+from tieaware.inputs.files.paths import source_name
+from tieaware.inputs.trec.writer import check_ending
 from tieaware.output.tables import Cell, Table, counted
 from tieaware.runtime.progress import stage
 

@@ -12,8 +12,8 @@ from tieaware.checks.arguments import shown, unexpected, whole_number
 from tieaware.commands import options
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS, SMOOTHING_MEASURES
 from tieaware.errors import InputError
-from tieaware.inputs.files import ByteStream
-from tieaware.inputs.text import Lines, number_in, whole_in
+from tieaware.inputs.files.byte_streams import ByteStream
+from tieaware.inputs.files.text import Lines, number_in, whole_in
 from tieaware.results import Results
 
 

@@ -9,7 +9,7 @@ import sys
 from typing import TextIO
 
 from tieaware.errors import InputError, printable
-from tieaware.inputs.files import reason
+from tieaware.inputs.files.paths import reason
 from tieaware.runtime.progress import paused
 
 # The exit statuses that a shell reports for SIGPIPE and SIGINT: 128 plus the number of the signal.

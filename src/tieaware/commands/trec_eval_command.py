@@ -8,7 +8,7 @@ from tieaware.checks.arguments import one_of, shown
 from tieaware.commands import options
 from tieaware.errors import InputError
 from tieaware.inputs import read_qrels
-from tieaware.inputs.trec import read_run_of_trec_eval
+from tieaware.inputs.runs.streamed import read_run_of_trec_eval
 from tieaware.trec_eval import MEASURES, NICKNAMES, Evaluated, Line, evaluate_lines, lines, requests
 
 

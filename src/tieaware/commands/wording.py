@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from tieaware.errors import InputError
-from tieaware.inputs.duplicate_rows import FROM_FILE
-from tieaware.inputs.files import run_name, source_name
-from tieaware.inputs.folders import files_at
-from tieaware.inputs.sources import NAMED_RUNS
+from tieaware.inputs import NAMED_RUNS
+from tieaware.inputs.files.paths import files_at, run_name, source_name
+from tieaware.inputs.runs.reading_options import FROM_FILE
 
 # Experiments call their input `values` or `results`; commands call it `runs` or `matrix`.
 _OTHER_NAMES = {"runs": ("values", "results"), "matrix": ("values", "results")}

@@ -22,7 +22,7 @@ from tieaware.experiments._cost_figures import CostAxis, draw_agreement, draw_fr
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike, as_qrels
-from tieaware.inputs.run import Run
+from tieaware.inputs.runs.run import Run
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name

@@ -29,7 +29,7 @@ from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.ties_by_tool import tools_by_rule
 from tieaware.inputs import Qrels, QrelsLike, as_qrels, as_sources, look_like_labels
-from tieaware.inputs.file_order import none_left
+from tieaware.inputs.runs.file_order import none_left
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import COLOURS, MARKERS, Drawing, display_name, file_name

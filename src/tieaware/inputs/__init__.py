@@ -1,23 +1,44 @@
-"""Judgments and runs, read from files, dicts, columns and tables."""
+"""Judgments and runs in every form in which callers pass them: paths, files, dicts, arrays and tables.
 
-from tieaware.inputs.file_order import ORDERS, FileOrdered, Order, consistent
-from tieaware.inputs.matching import Matched, check_numbers, differing, first_query, match, no_query_judged
-from tieaware.inputs.qrels import Qrels
-from tieaware.inputs.run import Run, RunSource, repeatable
-from tieaware.inputs.run_dict import RunDict
-from tieaware.inputs.run_file import RunFile
-from tieaware.inputs.sources import (
-    QrelsLike,
-    RunLike,
-    as_qrels,
-    as_sources,
-    source_named,
-    sources_at,
-    warn_of_parts,
+To support a new form, write the function that reads it, and list it in `FORMS`. A new kind of table file is listed in
+`tieaware.inputs.tables.TABLE_FILES` instead: runs and judgments can then be read from it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from typing import Any, BinaryIO, NamedTuple, Protocol, SupportsFloat, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tieaware.checks.arguments import shown, unexpected
+from tieaware.errors import InputError, warn
+from tieaware.inputs.files.paths import Parts, are_partitions, files_at, is_file_object, look_like_parts, parts_at
+from tieaware.inputs.judgments.qrels import Qrels, read_qrels
+from tieaware.inputs.runs.file_order import ORDERS, FileOrdered, Order, consistent
+from tieaware.inputs.runs.in_memory import RunDict, RunTopK, is_pair_of_arrays
+from tieaware.inputs.runs.matching import (
+    Matched,
+    asking_for_run,
+    check_numbers,
+    differing,
+    first_query,
+    look_like_a_run,
+    look_like_labels,
+    match,
+    no_query_judged,
 )
-from tieaware.inputs.swapped import asking_for_run, look_like_a_run, look_like_labels
-from tieaware.inputs.trec import read_qrels, read_run
+from tieaware.inputs.runs.reading_options import Duplicates, ScoreDtype
+from tieaware.inputs.runs.run import Run, RunSource, repeatable
+from tieaware.inputs.runs.streamed import RunFile, read_run, runs_at, runs_in
+from tieaware.inputs.runs.topk import TopK
+from tieaware.inputs.tables.frames import frame_of, is_frame
+from tieaware.lists.grades import Missing, check_missing
 from tieaware.lists.identifiers import Identifiers
+from tieaware.lists.sparse import is_matrix
 
 __all__ = [
     "ORDERS",
@@ -50,3 +71,256 @@ __all__ = [
     "sources_at",
     "warn_of_parts",
 ]
+
+# What to pass if two runs have one name. The command line replaces it by its own option.
+NAMED_RUNS = "pass {name: run}"
+# Characters that document identifiers rarely have.
+_OF_PATHS = re.compile(r"[./\\*?]")
+# dict comes first because a test for Mapping, an abstract class, takes a third of a microsecond.
+_MAPPINGS = (dict, Mapping)
+
+
+class _Matrix(Protocol):
+    """A sparse matrix in CSR form, such as those of scipy.sparse."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+    shape: Any
+
+
+class _Stream(Protocol):
+    """A table with the Arrow PyCapsule interface, which most data frame libraries implement."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return a PyCapsule that contains a stream of batches."""
+
+
+class _LazyFrame(Protocol):
+    """A lazy frame of polars, which need not be installed."""
+
+    @property
+    def collect_schema(self) -> Any:
+        """The method that returns the names and types of the columns."""
+
+
+# Identifiers in mappings are text or integers. The keys of a Mapping are invariant, so that a union of both types would
+# not accept a mapping that has both.
+_Path: TypeAlias = str | os.PathLike[str]
+_TopK: TypeAlias = tuple[ArrayLike, ArrayLike]
+_Lists: TypeAlias = Mapping[Any, Mapping[Any, SupportsFloat]]
+RunLike: TypeAlias = RunSource | _Path | Sequence[_Path] | BinaryIO | _Lists | _Stream | _LazyFrame | _TopK
+_Labels: TypeAlias = Mapping[Any, float] | Mapping[Any, Mapping[Any, float]]
+_JudgedLike: TypeAlias = _Labels | Set[str] | list[str] | tuple[str, ...]
+QrelsLike: TypeAlias = (
+    Qrels | _Path | Sequence[_Path] | BinaryIO | Mapping[Any, _JudgedLike] | _Stream | _LazyFrame | _Matrix
+)
+
+class Form(NamedTuple):
+    """A form in which judgments, runs or both are passed.
+
+    Parameters
+    ----------
+    name : str
+        What a message calls such a value.
+    holds : callable
+        Returns whether a value has this form.
+    judgments : callable, optional
+        Makes judgments from a value. The other arguments are what missing labels mean, and whether a measure needs
+        subtopics.
+    runs : callable, optional
+        Returns the runs in a value. The other arguments are the name of the value, the type of scores and the treatment
+        of duplicates.
+    """
+
+    name: str
+    holds: Callable[[Any], bool]
+    judgments: Callable[[Any, Missing | None, bool], Qrels] | None = None
+    runs: Callable[[Any, str, ScoreDtype, Duplicates], Sequence[RunSource]] | None = None
+
+
+def _read_qrels(value: Any, missing: Missing | None, subtopics: bool) -> Qrels:
+    return read_qrels(value, missing=missing, subtopics=subtopics)
+
+
+# In the order in which they are tried.
+FORMS = (
+    Form(
+        "{query: {document: value}}",
+        lambda value: isinstance(value, _MAPPINGS),
+        lambda value, missing, _: Qrels.from_dict(value, missing=missing),
+        lambda value, name, *_: [RunDict(value, name)],
+    ),
+    Form("Qrels", lambda value: isinstance(value, Qrels), lambda value, *_: value),
+    Form("a Run", lambda value: isinstance(value, RunSource), None, lambda value, *_: [value]),
+    Form(
+        "(ids, scores)",
+        is_pair_of_arrays,
+        None,
+        lambda value, name, *_: [RunTopK(TopK.of(value[0], value[1], before=f"{name}: "), name)],
+    ),
+    Form("a sparse matrix", is_matrix, lambda value, missing, _: Qrels.from_sparse(value, missing=missing)),
+    Form(
+        "a table", is_frame, _read_qrels, lambda value, name, *options: runs_in(frame_of(value, name), name, *options)
+    ),
+    Form(
+        "a path, a binary file",
+        lambda value: isinstance(value, str | os.PathLike | Parts) or is_file_object(value),
+        _read_qrels,
+        lambda value, _, *options: runs_at(value, *options),
+    ),
+)
+
+
+def as_qrels(qrels: Any, missing: Missing | None = None, *, subtopics: bool = False) -> Qrels:
+    """Convert judgments in any supported form to Qrels. `missing` says what missing labels mean.
+
+    If `subtopics`, a measure needs labels of subtopics, so they are read from files and tables.
+    """
+    check_missing(missing)
+    _check_no_rows(qrels, "qrels")
+    value = qrels if isinstance(qrels, dict) else parts_at(qrels, "qrels")
+    for form in FORMS:
+        if form.judgments is not None and form.holds(value):
+            return form.judgments(value, missing, subtopics)
+    forms = ", ".join(form.name for form in FORMS if form.judgments)
+    raise InputError("qrels", f"must be judgments ({forms}), not {_type_of(value)}{_instead(value)}")
+
+
+def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
+    """Wrap each run, of a sequence of runs or of {name: run}, as a RunSource; return {name of the run: source}.
+
+    Each run may have any of the `FORMS`. A table or a folder may contain several runs. InputError is raised if a value
+    is not a run, two runs have the same name, or there are fewer than `least` runs.
+    """
+    if isinstance(runs, _MAPPINGS):
+        if _is_run(runs):
+            run = RunDict(runs)
+            return {run.name: run}
+        for name, run in runs.items():
+            _check_no_documents(name, run)
+        named = [(name, source_named(name, run)) for name, run in runs.items()]
+    else:
+        _check_no_rows(runs, "runs")
+        is_list = isinstance(runs, Sequence) and not isinstance(runs, str | bytes) and not is_pair_of_arrays(runs)
+        several = runs if is_list else [runs]
+        found = [(run, source) for run in several for source in sources_at(run)]
+        named = _named([source for _, source in found])
+        unnamed = [source for run, source in found if isinstance(run, str | os.PathLike)]
+        warn_of_parts(unnamed, "pass {'name': paths} to evaluate them as one")
+    if len(named) < least:
+        raise InputError("runs", "there is no run")
+    by_name: dict[str, RunSource] = {}
+    for name, source in named:
+        if name in by_name:
+            raise InputError("runs", f"two runs are named {name!r}: {NAMED_RUNS} to give them different names")
+        by_name[name] = source
+    return by_name
+
+
+def _check_no_rows(value: Any, where: str) -> None:
+    """Raise InputError for rows as dicts, such as JSON records."""
+    first = value[0] if isinstance(value, list) and value else None
+    if isinstance(first, dict) and any(isinstance(each, str) for each in first.values()):
+        raise InputError(where, "must not be a list of rows; pass pandas.DataFrame(rows)")
+
+
+def sources_at(
+    run: Any, score_dtype: ScoreDtype = "float64", duplicates: Duplicates = "error", *, name: str = "run"
+) -> list[RunSource]:
+    """Wrap all runs in a value, in a folder, or in the files that match a pattern such as "runs/*.run", as RunSources.
+
+    `name` is the name of the value in messages. Other parameters as for `read_run`.
+    """
+    values = files_at(os.fsdecode(run)) if isinstance(run, str | os.PathLike) else [run]
+    return [source for value in values for source in _sources_of(value, name, score_dtype, duplicates)]
+
+
+def _sources_of(value: Any, name: str, score_dtype: ScoreDtype, duplicates: Duplicates) -> Sequence[RunSource]:
+    """Wrap all runs in a value, which is not a folder or a pattern, as RunSources."""
+    for form in FORMS:
+        if form.runs is not None and form.holds(value):
+            return form.runs(value, name, score_dtype, duplicates)
+    forms = ", ".join(form.name for form in FORMS if form.runs)
+    remedy = _instead(value)
+    if isinstance(value, np.ndarray):
+        remedy = "; for the scores of all documents, use Evaluator(...).results({name: scores})"
+    where, what = ("runs", "runs") if name == "run" else (f"runs[{name!r}]", "a run")
+    raise InputError(where, f"must be {what} ({forms}), not {_type_of(value)}{remedy}")
+
+
+def source_named(
+    name: Any, run: Any, score_dtype: ScoreDtype = "float64", duplicates: Duplicates = "error"
+) -> RunSource:
+    """Wrap the value of an item of {name: run} as a single RunSource. A folder, a list or a pattern names part files.
+
+    InputError is raised if the value contains no run, or several. Parameters as for `sources_at`.
+    """
+    if not isinstance(name, str):
+        raise unexpected("runs", "names that are strings", shown(name))
+    where = f"runs[{name!r}]"
+    found = _sources_of(parts_at(run, where), name, score_dtype, duplicates)
+    if not found:
+        raise InputError(where, "has no rows")
+    if len(found) > 1:
+        names = ", ".join(each.name for each in found[:3]) + (", …" if len(found) > 3 else "")
+        raise InputError(where, f"must be one run, not {len(found)}: {names}")
+    return found[0]
+
+
+def warn_of_parts(sources: Sequence[RunSource], remedy: str) -> None:
+    """Warn if runs without names of their own have names like part-00000: they may be parts of one run."""
+    parts = look_like_parts([source.name for source in sources])
+    paths = [os.fsdecode(each.path) for each in sources if isinstance(each.path, str | os.PathLike)]
+    if parts and not (paths and are_partitions(paths)):
+        problem = f"{parts[0]} … {parts[-1]} look like parts of one run, but are evaluated as {len(parts)} runs"
+        warn(f"runs: {problem}: {remedy}")
+
+
+def _check_no_documents(name: Any, run: Any) -> None:
+    """Raise InputError for a list of documents, as in {query: [document]}, which would be taken for a list of files."""
+    if not (isinstance(run, list | tuple) and run and all(isinstance(each, str) for each in run)):
+        return
+    if not any(os.path.exists(each) or _OF_PATHS.search(each) for each in run):
+        remedy = "a list under one name holds part files, and a query's scores are a dict {document: score}"
+        raise InputError(f"runs[{name!r}]", f"there is no file {run[0]!r}: {remedy}")
+
+
+def _instead(value: Any) -> str:
+    """Say what to pass instead of an object of another library: one of pyarrow that reads tables, or a run of ranx."""
+    if _is_theirs(value) and hasattr(value, "to_dict"):
+        return f"; pass {type(value).__name__.lower()}.to_dict()"
+    if isinstance(value, list | tuple) and value and hasattr(value[0], "columns"):
+        return "; concatenate the tables, or pass a list of paths"
+    if isinstance(value, Iterator):
+        return "; pass a list of paths, or a pyarrow.RecordBatchReader"
+    return "; pass the path, or pyarrow.dataset.dataset(path)" if hasattr(value, "read") else ""
+
+
+def _type_of(value: Any) -> str:
+    """Return the name of a type for a message; another library's Run or Qrels has the name of the library as well."""
+    kind = type(value)
+    return f"{kind.__module__.partition('.')[0]}.{kind.__name__}" if _is_theirs(value) else kind.__name__
+
+
+def _is_theirs(value: Any) -> bool:
+    """Return whether a value is a Run or Qrels of another library, such as ranx."""
+    return type(value).__name__ in ("Run", "Qrels") and not isinstance(value, RunSource | Qrels)
+
+
+def _is_run(mapping: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping is a single run {query: {document: score}}; if it is not, it is {name: run}."""
+    for value in mapping.values():
+        if not isinstance(value, _MAPPINGS):
+            return False
+        for inner in value.values():
+            return type(inner) is float or not isinstance(inner, _MAPPINGS)
+    return True
+
+
+def _named(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:
+    """Return (name, source) of each source. If two sources have the same name, all have their full names instead."""
+    names = [source.name for source in sources]
+    if len(set(names)) < len(names):
+        names = [source.full_name for source in sources]
+    return list(zip(names, sources, strict=True))

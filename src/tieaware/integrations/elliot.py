@@ -11,8 +11,9 @@ import math
 from tieaware.checks.arguments import number, shown
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run
-from tieaware.inputs.files import ByteStream, Path, run_name, source_name
-from tieaware.inputs.text import Lines, number_in
+from tieaware.inputs.files.byte_streams import ByteStream
+from tieaware.inputs.files.paths import Path, run_name, source_name
+from tieaware.inputs.files.text import Lines, number_in
 
 
 def read_recommendations(path: Path) -> Run:

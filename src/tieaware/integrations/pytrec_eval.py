@@ -16,7 +16,7 @@ import numpy as np
 from tieaware.checks.arguments import did_you_mean, flag, one_of, shown, threshold, unexpected
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run, match
-from tieaware.inputs.text import label_in, number_in
+from tieaware.inputs.files.text import label_in, number_in
 from tieaware.lists.query_lists import Lists
 from tieaware.output.tables import counted
 from tieaware.ties import RULES, TieRuleName

@@ -13,7 +13,7 @@ from tieaware.checks.arguments import output_folder, shown, unexpected
 from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, RunSource
-from tieaware.inputs.files import reason, source_name
+from tieaware.inputs.files.paths import reason, source_name
 from tieaware.lists.subtopics import SubtopicGrades
 from tieaware.results import storage
 from tieaware.results._results import Results

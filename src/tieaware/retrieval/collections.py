@@ -24,10 +24,10 @@ from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 
 from tieaware.checks.arguments import one_of, shown, unexpected
 from tieaware.errors import InputError
-from tieaware.inputs.files import COMPRESSED_BUFFER, ByteStream, RawFile, reason, source_name
-from tieaware.inputs.qrels import Qrels
-from tieaware.inputs.text import BYTE_ORDER_MARK, Lines, json_in, number_in, whole_in
-from tieaware.inputs.trec import read_qrels
+from tieaware.inputs.files.byte_streams import COMPRESSED_BUFFER, ByteStream, RawFile
+from tieaware.inputs.files.paths import reason, source_name
+from tieaware.inputs.files.text import BYTE_ORDER_MARK, Lines, json_in, number_in, whole_in
+from tieaware.inputs.judgments.qrels import Qrels, read_qrels
 
 Path: TypeAlias = str | os.PathLike[str] | BinaryIO
 

@@ -12,7 +12,7 @@ import numpy as np
 from tieaware.checks.arguments import number, shown, threshold, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
-from tieaware.inputs.sources import QrelsLike, as_qrels
+from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.kernels import _slots
 from tieaware.lists.identifiers import encoded
 from tieaware.retrieval.accumulators import Found, FoundLists

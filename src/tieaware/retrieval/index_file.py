@@ -21,7 +21,8 @@ from tieaware._version import __version__
 from tieaware.checks.arguments import path_text
 from tieaware.checks.arrays import Values, as_offsets
 from tieaware.errors import InputError
-from tieaware.inputs.files import RegularFile, regular_file, source_name
+from tieaware.inputs.files.byte_streams import RegularFile, regular_file
+from tieaware.inputs.files.paths import source_name
 from tieaware.kernels import _postings
 from tieaware.lists.identifiers import Identifiers
 from tieaware.retrieval.analysis import Analysis, Analyzer

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from tieaware.checks.arguments import did_you_mean, flag, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.errors import InputError
-from tieaware.inputs.run import Run
+from tieaware.inputs.runs.run import Run
 from tieaware.kernels import _top
 from tieaware.kernels._term_lists import PostingLists
 from tieaware.lists.identifiers import Identifiers, quoted

@@ -10,8 +10,7 @@ import numpy as np
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
-from tieaware.inputs import Qrels, RunLike, match
-from tieaware.inputs.sources import source_named
+from tieaware.inputs import Qrels, RunLike, match, source_named
 
 
 class RankChange(NamedTuple):

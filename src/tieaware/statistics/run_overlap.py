@@ -10,8 +10,7 @@ import numpy as np
 from tieaware.checks.arguments import flag, number, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Scores, Values
 from tieaware.errors import InputError
-from tieaware.inputs import Run, RunLike
-from tieaware.inputs.sources import source_named
+from tieaware.inputs import Run, RunLike, source_named
 from tieaware.kernels import _join, _overlap
 from tieaware.lists.identifiers import Identifiers
 

@@ -13,7 +13,8 @@ from tieaware.checks.arrays import Integers, Offsets, Scores, as_offsets, as_sco
 from tieaware.defaults import TIE_CUTOFFS
 from tieaware.errors import InputError
 from tieaware.inputs import Run
-from tieaware.inputs.ranks import RankColumn, rank_conflicts
+from tieaware.inputs.runs.file_order import rank_conflicts
+from tieaware.inputs.trec.reader import RankColumn
 from tieaware.output.tables import counted
 
 

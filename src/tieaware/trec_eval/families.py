@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tieaware.checks.arguments import did_you_mean
 from tieaware.errors import InputError
-from tieaware.inputs.text import number_in
+from tieaware.inputs.files.text import number_in
 
 _RANKS = "5,10,15,20,30,100,200,500,1000"
 _RECALLS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"

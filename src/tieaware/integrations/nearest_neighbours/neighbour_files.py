@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import path_text
 from tieaware.errors import InputError
-from tieaware.inputs.files import RegularFile, reason, regular_file, source_name
+from tieaware.inputs.files.byte_streams import RegularFile, regular_file
+from tieaware.inputs.files.paths import reason, source_name
 from tieaware.runtime.extras import load
 
 _INT32: np.dtype[Any] = np.dtype("<i4")

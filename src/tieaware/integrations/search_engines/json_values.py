@@ -15,8 +15,9 @@ import numpy as np
 from tieaware.checks.arguments import is_integer, shown, unexpected
 from tieaware.checks.arrays import as_scores
 from tieaware.errors import InputError
-from tieaware.inputs.files import ByteStream, Path, RawFile, source_name
-from tieaware.inputs.text import BYTE_ORDER_MARK, json_in, number_in
+from tieaware.inputs.files.byte_streams import ByteStream, RawFile
+from tieaware.inputs.files.paths import Path, source_name
+from tieaware.inputs.files.text import BYTE_ORDER_MARK, json_in, number_in
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 

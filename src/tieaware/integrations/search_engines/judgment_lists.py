@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from tieaware.checks.arguments import shown
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels
-from tieaware.inputs.files import ByteStream, Path, source_name, suffix_of
-from tieaware.inputs.text import Lines
+from tieaware.inputs.files.byte_streams import ByteStream
+from tieaware.inputs.files.paths import Path, source_name, suffix_of
+from tieaware.inputs.files.text import Lines
 from tieaware.integrations.search_engines.json_values import Value, json_of
 
 # The columns of Quepid's exports, in lower case: of the short and of the long one.

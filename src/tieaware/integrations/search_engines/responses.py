@@ -8,7 +8,7 @@ from typing import Any
 from tieaware.checks.arguments import sequence, shown
 from tieaware.errors import InputError
 from tieaware.inputs import Run
-from tieaware.inputs.files import Path
+from tieaware.inputs.files.paths import Path
 from tieaware.integrations.search_engines.json_values import Value, json_of
 from tieaware.integrations.search_engines.judgment_lists import document_name
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Offsets
 from tieaware.errors import InputError
-from tieaware.inputs.qrels import Qrels
+from tieaware.inputs.judgments.qrels import Qrels
 from tieaware.integrations.spark.checked_rows import CheckedRows
 from tieaware.integrations.spark.installation import EXTRA
 from tieaware.integrations.spark.sql import raised

@@ -14,8 +14,8 @@ from tieaware.checks.arguments import unexpected
 from tieaware.engine.totals import Totals
 from tieaware.engine.weights import Weights
 from tieaware.errors import InputError
-from tieaware.inputs.column_names import judged_columns, run_column, run_columns
-from tieaware.inputs.frames import FrameInMemory
+from tieaware.inputs.tables.column_names import judged_columns, run_column, run_columns
+from tieaware.inputs.tables.frames import FrameInMemory
 from tieaware.integrations.spark.installation import EXTRA
 from tieaware.integrations.spark.sql import literal, raised, row_names
 from tieaware.lists.grades import Grades, Missing
@@ -108,7 +108,7 @@ def judgments_in(frame: Any, name: str, missing: Missing | None = None) -> Check
     With `missing`, labels that are null or NaN become -1, which means unjudged.
     """
     names = tuple(frame.columns)
-    found = judged_columns(FrameInMemory(names, []), name, None, None, None)
+    found = judged_columns(FrameInMemory(names, [], name))
     columns = dict(zip(("query", "document", "label"), (names[i] for i in found), strict=True))
     types = _types(frame, name, columns, {"label": ("numbers", _LABELS)})
     # A value that is not a number becomes null when it is converted to double. Comparisons with null are never true.
@@ -132,10 +132,10 @@ def judgments_in(frame: Any, name: str, missing: Missing | None = None) -> Check
 def runs_in(frame: Any, name: str) -> CheckedRows:
     """Recognise the columns of runs in a data frame, query, document, score and maybe run; return its checked rows."""
     names = tuple(frame.columns)
-    held = FrameInMemory(names, [])
-    found = run_columns(held, name, None, None, None)
+    held = FrameInMemory(names, [], name)
+    found = run_columns(held)
     columns = dict(zip(("query", "document", "score"), (names[i] for i in found), strict=True))
-    run = run_column(held, name)
+    run = run_column(held)
     if run is not None:
         columns["run"] = names[run]
     types = _types(frame, name, columns, {"score": ("numbers", _SCORES)})

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Offsets, stable_order
 from tieaware.errors import InputError
-from tieaware.inputs.frames import Column, arrow_of
+from tieaware.inputs.tables.frames import Cells, arrow_of
 from tieaware.integrations.spark.broadcasting import CopiedJudgments
 from tieaware.integrations.spark.installation import EXTRA
 from tieaware.integrations.spark.parts import Announcement
@@ -252,8 +252,8 @@ def _split(table: Any, column: str) -> tuple[Any, Any]:
     return table.filter(values.is_valid()), table.filter(values.is_null())
 
 
-def identifier_column(array: Any) -> Column:
-    """Convert an Arrow array of identifiers to a `Column` of the library."""
+def identifier_column(array: Any) -> Cells:
+    """Convert an Arrow array of identifiers to `Cells` of the library."""
     pa = load("pyarrow", EXTRA)
     frame = arrow_of(pa.RecordBatch.from_arrays([array], ["identifiers"]), "identifiers")
     for batch in frame.batches([0]):

@@ -1,0 +1,1 @@
+"""Files: their bytes, compression, lines, parts and folders."""

@@ -1,0 +1,1 @@
+"""Judgments: the labels of documents for queries."""

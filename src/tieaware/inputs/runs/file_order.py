@@ -1,0 +1,166 @@
+"""The order of a run's documents in its input: evaluation by this order, and runs whose scores contradict it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from tieaware.checks.arrays import Integers
+from tieaware.errors import InputError, printable, warn
+from tieaware.inputs.files.paths import Source
+from tieaware.inputs.runs.reading_options import Duplicates, ScoreDtype
+from tieaware.inputs.runs.run import Run, RunSource, repeatable
+from tieaware.inputs.trec.reader import RankColumn
+from tieaware.lists.query_lists import Lists
+from tieaware.output.tables import counted
+
+# The values of the argument `order`: what orders the documents of a run.
+Order: TypeAlias = Literal["score", "file"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+_SHOWN = 3
+
+
+class FileOrdered(RunSource):
+    """A run whose documents are ordered as in its input, from the first to the last; its scores are ignored.
+
+    Parameters
+    ----------
+    source : RunSource
+        The run.
+    """
+
+    def __init__(self, source: RunSource) -> None:
+        self._source = source
+        self.name: str = source.name
+        self.path: Source | None = source.path
+        self.score_dtype: ScoreDtype = source.score_dtype
+        self.duplicates: Duplicates = source.duplicates
+        self.rereadable: bool = source.rereadable
+        self.n_numbered: int | None = source.n_numbered
+
+    def check_columns(self, n_columns: int, matrix: str, name: str) -> None:
+        """Check the run; see `RunSource.check_columns`."""
+        self._source.check_columns(n_columns, matrix, name)
+
+    @property
+    def full_name(self) -> str:
+        """The longer name of the run."""
+        return self._source.full_name
+
+    def chunks(self) -> Iterator[RunSource]:
+        """Yield the chunks of the run, each in the order of the input."""
+        return (_by_position(chunk.whole()) for chunk in self._source.chunks())
+
+    def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
+        """Call a function with each chunk of the run, in the order of the input."""
+        self._source.over_chunks(lambda chunk: work(_by_position(chunk.whole())), threads)
+
+    def whole(self) -> Run:
+        """Read the entire run, with scores that give the order of the input."""
+        return _by_position(self._source.whole())
+
+    def ranks(self) -> RankColumn | None:
+        """Read the rank column of the run."""
+        return self._source.ranks()
+
+
+def _by_position(run: Run) -> Run:
+    """Return the run with the scores -1, -2, … in each list, in the order of the input."""
+    offsets = np.asarray(run.offsets)
+    sizes = np.diff(offsets)
+    scores = np.repeat(offsets[:-1], sizes) - np.arange(1, len(run.documents) + 1)
+    return Run.of(Lists(run.queries, offsets, run.documents, scores.astype(np.float64)), run.name, run.tag)
+
+
+class RankConflicts(NamedTuple):
+    """The queries whose ranks are doubtful.
+
+    Attributes
+    ----------
+    misranked : int64[n_misranked]
+        The queries in which a lower score has a better rank than a higher score.
+    repeated : int64[n_repeated]
+        The queries that have a rank twice.
+    """
+
+    misranked: Integers
+    repeated: Integers
+
+
+def rank_conflicts(column: RankColumn) -> RankConflicts | None:
+    """Compare the ranks of a run with its scores; return None if a rank is not a number."""
+    if np.isnan(column.ranks).any():
+        return None
+    order = np.lexsort((column.scores * -1.0, column.ranks, column.queries))
+    query, rank, score = column.queries[order], column.ranks[order], column.scores[order]
+    same = query[1:] == query[:-1]
+    # The sort puts documents with the same rank in descending order of score, so they do not count as misranked.
+    misranked = np.unique(query[1:][same & (rank[1:] > rank[:-1]) & (score[1:] > score[:-1])])
+    return RankConflicts(misranked, np.unique(query[1:][same & (rank[1:] == rank[:-1])]))
+
+
+def contradicts_itself(source: RunSource) -> bool:
+    """Return whether the order of a run's input, or its rank column, puts a lower score before a higher one.
+
+    Parameters
+    ----------
+    source : RunSource
+        A run that can be read again.
+
+    Raises
+    ------
+    InputError
+        The run cannot be read.
+    """
+    for chunk in source.chunks():
+        run = chunk.whole()
+        rises = np.flatnonzero(run.scores[1:] > run.scores[:-1]) + 1
+        if not np.isin(rises, run.offsets).all():
+            return True
+    ranks = source.ranks()
+    conflicts = None if ranks is None else rank_conflicts(ranks)
+    return conflicts is not None and len(conflicts.misranked) > 0
+
+
+def consistent(sources: Mapping[str, RunSource]) -> dict[str, RunSource]:
+    """Return the runs that do not contradict themselves, and warn about the others; see `contradicts_itself`.
+
+    Parameters
+    ----------
+    sources : {str: RunSource}
+        The runs by name. A run that can be read only once is read into memory.
+
+    Raises
+    ------
+    InputError
+        A run cannot be read, or every run contradicts itself.
+
+    Warns
+    -----
+    UserWarning
+        Some runs contradict themselves.
+    """
+    again = {name: repeatable(source) for name, source in sources.items()}
+    kept = {name: source for name, source in again.items() if not contradicts_itself(source)}
+    left_out = tuple(name for name in sources if name not in kept)
+    if sources and not kept:
+        raise none_left(len(left_out))
+    if left_out:
+        warn(_left_out_message(left_out))
+    return kept
+
+
+def none_left(n_left_out: int) -> InputError:
+    """Return the error for runs that all contradict themselves."""
+    why = "its ranks or order contradict its" if n_left_out == 1 else "their ranks or order contradict their"
+    left_out = counted(n_left_out, "run was", "runs were")
+    return InputError("runs", f"no run is left: {left_out} left out, because {why} scores")
+
+
+def _left_out_message(left_out: tuple[str, ...]) -> str:
+    """Return a warning that names the runs that were left out because they contradict themselves."""
+    names = ", ".join(printable(name) for name in left_out[:_SHOWN]) + (", …" if len(left_out) > _SHOWN else "")
+    return f"{counted(len(left_out), 'run')} left out, whose ranks or order contradict the scores: {names}"

@@ -1,0 +1,193 @@
+"""Matching of runs with judgments, which finds the judged documents in each list, and signs that both do not match."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from tieaware.checks.arguments import shown
+from tieaware.checks.arrays import Integers, Scores
+from tieaware.errors import InputError
+from tieaware.inputs.judgments.qrels import Qrels
+from tieaware.inputs.runs.run import RunSource
+from tieaware.kernels import _join, _labels
+from tieaware.lists.identifiers import Identifiers, quoted
+from tieaware.lists.judgments import JudgedLists
+
+# The end of a message if a run has text, and the judgments are a matrix without names.
+_NAMES_OF_COLUMNS = "name the columns of the matrix with Qrels.from_sparse(relevance, documents=...)"
+
+# The end of a message if a run has integers, and the judgments have text.
+_NAMES_OF_NUMBERS = (
+    "make both text, or both integers; Run.from_topk(ids, scores, documents=...) names the documents of top-k lists"
+)
+
+# Whole labels up to this number are usual grades.
+_LARGEST_GRADE = 5
+# The smallest mean number of documents of a query that says something about their labels.
+_LEAST_DOCUMENTS = 3
+# Labels of real judgments have fewer different values per query than this on average.
+_MANY_LABELS = 12
+# Scores in this range may be labels.
+_LEAST_LABEL, _LARGEST_LABEL = -2, 4
+# The number of queries whose labels are counted.
+_SAMPLE = 1000
+
+
+class Matched(NamedTuple):
+    """The judged documents of a run, or of a chunk of a run, with the scores of all its documents.
+
+    Parameters
+    ----------
+    rows : int64[n_queries]
+        For each query of the run, the index of this query in the judgments; -1 if the query is not judged.
+    scores : float64[n_documents] or float32[n_documents]
+        The scores of all documents, in the order of the run.
+    lists : JudgedLists
+        The judged documents of each query of the run. Their labels may be negative.
+    """
+
+    rows: Integers
+    scores: Scores
+    lists: JudgedLists
+
+
+def match(qrels: Qrels, run: RunSource) -> Matched:
+    """Return the judged documents of each query in a run, or in a chunk of a run, and the scores of all documents.
+
+    Raises
+    ------
+    InputError
+        Queries or documents are integers in the run and text in the judgments, or the reverse; or the run is invalid.
+    """
+    if run.mapping is not None:
+        walked = _join.match_dict(qrels.index, run.mapping)
+        if walked is not None:
+            rows, offsets, scores, judged_offsets, positions, labels = walked
+            lists = JudgedLists(offsets, judged_offsets, positions, labels, None, None, qrels.grades)
+            return Matched(rows, scores, lists)
+        # The kernel found something other than dicts, str and numbers. The run is converted to columns, which either
+        # works or raises an error that names the invalid value.
+    columns = run.whole()
+    columns.queries.check_kind(qrels.queries, f"{columns.name}.query", qrels.name)
+    # The documents of a matrix are its column numbers, unless these have names.
+    remedy = _NAMES_OF_COLUMNS if qrels.n_columns is not None else (
+        _NAMES_OF_NUMBERS if columns.documents.kind == "integer" else "make both text, or both integers"
+    )  # fmt: skip
+    columns.documents.check_kind(qrels.documents, f"{columns.name}.doc", qrels.name, remedy)
+    rows, judged_offsets, positions, labels = _join.match(
+        qrels.index,
+        columns.queries.data,
+        columns.queries.offsets,
+        columns.offsets,
+        columns.documents.data,
+        columns.documents.offsets,
+    )
+    lists = JudgedLists(columns.offsets, judged_offsets, positions, labels, grades=qrels.grades)
+    return Matched(rows, columns.scores, lists)
+
+
+def check_numbers(qrels: Qrels, run: RunSource, name: str) -> None:
+    """Raise InputError if the numbers of queries or documents in a run are not those of the judgments.
+
+    If the queries of both are numbered, there must be as many. If the judgments are a matrix, the ids of top-k lists
+    must be numbers of its columns.
+
+    With fewer rows than queries, row i is probably not query i, but the i-th of some chosen queries. `name` is the name
+    of the run in messages.
+    """
+    n, n_rows = 0 if run.n_numbered is None else len(qrels), run.n_numbered
+    if n_rows and n and qrels.queries.kind == "text":
+        problem = f"its rows are numbered, but {qrels.name} has queries with names, such as {_shown(qrels.queries, 0)}"
+        raise InputError(name, f"{problem}; pass Run.from_topk(ids, scores, queries=...)")
+    if n_rows is not None and n_rows != n > 0 and (qrels.queries[0], qrels.queries[n - 1]) == (b"0", b"%d" % (n - 1)):
+        remedy = "pass Run.from_topk(ids, scores, queries=...) to name the query of each row"
+        if n_rows < n:
+            remedy += ", and evaluate(..., queries='both') to leave out the other queries, which count as 0 otherwise"
+        raise InputError(name, f"has {n_rows} rows, but {qrels.name} has {n} queries; {remedy}")
+    if qrels.n_columns is not None:
+        run.check_columns(qrels.n_columns, qrels.name, name)
+
+
+def first_query(run: RunSource) -> str:
+    """Return the first query of a run, or of a chunk of a run, as a message shows it; "" if there is none."""
+    queries = run.whole().queries
+    return _shown(queries, 0) if len(queries) else ""
+
+
+def no_query_judged(qrels: Qrels, run: RunSource, query: str) -> str:
+    """Say that no query of a run is judged, for a message.
+
+    The run is read again to find its first query, because several threads read its chunks in any order. If it can be
+    read only once, the message shows `query`, which is the result of `first_query` for some chunk.
+    """
+    with suppress(InputError):
+        query = next(filter(None, map(first_query, run.chunks())), query)
+    if len(qrels) == 0:
+        reason = "there are no judgments"
+    elif not query:
+        reason = "the run is empty" if run.rereadable else "the run is empty, or was read before"
+    else:
+        reason = f"the run has {query}, the judgments {_shown(qrels.queries, 0)}"
+    return f"no query of this run is judged in {qrels.name}: {reason}"
+
+
+def _shown(identifiers: Identifiers, i: int) -> str:
+    return shown(identifiers.take(np.array([i])).to_list()[0])
+
+
+def differing(qrels: Qrels, run: RunSource, matched: Matched) -> str:
+    """Show how document identifiers differ, for a message about a run none of whose documents is judged.
+
+    The first query with documents in the run and in the judgments is shown, with its first document in each of them.
+    Return "" if there is no such query.
+    """
+    columns = run.whole()
+    for i in np.flatnonzero((matched.rows >= 0) & (np.diff(columns.offsets) > 0)).tolist():
+        row = matched.rows[i]
+        if qrels.offsets[row] < qrels.offsets[row + 1]:
+            here, there = columns.documents[columns.offsets[i]], qrels.documents[qrels.offsets[row]]
+            query = _shown(columns.queries, i)
+            return f"for query {query}, the run has document {quoted(here)}, and the judgments have {quoted(there)}"
+    return ""
+
+
+def look_like_a_run(qrels: Qrels) -> bool:
+    """Return whether judgments look like a run, which may have been passed in their place.
+
+    Judgments that are a run have different labels for nearly all documents of a query, because they are scores. A run
+    that is judgments has only a few small whole numbers as scores, because they are labels. One of these signs alone is
+    normal: listening counts or click probabilities as judgments, or the grades of a language model as scores. Only both
+    together are suspicious. If labels are real numbers, the run must also have fewer documents than the judgments.
+
+    They do if the labels of a query have at least 12 different values on average, and some label exceeds 5 or is not a
+    whole number; or if some label exceeds 5, and the labels of a query are all different (in at least 3 documents on
+    average). The first 1,000 queries count.
+    """
+    if qrels.grades is None and _labels.highest(qrels.judgments.labels) <= _LARGEST_GRADE:
+        return False
+    are_usual = len(qrels.labels) == 0 or qrels.labels.max() <= _LARGEST_GRADE
+    offsets = qrels.offsets[: _SAMPLE + 1]
+    sizes = np.diff(offsets)
+    queries, labels = np.repeat(np.arange(len(sizes)), sizes), qrels.labels[: offsets[-1]]
+    order = np.lexsort((labels, queries))
+    labels, queries = labels[order], queries[order]
+    n_different = len(labels) - int(np.count_nonzero((labels[1:] == labels[:-1]) & (queries[1:] == queries[:-1])))
+    all_different = n_different == len(labels) >= _LEAST_DOCUMENTS * len(sizes)
+    return (all_different and not are_usual) or n_different >= _MANY_LABELS * max(len(sizes), 1)
+
+
+def asking_for_run(error: InputError, qrels: Qrels) -> InputError:
+    """Return an error about labels; if they are all too low, it asks whether these are the scores of a run."""
+    if qrels.grades is None or not error.where.endswith(": labels") or not look_like_a_run(qrels):
+        return error
+    return InputError(error.where, f"{error.problem}; or are judgments and run swapped?")
+
+
+def look_like_labels(scores: Scores) -> bool:
+    """Return whether all scores are whole numbers from -2 to 4."""
+    if len(scores) and (scores.min() < _LEAST_LABEL or scores.max() > _LARGEST_LABEL):
+        return False
+    return bool((scores == np.floor(scores)).all())

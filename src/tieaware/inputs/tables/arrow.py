@@ -1,0 +1,144 @@
+"""Tables in files that pyarrow reads: Parquet files, Arrow IPC files and Arrow IPC streams."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, ClassVar
+
+from tieaware.errors import InputError
+from tieaware.inputs.files.byte_streams import ByteStream
+from tieaware.inputs.files.paths import reason
+from tieaware.inputs.tables.frames import ArrowFrame, Batches, Frame
+from tieaware.runtime.extras import MissingExtraError, load
+
+# The largest number of rows in a batch from a Parquet file.
+_BATCH_ROWS = 1 << 17
+
+
+class _PyarrowFile(Frame):
+    """A table file that pyarrow opens by its path, and from which it reads the schema and the batches."""
+
+    is_file = True
+
+    MAGIC: ClassVar[bytes]
+    # The function of polars that reads such files lazily.
+    SCAN: ClassVar[str]
+    # The function of pyarrow that reads such a file from a file object.
+    READ: ClassVar[str]
+
+    @classmethod
+    def recognise(cls, stream: ByteStream) -> Frame | None:
+        """Return the table in an open file; None if the file has another format.
+
+        pyarrow must open the file again, which it cannot if the file is a pipe or a file object.
+        """
+        if not stream.start.startswith(cls.MAGIC):
+            return None
+        if not (stream.reopenable and isinstance(stream.path, str | os.PathLike)):
+            problem = "Parquet and Arrow files are read by their path only: pass the path of a file"
+            raise InputError(stream.source_name, f"{problem}, or in Python {cls.READ}(file)")
+        return cls(os.fsdecode(stream.path), stream.source_name)
+
+    def __init__(self, path: Any, source_name: str) -> None:
+        self._path = path
+        self.source_name = source_name
+        self.names: tuple[str, ...] = tuple(self._try(lambda: self._schema().names))
+
+    @abstractmethod
+    def _schema(self) -> Any:
+        """Return the schema of the file as a pyarrow object."""
+
+    @abstractmethod
+    def _batches(self, names: list[str]) -> Iterable[Any]:
+        """Yield the batches of the file as pyarrow objects, restricted to the columns with these names."""
+
+    def renaming(self, old: str, new: str) -> str:
+        """Return code that renames a column without reading the file; "" if no library is known to do this."""
+        scan = f"polars.{self.SCAN}({self._path!r})"
+        return f"in Python pass {scan}.rename({{{old!r}: {new!r}}})" if self.SCAN else ""
+
+    def _try(self, read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except (MissingExtraError, InputError, MemoryError):
+            raise
+        except Exception as error:
+            raise InputError(self.source_name, f"the file cannot be read: {reason(error)}") from None
+
+    def _validated(self, batch: Any) -> Any:
+        """Return a batch unchanged. A subclass checks first that the buffers of the batch are consistent."""
+        return batch
+
+    def batches(self, columns: Sequence[int]) -> Batches:
+        names = [self.names[i] for i in columns]
+        batches = iter(self._try(lambda: self._batches(names)))
+        first = 0
+        while (batch := self._try(lambda: self._validated(next(batches, None)))) is not None:
+            found = batch.schema.names
+            for read in ArrowFrame(batch, self.source_name).batches([found.index(name) for name in names]):
+                yield read._replace(first=first)
+            first += len(batch)
+
+
+class ParquetFile(_PyarrowFile):
+    """A Parquet file. It is read in batches of a fixed number of rows, however its row groups divide it."""
+
+    MAGIC: ClassVar[bytes] = b"PAR1"
+    SCAN: ClassVar[str] = "scan_parquet"
+    READ: ClassVar[str] = "pyarrow.parquet.read_table"
+
+    def _schema(self) -> Any:
+        with load("pyarrow.parquet", "arrow").ParquetFile(self._path) as file:
+            return file.schema_arrow
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        with load("pyarrow.parquet", "arrow").ParquetFile(self._path) as file:
+            yield from file.iter_batches(batch_size=_BATCH_ROWS, columns=names)
+
+
+class ArrowFile(_PyarrowFile):
+    """A file in Arrow's IPC file format, which is also the Feather format."""
+
+    MAGIC: ClassVar[bytes] = b"ARROW1\0\0"
+    SCAN: ClassVar[str] = "scan_ipc"
+    READ: ClassVar[str] = "pyarrow.feather.read_table"
+
+    def _opened(self) -> Any:
+        # The file is not memory-mapped: if it were cut while it is read, the process would end with SIGBUS, and bytes
+        # that change after they were validated could make the kernels read beyond the buffers.
+        return load("pyarrow", "arrow").OSFile(self._path)
+
+    def _reader(self, **options: Any) -> Any:
+        ipc = load("pyarrow.ipc", "arrow")
+        return ipc.open_file(self._opened(), options=ipc.IpcReadOptions(**options))
+
+    def _schema(self) -> Any:
+        return self._reader().schema
+
+    def _validated(self, batch: Any) -> Any:
+        # The kernels read the buffers without knowing their sizes. Invalid offsets in a corrupt file would make them
+        # read beyond the buffers.
+        if batch is not None:
+            batch.validate(full=True)
+        return batch
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        file = self._reader(included_fields=[self.names.index(name) for name in names])
+        return (file.get_batch(i) for i in range(file.num_record_batches))
+
+
+class ArrowStreamFile(ArrowFile):
+    """A file in Arrow's IPC stream format."""
+
+    MAGIC: ClassVar[bytes] = b"\xff\xff\xff\xff"
+    SCAN: ClassVar[str] = ""
+    READ: ClassVar[str] = "pyarrow.ipc.open_stream"
+
+    def _reader(self, **options: Any) -> Any:
+        ipc = load("pyarrow.ipc", "arrow")
+        return ipc.open_stream(self._opened(), options=ipc.IpcReadOptions(**options))
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        return iter(self._reader(included_fields=[self.names.index(name) for name in names]))

@@ -1,0 +1,108 @@
+"""Tables in JSON Lines files. Every line is a JSON object and a row; the keys of the object are the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieaware.errors import InputError
+from tieaware.inputs.files.byte_streams import ByteStream
+from tieaware.inputs.files.paths import suffix_of
+from tieaware.inputs.files.text import Lines, json_in
+from tieaware.inputs.tables.frames import Batch, Batches, Cells, Frame, Objects, of_array
+
+# A batch ends when it has this number of rows, or when its lines have this number of bytes.
+_BATCH_ROWS = 1 << 16
+_BATCH_BYTES = 1 << 24
+_SUFFIXES = (".jsonl", ".ndjson")
+
+
+class _Row(NamedTuple):
+    """The object on a line, with the number of the line and the number of bytes in the line."""
+
+    values: dict[str, Any]
+    line: int
+    size: int
+
+
+class JsonLinesFile(Frame):
+    """A JSON Lines file, plain or compressed. The keys of its first object are the names of the columns.
+
+    That object is read at once. The first call of `batches` reads on from there if the stream is still open; every
+    other call opens the file again.
+    """
+
+    is_file = True
+
+    @classmethod
+    def recognise(cls, stream: ByteStream) -> Frame | None:
+        """Return the table in an open file; None if the suffix of the file is not .jsonl or .ndjson."""
+        return cls(stream) if suffix_of(stream.path) in _SUFFIXES else None
+
+    def __init__(self, stream: ByteStream) -> None:
+        self.rereadable: bool = stream.reopenable
+        self.source_name: str = stream.source_name
+        self._stream = stream
+        rows = _rows_of(stream)
+        first = list(islice(rows, 1))
+        self._rows: Iterator[_Row] | None = chain(first, rows)
+        self.names: tuple[str, ...] = tuple(first[0].values) if first else ()
+
+    def renaming(self, old: str, new: str) -> str:
+        """Return "": its keys can be edited."""
+        return ""
+
+    def batches(self, columns: Sequence[int]) -> Batches:
+        """Yield the batches of the file, which is opened again if it was read before or is closed."""
+        names = [self.names[i] for i in columns]
+        rows, self._rows = self._rows, None
+        if rows is not None and not self._stream.closed:
+            yield from self._batches(rows, names)
+            return
+        with ByteStream(self._stream.path) as stream:
+            yield from self._batches(_rows_of(stream), names)
+
+    def _batches(self, rows: Iterable[_Row], names: Sequence[str]) -> Batches:
+        values: list[list[Any]] = [[] for _ in names]
+        first = n = size = 0
+        for row in rows:
+            for name, column in zip(names, values, strict=True):
+                if name not in row.values:
+                    raise InputError(f"{self.source_name}:{row.line}", f"the object has no key {name!r}")
+                column.append(row.values[name])
+            n, size = n + 1, size + row.size
+            if n == _BATCH_ROWS or size >= _BATCH_BYTES:
+                yield Batch.of([_cells(each) for each in values], first)
+                values = [[] for _ in names]
+                first, n, size = first + n, 0, 0
+        if n:
+            yield Batch.of([_cells(each) for each in values], first)
+
+    def where(self, column: str, row: int | None = None) -> str:
+        """Describe a value for a message by its file, line and key. The file is read again to find the line number."""
+        if row is None or not self.rereadable:
+            return super().where(column, row)
+        with ByteStream(self._stream.path) as stream:
+            line = next((each.line for each in islice(_rows_of(stream), row, None)), 0)
+        return f"{self.source_name}:{line}: {column}"
+
+
+def _cells(values: list[Any]) -> Cells:
+    if set(map(type, values)) == {float}:
+        return of_array(np.array(values, np.float64))
+    return Objects(np.fromiter(values, object, len(values)))
+
+
+def _rows_of(stream: ByteStream) -> Iterator[_Row]:
+    """Yield the object on each line of a file. Blank lines are ignored."""
+    lines = Lines(stream)
+    for line in lines:
+        if not line.strip():
+            continue
+        values = json_in(line, stream.source_name, lines.number)
+        if not isinstance(values, dict):
+            raise InputError(lines.here(), f"the line must be a JSON object, not {type(values).__name__}")
+        yield _Row(values, lines.number, len(line))

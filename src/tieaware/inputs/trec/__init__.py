@@ -1,0 +1,1 @@
+"""The formats of TREC: lines of judgments and of runs."""
