@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tieaware.checks.arguments import is_url, path_text, shown, unexpected
 from tieaware.errors import InputError
 from tieaware.inputs.files.compression import LONGEST_START, Decompressor, compression
-from tieaware.inputs.files.paths import Parts, Path, is_file_object, reason, run_name, source_name, state_of
+from tieaware.inputs.files.paths import Parts, Path, reason, source_name
 from tieaware.inputs.files.text import BYTE_ORDER_MARK
 from tieaware.runtime.progress import stage
 
@@ -47,8 +47,8 @@ class ByteStream:
 
     Attributes
     ----------
-    source_name, run_name : str
-        The file's name in error messages, and the name of a run in it.
+    source_name : str
+        The file's name in error messages.
     start : bytes
         The first bytes of the stored (possibly compressed) file, by which formats are recognised.
     reopenable : bool
@@ -67,10 +67,10 @@ class ByteStream:
         self._step = _FIRST_STEP
         self.path = path
         self.source_name: str = source_name(path)
-        self.run_name: str = run_name(path)
         self._stored: float | None = None
         self._file = self._file_of(path)
-        self._reading = stage(f"reading {self.run_name}", self._stored, unit=" MB", shown=False)
+        name = os.path.basename(self.source_name)
+        self._reading = stage(f"reading {name}", self._stored, unit=" MB", shown=False)
         self._advance = self._reading.__enter__()
         try:
             self.start: bytes = self._read_start()
@@ -93,9 +93,9 @@ class ByteStream:
             if file is None:
                 raise InputError(self.source_name, "standard input is not available as bytes")
             return file
-        if isinstance(path, io.TextIOBase) or not is_file_object(path):
-            if isinstance(path, io.TextIOBase):
-                raise InputError(self.source_name, _AS_TEXT)
+        if isinstance(path, io.TextIOBase):
+            raise InputError(self.source_name, _AS_TEXT)
+        if not hasattr(path, "read"):
             if isinstance(path, Mapping):
                 raise InputError("path", "must be a path, not a dict; write Qrels.from_dict or Run.from_dict")
             raise unexpected(self.source_name, "a path or a file opened in binary mode", shown(path))
@@ -272,8 +272,6 @@ class PartsStream:
     def __init__(self, parts: Parts, is_table: Callable[[ByteStream], bool]) -> None:
         self.path = parts
         self.source_name: str = parts.source_name
-        self.run_name: str = run_name(parts)
-        self.reopenable: bool = state_of(parts) is not None
         self._is_table = is_table
         self._waiting = iter(parts.files)
         self._part: ByteStream | None = None

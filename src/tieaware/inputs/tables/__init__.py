@@ -61,12 +61,13 @@ def opened(value: Any, where: str) -> Iterator[tuple[Frame | TextStream, str]]:
         yield frame_of(value, where), ""
         return
     source = parts_at(value, where)
-    table = PartsFrame.recognise(source) if isinstance(source, Parts) else None
+    name = run_name(source)
+    table = table_at(source) if isinstance(source, Parts) else None
     if table is not None:
-        yield table, run_name(source)
+        yield table, name
         return
     with text_at(source) as stream:
-        yield (table_in(stream) if isinstance(stream, ByteStream) else None) or stream, run_name(source)
+        yield (table_in(stream) if isinstance(stream, ByteStream) else None) or stream, name
 
 
 class PartsFrame(Frame):
@@ -81,9 +82,6 @@ class PartsFrame(Frame):
     def recognise(cls, parts: Parts) -> PartsFrame | None:
         """Return the table in the parts; None if the first part that is not empty is not a table."""
         for path in parts.files:
-            if state_of(path) is None:
-                # Bytes that are read here from a pipe would be lost.
-                return None
             with ByteStream(path) as stream:
                 frame = table_in(stream)
                 if frame is not None and frame.names:
