@@ -12,7 +12,7 @@ import pytest
 from inputs import COMPRESSIONS, result, texts
 
 from tieaware.errors import InputError
-from tieaware.inputs.files.compression import compression
+from tieaware.inputs.files import compression as formats
 
 QRELS, RUN = texts(3, 8)
 RIGHT = result(io.BytesIO(QRELS), io.BytesIO(RUN))
@@ -23,15 +23,15 @@ COMPRESSED = {name: compress for name, compress in COMPRESSIONS.items() if name}
 def gzip_module(request, monkeypatch):
     """Decompress gzip with isal or with zlib."""
     if request.param == "zlib":
-        monkeypatch.setattr(compression, "gzip_module", lambda: zlib)
-    elif compression.gzip_module() is zlib:
+        monkeypatch.setattr(formats, "gzip_module", lambda: zlib)
+    elif formats.gzip_module() is zlib:
         pytest.skip("isal is not installed")
 
 
 @pytest.fixture(params=COMPRESSED)
 def data(request, gzip_module):
     """Give the bytes of a small compressed run."""
-    if request.param != ".gz" and compression.gzip_module() is zlib:
+    if request.param != ".gz" and formats.gzip_module() is zlib:
         pytest.skip("this format does not depend on the gzip module")
     return COMPRESSED[request.param](RUN)
 
@@ -93,7 +93,7 @@ def bomb(compression, text, times):
 
 @pytest.mark.parametrize("compression", COMPRESSED)
 def test_memory_does_not_grow_with_the_decompressed_size(compression, tmp_path, gzip_module):
-    if compression != ".gz" and compression.gzip_module() is zlib:
+    if compression != ".gz" and formats.gzip_module() is zlib:
         pytest.skip("this format does not depend on the gzip module")
     small, large = tmp_path / f"small{compression}", tmp_path / f"large{compression}"
     small.write_bytes(COMPRESSED[compression](RUN))

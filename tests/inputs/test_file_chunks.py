@@ -152,8 +152,8 @@ def test_chunks_contain_whole_queries_and_all_rows(tmp_path):
         queries = [query for run in parsed for query in run.queries]
         assert queries == list(whole.queries)
         assert [document for run in parsed for document in run.documents] == list(whole.documents)
-        assert [score for run in parsed for score in run.scores.tolist()] == whole.scores.tolist()
-        assert [np.diff(run.offsets).sum() for run in parsed] == [len(run.scores) for run in parsed]
+        assert [score for run in parsed for score in run.values.tolist()] == whole.scores.tolist()
+        assert [np.diff(run.offsets).sum() for run in parsed] == [len(run.values) for run in parsed]
         assert len(parsed) > 10 or size >= 200
 
 

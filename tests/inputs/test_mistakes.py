@@ -42,8 +42,8 @@ FILES = {
     "parts/part-0": "q1 Q0 d1 1 2.5 t\n",
     "parts/part-1": "q1 Q0 d2 1 2.5\n",
 }
-FORMS = "a path, a binary file, {query: {document: score}}, a table or (ids, scores)"
-JUDGED = "a path, a binary file, {query: {document: label}}, a table or a sparse matrix"
+FORMS = "{query: {document: value}}, a Run, (ids, scores), a table, a path, a binary file"
+JUDGED = "{query: {document: value}}, Qrels, a sparse matrix, a table, a path, a binary file"
 ROWS = "must not be a list of rows; pass pandas.DataFrame(rows)"
 QUERIES = "name it query_id, qid, query, user_id, user, topic_id or topic"
 FIRST = "to keep only the first row, pass"
@@ -85,8 +85,7 @@ RUNS = [
     ({"q1": {1.5: 1.0}}, "documents of run[0]: expected text, bytes or an integer, found 1.5"),
     ({None: {"d1": 1.0}}, "queries of run[0]: expected text, bytes or an integer, found None"),
     # Wrong shapes.
-    ({"q1": ["d1", "d2"]}, "runs['q1']: there is no file 'd1': a list under one name holds part files, and a query's "
-     "scores are a dict {document: score}"),
+    ({"q1": ["d1", "d2"]}, "d1: there is no such file"),
     ({"q1": [("d1", 0.5)]}, f"runs['q1']: must be a run ({FORMS}), not list"),
     ([{"qid": "q1", "docno": "d1", "score": 0.5}] * 2, f"runs: {ROWS}"),
     ({"bm25": ([1, 2, 3], [0.5, 0.25, 0.125])}, f"runs['bm25']: must be a run ({FORMS}), not tuple"),
@@ -96,8 +95,7 @@ RUNS = [
     ([("q1", "d1", 0.5)], f"runs: must be runs ({FORMS}), not tuple"),
     (None, f"runs: must be runs ({FORMS}), not NoneType"),
     (b"bm25.run", f"runs: must be runs ({FORMS}), not bytes"),
-    (np.array([1.0, 2.0]), f"runs: must be runs ({FORMS}), not ndarray; for the scores of all documents, use "
-     "Evaluator(...).results({name: scores})"),
+    (np.array([1.0, 2.0]), f"runs: must be runs ({FORMS}), not ndarray"),
     ([], "runs: there is no run"),
     ({1: "bm25.run"}, "runs: expected names that are strings, found 1"),
     (["bm25.run", "bm25.run"], "runs: two runs are named 'bm25.run': pass {name: run} to give them different names"),
@@ -117,12 +115,10 @@ RUNS = [
     ({"bm25": []}, "runs['bm25']: the list of files is empty"),
     ({"bm25": ["bm25.run", None]}, "runs['bm25'][1]: must be a path like the other parts, not NoneType"),
     ({"bm25": ["bm25.run", "none.run"]}, "none.run: there is no such file"),
-    ({"bm25": [frame(), frame()]}, f"runs['bm25']: must be a run ({FORMS}), not list; concatenate the tables, or pass "
-     "a list of paths"),
-    ({"bm25": iter([frame()])}, f"runs['bm25']: must be a run ({FORMS}), not list_iterator; pass a list of paths, or a "
-     "pyarrow.RecordBatchReader"),
-    ("hive", "hive: there are no run files in this folder, but folders of a partitioned data set: if it is one "
-     "run, pass {'name': 'hive/*/*'}, or on the command line NAME='hive/*/*'"),
+    ({"bm25": [frame(), frame()]}, f"runs['bm25']: must be a run ({FORMS}), not list"),
+    ({"bm25": iter([frame()])}, f"runs['bm25']: must be a run ({FORMS}), not list_iterator"),
+    ("hive", "hive: there are no run files in this folder, but folders: pass {name: folder} if each is a "
+     "run, or {'name': 'hive/*/*'} if all are one"),
     ({"bm25": "parts"}, f"parts/part-1:1: a line of a run has 6 fields, {RUN_LINE}, but this line has 5"),
     ("s3://b/bm25.parquet", "s3://b/bm25.parquet: only local files can be read: download the file, or pass a data "
      "frame"),
@@ -133,7 +129,7 @@ RUNS = [
     ("cut.gz", "cut.gz: truncated gzip data: the file ends before its end marker"),
     ("words.run", "words.run:1: the score, field 5, must be a number, not 'high'"),
     ("nan.run", "nan.run:1: the score, field 5, must be a number, not NaN"),
-    ("twice.run", f"twice.run:2: document 'd1' of query 'q1' appears twice, first at line 1; {FIRST} "
+    ("twice.run", f"twice.run:2: document 'd1' of query 'q1' appears twice, first at twice.run:1; {FIRST} "
      "read_run(path, duplicates='first')"),
     ("three.run", f"three.run:1: a line of a run has 6 fields, {RUN_LINE}, but this line has 3"),
     ("commas.run", "commas.run:1: this line is separated by commas: call a file of comma-separated values .csv, and "

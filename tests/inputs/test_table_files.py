@@ -361,10 +361,9 @@ def test_a_table_that_cannot_be_opened_again_is_refused(write, tmp_path):
 def test_readers_of_tables_are_no_files(tmp_path):
     """They have a method `read`, which does not return bytes."""
     pyarrow.parquet.write_table(pa.table(RUN), tmp_path / "run.parquet")
-    forms = "(a path, a binary file, {query: {document: score}}, a table or (ids, scores))"
     for kind in (pyarrow.parquet.ParquetFile, pyarrow.parquet.ParquetDataset):
         rest = f"not {kind.__name__}; pass the path, or pyarrow.dataset.dataset(path)"
-        with pytest.raises(InputError, match=re.escape(f"runs['a']: must be a run {forms}, {rest}")):
+        with pytest.raises(InputError, match=rf"^runs\['a'\]: must be a run .*{re.escape(rest)}"):
             tieaware.evaluate({"q1": {"d1": 1}}, {"a": kind(tmp_path / "run.parquet")}, "AP")
         with pytest.raises(InputError, match=re.escape(rest)):
             tieaware.evaluate(kind(tmp_path / "run.parquet"), {"a": {"q1": {"d1": 1.0}}}, "AP")

@@ -18,8 +18,7 @@ import pytest
 from tieaware import evaluate
 from tieaware.errors import InputError
 from tieaware.inputs import read_qrels, read_run
-from tieaware.inputs.files import byte_streams
-from tieaware.inputs.files.compression import compression
+from tieaware.inputs.files import byte_streams, compression
 from tieaware.inputs.runs import streamed
 from tieaware.inputs.runs.streamed import RunFile
 from tieaware.inputs.trec import reader as trec
@@ -76,7 +75,7 @@ def message_of(reader, *args, **options):
         ),
         (
             GOOD + b"r Q0 d 1 2 t\n\n# comment\nq Q0 d 2 1 t\n",
-            "a:5: document 'd' of query 'q' appears twice, first at line 1; to keep only the first row, pass "
+            "a:5: document 'd' of query 'q' appears twice, first at a:1; to keep only the first row, pass "
             "read_run(path, duplicates='first')",
         ),
     ],
@@ -105,7 +104,7 @@ def test_bad_runs(directory, content, message):
             "not '9000000000.1234567890123456789'",
         ),
         (b"q 0 d nan\n", "a:1: the label, field 4, is NaN; read_qrels(path, missing='unjudged') reads it as unjudged"),
-        (b"q 0 d 0.5\nq 0 d 0.25\n", "a:2: document 'd' of query 'q' has label 0.25 here, but label 0.5 at line 1"),
+        (b"q 0 d 0.5\nq 0 d 0.25\n", "a:2: document 'd' of query 'q' has label 0.25 here, but label 0.5 at a:1"),
         (b"q 0 d +\n", "a:1: the label, field 4, must be a number from -2147483648 to 2147483647, not '+'"),
         (
             b"q 0 d 2147483648\n",
@@ -121,7 +120,7 @@ def test_bad_runs(directory, content, message):
         ),
         (
             b"q 0 d 1\nq 0 e 1\n\nr 0 d 2\nq 0 d 1\nq 0 d 2\n",
-            "a:6: document 'd' of query 'q' has label 2 here, but label 1 at line 1",
+            "a:6: document 'd' of query 'q' has label 2 here, but label 1 at a:1",
         ),
     ],
 )
@@ -142,7 +141,7 @@ def test_duplicates_first_keeps_the_first_of_repeated_documents(directory):
         run = read_run("a.run", duplicates="first")
     assert [str(warning.message) for warning in caught] == [
         "a.run: 2 duplicate rows are ignored; "
-        "a.run:4: document 'd' of query 'q' appears again, first at line 1"
+        "a.run:4: document 'd' of query 'q' appears again, first at a.run:1"
     ]
     assert caught[0].filename == __file__
     assert list(run.documents) == [b"d", b"e", b"d"]
@@ -160,7 +159,7 @@ def test_line_numbers_after_the_first_buffer(directory, monkeypatch):
     first = b"".join(lines[:195]).count(b"\n") + 1
     for reader in (read_run, lambda path: list(RunFile(path).contiguous_chunks())):
         assert message_of(reader, "a") == (
-            f"a:{n + 1}: document 'd195' of query 'q19' appears twice, first at line {first}; to keep only "
+            f"a:{n + 1}: document 'd195' of query 'q19' appears twice, first at a:{first}; to keep only "
             "the first row, pass read_run(path, duplicates='first')"
         )
     (directory / "a").write_bytes(content + b"q19 Q0 d1950 1 x t\n")

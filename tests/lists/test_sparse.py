@@ -536,20 +536,3 @@ def test_both_ways_out_of_excluded_relevant_items_work():
     assert kept(scores).tolist() == [[1.0, 1.0], [0.5, 1.0]]
     left = Evaluator.from_sparse(relevance - relevance.multiply(exclude > 0), ["RR", "NumRel"], exclude=exclude)
     assert left(scores).tolist() == [[0.0, 0.0], [0.0, 0.0]]
-
-
-@pytest.mark.parametrize("name", ["train", "seen", "users", "items", "queries"])
-def test_arguments_of_other_tools_say_what_to_write(name):
-    with pytest.raises(TypeError, match=rf"^from_sparse\(\) has no argument '{name}': .*write "):
-        Evaluator.from_sparse(GOOD, FEW, **{name: GOOD})
-
-
-def test_a_block_of_scores_without_rows_says_what_to_write():
-    evaluator = Evaluator.from_sparse(GOOD, FEW)
-    with pytest.raises(InputError, match=r"found shape \(1, 2\)$"):
-        evaluator([[1.0, 2.0]])
-    evaluator = Evaluator([[0, 1], [1, 0], [0, 1]], "RR")
-    with pytest.raises(InputError, match=r"found shape \(2, 2\); for the scores of some lists, use evaluator.rows\("):
-        evaluator([[1.0, 2.0], [1.0, 2.0]])
-    with pytest.raises(TypeError, match=r"^rows\(\): wrong arguments; write rows\(0, 2\)$"):
-        evaluator.rows(slice(0, 2))

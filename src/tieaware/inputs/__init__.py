@@ -7,11 +7,9 @@ To support a new form, write the function that reads it, and list it in `FORMS`.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, BinaryIO, NamedTuple, Protocol, SupportsFloat, TypeAlias
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from tieaware.checks.arguments import shown, unexpected
@@ -74,8 +72,6 @@ __all__ = [
 
 # What to pass if two runs have one name. The command line replaces it by its own option.
 NAMED_RUNS = "pass {name: run}"
-# Characters that document identifiers rarely have.
-_OF_PATHS = re.compile(r"[./\\*?]")
 # dict comes first because a test for Mapping, an abstract class, takes a third of a microsecond.
 _MAPPINGS = (dict, Mapping)
 
@@ -184,7 +180,7 @@ def as_qrels(qrels: Any, missing: Missing | None = None, *, subtopics: bool = Fa
         if form.judgments is not None and form.holds(value):
             return form.judgments(value, missing, subtopics)
     forms = ", ".join(form.name for form in FORMS if form.judgments)
-    raise InputError("qrels", f"must be judgments ({forms}), not {_type_of(value)}{_instead(value)}")
+    raise InputError("qrels", f"must be judgments ({forms}), not {_described(value)}")
 
 
 def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
@@ -197,8 +193,6 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
         if _is_run(runs):
             run = RunDict(runs)
             return {run.name: run}
-        for name, run in runs.items():
-            _check_no_documents(name, run)
         named = [(name, source_named(name, run)) for name, run in runs.items()]
     else:
         _check_no_rows(runs, "runs")
@@ -242,11 +236,8 @@ def _sources_of(value: Any, name: str, score_dtype: ScoreDtype, duplicates: Dupl
         if form.runs is not None and form.holds(value):
             return form.runs(value, name, score_dtype, duplicates)
     forms = ", ".join(form.name for form in FORMS if form.runs)
-    remedy = _instead(value)
-    if isinstance(value, np.ndarray):
-        remedy = "; for the scores of all documents, use Evaluator(...).results({name: scores})"
     where, what = ("runs", "runs") if name == "run" else (f"runs[{name!r}]", "a run")
-    raise InputError(where, f"must be {what} ({forms}), not {_type_of(value)}{remedy}")
+    raise InputError(where, f"must be {what} ({forms}), not {_described(value)}")
 
 
 def source_named(
@@ -277,35 +268,13 @@ def warn_of_parts(sources: Sequence[RunSource], remedy: str) -> None:
         warn(f"runs: {problem}: {remedy}")
 
 
-def _check_no_documents(name: Any, run: Any) -> None:
-    """Raise InputError for a list of documents, as in {query: [document]}, which would be taken for a list of files."""
-    if not (isinstance(run, list | tuple) and run and all(isinstance(each, str) for each in run)):
-        return
-    if not any(os.path.exists(each) or _OF_PATHS.search(each) for each in run):
-        remedy = "a list under one name holds part files, and a query's scores are a dict {document: score}"
-        raise InputError(f"runs[{name!r}]", f"there is no file {run[0]!r}: {remedy}")
-
-
-def _instead(value: Any) -> str:
-    """Say what to pass instead of an object of another library: one of pyarrow that reads tables, or a run of ranx."""
-    if _is_theirs(value) and hasattr(value, "to_dict"):
-        return f"; pass {type(value).__name__.lower()}.to_dict()"
-    if isinstance(value, list | tuple) and value and hasattr(value[0], "columns"):
-        return "; concatenate the tables, or pass a list of paths"
-    if isinstance(value, Iterator):
-        return "; pass a list of paths, or a pyarrow.RecordBatchReader"
-    return "; pass the path, or pyarrow.dataset.dataset(path)" if hasattr(value, "read") else ""
-
-
-def _type_of(value: Any) -> str:
-    """Return the name of a type for a message; another library's Run or Qrels has the name of the library as well."""
+def _described(value: Any) -> str:
+    """Return the type of a value that has no form, and what to pass instead of a run of ranx or a reader of pyarrow."""
     kind = type(value)
-    return f"{kind.__module__.partition('.')[0]}.{kind.__name__}" if _is_theirs(value) else kind.__name__
-
-
-def _is_theirs(value: Any) -> bool:
-    """Return whether a value is a Run or Qrels of another library, such as ranx."""
-    return type(value).__name__ in ("Run", "Qrels") and not isinstance(value, RunSource | Qrels)
+    if kind.__name__ in ("Run", "Qrels") and hasattr(value, "to_dict"):
+        return f"{kind.__module__.partition('.')[0]}.{kind.__name__}; pass {kind.__name__.lower()}.to_dict()"
+    is_reader = hasattr(value, "read")
+    return kind.__name__ + "; pass the path, or pyarrow.dataset.dataset(path)" * is_reader
 
 
 def _is_run(mapping: Mapping[Any, Any]) -> bool:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tieaware.checks.arguments import is_url, path_text, shown, unexpected
 from tieaware.errors import InputError
 from tieaware.inputs.files.compression import LONGEST_START, Decompressor, compression
-from tieaware.inputs.files.paths import Parts, Path, reason, source_name
+from tieaware.inputs.files.paths import Parts, Path, is_file_object, reason, source_name
 from tieaware.inputs.files.text import BYTE_ORDER_MARK
 from tieaware.runtime.progress import stage
 
@@ -95,7 +95,7 @@ class ByteStream:
             return file
         if isinstance(path, io.TextIOBase):
             raise InputError(self.source_name, _AS_TEXT)
-        if not hasattr(path, "read"):
+        if not is_file_object(path):
             if isinstance(path, Mapping):
                 raise InputError("path", "must be a path, not a dict; write Qrels.from_dict or Run.from_dict")
             raise unexpected(self.source_name, "a path or a file opened in binary mode", shown(path))
