@@ -1,6 +1,5 @@
 """The option --name, which makes one run of several files."""
 
-import shlex
 from pathlib import Path
 
 import pytest
@@ -59,22 +58,15 @@ def test_without_a_name_there_is_a_warning(files, capfd):
     assert (status, out.count("\n")) == (0, 3)
     assert err == (
         "warning: runs: part-00000 … part-00001 look like parts of one run, but are evaluated as 2 runs: "
-        "use --name NAME to evaluate them as one\n"
+        "write NAME=FOLDER to evaluate the parts of a run as one\n"
     )
 
 
-def test_two_folders_of_parts_are_not_advised_to_share_a_name(files, capfd):
+def test_each_of_two_folders_of_parts_is_a_run(files, capfd):
     Path("other run").mkdir()
     for part in ("part-00000", "part-00001"):
         Path("other run", part).write_bytes(Path("parts", part).read_bytes())
-    advised = ["parts=parts", "other run=other run"]
-    names = [f"{folder}/part-0000{i}" for folder in ("parts", "other run") for i in (0, 1)]
-    for given in (["parts", "other run"], names):
-        assert run(capfd, *EVAL, *given)[2] == (
-            "warning: runs: 4 files in 2 folders look like parts, but are evaluated as 4 runs: "
-            f"write {shlex.join(advised)} to evaluate each folder as one\n"
-        )
-    assert run(capfd, *EVAL, *advised)[1:] == (
+    assert run(capfd, *EVAL, "parts=parts", "other run=other run")[1:] == (
         "run,query,AP\nparts,all,0.7083333333333334\nother run,all,0.7083333333333334\n",
         "",
     )

@@ -252,7 +252,7 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
         else:
             unnamed += (found := sources_at(path, *reading))
             sources += found
-    warn_of_parts(unnamed, "use --name NAME to evaluate them as one")
+    warn_of_parts(unnamed, "write NAME=FOLDER to evaluate the parts of a run as one")
     return sources
 
 

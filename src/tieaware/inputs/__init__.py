@@ -201,7 +201,7 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
         found = [(run, source) for run in several for source in sources_at(run)]
         named = _named([source for _, source in found])
         unnamed = [source for run, source in found if isinstance(run, str | os.PathLike)]
-        warn_of_parts(unnamed, "pass {'name': paths} to evaluate them as one")
+        warn_of_parts(unnamed, "pass {'name': folder} to evaluate the parts of a run as one")
     if len(named) < least:
         raise InputError("runs", "there is no run")
     by_name: dict[str, RunSource] = {}
@@ -271,7 +271,7 @@ def warn_of_parts(sources: Sequence[RunSource], remedy: str) -> None:
 def _described(value: Any) -> str:
     """Return the type of a value that has no form, and what to pass instead of a run of ranx or a reader of pyarrow."""
     kind = type(value)
-    if kind.__name__ in ("Run", "Qrels") and hasattr(value, "to_dict"):
+    if kind.__name__ in ("Run", "Qrels") and hasattr(value, "to_dict") and not isinstance(value, RunSource | Qrels):
         return f"{kind.__module__.partition('.')[0]}.{kind.__name__}; pass {kind.__name__.lower()}.to_dict()"
     is_reader = hasattr(value, "read")
     return kind.__name__ + "; pass the path, or pyarrow.dataset.dataset(path)" * is_reader
