@@ -22,8 +22,7 @@ from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.experiments._observed_lists import (
     CutLists,
-    Fingerprints,
-    ListEnds,
+    ObservedLists,
     between_identical,
     reaches_cut,
     warn_of_cuts,
@@ -39,7 +38,7 @@ from tieaware.experiments._tested_pairs import (
 )
 from tieaware.experiments.evaluating import evaluate_with_progress, progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.inputs import QrelsLike, Run
+from tieaware.inputs import QrelsLike
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, named_measures
 from tieaware.output.plots import Drawing, file_name
@@ -137,14 +136,9 @@ def comparison(
         if not measure.definition.has_spread:
             raise InputError("measures", f"{measure} cannot be compared: its best and worst orders are unknown")
     views = [View("average"), View("pessimistic"), View("optimistic")]
-    ends, fingerprints = ListEnds(), Fingerprints()
-
-    def observe(name: str, chunk: Run) -> None:
-        ends.add(name, chunk)
-        fingerprints.add(name, chunk)
-
+    lists = ObservedLists()
     average, worst, best = evaluate_with_progress(
-        qrels, runs, parsed, views, threads, consistent_only, observe, missing
+        qrels, runs, parsed, views, threads, consistent_only, lists.add, missing
     )
     average = replace(average, names=asked)
     # If less is better, the pessimistic order gives the greatest value instead of the least.
@@ -153,10 +147,10 @@ def comparison(
         average, least, greatest, alpha=alpha, confidence=confidence, baseline=baseline, test=procedure.test,
         correction=procedure.correction,
     )  # fmt: skip
-    cuts = {name: ends.cut_lists(name) for name in average.runs}
+    cuts = {name: lists.cut_lists(name) for name in average.runs}
     reached = [name for name, cut in cuts.items() if any(reaches_cut(measure, cut) for measure in parsed)]
     warn_of_cuts(reached, [cuts[name] for name in reached])
-    identical = fingerprints.identical(average.runs, average.queries)
+    identical = lists.identical(average.runs, average.queries)
     same = between_identical(identical, average.runs, outcome.first, outcome.second)
     resolutions = tuple(_without_flips(effect, same) for effect in outcome.resolutions)
     return replace(outcome, resolutions=resolutions, cuts=tuple(cuts.values()), identical=identical)

@@ -197,14 +197,14 @@ def _seconds(index: Index, topics: Mapping[Any, Any], k: int, methods: Sequence[
     return shortest
 
 
-class _List(NamedTuple):
+class _RankedList(NamedTuple):
     """A ranked list: {document: score}, and {document: probability of being among the first k} over tie orders."""
 
     scores: dict[bytes, float]
     within: dict[bytes, float]
 
 
-def _lists(run: Run, k: int) -> list[_List]:
+def _lists(run: Run, k: int) -> list[_RankedList]:
     """Return the ranked lists of a run. Each list must end with a whole tie group."""
     names = list(run.documents)
     lists = []
@@ -213,11 +213,13 @@ def _lists(run: Run, k: int) -> list[_List]:
         above = sum(score > scores[-1] for score in scores)
         last = min(1.0, (k - above) / (b - a - above)) if scores else 0.0
         within = [1.0] * above + [last] * (b - a - above)
-        lists.append(_List(dict(zip(names[a:b], scores, strict=True)), dict(zip(names[a:b], within, strict=True))))
+        lists.append(
+            _RankedList(dict(zip(names[a:b], scores, strict=True)), dict(zip(names[a:b], within, strict=True)))
+        )
     return lists
 
 
-def _overlap(a: _List, b: _List) -> float:
+def _overlap(a: _RankedList, b: _RankedList) -> float:
     """Return the expected share of the first k documents of b that are among the first k of a, over tie orders."""
     if not b.within:
         return 1.0
@@ -225,7 +227,7 @@ def _overlap(a: _List, b: _List) -> float:
     return math.fsum(shared) / math.fsum(b.within.values())
 
 
-def _agreement(a: _List, b: _List) -> float:
+def _agreement(a: _RankedList, b: _RankedList) -> float:
     """Return the rank-biased overlap of two lists, averaged over their tie orders."""
     if not a.scores or not b.scores:
         return float(a.scores == b.scores)

@@ -47,23 +47,41 @@ class CutLists(NamedTuple):
     cut_lists: int
 
 
-class ListEnds:
-    """The ends of the lists of runs, collected while the runs are evaluated."""
+class ObservedLists:
+    """The ends and the digests of the lists of runs, collected while the runs are evaluated."""
 
     def __init__(self) -> None:
-        self._ends: dict[str, dict[str | int, tuple[int, bool]]] = {}
+        self._ends: dict[str, dict[bytes, tuple[int, bool]]] = {}
+        self._digests: dict[str, dict[bytes, bytes]] = {}
 
     def add(self, name: str, chunk: Run) -> None:
         """Add a chunk of a run. If a query reappears, the last chunk has all its documents."""
+        queries = list(chunk.queries)
         lengths, tied = ends_of(cast(Scores, np.asarray(chunk.scores)), np.asarray(chunk.offsets))
         ends = zip(lengths.tolist(), tied.tolist(), strict=True)
-        self._ends.setdefault(name, {}).update(zip(chunk.queries.to_list(), ends, strict=True))
+        self._ends.setdefault(name, {}).update(zip(queries, ends, strict=True))
+        self._digests.setdefault(name, {}).update(zip(queries, _digests(chunk), strict=True))
 
     def cut_lists(self, name: str) -> CutLists:
         """Return the common length of a run's lists, and how many of them end inside a tie there."""
         ends = self._ends.get(name, {}).values()
         length = common_length_of(np.array([n for n, _ in ends], dtype=np.int64))
         return CutLists(length, sum(n == length and tied for n, tied in ends))
+
+    def identical(
+        self, names: Sequence[str], queries: Sequence[str | int] | None = None
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return each group of two or more runs that have the same lists for these queries, or for all their queries.
+
+        Lists are the same if the same documents with the same scores are in the same order.
+        """
+        chosen = None if queries is None else list(map(encoded, queries))
+        groups: dict[object, list[str]] = {}
+        for name in names:
+            digests = self._digests.get(name, {})
+            key = frozenset(digests.items()) if chosen is None else tuple(map(digests.get, chosen))
+            groups.setdefault(key, []).append(name)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def reaches_cut(measure: Measure, counts: CutLists | Ties) -> bool:
@@ -91,33 +109,6 @@ def warn_of_cuts(names: Sequence[str], counts: Sequence[CutLists | Ties]) -> Non
 
 # The most names of identical runs in a sentence.
 _IDENTICAL_SHOWN = 5
-
-
-class Fingerprints:
-    """Digests of the lists of runs, collected while the runs are evaluated."""
-
-    def __init__(self) -> None:
-        self._digests: dict[str, dict[bytes, bytes]] = {}
-
-    def add(self, name: str, chunk: Run) -> None:
-        """Add a chunk of a run. If a query reappears, the last chunk has all its documents."""
-        lists = zip(chunk.queries, _digests(chunk), strict=True)
-        self._digests.setdefault(name, {}).update(lists)
-
-    def identical(
-        self, names: Sequence[str], queries: Sequence[str | int] | None = None
-    ) -> tuple[tuple[str, ...], ...]:
-        """Return each group of two or more runs that have the same lists for these queries, or for all their queries.
-
-        Lists are the same if the same documents with the same scores are in the same order.
-        """
-        chosen = None if queries is None else list(map(encoded, queries))
-        groups: dict[object, list[str]] = {}
-        for name in names:
-            digests = self._digests.get(name, {})
-            key = frozenset(digests.items()) if chosen is None else tuple(map(digests.get, chosen))
-            groups.setdefault(key, []).append(name)
-        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def _digests(chunk: Run) -> list[bytes]:

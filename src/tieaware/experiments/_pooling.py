@@ -20,6 +20,7 @@ from tieaware.inputs import Qrels, QrelsLike, Run, RunSource, as_qrels
 from tieaware.lists.grades import Missing
 from tieaware.output.plots import COLOURS, Drawing, display_name, legend_above
 from tieaware.output.tables import Cell, Table, counted, percent, significant
+from tieaware.statistics.tie_counts import tie_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,18 +115,11 @@ def _within(scores: Scores, offsets: Offsets, depth: int) -> tuple[Integers, Val
     Return the rows, the share of the orders of tied documents that put each of them there, and the lists in which the
     depth divides a tie group.
     """
-    list_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    order = np.lexsort((-scores, list_of))
-    ordered = scores[order]
-    is_first = np.ones(len(scores), dtype=bool)
-    is_first[1:] = (ordered[1:] != ordered[:-1]) | (list_of[1:] != list_of[:-1])
-    starts = np.flatnonzero(is_first)
-    size = np.diff(np.append(starts, len(scores)))
-    before = starts - offsets[list_of[starts]]
+    order, list_of, before, size = tie_groups(scores, offsets)
     share = np.clip(depth - before, 0, size) / size
     probability = np.repeat(share, size)
     within = probability > 0.0
-    return order[within], probability[within], list_of[starts[(share > 0.0) & (share < 1.0)]]
+    return order[within], probability[within], list_of[(share > 0.0) & (share < 1.0)]
 
 
 class Pools(NamedTuple):

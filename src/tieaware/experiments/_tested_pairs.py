@@ -66,16 +66,6 @@ class TestedPairs:
         return self.procedure.described(self.alpha, counted(len(self.first), "pair"), len(self.runs))
 
     @property
-    def p_name(self) -> str:
-        """The name of the p value that decides, such as "Holm's p"."""
-        return self.procedure.p_name
-
-    @property
-    def limit(self) -> str:
-        """A sentence if too few queries or too many pairs make significance impossible; otherwise empty."""
-        return self.procedure.limit(self.alpha, self.n_queries, len(self.first))
-
-    @property
     def interval(self) -> str:
         """The kind of the intervals in a phrase, such as "95% confidence interval of this pair alone, …"."""
         simultaneous = self.procedure.test == "tukey"
@@ -119,8 +109,8 @@ def runs_and_wins(title: str, measures: Sequence[TestedPairs]) -> Table:
     )
     of_tests = (
         f"beats, lost to: the number of other runs that are significantly worse, or better ({tested.described}). p at "
-        f"most: the largest p among the beaten runs ({tested.p_name}). ties flip: for how many of the other runs an "
-        "order of the tied documents changes the verdict, or may; –: unknown."
+        f"most: the largest p among the beaten runs ({tested.procedure.p_name}). ties flip: for how many of the other "
+        "runs an order of the tied documents changes the verdict, or may; –: unknown."
     )
     if not any(row[6] for row in rows):
         of_tests = f"No run beats another significantly ({tested.described})."
@@ -172,8 +162,8 @@ def runs_and_baseline(title: str, measures: Sequence[TestedPairs]) -> Table:
             rows.append((*start, float(tested.test.difference[i]), float(tested.adjusted[i]), verdict, flips))
     columns = ("measure", "run", "mean", "difference", "p", "verdict", "ties flip")
     notes = (
-        f"difference: of the mean from that of {measures[0].baseline}. p: {measures[0].p_name}. verdict: better or "
-        f"worse if the difference is significant ({measures[0].described}). ties flip: {_FLIPS}; –: unknown.",
+        f"difference: of the mean from that of {measures[0].baseline}. p: {measures[0].procedure.p_name}. verdict: "
+        f"better or worse if the difference is significant ({measures[0].described}). ties flip: {_FLIPS}; –: unknown.",
     )
     return Table(title, columns, rows, (*notes, *_notes_on_ties(measures)))
 
@@ -280,7 +270,8 @@ def verdict(measures: Sequence[TestedPairs]) -> str:
     # The sentence about a single pair already says that its runs are identical.
     known = tested.resolutions is not None and len(tested.first) > 1
     identical = described(tested.identical) if known else ""
-    rest = [*(_by_another_measure(each) for each in measures[1:]), identical, tested.limit]
+    limit = tested.procedure.limit(tested.alpha, tested.n_queries, len(tested.first))
+    rest = [*(_by_another_measure(each) for each in measures[1:]), identical, limit]
     return " ".join(filter(None, [*start, *rest]))
 
 
@@ -333,9 +324,9 @@ def _best_mean(tested: TestedPairs) -> str:
 def _number_of_verdicts(tested: TestedPairs) -> str:
     if len(tested.first) == 1:
         difference, p = abs(float(tested.test.difference[0])), float(tested.adjusted[0])
-        return f"The difference of {significant(difference)} has {tested.p_name} = {significant(p)}"
+        return f"The difference of {significant(difference)} has {tested.procedure.p_name} = {significant(p)}"
     n = int((tested.signs != 0.0).sum())
-    return f"{n} of {len(tested.first)} pairs of runs differ significantly ({tested.p_name} below {tested.alpha:g})"
+    return f"{n} of {len(tested.first)} pairs of runs differ significantly ({_level(tested)})"
 
 
 def _against_baseline(tested: TestedPairs) -> str:
@@ -362,7 +353,7 @@ def _names(tested: TestedPairs, pairs: Integers) -> str:
 
 
 def _level(tested: TestedPairs) -> str:
-    return f"{tested.p_name} below {tested.alpha:g}"
+    return f"{tested.procedure.p_name} below {tested.alpha:g}"
 
 
 def _by_another_measure(tested: TestedPairs) -> str:
@@ -372,7 +363,7 @@ def _by_another_measure(tested: TestedPairs) -> str:
     n, n_best = int((tested.signs != 0.0).sum()), _number_of_best(tested)
     who = f"{tested.runs[best]} is the best" if n_best == 1 else f"{n_best} runs share the best mean"
     if len(tested.first) == 1:
-        found = f"with {tested.p_name} = {significant(float(tested.adjusted[0]))}"
+        found = f"with {tested.procedure.p_name} = {significant(float(tested.adjusted[0]))}"
     else:
         found = f"and {n} of {len(tested.first)} pairs differ significantly"
     return f"By {tested.measure}, {who}, {found}; {_effect_of_ties(tested)}."

@@ -19,7 +19,7 @@ from tieaware.engine.views import View
 from tieaware.errors import InputError, warn
 from tieaware.experiments._observed_lists import (
     AS_FAR,
-    Fingerprints,
+    ObservedLists,
     between_identical,
     described,
     reaches_cut,
@@ -174,7 +174,7 @@ def tie_prevalence(
     judged = None if qrels is None else _judgments(qrels, runs, missing)
     names, ties, values, deviations, left_out = [], [], [], [], []
     queries: tuple[str | int, ...] = ()
-    fingerprints = Fingerprints()
+    lists = ObservedLists()
     for name, source in progress(as_sources(runs).items(), "runs"):
         run = source.whole()
         tied = count_ties(run.scores, run.offsets, cutoffs, source.ranks())
@@ -182,7 +182,7 @@ def tie_prevalence(
             left_out.append(name)
             continue
         names.append(name)
-        fingerprints.add(name, run)
+        lists.add(name, run)
         ties.append(tied)
         if judged is not None:
             results = evaluate_views(judged, {name: run}, parsed, [View(rule) for rule in RULES], threads=threads)
@@ -202,7 +202,7 @@ def tie_prevalence(
         parsed if judged is not None else (),
         np.stack(values, axis=1) if values else np.empty((len(RULES), len(names), 0, 0)),
         np.stack(deviations) if deviations else np.empty((len(names), 0, 0)),
-        fingerprints.identical(names, queries or None),
+        lists.identical(names, queries or None),
     )
 
 

@@ -116,7 +116,7 @@ def coordinate_ascent(
     >>> bool(found.weights[0] > found.weights[1] > 0), found.value
     (True, 1.0)
     """
-    search = _Search(evaluator, features, measure, held_out, flag("nonnegative", nonnegative))
+    search = _WeightClimb(evaluator, features, measure, held_out, flag("nonnegative", nonnegative))
     restarts, seed = whole_number("restarts", restarts, 0, 10**6), checked_seed(seed)
     rng = np.random.default_rng(seed)
     first = np.ones(search.n_features) if start is None else _checked_start(start, search.n_features, nonnegative)
@@ -129,7 +129,7 @@ def coordinate_ascent(
     return best
 
 
-class _Search:
+class _WeightClimb:
     """One search: the evaluator, its features by column, and the measure."""
 
     def __init__(

@@ -79,14 +79,14 @@ def _concatenated(columns: Sequence[Identifiers]) -> Identifiers:
     )
 
 
-Method: TypeAlias = Literal["sum", "mnz", "max", "min", "med", "rrf", "isr", "borda"]
+FusionMethod: TypeAlias = Literal["sum", "mnz", "max", "min", "med", "rrf", "isr", "borda"]
 Missing: TypeAlias = Literal["least", "zero"] | float
 Minimum: TypeAlias = float | Mapping[str, float] | Sequence[float]
 
 
 def fuse(
     runs: Mapping[str, RunLike] | Sequence[RunLike],
-    method: Method = "sum",
+    method: FusionMethod = "sum",
     weights: Mapping[str, float] | Sequence[float] | None = None,
     normalise: NormalisationName = "min-max",
     *,

@@ -157,7 +157,7 @@ def better_than_chance(
     p, error, exact = np.ones(shape[::2]), np.zeros(shape[::2]), np.ones(shape[::2], np.bool_)
     for i, (name, source) in enumerate(sources.items()):
         rng = np.random.default_rng([seed, i])
-        tests = [_Sums(measure, samples) for measure in asked]
+        tests = [_SumOverQueries(measure, samples) for measure in asked]
         for row, listed in _lists(judged, source, name, asked):
             unknown = tuple(test.measure for test in tests if not test.add(listed))
             drawn = listed.samples(unknown, samples, rng) if unknown else np.empty((samples, 0))
@@ -190,7 +190,7 @@ def _lists(
         yield row, LabelledList(scores, positions, labels[own], judged.judgments, row, grades)
 
 
-class _Sums:
+class _SumOverQueries:
     """The sum of a measure over the queries of a run, and the distribution of this sum if the labels are random."""
 
     def __init__(self, measure: Measure, samples: int) -> None:

@@ -457,7 +457,7 @@ def _numbered(ranking: npt.ArrayLike, name: str) -> dict[int, float]:
 _AT_ONCE = 1 << 18
 
 
-class _Agreement(NamedTuple):
+class _AgreementByDepth(NamedTuple):
     """The agreement A_d at each depth d, under three assumptions about the items below the end of the shorter ranking.
 
     `extrapolated` and `greatest` are as in `OverlapBounds`. `seen` assumes that unknown items are not common items.
@@ -468,7 +468,7 @@ class _Agreement(NamedTuple):
     greatest: Values
 
 
-def _agreement(rankings: _Rankings, read: int, ties: OverlapVariant) -> _Agreement:
+def _agreement(rankings: _Rankings, read: int, ties: OverlapVariant) -> _AgreementByDepth:
     """Compare two rankings at the depths 1 … read.
 
     Below the end s of the shorter ranking, its next d - s items are unknown. `extrapolated` assumes that each of them
@@ -501,7 +501,7 @@ def _agreement(rankings: _Rankings, read: int, ties: OverlapVariant) -> _Agreeme
             found[:, start:stop] = common / d
         else:
             found[:, start:stop] = common / np.sqrt(squares[:, 0] * squares[:, 1])
-    return _Agreement(*found)
+    return _AgreementByDepth(*found)
 
 
 def _add_unknown(common: Values, unknown: Values, at_end: float, shares: Values) -> None:

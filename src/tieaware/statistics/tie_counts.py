@@ -120,7 +120,7 @@ def count_ties(
     if isinstance(cutoffs, int | np.integer) and not isinstance(cutoffs, bool):
         raise InputError("cutoffs", f"must be a sequence of numbers; write cutoffs=[{shown(int(cutoffs))}]")
     cutoffs = whole_numbers("cutoffs", cutoffs, 1)
-    group_list, start, size = _groups(scores, offsets)
+    _, group_list, start, size = tie_groups(scores, offsets)
     tied = size > 1
     within, across = [], []
     for cutoff in cutoffs:
@@ -128,7 +128,7 @@ def count_ties(
         across.append(len(np.unique(group_list[tied & (start < cutoff) & (start + size > cutoff)])))
     with np.errstate(over="ignore"):
         single = scores.astype(np.float32)
-    single_list, _, single_size = _groups(single, offsets)
+    _, single_list, _, single_size = tie_groups(single, offsets)
     common_length = common_length_of(np.diff(offsets))
     at_end = tied & (start + size == common_length) if common_length else np.zeros(len(start), dtype=bool)
     conflicts = None if ranks is None else rank_conflicts(ranks)
@@ -188,15 +188,15 @@ def common_length_of(lengths: Integers) -> int | None:
     return longest if longest and n_longest >= max(2, len(lengths) / 10) else None
 
 
-def _groups(scores: Scores, offsets: Offsets) -> tuple[Integers, Integers, Integers]:
-    """Return the list of each group, the number of documents of the list before the group, and the group's size."""
+def tie_groups(scores: Scores, offsets: Offsets) -> tuple[Integers, Integers, Integers, Integers]:
+    """Return the rows by list and descending score; and each tie group's list, rank in it from 0, and size."""
     list_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     order = np.lexsort((-scores, list_of))
     ordered = scores[order]
     first = np.ones(len(scores), dtype=bool)
     first[1:] = (ordered[1:] != ordered[:-1]) | (list_of[1:] != list_of[:-1])
     starts = np.flatnonzero(first)
-    return list_of[starts], starts - offsets[list_of[starts]], np.diff(np.append(starts, len(scores)))
+    return order, list_of[starts], starts - offsets[list_of[starts]], np.diff(np.append(starts, len(scores)))
 
 
 def added_up(several: Sequence[Ties]) -> Ties:

@@ -233,7 +233,7 @@ def _expected_reciprocal_rank(listed: UncertainList, measure: Measure) -> Moment
 # The most assignments of labels to a list that are enumerated.
 _MOST_ENUMERATED = 4096
 
-Method: TypeAlias = Literal["formula", "enumeration", "sampling"]
+HowComputed: TypeAlias = Literal["formula", "enumeration", "sampling"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,15 +421,15 @@ def _lists(scores: Any, probabilities: Any, offsets: Any, grades: Any, unretriev
 
 def _moments(
     listed: UncertainList, measures: tuple[Measure, ...], samples: int, seed: list[int]
-) -> list[tuple[Moments, Method]]:
+) -> list[tuple[Moments, HowComputed]]:
     """Return the moments of each measure for one list, and how they were computed."""
-    found: list[tuple[Moments, Method] | None] = []
+    found: list[tuple[Moments, HowComputed] | None] = []
     for measure in measures:
         moments = by_formula(listed, measure)
         found.append(None if moments is None else (moments, "formula"))
     others = tuple(measure for measure, known in zip(measures, found, strict=True) if known is None)
     if others:
-        method: Method = "enumeration" if listed.n_assignments <= _MOST_ENUMERATED else "sampling"
+        method: HowComputed = "enumeration" if listed.n_assignments <= _MOST_ENUMERATED else "sampling"
         computed = iter(
             enumerated(listed, others) if method == "enumeration" else sampled(listed, others, samples, seed)
         )

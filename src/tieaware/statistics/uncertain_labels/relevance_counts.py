@@ -27,7 +27,7 @@ from tieaware.statistics.uncertain_labels.uncertain_lists import (
 Part: TypeAlias = Callable[[Values, Values, Values], tuple[Values, Values]]
 
 
-class _Group(NamedTuple):
+class _CountedGroup(NamedTuple):
     """A tie group with documents that may be relevant: the documents before it, its size, and P(r) of its number r."""
 
     start: int
@@ -35,13 +35,13 @@ class _Group(NamedTuple):
     counts: Values
 
 
-def _groups(listed: UncertainList, relevant: Values) -> list[_Group]:
+def _groups(listed: UncertainList, relevant: Values) -> list[_CountedGroup]:
     """Return the tie groups with documents that may be relevant."""
     chances = _chances(listed.probabilities, relevant)
     found = []
     for start, end in zip(listed.starts[:-1].tolist(), listed.starts[1:].tolist(), strict=True):
         if chances[start:end].any():
-            found.append(_Group(start, end - start, count_distribution(chances[start:end])))
+            found.append(_CountedGroup(start, end - start, count_distribution(chances[start:end])))
     return found
 
 

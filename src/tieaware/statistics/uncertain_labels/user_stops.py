@@ -15,7 +15,7 @@ _NEVER = 1e-16
 _MOST_SLOTS = 2000
 
 
-class _Group(NamedTuple):
+class _StopGroup(NamedTuple):
     """A tie group: the documents before it, its slots that count, its size, and its documents that may stop the user.
 
     `passes` and `squares` are the mean and the mean square of the probability that a user passes each of these
@@ -54,7 +54,7 @@ def cost_of_stops(listed: UncertainList, stops: Values, cutoff: int | None) -> f
     return float(sum(len(group.passes) * (group.depth + 1) ** 2 for group in groups))
 
 
-def _groups(listed: UncertainList, stops: Values, cutoff: int | None) -> list[_Group]:
+def _groups(listed: UncertainList, stops: Values, cutoff: int | None) -> list[_StopGroup]:
     """Return the tie groups above the cut-off with documents that may stop the user."""
     passes = (listed.probabilities * (1.0 - stops)).sum(axis=1)
     variances = (listed.probabilities * (1.0 - stops - passes[:, None]) ** 2).sum(axis=1)
@@ -66,13 +66,13 @@ def _groups(listed: UncertainList, stops: Values, cutoff: int | None) -> list[_G
             depth = end - start if cutoff is None else min(cutoff - start, end - start)
             squares = variances[chosen] + passes[chosen] ** 2
             certain = not bool((np.count_nonzero(listed.probabilities[chosen], axis=1) > 1).any())
-            group = _Group(start, depth, end - start, passes[chosen], squares, certain)
+            group = _StopGroup(start, depth, end - start, passes[chosen], squares, certain)
             reached = int(np.count_nonzero(_passing(group)[:-1] > _NEVER))
             groups.append(group._replace(depth=reached))
     return groups
 
 
-def _in_front(group: _Group, later: Moments) -> Moments:
+def _in_front(group: _StopGroup, later: Moments) -> Moments:
     """Return the moments of Z + A X' for a group before the others, whose moments are `later`."""
     square_of_all = float(np.prod(group.squares))
     if group.size == 1:
@@ -103,7 +103,7 @@ def _in_front(group: _Group, later: Moments) -> Moments:
     )
 
 
-def _passing(group: _Group) -> Values:
+def _passing(group: _StopGroup) -> Values:
     """Return E A_x for x = 0 … depth: the mean, over all sets of x documents, of the product of their `passes`.
 
     Each document that may stop is added in turn. Among i documents, it is in a random set of x with probability x / i.
@@ -116,7 +116,7 @@ def _passing(group: _Group) -> Values:
     return means
 
 
-def _with_all(group: _Group) -> Values:
+def _with_all(group: _StopGroup) -> Values:
     """Return E[A_x A] for x = 0 … depth, where A is the probability that the user passes all documents."""
     x = np.arange(group.depth + 1.0)
     means = np.ones(group.depth + 1)
@@ -128,7 +128,7 @@ def _with_all(group: _Group) -> Values:
     return means
 
 
-def _in_one_order(group: _Group) -> Values:
+def _in_one_order(group: _StopGroup) -> Values:
     """Return E[A_x A_y] for one order of the documents: float64[depth + 1, depth + 1].
 
     For x <= y, the documents of the first x slots have their `squares` as factors, those of the next z = y - x slots
@@ -147,7 +147,7 @@ def _in_one_order(group: _Group) -> Values:
     return products
 
 
-def _in_two_orders(group: _Group) -> Values:
+def _in_two_orders(group: _StopGroup) -> Values:
     """Return E[A_x A_y] for two independent orders of the same documents: float64[depth + 1, depth + 1].
 
     Among i documents, one is in the first set with probability x / i, and in the second with probability y / i.
