@@ -15,7 +15,7 @@ from website.package_page import ROOT
 
 from tieaware import measures
 from tieaware.measures import DEFINITIONS, Definition
-from tieaware.measures.registry import FAMILIES
+from tieaware.measures.definition import FAMILIES
 from tieaware.measures.spellings import SPELLINGS
 from tieaware.ties import RULES
 

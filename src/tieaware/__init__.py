@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         RR,
         Accuracy,
         Bpref,
+        Compat,
         F,
         FallOut,
         Hits,
@@ -85,9 +86,6 @@ if TYPE_CHECKING:
         alpha_nDCG,
         nERR_IA,
         nNRBP,
-    )
-    from tieaware.measures.ideal_overlap import (
-        Compat,
     )
     from tieaware.measures.ntcir import (
         MSnDCG,
@@ -251,7 +249,7 @@ if not TYPE_CHECKING:
         elif name in _ROOMS:
             return importlib.import_module(f"tieaware.{name}")
         elif name in __all__:
-            from tieaware.measures.registry import FAMILIES
+            from tieaware.measures.definition import FAMILIES
 
             importlib.import_module("tieaware.measures")
             found = FAMILIES[name]

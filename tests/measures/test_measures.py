@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import tieaware
 from tieaware import AP, AUC, RBP, F, InputError, IPrec, Measure, P, Q, nDCG, parse_measure
 from tieaware.measures import DEFINITIONS
+from tieaware.measures.definition import FAMILIES
 from tieaware.measures.parameters import Gains, Number, Threshold, WholeNumber, Word
-from tieaware.measures.registry import FAMILIES
 from tieaware.ties import RULES
 
 VALUES = {

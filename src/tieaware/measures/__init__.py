@@ -1,20 +1,17 @@
 """Measures, such as nDCG@10, AP(rel=2) or RBP(p=0.85).
 
-``definitions.py`` defines the common families of measures, ``ntcir.py`` and ``user_models.py`` further ones;
-``registry.py`` holds all families. A family, such as AP,
-is a measure with any cut-off and any parameters. Each `Definition` (``definition.py``) combines functions from
-``formulas.py`` and ``banding_loss.py`` with parameters from ``parameters.py``. ``notation.py`` parses text such as
-"AP(rel=2)@10" into a `Measure`; ``spellings.py`` knows the names of other tools, and ``misspellings.py`` says what to
-write instead of unknown names.
+A family, such as AP, is a measure with any cut-off and any parameters. Each `Definition` (``definition.py``) combines
+functions from ``formulas.py`` and ``banding_loss.py`` with parameters from ``parameters.py``. The families are in
+``definitions.py``, ``diversity.py``, ``ntcir.py`` and ``user_models.py``. ``notation.py`` parses text such as
+"AP(rel=2)@10" into a `Measure`; ``spellings.py`` knows the names of other tools.
 """
 
 # A module of definitions registers its families when it is imported.
 from tieaware.measures import definitions as definitions
 from tieaware.measures import diversity as diversity
-from tieaware.measures import ideal_overlap as ideal_overlap
 from tieaware.measures import ntcir as ntcir
 from tieaware.measures import user_models as user_models
-from tieaware.measures.definition import Definition, Measure
+from tieaware.measures.definition import DEFINITIONS, Definition, Measure
 from tieaware.measures.notation import (
     cached_by_measures,
     listed_measures,
@@ -22,7 +19,6 @@ from tieaware.measures.notation import (
     parse_measure,
     parse_measures,
 )
-from tieaware.measures.registry import DEFINITIONS
 
 __all__ = [
     "DEFINITIONS", "Definition", "Measure", "cached_by_measures", "listed_measures", "named_measures", "parse_measure",

@@ -35,16 +35,9 @@ Relevance = npt.NDArray[np.int8]
 class Weighting:
     """A rule that gives each document its weight by its label. Some kernels read several weights of each document.
 
-    Parameters
-    ----------
-    rows : callable
-        Takes the labels, int32[n] or float64[n], and the values of `parameters` by name; returns the weights of the
-        documents, float64[n], or float64[n_rows, n] if each document has several.
-    parameters : tuple of str
-        The names of the measure's parameters that the weights depend on. `rows` receives no other parameters, so
-        measures with equal `rows` and equal values of these parameters can share their weights.
-    squared : int
-        The row whose squared weights the variance needs.
+    `rows` takes the labels, int32[n] or float64[n], and the values of `parameters` by name; it returns the weights of
+    the documents, float64[n], or float64[n_rows, n] if each document has several. So measures with equal `rows` and
+    equal values of these parameters can share their weights. The variance needs the squared weights of row `squared`.
     """
 
     rows: Callable[..., Values]
@@ -75,15 +68,8 @@ class Weighting:
 class BandingLoss:
     """The formula for the most that a measure can lose or gain when all ranks of a band are treated as tied.
 
-    Parameters
-    ----------
-    largest : callable
-        Takes the measure, the edges of the bands, and a flag: True for the largest gain, False for the largest loss.
-        Returns this gain or loss, and the relevance of each rank in a list that attains it. See ``banding_loss.py``.
-    with_cutoff, without_cutoff : bool
-        Whether the formula holds for measures with, and without, a cut-off.
-    deepest : int
-        The greatest number of ranks for which the formula takes seconds rather than minutes.
+    ``banding_loss.py`` says what `largest` takes and returns. For at most `deepest` ranks, it takes seconds rather than
+    minutes.
     """
 
     largest: Callable[[Measure, Integers, bool], tuple[float, Relevance]]
@@ -120,81 +106,63 @@ class Definition:
 
     Parameters
     ----------
-    name, title : str
-        The name in the notation, and a description in a few words.
-    formula, where : str
-        The definition: one line of TeX, and what its symbols mean unless docs/measures.md explains them for all
-        measures; also special cases.
-    source, range : str
-        The paper, with the equation or section where it is known, or the tool; and the range of the values.
-    kernel : str
+    name, title, aliases
+        The name in the notation, a description in a few words, and further names in the notation.
+    trec_name, trec_name_with_cutoff, trec_names_with_parameters
+        The measure's names in trec_eval: without a cut-off, with a cut-off (or a recall), and further names with the
+        values of parameters that each name stands for.
+    formula, where, source, range
+        One line of TeX; what its symbols mean unless docs/measures.md explains them for all measures, and special
+        cases; the paper, with the equation or section where it is known, or the tool; and the range of the values.
+    kernel
         The name of the kernel, in ext/engine/_kernel_measures.pyx, that sums the contributions of a query's tie groups.
-    weighting : Weighting
+    weighting
         The rule that gives each document its weight.
-    total : callable
+    total
         Takes the measure and the judgments; returns float64[n_queries], the total weight of all judged documents of
         each query. A total of 0 means that the measure is undefined for the query.
-    norm : callable
-        Takes the measure, the totals and the numbers of retrieved documents; returns the number by which the
-        kernel's sum is divided: one for all queries, or float64[n_queries].
-    of_queries : callable, optional
-        As `query_lookup`, for kernels that also read what `slots` returns. If it returns None, they read only that.
-    needs_subtopics : bool
-        Whether the measure needs judgments of subtopics.
-    norm_of_known : bool
-        Whether `norm` takes the numbers of documents that are retrieved or judged, instead of retrieved.
-    slots : callable, optional
-        Takes the measure and a depth; returns an array that the kernel reads, usually the prefix sums of the weights of
-        at least `depth` ranks.
-    query_number : callable, optional
-        Takes the measure and the judgments; returns float64[n_queries], one more number per query for the kernel.
-    query_lookup : callable, optional
-        Takes the measure and the judgments; returns a lookup array that the kernel reads, in which the values of each
-        query are contiguous, and int64[n_queries], the position of each query's first value. If it returns None, the
-        kernel reads what `slots` returns.
-    measure_number : str or callable, optional
-        The name of the parameter whose value the kernel reads, or a function that takes the measure and returns the
-        number.
-    parameters : mapping of str to Parameter
-        The parameters by name, in the order of the notation.
-    first_group : bool
-        Whether the mean over the orders of ties depends only on the first tie group that has a document with a weight.
-    has_cutoff : bool
-        Whether a cut-off may follow ``@``.
-    at_recall : bool
-        Whether the number after ``@`` is the parameter `recall` instead of a cut-off.
-    summary : str
-        How the values of the queries are summarised: "mean", "sum" or "geometric" (the geometric mean).
-    summary_only : bool
-        Whether only the summary over the queries has a meaning, so that trec_eval prints no value for each query.
-    less_is_better : bool
-        Whether a lower value is better.
-    has_spread : bool
-        Whether the standard deviation, minimum and maximum over the orders of tied documents are known.
-    own_extremes : callable
-        Takes the measure; returns whether its minimum and maximum can occur in orders of tied documents that are not
-        sorted by label.
-    needs_pool : callable
-        Takes the measure; returns whether documents that are pooled but not judged have a weight.
-    worst_case : BandingLoss, optional
+    norm, norm_of_known
+        Takes the measure, the totals and the numbers of retrieved documents, or with `norm_of_known` of documents that
+        are retrieved or judged; returns the number by which the kernel's sum is divided, or one for each query.
+    slots, query_number, query_lookup, of_queries, measure_number
+        What else the kernel reads. `slots` takes the measure and a depth, and returns an array, usually the prefix sums
+        of the weights of at least `depth` ranks. The others take the measure and the judgments: `query_number` returns
+        one number per query; `query_lookup` an array in which the values of each query are contiguous, and the position
+        of each query's first value, instead of what `slots` returns unless it is None; `of_queries` the same, beside
+        what `slots` returns. `measure_number` is the name of a parameter, or takes the measure and returns a number.
+    parameters, has_cutoff, at_recall
+        The parameters by name, in the order of the notation; whether a cut-off may follow ``@``, or the number after
+        ``@`` is the parameter `recall`.
+    needs_subtopics, needs_pool
+        Whether the measure needs judgments of subtopics; and a function that takes the measure, and returns whether
+        documents that are pooled but not judged have a weight.
+    summary, summary_only
+        How the values of the queries are summarised, "mean", "sum" or "geometric" (the geometric mean), and whether
+        only this has a meaning, so that trec_eval prints no value for each query.
+    less_is_better, has_spread, first_group
+        Whether a lower value is better; whether the spread over the orders of tied documents is known; whether the mean
+        over these orders depends only on the first tie group that has a document with a weight.
+    own_extremes
+        Takes the measure; returns whether its minimum and maximum can occur in orders that are not sorted by label.
+    worst_case
         The formula for the largest loss by banding, if one is known.
-    limit : str, optional
+    limit
         The error message for a query whose value would take too much time or memory to compute. The kernel returns
         infinity for such a query.
-    aliases : tuple of str
-        Further names in the notation.
-    trec_name, trec_name_with_cutoff : str, optional
-        The measure's names in trec_eval: the name without a cut-off, and the name with a cut-off (or a recall).
-    trec_names_with_parameters : mapping of str to mapping
-        Further names in trec_eval, with the values of parameters that each name stands for.
     """
 
     name: str
     title: str
+    aliases: tuple[str, ...] = ()
+    trec_name: str | None = None
+    trec_name_with_cutoff: str | None = None
+    trec_names_with_parameters: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
+
     formula: str = ""
     where: str = ""
     source: str = ""
     range: str = "0 … 1"
+
     kernel: str
     weighting: Weighting
     total: Callable[[Measure, Judgments], Values]
@@ -204,24 +172,22 @@ class Definition:
     query_number: Callable[[Measure, Judgments], Values] | None = None
     query_lookup: Callable[[Measure, Judgments], tuple[Values, Integers] | None] | None = None
     of_queries: Callable[[Measure, Judgments], tuple[Values, Integers] | None] | None = None
-    needs_subtopics: bool = False
     measure_number: str | Callable[[Measure], float] | None = None
+
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    first_group: bool = False
     has_cutoff: bool = True
     at_recall: bool = False
+
+    needs_subtopics: bool = False
+    needs_pool: Callable[[Measure], bool] = lambda measure: False
     summary: str = "mean"
     summary_only: bool = False
     less_is_better: bool = False
     has_spread: bool = True
+    first_group: bool = False
     own_extremes: Callable[[Measure], bool] = lambda measure: False
-    needs_pool: Callable[[Measure], bool] = lambda measure: False
     worst_case: BandingLoss | None = None
     limit: str | None = None
-    aliases: tuple[str, ...] = ()
-    trec_name: str | None = None
-    trec_name_with_cutoff: str | None = None
-    trec_names_with_parameters: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Definition({self.name!r})"
@@ -431,3 +397,17 @@ def _checked_cutoff(definition: Definition, cutoff: object) -> int:
     if not is_integer(cutoff) or not 1 <= cast(int, cutoff) <= _DEEPEST_CUTOFF:
         raise unexpected(f"cut-off of {definition.name}", "a whole number from 1 to 2^62 - 1", shown(cutoff))
     return int(cast(int, cutoff))
+
+
+# All families of measures, by name.
+DEFINITIONS: dict[str, Definition] = {}
+
+# The measure of each family without a cut-off and with the default of every parameter, by the name of the family.
+FAMILIES: dict[str, Measure] = {}
+
+
+def register(definition: Definition) -> Measure:
+    """Register a family, and return its measure without a cut-off and with the default of every parameter."""
+    DEFINITIONS[definition.name] = definition
+    FAMILIES[definition.name] = Measure(definition)
+    return FAMILIES[definition.name]

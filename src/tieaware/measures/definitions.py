@@ -1,7 +1,7 @@
 """The definitions of the measures that trec_eval, ir_measures and most evaluators have.
 
-To add a measure, add its definition here or in the module of its family, its name to `tieaware/__init__.py` and its
-functions to ``reference/``. If no kernel fits, add one to ``ext/engine/``.
+To add a measure, add its definition here or in the module of its family, and its functions to ``reference/``. If no
+kernel fits, add one to ``ext/engine/``. `python -m website.generated` writes the lists that name all measures.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from tieaware.measures.banding_loss import (
     LOSS_OF_SUCCESS,
     LOSS_OF_WEIGHTED_SUM,
 )
-from tieaware.measures.definition import Definition, Measure
+from tieaware.measures.definition import Definition, Measure, register
 from tieaware.measures.formulas import (
     GAIN,
     GRADES,
+    IDEAL_GRADES,
     JUDGED,
     JUDGED_OR_POOLED,
     NOTHING,
@@ -41,6 +42,7 @@ from tieaware.measures.formulas import (
     by_depth,
     by_depth_reached,
     by_f,
+    by_ideal,
     by_mean_of_depth_and_total,
     by_nonrelevant,
     by_retrieved,
@@ -51,6 +53,7 @@ from tieaware.measures.formulas import (
     every_query,
     gainful_documents,
     has_cutoff,
+    ideal_counts,
     ideal_gain,
     ideal_gains,
     nonrelevant_of_relevant,
@@ -65,8 +68,18 @@ from tieaware.measures.formulas import (
     stops_of_grades,
     with_pool,
 )
-from tieaware.measures.parameters import Flag, Gains, Number, WholeNumber
-from tieaware.measures.registry import BINARY, GRADED, JUDGED_ONLY, REL, TABLE, Parameters, register
+from tieaware.measures.parameters import (
+    BINARY,
+    GRADED,
+    JUDGED_ONLY,
+    REL,
+    TABLE,
+    Flag,
+    Gains,
+    Number,
+    Parameters,
+    WholeNumber,
+)
 
 _GAIN_OR_NONE: Parameters = {
     "gains": Gains(("label",), "the gain of each label, or 'label' for the label; without it, 1 if relevant")
@@ -463,5 +476,23 @@ NumRelRet: Measure = register(Definition(
     source="trec_eval's num_rel_ret", range="≥ 0",
     kernel="hits", weighting=RELEVANCE, total=every_query, norm=one,
     parameters=REL, has_cutoff=False, summary="sum", trec_name="num_rel_ret",
+))
+Compat: Measure = register(Definition(
+    name="Compat", title="compatibility: rank-biased overlap with the best ideal ranking",
+    formula=r"\sum_d \frac{p^{d-1}}{d}\, o_d \Big/ \sum_d \frac{p^{d-1}}{d} \min(d, N)",
+    where=(
+        "$`o_d`$: the documents that the list and its [best ideal ranking](#compatibility), of the $`N`$ "
+        r"documents with a label above 0, share down to rank $`d`$; both sums go to $`\max(n, N)`$. Without "
+        r"`normalize`, the divisor is $`\sum_d p^{d-1}`$"
+    ),
+    source="Clarke, Vtyurina and Smucker (2021)",
+    kernel="compatibility", weighting=IDEAL_GRADES, total=positive_documents, norm=by_ideal,
+    query_lookup=ideal_counts, measure_number="p",
+    parameters={
+        "p": Number(0.95, 0.0, 1.0, "the probability that the user goes on to the next document", ends=False),
+        "normalize": Flag(True, "divide by the overlap of the ideal ranking with itself"),
+    },
+    has_cutoff=False,
+    limit="the exact value or spread of large tie groups takes too long; use another tie rule",
 ))
 # fmt: on

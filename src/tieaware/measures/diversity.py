@@ -18,7 +18,7 @@ from tieaware.kernels import _slots, _subtopics
 from tieaware.lists.grades import Grades
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.subtopics import SubtopicGrades, Subtopics
-from tieaware.measures.definition import Definition, Measure, Weighting
+from tieaware.measures.definition import Definition, Measure, Weighting, register
 from tieaware.measures.formulas import (
     always,
     by_depth,
@@ -29,8 +29,7 @@ from tieaware.measures.formulas import (
     reciprocal_slots,
     slot_weights,
 )
-from tieaware.measures.parameters import Number
-from tieaware.measures.registry import BINARY, REL, Parameters, register
+from tieaware.measures.parameters import BINARY, REL, Number, Parameters
 
 _ALPHA: Parameters = {
     "alpha": Number(0.5, 0.0, 1.0, "how much a document loses of its gain for a subtopic with each one before it")

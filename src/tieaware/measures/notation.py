@@ -13,9 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError
-from tieaware.measures.definition import Measure
+from tieaware.measures.definition import DEFINITIONS, Measure
 from tieaware.measures.parameters import settings_in
-from tieaware.measures.registry import DEFINITIONS
 
 _BY_NAME = {name: d for d in DEFINITIONS.values() for name in (d.name, *d.aliases)}
 _BY_TREC_NAME = {d.trec_name: Measure(d) for d in DEFINITIONS.values() if d.trec_name} | {
@@ -71,22 +70,9 @@ def listed_measures(text: str) -> tuple[str, ...]:
 
 
 def parse_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
-    """Parse one measure or several.
+    """Parse one measure or several; a string may list several, separated by commas or spaces.
 
-    Parameters
-    ----------
-    measures : str or Measure, or a sequence of these
-        A string may list several measures, separated by commas or spaces. A set is an error, because the values are
-        returned in the order of the measures.
-
-    Returns
-    -------
-    tuple of Measure
-
-    Raises
-    ------
-    InputError
-        If there are no measures, or if `parse_measure` cannot parse one of them.
+    No measures are an error, and so is a set, because values are returned in the order of the measures.
     """
     return cached_by_measures(_parse_all, measures)
 
@@ -95,12 +81,8 @@ def named_measures(measures: str | Measure | Sequence[str | Measure]) -> tuple[t
     """Return measures as `parse_measures` does, and their names in results.
 
     The name is the one that the caller gave if it is in the notation or one of trec_eval, such as "map" for AP. A name
-    of another tool is replaced by the notation: "ndcg@10" becomes "nDCG@10".
-
-    Raises
-    ------
-    InputError
-        As for `parse_measures`; also if a measure is given twice, because results are looked up by name.
+    of another tool is replaced by the notation: "ndcg@10" becomes "nDCG@10". A measure that is given twice is an error,
+    because results are looked up by name.
     """
     return cached_by_measures(_parse_all_and_name, measures)
 
@@ -209,16 +191,7 @@ def parse_measure(text: str | Measure) -> Measure:
 
 
 class _Reading(NamedTuple):
-    """A measure as it was read from a text.
-
-    Parameters
-    ----------
-    measure : Measure
-    name : str
-        The name in results: the given name if it is in the notation or one of trec_eval, else the notation.
-    keeps_name : bool
-        Whether it is the given name.
-    """
+    """A measure as it was read from a text, its name in results, and whether this is the given name."""
 
     measure: Measure
     name: str

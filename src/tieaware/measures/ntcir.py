@@ -11,7 +11,7 @@ from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.errors import InputError
 from tieaware.kernels import _labels, _slots
 from tieaware.lists.judgments import Judgments
-from tieaware.measures.definition import Definition, Measure, Weighting
+from tieaware.measures.definition import Definition, Measure, Weighting, register
 from tieaware.measures.definitions import ERR, Q, nDCG
 from tieaware.measures.formulas import (
     GRADES,
@@ -23,8 +23,7 @@ from tieaware.measures.formulas import (
     stops,
     stops_of,
 )
-from tieaware.measures.parameters import Number
-from tieaware.measures.registry import Parameters, register
+from tieaware.measures.parameters import Number, Parameters
 
 
 def _ideal_cascade(measure: Measure, judgments: Judgments) -> Values:

@@ -6,10 +6,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from tieaware.measures.definition import Definition
-from tieaware.measures.registry import DEFINITIONS
+from tieaware.measures.definition import DEFINITIONS, Definition
 
-# The names in other tools, by measure. docs/measures.md lists the same names, and says which tools use them. Upper and
+# The names in other tools, by measure. docs/measures.md lists the same names. Upper and
 # lower case, hyphens and underscores do not matter: r_precision is also RPrecision and r-precision.
 SPELLINGS: dict[str, tuple[str, ...]] = {
     "P": ("precision", "pre", "prec"),
@@ -69,13 +68,8 @@ _RANK = re.compile(r"\d{1,19}", re.ASCII)
 class Family(NamedTuple):
     """A measure without its cut-off, as some tool names it.
 
-    Parameters
-    ----------
-    definition : Definition
-    settings : str
-        The values of parameters that the name stands for, such as "dcg='exp-log2'"; empty if there are none.
-    needs_cutoff : bool
-        Whether the name has no meaning without a cut-off, such as trec_eval's ndcg_cut.
+    `settings` are the values of parameters that the name stands for, such as "dcg='exp-log2'". `needs_cutoff` is True
+    for names that have no meaning without a cut-off, such as trec_eval's ndcg_cut.
     """
 
     definition: Definition

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable
 
 from tieaware.errors import InputError, hints
-from tieaware.measures.registry import DEFINITIONS
+from tieaware.measures.definition import DEFINITIONS
 from tieaware.measures.spellings import ONLY_IN_NOTATION, Family, families, family_of, is_cutoff, key
 
 # The measures that an error lists if no name is similar: all of them would make it unreadable.

@@ -15,7 +15,7 @@ from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.errors import InputError
 from tieaware.kernels import _slots
 from tieaware.lists.judgments import Judgments
-from tieaware.measures.definition import Definition, Measure, Weighting
+from tieaware.measures.definition import Definition, Measure, Weighting, register
 from tieaware.measures.formulas import (
     GAIN,
     MOST_GRADES,
@@ -28,8 +28,7 @@ from tieaware.measures.formulas import (
     slot_weights,
     too_many_grades,
 )
-from tieaware.measures.parameters import Number, Table, WholeNumber
-from tieaware.measures.registry import GAIN_KIND, JUDGED_ONLY, TABLE, Parameters, register
+from tieaware.measures.parameters import GAIN_KIND, JUDGED_ONLY, TABLE, Number, Parameters, Table, WholeNumber
 
 # The cut-off of SDCG may be this large: the weights of all ranks down to it are added up.
 _DEEPEST = 1_000_000
