@@ -334,21 +334,6 @@ def norms(cnp.ndarray totals not None, list ones not None):
     return found
 
 
-def clear_undefined(cnp.ndarray norms not None, cnp.ndarray totals not None):
-    """Set each norm to 0 whose total is not positive. Both are C-contiguous float64 arrays of the same shape.
-
-    A norm of 0 means that the measure is undefined for the query.
-    """
-    cdef double* norm = <double*>cnp.PyArray_DATA(norms)
-    cdef const double* total = <const double*>cnp.PyArray_DATA(totals)
-    cdef Py_ssize_t i
-    if cnp.PyArray_SIZE(norms) != cnp.PyArray_SIZE(totals):
-        raise ValueError("norms and totals have different shapes")
-    for i in range(cnp.PyArray_SIZE(norms)):
-        if not total[i] > 0.0:
-            norm[i] = 0.0
-
-
 def weighted(cnp.ndarray offsets not None, cnp.ndarray positions not None, cnp.ndarray labels not None, int32_t first,
              cnp.ndarray by_label not None):
     """Select the weighted documents: those whose label has a non-zero weight under some weighting.

@@ -495,13 +495,11 @@ cdef bint has(const uint64_t *slots, uint64_t mask, uint64_t hashed) noexcept no
     return slots[slot] == hashed
 
 
-def hash_of(bytes identifier not None):
-    """Return the hash of an identifier. It differs between processes, so results of an evaluation must not use it."""
-    return identifier_hash(<const uint8_t *>identifier, len(identifier))
-
-
 def hashes(const uint8_t[::1] data, const int64_t[::1] offsets):
-    """Return the hashes of all identifiers of a column, uint64[n]. They differ between processes, as for `hash_of`."""
+    """Return the hashes of all identifiers of a column, uint64[n].
+
+    They differ between processes, so results of an evaluation must not use them.
+    """
     cdef Py_ssize_t i, n = offsets.shape[0] - 1
     cdef Column column = column_of(data, offsets)
     found = np.empty(n, np.uint64)

@@ -1,9 +1,6 @@
 """Search for ends of lines and for the last query in the text of a TREC file."""
 
-from libc.stdint cimport uint8_t, uint64_t
-
-cdef extern from "inputs/blanks.h" nogil:
-    void portable_masks(const uint8_t *text, uint64_t *blanks, uint64_t *ends)
+from libc.stdint cimport uint8_t
 
 cdef extern from "inputs/identifier.h" nogil:
     bint identifier_equal(const uint8_t *p, const uint8_t *q, size_t n)
@@ -49,19 +46,3 @@ def last_query(const uint8_t[::1] text not None):
     with nogil:
         found = find_last_query(&text[0] if text.shape[0] else NULL, text.shape[0])
     return found
-
-
-def blank_masks(bytes text not None, bint portable=False):
-    """Return two masks of the first 64 bytes of a text: one of the blanks, and one of newlines and carriage returns.
-
-    Bit i of a mask belongs to byte i. The blanks are space, tab, newline, vertical tab, form feed and carriage return,
-    so every byte of the second mask is in the first. If `portable`, use the implementation without vector instructions.
-    """
-    cdef uint64_t blanks, ends
-    if len(text) < 64:
-        raise ValueError("the text must have at least 64 bytes")
-    if portable:
-        portable_masks(text, &blanks, &ends)
-    else:
-        byte_masks(text, &blanks, &ends)
-    return blanks, ends

@@ -8,23 +8,15 @@ from __future__ import annotations
 import io
 import random
 import sys
-import threading
 
 import numpy as np
 from support import queries
+from support.threads import in_threads
 
 import tieaware
 from tieaware import retrieval
 
 THREADS = 4
-
-
-def in_threads(*tasks):
-    threads = [threading.Thread(target=task) for task in tasks]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def race():

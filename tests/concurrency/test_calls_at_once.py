@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
 from support import queries
+from support.threads import in_threads
 
 import tieaware
 
@@ -21,25 +22,6 @@ def scorings(evaluator, rng):
     """Return arrays of scores with many ties, alternately in float64 and float32."""
     drawn = [rng.integers(0, 5, evaluator.n_docs) / 4 for _ in range(N_SCORINGS)]
     return [scores.astype(np.float32) if i % 2 else scores for i, scores in enumerate(drawn)]
-
-
-def in_threads(work):
-    """Run `work` in several threads that start at the same time; its argument is the number of the thread."""
-    start, errors = threading.Barrier(THREADS), []
-
-    def run(number):
-        start.wait()
-        try:
-            work(number)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -55,7 +37,7 @@ def test_one_evaluator_called_a_million_times(rule):
             k = (i + number) % N_SCORINGS
             assert evaluator(inputs[k], out).tobytes() == right[k]
 
-    in_threads(work)
+    in_threads(*(partial(work, number) for number in range(THREADS)))
 
 
 def test_concurrent_calls_of_all_methods_of_one_evaluator():
@@ -78,7 +60,7 @@ def test_concurrent_calls_of_all_methods_of_one_evaluator():
                 m, k = order.randrange(len(methods)), order.randrange(N_SCORINGS)
                 assert methods[m](inputs[k]).tobytes() == right[m][k]
 
-        in_threads(work)
+        in_threads(*(partial(work, number) for number in range(THREADS)))
 
 
 def test_lazy_preparation_by_several_threads_at_once():
@@ -93,7 +75,7 @@ def test_lazy_preparation_by_several_threads_at_once():
             def work(_, evaluator=evaluator, right=right):
                 assert np.stack(evaluator.spread(scores)).tobytes() == right
 
-            in_threads(work)
+            in_threads(*(partial(work, number) for number in range(THREADS)))
 
 
 def test_concurrent_reading_of_files_and_dicts(tmp_path):
@@ -111,7 +93,7 @@ def test_concurrent_reading_of_files_and_dicts(tmp_path):
             threads = 1 + (i + number) % 3
             assert tieaware.evaluate(judgments, given, ["AP", "nDCG"], threads=threads).values.tobytes() == right
 
-    in_threads(work)
+    in_threads(*(partial(work, number) for number in range(THREADS)))
 
 
 def test_a_thread_pool_inside_a_thread_pool():

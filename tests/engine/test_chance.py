@@ -5,7 +5,6 @@ import random
 
 import numpy as np
 import pytest
-from support import oracle
 from support.queries import MEASURES, Query, evaluator, random_query, scores_of
 
 from tieaware import Evaluator
@@ -21,16 +20,6 @@ def lists():
 
 def all_tied(lists):
     return [Query((0.0,) * len(query.labels), query.labels, query.judged) for query in lists]
-
-
-def test_chance_is_that_of_all_orders(lists):
-    mean, variance, least, greatest = oracle.over_queries(MEASURES, all_tied(lists))
-    less = [parse_measure(measure).definition.less_is_better for measure in MEASURES]
-    found = evaluator(lists).chance()
-    np.testing.assert_allclose(found.mean, mean, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(found.std**2, variance, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found.ideal, np.where(less, least, greatest), rtol=1e-12, atol=1e-12)
-    assert found.std.any(axis=0).sum() > len(MEASURES) / 2
 
 
 @pytest.mark.parametrize("rule", RULES)

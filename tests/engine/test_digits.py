@@ -190,21 +190,27 @@ PATIENCE = ("0.5", "0.999999", "0.99999999")
     [(0, 2, 1), (0, 3, 2), (0, 400, 399), (0, 400, 2), (0, 400, 390), (9, 90, 45), (3, 26, 25), (900, 60, 59),
      (900, 200, 3), (10**6, 2, 1), (10**6, 300, 297), (10**6, 300, 1), (10**6, 26, 13), (10**6, 5, 2)],
 )  # fmt: skip
-def test_groups_deep_and_shallow(t, n, r):
+@pytest.mark.parametrize("some_above", [False, True])
+def test_groups_deep_and_shallow(t, n, r, some_above):
     """Standard deviations are exact without a cut-off and with one at the start, middle and end of the group."""
     labels = np.zeros(t + n, dtype=int)
+    labels[: t if some_above else 0 : 50] = 1
+    above = int(labels.sum())
     labels[t : t + r] = 1
     deep = listed(t, labels[t:])
     for m in sorted({1, n // 2, n - 1, n}):
-        measures = [f"{name}@{t + m}" for name in ("AP", "DCG", "RR", "Success", *(f"RBP(p={p})" for p in PATIENCE))]
+        names = ["AP", "DCG", "P", "R", *(f"RBP(p={p})" for p in PATIENCE), *(() if above else ("RR", "Success"))]
+        measures = [f"{name}@{t + m}" for name in names]
         spread = Evaluator(labels, measures).spread(deep)
         ranks = [mpf(t + 1 + x) for x in range(m)]
         reciprocal = [1 / j for j in ranks]
         rr_mean, rr_variance, none = first_relevant(reciprocal, n, r)
-        mean, variance = average_precision(reciprocal, n, r, 1)
-        exact = [(mean / r, variance / r**2), additive([1 / mpmath.log(1 + j, 2) for j in ranks], n, r)]
-        exact += [(rr_mean, rr_variance), (1 - none, none * (1 - none))]
+        mean, variance = average_precision(reciprocal, n, r, above + 1)
+        exact = [(mean / (above + r), variance / (above + r) ** 2)]
+        exact += [additive([1 / mpmath.log(1 + j, 2) for j in ranks], n, r)]
+        exact += [additive([mpf(1) / number] * m, n, r) for number in (t + m, above + r)]
         exact += [additive([(1 - mpf(float(p))) * mpf(float(p)) ** (j - 1) for j in ranks], n, r) for p in PATIENCE]
-        for name, found, (mean, variance) in zip(measures, spread.std[0], exact, strict=True):
+        exact += [(rr_mean, rr_variance), (1 - none, none * (1 - none))]
+        for name, found, (mean, variance) in zip(measures, spread.std[0], exact, strict=False):
             if mean > 1e-150:
                 assert_variance(found, variance, mean, name)

@@ -103,10 +103,12 @@ def test_values_are_exact_at_every_precision(precision):
 
 @given(some=st.lists(queries(), min_size=1, max_size=2))
 @settings(deadline=None, max_examples=40)
-def test_values_are_exact_for_any_query(some):
-    """Mean, maximum and minimum equal enumeration for queries that hypothesis draws."""
-    for ties, expected in by_rule(oracle.over_queries(MEASURES, some)).items():
+def test_values_and_spreads_are_exact_for_any_query(some):
+    """Mean, maximum, minimum and spread equal enumeration for queries that hypothesis draws."""
+    exact = oracle.over_queries(MEASURES, some)
+    for ties, expected in by_rule(exact).items():
         assert_close(evaluator(some, ties=ties)(scores_of(some)), expected)
+    assert_exact(some, exact)
 
 
 def min_with_gain(measure):
@@ -146,12 +148,6 @@ def assert_exact(
 def test_the_spread_is_exact(some_of_sweep, exact):
     """The spread of every measure equals enumeration for many small queries."""
     assert_exact(some_of_sweep, exact)
-
-
-@given(some=st.lists(queries(), min_size=1, max_size=2))
-@settings(deadline=None, max_examples=40)
-def test_the_spread_is_exact_for_any_query(some):
-    assert_exact(some, oracle.over_queries(MEASURES, some))
 
 
 def agree(query: Query, exact: np.ndarray) -> None:

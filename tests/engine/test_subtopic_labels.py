@@ -93,23 +93,21 @@ def test_values_spread_and_chance_are_those_of_evaluate(weighted):
     np.testing.assert_array_equal(evaluator.many([LISTS.scores])[0], evaluator.mean(LISTS.scores))
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
-def test_tie_rules_agree_with_evaluate(rule):
-    """All tie rules, with docids for those that use them."""
-    theirs = evaluate(LISTS.qrels, LISTS.run, list(MEASURES), ties=rule)
-    evaluator = Evaluator(
-        LISTS.labels, MEASURES, offsets=LISTS.offsets, subtopics=True, ties=rule, docids=LISTS.docids
-    )  # fmt: skip
-    np.testing.assert_allclose(evaluator(LISTS.scores), theirs.values[0], rtol=1e-13, atol=1e-15)
+PRECISIONS = ("decimals:0", "bands:2", "levels:2", "gap:0.5", "bf16")
 
 
-@pytest.mark.parametrize("precision", ["decimals:0", "bands:2", "levels:2", "gap:0.5", "bf16"])
-def test_precisions_agree_with_evaluate(precision):
-    """Coarsened scores give the values that they give in evaluate."""
+@pytest.mark.parametrize(
+    "options", [*({"ties": rule} for rule in sorted(RULES)), *({"precision": each} for each in PRECISIONS)], ids=str
+)
+def test_tie_rules_and_precisions_agree_with_evaluate(options):
+    """All tie rules, with docids for those that use them, and coarse scores."""
+    options = {"ties": "average", **options}
     # Precisions of the whole list refuse judged_only.
-    measures = [measure for measure in MEASURES if "judged_only" not in measure]
-    theirs = evaluate(LISTS.qrels, LISTS.run, measures, precision=precision, ties="average")
-    evaluator = Evaluator(LISTS.labels, measures, offsets=LISTS.offsets, subtopics=True, precision=precision)
+    measures = [measure for measure in MEASURES if "precision" not in options or "judged_only" not in measure]
+    theirs = evaluate(LISTS.qrels, LISTS.run, measures, **options)
+    evaluator = Evaluator(
+        LISTS.labels, measures, offsets=LISTS.offsets, subtopics=True, docids=LISTS.docids, **options
+    )  # fmt: skip
     np.testing.assert_allclose(evaluator(LISTS.scores), theirs.values[0], rtol=1e-13, atol=1e-15)
 
 

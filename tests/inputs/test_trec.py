@@ -22,7 +22,7 @@ from tieaware.inputs import read_qrels, read_run
 from tieaware.inputs.runs import streamed
 from tieaware.inputs.runs.streamed import RunFile
 from tieaware.inputs.trec import reader as trec
-from tieaware.kernels import _line_ends, _trec
+from tieaware.kernels import _trec
 from tieaware.lists.query_lists import NotContiguous
 
 BLANKS = b" \t\r\v\f"
@@ -199,18 +199,6 @@ def test_a_very_long_line(monkeypatch):
     run = run_of(content)
     assert list(run.documents) == [b"a", long, b"b", b"c"]
     assert run.scores.tolist() == [1, 2, 3, 4]
-
-
-def test_masks_of_blanks_and_newlines_are_right_on_every_processor():
-    random_ = random.Random(3)
-    every = bytes(range(256))
-    texts = [every[start : start + 64] for start in range(0, 256, 64)]
-    texts += [bytes(random_.choices(BLANKS + b"\n\x08\x0e\x1f!\x89\x8a\xa0\x00a", k=64)) for _ in range(200)]
-    for text in texts:
-        blank = sum(1 << i for i, byte in enumerate(text) if byte in BLANKS + b"\n")
-        ends = sum(1 << i for i, byte in enumerate(text) if byte in b"\n\r")
-        assert _line_ends.blank_masks(text) == (blank, ends)
-        assert _line_ends.blank_masks(text, portable=True) == (blank, ends)
 
 
 # ---- numbers --------------------------------------------------------------------------------------

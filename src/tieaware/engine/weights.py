@@ -159,7 +159,7 @@ class Weights(NamedTuple):
             if measure.definition.norm_of_known and totals.judged is not None:
                 documents = documents - judged + totals.judged.astype(np.int64)
             norms[:, i] = measure.definition.norm(measure, totals.totals[:, i], documents)
-        _labels.clear_undefined(norms, totals.totals)
+        norms[~(totals.totals > 0.0)] = 0.0
         return norms
 
 

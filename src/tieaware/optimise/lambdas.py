@@ -121,7 +121,7 @@ class Lambdas(Hinted):
         self._order = _by_gain(self._gains, self._offsets)
         norms = np.empty((self.n_queries, 1))
         norms[:, 0] = self.measure.definition.norm(self.measure, totals[:, 0], lists.lengths)
-        _labels.clear_undefined(norms, totals)
+        norms[~(totals > 0.0)] = 0.0
         self._norms: Values = norms[:, 0].copy()
         self._slots = _slot_weights(self.measure, _labels.longest(self._offsets))
         self._weights = None if weights is None else self._checked_weights(weights)
