@@ -252,7 +252,7 @@ HALF = [[0.5, 0.5]]
          "probabilities: must have the shape (2, n_grades), one column for each grade; found (1, 2)"),
         (([1.0], [["a", "b"]], "AP"), {}, "probabilities: must be numbers, not an array of object"),
         (([np.nan], HALF, "AP"), {}, "scores[0]: expected a number, found NaN"),
-        (([[[1.0]]], HALF, "AP"), {}, "scores: must have one or two dimensions, not 3"),
+        (([[[1.0]]], HALF, "AP"), {}, "scores: expected one or two dimensions, found shape (1, 1, 1)"),
         (([1.0], HALF, "GMAP"), {}, "measures: GMAP has a geometric mean; write AP"),
         (([1.0], HALF, "alpha_nDCG@5"), {}, "measures: alpha_nDCG@5 needs subtopics, whose labels cannot be uncertain"),
         (([1.0], HALF, "AP"), {"grades": [0]}, "grades: must have 2 labels, one for each column; found shape (1,)"),

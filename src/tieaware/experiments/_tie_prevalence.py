@@ -47,8 +47,8 @@ _MOST_DRAWN = 60
 
 def _draw_shares(runs: Sequence[str], ties: Sequence[Ties], ax: Axes) -> None:
     """Draw the share of each run's documents that tie, with the original scores and with the scores as float32."""
-    shares = np.array([ties.tied_documents / max(ties.documents, 1) for ties in ties])
-    single = np.array([ties.float32_documents / max(ties.documents, 1) for ties in ties])
+    shares = np.array([each.tied_documents / max(each.documents, 1) for each in ties])
+    single = np.array([each.float32_documents / max(each.documents, 1) for each in ties])
     order = np.lexsort((single, shares))[-_MOST_DRAWN:]
     places = np.arange(len(order))
     ax.barh(places, shares[order], color="#8fbcd9", height=0.7, label="tied")
@@ -60,8 +60,8 @@ def _draw_shares(runs: Sequence[str], ties: Sequence[Ties], ax: Axes) -> None:
 
 def _draw_sizes(ties: Sequence[Ties], ax: Axes) -> None:
     """Draw the share of all documents by the size of their tie group, with a bar per power of two."""
-    sizes = np.concatenate([ties.sizes for ties in ties])
-    untied = sum(ties.documents for ties in ties) - int(sizes.sum())
+    sizes = np.concatenate([each.sizes for each in ties])
+    untied = sum(each.documents for each in ties) - int(sizes.sum())
     edges = 2 ** np.arange(0, max(int(sizes.max(initial=1)).bit_length(), 1) + 1)
     documents = np.histogram(np.append(sizes, 1), edges, weights=np.append(sizes, untied))[0]
     ax.bar(np.arange(len(documents)), documents / max(documents.sum(), 1), color="#8fbcd9", edgecolor="#0072B2")

@@ -116,7 +116,7 @@ def count_ties(
     if isinstance(offsets, int | np.integer):
         found = shown(offsets)
         raise InputError("offsets", f"expected an array, found {found}; for a cut-off write cutoffs=[{found}]")
-    scores, offsets = _lists(scores, offsets)
+    scores, offsets = flat_lists(scores, offsets)
     if isinstance(cutoffs, int | np.integer) and not isinstance(cutoffs, bool):
         raise InputError("cutoffs", f"must be a sequence of numbers; write cutoffs=[{shown(int(cutoffs))}]")
     cutoffs = whole_numbers("cutoffs", cutoffs, 1)
@@ -152,7 +152,7 @@ def count_ties(
     )
 
 
-def _lists(scores: npt.ArrayLike, offsets: npt.ArrayLike | None) -> tuple[Scores, Offsets]:
+def flat_lists(scores: npt.ArrayLike, offsets: npt.ArrayLike | None) -> tuple[Scores, Offsets]:
     """Return the scores of all lists, one list after the other, and the offsets of the lists."""
     if isinstance(scores, Run | Mapping):
         if isinstance(scores, Mapping) and not any(isinstance(each, Mapping) for each in scores.values()):

@@ -12,6 +12,7 @@ from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Integers, Offsets, Values, as_array, as_offsets, as_scores, check_no_nan, element
 from tieaware.errors import InputError
 from tieaware.inputs import Matched, Qrels, as_sources, check_numbers, match
+from tieaware.statistics.tie_counts import flat_lists
 from tieaware.statistics.uncertain_labels.uncertain_lists import UncertainList
 
 # Probabilities in single precision add up to 1 only nearly.
@@ -32,8 +33,7 @@ def of_arrays(
 ) -> UncertainLists:
     """Return the lists of arrays; see `with_uncertain_labels`."""
     given = as_scores(scores, "scores")
-    if given.ndim not in (1, 2):
-        raise InputError("scores", f"must have one or two dimensions, not {given.ndim}")
+    flat, bounds = flat_lists(given, offsets)
     check_no_nan(given, "scores")
     chances = _numbers(probabilities, "probabilities")
     if chances.shape[:-1] != given.shape or chances.shape[-1:] == (0,):
@@ -42,10 +42,9 @@ def of_arrays(
             "probabilities", f"must have the shape ({wanted}), one column for each grade; found {chances.shape}"
         )
     values = _checked_grades(grades, chances.shape[-1])
-    bounds = _bounds(given, offsets)
     chances = _checked(chances, "probabilities").reshape(-1, chances.shape[-1])
     other, other_bounds = _unretrieved(unretrieved, len(bounds) - 1, chances.shape[-1])
-    flat, lists = given.reshape(-1), []
+    lists = []
     for q in range(len(bounds) - 1):
         own, missed = slice(bounds[q], bounds[q + 1]), slice(other_bounds[q], other_bounds[q + 1])
         lists.append(UncertainList.ranked(flat[own], chances[own], other[missed], values))
@@ -124,16 +123,6 @@ def _documents(probabilities: Mapping[Any, Any]) -> Iterator[tuple[str, Any, Any
                     for grade, chance in chances.items()
                 },
             )
-
-
-def _bounds(scores: npt.NDArray[Any], offsets: npt.ArrayLike | None) -> Offsets:
-    """Return the offsets of the lists."""
-    if scores.ndim == 1:
-        return np.array([0, len(scores)]) if offsets is None else as_offsets(offsets, len(scores), "offsets", "scores")
-    if offsets is not None:
-        raise InputError("offsets", "must not be given with two-dimensional scores: each row is already one list")
-    rows: Offsets = np.arange(scores.shape[0] + 1, dtype=np.int64) * scores.shape[1]
-    return rows
 
 
 def _unretrieved(given: Any, n_queries: int, n_grades: int) -> tuple[Values, Offsets]:
