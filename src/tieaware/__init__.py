@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from tieaware.kernels import get_include
     from tieaware.measures import Measure, parse_measure
     from tieaware.measures.documents_viewed import documents_viewed
+    from tieaware.measures.worst_cases import WorstCase, worst_case
     from tieaware.optimise import WeightedFusion, fuse
     from tieaware.precision import bands
-    from tieaware.precision.worst_cases import WorstCase, worst_case
     from tieaware.results import Results
 
     # isort: split
@@ -117,7 +117,7 @@ _MODULES = {
     "Run": "inputs",
     "Spread": "engine.spread",
     "WeightedFusion": "optimise",
-    "WorstCase": "precision.worst_cases",
+    "WorstCase": "measures.worst_cases",
     "bands": "precision",
     "documents_viewed": "measures.documents_viewed",
     "evaluate": "_evaluate",
@@ -127,7 +127,7 @@ _MODULES = {
     "parse_measure": "measures",
     "read_qrels": "inputs",
     "read_run": "inputs",
-    "worst_case": "precision.worst_cases",
+    "worst_case": "measures.worst_cases",
 }
 
 # All packages and modules that are attributes of this one.

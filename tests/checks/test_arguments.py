@@ -12,8 +12,9 @@ import tieaware
 from tieaware import AP, ERR, RBP, Evaluator, F, InputError, IPrec, Measure, SetF, bands, experiments, parse_measure
 from tieaware import statistics as st
 from tieaware.checks.arguments import numbers, shown, whole_numbers
+from tieaware.commands.worst_case_command import table
 from tieaware.inputs import Identifiers
-from tieaware.precision.worst_cases import table, worst_case
+from tieaware.measures.worst_cases import worst_case
 from tieaware.samples import discrete_lists, generate
 
 VALUES = np.random.default_rng(3).random((4, 8))

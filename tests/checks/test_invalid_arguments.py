@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import tieaware
 from tieaware import Evaluator, InputError, Qrels, Run, experiments, retrieval, samples
+from tieaware.commands import worst_case_command
 from tieaware.inputs.tables.delimited import read_matrix
 from tieaware.integrations.elliot import read_recommendations
 from tieaware.integrations.nearest_neighbours import read_neighbours, read_vectors
-from tieaware.precision import worst_cases
 
 nan = float("nan")
 LABEL = "a number from -2147483648 to 2147483647"
@@ -235,7 +235,7 @@ def test_a_set_of_measures_is_refused():
         assert message_of(Evaluator, [1, 0], measures).startswith(expected)
         for entry_point in (tieaware.evaluate, experiments.comparison):
             assert message_of(entry_point, {"q": {"d": 1}}, run, measures).startswith(expected)
-        assert message_of(worst_cases.table, measures, [2]).startswith(expected)
+        assert message_of(worst_case_command.table, measures, [2]).startswith(expected)
         assert message_of(experiments.tie_prevalence, run, {"q": {"d": 1}}, measures).startswith(expected)
 
 

@@ -10,8 +10,8 @@ from tieaware.cli import main
 from tieaware.commands import inexact_command
 from tieaware.experiments._curves import KINDS
 from tieaware.measures import DEFINITIONS
+from tieaware.measures.worst_cases import measures_with_worst_cases
 from tieaware.precision.coarsening import parse_precision, precisions
-from tieaware.precision.worst_cases import measures_with_worst_cases
 from tieaware.results.exports import FORMATS
 from tieaware.results.paper_table import BESIDE
 from tieaware.statistics.procedures import CORRECTIONS, TESTS

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from tieaware.checks.arguments import flag, sequence
 from tieaware.commands import options
 from tieaware.defaults import RHOS, WORST_CASE_MEASURES
-from tieaware.output.tables import FORMATS
-from tieaware.precision.worst_cases import measures_with_worst_cases, table
+from tieaware.measures import Measure, parse_measures
+from tieaware.measures.worst_cases import measures_with_worst_cases, worst_case
+from tieaware.output.tables import FORMATS, Cell, Table
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,3 +40,31 @@ def _run(arguments: argparse.Namespace) -> str:
     rhos = arguments.rho or RHOS[1:]
     bounds = table(arguments.measure or WORST_CASE_MEASURES, rhos, arguments.depth, gain=arguments.gain)
     return options.format_table(bounds, arguments.format)
+
+
+def table(
+    measures: Sequence[str | Measure], rhos: Sequence[str | float | Fraction], depth: int = 1000, *, gain: bool = False
+) -> Table:
+    """Return a table of worst cases, with a row for each rho and a column for the loss of each measure.
+
+    Parameters and errors as for `worst_case`, for several measures and several rhos. With `gain`, each measure has a
+    second column, for its largest gain.
+
+    Examples
+    --------
+    >>> print(table(["RR", "P@10"], ["1.5", 2], depth=100))
+    Largest loss by banding, depth 100
+    <BLANKLINE>
+    rho      RR    P@10
+    1.5  0.0417  0.0750
+    2    0.0833  0.1875
+    """
+    parsed = parse_measures(measures)
+    rhos, gain = sequence("rhos", rhos, "numbers"), flag("gain", gain)
+    columns = [(measure, which) for measure in parsed for which in ((False, True) if gain else (False,))]
+    names = (f"{measure} gain" if which else f"{measure}" for measure, which in columns)
+    rows: list[tuple[Cell, ...]] = [
+        (str(rho), *(worst_case(measure, rho, depth, which).value for measure, which in columns)) for rho in rhos
+    ]
+    title = f"Largest loss{' and gain' if gain else ''} by banding, depth {depth}"
+    return Table(title, ("rho", *names), rows)

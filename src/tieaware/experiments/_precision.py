@@ -37,10 +37,10 @@ from tieaware.inputs import QrelsLike
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.measures.definitions import NumRet
+from tieaware.measures.worst_cases import known_worst_case, worst_case
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted
 from tieaware.precision import Bands, Coarsening, parse_precision
-from tieaware.precision.worst_cases import known_worst_case, worst_case
 from tieaware.runtime.extras import load
 from tieaware.statistics import kendall_tau, paired_test, tau_ap
 from tieaware.statistics.multiple_comparisons import Correction

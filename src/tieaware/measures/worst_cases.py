@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tieaware.checks.arguments import flag, sequence, whole_number
+from tieaware.checks.arguments import flag, whole_number
 from tieaware.errors import InputError
-from tieaware.measures import DEFINITIONS, Measure, parse_measure, parse_measures
+from tieaware.measures import DEFINITIONS, Measure, parse_measure
 from tieaware.measures.definition import Relevance
-from tieaware.output.tables import Cell, Table, counted
 from tieaware.precision.rank_bands import bands
 
 if TYPE_CHECKING:
@@ -35,8 +34,8 @@ class WorstCase:
     labels: Relevance
 
     def __repr__(self) -> str:
-        n_relevant = int(self.labels.sum())
-        return f"WorstCase(value={self.value!r}, labels: {counted(len(self.labels), 'rank')}, {n_relevant} relevant)"
+        n_ranks = f"{len(self.labels):,} rank{'' if len(self.labels) == 1 else 's'}"
+        return f"WorstCase(value={self.value!r}, labels: {n_ranks}, {int(self.labels.sum())} relevant)"
 
 
 def worst_case(measure: str | Measure, rho: str | float | Fraction, depth: int = 1000, gain: bool = False) -> WorstCase:
@@ -133,31 +132,3 @@ def measures_with_worst_cases() -> list[str]:
         if definition.worst_case
         for notation in definition.worst_case.notations(name)
     ]
-
-
-def table(
-    measures: Sequence[str | Measure], rhos: Sequence[str | float | Fraction], depth: int = 1000, *, gain: bool = False
-) -> Table:
-    """Return a table of worst cases, with a row for each rho and a column for the loss of each measure.
-
-    Parameters and errors as for `worst_case`, for several measures and several rhos. With `gain`, each measure has a
-    second column, for its largest gain.
-
-    Examples
-    --------
-    >>> print(table(["RR", "P@10"], ["1.5", 2], depth=100))
-    Largest loss by banding, depth 100
-    <BLANKLINE>
-    rho      RR    P@10
-    1.5  0.0417  0.0750
-    2    0.0833  0.1875
-    """
-    parsed = parse_measures(measures)
-    rhos, gain = sequence("rhos", rhos, "numbers"), flag("gain", gain)
-    columns = [(measure, which) for measure in parsed for which in ((False, True) if gain else (False,))]
-    names = (f"{measure} gain" if which else f"{measure}" for measure, which in columns)
-    rows: list[tuple[Cell, ...]] = [
-        (str(rho), *(worst_case(measure, rho, depth, which).value for measure, which in columns)) for rho in rhos
-    ]
-    title = f"Largest loss{' and gain' if gain else ''} by banding, depth {depth}"
-    return Table(title, ("rho", *names), rows)

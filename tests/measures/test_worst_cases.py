@@ -8,7 +8,8 @@ import pytest
 
 from tieaware import Evaluator, InputError
 from tieaware.cli import main
-from tieaware.precision.worst_cases import measures_with_worst_cases, table, worst_case
+from tieaware.commands.worst_case_command import table
+from tieaware.measures.worst_cases import measures_with_worst_cases, worst_case
 
 RHOS = ["1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "1.7", "1.8", "1.9", "2.0"]
 LOSSES = {
