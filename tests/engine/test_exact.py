@@ -15,7 +15,7 @@ from support.queries import MEASURES, Query, evaluator, queries, random_query, s
 
 from tieaware import reference
 from tieaware.measures import parse_measure
-from tieaware.measures.parameters import Table
+from tieaware.measures.parameters import Lookup
 
 TOLERANCE = 1e-12
 EXTREMES = ("average", "optimistic", "pessimistic")
@@ -114,7 +114,7 @@ def test_values_and_spreads_are_exact_for_any_query(some):
 def min_with_gain(measure):
     """Return the smallest label that a measure counts."""
     table = measure.parameters.get("gains")
-    if isinstance(table, Table) and table and measure.name != "Q":
+    if isinstance(table, Lookup) and table and measure.name != "Q":
         return min(label for label, gain in table.gains.items() if gain)
     return measure.parameters.get("rel", int(measure.parameters.get("min_rel", 0)) + 1)
 

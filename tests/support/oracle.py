@@ -21,7 +21,7 @@ from support import user_model_values
 from support.queries import Query
 
 from tieaware.measures import Measure, parse_measure
-from tieaware.measures.parameters import Table
+from tieaware.measures.parameters import Lookup
 
 DIGITS = 50
 
@@ -252,7 +252,7 @@ def _is_relevant(label: float, least: float) -> bool:
 
 
 def _gain(label: float, measure: Measure) -> Fraction:
-    if isinstance(measure.parameters.get("gains"), Table) and measure["gains"]:
+    if isinstance(measure.parameters.get("gains"), Lookup) and measure["gains"]:
         return Fraction(measure["gains"].gains.get(label, 0))
     if measure.parameters.get("dcg") == "exp-log2":
         return _power_minus_one(max(label, 0))

@@ -20,7 +20,7 @@ from tieaware.kernels import _labels, _slots
 from tieaware.lists.grades import Grades
 from tieaware.lists.judgments import POOLED, Judgments
 from tieaware.measures.definition import LEAST_INEXACT, Measure, Weighting, check_exact
-from tieaware.measures.parameters import Table
+from tieaware.measures.parameters import Lookup
 
 # The most different labels above 0 with which ERR can be computed if labels are real numbers.
 MOST_GRADES = 255
@@ -37,7 +37,7 @@ def _relevance(labels: Labels | Values, rel: float) -> Values:
     return (labels >= rel).astype(np.float64)
 
 
-def _gain(labels: Labels | Values, dcg: str, gains: Table) -> Values:
+def _gain(labels: Labels | Values, dcg: str, gains: Lookup) -> Values:
     """Return the label, 2^label - 1 if `dcg` is "exp-log2", or the gain in the table; negative labels have gain 0."""
     if gains and dcg != "log2":
         raise InputError("dcg", "must not be given together with gains, which already say what a label is worth")
@@ -51,7 +51,7 @@ def _gain(labels: Labels | Values, dcg: str, gains: Table) -> Values:
     return _slots.powers_minus_one(positive)
 
 
-def _in_table(labels: Labels | Values, table: Table) -> Values:
+def _in_table(labels: Labels | Values, table: Lookup) -> Values:
     """Return the gains of labels by the table; 0 for labels that are not in it (`check_table` refuses those)."""
     gains = np.zeros(labels.shape)
     for label, gain in table.gains.items():
@@ -62,7 +62,7 @@ def _in_table(labels: Labels | Values, table: Table) -> Values:
 def check_table(measure: Measure, judgments: Judgments) -> None:
     """Raise InputError if a label above 0 has no gain in the measure's table."""
     table = measure["gains"]
-    if not isinstance(table, Table) or not table:
+    if not isinstance(table, Lookup) or not table:
         return
     found = np.unique(judgments.values)
     unknown = found[(found > 0) & ~np.isin(found, list(table.gains))]
@@ -91,7 +91,7 @@ def _pooled(labels: Labels | Values, rel: float, judged_only: bool) -> Values:
     return np.stack([*_preferred(labels, rel), (labels <= POOLED) & (not judged_only)])
 
 
-def _relevance_and_gain(labels: Labels | Values, rel: float, gains: Table) -> Values:
+def _relevance_and_gain(labels: Labels | Values, rel: float, gains: Lookup) -> Values:
     """Return two rows: 1 and the gain for relevant documents, 0 for others."""
     relevant = _relevance(labels, rel)
     return np.stack([relevant, relevant * (_in_table(labels, gains) if gains else labels)])
@@ -103,7 +103,7 @@ def _relevance_or_gain(labels: Labels | Values, rel: float, gains: str) -> Value
         return _relevance(labels, rel)
     if rel != 1:
         raise InputError("rel", "must not be given together with gains, which already say what a label is worth")
-    return _in_table(labels, gains) if isinstance(gains, Table) else np.maximum(labels, 0.0)
+    return _in_table(labels, gains) if isinstance(gains, Lookup) else np.maximum(labels, 0.0)
 
 
 def _grades(labels: Labels | Values, max_rel: int) -> Values:
@@ -187,7 +187,7 @@ def gainful_documents(measure: Measure, judgments: Judgments) -> Values:
     """Return the number of documents with a gain above 0, after checking that the labels have gains."""
     check_table(measure, judgments)
     table = measure["gains"]
-    if isinstance(table, Table) and table:
+    if isinstance(table, Lookup) and table:
         return judgments.count(min((label for label, gain in table.gains.items() if gain > 0), default=np.inf))
     return judgments.count_positive()
 
@@ -226,7 +226,7 @@ def _gains_to(measure: Measure, highest: int) -> tuple[Values, float]:
 def ideal_gains(measure: Measure, judgments: Judgments) -> tuple[Values, Integers]:
     """Return the cumulative sums of the relevant documents' gains, highest first, and each query's first position."""
     labels, table = judgments.values, measure["gains"]
-    gains = _in_table(labels, table) if isinstance(table, Table) and table else labels
+    gains = _in_table(labels, table) if isinstance(table, Lookup) and table else labels
     return judgments.cumulated(np.where(labels >= float(measure["rel"]), gains, -np.inf))
 
 

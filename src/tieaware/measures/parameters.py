@@ -106,7 +106,7 @@ class Threshold:
         return arguments.threshold(where, value, self.least, self.most)
 
 
-class Table(str):
+class Lookup(str):
     """Gains by label as a text in Python's notation, such as "{0: 0, 1: 1, 2: 3.5}", or "" for no table."""
 
     __slots__ = ()
@@ -120,7 +120,7 @@ class Table(str):
         return dict(ast.literal_eval(self)) if self else {}
 
 
-NO_TABLE = Table()
+NO_TABLE = Lookup()
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +137,8 @@ class Gains:
         return ", ".join(("{label: gain}", *self.words))
 
     def checked(self, where: str, value: Any) -> Setting:
-        """Return the value as a `Table` or a word; raise InputError if gains are negative or fall with the label."""
-        if isinstance(value, Table) or (isinstance(value, str) and value in self.words):
+        """Return the value as a `Lookup` or a word; raise InputError if gains are negative or fall with the label."""
+        if isinstance(value, Lookup) or (isinstance(value, str) and value in self.words):
             return value
         if not isinstance(value, Mapping) or not value:
             expected = "a dict of gains by label, such as {0: 0, 1: 1, 2: 3.5}"
@@ -154,7 +154,7 @@ class Gains:
         for lower, higher in pairwise(gains):
             if gains[lower] > gains[higher]:
                 raise InputError(where, f"must not fall: label {higher} has a smaller gain than label {lower}")
-        return Table(repr(gains))
+        return Lookup(repr(gains))
 
 
 def _plain(value: float) -> float:

@@ -28,7 +28,7 @@ from tieaware.measures.formulas import (
     slot_weights,
     too_many_grades,
 )
-from tieaware.measures.parameters import GAIN_KIND, JUDGED_ONLY, TABLE, Number, Parameters, Table, WholeNumber
+from tieaware.measures.parameters import GAIN_KIND, JUDGED_ONLY, TABLE, Lookup, Number, Parameters, WholeNumber
 
 # The cut-off of SDCG may be this large: the weights of all ranks down to it are added up.
 _DEEPEST = 1_000_000
@@ -60,7 +60,7 @@ def _steps(labels: Labels | Values, min_rel: int, max_rel: int) -> Values:
     return steps
 
 
-def _gain_of_steps(labels: Labels | Values, dcg: str, gains: Table, min_rel: int, max_rel: int) -> Values:
+def _gain_of_steps(labels: Labels | Values, dcg: str, gains: Lookup, min_rel: int, max_rel: int) -> Values:
     """Return s, the label minus `min_rel`, or 2^s - 1 if `dcg` is "exp-log2"; or the gain in the table."""
     if gains:
         if (min_rel, max_rel) != (0, 4):
@@ -114,7 +114,7 @@ def documents_with_gain(measure: Measure, judgments: Judgments) -> Values:
 def _largest(measure: Measure) -> float:
     """Return the weight of a document with the highest label or gain, by which weights are scaled to 0 … 1."""
     table = measure.parameters.get("gains")
-    if isinstance(table, Table) and table:
+    if isinstance(table, Lookup) and table:
         return max(table.gains.values())
     highest = np.array([measure["max_rel"]], dtype=np.int32)
     return float(measure.definition.weighting.weigh(measure, highest)[0, 0])

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import zip_longest
+from textwrap import TextWrapper
 from typing import NamedTuple
 
 # Columns of text are not narrowed below _SHORT characters. A shortened cell has at most _TALL lines.
 _SHORT, _TALL = 12, 2
 # A shortened table keeps this many rows at its end, because totals may stand there.
 LAST_ROWS = 5
-# Cells are folded between words. A word includes the spaces and commas that follow it.
-_WORD = re.compile(r"[^\s,]*[\s,]*")
 
 
 class Layout(NamedTuple):
@@ -39,6 +38,17 @@ class Layout(NamedTuple):
     n_names: int
 
 
+class _Wrapper(TextWrapper):
+    """Folds cells between words, and after commas."""
+
+    wordsep_simple_re = re.compile(r"(\s+)|(?<=,)(?=\S)")
+
+    def __init__(self, width: int, indent: int) -> None:
+        super().__init__(
+            width, subsequent_indent=" " * indent, break_on_hyphens=False, expand_tabs=False, placeholder=" …"
+        )
+
+
 def aligned(rows: Sequence[Sequence[str]], is_left: Sequence[bool]) -> list[str]:
     """Return a line for each row, with its cells padded to the widths of the columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -49,30 +59,25 @@ def aligned(rows: Sequence[Sequence[str]], is_left: Sequence[bool]) -> list[str]
 
 
 def fitted(layout: Layout, width: int, *, shortened: bool, has_gap: bool) -> tuple[list[str], bool]:
-    """Lay out a table in lines of limited width; return the lines, and whether cells were shortened.
+    """Lay out a table in lines of limited width; return the lines, and whether cells were shortened to two lines.
 
     Columns that are too wide are folded. If that is not enough, the table becomes several panels, one below another;
-    each panel has an empty line before it, and begins with the columns that identify a row.
-
-    Parameters
-    ----------
-    layout : Layout
-    width : int
-        The maximum length of a line.
-    shortened : bool
-        Whether cells are cut after two lines.
-    has_gap : bool
-        Whether the caller has left out rows before the last five; a line with an ellipsis then marks the place.
+    each panel has an empty line before it, and begins with the columns that identify a row. With `has_gap`, the caller
+    has left out rows before the last five; a line with an ellipsis then marks the place.
     """
-    widths = [max(map(len, column)) for column in layout.columns]
-    least = [w if indent is None else min(w, indent + _SHORT) for w, indent in zip(widths, layout.indents, strict=True)]
     lines: list[str] = []
     is_cut = False
-    for panel in _narrowed(widths, least, width) or _panels(widths, least, layout.n_names, width):
-        cells = [[_folded(cell, w, layout.indents[i] or 0) for cell in layout.columns[i]] for i, w in panel.items()]
-        if shortened:
-            is_cut |= any(len(cell) > _TALL for column in cells for cell in column)
-            cells = [[_cut(cell, w) for cell in column] for column, w in zip(cells, panel.values(), strict=True)]
+    for panel in _panels(layout, width):
+        cells = []
+        for i, w in panel.items():
+            wrapper = _Wrapper(w, layout.indents[i] or 0)
+            folded = [[cell] if len(cell) <= w else wrapper.wrap(cell) or [""] for cell in layout.columns[i]]
+            if shortened:
+                is_cut |= any(len(cell) > _TALL for cell in folded)
+                wrapper.max_lines = _TALL
+                whole = zip(folded, layout.columns[i], strict=True)
+                folded = [cell if len(cell) <= _TALL else wrapper.wrap(text) for cell, text in whole]
+            cells.append(folded)
         rows = list(zip(*cells, strict=True))
         if has_gap:
             rows.insert(len(rows) - LAST_ROWS, (["…"], *[[""]] * (len(panel) - 1)))
@@ -81,52 +86,17 @@ def fitted(layout: Layout, width: int, *, shortened: bool, has_gap: bool) -> tup
     return lines, is_cut
 
 
-def _line_width(widths: Sequence[int]) -> int:
-    return sum(widths) + 2 * (len(widths) - 1)
-
-
-def _folded(cell: str, width: int, indent: int) -> list[str]:
-    """Fold a cell into lines of limited width; indent the second and later lines, and break words that are too long."""
-    if len(cell) <= width:
-        return [cell]
-    lines = [""]
-    for word in _WORD.findall(cell):
-        if lines[-1].strip() and len((lines[-1] + word).rstrip()) > width:
-            lines.append(" " * indent)
-        while len((lines[-1] + word).rstrip()) > width:
-            room = width - len(lines[-1])
-            lines[-1] += word[:room]
-            lines.append(" " * indent)
-            word = word[room:]
-        lines[-1] += word
-    return [line.rstrip() for line in lines]
-
-
-def _cut(lines: list[str], width: int) -> list[str]:
-    """Return at most the first _TALL lines of a cell, with an ellipsis at the end if lines were left out."""
-    return lines if len(lines) <= _TALL else [*lines[: _TALL - 1], f"{lines[_TALL - 1][: width - 2]} …"]
-
-
-def _narrowed(widths: Sequence[int], least: Sequence[int], width: int) -> list[dict[int, int]]:
-    """Return the only panel, {column: width}, if all columns can be narrowed to fit into one; otherwise an empty list.
-
-    The widest column that is not yet at its least width is narrowed by one character until all columns fit.
-    """
-    narrowed = list(widths)
-    while _line_width(narrowed) > width:
-        wide = [i for i, w in enumerate(narrowed) if w > least[i]]
-        if not wide:
-            return []
-        narrowed[max(wide, key=narrowed.__getitem__)] -= 1
-    return [dict(enumerate(narrowed))]
-
-
-def _panels(widths: Sequence[int], least: Sequence[int], n_names: int, width: int) -> list[dict[int, int]]:
-    """Split a table that is too wide into panels, each {column: width}; every panel begins with names."""
-    # The columns of names identify a row. They are repeated in each panel and may take half of the width; if they need
-    # more, only the first is repeated.
-    first = {0: min(widths[0], max(width // 2, _SHORT))}
-    names = next(iter(_narrowed(widths[:n_names], least[:n_names], width // 2)), first)
+def _panels(layout: Layout, width: int) -> list[dict[int, int]]:
+    """Return the panels of a table, each {column: width}: one, or several that begin with the names of the rows."""
+    widths = [max(map(len, column)) for column in layout.columns]
+    least = [w if indent is None else min(w, indent + _SHORT) for w, indent in zip(widths, layout.indents, strict=True)]
+    whole = _narrowed(widths, least, width)
+    if whole is not None:
+        return [dict(enumerate(whole))]
+    # The columns of names may take half of the width; if they need more, only the first is repeated.
+    n = layout.n_names
+    first = [min(widths[0], max(width // 2, _SHORT))]
+    names = dict(enumerate(_narrowed(widths[:n], least[:n], width // 2) or first))
     panels = [dict(names)]
     for i in range(len(names), len(widths)):
         room = width - _line_width([*panels[-1].values(), 0])
@@ -135,3 +105,16 @@ def _panels(widths: Sequence[int], least: Sequence[int], n_names: int, width: in
             room = width - _line_width([*names.values(), 0])
         panels[-1][i] = min(widths[i], max(room, least[i]))
     return panels
+
+
+def _narrowed(widths: Sequence[int], least: Sequence[int], width: int) -> list[int] | None:
+    """Return the widths with the highest limit at which all columns fit into a line; None if they cannot."""
+    for limit in range(max(widths, default=0), 0, -1):
+        narrowed = [max(min(w, limit), fewest) for w, fewest in zip(widths, least, strict=True)]
+        if _line_width(narrowed) <= width:
+            return narrowed
+    return None
+
+
+def _line_width(widths: Sequence[int]) -> int:
+    return sum(widths) + 2 * (len(widths) - 1)

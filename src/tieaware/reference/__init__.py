@@ -97,7 +97,7 @@ from typing import Any
 from tieaware.checks.arguments import one_of, unexpected
 from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measure
-from tieaware.measures.parameters import Table
+from tieaware.measures.parameters import Lookup
 from tieaware.reference import (
     accumulated_gain,
     average_precision,
@@ -252,7 +252,7 @@ def _arguments(measure: Measure) -> dict[str, Any]:
     """Return the cut-off and the parameters of a measure as keyword arguments for its functions."""
     cutoff = {"k": measure.cutoff} if measure.definition.has_cutoff else {}
     parameters: dict[str, Any] = dict(measure.parameters)
-    if isinstance(parameters.get("gains"), Table):
+    if isinstance(parameters.get("gains"), Lookup):
         parameters["gains"] = parameters["gains"].gains
     return {**parameters, **cutoff}
 

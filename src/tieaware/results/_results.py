@@ -765,7 +765,7 @@ class Results(Hinted):
         data_frames.write_parquet(exports.as_columns(export_of(self)), path)
 
     def plot(self, ax: Plot | None = None, *, measure: str | Measure | None = None) -> Plot:
-        """Draw the means of all runs with matplotlib, the highest at the top; parameters as for `Intervals.plot`.
+        """Draw the means of all runs; parameters as for `tieaware.results.Intervals.plot`.
 
         With a spread, a bar shows the least and the greatest mean over the orders of tied documents. A file is written
         by ``plot().figure.savefig("means.png")``. Needs `tieaware[analysis]`.
