@@ -58,9 +58,9 @@ def measures(draw: st.DrawFn) -> Measure:
 def test_parsing_and_formatting_a_measure_are_inverses(measure):
     text = str(measure)
     assert parse_measure(text) == measure
-    assert eval(text, FAMILIES) == measure
+    assert eval(text, dict(FAMILIES)) == measure
     assert pickle.loads(pickle.dumps(measure)) == measure
-    assert hash(measure) == hash(eval(text, FAMILIES))
+    assert hash(measure) == hash(eval(text, dict(FAMILIES)))
 
 
 @pytest.mark.parametrize(
