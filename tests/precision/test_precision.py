@@ -1,6 +1,8 @@
 """Every precision has a notation, keeps the order of scores, works under all tie rules, and is documented."""
 
+import math
 import pickle
+import re
 from fractions import Fraction
 from itertools import pairwise
 
@@ -12,7 +14,8 @@ from hypothesis import strategies as st
 import tieaware
 from tieaware import Evaluator, InputError, precision
 from tieaware.cli import main
-from tieaware.precision import Coarsening, Decimals, parse_precision
+from tieaware.kernels._coarsening import KernelCoarsening
+from tieaware.precision import Coarsening, Decimals, Gap, bands, parse_precision
 from tieaware.precision.coarsening import REGISTRY, notations, precisions
 from tieaware.ties import RULES
 
@@ -56,27 +59,6 @@ def test_all_names_of_a_precision_mean_the_same(name):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("flaot16", "^precision: unknown precision 'flaot16'; did you mean .*float16"),
-        ("xyz:2", "^precision: unknown precision 'xyz:2'; known are decimals:N, .*, bands:RHO"),
-        ("float16:2", "^precision: float16 takes no number$"),
-        ("decimals", "^precision: decimals needs a whole number, as in decimals:2$"),
-        ("decimals:x", "^precision: decimals needs a whole number"),
-        ("decimals:301", "^decimals: expected a whole number from 0 to 300, found 301"),
-        ("levels:0", "^levels: expected a whole number .*, found 0"),
-        ("significant:0", "^significant: expected a whole number .*, found 0"),
-        ("bands", "^precision: bands needs a growth factor, as in bands:1.5$"),
-        ("bands:0.5", "^rho: expected a number from 1 to .*, found '0.5'"),
-        (3, "^precision: expected a text .*, found 3"),
-    ],
-)
-def test_a_notation_without_meaning_is_an_error(text, message):
-    with pytest.raises(InputError, match=message):
-        parse_precision(text)
-
-
-@pytest.mark.parametrize(
     ("text", "levels"),
     [("int8", 256), ("uint8", 256), ("INT8", 256), ("int4", 16), ("q8_0", 256), ("Q4_K_M", 16), ("nf4", 16),
      ("int16", 65536), ("binary", 2), ("ubinary", 2)],
@@ -109,13 +91,6 @@ def test_a_small_float_is_an_error_that_names_its_dtype(text, dtype):
         assert np.isnan(np.array([480.0]).astype(ml_dtypes.float8_e4m3fn).astype(float)).all()
     scores = np.array([1.0, 1.01]).astype(getattr(ml_dtypes, dtype))
     assert Evaluator([0, 1], "RR")(scores).item() == 0.75
-
-
-@pytest.mark.parametrize("text", ["float64", "double", "fp64", "none", "exact"])
-def test_double_precision_is_an_error_because_it_rounds_nothing(text):
-    with pytest.raises(InputError) as caught:
-        parse_precision(text)
-    assert str(caught.value) == f"precision: '{text}' is the precision of unrounded scores; leave precision out"
 
 
 @pytest.mark.parametrize(("text", "name"), [("BF16", "bfloat16"), ("Float16", "float16"), ("Decimals:2", "decimals:2")])
@@ -216,41 +191,79 @@ NEAR = "write 'gap:0.01' to tie scores that differ by 0.01 or less, or 'decimals
 EXPECTED = "expected a text such as 'decimals:2', or a coarsening, found"
 
 
-@pytest.mark.parametrize(
-    ("wrong", "problem"),
-    [
-        ("half", "unknown precision 'half'; did you mean float16?"),
-        ("single", "unknown precision 'single'; did you mean float32?"),
-        ("torch.bfloat16", "unknown precision 'torch.bfloat16'; did you mean bfloat16?"),
-        ("decimals=2", "unknown precision 'decimals=2'; did you mean decimals:2?"),
-        ("decimals(2)", "unknown precision 'decimals(2)'; did you mean decimals:2?"),
-        ("round:2", "unknown precision 'round:2'; did you mean decimals:2?"),
-        ("digits:3", "unknown precision 'digits:3'; did you mean decimals:3 or significant:3?"),
-        ("atol:0.1", "unknown precision 'atol:0.1'; did you mean gap:0.1?"),
-        ("bins:10", "unknown precision 'bins:10'; did you mean levels:10?"),
-        ("tf32", f"unknown precision 'tf32'; known are {notations()}"),
-        ("16", f"'16' names no precision; {BITS}"),
-        ("2", f"'2' names no precision; {DIGITS}"),
-        ("0.01", f"'0.01' names no precision; {NEAR}"),
-        (16, f"{EXPECTED} 16; {BITS}"),
-        (2, f"{EXPECTED} 2; {DIGITS}"),
-        (np.float16, f"{EXPECTED} <class 'numpy.float16'>; write 'float16'"),
-        (np.dtype("float32"), f"{EXPECTED} dtype('float32'); write 'float32'"),
-        (float, f"{EXPECTED} <class 'float'>"),
-        (True, f"{EXPECTED} True"),
-    ],
-)
-def test_the_error_says_what_to_write(wrong, problem):
-    with pytest.raises(InputError) as caught:
-        parse_precision(wrong)
-    assert str(caught.value) == f"precision: {problem}"
+class TorchDType:
+    """A type with the text of torch's bfloat16."""
+
+    def __repr__(self):
+        return "torch.bfloat16"
 
 
-def test_a_dtype_of_torch_is_an_error_that_names_its_precision():
-    class DType:
-        def __repr__(self):
-            return "torch.bfloat16"
+# What `parse_precision` refuses: the whole problem.
+PROBLEMS = [
+    ("half", "unknown precision 'half'; did you mean float16?"),
+    ("single", "unknown precision 'single'; did you mean float32?"),
+    ("torch.bfloat16", "unknown precision 'torch.bfloat16'; did you mean bfloat16?"),
+    ("decimals=2", "unknown precision 'decimals=2'; did you mean decimals:2?"),
+    ("decimals(2)", "unknown precision 'decimals(2)'; did you mean decimals:2?"),
+    ("round:2", "unknown precision 'round:2'; did you mean decimals:2?"),
+    ("digits:3", "unknown precision 'digits:3'; did you mean decimals:3 or significant:3?"),
+    ("atol:0.1", "unknown precision 'atol:0.1'; did you mean gap:0.1?"),
+    ("bins:10", "unknown precision 'bins:10'; did you mean levels:10?"),
+    ("tf32", f"unknown precision 'tf32'; known are {notations()}"),
+    ("16", f"'16' names no precision; {BITS}"),
+    ("2", f"'2' names no precision; {DIGITS}"),
+    ("0.01", f"'0.01' names no precision; {NEAR}"),
+    (16, f"{EXPECTED} 16; {BITS}"),
+    (2, f"{EXPECTED} 2; {DIGITS}"),
+    (np.float16, f"{EXPECTED} <class 'numpy.float16'>; write 'float16'"),
+    (np.dtype("float32"), f"{EXPECTED} dtype('float32'); write 'float32'"),
+    (float, f"{EXPECTED} <class 'float'>"),
+    (True, f"{EXPECTED} True"),
+    (TorchDType(), f"{EXPECTED} torch.bfloat16; write 'bfloat16'"),
+    *((text, f"'{text}' is the precision of unrounded scores; leave precision out")
+      for text in ("float64", "double", "fp64", "none", "exact")),
+]  # fmt: skip
+# The same: patterns.
+NOTATIONS = [
+    ("flaot16", "^precision: unknown precision 'flaot16'; did you mean .*float16"),
+    ("xyz:2", "^precision: unknown precision 'xyz:2'; known are decimals:N, .*, bands:RHO"),
+    ("float16:2", "^precision: float16 takes no number$"),
+    ("decimals", "^precision: decimals needs a whole number, as in decimals:2$"),
+    ("decimals:x", "^precision: decimals needs a whole number"),
+    ("decimals:301", "^decimals: expected a whole number from 0 to 300, found 301"),
+    ("levels:0", "^levels: expected a whole number .*, found 0"),
+    ("significant:0", "^significant: expected a whole number .*, found 0"),
+    ("bands", "^precision: bands needs a growth factor, as in bands:1.5$"),
+    ("bands:0.5", "^rho: expected a number from 1 to .*, found '0.5'"),
+    (3, "^precision: expected a text .*, found 3"),
+    *((f"gap{end}", "^precision: gap needs one or two tolerances, as in gap:1e-6 or gap:1e-6,1")
+      for end in ("", ":", ":x", ":1,", ":,1", ":1,2,3", ":1;2", ":1_0", ":\u0661", ":1e999")),
+    *((f"gap:{number}", r"^[ar]tol: expected a number from 0 to [^\n]*$")
+      for number in ("-1", "nan", "inf", "0,-1", "0,nan")),
+]  # fmt: skip
+ASCEND = r"^offsets must ascend from 0 to the number of scores"
+OFFSETS = [np.array(offsets, dtype=np.int64) for offsets in ([], [0, 2], [0, 4], [0, 3, 2, 3], [1, 3])]
+STARTS = [None, *(np.array(starts, dtype=np.int64) for starts in ([], [2, 3], [1, 3, 2], [1, 1]))]
+BANDED = KernelCoarsening("bands", 3, bands(2, 3))
+ERRORS = [
+    *((parse_precision, (text,), f"^{re.escape(f'precision: {problem}')}$") for text, problem in PROBLEMS),
+    *((parse_precision, (text,), message) for text, message in NOTATIONS),
+    *((bands, (rho, 10), r"rho: expected a number from 1 to")
+      for rho in (0.99, "-1", "nan", "inf", "x", "1/0", None, True, [], math.nan)),
+    *((bands, ("1.5", depth), rf"^depth: expected a whole number from 0 to [\d,]+, found {depth}$")
+      for depth in (-1, 1.5, True, None)),
+    *((Gap, (*first, wrong), rf"^{name}: expected a number from 0 to .*, found [^\n]*$")
+      for wrong in (-1.0, math.nan, math.inf, -math.inf, True, "1")
+      for name, first in (("atol", ()), ("rtol", (0.0,)))),
+    *((kernel.coarsen, (np.zeros(3), offsets), ASCEND)
+      for offsets in OFFSETS for kernel in (BANDED, KernelCoarsening("levels", 11))),
+    *((KernelCoarsening, ("bands", 3, starts), r"^bands must (begin with rank 1|ascend)$") for starts in STARTS),
+    (BANDED.coarsen, (np.zeros(4), np.array([0, 4])), r"^there are no bands for lists of more than 3 documents$"),
+    (KernelCoarsening, ("float8",), r"^unknown coarsening 'float8'$"),
+]  # fmt: skip
 
-    with pytest.raises(InputError) as caught:
-        parse_precision(DType())
-    assert str(caught.value) == f"precision: {EXPECTED} torch.bfloat16; write 'bfloat16'"
+
+@pytest.mark.parametrize(("call", "arguments", "message"), ERRORS)
+def test_errors(call, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        call(*arguments)
