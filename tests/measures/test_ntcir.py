@@ -87,11 +87,3 @@ def test_irbu_of_real_labels():
     scores, whole = np.zeros(6), [4, 0, 2, 2, -1, 1]
     beside = tieaware.Evaluator([*whole, 0.5], ["iRBU"], offsets=[0, 6, 7])(np.zeros(7))[0, 0]
     assert beside == pytest.approx(tieaware.Evaluator(whole, ["iRBU"])(scores)[0, 0], rel=1e-15)
-
-
-def test_a_high_label_is_refused():
-    with pytest.raises(tieaware.InputError, match=r"^nERR: labels: expected at most max_rel=4, found 5$"):
-        tieaware.Evaluator([5, 0], ["nERR"])
-    judgments = ([5, 0, 0], [0, 3])
-    with pytest.raises(tieaware.InputError, match=r"^nERR: labels: expected at most max_rel=4, found 5$"):
-        tieaware.Evaluator([0, 0], ["nERR"], judgments=judgments)

@@ -27,25 +27,15 @@ def tied() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("k", CUTOFFS)
 @pytest.mark.parametrize("dcg", ["log2", "exp-log2"])
-def test_ndcg_score(tied, k, dcg):
-    """The values of nDCG, list by list, agree with ndcg_score."""
+@pytest.mark.parametrize(("name", "theirs"), [("nDCG", ndcg_score), ("DCG", dcg_score)])
+def test_cumulated_gain(tied, name, theirs, dcg, k):
+    """The values, list by list, and their mean agree with ndcg_score and dcg_score."""
     labels, scores = tied
     gains = labels if dcg == "log2" else 2**labels - 1
-    values = Evaluator(labels, [notation("nDCG", k, f"(dcg={dcg})")])(scores)[:, 0]
-    expected = [ndcg_score(gains[[i]], scores[[i]], k=k) for i in range(len(labels))]
-    np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("k", CUTOFFS)
-@pytest.mark.parametrize("dcg", ["log2", "exp-log2"])
-def test_dcg_score(tied, k, dcg):
-    """The values of DCG, list by list, and their mean agree with dcg_score."""
-    labels, scores = tied
-    gains = labels if dcg == "log2" else 2**labels - 1
-    evaluate = Evaluator(labels, [notation("DCG", k, f"(dcg={dcg})")])
-    expected = [dcg_score(gains[[i]], scores[[i]], k=k) for i in range(len(labels))]
+    evaluate = Evaluator(labels, [notation(name, k, f"(dcg={dcg})")])
+    expected = [theirs(gains[[i]], scores[[i]], k=k) for i in range(len(labels))]
     np.testing.assert_allclose(evaluate(scores)[:, 0], expected, rtol=1e-12, atol=1e-12)
-    assert evaluate.mean(scores)[0] == pytest.approx(dcg_score(gains, scores, k=k), rel=1e-12)
+    assert evaluate.mean(scores)[0] == pytest.approx(theirs(gains, scores, k=k), rel=1e-12)
 
 
 @pytest.mark.parametrize("k", CUTOFFS)
