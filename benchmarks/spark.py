@@ -1,4 +1,4 @@
-"""The times of evaluation by Spark, for the tables of docs/integrations/spark.md.
+"""The times of evaluation by Spark, for the tables of docs/tools/spark.md.
 
 ``.venv-spark/bin/python -m benchmarks.spark``, after ``make test-spark``, takes three quarters of an hour on an idle
 machine. Spark runs in local mode, which uses no network: it writes shuffled rows to disk and reads them again.
@@ -21,8 +21,7 @@ import pyarrow.parquet as pq
 
 import tieaware
 from tieaware.integrations.spark import evaluate, means
-from tieaware.integrations.spark.packing import CHUNK_COLUMNS, Packing
-from tieaware.integrations.spark.parts import ANNOUNCED
+from tieaware.integrations.spark.packing import ANNOUNCED, CHUNK_COLUMNS, Packing
 
 MEASURES = ["AP", "nDCG@10", "RR"]
 

@@ -1,6 +1,6 @@
 """A metric of torchmetrics, compared with torchmetrics' own: .venv-tools/bin/python -m benchmarks.training_metrics.
 
-Separate from the other benchmarks, because it needs torch. It prints the table of docs/integrations/torchmetrics.md.
+Separate from the other benchmarks, because it needs torch. It prints the figures of docs/tools/training_loops.md.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ import tieaware
 from tieaware import Evaluator, InputError, Qrels, Run, experiments, retrieval, samples
 from tieaware.commands import worst_case_command
 from tieaware.inputs.tables.delimited import read_matrix
-from tieaware.integrations.elliot import read_recommendations
 from tieaware.integrations.nearest_neighbours import read_neighbours, read_vectors
 
 nan = float("nan")
@@ -258,7 +257,7 @@ TAKE_PATHS = {
     "Index.load": retrieval.Index.load, "Index.save": INDEX.save, "is_index_file": retrieval.is_index_file,
     "read_documents": lambda path: list(retrieval.read_documents(path)), "read_topics": retrieval.read_topics,
     "read_quality": retrieval.read_quality, "read_matrix": read_matrix, "read_neighbours": read_neighbours,
-    "read_vectors": read_vectors, "read_recommendations": read_recommendations, "load": samples.load,
+    "read_vectors": read_vectors, "load": samples.load,
     "write": lambda path: samples.write(samples.load(), path),
 }  # fmt: skip
 

@@ -27,7 +27,7 @@ def is_weighting(name):
         return False
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "start" / "searching.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tools" / "searching.md"
 NAMES = sorted(name for name, method in known_methods().items() if method.__module__.startswith("tieaware."))
 WEIGHTINGS = [
     word for word in re.findall(r"\w+\.\w+(?::[\w=.]*\w)?|[\w-]+(?::[\w.=,]*\w)*", EXPECTED) if is_weighting(word)

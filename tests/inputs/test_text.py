@@ -19,7 +19,7 @@ from tieaware.inputs.files import text
 from tieaware.inputs.files.byte_streams import ByteStream
 from tieaware.inputs.files.text import Lines, json_in, label_in, number_in, whole_in
 from tieaware.inputs.tables.delimited import read_matrix
-from tieaware.integrations import elliot, pytrec_eval, search_engines
+from tieaware.integrations import pytrec_eval, search_engines
 from tieaware.kernels._trec import LONGEST_LINE
 from tieaware.measures import parse_measure
 from tieaware.precision import parse_precision
@@ -68,8 +68,6 @@ READERS = {
     "judgments, cranfield": ("txt", "1 a 2\n1 b 3\n", lambda path: read_judgments(path, "cranfield")),
     "judgments, npl": ("txt", "1\n4 5\n/\n", lambda path: read_judgments(path, "npl")),
     "judgments, cacm": ("txt", "1 0 CACM-7 1\n1 0 CACM-8 1\n", lambda path: read_judgments(path, "cacm")),
-    "recommendations": ("tsv", "7\ta\t2\n7\tb\t1\n", elliot.read_recommendations),
-    "test data": ("tsv", "7\ta\t2\n7\tb\t1\n", elliot.read_test),
     "quepid": ("csv", "query,docid,rating\nq,a,2\nq,b,1\n", search_engines.read_judgments),
     "rank_eval": (
         "json", '{"requests":[{"id":"q",\n"ratings":[{"_id":"a","rating":2}]}]}', search_engines.read_judgments,
@@ -110,8 +108,6 @@ def test_no_other_character_ends_a_line(character):
         ("d1", f"a{character}b"), ("d2", "c"),
     ]  # fmt: skip
     assert read_run(io.BytesIO(f"q Q0 a{character}b 1 2 t\n".encode())).documents.to_list() == [f"a{character}b"]
-    recommended = elliot.read_recommendations(io.BytesIO(f"7\ta{character}b\t2\n".encode()))
-    assert recommended.documents.to_list() == [f"a{character}b"]
 
 
 @settings(max_examples=300, deadline=None)
@@ -201,8 +197,6 @@ PLACES = {
     "matrix": ("csv", "A\nNUMBER\n", read_matrix),
     "priors": ("csv", "A,NUMBER\n", lambda path: _read_priors(str(path))),
     "quality": ("txt", "d1 NUMBER\n", read_quality),
-    "recommendations": ("tsv", "7\ta\tNUMBER\n", elliot.read_recommendations),
-    "test data": ("tsv", "7\ta\tNUMBER\n", elliot.read_test),
     "quepid": ("csv", "query,docid,rating\nq,a,NUMBER\n", search_engines.read_judgments),
     "ratings": (
         "json", '{"requests":[{"id":"q","ratings":[{"_id":"a","rating":NUMBER}]}]}', search_engines.read_judgments,

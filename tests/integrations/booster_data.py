@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-DOCS = Path(__file__).parents[2] / "docs" / "integrations"
+PAGE = Path(__file__).parents[2] / "docs" / "tools" / "lightgbm.md"
 
 
 def lists(levels):
@@ -23,7 +23,7 @@ def lists(levels):
 
 def own_values(tool):
     """Return the rows of the documentation's table of the values that a tool computes itself, without backticks."""
-    section = (DOCS / f"{tool}.md").read_text(encoding="utf-8").partition("'s own values\n")[2]
+    section = PAGE.read_text(encoding="utf-8").partition(f"\n## {tool}'s own values\n")[2].partition("\n## ")[0]
     rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]
-    assert rows, f"{tool}.md has no table of the tool's own values"
+    assert rows, f"the page has no table of the values of {tool}"
     return [tuple(cell.strip().replace("`", "") for cell in row) for row in rows]

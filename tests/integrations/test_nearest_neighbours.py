@@ -11,15 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tieaware import InputError
-from tieaware.integrations.nearest_neighbours import (
-    Neighbours,
-    hits,
-    neighbour_files,
-    read_neighbours,
-    read_vectors,
-    recall,
-    truth_ties,
-)  # fmt: skip
+from tieaware.integrations import nearest_neighbours
+from tieaware.integrations.nearest_neighbours import Neighbours, hits, read_neighbours, read_vectors, recall, truth_ties
 
 h5py = pytest.importorskip("h5py")
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
@@ -288,7 +281,7 @@ def test_a_file_that_is_cut_while_it_is_read_is_refused(tmp_path, monkeypatch, s
     path = tmp_path / f"truth{suffix}"
     rows = vecs(searched.ids) if suffix == ".ivecs" else np.uint32([300, 40]).tobytes() + searched.ids.tobytes()
     path.write_bytes(rows)
-    cutting(monkeypatch, neighbour_files.RegularFile, "read", path, 100)
+    cutting(monkeypatch, nearest_neighbours.RegularFile, "read", path, 100)
     with pytest.raises(InputError, match=f"{path}: the file was cut while it was read: [0-9,]+ bytes are missing"):
         read_neighbours(path)
 
@@ -298,7 +291,7 @@ def test_an_hdf5_file_that_is_cut_while_it_is_read_is_refused(tmp_path, monkeypa
     path = tmp_path / "truth.h5"
     with h5py.File(path, "w") as file:
         file["neighbors"] = np.arange(1_000_000).reshape(1000, 1000)
-    cutting(monkeypatch, neighbour_files, "_read_array", path, 1_000_000)
+    cutting(monkeypatch, nearest_neighbours, "_read_array", path, 1_000_000)
     with pytest.raises(InputError, match=f"{path}: the file has changed while it was read"):
         read_neighbours(path)
 

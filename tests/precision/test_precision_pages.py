@@ -24,7 +24,7 @@ def test_the_pages_name_only_precisions_that_exist():
 def test_the_page_on_embeddings_knows_where_sigmoids_saturate():
     """Each row of the table has the spacing of a format below 1, and the first logit whose sigmoid rounds to 1."""
     ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml-dtypes is missing")
-    text = (DOCS / "start" / "embeddings.md").read_text("utf-8")
+    text = (DOCS / "tools" / "embeddings.md").read_text("utf-8")
     dtypes = (ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16, np.float16, np.float32)
     rows = re.findall(r"^\| (?:b?float\d.*?) \| \S+ = ([\d.]+) \| ([\d,]+) \| ([\d.]+) \|$", text, re.MULTILINE)
     for dtype, (spacing, numbers, logit) in zip(dtypes, rows, strict=True):
@@ -38,7 +38,7 @@ def test_the_page_on_embeddings_knows_where_sigmoids_saturate():
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.float32])
 def test_the_best_documents_of_the_page_on_embeddings_are_the_best_for_quantised_scores(dtype):
     """The negative of the least int8 number, and of any uint8 number but 0, is not a number of the same type."""
-    text = (DOCS / "start" / "embeddings.md").read_text("utf-8")
+    text = (DOCS / "tools" / "embeddings.md").read_text("utf-8")
     (lines,) = re.findall(r"^>>> (def top\(.*\n(?:\.\.\. .*\n)+)", text, re.MULTILINE)
     page = {"np": np}
     exec(lines.replace("... ", ""), page)

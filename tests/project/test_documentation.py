@@ -38,62 +38,38 @@ def test_the_examples_in_docstrings_run(name):
     assert doctest.testmod(module, globs={"tieaware": tieaware, **public, **vars(module)}).failed == 0
 
 
-# Pages that need torch are run by tests/tools/test_pages.py.
-TORCH = ("mteb.md", "pyterrier.md", "rag.md", "sentence_transformers.md", "torchmetrics.md")
-TOOLS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/integrations/*.md") if path.name not in TORCH)
-# The page that needs Spark is run by tests/spark/test_spark.py.
-TOOLS.remove("docs/integrations/spark.md")
 PAGES = (
     "c_interface.md", "certainty.md", "chance.md", "data.md", "diversity.md", "exposure.md", "index.md", "judgments.md",
     "measures.md", "planning.md", "precision.md", "results.md", "retrieval.md", "scaling.md", "smoothing.md",
     "tie_rules.md", "ties.md", "uncertain_labels.md",
 )  # fmt: skip
-GUIDES = [path for name in ("start", "coming_from") for path in ROOT.glob(f"docs/{name}/*.md")]
-GUIDES = sorted(str(path.relative_to(ROOT)) for path in GUIDES)
-# ranx takes half a minute to compile, so tests/tools/test_pages.py runs its page too.
-GUIDES.remove("docs/coming_from/ranx.md")
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", *(f"docs/{name}" for name in PAGES), *TOOLS, *GUIDES]
-WITHOUT_EXAMPLES = (
-    "CONTRIBUTING.md",
-    "docs/coming_from/trec_eval.md",
-    "docs/integrations/README.md",
-    "docs/integrations/graders.md",
-    "docs/integrations/trec_eval.md",
-)
-# Pages about a package that nothing else in the suite needs.
-NEEDED = {"docs/start/optuna.md": "optuna", "docs/coming_from/tie_aware_retrieval_metrics.md": "trm"}
+# The pages of tools are run by tests/integrations/test_pages.py.
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", *(f"docs/{name}" for name in PAGES)]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_examples_in_the_documents_run(name, tmp_path, monkeypatch):
     """Every doctest of the file passes, and every call in its text; pages for users have at least one doctest."""
-    if name in NEEDED:
-        pytest.importorskip(NEEDED[name], reason=f"{NEEDED[name]}, which the page is about, is not installed")
     text = (ROOT / name).read_text("utf-8")
     examples = doctest.DocTestParser().get_doctest(text, {"__name__": "__main__"}, name, name, 0)
     runner = doctest.DocTestRunner()
     runner.run(examples, clear_globs=False)
     assert runner.summarize(verbose=False).failed == 0
-    assert runner.tries > 0 or name in WITHOUT_EXAMPLES
+    assert runner.tries > 0 or name == "CONTRIBUTING.md"
     monkeypatch.chdir(tmp_path)  # some calls write files
-    assert list(inline_calls.problems(text, examples.globs, tool_of(name))) == []
+    assert list(inline_calls.problems(text, examples.globs)) == []
 
 
 # The changelog is left out: it names calls of earlier versions, too.
-OTHERS = {str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))}
-OTHERS -= {*DOCUMENTS, "CHANGELOG.md"}
+OTHERS = {*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")}
+OTHERS -= {path for path in ROOT.glob("docs/tools/*.md") if path.stem not in ("README", "spark")}
+OTHERS = {str(path.relative_to(ROOT)) for path in OTHERS} - {*DOCUMENTS, "CHANGELOG.md"}
 
 
 @pytest.mark.parametrize("name", sorted(OTHERS))
 def test_calls_on_pages_whose_examples_are_not_run_here(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert list(inline_calls.problems((ROOT / name).read_text("utf-8"), {}, tool_of(name))) == []
-
-
-def tool_of(name):
-    """Return the tool that a page is about; empty for other pages."""
-    page = Path(name)
-    return page.stem if page.parent.name in ("integrations", "coming_from") and page.stem != "README" else ""
+    assert list(inline_calls.problems((ROOT / name).read_text("utf-8"), {})) == []
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import tieaware
 from tieaware import InputError
 from tieaware.integrations import spark as integration
 from tieaware.integrations.spark import check_java, evaluate, means
-from tieaware.integrations.spark.parts import keys_of_partitions
+from tieaware.integrations.spark.packing import keys_of_partitions
 from tieaware.results.summaries import std_of_means
 from tieaware.runtime.extras import MissingExtraError
 
@@ -138,7 +138,7 @@ def test_the_number_of_partitions_may_change_before_the_evaluation(broadcast, fr
 
 
 def test_the_examples_of_the_page_run(spark):
-    page = Path(__file__).parents[2] / "docs" / "integrations" / "spark.md"
+    page = Path(__file__).parents[2] / "docs" / "tools" / "spark.md"
     # Ignore the empty line that Spark prints after a table.
     options = {"optionflags": doctest.NORMALIZE_WHITESPACE, "encoding": "utf-8"}
     results = doctest.testfile(str(page), module_relative=False, globs={"spark": spark}, **options)

@@ -12,9 +12,8 @@ from tieaware.engine.views import View
 from tieaware.inputs.judgments.qrels import Qrels
 from tieaware.integrations.spark import broadcasting, packing, partitions
 from tieaware.integrations.spark.broadcasting import CopiedJudgments
-from tieaware.integrations.spark.packing import Packing
+from tieaware.integrations.spark.packing import MOST_PARTS, Packing, keys_of_partitions
 from tieaware.integrations.spark.partitions import Evaluation
-from tieaware.integrations.spark.parts import MOST_PARTS, keys_of_partitions
 from tieaware.lists.identifiers import Identifiers
 from tieaware.measures import parse_measures
 

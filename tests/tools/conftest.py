@@ -1,7 +1,4 @@
-"""Settings for tests of tools that `make test-tools` installs, most of which require torch, and of ragas and deepeval.
-
-Without torch they are skipped, but for ragas and deepeval, which run in any environment that has them.
-"""
+"""Settings for tests of tools that `make test-tools` installs, most of which require torch."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,11 +6,12 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-WITHOUT_TORCH = ("test_ragas.py", "test_deepeval.py")
+# Each test of a recipe needs its own tool only.
+WITHOUT_TORCH = ("test_recipes.py",)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip these tests if torch is not installed. Ignore warnings, which are errors in all other tests."""
+    """Skip tests that need torch if it is not installed. Ignore warnings, which are errors in all other tests."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.filterwarnings("ignore"))
@@ -22,6 +20,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevent downloads of models and data sets."""
+def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Prevent downloads of models and data sets, and files in the current folder."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("DEEPEVAL_TELEMETRY_OPT_OUT", "1")
+    monkeypatch.chdir(tmp_path)

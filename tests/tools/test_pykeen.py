@@ -7,7 +7,7 @@ import pytest
 
 from tieaware.integrations import link_prediction
 
-PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "link_prediction.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tools" / "link_prediction.md"
 MEASURES = {"mrr": "RR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10"}
 
 

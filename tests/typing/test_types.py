@@ -26,7 +26,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TYPED = sorted(HERE.glob("*_examples.py"))
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "start").glob("*.md"))]
+NAMES = ("embeddings", "hybrid_search", "link_prediction", "pytrec_eval", "recommenders", "searching")
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / "tools" / f"{name}.md" for name in NAMES)]
 # mypy takes the values of a dict with values of several types for objects.
 NOT_FOR_MYPY = {"page_hybrid_search"}
 

@@ -8,15 +8,14 @@ documents. Only the class needs beir to be installed; the functions `evaluate` a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from tieaware._evaluate import evaluate as _evaluate
 from tieaware.checks.arguments import one_of, whole_numbers
-from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, RunDict
 from tieaware.measures import Measure
@@ -108,10 +107,26 @@ def evaluate_custom(
     >>> evaluate_custom(qrels, constant, [10], "mrr", ties="run_order"), evaluate_custom(qrels, constant, [10], "mrr")
     ({'MRR@10': 1.0}, {'MRR@10': 0.61111})
     """
-    custom = _BY_NAME[one_of("metric", metric.lower() if isinstance(metric, str) else metric, _BY_NAME)]
-    cutoffs = _cutoffs(k_values)
-    sums = custom.sums(qrels, results, cutoffs, ties)
-    return {f"{custom.title}@{k}": round(float(total) / len(qrels), 5) for k, total in zip(cutoffs, sums, strict=True)}
+    title, measure = _CUSTOM[one_of("metric", metric.lower() if isinstance(metric, str) else metric, _CUSTOM)]
+    measures = [measure @ k for k in _cutoffs(k_values)]
+    if title == "Hole":
+        # The hole is the share of the first k documents that are not judged for any query. It is computed as precision,
+        # which counts relevant documents, so unjudged documents get the label 1.
+        known = {document for labels in qrels.values() for document in labels}
+        labelled: _Judged = {query: dict.fromkeys(scores.keys() - known, 1) for query, scores in results.items()}
+    else:
+        labelled = qrels
+        for query in results:
+            if query not in qrels:
+                raise InputError("results", f"query {query!r} is not judged in qrels")
+    judged = {query: labels for query, labels in labelled.items() if labels and query in results}
+    sums = np.zeros(len(measures))
+    if judged:
+        sums = _evaluate(Qrels.from_dict(judged), RunDict(results), measures, ties=ties).values[0].sum(axis=0)
+    return {
+        f"{title}@{each.cutoff}": round(total / len(qrels), 5)
+        for each, total in zip(measures, sums.tolist(), strict=True)
+    }
 
 
 def _cutoffs(k_values: Sequence[int]) -> list[int]:
@@ -131,60 +146,13 @@ def _without_identical(results: _Scores) -> _Scores:
     }
 
 
-def _measure_sums(measure: Measure, qrels: _Judged, results: _Scores, cutoffs: list[int], ties: TieRuleName) -> Values:
-    """Sum a measure over the queries, at each cut-off."""
-    _check_judged(qrels, results)
-    return _sums(qrels, results, [measure @ k for k in cutoffs], ties)
-
-
-def _hole_sums(qrels: _Judged, results: _Scores, cutoffs: list[int], ties: TieRuleName) -> Values:
-    """Sum the hole over the queries: the share of the first k documents that are not judged for any query."""
-    judged = {document for labels in qrels.values() for document in labels}
-    # The hole is computed as precision, which counts relevant documents, so unjudged documents get the label 1.
-    holes = {query: {document: 1 for document in scores if document not in judged} for query, scores in results.items()}
-    return _sums(holes, results, [P @ k for k in cutoffs], ties)
-
-
-def _check_judged(qrels: _Judged, results: _Scores) -> None:
-    """Raise InputError if a query of the results is not judged."""
-    for query in results:
-        if query not in qrels:
-            raise InputError("results", f"query {query!r} is not judged in qrels")
-
-
-def _sums(qrels: _Judged, results: _Scores, measures: list[Measure], ties: TieRuleName) -> Values:
-    total: Values = _per_query(qrels, results, measures, ties).sum(axis=0)
-    return total
-
-
-def _per_query(qrels: _Judged, results: _Scores, measures: list[Measure], ties: TieRuleName) -> Values:
-    """Return the values of the queries that have judgments and results: float64[n_queries, n_measures]."""
-    judged = {query: labels for query, labels in qrels.items() if labels and query in results}
-    if not judged:
-        return np.zeros((0, len(measures)))
-    values: Values = _evaluate(Qrels.from_dict(judged), RunDict(results), measures, ties=ties).values[0]
-    return values
-
-
-class _Custom(NamedTuple):
-    """A metric of `evaluate_custom`: its name in results, its names as an argument, and a function that sums it."""
-
-    title: str
-    names: tuple[str, ...]
-    sums: Callable[[_Judged, _Scores, list[int], TieRuleName], Values]
-
-
-_CUSTOM = (
-    _Custom("MRR", ("mrr", "mrr@k", "mrr_cut"), partial(_measure_sums, RR)),
-    _Custom("R_cap", ("recall_cap", "r_cap", "r_cap@k"), partial(_measure_sums, Recall_cap)),
-    _Custom("Hole", ("hole", "hole@k"), _hole_sums),
-    _Custom(
-        "Accuracy",
-        ("acc", "top_k_acc", "accuracy", "accuracy@k", "top_k_accuracy"),
-        partial(_measure_sums, Success),
-    ),
-)
-_BY_NAME = {name: custom for custom in _CUSTOM for name in custom.names}
+# The metrics of `evaluate_custom`: by each of their names in beir, the name in results, and the measure.
+_CUSTOM: dict[str, tuple[str, Measure]] = {
+    **dict.fromkeys(("mrr", "mrr@k", "mrr_cut"), ("MRR", RR)),
+    **dict.fromkeys(("recall_cap", "r_cap", "r_cap@k"), ("R_cap", Recall_cap)),
+    **dict.fromkeys(("hole", "hole@k"), ("Hole", P)),
+    **dict.fromkeys(("acc", "top_k_acc", "accuracy", "accuracy@k", "top_k_accuracy"), ("Accuracy", Success)),
+}
 
 
 @lru_cache

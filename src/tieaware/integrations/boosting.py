@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any, ClassVar, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,28 +23,10 @@ from tieaware.precision import Coarsening
 from tieaware.runtime.extras import load
 from tieaware.ties import TieRuleName
 
-_Arguments = ParamSpec("_Arguments")
 _Made = TypeVar("_Made")
 
 # A sum of numbers is exact in double precision if all are multiples of a unit, and it is less than 2^53 units.
 _EXACT_BITS = 52
-
-
-def _explained(create: Callable[_Arguments, None]) -> Callable[_Arguments, None]:
-    """Explain the usual mistakes in a call of `create`: measures that are not one list, and ``feval=metric``."""
-
-    @wraps(create)
-    def explained(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> None:
-        _, *given = arguments
-        if len(given) > 1:
-            if isinstance(given[0], str | Measure | list | tuple):
-                problem = "must be one list: write metric(['nDCG@10', 'RR'])"
-            else:
-                problem = "are missing; pass metric('nDCG@10') to the booster instead of metric"
-            raise InputError("measures", problem)
-        create(*arguments, **options)
-
-    return explained
 
 
 class _Prepared(NamedTuple, Generic[_Made]):
@@ -105,7 +86,7 @@ class BoostingMetric:
     MissingExtraError
         If the booster's package is not installed. It is a subclass of ImportError.
     InputError
-        If a measure or option is unknown, or several measures are not passed as one list.
+        If a measure or option is unknown.
 
     Examples
     --------
@@ -120,7 +101,6 @@ class BoostingMetric:
     tool: ClassVar[str] = ""
     package: ClassVar[str] = ""
 
-    @_explained
     def __init__(
         self,
         measures: str | Measure | Sequence[str | Measure],
@@ -160,12 +140,10 @@ class BoostingMetric:
         ----------
         data : object
             The data set. It must support weak references.
-        labels : shape (n_docs,)
-            The labels of the documents.
+        labels, scores : shape (n_docs,)
+            The labels of the documents, and the scores that the booster predicts.
         sizes : shape (n_queries,)
             The number of documents of each list.
-        scores : shape (n_docs,)
-            The scores that the booster predicts.
         weights : shape (n_queries,), optional
             The weight of each list. By default all lists count the same.
 

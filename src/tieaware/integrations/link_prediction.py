@@ -129,13 +129,6 @@ class Adjusted(NamedTuple):
         every rank is as good.
     z : float64[n_measures]
         How many standard deviations of the mean of random ranks the mean is better than chance.
-
-    Examples
-    --------
-    >>> from tieaware.integrations import link_prediction
-    >>> found = link_prediction.adjusted([2.0], [[1.0, 3.0, 0.0]], "Hits@1")
-    >>> found.mean, found.chance, found.adjusted.round(4)
-    (array([0.]), array([0.25]), array([-0.3333]))
     """
 
     mean: Values
@@ -317,11 +310,6 @@ class Counts(NamedTuple):
     ----------
     above, tied, negatives : int64[n]
         The numbers of negatives with a higher score, with the same score, and of all.
-
-    Examples
-    --------
-    >>> Counts(above=[4], tied=[0], negatives=[99])
-    Counts(above=[4], tied=[0], negatives=[99])
     """
 
     above: Integers
@@ -382,11 +370,6 @@ class Sampled(NamedTuple):
     ----------
     mean, std : float64[n, n_measures]
         One row for each positive.
-
-    Examples
-    --------
-    >>> sampled(4, 0, 99, 10, "Hits@1").mean.round(4)
-    array([[0.6486]])
     """
 
     mean: Values

@@ -24,15 +24,15 @@ from tieaware.integrations.spark.checked_rows import (
     check_labels,
     distinct_judgments,
     judgments_in,
+    literal,
+    raising,
     range_of_labels,
     runs_in,
 )
 from tieaware.integrations.spark.installation import EXTRA, check_frames
 from tieaware.integrations.spark.installation import check_java as check_java  # for users, and for make test-spark
-from tieaware.integrations.spark.packing import Packing
+from tieaware.integrations.spark.packing import ANNOUNCED, Packing, key_of_part, number_of_parts
 from tieaware.integrations.spark.partitions import Evaluation
-from tieaware.integrations.spark.parts import ANNOUNCED, key_of_part, number_of_parts
-from tieaware.integrations.spark.sql import literal, raising
 from tieaware.integrations.spark.sums import merged_means, partial_sums, partial_sums_of_lists, value_columns
 from tieaware.lists.grades import Missing, check_missing
 from tieaware.measures import Measure, named_measures
@@ -195,10 +195,8 @@ def means(values_df: Any) -> Any:
 
     Raises
     ------
-    InputError
-        If the frame lacks a column.
-    MissingExtraError
-        If pyspark is missing. It is a subclass of ImportError.
+    InputError, MissingExtraError
+        If the frame lacks a column, or pyspark is missing.
 
     Examples
     --------

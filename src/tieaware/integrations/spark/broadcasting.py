@@ -16,9 +16,8 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Integers, Offsets
 from tieaware.errors import InputError
 from tieaware.inputs.judgments.qrels import Qrels
-from tieaware.integrations.spark.checked_rows import CheckedRows
+from tieaware.integrations.spark.checked_rows import CheckedRows, raised
 from tieaware.integrations.spark.installation import EXTRA
-from tieaware.integrations.spark.sql import raised
 from tieaware.kernels import _identifiers, _join
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.runtime.extras import load
@@ -33,18 +32,11 @@ _SETTING = threading.Lock()
 
 
 class JudgedRows(NamedTuple):
-    """The judged documents of lists.
+    """The judged documents of lists."""
 
-    Parameters
-    ----------
-    numbers : int64[n_lists]
-        The number of the query of each list; -1 if the query is not judged.
-    judged : int64[n_judged]
-        The rows of judged documents, ascending.
-    labels : int32[n_judged] or float64[n_judged]
-    """
-
+    # The number of the query of each list; -1 if the query is not judged.
     numbers: Integers
+    # The rows of judged documents, ascending, and their labels: int32 or float64.
     judged: Integers
     labels: npt.NDArray[Any]
 
@@ -53,14 +45,7 @@ class CopiedJudgments:
     """Judgments that are part of the function that workers run.
 
     A worker receives them with each task, and keeps the last ones, so that it builds their index only once.
-
-    Parameters
-    ----------
-    qrels : Qrels
     """
-
-    qrels: Qrels
-    _token: str
 
     def __init__(self, qrels: Qrels, token: str | None = None) -> None:
         self.qrels = qrels
@@ -70,21 +55,10 @@ class CopiedJudgments:
         return _received, (self._token, self.qrels)
 
     def match(self, queries: Identifiers, offsets: Offsets, documents: Identifiers) -> JudgedRows | int:
-        """Find the judged documents of lists.
+        """Find the judged documents of lists, given the query of each list, and the documents of all lists.
 
-        Parameters
-        ----------
-        queries : Identifiers
-            The query of each list.
-        offsets : int64[n_lists + 1]
-        documents : Identifiers
-            The documents of all lists.
-
-        Returns
-        -------
-        JudgedRows or int
-            The row of a judged document that already occurs in its list, if there are more judged documents than
-            judgments. Otherwise, such documents may be among the judged documents.
+        If there are more judged documents than judgments, return the row of a judged document that already occurs in
+        its list. Otherwise, such documents may be among the judged documents.
         """
         index, columns = self.qrels.index, (queries.data, queries.offsets, offsets)
         try:
@@ -116,43 +90,19 @@ def _received(token: str, qrels: Qrels) -> CopiedJudgments:
 
 
 class BroadcastJudgments(NamedTuple):
-    """Collected judgments.
-
-    Parameters
-    ----------
-    judgments : CopiedJudgments
-    queries : pyspark.sql.DataFrame
-        One row for each query: query (its number), query_id (its name) and judged (its labels).
-    highest : float
-        The highest label.
-    are_whole : bool
-        Whether all labels are whole numbers.
-    """
+    """Collected judgments, their highest label, and whether all labels are whole numbers."""
 
     judgments: CopiedJudgments
+    # A data frame of Spark with one row for each query: query (its number), query_id (its name), judged (its labels).
     queries: Any
     highest: float
     are_whole: bool
 
 
 def broadcast_judgments(judgments: CheckedRows, broadcast: bool | None) -> BroadcastJudgments | None:
-    """Collect judgments from a frame, so that they can be copied to the workers.
+    """Collect judgments from a frame, so that they can be copied to the workers; return None if they are not collected.
 
-    Parameters
-    ----------
-    judgments : CheckedRows
-    broadcast : bool or None
-        True to collect any number of judgments, False to collect none, None to collect up to LARGEST.
-
-    Returns
-    -------
-    BroadcastJudgments or None
-        None if the judgments are not collected.
-
-    Raises
-    ------
-    InputError
-        If there are no judgments, a judgment has a bad value, or a document has two labels for a query.
+    `broadcast` is True to collect any number of judgments, False to collect none, None to collect up to LARGEST.
     """
     table = None if broadcast is False else _collected(judgments, broadcast)
     return None if table is None else _copied(table, judgments)

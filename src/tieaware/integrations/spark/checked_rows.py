@@ -1,7 +1,8 @@
 """Judgments and runs in data frames of Spark: recognition of their columns, and checks of the values in them.
 
 The checks of a row are part of the SQL expression for its label or score. So Spark checks each row once, when it
-computes this number.
+computes this number. Conditions and messages are SQL text, which pyspark sends to Java in one message; an expression
+built from pyspark's functions would take dozens of messages.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from tieaware.errors import InputError
 from tieaware.inputs.tables.column_names import judged_columns, run_column, run_columns
 from tieaware.inputs.tables.frames import FrameInMemory
 from tieaware.integrations.spark.installation import EXTRA
-from tieaware.integrations.spark.sql import literal, raised, row_names
 from tieaware.lists.grades import Grades, Missing
 from tieaware.lists.judgments import Judgments
 from tieaware.measures import Measure
@@ -54,27 +54,17 @@ class Fault(NamedTuple):
 
 
 class CheckedRows(NamedTuple):
-    """A data frame whose columns have standard names, and the checks of its rows.
+    """A data frame whose columns have standard names, and the checks of its rows."""
 
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-        The columns query and document, in the types `types`; score or label, in the user's type; and run, if there are
-        several runs.
-    name : str
-        The name of the frame in messages.
-    columns : dict of str to str
-        The names of the columns in the user's frame, by their standard names.
-    types : dict of str to str
-        The types of Spark that the columns are converted to, by their standard names.
-    faults : tuple of Fault
-        The kinds of bad values that a row is checked for.
-    """
-
+    # The columns query and document, in the types `types`; score or label, in the user's type; and run, if there are
+    # several runs.
     frame: Any
+    # The name of the frame in messages.
     name: str
+    # The names of the columns in the user's frame, and the types that they are converted to, by their standard names.
     columns: dict[str, str]
     types: dict[str, str]
+    # The kinds of bad values that a row is checked for.
     faults: tuple[Fault, ...]
 
     @property
@@ -223,19 +213,52 @@ def range_of_labels(judged: Any, judgments: CheckedRows) -> tuple[float, bool]:
 
 
 def check_labels(measures: tuple[Measure, ...], highest: float, are_whole: bool) -> None:
-    """Raise InputError if a measure cannot take real labels, or if all of them are too low for it.
-
-    Parameters
-    ----------
-    measures : tuple of Measure
-    highest : float
-        The highest label of all judgments.
-    are_whole : bool
-        Whether all labels are whole numbers.
-    """
+    """Raise InputError if a measure cannot take real labels, or if the highest label is too low for it."""
     if not are_whole:
         labels = np.array([highest])
         grades = Grades.of(labels)
         numbers = grades.numbers(labels)
         Totals.of(measures, Judgments(numbers, np.array([0, 1]), grades=grades))
         Weights.of(measures, numbers, False, grades)
+
+
+# ---- SQL ----
+
+_LONGEST_SHOWN = 80
+_UNPRINTABLE = r"\p{C}"
+
+# Spark puts these texts before and after the message of raise_error.
+_PREFIX, _SUFFIX = "[USER_RAISED_EXCEPTION] ", " SQLSTATE: P0001"
+
+
+def literal(text: str) -> str:
+    """Return an SQL literal for a text. It is written in hexadecimal, so that no character needs an escape."""
+    return f"cast(X'{text.encode().hex()}' as string)"
+
+
+def row_names() -> str:
+    """Return an SQL expression that names the document and the query of a row in messages: printable, and shortened."""
+
+    def shown(column: str) -> str:
+        printable = f"regexp_replace(cast({column} as string), {literal(_UNPRINTABLE)}, '?')"
+        quote = literal("'")
+        return f"coalesce(concat({quote}, substring({printable}, 1, {_LONGEST_SHOWN}), {quote}), 'null')"
+
+    return f"concat('document ', {shown('document')}, ' of query ', {shown('query')})"
+
+
+def raising(frame: Any) -> Any:
+    """Return a frame that raises an error with the text in its column `error` for a row where that is not null."""
+    return frame.filter("case when error is not null then cast(raise_error(error) as boolean) else true end")
+
+
+def raised(error: Exception, where: str) -> InputError | None:
+    """Convert an error that the SQL function raise_error raised to InputError; return None for any other error.
+
+    `where` is the place with which the message begins, such as "runs_df".
+    """
+    line = str(error).partition("\n")[0]
+    if not line.startswith(_PREFIX):
+        return None
+    message = line.removeprefix(_PREFIX).removesuffix(_SUFFIX)
+    return InputError(where, message.removeprefix(f"{where}: "))

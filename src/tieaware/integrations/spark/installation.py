@@ -20,15 +20,7 @@ _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 
 def check_frames(**frames: Any) -> None:
-    """Raise an error unless a recent pyspark is installed and all arguments are pyspark data frames.
-
-    Raises
-    ------
-    InputError
-        If an argument is not a pyspark DataFrame.
-    MissingExtraError
-        If pyspark or Java is missing or too old.
-    """
+    """Raise an error unless a recent pyspark is installed and all arguments are pyspark data frames."""
     spark = load("pyspark", EXTRA)
     if int(spark.__version__.partition(".")[0]) < _LEAST_PYSPARK:
         raise MissingExtraError(f"pyspark {spark.__version__} is too old: pip install 'tieaware[{EXTRA}]'")
@@ -40,14 +32,7 @@ def check_frames(**frames: Any) -> None:
 
 
 def check_java() -> None:
-    """Raise MissingExtraError unless a version of Java that Spark supports is installed.
-
-    Raises
-    ------
-    MissingExtraError
-        If Java is missing or too old. The message names the installed version of Java, and the version that Spark
-        needs.
-    """
+    """Raise MissingExtraError unless a version of Java that Spark supports is installed; the message names both."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=os.path.join(home, "bin")) if home else shutil.which("java")
     needed = f"Spark needs Java {_LEAST_JAVA} or later, in JAVA_HOME or on the PATH"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,6 @@ from tieaware.errors import InputError
 from tieaware.inputs.tables.frames import Cells, arrow_of
 from tieaware.integrations.spark.broadcasting import CopiedJudgments
 from tieaware.integrations.spark.installation import EXTRA
-from tieaware.integrations.spark.parts import Announcement
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.runtime.extras import load
 
@@ -38,61 +38,37 @@ ONLY_RUN = "run"
 
 
 class _Lists(NamedTuple):
-    """The lists of judged queries in a batch, and their judged documents. Rows are counted list by list.
+    """The lists of judged queries in a batch, and their judged documents. Rows are counted list by list."""
 
-    Parameters
-    ----------
-    seen : int64[n_seen]
-        Rows of the batch whose runs are all runs of the batch, also those that answer no judged query.
-    firsts : int64[n_lists]
-        A row of the batch for each list.
-    queries : pyarrow.Array
-        The query of each list.
-    order : int64[n] or None
-        The row of the batch of each row; None if they are the same.
-    offsets : int64[n_lists + 1]
-    judged : int64[n_judged]
-        The rows of judged documents.
-    labels : int32[n_judged] or float64[n_judged]
-    named : int64[n_named]
-        The rows of the documents whose names are kept.
-    names : Identifiers
-        The names of these documents.
-    """
-
+    # Rows of the batch whose runs are all runs of the batch, also those that answer no judged query.
     seen: Integers
+    # A row of the batch for each list, and its query, a pyarrow.Array.
     firsts: Integers
     queries: Any
+    # The row of the batch of each row; None if they are the same.
     order: Integers | None
     offsets: Offsets
+    # The rows of judged documents, and their labels: int32 or float64.
     judged: Integers
     labels: npt.NDArray[Any]
+    # The rows of the documents whose names are kept, and these names.
     named: Integers
     names: Identifiers
 
 
 @dataclass(frozen=True)
 class Packing:
-    """How the rows of runs are packed.
+    """How the rows of runs are packed."""
 
-    Parameters
-    ----------
-    judgments : CopiedJudgments or None
-        The judgments, in which the labels of documents are looked up; None if Spark has joined the labels to the rows.
-    all_names : bool
-        Whether the names of all documents are kept; otherwise, only those of judged documents are.
-    places : bool
-        Whether the order of the rows is kept.
-    n_parts : int
-        The number of parts to which a task announces what it has seen.
-    runs_name : str
-        The name of the data frame of the runs, for messages.
-    """
-
+    # The judgments, in which the labels of documents are looked up; None if Spark has joined the labels to the rows.
     judgments: CopiedJudgments | None
+    # Whether the names of all documents are kept, not only those of judged documents.
     all_names: bool
+    # Whether the order of the rows is kept.
     places: bool
+    # The number of parts to which a task announces what it has seen.
     n_parts: int
+    # The name of the data frame of the runs, for messages.
     runs_name: str
 
     def columns(self) -> tuple[str, ...]:
@@ -100,24 +76,17 @@ class Packing:
         return CHUNK_COLUMNS if self.places else CHUNK_COLUMNS[:-1]
 
     def of_partition(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Pack the rows of a partition into chunks.
+        """Pack the Arrow batches of a partition into chunks.
 
-        Parameters
-        ----------
-        batches : iterable of pyarrow.RecordBatch
-            The columns run (if there are several runs), query, score, document, and place if the order of the rows is
-            kept. A bad row has no score (null), and an error message in place of the document's name. If Spark has
-            joined the labels, there is also a column label, which is null if the document is not judged; and the
-            document is null if its name is not kept.
+        The columns are run (if there are several runs), query, score, document, and place if the order of the rows is
+        kept. A bad row has no score (null), and an error message in place of the document's name. If Spark has joined
+        the labels, there is also a column label, which is null if the document is not judged; and the document is null
+        if its name is not kept.
 
-        Yields
-        ------
-        pyarrow.RecordBatch
-            One row for each chunk: run, query (its number, if the labels are looked up), the scores of the documents,
-            the positions and labels of the judged documents, the length and the bytes of each name that is kept, and
-            the places. At the end, a row for each part, with the columns of ANNOUNCED. Columns that a row does not have
-            are null. Only if labels are looked up, lists of unjudged queries are left out, and runs that answer judged
-            queries announced.
+        Each row of the result is a chunk: run, query (its number, if the labels are looked up), the scores of the
+        documents, the positions and labels of the judged documents, the length and the bytes of each name that is kept,
+        and the places. At the end comes a row for each part, with the columns of ANNOUNCED. Only if labels are looked
+        up, lists of unjudged queries are left out, and runs that answer judged queries announced.
         """
         announcement = Announcement()
         query_type = None
@@ -262,21 +231,10 @@ def identifier_column(array: Any) -> Cells:
 
 
 def numbered(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers]:
-    """Number rows by their identifiers.
+    """Number n rows by their identifiers, which are in columns without nulls.
 
-    Parameters
-    ----------
-    arrays : sequence of pyarrow.Array
-        Columns of identifiers without nulls.
-    n : int
-        The number of rows.
-
-    Returns
-    -------
-    starts : int64[n_stretches]
-        The first row of each stretch. A stretch is a series of successive rows with the same identifiers.
-    numbers : int64[n_stretches]
-        The number of each stretch. Stretches with the same identifiers have the same number.
+    Return the first row of each stretch, a series of successive rows with the same identifiers; and the number of each
+    stretch, which is the same for stretches with the same identifiers.
     """
     is_start = np.zeros(n, np.bool_)
     for array in arrays:
@@ -292,13 +250,8 @@ def numbered(arrays: Sequence[Any], n: int) -> tuple[Integers, Integers]:
 def _grouped(batch: Any) -> tuple[Integers, Integers | None, Offsets]:
     """Group the rows of a batch by list: by the columns query and run, if there are several runs.
 
-    Returns
-    -------
-    firsts : int64[n_lists]
-        The first row of each list.
-    order : int64[n] or None
-        The rows, list by list; None if the rows of each list are contiguous.
-    offsets : int64[n_lists + 1]
+    Return the first row of each list; the rows, list by list, or None if the rows of each list are contiguous; and the
+    offsets of the lists.
     """
     n = batch.num_rows
     starts, numbers = numbered([batch.column(name) for name in ("run", "query") if name in batch.schema.names], n)
@@ -349,12 +302,7 @@ class Unpacked(NamedTuple):
 def unpacked(column: Any, dtype: npt.DTypeLike) -> Unpacked:
     """Read a column of byte strings, or of lists of numbers, as arrays of a dtype. A null is read as an empty array.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        The column. Its chunks are read one by one: Arrow cannot join chunks of more than 2 GB, because their offsets
-        have 32 bits.
-    dtype : NumPy dtype
+    Its chunks are read one by one: Arrow cannot join chunks of more than 2 GB, because their offsets have 32 bits.
     """
     found = [_unpacked(chunk, np.dtype(dtype)) for chunk in column.chunks]
     if len(found) == 1:
@@ -381,11 +329,109 @@ def _unpacked(chunk: Any, dtype: np.dtype[Any]) -> Unpacked:
 
 
 def unpacked_names(lengths: Any, names: Any) -> tuple[Identifiers, Integers]:
-    """Return all names that the columns `lengths` and `names` of chunks hold, and the number of names in each chunk.
-
-    Parameters
-    ----------
-    lengths, names : pyarrow.ChunkedArray
-    """
+    """Return all names that the columns `lengths` and `names` of chunks hold, and the number of names in each chunk."""
     sizes = unpacked(lengths, np.int32)
     return Identifiers.of(unpacked(names, np.uint8).values, Unpacked(sizes.values, sizes.values).offsets), sizes.sizes
+
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+# The values of a query depend on all tasks that pack rows: a query has a row for each run that does not answer it, and
+# a bad row anywhere is an error. If Spark gathered the names of the runs before the evaluation, it would run two more
+# jobs. Instead, each task sends one row with what it has seen to every part of the queries, before the part's lists.
+
+# Each task sends a row to each part, so there are at most this many parts.
+MOST_PARTS = 1024
+
+# The columns of an announcement, with their types in Spark. They are null in all other rows.
+ANNOUNCED = {"part": "int", "runs": "array<string>", "answering": "array<string>", "error": "string"}
+
+
+def number_of_parts(spark: Any) -> int:
+    """Return the number of parts for a session: the number of partitions of its shuffles, if that is not too many."""
+    return min(int(spark.conf.get("spark.sql.shuffle.partitions")), MOST_PARTS)
+
+
+def key_of_part(n_parts: int) -> str:
+    """Return an SQL expression for the key of a row's part. All rows with the same key come to the same partition.
+
+    The row has a column `part`, which is null unless it is an announcement, and a column `query`.
+    """
+    keys = ", ".join(map(str, keys_of_partitions(n_parts).tolist()))
+    return f"element_at(array({keys}), 1 + cast(coalesce(part, pmod(xxhash64(query), {n_parts})) as int))"
+
+
+@lru_cache(maxsize=8)
+def keys_of_partitions(n: int) -> Integers:
+    """Return n integers: if Spark divides rows among n partitions by such integers, partition i gets the i-th of them.
+
+    With other integers, the result would be the same, but some partitions would get several parts, and others none.
+    """
+    keys = np.full(n, -1, np.int64)
+    first = 0
+    while (keys < 0).any():
+        candidates = np.arange(first, first + 16 * n, dtype=np.int32)
+        partitions, places = np.unique(_hash(candidates).astype(np.int64) % n, return_index=True)
+        keys[partitions] = np.where(keys[partitions] < 0, candidates[places], keys[partitions])
+        first += len(candidates)
+    return keys
+
+
+def _hash(values: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Return Spark's hash of integers of 32 bits: MurmurHash3 with the seed 42."""
+
+    def rotated(x: npt.NDArray[np.uint32], bits: int) -> npt.NDArray[np.uint32]:
+        return (x << np.uint32(bits)) | (x >> np.uint32(32 - bits))
+
+    k = rotated(values.view(np.uint32) * np.uint32(0xCC9E2D51), 15) * np.uint32(0x1B873593)
+    h = rotated(k ^ np.uint32(42), 13) * np.uint32(5) + np.uint32(0xE6546B64)
+    h ^= np.uint32(4)  # the number of bytes
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        h = (h ^ (h >> np.uint32(shift))) * np.uint32(factor)
+    return (h ^ (h >> np.uint32(16))).view(np.int32)
+
+
+class Announcement:
+    """Names of runs, and the message about a bad row, that tasks that pack rows have seen.
+
+    Of several messages, the first in alphabetical order is kept.
+    """
+
+    def __init__(self) -> None:
+        self.runs: set[str] = set()
+        self.answering: set[str] = set()
+        self.error: str | None = None
+
+    def add(self, runs: Iterable[str], answering: Iterable[str], errors: Iterable[str]) -> None:
+        """Add names of runs and error messages."""
+        self.runs.update(runs)
+        self.answering.update(answering)
+        self.error = min(filter(None, (self.error, *errors)), default=None)
+
+    def add_rows(self, rows: Any) -> None:
+        """Add the announcements in the rows of a batch, which `rows` made."""
+        runs, answering = (rows.column(name).flatten().unique().to_pylist() for name in ("runs", "answering"))
+        self.add(runs, answering, rows.column("error").drop_null().unique().to_pylist())
+
+    def rows(self, n_parts: int) -> dict[str, Any]:
+        """Return the columns of ANNOUNCED with a row for each part."""
+        pa = load("pyarrow", EXTRA)
+        names = pa.list_(pa.string())
+        return {
+            "part": pa.array(np.arange(n_parts, dtype=np.int32)),
+            "runs": pa.array([sorted(self.runs)] * n_parts, names),
+            "answering": pa.array([sorted(self.answering)] * n_parts, names),
+            "error": pa.array([self.error] * n_parts, pa.string()),
+        }
+
+    def check(self, runs_name: str, judgments_name: str, are_named: bool) -> None:
+        """Raise InputError if a row is bad, there are no runs, or a run answers no judged query.
+
+        `are_named` is whether the runs have names in the data frame; otherwise, it is one run.
+        """
+        if self.error is not None:
+            raise InputError(runs_name, self.error.removeprefix(f"{runs_name}: "))
+        unmatched = sorted(self.runs - self.answering)
+        if unmatched or not self.runs:
+            name = unmatched[0] if unmatched and are_named else runs_name
+            raise InputError(name, f"no query of this run is judged in {judgments_name}")

@@ -15,8 +15,7 @@ from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.errors import InputError
 from tieaware.integrations.spark.installation import EXTRA
-from tieaware.integrations.spark.packing import numbered, repeated, unpacked, unpacked_names
-from tieaware.integrations.spark.parts import Announcement
+from tieaware.integrations.spark.packing import Announcement, numbered, repeated, unpacked, unpacked_names
 from tieaware.kernels import _identifiers
 from tieaware.lists.grades import GradedLabels, Grades, whole_or_real
 from tieaware.lists.identifiers import Identifiers, quoted
@@ -31,50 +30,30 @@ DOCUMENTS_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The measures and options of an evaluation.
-
-    Parameters
-    ----------
-    measures : tuple of Measure
-    view : View
-        The tie rule, the score precision, and whether to compute the spread and chance.
-    unanswered : bool
-        Whether the results include a row for each judged query that a run does not answer.
-    dtype : str
-        The type of the scores: float32 or float64.
-    label_dtype : str
-        The type of the labels: int32 or float64.
-    runs_name, judgments_name : str
-        The names of the data frames, for messages.
-    are_named : bool
-        Whether the runs have names in their data frame.
-    """
+    """The measures and options of an evaluation."""
 
     measures: tuple[Measure, ...]
+    # The tie rule, the score precision, and whether to compute the spread and chance.
     view: View
+    # Whether the results include a row for each judged query that a run does not answer.
     unanswered: bool
+    # The types of the scores (float32 or float64) and of the labels (int32 or float64).
     dtype: str
     label_dtype: str
+    # The names of the data frames, for messages.
     runs_name: str
     judgments_name: str
+    # Whether the runs have names in their data frame.
     are_named: bool
 
     def of_partition(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Evaluate the chunks of a partition.
+        """Evaluate the chunks of a partition, whose rows are sorted by query and run.
 
-        Parameters
-        ----------
-        batches : iterable of pyarrow.RecordBatch
-            Rows sorted by query and run. First come the announcements, whose query is null. For each query, the first
-            row holds the judgments (the query's name and all labels), and its run is null. Then follow the chunks of
-            the query's lists.
+        First come the announcements, whose query is null. For each query, the first row holds the judgments (the
+        query's name and all labels), and its run is null. Then follow the chunks of the query's lists.
 
-        Yields
-        ------
-        pyarrow.RecordBatch
-            One row for each list, with the columns run, query_id, those of `columns`, and error, which is null. If the
-            input is wrong, the last batch has a single row, which holds the message in the column error, and null in
-            all other columns.
+        Each row of the result is a list, with the columns run, query_id, those of `columns`, and error, which is null.
+        If the input is wrong, the last batch has a single row, which holds the message there, and null elsewhere.
         """
         pa = load("pyarrow", EXTRA)
         partition = _Partition(self)
@@ -178,14 +157,9 @@ class _Partition:
         return table.slice(0, last), rest
 
     def values(self, table: Any, rest: Any) -> Iterator[Any]:
-        """Evaluate the lists of a table, and yield their values.
+        """Evaluate a table of judgments and the chunks of complete lists, and yield their values.
 
-        Parameters
-        ----------
-        table : pyarrow.Table
-            Judgments, and the chunks of complete lists.
-        rest : pyarrow.Table or None
-            The rows after the table that have been read already; None at the end of the partition.
+        `rest` are the rows after the table that have been read already; None at the end of the partition.
         """
         rows = _Rows.of(table)
         of_judged_query = np.isin(rows.queries, rows.queries[rows.are_judgments])

@@ -32,16 +32,8 @@ ROWS_AT_ONCE = 1 << 20
 def partial_sums(batches: Iterable[Any]) -> Iterator[Any]:
     """Sum the values of a partition by run and measure.
 
-    Parameters
-    ----------
-    batches : iterable of pyarrow.RecordBatch
-        The columns run, measure, value, and those of a spread and of chance, if there are any.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        The columns run and measure, and for each column of values the high part of the sum, its low part, and the
-        number of values.
+    The batches have the columns run, measure, value, and those of a spread and of chance, if there are any. The sums
+    have run and measure, and for each column of values the two parts of the sum, and the number of values.
     """
     for table in _joined_batches(batches, ROWS_AT_ONCE):
         groups, firsts = _groups(table, ("run", "measure"))
@@ -53,21 +45,9 @@ def partial_sums(batches: Iterable[Any]) -> Iterator[Any]:
 def partial_sums_of_lists(batches: Iterable[Any], names: Sequence[str], kinds: Sequence[str]) -> Iterator[Any]:
     """Sum the values of the lists of a partition by run and measure, in the pass that evaluates them.
 
-    Parameters
-    ----------
-    batches : iterable of pyarrow.RecordBatch
-        What `Evaluation.of_partition` yields: one row for each list. A column such as value_2 holds the values of one
-        kind for the measure names[2].
-    names : sequence of str
-        The names of the measures.
-    kinds : sequence of str
-        The kinds of values, of VALUE_COLUMNS.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        What `partial_sums` yields, and the column error, which is null. After an error, a single row holds the message
-        in the column error, and null in all other columns.
+    The batches are those of `Evaluation.of_partition`: one row for each list, in which a column such as value_2 holds
+    the values of one kind for the measure names[2]. The sums are those of `partial_sums`, with the column error, which
+    is null. After an error, a single row holds the message there, and null in all other columns.
     """
     pa = load("pyarrow", EXTRA)
     failures: list[Any] = []
@@ -114,18 +94,7 @@ def _summed(found: dict[str, Any], columns: dict[str, npt.NDArray[Any]], groups:
 
 
 def merged_means(batches: Iterable[Any]) -> Iterator[Any]:
-    """Merge all partial sums, and yield the means by run and measure, in the order of their names.
-
-    Parameters
-    ----------
-    batches : iterable of pyarrow.RecordBatch
-        All that `partial_sums` yielded for all partitions.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        The columns run, measure, value, and those of a spread and of chance, if there are any.
-    """
+    """Merge the partial sums of all partitions, and yield the means by run and measure, in the order of their names."""
     pa = load("pyarrow", EXTRA)
     held = [batch for batch in batches if batch.num_rows]
     if not held:
