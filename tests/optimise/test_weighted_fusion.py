@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tieaware
-from tieaware import InputError, WeightedFusion, evaluate, fuse
+from tieaware import WeightedFusion, evaluate, fuse
 
 # No run answers q9; q0 and q7 are not judged; the runs have the queries in other orders than the judgments. d6 and d8
 # are judged, but no run has them. Documents tie in each of the runs, and in all of them.
@@ -150,8 +150,6 @@ def test_weights_by_name_and_as_an_array():
     expected = fusion([0.25, 0.75])
     np.testing.assert_array_equal(fusion({"dense": 0.75, "bm25": 0.25}), expected)
     np.testing.assert_array_equal(fusion(np.array([0.25, 0.75])), expected)
-    with pytest.raises(InputError, match="weights: must have one weight for each of the 2 runs; found 3"):
-        fusion([1, 2, 3])
 
 
 @pytest.mark.parametrize("kept", [[0, 1, 1, 0], [1, 0, 0, 1], [0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 1, 0]])
@@ -164,35 +162,6 @@ def test_a_part_has_the_values_of_its_queries(kept):
     for weights in WEIGHTS:
         scores = sum(features[:, run] * weight for run, weight in enumerate(weights))
         np.testing.assert_array_equal(evaluator(scores), fusion(weights)[mask])
-
-
-def test_parts_are_checked():
-    fusion = WeightedFusion(QRELS, TWO, "AP")
-    with pytest.raises(InputError, match=r"^queries: expected 4 truth values, one for each query, found bool of shape"):
-        fusion.part([True, False])
-    with pytest.raises(
-        InputError, match=r"^queries: expected 4 truth values, one for each query, found int64 of shape"
-    ):
-        fusion.part([1, 0, 1, 0])
-    ordered = WeightedFusion(QRELS, TWO, "AP", ties="trec_eval")
-    with pytest.raises(
-        InputError, match=r"^ties: this rule orders documents by identifier, which a part of the queries cannot$"
-    ):
-        ordered.part([True] * 4)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((QRELS, {"bm25": RUNS["bm25"]}, "AP"), "runs: must be at least two runs to fuse"),
-        ((QRELS, TWO, "nDGC"), "unknown measure 'nDGC'"),
-        (({"1": {"d1": 1}}, TWO, "AP"), "no query of this run is judged in qrels: the run has 'q0', the judgments '1'"),
-        (([0, 1, 1], TWO, "AP"), "must be judgments"),
-    ],
-)  # fmt: skip
-def test_wrong_arguments(arguments, message):
-    with pytest.raises(InputError, match=message):
-        WeightedFusion(*arguments)
 
 
 def test_other_document_ids_give_a_warning():
