@@ -69,11 +69,6 @@ class Lambdas(Hinted):
     measure : Measure
     n_queries, n_docs : int
 
-    Raises
-    ------
-    InputError
-        If the measure cannot be trained in this way, an argument is out of its range, or a shape is wrong.
-
     References
     ----------
     Burges, C. J. C. (2010), From RankNet to LambdaRank to LambdaMART: an overview, Microsoft Research MSR-TR-2010-82.

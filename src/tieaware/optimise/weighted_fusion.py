@@ -85,11 +85,6 @@ class WeightedFusion(Hinted):
     documents : Identifiers
         The document of each row of `features`.
 
-    Raises
-    ------
-    InputError
-        As for `evaluate` and `fuse`.
-
     Warns
     -----
     UserWarning

@@ -116,8 +116,7 @@ def kappa_of_table(table: npt.ArrayLike, marginals: Marginals = "pooled") -> Kap
 
     References
     ----------
-    Manning, C. D., Raghavan, P. and Schütze, H. (2008). Introduction to Information Retrieval, section 8.5. The example
-    below is from this book, which rounds the last steps.
+    As for `kappa`. The example is from Manning's book, which rounds the last steps.
 
     Examples
     --------

@@ -117,16 +117,6 @@ def better_than_chance(
     seed : int
         The seed of the simulations.
 
-    Returns
-    -------
-    ChanceTest
-        One-sided p values: for each run and measure, and for each query.
-
-    Raises
-    ------
-    InputError
-        As for `tieaware.evaluate`, or if GMAP is among the measures.
-
     References
     ----------
     Fisher, R. A. (1935), The design of experiments, on permutation tests. The exact distributions under ties are

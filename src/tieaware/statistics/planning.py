@@ -171,11 +171,6 @@ def topics_needed(
     int
         At least 3.
 
-    Raises
-    ------
-    InputError
-        If an argument is out of range, or more than 1,000,000,000 topics are needed.
-
     Examples
     --------
     The standard deviation of the differences is 0.2, or that of the values of each of ten systems:

@@ -119,6 +119,8 @@ def _tied_pairs(scores: Values) -> float:
 def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: Variant = "a") -> float:
     """Return the AP correlation of two orderings of the same items, which gives the top more weight; ties may occur.
 
+    Errors as for `kendall_tau`.
+
     Parameters
     ----------
     reference : float[n_items]
@@ -137,11 +139,6 @@ def tau_ap(reference: npt.ArrayLike, scores: npt.ArrayLike, ties: Variant = "a")
     -------
     float
         −1 … 1; with "b", NaN if an ordering ties all items.
-
-    Raises
-    ------
-    InputError
-        If a score is not finite, the numbers of items differ, or `ties` is neither "a" nor "b".
 
     References
     ----------
@@ -297,10 +294,6 @@ def rbo_spread(
     ranking, with the items of one group there in the same order; they are least for the opposite orders. The variance
     is a sum of terms that are not negative; ``ext/engine/_overlap.pyx`` has the formula.
 
-    References
-    ----------
-    As for `rbo`.
-
     Examples
     --------
     >>> spread = rbo_spread({"x": 3, "y": 2, "z": 2}, {"x": 5, "y": 4, "w": 1})
@@ -342,14 +335,6 @@ def rbo_bounds(a: Ranking, b: Ranking, p: float = 0.9, ties: OverlapVariant = "a
     """Return the rank-biased overlap of two rankings, with bounds on its value if the rankings were longer.
 
     Parameters as for `rbo`; a and b are the beginnings of infinite rankings.
-
-    Returns
-    -------
-    OverlapBounds
-
-    References
-    ----------
-    Corsi, M. and Urbano, J. (2024). The treatment of ties in rank-biased overlap. SIGIR 2024.
 
     Examples
     --------

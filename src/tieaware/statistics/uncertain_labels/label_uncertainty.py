@@ -357,17 +357,6 @@ def with_uncertain_labels(
     seed : int
         The seed of the samples. The same seed gives the same values on every machine.
 
-    Returns
-    -------
-    UncertainValues
-        The mean, the standard deviation and its two parts for each query, and how they were computed.
-
-    Raises
-    ------
-    InputError
-        If probabilities are negative, do not add up to 1, or have another shape than the scores; if a score is NaN, a
-        measure is unknown or does not take the grades, or another argument is out of range.
-
     Examples
     --------
     The first document is relevant with probability 0.9. Two documents tie; one of them is relevant.
