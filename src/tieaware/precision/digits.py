@@ -57,14 +57,7 @@ class Decimals(Precision):
         return f"decimals:{self.digits}"
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
-        """Round each score as Python's ``round(x, digits)`` does.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Decimals(1).coarsen(np.array([0.52, 0.49]), np.array([0, 2]))
-        array([0.5, 0.5])
-        """
+        """Round each score as Python's ``round(x, digits)`` does."""
         return self.kernel().coarsen(scores, offsets)
 
     def kernel(self) -> _coarsening.KernelCoarsening:
@@ -111,14 +104,7 @@ class Significant(Precision):
         return f"significant:{self.digits}"
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
-        """Round each score in decimal notation. With 17 digits or more, return the scores unchanged.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Significant(2).coarsen(np.array([1234.0, 0.05678]), np.array([0, 2]))
-        array([1.2e+03, 5.7e-02])
-        """
+        """Round each score in decimal notation. With 17 digits or more, return the scores unchanged."""
         kernel = self.kernel()
         return scores if kernel is None else kernel.coarsen(scores, offsets)
 

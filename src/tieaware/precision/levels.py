@@ -59,12 +59,6 @@ class Levels(Precision):
         ------
         InputError
             If a list has scores, all of which are infinite.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Levels(2).coarsen(np.array([0.9, 0.8, 0.1, 7.0]), np.array([0, 3, 4]))
-        array([1., 1., 0., 0.])
         """
         return self.kernel().coarsen(scores, offsets)
 

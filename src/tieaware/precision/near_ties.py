@@ -79,13 +79,7 @@ class Gap(Precision):
         return f"gap:{self.atol!r},{self.rtol!r}" if self.rtol else f"gap:{self.atol!r}"
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
-        """Replace each score by the highest score of its group.
-
-        Examples
-        --------
-        >>> Gap(0.1).coarsen(np.array([0.5, 0.75, 0.8, 0.55, 0.8]), np.array([0, 4, 5]))
-        array([0.55, 0.8 , 0.8 , 0.55, 0.8 ])
-        """
+        """Replace each score by the highest score of its group."""
         wide = scores.astype(np.float64)
         sizes = np.diff(offsets)
         query = np.repeat(np.arange(len(sizes)), sizes)
