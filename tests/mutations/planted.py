@@ -163,7 +163,7 @@ FAULTS = (
     Fault(
         "a document with the k-th score is left out, if it comes earlier", "ext/retrieval/_top.pxd",
         "(a.document < b.document)", "(a.document > b.document)",
-        ("tests/retrieval/test_exact_search.py",), ("_top", "_accumulators"),
+        ("tests/retrieval/test_methods.py",), ("_top", "_accumulators"),
     ),
     Fault(
         "the last posting that is read of a term does not count", "ext/retrieval/_candidate_weights.pyx",
@@ -193,7 +193,7 @@ FAULTS = (
     Fault(
         "a document that was seen loses more than was added", "ext/retrieval/entry_bounds.h",
         "bounds[i] - (seen >> i & 1 ? largest : LACKING)", "bounds[i] - (seen >> i & 1 ? 2 * largest : LACKING)",
-        ("tests/retrieval/test_champions.py", "tests/retrieval/test_static_quality.py"), ("_entry_bounds",),
+        ("tests/retrieval/test_methods.py",), ("_entry_bounds",),
     ),
     Fault(
         "postings of documents that are not scored are not skipped", "ext/retrieval/blocks.h",

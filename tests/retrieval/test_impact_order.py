@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searches import Search, find, searches
 
-from tieaware import InputError
 from tieaware.kernels import _impact_sums, _prefixes
 from tieaware.retrieval import Exact, ImpactOrdered, Index, parse_method
 from tieaware.retrieval.impact_order import Prefixes, Segments
@@ -342,17 +341,3 @@ def test_one_posting_and_all_postings_are_different_methods():
         assert method.counted(index, {"q": "a"})[1].postings.tolist() == [n_read]
     assert ImpactOrdered(postings=1.0) == ImpactOrdered()
     assert ImpactOrdered(postings=np.float32(0.5)) == ImpactOrdered(postings=0.5)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"postings": -1}, "postings: expected a whole number of at least 0, found -1"),
-        ({"postings": 1.5}, "postings: expected a number from 0 to 1, found 1.5"),
-        ({"floor": 2}, "floor: expected a number from 0 to 1, found 2"),
-        ({"order": "df"}, "order: expected one of impact, idf, found 'df'.*"),
-    ],
-)
-def test_parameters_are_checked(parameters, message):
-    with pytest.raises(InputError, match=f"^{message}$"):
-        ImpactOrdered(**parameters)

@@ -12,7 +12,7 @@ from searches import Search, searches
 
 from tieaware import InputError
 from tieaware.kernels import _windows
-from tieaware.retrieval import Exact, Index, Proximity, learn_alpha, smallest_windows
+from tieaware.retrieval import Index, Proximity, learn_alpha, smallest_windows
 
 
 @given(searches(), st.randoms(use_true_random=False))
@@ -22,16 +22,6 @@ def test_windows_equal_the_reference(search: Search, random):
     expected = [reference.smallest_window(search.needed, search.collection().texts[d]) for d in documents]
     assert smallest_windows(search.index, search.words, documents).tolist() == expected
     assert smallest_windows(search.index, search.query, np.array(documents)).tolist() == expected
-
-
-@given(searches(), st.sampled_from((0.0, 0.1, 1.0, 7.0)), st.sampled_from((None, 1, 3, 20)))
-@settings(max_examples=75, deadline=None)
-def test_results_equal_the_reference(search: Search, alpha, depth):
-    method = Proximity(weighting=search.weighting, alpha=alpha, depth=depth)
-    scores = reference.proximity(search.collection(), search.k, search.needed, alpha, depth)
-    assert search.found(method) == search.expected(scores)
-    if alpha == 0:
-        assert search.found(method) == search.found(Exact(weighting=search.weighting))
 
 
 def test_the_textbook_example():
@@ -90,16 +80,6 @@ def test_the_kernel_stays_inside_its_arrays_for_any_content():
         _windows.smallest_windows(
             empty, empty, *(np.ones(1, np.int32),) * 2, np.zeros(2, np.int64), *(np.ones(1, np.int32),) * 2
         )
-
-
-def test_the_result_does_not_depend_on_threads():
-    rng = np.random.default_rng(6)
-    documents = [(i, " ".join(rng.choice(list("abcde"), 30))) for i in range(200)]
-    index = Index.build(documents, analyzer=str.split)
-    queries = {i: " ".join(rng.choice(list("abcde"), 3)) for i in range(50)}
-    one, many = (Proximity().search(index, queries, 20, threads=n) for n in (1, 8))
-    assert one.documents == many.documents
-    np.testing.assert_array_equal(one.scores, many.scores)
 
 
 @pytest.mark.parametrize(

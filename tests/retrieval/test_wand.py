@@ -2,59 +2,9 @@
 
 import numpy as np
 import pytest
-import reference
-from collections_of_words import index_of_chunks, queries_of_chunks
-from hypothesis import given, settings
-from searches import Search, find, searches
 
-from tieaware import InputError
 from tieaware.kernels import _wand
-from tieaware.retrieval import WAND, BlockMaxWAND, Exact, Index, Query
-
-WEIGHTINGS = ("lnc.ltc", "bm25", "impact:8", "impact:16", "impact:2:nnn.nnn")
-METHODS = (WAND(), BlockMaxWAND(block=1), BlockMaxWAND(block=2), BlockMaxWAND())
-
-
-def weighted(method, weighting):
-    return type(method)(**{**vars(method), "weighting": weighting})
-
-
-@given(searches())
-@settings(max_examples=150, deadline=None)
-def test_results_equal_the_reference(search: Search):
-    expected = search.expected(reference.exact(search.collection()))
-    for method in METHODS:
-        assert search.found(weighted(method, search.weighting)) == expected
-
-
-@pytest.fixture(scope="module")
-def index():
-    return index_of_chunks()
-
-
-@pytest.fixture(scope="module")
-def queries():
-    return queries_of_chunks()
-
-
-@pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_the_same_bits_as_exact_search(index, queries, weighting):
-    for k in (1, 10, 1000):
-        for whole_ties in (False, True):
-            exact, all_costs = Exact(weighting=weighting).counted(index, queries, k, whole_ties=whole_ties)
-            for method, threads in ((WAND(), 1), (BlockMaxWAND(), 3), (BlockMaxWAND(block=7), 1)):
-                run, costs = weighted(method, weighting).counted(
-                    index, queries, k, whole_ties=whole_ties, threads=threads
-                )
-                assert run.documents == exact.documents
-                assert (run.offsets == exact.offsets).all()
-                assert run.scores.tobytes() == exact.scores.tobytes()
-                assert (costs.postings <= all_costs.postings).all()
-                assert (costs.documents <= all_costs.documents).all()
-                if k == 1:
-                    # The more scores tie, the fewer postings can be skipped.
-                    most = 0.9 if weighting.startswith("impact:2") else 0.5
-                    assert costs.documents.sum() < most * all_costs.documents.sum()
+from tieaware.retrieval import WAND, BlockMaxWAND, Index
 
 
 def test_blocks_skip_documents_that_lists_cannot():
@@ -80,23 +30,6 @@ def test_costs_by_hand():
     run, costs = method.counted(index, {"q": "a b"}, k=1, whole_ties=True)
     assert (run.documents.to_list(), run.scores.tolist()) == (["d0", "d3"], [2.0, 2.0])
     assert (costs.documents.tolist(), costs.postings.tolist()) == ([2], [6])
-
-
-def test_a_query_may_have_negative_or_infinite_weights():
-    index = Index.build([("d1", "a b"), ("d2", "a"), ("d3", "b")], analyzer=str.split)
-    cases = ([2.0, -1.0], [1, 0], [2.0, 1.0]), ([np.inf, 1.0], [0, 1, 2], [np.inf, np.inf, 1.0])
-    for weights, documents, scores in cases:
-        query = Query(np.array([0, 1]), np.array([1, 1]), np.array(weights))
-        for method in METHODS:
-            found = find(weighted(method, "nnn.nnn"), index, 3, False, query)
-            assert (found.documents.tolist(), found.scores.tolist()) == (documents, scores)
-
-
-def test_names_and_parameters():
-    assert str(WAND()) == "WAND()"
-    assert str(BlockMaxWAND(weighting="bm25")) == "BlockMaxWAND(block=64, weighting='bm25')"
-    with pytest.raises(InputError, match=r"^block: "):
-        BlockMaxWAND(block=0)
 
 
 def arguments(documents, n=100):

@@ -208,22 +208,10 @@ def _files_of(path: Path) -> list[Path]:
 
 
 def read_quality(path: Path) -> dict[str, float]:
-    r"""Read the static quality of documents: an id and a number of at least 0 on each line.
+    r"""Read the static quality of documents: an id, white space or a tab, and a number of at least 0 on each line.
 
-    Parameters
-    ----------
-    path : str, os.PathLike or binary file object
-        As for `read_documents`, but not a folder. White space or a tab separates the id from the number.
-
-    Returns
-    -------
-    dict of str to float
-        The quality by id, as `Index.build` takes it.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, a line has another form, or an id appears twice; the message names the line.
+    Returns the quality by id, as `Index.build` takes it. Path and errors as for `read_documents`, but the path must not
+    be a folder; an id that appears twice is an error, too.
 
     Examples
     --------
@@ -271,10 +259,6 @@ def read_judgments(path: Path, format: Format = "trec") -> Qrels:
         line has a query and a relevant document; further columns are ignored. "cranfield": the third column is a label,
         where 1 (the best) to 4 become 4 to 1, and -1 becomes 0. "npl": a line with a query, then lines of relevant
         documents, then a line with ``/``. "cacm": TREC's lines, where CACM-756 means the document CACM-0756.
-
-    Returns
-    -------
-    Qrels
 
     Examples
     --------

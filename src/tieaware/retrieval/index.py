@@ -282,7 +282,7 @@ class Index:
         return cls(*content if analyzer is None else content._replace(analyzer=_analysis(analyzer)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index to a file. The write is atomic: an error or a crash leaves no incomplete file.
+        """Write the index to a file; an error or a crash leaves no incomplete file.
 
         An existing file is replaced. Path and errors as for `load`, which reads the file.
         """

@@ -67,7 +67,9 @@ _LABEL = {part: re.compile(rf"\s*{label}\s*(?::|\n)", re.IGNORECASE) for part, l
 def read_topics(path: Path, format: Format | None = None, *, parts: Sequence[Part] = ("title",)) -> dict[str, str]:
     r"""Read topics as queries.
 
-    Other parameters and errors as for `read_documents`; an id that appears twice is an error.
+    Returns the text of each query by id, in the order of the file. Other parameters and errors as for `read_documents`;
+    it is also an error if an id appears twice, if no topic has one of the parts, or if the format has no parts besides
+    the title.
 
     Parameters
     ----------
@@ -75,16 +77,6 @@ def read_topics(path: Path, format: Format | None = None, *, parts: Sequence[Par
         The parts of each topic that make up the query, in this order. TREC's topics have them, as SGML or XML, and
         topics in JSON Lines may have them, as fields. A topic that lacks a part is read without it. In other formats, a
         topic has a single text, which is its title.
-
-    Returns
-    -------
-    dict of str to str
-        The text of each query by id, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        Also if no topic has one of the parts, or if the format has no parts besides the title.
 
     Examples
     --------

@@ -118,24 +118,10 @@ def _n_postings(postings: Postings, query: Query) -> int:
 def zone_matches(
     index: Index, query: str | Iterable[str] | Query, documents: ArrayLike, *, match: Match = "all"
 ) -> NDArray[np.bool_]:
-    """Find which zones of documents match a query.
+    """Find which zones of documents match a query: bool[n, n_zones], the zones in the order of `Index.zones`.
 
-    Query and documents as for `smallest_windows`, match as for `WeightedZones`.
-
-    Parameters
-    ----------
-    index : Index
-        An index with zones.
-
-    Returns
-    -------
-    bool[n, n_zones]
-        A column for each zone, in the order of `Index.zones`.
-
-    Raises
-    ------
-    InputError
-        The index has no zones, a number is not that of a document, or `match` is neither "all" nor "any".
+    Index, query, documents and errors as for `smallest_windows`, but the index needs zones; match as for
+    `WeightedZones`.
 
     Examples
     --------
@@ -228,7 +214,7 @@ def learn_zone_weight(first: ArrayLike, second: ArrayLike, relevant: ArrayLike) 
     Returns
     -------
     ZoneWeight
-        The weight of the first zone, and its error. The weight is ½ if no document has exactly one matching zone.
+        The weight of the first zone, ½ if no document has exactly one matching zone, and its error.
 
     Raises
     ------
