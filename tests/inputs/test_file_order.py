@@ -84,16 +84,6 @@ def test_queries_may_come_back_later_in_the_file(tmp_path):
     np.testing.assert_array_equal(values, [1 / (len(lists[query]) // 2 + 1) for query in qrels])
 
 
-def test_runs_that_contradict_themselves_are_left_out(files):
-    runs = [files["mixed"], files["consistent"], files["misranked"]]
-    with pytest.warns(UserWarning, match=MESSAGE):
-        result = tieaware.evaluate(QRELS, runs, "RR", consistent_only=True)
-    assert result.runs == ("consistent",)
-    np.testing.assert_array_equal(result.values, tieaware.evaluate(QRELS, files["consistent"], "RR").values)
-    with pytest.raises(InputError, match=NONE_LEFT):
-        tieaware.evaluate(QRELS, files["misranked"], "RR", consistent_only=True)
-
-
 def test_ties_and_new_lists_are_no_contradiction():
     """A higher score is allowed after a lower one where a new list begins."""
     run = {"q1": {"a": 0.5, "b": 0.5}, "q2": {"x": 0.9, "y": 0.1}, "q3": {}}
@@ -116,46 +106,40 @@ def test_the_experiments_leave_them_out(files, tmp_path, capfd):
         assert capfd.readouterr().err.startswith("--matrix has no runs that could contradict themselves")
 
 
+OTHER = {"q1": {"a": 0, "b": 1, "c": 0}, "q2": {"x": 1}}
+# What takes runs with consistent_only=, and what is compared of the results.
+TAKING_RUNS = {
+    "evaluate": (lambda runs, **options: tieaware.evaluate(QRELS, runs, "RR", **options), lambda found: found.values),
+    "pooling": (lambda runs, **options: pooling(runs, depth=2, qrels=QRELS, **options), lambda found: found.queries),
+    "assessors": (lambda runs, **options: assessors(QRELS, OTHER, runs, "RR", **options), lambda found: found.values),
+    **{
+        kind: (lambda runs, kind=kind, **more: curves(QRELS, runs, kind, **more), lambda found: (found.x, found.y))
+        for kind in ("precision-recall", "interpolated", "roc")
+    },
+}
+
+
+@pytest.mark.parametrize("name", TAKING_RUNS)
+def test_runs_that_contradict_themselves_are_left_out(files, name):
+    pytest.importorskip("scipy")
+    call, compared = TAKING_RUNS[name]
+    with pytest.warns(UserWarning, match=MESSAGE) as caught:
+        outcome = call([files["mixed"], files["consistent"], files["misranked"]], consistent_only=True)
+    assert (outcome.runs, len(caught)) == (("consistent",), 1)
+    np.testing.assert_array_equal(compared(outcome), compared(call(files["consistent"])))
+    with pytest.raises(InputError, match=NONE_LEFT):
+        call(files["misranked"], consistent_only=True)
+
+
 @pytest.mark.parametrize("kind", ["precision-recall", "interpolated", "roc"])
-def test_curves_leave_them_out(files, capfd, kind):
+def test_the_command_for_curves_leaves_them_out(files, capfd, kind):
     pytest.importorskip("matplotlib")
     runs = [files["mixed"], files["consistent"], files["misranked"]]
-    with pytest.warns(UserWarning, match=MESSAGE) as caught:
-        outcome = curves(QRELS, runs, kind, consistent_only=True)
-    assert (outcome.runs, len(caught)) == (("consistent",), 1)
-    expected = curves(QRELS, files["consistent"], kind)
-    np.testing.assert_array_equal([outcome.x, outcome.y], [expected.x, expected.y])
-    with pytest.raises(InputError, match=NONE_LEFT):
-        curves(QRELS, files["misranked"], kind, consistent_only=True)
     assert main(["curve", files["qrels"], *runs, "--kind", kind, "--consistent-only"]) == 0
     captured = capfd.readouterr()
     assert "consistent" in captured.out
     assert "misranked" not in captured.out
     assert "2 runs left out" in captured.err
-
-
-def test_pools_leave_them_out(files):
-    runs = [files["mixed"], files["consistent"], files["misranked"]]
-    with pytest.warns(UserWarning, match=MESSAGE):
-        outcome = pooling(runs, depth=2, qrels=QRELS, consistent_only=True)
-    expected = pooling(files["consistent"], depth=2, qrels=QRELS)
-    assert (outcome.runs, outcome.queries) == (expected.runs, expected.queries) == (("consistent",), ("q1",))
-    assert outcome.whole_groups() == expected.whole_groups()
-    assert pooling(runs, depth=2).queries == ("q1", "q2")
-    with pytest.raises(InputError, match=NONE_LEFT):
-        pooling(files["misranked"], depth=2, consistent_only=True)
-
-
-def test_another_assessor_leaves_them_out(files):
-    pytest.importorskip("scipy")
-    runs = [files["mixed"], files["consistent"], files["misranked"]]
-    other = {"q1": {"a": 0, "b": 1, "c": 0}, "q2": {"x": 1}}
-    with pytest.warns(UserWarning, match=MESSAGE) as caught:
-        outcome = assessors(QRELS, other, runs, "RR", consistent_only=True)
-    assert (outcome.runs, len(caught)) == (("consistent",), 1)
-    np.testing.assert_array_equal(outcome.values, assessors(QRELS, other, files["consistent"], "RR").values)
-    with pytest.raises(InputError, match=NONE_LEFT):
-        assessors(QRELS, other, files["misranked"], "RR", consistent_only=True)
 
 
 def test_smoothing_of_evaluated_runs_leaves_them_out(files, tmp_path, capfd):

@@ -19,21 +19,9 @@ def number_names(numbers: Integers) -> Identifiers:
 
 
 def axis_names(names: Iterable[object], n: int, argument: str, of: str) -> Identifiers:
-    """Check the names of n rows or columns, and return them as identifiers.
+    """Check the names of n rows or columns, of which none may appear twice, and return them as identifiers.
 
-    Parameters
-    ----------
-    names : iterable of str, bytes or int
-    n : int
-    argument : str
-        The name of the names in messages.
-    of : str
-        The word for what has a name, in the plural, such as "rows".
-
-    Raises
-    ------
-    InputError
-        A name is not an identifier, there are more or fewer than n names, or a name appears twice.
+    `argument` is the name of the names in messages; `of` is the word for what has a name, such as "rows".
     """
     found = Identifiers.from_sequence(names, argument)
     if len(found) != n:

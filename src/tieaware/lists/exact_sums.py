@@ -17,12 +17,8 @@ def digits_of(gains: tuple[Values, ...], n_terms: int) -> Values:
     A digit is a multiple of a unit, and so small that float64 holds the sum of `n_terms` digits of one row exactly.
     Whole numbers, and numbers such as 0.5, usually have one digit, others two.
 
-    Parameters
-    ----------
-    gains : one or two arrays float64[n]
-        Their sums are the gains. The first is not negative, and the second much smaller.
-    n_terms : int
-        The most gains that are ever added up, below 2^40.
+    The gains are the sums of one or two arrays, float64[n]; the first is not negative, and the second much smaller.
+    `n_terms` is the most gains that are ever added up, below 2^40.
     """
     bits = _BITS - len(gains) - max(int(n_terms), 1).bit_length()
     unit = int(np.frexp(gains[0].max(initial=0.0))[1]) - bits

@@ -87,14 +87,7 @@ class Grades:
 
 
 class GradedLabels(NamedTuple):
-    """Labels of any shape, and the values that they stand for.
-
-    Parameters
-    ----------
-    labels : integers
-        The labels, if these are whole numbers; otherwise their numbers in `grades`.
-    grades : Grades or None
-    """
+    """Labels of any shape; if they are real numbers, `grades` are their values, and `labels` the numbers of these."""
 
     labels: npt.NDArray[Any]
     grades: Grades | None
@@ -103,21 +96,9 @@ class GradedLabels(NamedTuple):
     def read(cls, values: Any, where: str, place: Place | None = None, missing: Missing | None = None) -> GradedLabels:
         """Return labels in the form that the library uses, whole or real.
 
-        Parameters
-        ----------
-        values : array_like
-            Integers and bools are returned without conversion, even beyond the range of int32.
-        where : str
-            The name of the labels in error messages.
-        place : callable, optional
-            Returns the name of a label in error messages, given its index in the flattened array.
-        missing : "unjudged", optional
-            Whether NaN means that a document is unjudged.
-
-        Raises
-        ------
-        InputError
-            If a label is not a number, is NaN without `missing`, or is infinite or above 2^31 - 1.
+        Integers and bools are returned without conversion, even beyond the range of int32. `where` is the name of the
+        labels in messages, and `place` returns that of a single label, given its index in the flattened array. With
+        `missing`, NaN means that a document is unjudged; otherwise it is an error, as are labels above 2^31 - 1.
         """
         check_missing(missing)
         array = as_array(values, where)

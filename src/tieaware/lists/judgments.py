@@ -156,12 +156,8 @@ class Judgments:
 class Excluded(NamedTuple):
     """Documents that have scores but are excluded from the ranking of their list.
 
-    Parameters
-    ----------
-    offsets : int64[n_queries + 1]
-        The excluded documents of list ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
-    positions : int64[n_excluded]
-        The position of each excluded document in its list, from 0, ascending.
+    Those of list ``q`` are ``offsets[q]`` to ``offsets[q + 1]``. `positions`, int64[n_excluded], has the position of
+    each in its list, from 0, ascending.
     """
 
     offsets: Offsets
@@ -224,24 +220,10 @@ class JudgedLists(NamedTuple):
     def of_labels(
         cls, labels: npt.NDArray[Any], offsets: Offsets, *, zeros: bool, pool: bool, grades: Grades | None = None
     ) -> JudgedLists:
-        """Return the judged documents of lists, given one label for each document.
+        """Return the judged documents of lists, given one label for each document, in an array of any shape.
 
-        Parameters
-        ----------
-        labels : array of whole numbers or bools, as `as_integer_labels` returns it
-            An array of any shape; a negative label means unjudged.
-        offsets : int64[n_queries + 1]
-            The documents of list ``q`` are ``offsets[q]`` to ``offsets[q + 1]``.
-        zeros, pool : bool
-            Whether documents of label 0 (`zeros`), and documents that are in the pool but not judged (`pool`), have a
-            weight for some measure. Documents without a weight are only counted.
-        grades : Grades, optional
-            The values of labels that are real numbers.
-
-        Raises
-        ------
-        InputError
-            A label needs more than 32 bits.
+        A negative label means unjudged. `zeros` and `pool` say whether documents of label 0, and documents that are in
+        the pool but not judged, have a weight for some measure; documents without a weight are only counted.
         """
         found = _labels.listed(labels, offsets, zeros, pool)
         if found is None:

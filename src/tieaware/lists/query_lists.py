@@ -97,18 +97,8 @@ def grouped(
 ) -> Lists:
     """Group rows by query. Queries keep the order of first appearance, and the rows of a query keep their order.
 
-    Parameters
-    ----------
-    sections : Identifiers
-        The query of each section. A section is a sequence of consecutive rows of one query.
-    section_offsets : int64[n_sections + 1]
-        The rows of section ``i`` are ``section_offsets[i]`` to ``section_offsets[i + 1]``.
-    documents : Identifiers
-        The document of each row.
-    values : ndarray
-        The value of each row.
-    place : callable
-        Describes the place of a row for messages.
+    `sections` has the query of each section: of consecutive rows of one query. The rows of section ``i`` are
+    ``section_offsets[i]`` to ``section_offsets[i + 1]``. `place` describes the place of a row for messages.
     """
     numbers, firsts = _identifiers.number(sections.data, sections.offsets)
     if len(firsts) == len(sections):

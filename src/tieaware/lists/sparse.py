@@ -23,16 +23,8 @@ _LARGEST = 2**62
 class Entries(NamedTuple):
     """The entries of a matrix, sorted by row and column. No cell has two entries.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        The numbers of rows and columns.
-    offsets : int64[n_rows + 1]
-        The entries of row ``i`` are ``offsets[i]`` to ``offsets[i + 1]``.
-    columns : int64[n_entries]
-        The column of each entry.
-    permutation : int64[n_entries] or None
-        For each entry, its index in the matrix's arrays ``indices`` and ``data``; None if these are sorted already.
+    The entries of row ``i`` are ``offsets[i]`` to ``offsets[i + 1]``. `permutation` has the index of each entry in the
+    matrix's arrays ``indices`` and ``data``; None if these are sorted already.
     """
 
     shape: tuple[int, int]
@@ -84,16 +76,9 @@ class Entries(NamedTuple):
 class Relevance(NamedTuple):
     """The labels of the judged items of each query, and the items that are excluded from the rankings.
 
-    Parameters
-    ----------
-    judged : Entries
-        The cells of the judged items: one row per query, one column per item.
-    labels : int32[n_entries]
-        The label of each entry of `judged`. As in dense labels, an item with a negative label is unjudged.
-    excluded : Entries or None
-        The cells of the excluded items.
-    grades : Grades or None
-        The values of labels that are real numbers; `labels` are then their numbers.
+    `judged` has one row per query and one column per item; `labels`, int32[n_entries], has the label of each entry. As
+    in dense labels, an item with a negative label is unjudged. If labels are real numbers, `grades` are their values,
+    and `labels` their numbers.
     """
 
     judged: Entries
