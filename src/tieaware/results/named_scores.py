@@ -14,7 +14,7 @@ from tieaware.checks.arguments import shown, unexpected
 from tieaware.checks.arrays import Values
 from tieaware.engine.views import View
 from tieaware.errors import InputError
-from tieaware.lists.axis_names import axis_names
+from tieaware.lists.identifiers import axis_names
 from tieaware.measures import Measure
 from tieaware.results._results import Results
 from tieaware.results.provenance import Provenance

@@ -24,9 +24,8 @@ from tieaware.inputs.tables.rows import Rows
 from tieaware.inputs.trec.reader import Reader, subtopic_lines
 from tieaware.kernels import _dicts, _join
 from tieaware.kernels._identifiers import frozen_view
-from tieaware.lists.axis_names import axis_names, number_names
 from tieaware.lists.grades import GradedLabels, Grades, Missing, check_missing, whole_or_real
-from tieaware.lists.identifiers import Identifiers, quoted
+from tieaware.lists.identifiers import Identifiers, axis_names, number_names, quoted
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.query_lists import Lists, by_query, checked_lists, from_columns, from_mapping
 from tieaware.lists.sparse import Relevance

@@ -15,8 +15,7 @@ from tieaware.errors import InputError, warn
 from tieaware.inputs.runs.reading_options import exact_scores
 from tieaware.inputs.tables.frames import of_array
 from tieaware.kernels._buffers import BadCell
-from tieaware.lists.axis_names import axis_names, number_names
-from tieaware.lists.identifiers import Identifiers
+from tieaware.lists.identifiers import Identifiers, axis_names, number_names
 from tieaware.lists.query_lists import Lists
 
 # So many scores that are higher than the score before them, and none that is lower, are a sign of distances.

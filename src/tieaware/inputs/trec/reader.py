@@ -244,11 +244,7 @@ class FileChunks:
 
 def subtopic_lines(stream: TextStream, missing: Missing | None = None) -> tuple[Lists, Identifiers]:
     """Read judgments whose second field is the subtopic, as of the web tracks; return the rows and their subtopics."""
-    queries: list[bytes] = []
-    subtopics: list[bytes] = []
-    documents: list[bytes] = []
-    labels: list[float] = []
-    lines: list[int] = []
+    rows: list[tuple[bytes, bytes, bytes, float, int]] = []
     text = Lines(stream)
     for line in text:
         fields = line.split(None, 6)
@@ -257,18 +253,15 @@ def subtopic_lines(stream: TextStream, missing: Missing | None = None) -> tuple[
         label = -1 if missing and len(fields) == 4 and fields[3].lower() == b"nan" else _label(fields)
         if label is None:
             stream.check_rest()
-            problem = f"{_LABEL} {quoted(fields[3])}" if len(fields) == 4 else _problem(line, True, not lines)
+            problem = f"{_LABEL} {quoted(fields[3])}" if len(fields) == 4 else _problem(line, True, not rows)
             raise InputError(text.here(), problem)
-        queries.append(fields[0])
-        subtopics.append(fields[1])
-        documents.append(fields[2])
-        labels.append(label)
-        lines.append(text.number)
-    if not lines:
+        rows.append((fields[0], fields[1], fields[2], label, text.number))
+    if not rows:
         raise InputError(stream.source_name, f'the file has no lines of the form "{_SUBTOPIC_LINE}"')
+    queries, subtopics, documents, labels, lines = zip(*rows, strict=True)
     lists = grouped(
         Identifiers.from_sequence(queries),
-        np.arange(len(lines) + 1),
+        np.arange(len(rows) + 1),
         Identifiers.from_sequence(documents),
         whole_or_real(np.array(labels, np.float64), "label"),
         lambda row: stream.place(lines[row]),
