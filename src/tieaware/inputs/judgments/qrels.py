@@ -114,8 +114,18 @@ class Qrels(_join.JudgedColumns, Hinted):
     def of(cls, lists: Lists, name: str, n_columns: int | None = None) -> Qrels:
         """Make judgments from lists that are known to be valid, without checking or copying them.
 
-        The values are the labels, int32 or float64. If the documents are the numbers of the columns of a matrix, it has
-        `n_columns`.
+        Parameters
+        ----------
+        lists : Lists
+            The columns. The values are the labels, int32 or float64.
+        name : str
+            The name of the judgments in error messages.
+        n_columns : int, optional
+            The number of columns of the matrix, if the documents are the numbers of its columns.
+
+        Returns
+        -------
+        Qrels
         """
         self = cls.__new__(cls)
         self._set(lists.queries, lists.offsets, lists.documents, lists.values, name, n_columns)
@@ -123,7 +133,18 @@ class Qrels(_join.JudgedColumns, Hinted):
 
     @classmethod
     def of_subtopics(cls, judged: SubtopicLists, name: str) -> Qrels:
-        """Make judgments from judgments of subtopics that are known to be valid."""
+        """Make judgments from judgments of subtopics that are known to be valid.
+
+        Parameters
+        ----------
+        judged : SubtopicLists
+        name : str
+            The name of the judgments in error messages.
+
+        Returns
+        -------
+        Qrels
+        """
         self = cls.of(judged.lists, name)
         object.__setattr__(self, "_of_subtopics", judged)
         object.__setattr__(self, "_judgments", Judgments(

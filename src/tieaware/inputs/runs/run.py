@@ -79,8 +79,13 @@ class RunSource(ABC):
     def check_columns(self, n_columns: int, matrix: str, name: str) -> None:
         """Raise InputError if a document is none of the columns, numbered from 0, of the matrix of the judgments.
 
-        Only runs with the numbers of columns, such as top-k lists, are checked. `matrix` and `name` name the judgments
-        and the run in messages.
+        Only runs with the numbers of columns, such as top-k lists, are checked.
+
+        Parameters
+        ----------
+        n_columns : int
+        matrix, name : str
+            The names of the judgments and of the run in messages.
         """
         return
 
@@ -99,14 +104,29 @@ class RunSource(ABC):
 
         If a query reappears after its chunk was yielded, the entire run is yielded again in other chunks, in which all
         rows of each query are together.
+
+        Yields
+        ------
+        RunSource
+
+        Examples
+        --------
+        >>> [chunk.name for chunk in Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}).chunks()]
+        ['run']
         """
         yield self
 
     def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
-        """Call a function with each chunk of the run, in several threads and in any order.
+        """Call a function with each chunk of the run.
 
-        If a query reappears after its chunk was processed, the function is called with this query again, with all its
-        rows. If there are several errors, the same one is raised for any number of threads.
+        Parameters
+        ----------
+        work : callable
+            The function. If a query reappears after its chunk was processed, the function is called with this query
+            again, with all its rows.
+        threads : int
+            The largest number of threads, which process the chunks in any order. If there are several errors, the same
+            one is raised for any number of threads.
         """
         for chunk in self.chunks():
             work(chunk)
@@ -116,7 +136,13 @@ class RunSource(ABC):
         """Read the entire run; return it as columns."""
 
     def ranks(self) -> RankColumn | None:
-        """Read the rank column, which evaluation ignores; return None if there is none, or if it cannot be read."""
+        """Read the rank column, which evaluation ignores.
+
+        Returns
+        -------
+        RankColumn or None
+            None if the source has no rank column, or cannot be read a second time.
+        """
         return None
 
 
@@ -195,7 +221,21 @@ class Run(RunSource, Hinted):
 
     @classmethod
     def of(cls, lists: Lists, name: str, tag: str | None = None) -> Self:
-        """Make a run from lists of scores that are known to be valid, without checking or copying them."""
+        """Make a run from lists of scores that are known to be valid, without checking or copying them.
+
+        Parameters
+        ----------
+        lists : Lists
+            The columns. The values are the scores.
+        name : str
+            The name of the run in results and error messages.
+        tag : str, optional
+            The tag, field 6, of the first line of a TREC file.
+
+        Returns
+        -------
+        Run
+        """
         self = cls.__new__(cls)
         self._set(lists, name, tag)
         return self
