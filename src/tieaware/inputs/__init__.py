@@ -16,7 +16,7 @@ from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError, warn
 from tieaware.inputs.files.paths import Parts, are_partitions, files_at, is_file_object, look_like_parts, parts_at
 from tieaware.inputs.judgments.qrels import Qrels, read_qrels
-from tieaware.inputs.runs.file_order import ORDERS, FileOrdered, Order, consistent
+from tieaware.inputs.runs.file_order import ORDERS, FileOrdered, Order, consistent, repeatable
 from tieaware.inputs.runs.in_memory import RunDict, RunTopK, is_pair_of_arrays
 from tieaware.inputs.runs.matching import (
     Matched,
@@ -30,7 +30,7 @@ from tieaware.inputs.runs.matching import (
     no_query_judged,
 )
 from tieaware.inputs.runs.reading_options import Duplicates, ScoreDtype
-from tieaware.inputs.runs.run import Run, RunSource, repeatable
+from tieaware.inputs.runs.run import Run, RunSource
 from tieaware.inputs.runs.streamed import RunFile, read_run, runs_at, runs_in
 from tieaware.inputs.runs.topk import TopK
 from tieaware.inputs.tables.frames import frame_of, is_frame

@@ -11,7 +11,7 @@ from tieaware.checks.arrays import Integers
 from tieaware.errors import InputError, printable, warn
 from tieaware.inputs.files.paths import Source
 from tieaware.inputs.runs.reading_options import Duplicates, ScoreDtype
-from tieaware.inputs.runs.run import Run, RunSource, repeatable
+from tieaware.inputs.runs.run import Run, RunSource
 from tieaware.inputs.trec.reader import RankColumn
 from tieaware.lists.query_lists import Lists
 from tieaware.output.tables import counted
@@ -21,6 +21,12 @@ Order: TypeAlias = Literal["score", "file"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 _SHOWN = 3
+
+
+def repeatable(source: RunSource) -> RunSource:
+    """Return a run in a form that can be read several times; standard input and streams are read into memory."""
+    can_be_read_again = source.rereadable and (source.path is None or source.state is not None)
+    return source if can_be_read_again else source.whole()
 
 
 class FileOrdered(RunSource):

@@ -50,30 +50,20 @@ if TYPE_CHECKING:
 class RunSource(ABC):
     """The interface of everything from which a run can be read: a `Run`, a dict, a table or a file.
 
-    Attributes
-    ----------
-    name : str
-        The name of the run in results, unless the caller of `evaluate` gives another name.
-    path : path, binary file object, Parts or None
-        The file, or the part files, of the run; None for a run in memory.
-    mapping : dict or None
-        The run as {query: {document: score}} if it was passed as a dict; otherwise None.
-    score_dtype, duplicates : str
-        The type to which scores are rounded when they are read, and what happens to rows that repeat a document.
-    rereadable : bool
-        Whether the run can be read more than once.
-    n_numbered : int or None
-        The number of queries if the run comes from an array, whose rows number the queries from 0; otherwise None.
+    `name` is the name of the run in results, unless the caller of `evaluate` gives another name.
     """
 
     __slots__ = ()
 
     name: str
+    # The file, or the part files, of the run; None for a run in memory.
     path: Source | None = None
+    # The run as {query: {document: score}}, if it was passed as a dict.
     mapping: dict[Any, Any] | None = None
     score_dtype: ScoreDtype = "float64"
     duplicates: Duplicates = "error"
     rereadable: bool = True
+    # The number of queries if the run comes from an array, whose rows number the queries from 0.
     n_numbered: int | None = None
 
     def check_columns(self, n_columns: int, matrix: str, name: str) -> None:
@@ -108,11 +98,6 @@ class RunSource(ABC):
         Yields
         ------
         RunSource
-
-        Examples
-        --------
-        >>> [chunk.name for chunk in Run.from_dict({"q1": {"d1": 9.5, "d2": 9.5}}).chunks()]
-        ['run']
         """
         yield self
 
@@ -125,8 +110,7 @@ class RunSource(ABC):
             The function. If a query reappears after its chunk was processed, the function is called with this query
             again, with all its rows.
         threads : int
-            The largest number of threads, which process the chunks in any order. If there are several errors, the same
-            one is raised for any number of threads.
+            The largest number of threads, which process chunks in any order. They raise the error of the first chunk.
         """
         for chunk in self.chunks():
             work(chunk)
@@ -144,12 +128,6 @@ class RunSource(ABC):
             None if the source has no rank column, or cannot be read a second time.
         """
         return None
-
-
-def repeatable(source: RunSource) -> RunSource:
-    """Return a run in a form that can be read several times; standard input and streams are read into memory."""
-    can_be_read_again = source.rereadable and (source.path is None or source.state is not None)
-    return source if can_be_read_again else source.whole()
 
 
 class Run(RunSource, Hinted):
@@ -230,7 +208,7 @@ class Run(RunSource, Hinted):
         name : str
             The name of the run in results and error messages.
         tag : str, optional
-            The tag, field 6, of the first line of a TREC file.
+            See `Run`.
 
         Returns
         -------
