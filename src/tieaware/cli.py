@@ -30,7 +30,6 @@ from tieaware.commands import (
     worst_case_command,
 )
 from tieaware.commands.streams import INTERRUPTED, say, write
-from tieaware.commands.wording import error_message, with_pointer
 from tieaware.errors import InputError
 from tieaware.inputs.files.paths import reason
 from tieaware.measures import parse_measure
@@ -71,6 +70,11 @@ def _number(kind: Callable[[str], float], expected: str) -> Callable[[str], floa
     return read
 
 
+def _with_pointer(text: str, parser: argparse.ArgumentParser) -> str:
+    """Append a pointer to the command's help to a message."""
+    return f"{text} See {parser.prog} --help" if text.endswith("?") else f"{text}; see {parser.prog} --help"
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line, which points to the help."""
 
@@ -87,15 +91,13 @@ class _Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, with_pointer(f"{self.prog}: {message}", self) + "\n")
+        self.exit(2, _with_pointer(f"{self.prog}: {message}", self) + "\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Check that a value is one of the choices; word the error like the errors of the library."""
         if action.choices is not None and value not in action.choices:
             known = ", ".join(map(str, action.choices))
             found = f"{shown(value)}{did_you_mean(f'{value}', map(str, action.choices))}"
-            if value == "parquet":
-                found += "; in Python, evaluate(...).to_parquet(path) writes Parquet files"
             raise argparse.ArgumentError(action, f"expected one of {known}, found {found}")
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -118,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in _COMMANDS:
         command.add(commands)
     for each in commands.choices.values():
-        each.set_defaults(parser=each)
+        each.set_defaults(parser=each, root=parser)
     return parser
 
 
@@ -146,6 +148,39 @@ def _all_commands() -> list[argparse.ArgumentParser]:
     return list(commands.choices.values())
 
 
+# Experiments call their input `values` or `results`; commands call it `runs` or `matrix`.
+_OTHER_NAMES = {"runs": ("values", "results"), "matrix": ("values", "results")}
+
+
+def _message(error: InputError, arguments: argparse.Namespace) -> str:
+    """Return the message of an error. If it is about an argument that an option sets, it names the option."""
+    parser = getattr(arguments, "parser", None)
+    option = None if parser is None else _options(parser, arguments).get(error.argument)
+    if option is None:
+        return f"{error}"
+    if error.where.startswith(error.argument):
+        # The user knows neither the argument's name nor the index of a repeated option.
+        error = error.at(option)
+    elif error.where:
+        error = error.at(f"{option}: {error.where}")
+    return _with_pointer(f"{error}", parser)
+
+
+def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> dict[str, str]:
+    """Return {argument of the library: option of the command, or placeholder of its positional argument}.
+
+    The name under which argparse stores an option is the name of the library's argument, or its singular (`cutoff` for
+    `cutoffs`), or its plural without ``n_`` (`queries` for `n_queries`).
+    """
+    options = {}
+    # If two options set the same argument, the one that was given comes last and is kept.
+    for action in sorted(parser._actions, key=lambda action: bool(getattr(arguments, action.dest, None))):
+        option = action.option_strings[0] if action.option_strings else str(action.metavar)
+        for name in (action.dest, f"{action.dest}s", f"n_{action.dest}", *_OTHER_NAMES.get(action.dest, ())):
+            options[name] = option
+    return options
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line, and return the exit status: 0, 2 after an error, or 128 plus the number of a signal."""
     arguments = argparse.Namespace()
@@ -163,7 +198,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 output = arguments.run(arguments)
         return write(output)
     except InputError as error:
-        say(error_message(error, arguments))
+        say(_message(error, arguments))
     except Warning as warning:
         say(f"{warning}")
     except ImportError as error:

@@ -6,7 +6,6 @@ import re
 import pytest
 
 from tieaware import cli, retrieval
-from tieaware.cli import main
 from tieaware.commands import inexact_command
 from tieaware.experiments._curves import KINDS
 from tieaware.measures import DEFINITIONS
@@ -88,11 +87,3 @@ def test_the_choices_are_those_of_the_library(command, option, registry):
 
 def test_the_default_methods_of_retrieval_are_methods():
     assert [str(retrieval.parse_method(method)) for method in inexact_command.INEXACT_METHODS]
-
-
-def test_ties_says_where_judgments_go(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
-    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2 t\n")
-    assert main(["ties", "qrels.txt", "a.run"]) == 2
-    assert capfd.readouterr().err.rstrip().endswith("; pass judgments as --qrels qrels.txt")

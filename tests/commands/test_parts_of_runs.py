@@ -98,14 +98,6 @@ def test_mistakes(arguments, message, files, capfd):
     assert run(capfd, *EVAL, *arguments) == (2, "", f"{message}\n")
 
 
-def test_an_error_in_a_part_says_which_files_are_left_out(files, capfd):
-    Path("parts/notes.txt").write_text("q1 d1\n")
-    status, _, err = run(capfd, *EVAL, "parts", "--name", "bm25")
-    assert status == 2
-    assert err.startswith("parts/notes.txt:1: a line of a run has 6 fields")
-    assert err.endswith("; in a folder, files whose names begin with a dot or an underscore are left out\n")
-
-
 def test_named_folders_are_runs_beside_other_files(files, capfd):
     Path("other.run").write_text("q1 Q0 d1 1 2 t\nq2 Q0 d1 1 2 t\n")
     expected = "run,query,AP\nbm25,all,0.7083333333333334\nother,all,1.0\nagain,all,0.7083333333333334\n"

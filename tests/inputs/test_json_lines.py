@@ -78,7 +78,7 @@ GOOD = '{"query": "q", "doc": "d", "score": 1}\n\n'
         (GOOD + '{"query": "q", "doc": null, "score": 1}', "a.jsonl:3: doc: expected text, bytes or an integer, "),
         (GOOD + '{"query": ["q"], "doc": "e", "score": 1}', "a.jsonl:3: query: expected text, bytes or an integer, "),
         (GOOD * 2, "a.jsonl:3: doc: document 'd' of query 'q' appears twice, first at a.jsonl:1: doc; to keep only "
-         "the first row, pass read_run(path, duplicates='first')"),
+         "the first row, pass duplicates='first'"),
         (GOOD + " " * (LONGEST_LINE + 1), f"a.jsonl:3: the line is longer than {LONGEST_LINE:,} bytes"),
         ('{"query": "q", "score": 1}\n', "a.jsonl: there is no doc column among query, score: "),
         ("", "a.jsonl: the table is empty, or its columns have no names"),

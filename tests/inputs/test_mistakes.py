@@ -98,7 +98,7 @@ RUNS = [
     (np.array([1.0, 2.0]), f"runs: must be runs ({FORMS}), not ndarray"),
     ([], "runs: there is no run"),
     ({1: "bm25.run"}, "runs: expected names that are strings, found 1"),
-    (["bm25.run", "bm25.run"], "runs: two runs are named 'bm25.run': pass {name: run} to give them different names"),
+    (["bm25.run", "bm25.run"], "runs: two runs are named 'bm25.run'; name them with {name: run}"),
     # Identifiers that do not match.
     ({}, "run: no query of this run is judged in qrels: the run is empty"),
     ({"Q1": {"d1": 1.0}}, "run: no query of this run is judged in qrels: the run has 'Q1', the judgments 'q1'"),
@@ -130,7 +130,7 @@ RUNS = [
     ("words.run", "words.run:1: the score, field 5, must be a number, not 'high'"),
     ("nan.run", "nan.run:1: the score, field 5, must be a number, not NaN"),
     ("twice.run", f"twice.run:2: document 'd1' of query 'q1' appears twice, first at twice.run:1; {FIRST} "
-     "read_run(path, duplicates='first')"),
+     "duplicates='first'"),
     ("three.run", f"three.run:1: a line of a run has 6 fields, {RUN_LINE}, but this line has 3"),
     ("commas.run", "commas.run:1: this line is separated by commas: call a file of comma-separated values .csv, and "
      "name its columns"),

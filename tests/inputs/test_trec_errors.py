@@ -76,7 +76,7 @@ def message_of(reader, *args, **options):
         (
             GOOD + b"r Q0 d 1 2 t\n\n# comment\nq Q0 d 2 1 t\n",
             "a:5: document 'd' of query 'q' appears twice, first at a:1; to keep only the first row, pass "
-            "read_run(path, duplicates='first')",
+            "duplicates='first'",
         ),
     ],
 )
@@ -160,7 +160,7 @@ def test_line_numbers_after_the_first_buffer(directory, monkeypatch):
     for reader in (read_run, lambda path: list(RunFile(path).contiguous_chunks())):
         assert message_of(reader, "a") == (
             f"a:{n + 1}: document 'd195' of query 'q19' appears twice, first at a:{first}; to keep only "
-            "the first row, pass read_run(path, duplicates='first')"
+            "the first row, pass duplicates='first'"
         )
     (directory / "a").write_bytes(content + b"q19 Q0 d1950 1 x t\n")
     for reader in (read_run, lambda path: list(RunFile(path).contiguous_chunks())):

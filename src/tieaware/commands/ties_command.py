@@ -6,7 +6,6 @@ import argparse
 
 from tieaware.commands import options
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
-from tieaware.errors import InputError
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -35,19 +34,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import tie_prevalence
 
-    try:
-        runs = options.run_files(arguments, *([arguments.qrels] if arguments.qrels else []))
-        outcome = tie_prevalence(
-            runs, arguments.qrels, arguments.measure or TIE_MEASURES, arguments.cutoff or TIE_CUTOFFS,
-            consistent_only=arguments.consistent_only, threads=arguments.threads,
-        )  # fmt: skip
-    except InputError as error:
-        if arguments.qrels is None and error.where in arguments.runs and "a column of labels" in error.problem:
-            problem = error.problem.partition(": are judgments")[0]
-            raise InputError(error.where, f"{problem}; pass judgments as --qrels {error.where}") from None
-        first, *others = arguments.runs
-        # Other commands take the judgments first, so they may have been given first here.
-        if arguments.qrels is None and others and error.where.startswith(f"{first}:"):
-            raise InputError(error.where, f"{error.problem}; pass judgments as --qrels {first}") from None
-        raise
+    runs = options.run_files(arguments, *([arguments.qrels] if arguments.qrels else []))
+    outcome = tie_prevalence(
+        runs, arguments.qrels, arguments.measure or TIE_MEASURES, arguments.cutoff or TIE_CUTOFFS,
+        consistent_only=arguments.consistent_only, threads=arguments.threads,
+    )  # fmt: skip
     return options.output(outcome, arguments, *(name for name in outcome.answers if name != "cutoffs"))

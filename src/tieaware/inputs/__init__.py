@@ -70,8 +70,6 @@ __all__ = [
     "warn_of_parts",
 ]
 
-# What to pass if two runs have one name. The command line replaces it by its own option.
-NAMED_RUNS = "pass {name: run}"
 # dict comes first because a test for Mapping, an abstract class, takes a third of a microsecond.
 _MAPPINGS = (dict, Mapping)
 
@@ -207,7 +205,7 @@ def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
     by_name: dict[str, RunSource] = {}
     for name, source in named:
         if name in by_name:
-            raise InputError("runs", f"two runs are named {name!r}: {NAMED_RUNS} to give them different names")
+            raise InputError("runs", f"two runs are named {name!r}; name them with {{name: run}}")
         by_name[name] = source
     return by_name
 

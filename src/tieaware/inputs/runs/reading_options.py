@@ -14,8 +14,8 @@ from tieaware.errors import InputError, warn
 from tieaware.lists.identifiers import quoted
 from tieaware.lists.query_lists import Lists
 
-# What to pass to keep the first row, by the source of the rows. The command line replaces the first by its own option.
-FROM_FILE = "pass read_run(path, duplicates='first')"
+# What to pass to keep the first row, by the source of the rows.
+FROM_FILE = "pass duplicates='first'"
 FROM_FRAME = "pass Run.from_frame(frame, duplicates='first')"
 FROM_DICT = "pass Run.from_dict(run, duplicates='first')"
 FROM_COLUMNS = "pass Run.from_columns(query, doc, score, duplicates='first')"
