@@ -1,4 +1,4 @@
-"""The command line. Each command, such as ``tieaware eval``, is defined in a module of `tieaware.commands`."""
+"""The command line. Each command, such as ``tieaware eval``, is defined in `tieaware.commands`."""
 
 from __future__ import annotations
 
@@ -6,26 +6,18 @@ import argparse
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any, NoReturn
 
 from tieaware._version import __version__
 from tieaware.checks.arguments import did_you_mean, shown
 from tieaware.commands import (
-    coarsen_command,
-    compare_command,
     completion_command,
-    curve_command,
     demo_command,
     eval_command,
-    fuse_command,
-    index_command,
-    inexact_command,
-    overhead_command,
-    precision_command,
-    search_command,
+    experiment_commands,
+    fusion_commands,
+    retrieval_commands,
     smooth_command,
-    ties_command,
     trec_eval_command,
     worst_case_command,
 )
@@ -35,16 +27,15 @@ from tieaware.inputs.files.paths import reason
 from tieaware.measures import parse_measure
 from tieaware.runtime.progress import stage
 
+# The functions that add the commands, in the order of the help.
 _COMMANDS = (
-    eval_command, trec_eval_command, ties_command, precision_command, compare_command, worst_case_command,
-    fuse_command, coarsen_command, curve_command, smooth_command, overhead_command, inexact_command, index_command,
-    search_command, demo_command, completion_command,
+    eval_command.add, trec_eval_command.add, experiment_commands.add_ties, experiment_commands.add_precision,
+    experiment_commands.add_compare, worst_case_command.add, fusion_commands.add_fuse,
+    fusion_commands.add_coarsen, experiment_commands.add_curve, smooth_command.add, experiment_commands.add_overhead,
+    retrieval_commands.add_inexact, retrieval_commands.add_index, retrieval_commands.add_search, demo_command.add,
+    completion_command.add,
 )  # fmt: skip
-
-
-def _name(command: ModuleType) -> str:
-    """Return the name of the command that a module defines."""
-    return command.__name__.rpartition(".")[2].removesuffix("_command")
+_LONGEST_NAME = len("worst-case")
 
 
 class _Help(argparse.HelpFormatter):
@@ -52,7 +43,7 @@ class _Help(argparse.HelpFormatter):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._action_max_length = 4 + max(len(_name(command)) for command in _COMMANDS)
+        self._action_max_length = 4 + _LONGEST_NAME
 
     def _get_help_string(self, action: argparse.Action) -> str:
         return (action.help or "").replace("(%(default)s)", "(default: %(default)s)")
@@ -117,8 +108,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tieaware {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in _COMMANDS:
-        command.add(commands)
+    for add in _COMMANDS:
+        add(commands)
     for each in commands.choices.values():
         each.set_defaults(parser=each, root=parser)
     return parser

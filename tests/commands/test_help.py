@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tieaware import cli, retrieval
-from tieaware.commands import inexact_command
+from tieaware.defaults import INEXACT_METHODS
 from tieaware.experiments._curves import KINDS
 from tieaware.measures import DEFINITIONS
 from tieaware.measures.worst_cases import measures_with_worst_cases
@@ -86,4 +86,4 @@ def test_the_choices_are_those_of_the_library(command, option, registry):
 
 
 def test_the_default_methods_of_retrieval_are_methods():
-    assert [str(retrieval.parse_method(method)) for method in inexact_command.INEXACT_METHODS]
+    assert [str(retrieval.parse_method(method)) for method in INEXACT_METHODS]

@@ -20,6 +20,7 @@ from types import ModuleType
 import pytest
 
 import tieaware
+from tieaware.measures import DEFINITIONS
 
 SOURCE = Path(tieaware.__file__).parent
 ROOT = Path(__file__).parents[2]
@@ -121,7 +122,7 @@ def test_retrieval_is_independent_of_evaluation():
     evaluation = {f"tieaware.{name}" for name in ("_evaluate", "evaluator", "results", "engine", "measures")}
     assert not [name for name in inside if IMPORTS[name] & evaluation]
     users = {name for name in set(MODULES) - inside - {"tieaware"} if IMPORTS[name] & inside}
-    commands = {f"tieaware.commands.{name}" for name in ("inexact_command", "search_command", "retrieval_options")}
+    commands = {f"tieaware.commands.{name}" for name in ("retrieval_commands", "retrieval_options")}
     assert users == {"tieaware.experiments._inexact", *commands}
 
 
@@ -280,3 +281,70 @@ def test_evaluating_dicts_loads_no_readers_of_files_and_no_optimisers():
     code = "import tieaware; tieaware.evaluate({'q': {'a': 1}}, {'q': {'a': 1.0, 'b': 1.0}}, ['AP', 'nDCG@10']).mean()"
     others = {"evaluator", "fairness", "lines", "optimise", "statistics", "experiments", "retrieval", "trec_eval"}
     assert not {f"tieaware.{name}" for name in others} & _loaded_by(code)
+
+
+def _texts(path):
+    """Return the string constants of a module, without docstrings: (line, text)."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documented = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    docstrings = {id(node.body[0].value) for node in documented if node.body and isinstance(node.body[0], ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.lineno, node.value
+
+
+# Rooms whose texts are for users of the command line, or for those of another tool.
+TOP = ("tieaware.commands", "tieaware.cli", "tieaware.integrations", "tieaware.conformance")
+# A name that a text calls or whose attribute it names, as in evaluate(…) and result.to_csv(path).
+NAMED = re.compile(r"(?<![\w.'])(?:tieaware\.)?([A-Za-z]\w*)(?=[.(])")
+INSTANCES = {"result": "results", "evaluator": "evaluator", "fusion": "optimise"}
+
+
+def _room(name):
+    """Return the module of a name of the interface, by the name that texts use; None for any other name."""
+    if name in tieaware.__all__ and name not in DEFINITIONS:
+        return tieaware._MODULES.get(name, name)
+    return INSTANCES.get(name)
+
+
+def test_no_text_names_what_is_above_its_room():
+    """Only hints.toml tells users of a lower room about a higher one. A text for readers has a space."""
+    found = []
+    for module, path in MODULES.items():
+        if module == "tieaware" or module.startswith(TOP):
+            continue
+        for line, text in _texts(path):
+            for name in NAMED.findall(text) if " " in text else ():
+                room = _room(name)
+                if room is not None and _floor(f"tieaware.{room}") > _floor(module):
+                    found.append(f"{path.name}:{line}: {text}")
+    assert found == []
+
+
+PARSED = ("startswith", "endswith", "partition", "rpartition", "split", "replace", "removeprefix", "removesuffix", "find")
+
+
+def _parses(node):
+    """Return whether an expression takes the problem of an error apart, or searches the text of an error."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PARSED:
+        taken = node.func.value
+        return isinstance(taken, ast.Attribute) and taken.attr == "problem"
+    if isinstance(node, ast.Compare) and any(isinstance(each, ast.In | ast.NotIn) for each in node.ops):
+        (compared, *_) = node.comparators
+        return (isinstance(compared, ast.Attribute) and compared.attr == "problem") or _is_text_of_error(compared)
+    return isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.") and any(
+        map(_is_text_of_error, node.args)
+    )  # fmt: skip
+
+
+def _is_text_of_error(node):
+    return isinstance(node, ast.Call) and [ast.unparse(each) for each in (node.func, *node.args)] == ["str", "error"]
+
+
+def test_nothing_parses_a_message():
+    """Errors have fields: where, problem, expected, found and argument."""
+    found = [
+        f"{path.name}:{node.lineno}" for path in MODULES.values()
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))) if _parses(node)
+    ]  # fmt: skip
+    assert found == []

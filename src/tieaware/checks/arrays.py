@@ -81,7 +81,7 @@ def as_array(values: Any, where: str) -> npt.NDArray[Any]:
     if isinstance(values, set | frozenset):
         raise InputError(where, f"must not be a set, because a set has no order: {shown(values)}")
     if hasattr(values, "tocsr"):
-        remedy = "call its toarray(), or pass sparse labels to Evaluator.from_sparse"
+        remedy = "call its toarray()"
         raise InputError(where, f"must not be a sparse matrix: {remedy}")
     if isinstance(values, Iterable) and not isinstance(values, Sequence):
         values = list(values)
@@ -92,7 +92,8 @@ def as_array(values: Any, where: str) -> npt.NDArray[Any]:
         array = np.asarray(values)
         return np.asarray(values, object) if array.dtype.kind in "US" else as_builtin_dtype(array)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        if "inhomogeneous" in str(error):
+        rows = values if isinstance(values, list | tuple) else ()
+        if len({len(row) for row in rows if isinstance(row, list | tuple) or np.ndim(row) > 0}) > 1:
             problem = "lists of different lengths must be concatenated, with their lengths given as group"
             raise InputError(where, problem) from None
         raise InputError(where, f"cannot be read as an array of numbers: {' '.join(str(error).split())}") from None

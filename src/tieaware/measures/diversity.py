@@ -77,8 +77,7 @@ def _judged(measure: Measure, judgments: Judgments) -> tuple[SubtopicGrades, Sub
     if not isinstance(judgments.grades, SubtopicGrades) or judgments.subtopics is None:
         raise InputError(
             f"{measure}: judgments",
-            "have no subtopics; pass {query: {subtopic: {document: label}}}, read_qrels(path, subtopics=True), or "
-            "Evaluator(labels, ..., subtopics=True)",
+            "have no subtopics; pass {query: {subtopic: {document: label}}}, or set subtopics=True",
         )
     if judgments.grades.are_real:
         check_some_relevant(measure, judgments)

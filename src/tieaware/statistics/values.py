@@ -12,9 +12,6 @@ from tieaware.errors import InputError
 
 def finite(values: npt.ArrayLike, name: str) -> Values:
     """Return the values as a float64 array; raise InputError if one is not finite. `name` begins the message."""
-    if hasattr(values, "runs") and hasattr(values, "measures"):
-        one = "result['a', 'AP'] for a run and a measure"
-        raise InputError(name, f"must be numbers, not {type(values).__name__}; write {one}, result.values for all")
     values = as_numpy(values, name)
     try:
         given = np.asarray(values)

@@ -105,7 +105,7 @@ def check_numbers(qrels: Qrels, run: RunSource, name: str) -> None:
     if n_rows is not None and n_rows != n > 0 and (qrels.queries[0], qrels.queries[n - 1]) == (b"0", b"%d" % (n - 1)):
         remedy = "pass Run.from_topk(ids, scores, queries=...) to name the query of each row"
         if n_rows < n:
-            remedy += ", and evaluate(..., queries='both') to leave out the other queries, which count as 0 otherwise"
+            remedy += ", and queries='both' to leave out the other queries, which count as 0 otherwise"
         raise InputError(name, f"has {n_rows} rows, but {qrels.name} has {n} queries; {remedy}")
     if qrels.n_columns is not None:
         run.check_columns(qrels.n_columns, qrels.name, name)

@@ -1,4 +1,4 @@
-"""The command ``tieaware search``: the run of a retrieval method on an index."""
+"""The commands ``tieaware index``, ``tieaware search`` and ``tieaware inexact``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tieaware.commands import options, retrieval_options, streams
+from tieaware.defaults import INEXACT_MEASURES, INEXACT_METHODS
 from tieaware.errors import InputError
 from tieaware.inputs.files.paths import source_name
 from tieaware.inputs.trec.writer import check_ending
@@ -19,8 +20,51 @@ if TYPE_CHECKING:
     from tieaware.retrieval import Costs, Method
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command."""
+def add_index(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command `tieaware index`."""
+    command = commands.add_parser(
+        "index",
+        help="index documents, so that tieaware search can search them",
+        description="Build an index of texts and write it to a file, which tieaware search and tieaware inexact read. "
+        "Documents come from files and folders in the formats of test collections, plain or compressed. The file "
+        "appears when it is complete.",
+    )
+    command.add_argument(
+        "documents", metavar="DOCUMENTS", nargs="+",
+        help="file of documents, or folder of such files, with its subfolders; - reads standard input",
+    )  # fmt: skip
+    command.add_argument(
+        "--out", metavar="INDEX", required=True, type=options.local_file,
+        help="file to write; it is replaced if it exists",
+    )  # fmt: skip
+    retrieval_options.add_format(command, "the documents")
+    retrieval_options.add_building(command)
+    command.add_argument(
+        "--no-zones", action="store_true",
+        help="do not index title and body separately, which only WeightedZones needs: a smaller index",
+    )  # fmt: skip
+    command.add_argument(
+        "--no-positions", action="store_true",
+        help="do not store the positions of words, which only proximity and phrases need: a smaller index",
+    )  # fmt: skip
+    command.set_defaults(run=_index)
+
+
+def _index(arguments: argparse.Namespace) -> str:
+    options.check_one_stdin(*arguments.documents, arguments.quality or "")
+    retrieval_options.check_output(arguments.out, *arguments.documents, arguments.quality)
+    index = retrieval_options.built_index(
+        arguments.documents, arguments, zones=not arguments.no_zones, positions=not arguments.no_positions
+    )
+    with stage("writing"):
+        index.save(arguments.out)
+    numbers = {"document": len(index), "term": len(index.terms), "posting": len(index.postings)}
+    streams.say(f"wrote {arguments.out}: {', '.join(counted(n, what) for what, n in numbers.items())}")
+    return ""
+
+
+def add_search(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command `tieaware search`."""
     command = commands.add_parser(
         "search",
         help="search an index, exactly or by a method that saves work, and write a run",
@@ -57,10 +101,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--out", metavar="RUN", type=options.local_file,
         help="write a file instead: Parquet if its name ends in .parquet, compressed if in .gz, .bz2 or .xz",
     )  # fmt: skip
-    command.set_defaults(run=_run, epilog_of=retrieval_options.method_epilog)
+    command.set_defaults(run=_search, epilog_of=retrieval_options.method_epilog)
 
 
-def _run(arguments: argparse.Namespace) -> str:
+def _search(arguments: argparse.Namespace) -> str:
     if (arguments.queries is None) == (arguments.query is None):
         raise InputError("", "either QUERIES or --query WORDS is required", argument="queries")
     if arguments.out is not None:
@@ -122,3 +166,53 @@ def _table(costs: Costs, queries: list[str]) -> Table:
     rows.append(("all", *(int(each.sum()) for each in columns)))
     names = ("query", "postings read", "documents scored", "scores compared")
     return Table("Work of the search", names, rows)
+
+
+def add_inexact(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command `tieaware inexact`."""
+    command = commands.add_parser(
+        "inexact",
+        help="show what methods of inexact retrieval save and lose",
+        description="Search a collection of texts exactly, and by methods with which search engines save work: "
+        "champion lists, impact order, tiers, cluster pruning and others. Prints for each method how long it takes, "
+        "how much of the index it reads, how well its ranking agrees with the exact one, and the measures, averaged "
+        "over the orders of ties.",
+    )
+    command.add_argument(
+        "collection", metavar="COLLECTION", help="file or folder of documents, or an index that tieaware index wrote"
+    )
+    command.add_argument("topics", metavar="TOPICS", help="file of topics")
+    command.add_argument("qrels", metavar="QRELS", help="file of judgments")
+    retrieval_options.add_format(command, "all three files")
+    retrieval_options.add_topic_parts(command)
+    retrieval_options.add_filters(command)
+    command.add_argument(
+        "--method", action="append", metavar="METHOD",
+        help=f"search method, such as 'Champions(r=100)'; repeatable (default: {', '.join(INEXACT_METHODS)})",
+    )  # fmt: skip
+    retrieval_options.add_weighting(command)
+    retrieval_options.add_building(command)
+    options.add_measures(command, INEXACT_MEASURES)
+    options.add_threads(command)
+    options.add_output(command)
+    command.set_defaults(run=_inexact, epilog_of=retrieval_options.method_epilog)
+
+
+def _inexact(arguments: argparse.Namespace) -> str:
+    from tieaware import retrieval
+    from tieaware.experiments import inexact
+
+    options.check_one_stdin(arguments.collection, arguments.topics, arguments.qrels, arguments.quality or "")
+    given = arguments.collection_format
+    methods = retrieval_options.methods(arguments.method or INEXACT_METHODS, arguments)
+    baseline = retrieval.Exact(weighting=arguments.weighting)
+    topics: Mapping[str, Any] = retrieval_options.topics_at(arguments.topics, arguments)
+    qrels = retrieval.read_judgments(arguments.qrels, given or "trec")
+    index = retrieval_options.index_of(arguments.collection, arguments)
+    if arguments.filters:
+        topics = retrieval_options.parsed(index, topics, arguments.topics)
+    outcome = inexact(
+        index, topics, qrels, methods, arguments.measure or INEXACT_MEASURES, baseline=baseline, k=arguments.k,
+        threads=arguments.threads,
+    )  # fmt: skip
+    return options.output(outcome, arguments)

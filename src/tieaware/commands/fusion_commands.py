@@ -1,4 +1,4 @@
-"""The command ``tieaware fuse``: the best weights of several runs, and the fused run."""
+"""The commands that write runs: ``tieaware fuse`` and ``tieaware coarsen``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from tieaware.errors import InputError
 from tieaware.inputs.files.text import number_in
 from tieaware.inputs.trec.writer import check_ending
 from tieaware.optimise.normalisation import NORMALISATIONS
+from tieaware.precision.coarsening import notations
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command."""
+def add_fuse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command `tieaware fuse`."""
     command = commands.add_parser(
         "fuse",
         help="find the best weights of several runs, test whether they matter, and write the fused run",
@@ -66,7 +67,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     options.add_threads(command)
     options.add_output(command, report="--report")
-    command.set_defaults(run=_run)
+    command.set_defaults(run=_fuse)
 
 
 def _missing(text: str) -> str | float:
@@ -77,7 +78,7 @@ def _missing(text: str) -> str | float:
         return text
 
 
-def _run(arguments: argparse.Namespace) -> str:
+def _fuse(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import fusion
 
     measure = options.one_measure(arguments, FUSION_MEASURES, "because it chooses the weights")
@@ -98,3 +99,31 @@ def _run(arguments: argparse.Namespace) -> str:
         outcome.run(depth=depth).write(arguments.out)
         streams.say(f"wrote {arguments.out}")
     return text
+
+
+def add_coarsen(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command `tieaware coarsen`."""
+    command = commands.add_parser(
+        "coarsen",
+        help="write a run with coarser scores",
+        description="Print a run in TREC format with coarser scores, sorted by them, for use in other tools. Documents "
+        "whose scores tie keep the order of the run.",
+    )
+    options.add_runs(command)
+    command.add_argument("--precision", metavar="P", required=True, help=f"the precision of the scores: {notations()}")
+    command.add_argument(
+        "--out", metavar="FILE",
+        help="write a file instead: Parquet if its name ends in .parquet, compressed if in .gz, .bz2 or .xz",
+    )  # fmt: skip
+    command.set_defaults(run=_coarsen)
+
+
+def _coarsen(arguments: argparse.Namespace) -> str:
+    sources = options.run_files(arguments)
+    if len(sources) > 1:
+        raise InputError("runs", f"expected one run, found {len(sources)}; the parts of one run need --name NAME")
+    run = sources[0].whole().coarsen(arguments.precision)
+    if arguments.out is None:
+        return run.to_trec()
+    run.write(arguments.out)
+    return ""

@@ -1,0 +1,214 @@
+"""The commands of experiments without a module of their own."""
+
+from __future__ import annotations
+
+import argparse
+
+from tieaware.commands import options
+from tieaware.defaults import (
+    COMPARISON_MEASURES,
+    OVERHEAD_MEASURES,
+    PRECISION_MEASURES,
+    RHOS,
+    TIE_CUTOFFS,
+    TIE_MEASURES,
+)
+from tieaware.precision.coarsening import notations
+
+
+def add_ties(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command `tieaware ties`."""
+    command = commands.add_parser(
+        "ties",
+        help="count ties, and show their effect on the measures",
+        description="Count the ties in runs. With judgments, also evaluate the runs under every tie rule.",
+    )
+    options.add_runs(command)
+    command.add_argument(
+        "--qrels", metavar="QRELS", help="file of judgments, to evaluate the runs under every tie rule"
+    )
+    options.add_measures(command, TIE_MEASURES)
+    command.add_argument(
+        "-k", "--cutoff", action="append", type=options.whole, metavar="K",
+        help="count the ties within the first K ranks, and across rank K; repeatable "
+        f"(default: {', '.join(map(str, TIE_CUTOFFS))})",
+    )  # fmt: skip
+    options.add_consistent_only(command)
+    options.add_threads(command)
+    options.add_output(command)
+    command.set_defaults(run=_ties)
+
+
+def _ties(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments import tie_prevalence
+
+    runs = options.run_files(arguments, *([arguments.qrels] if arguments.qrels else []))
+    outcome = tie_prevalence(
+        runs, arguments.qrels, arguments.measure or TIE_MEASURES, arguments.cutoff or TIE_CUTOFFS,
+        consistent_only=arguments.consistent_only, threads=arguments.threads,
+    )  # fmt: skip
+    return options.output(outcome, arguments, *(name for name in outcome.answers if name != "cutoffs"))
+
+
+def add_precision(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command `tieaware precision`."""
+    command = commands.add_parser(
+        "precision",
+        help="find out how precise scores need to be before values and verdicts change",
+        description="Reduce the precision of the runs' scores, and compare values, verdicts and orderings of runs "
+        f"with those of the original scores. Without --rho and --precision, bands of ranks that grow by {RHOS[0]} to "
+        f"{RHOS[-1]} are tried.",
+        epilog=f"Precisions: {notations()}.",
+    )
+    options.add_qrels(command)
+    options.add_runs(command)
+    options.add_measures(command, PRECISION_MEASURES)
+    command.add_argument(
+        "--rho", action="append", default=[], metavar="R", help="bands of ranks that grow by the factor R; repeatable"
+    )
+    command.add_argument(
+        "--precision", action="append", default=[], metavar="P",
+        help="precision of scores, such as bfloat16; repeatable",
+    )  # fmt: skip
+    command.add_argument(
+        "--alpha", type=options.real, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
+    )
+    command.add_argument(
+        "--kept", type=options.real, default=0.99, metavar="S",
+        help="share of a run's mean that must be kept, in the one-sided test (%(default)s)",
+    )  # fmt: skip
+    options.add_baseline(command, "all with each other")
+    options.add_correction(command, "none", " between runs, by one measure with one precision")
+    options.add_consistent_only(command)
+    options.add_threads(command)
+    options.add_output(command)
+    command.set_defaults(run=_precision)
+
+
+def _precision(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments import precision
+    from tieaware.precision import Bands
+    from tieaware.statistics.procedures import checked
+
+    # The name is checked before any file is read.
+    checked("t", arguments.correction)
+
+    chosen = [*(Bands(rho) for rho in arguments.rho), *arguments.precision] or [Bands(rho) for rho in RHOS]
+    outcome = precision(
+        arguments.qrels, options.run_files(arguments, arguments.qrels), chosen, arguments.measure or PRECISION_MEASURES,
+        alpha=arguments.alpha, kept=arguments.kept, threads=arguments.threads, baseline=arguments.baseline,
+        consistent_only=arguments.consistent_only,
+        correction="none" if arguments.correction is None else arguments.correction,
+    )  # fmt: skip
+    return options.output(outcome, arguments)
+
+
+def add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command `tieaware compare`."""
+    command = commands.add_parser(
+        "compare",
+        help="compare all pairs of runs, or each run with a baseline, and find the verdicts that ties can change",
+        description="Test the differences between all pairs of runs, or between each run and a baseline, and find out "
+        "whether any order of the tied documents changes the sign of a difference or its verdict. Text output lists "
+        "all runs with those that they beat; CSV and JSON output have one row for each pair.",
+    )
+    options.add_values(command)
+    options.add_measures(command, COMPARISON_MEASURES)
+    options.add_procedure(command, "all with each other", "t, wilcoxon, sign, permutation, tukey or randomised-tukey")
+    command.add_argument(
+        "--alpha", type=options.real, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
+    )
+    command.add_argument(
+        "--confidence", type=options.real, default=0.95, metavar="C",
+        help="confidence level of the intervals of the differences, each for its pair alone, without the correction; "
+        "with tukey, simultaneous for all runs (%(default)s)",
+    )  # fmt: skip
+    options.add_consistent_only(command)
+    options.add_threads(command)
+    options.add_output(command)
+    command.set_defaults(run=_compare)
+
+
+def _compare(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments import compare, comparison
+    from tieaware.statistics.procedures import checked
+
+    # The names are checked before any file is read.
+    procedure = checked("t" if arguments.test is None else arguments.test, arguments.correction)
+    design = {"alpha": arguments.alpha, "confidence": arguments.confidence, "baseline": arguments.baseline}
+    design |= procedure._asdict()
+    if arguments.matrix is not None:
+        measure = options.one_measure(arguments, COMPARISON_MEASURES, "the one in --matrix")
+        outcome = compare(options.read_values(arguments, measure), **design)
+    else:
+        runs = options.judged_runs(arguments)
+        measures = arguments.measure or COMPARISON_MEASURES
+        reading = {"threads": arguments.threads, "consistent_only": arguments.consistent_only}
+        outcome = comparison(arguments.qrels, runs, measures, **reading, **design)
+    return options.output(outcome, arguments)
+
+
+def add_curve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command `tieaware curve`."""
+    command = commands.add_parser(
+        "curve",
+        help="draw precision–recall and ROC curves",
+        description="Compute precision–recall or ROC curves for each query and on average. With --ties average, a "
+        "curve is the expectation over all orders of tied documents.",
+    )
+    options.add_qrels(command)
+    options.add_runs(command)
+    command.add_argument(
+        "--kind", choices=("precision-recall", "interpolated", "roc"), default="precision-recall",
+        help="type of the curves (%(default)s)",
+    )  # fmt: skip
+    command.add_argument(
+        "--collection-size", type=options.whole, metavar="N",
+        help="number of documents in the collection: ROC curves then show shares of all documents, not of the "
+        "retrieved ones",
+    )  # fmt: skip
+    options.add_ties(command)
+    command.add_argument(
+        "--rel", type=options.label, default=1, metavar="N", help="smallest relevant label (%(default)s)"
+    )
+    options.add_consistent_only(command)
+    options.add_threads(command)
+    options.add_output(command)
+    command.set_defaults(run=_curve)
+
+
+def _curve(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments import curves
+
+    outcome = curves(
+        arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.kind,
+        ties=arguments.ties, rel=arguments.rel, threads=arguments.threads,
+        collection_size=arguments.collection_size, consistent_only=arguments.consistent_only,
+    )  # fmt: skip
+    return options.output(outcome, arguments)
+
+
+def add_overhead(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command `tieaware overhead`."""
+    command = commands.add_parser(
+        "overhead",
+        help="compare the speed of exact averages with kernels that ignore ties",
+        description="Measure how long exact averages over ties take, compared with kernels that ignore ties and with "
+        "the reference in plain Python, on generated lists with discrete scores. All figures are ratios of times.",
+    )
+    options.add_measures(command, OVERHEAD_MEASURES)
+    command.add_argument(
+        "--queries", type=options.whole, default=2_000, metavar="N", help="number of lists (%(default)s)"
+    )
+    command.add_argument(
+        "--seed", type=options.whole, default=2008, metavar="N", help="random seed of the lists (%(default)s)"
+    )
+    options.add_output(command)
+    command.set_defaults(run=_overhead)
+
+
+def _overhead(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments import overhead
+
+    outcome = overhead(arguments.measure or OVERHEAD_MEASURES, n_queries=arguments.queries, seed=arguments.seed)
+    return options.output(outcome, arguments)
