@@ -61,7 +61,7 @@ def test_it_equals_the_reference(weights):
 
 def of_groups(scores, weights, ties="average"):
     """Return the exposures from the same slot weights, by sorting with NumPy."""
-    from tieaware.fairness.slot_weights import SlotWeights
+    from tieaware.fairness.exposures import SlotWeights
 
     sums, cutoff = SlotWeights.of(weights, len(scores))
     order = np.argsort(-scores, kind="stable")

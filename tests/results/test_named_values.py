@@ -75,63 +75,55 @@ def test_a_run_may_have_the_name_of_a_measure():
     assert results["AP"]["RR"].tolist() == [0.75, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("key", "message"),
-    [
-        ("bm25", "no run 'bm25'; there is 1: run; pass {'bm25': run} to name it"),
-        ("ndgc@10", "no measure 'ndgc@10'; did you mean nDCG@10? there are 2: RR, nDCG@10"),
-        ("AP", "no measure 'AP'; there are 2: RR, nDCG@10"),
-        (tieaware.P @ 3, "no measure P@3; there are 2: RR, nDCG@10"),
-        (("bm25", "AP"), "no run 'bm25'; there is 1: run; pass {'bm25': run} to name it"),
-        (("run", "AP"), "no measure 'AP'; there are 2: RR, nDCG@10"),
-        (("run", "RR", "301"), "no query '301'; there are 2: q1, q2"),
-        (("run", "RR", 1), "no query 1; there are 2: q1, q2"),
-        (5, "no run 5; there is 1: run"),
-        ((), "found 0 keys, expected run, measure and query"),
-    ],
-)
-def test_a_wrong_key_of_an_unnamed_run_is_an_error_with_the_keys_that_exist(unnamed, key, message):
-    with pytest.raises(KeyError) as error:
-        unnamed[key]
-    assert error.value.args == (message,)
+ORDER = "the order is run, measure, query; write"
+UNNAMED = [
+    ("bm25", "no run 'bm25'; there is 1: run; pass {'bm25': run} to name it"),
+    ("ndgc@10", "no measure 'ndgc@10'; did you mean nDCG@10? there are 2: RR, nDCG@10"),
+    ("AP", "no measure 'AP'; there are 2: RR, nDCG@10"),
+    (tieaware.P @ 3, "no measure P@3; there are 2: RR, nDCG@10"),
+    (("bm25", "AP"), "no run 'bm25'; there is 1: run; pass {'bm25': run} to name it"),
+    (("run", "AP"), "no measure 'AP'; there are 2: RR, nDCG@10"),
+    (("run", "RR", "301"), "no query '301'; there are 2: q1, q2"),
+    (("run", "RR", 1), "no query 1; there are 2: q1, q2"),
+    (5, "no run 5; there is 1: run"),
+    ((), "found 0 keys, expected run, measure and query"),
+    (("RR", "q1"), f"{ORDER} result['run', 'RR', 'q1']"),
+    (("q1", "mrr"), f"{ORDER} result['run', 'RR', 'q1']"),
+    (("run", "q1", "ndcg@10"), f"{ORDER} result['run', 'nDCG@10', 'q1']"),
+    ("q1", "the key lacks a measure; write for example result['run', 'RR', 'q1']"),
+    (("run", "q1"), "the key lacks a measure; write for example result['run', 'RR', 'q1']"),
+]
+NAMED = [
+    ("bm26", "no run 'bm26'; did you mean bm25? there are 2: bm25, dense"),
+    ("RR", "'RR' is a measure, and there are 2 runs: choose one, as in result['bm25', 'RR']"),
+    ("recip_rank", "'recip_rank' is a measure, and there are 2 runs: choose one, as in result['bm25', 'RR']"),
+    ("AP", "no measure 'AP'; there are 2: RR, nDCG@10"),
+    (("bm25", "ndgc@10"), "no measure 'ndgc@10'; did you mean nDCG@10? there are 2: RR, nDCG@10"),
+    (("dense", "q1", "RR"), f"{ORDER} result['dense', 'RR', 'q1']"),
+    (("RR", "dense"), f"{ORDER} result['dense', 'RR']"),
+    (("q2", "dense", "RR"), f"{ORDER} result['dense', 'RR', 'q2']"),
+    (("RR", "q1"), "the key lacks a run; write for example result['bm25', 'RR', 'q1']"),
+    ("q1", "the key lacks a run and a measure; write for example result['bm25', 'RR', 'q1']"),
+    (("dense", "RR", "q3"), "no query 'q3'; there are 2: q1, q2"),
+]
+# One run and one measure, with integer or with many queries.
+INTEGERS = Results(np.zeros((1, 2, 1)), ("a",), (301, 302), (tieaware.AP,))
+MANY = Results(np.zeros((1, 2000, 1)), ("a",), tuple(f"q{i}" for i in range(2000)), (tieaware.AP,))
+OTHERS = [
+    (INTEGERS, "bm25", "no run 'bm25'; there is 1: a"),
+    (INTEGERS, ("a", "AP", "301"), "no query '301'; the query names are of type int, not str"),
+    (MANY, ("a", "AP", "q2000"), "no query 'q2000'; there are 2000: q0, q1, q2, q3, q4, …"),
+]
 
 
 @pytest.mark.parametrize(
-    ("key", "message"),
-    [
-        ("bm26", "no run 'bm26'; did you mean bm25? there are 2: bm25, dense"),
-        ("RR", "'RR' is a measure, and there are 2 runs: choose one, as in result['bm25', 'RR']"),
-        ("recip_rank", "'recip_rank' is a measure, and there are 2 runs: choose one, as in result['bm25', 'RR']"),
-        ("AP", "no measure 'AP'; there are 2: RR, nDCG@10"),
-        (("bm25", "ndgc@10"), "no measure 'ndgc@10'; did you mean nDCG@10? there are 2: RR, nDCG@10"),
-    ],
+    ("results", "key", "message"),
+    [*(("unnamed", *case) for case in UNNAMED), *(("named", *case) for case in NAMED), *OTHERS],
 )
-def test_a_wrong_key_of_named_runs_is_an_error_with_the_keys_that_exist(named, key, message):
+def test_a_wrong_key_is_an_error_with_the_keys_that_exist(request, results, key, message):
     with pytest.raises(KeyError) as error:
-        named[key]
+        (request.getfixturevalue(results) if isinstance(results, str) else results)[key]
     assert error.value.args == (message,)
-
-
-def test_a_single_named_run_needs_no_other_name():
-    single = tieaware.evaluate(QRELS, {"tfidf": TIED}, "RR")
-    with pytest.raises(KeyError) as error:
-        single["bm25"]
-    assert error.value.args == ("no run 'bm25'; there is 1: tfidf",)
-
-
-def test_a_query_of_another_type_is_named_with_its_type():
-    results = Results(np.zeros((1, 2, 1)), ("a",), (301, 302), (tieaware.AP,))
-    assert results["a", "AP", 302] == 0
-    with pytest.raises(KeyError) as error:
-        results["a", "AP", "301"]
-    assert error.value.args == ("no query '301'; the query names are of type int, not str",)
-
-
-def test_names_among_many_are_not_compared_one_by_one():
-    results = Results(np.zeros((1, 2000, 1)), ("a",), tuple(f"q{i}" for i in range(2000)), (tieaware.AP,))
-    with pytest.raises(KeyError) as error:
-        results["a", "AP", "q2000"]
-    assert error.value.args == ("no query 'q2000'; there are 2000: q0, q1, q2, q3, q4, …",)
 
 
 @pytest.mark.parametrize(
@@ -149,39 +141,3 @@ def test_a_key_that_is_no_name_is_a_type_error(named, key, shown):
         named[key]
     names = f"a key is the name of a run, a measure or a query, not {shown}"
     assert str(error.value) == f"{names}; result.values has all values, and result.to_pandas() a row for each query"
-
-
-ORDER = "the order is run, measure, query; write"
-
-
-@pytest.mark.parametrize(
-    ("key", "message"),
-    [
-        (("RR", "q1"), f"{ORDER} result['run', 'RR', 'q1']"),
-        (("q1", "mrr"), f"{ORDER} result['run', 'RR', 'q1']"),
-        (("run", "q1", "ndcg@10"), f"{ORDER} result['run', 'nDCG@10', 'q1']"),
-        ("q1", "the key lacks a measure; write for example result['run', 'RR', 'q1']"),
-        (("run", "q1"), "the key lacks a measure; write for example result['run', 'RR', 'q1']"),
-    ],
-)
-def test_names_of_an_unnamed_run_in_another_order(unnamed, key, message):
-    with pytest.raises(KeyError) as error:
-        unnamed[key]
-    assert error.value.args == (message,)
-
-
-@pytest.mark.parametrize(
-    ("key", "message"),
-    [
-        (("dense", "q1", "RR"), f"{ORDER} result['dense', 'RR', 'q1']"),
-        (("RR", "dense"), f"{ORDER} result['dense', 'RR']"),
-        (("q2", "dense", "RR"), f"{ORDER} result['dense', 'RR', 'q2']"),
-        (("RR", "q1"), "the key lacks a run; write for example result['bm25', 'RR', 'q1']"),
-        ("q1", "the key lacks a run and a measure; write for example result['bm25', 'RR', 'q1']"),
-        (("dense", "RR", "q3"), "no query 'q3'; there are 2: q1, q2"),
-    ],
-)
-def test_names_of_named_runs_in_another_order(named, key, message):
-    with pytest.raises(KeyError) as error:
-        named[key]
-    assert error.value.args == (message,)

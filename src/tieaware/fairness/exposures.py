@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Offsets, Scores, Values, as_offsets, as_scores
 from tieaware.engine.list_arguments import document_order
+from tieaware.engine.weights import NO_CUTOFF
 from tieaware.errors import InputError
-from tieaware.fairness.slot_weights import SlotWeights
 from tieaware.kernels import _exposure
-from tieaware.measures import Measure
+from tieaware.measures import Measure, parse_measure
 from tieaware.precision import Coarsening, parse_precision
 from tieaware.precision.coarsening import coarsened
 from tieaware.runtime.threads import checked_threads, even_chunks, over_chunks
 from tieaware.ties import TieRule, TieRuleName, tie_rule
+
+# The kernels of the measures whose definitions have the weight of each rank, and of those that weight all ranks alike.
+_WEIGHTED = ("discounted", "discounted_to_ideal", "patience", "reciprocal_rank", "inverse_squares")
+_UNIFORM = ("hits", "success")
 
 
 def exposure(
@@ -130,3 +134,50 @@ def lists_of(scores: npt.NDArray[Any], offsets: npt.ArrayLike | None, name: str 
         rows: Offsets = np.arange(scores.shape[0] + 1, dtype=np.int64) * scores.shape[1]
         return rows
     return np.array([0, len(scores)]) if offsets is None else as_offsets(offsets, len(scores), "offsets", name)
+
+
+class SlotWeights(NamedTuple):
+    """The weights of ranks.
+
+    Attributes
+    ----------
+    prefix_sums : float64[depth + 1, 2]
+        The two numbers of row j add up to the total weight of the first j ranks, plus a constant.
+    cutoff : int
+        Ranks below this one have the weight 0.
+    """
+
+    prefix_sums: Values
+    cutoff: int
+
+    @classmethod
+    def of(cls, weights: str | Measure, longest: int) -> SlotWeights:
+        """Return the slot weights of a measure, for lists of up to `longest` documents.
+
+        Raises
+        ------
+        InputError
+            If the measure does not give each rank a weight.
+        """
+        measure = _parsed(weights)
+        cutoff = NO_CUTOFF if measure.cutoff is None else measure.cutoff
+        depth = min(longest, cutoff)
+        if measure.judged_only:
+            raise InputError("weights", f"{measure} ranks judged documents only; write it without judged_only")
+        if measure.definition.kernel in _WEIGHTED and measure.definition.slots is not None:
+            return cls(measure.definition.slots(measure, depth), cutoff)
+        if measure.definition.kernel not in _UNIFORM:
+            raise InputError("weights", f"{measure} gives ranks no weights; write DCG, RBP(p=0.8), RR or P@10")
+        if measure.cutoff is None:
+            raise InputError("weights", f"{measure} gives every rank the same weight; write a cut-off, as in P@10")
+        sums = np.zeros((depth + 1, 2))
+        sums[:, 0] = np.arange(depth + 1)
+        return cls(sums, cutoff)
+
+
+def _parsed(weights: str | Measure) -> Measure:
+    """Return the measure; an error names the argument `weights`."""
+    try:
+        return parse_measure(weights)
+    except InputError as error:
+        raise error.at("weights") from None
