@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import reprlib
-from collections.abc import Callable, Collection, Iterable, Sized
+from collections.abc import Callable, Collection, Iterable, Sequence, Sized
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -19,6 +19,8 @@ Choice = TypeVar("Choice", bound=str)
 # The largest integer of 64 bits, which is the largest of NumPy and of the kernels.
 LARGEST_INTEGER = 2**63 - 1
 _LONGEST_SHOWN = 80
+# Comparing the spelling of more names takes too long.
+_MOST_COMPARED = 1000
 _URL = re.compile(r"[a-z][a-z0-9]+:/", re.ASCII)
 
 # Do not call repr() on a larger collection of unknown type: it may print every element.
@@ -214,3 +216,30 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     by_lower_case = {each.lower(): each for each in reversed(list(known))}
     near = [by_lower_case[each] for each in difflib.get_close_matches(word.lower(), by_lower_case, 3, 0.6)]
     return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def position(kind: str, names: Sequence[Any], name: Any) -> int:
+    """Return the position of a name.
+
+    Raises
+    ------
+    KeyError
+        If the name does not exist. The message lists some that do.
+    """
+    try:
+        return names.index(name)
+    except ValueError:
+        raise unknown(kind, names, name) from None
+
+
+def unknown(kind: str, names: Sequence[Any], name: Any) -> KeyError:
+    """Return the error for a name that does not exist."""
+    is_comparable = isinstance(name, str) and len(names) <= _MOST_COMPARED
+    hint = did_you_mean(name, map(str, names)) if is_comparable else ""
+    are = "is" if len(names) == 1 else "are"
+    some = ", ".join(map(str, names[:5])) + (", …" if len(names) > 5 else "")
+    listed = f"there {are} {len(names)}: {some}" if names else "there are none"
+    if str(name) in map(str, names):
+        # Only the type differs, such as "301" instead of 301; the list would not show it.
+        hint, listed = "", f"the {kind} names are of type {type(names[0]).__name__}, not {type(name).__name__}"
+    return KeyError(f"no {kind} {shown(name)}{hint or ';'} {listed}")

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
-from tieaware.checks.arguments import shown
-from tieaware.checks.positions import position
+from tieaware.checks.arguments import position, shown
 from tieaware.errors import Hinted, missing, printable
 from tieaware.output import data_frames, fitting, latex
 from tieaware.runtime.atomic_files import whole_file

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from tieaware.checks.arguments import did_you_mean, shown
-from tieaware.checks.positions import position, unknown
+from tieaware.checks.arguments import did_you_mean, position, shown, unknown
 from tieaware.engine.views import CHANCE, SPREAD
 from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measure
