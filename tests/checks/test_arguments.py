@@ -112,8 +112,8 @@ def test_a_measure_with_a_large_cutoff_survives_pickling_and_parsing(value):
         (lambda: ERR(p=b"1"), "ERR: unknown parameter 'p'; its parameters are max_rel, judged_only"),
         (lambda: st.count_ties([1.0], [0, 1], 3), "cutoffs: must be a sequence of numbers; write cutoffs=[3]"),
         (lambda: table(["RR"], "1.5"), "rhos: expected a sequence of numbers, found '1.5'"),
-        (lambda: tieaware.evaluate(5, RUN, "AP"), "qrels: must be judgments (a path, a binary file, {query: {docum"),
-        (lambda: tieaware.evaluate(QRELS, [RUN, 5], "AP"), "runs: must be runs (a path, a binary file, {query: {docum"),
+        (lambda: tieaware.evaluate(5, RUN, "AP"), "qrels: must be judgments ({query: "),
+        (lambda: tieaware.evaluate(QRELS, [RUN, 5], "AP"), "runs: must be runs ({query: "),
         (lambda: bands([1.5] * 10**6, 3), "such as '1.5', found [1.5, 1.5, 1.5, 1.5, 1.5, 1.5, ...]"),
         (
             lambda: st.paired_test(np.ma.array([1, 2, 3], mask=[0, 1, 0]), [1, 2, 4]),
