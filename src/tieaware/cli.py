@@ -107,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
         "tieaware eval qrels.txt bm25.run -m 'AP nDCG@10'. Exit status: 0, 2 after an error, 130 after Ctrl-C.",
     )
     parser.add_argument("--version", action="version", version=f"tieaware {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands: argparse._SubParsersAction[Any] = parser.add_subparsers(metavar="COMMAND", required=True)
     for add in _COMMANDS:
         add(commands)
     for each in commands.choices.values():
@@ -147,7 +147,7 @@ def _message(error: InputError, arguments: argparse.Namespace) -> str:
     """Return the message of an error. If it is about an argument that an option sets, it names the option."""
     parser = getattr(arguments, "parser", None)
     option = None if parser is None else _options(parser, arguments).get(error.argument)
-    if option is None:
+    if parser is None or option is None:
         return f"{error}"
     if error.where.startswith(error.argument):
         # The user knows neither the argument's name nor the index of a repeated option.

@@ -12,6 +12,8 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
+from tieaware.runtime.extras import MissingExtraError, load
+
 # The seconds before the bar of a stage appears: a short stage needs none.
 _DELAY = 1.0
 # The titles of the open stages.
@@ -89,11 +91,9 @@ def _is_terminal() -> bool:
 @cache
 def _tqdm() -> Any:
     """Return tqdm's class of progress bars; None if tqdm is not installed."""
-    with warnings.catch_warnings(), suppress(ImportError):
+    with warnings.catch_warnings(), suppress(MissingExtraError):
         warnings.simplefilter("ignore")  # without ipywidgets, tqdm warns, and writes text instead
-        import tqdm.auto
-
-        return tqdm.auto.tqdm
+        return load("tqdm.auto", "analysis").tqdm
     return None
 
 
