@@ -173,9 +173,9 @@ class BoostingMetric:
         return Evaluator(labels, self.measures, group=sizes, **self._options)
 
 
-def _restored(cls: type[BoostingMetric], measures: tuple[Measure, ...], options: dict[str, Any]) -> BoostingMetric:
-    """Create a metric from the measures and options in its pickle."""
-    return cls(measures, **options)
+def _restored(cls: Callable[..., Any], measured: Measure | tuple[Measure, ...], options: dict[str, Any]) -> Any:
+    """Create a metric or an objective from the measures and options in its pickle."""
+    return cls(measured, **options)
 
 
 class BoostingObjective:
@@ -234,7 +234,7 @@ class BoostingObjective:
         return f"{type(self).__name__}({self.measure})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _objective, (type(self), self.measure, self._options)
+        return _restored, (type(self), self.measure, self._options)
 
     def gradients(
         self,
@@ -279,8 +279,3 @@ def _summable(values: Values) -> npt.NDArray[np.float32]:
     unit = np.ldexp(1.0, int(np.frexp(most)[1]) - _EXACT_BITS)
     rounded: npt.NDArray[np.float32] = (np.rint(single / unit) * unit).astype(np.float32) if most else single
     return rounded
-
-
-def _objective(cls: type[BoostingObjective], measure: Measure, options: dict[str, Any]) -> BoostingObjective:
-    """Create an objective from the measure and options in its pickle."""
-    return cls(measure, **options)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Integers, Offsets
 from tieaware.errors import InputError
 from tieaware.inputs.judgments.qrels import Qrels
-from tieaware.integrations.spark.checked_rows import CheckedRows, raised
+from tieaware.integrations.spark.checked_rows import CheckedRows, raised_by_rows
 from tieaware.integrations.spark.installation import EXTRA
 from tieaware.kernels import _identifiers, _join
 from tieaware.lists.identifiers import Identifiers, quoted
@@ -110,13 +110,9 @@ def broadcast_judgments(judgments: CheckedRows, broadcast: bool | None) -> Broad
 
 def _collected(judgments: CheckedRows, broadcast: bool | None) -> Any:
     """Return the judgments as an Arrow table; None if there are too many for broadcasting."""
-    errors = load("pyspark.errors", EXTRA)
     rows = judgments.frame.selectExpr("query", "document", f"{judgments.checked('label')} as label")
-    try:
+    with raised_by_rows(judgments.name):
         table = (rows if broadcast else rows.limit(LARGEST + 1)).toArrow()
-    except errors.PySparkException as error:
-        ours = raised(error, judgments.name)
-        raise error if ours is None else ours from None
     return table if broadcast or table.num_rows <= LARGEST else None
 
 

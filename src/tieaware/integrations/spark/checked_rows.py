@@ -7,6 +7,8 @@ built from pyspark's functions would take dozens of messages.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -203,12 +205,8 @@ def range_of_labels(judged: Any, judgments: CheckedRows) -> tuple[float, bool]:
 
     This runs a job of Spark: each partition sees only a part of the labels, so it cannot find that all are too low.
     """
-    errors = load("pyspark.errors", EXTRA)
-    try:
+    with raised_by_rows(judgments.name):
         (row,) = judged.selectExpr("max(label) as highest", "every(label = floor(label)) as whole").collect()
-    except errors.PySparkException as error:
-        ours = raised(error, judgments.name)
-        raise error if ours is None else ours from None
     return (0.0, True) if row["highest"] is None else (row["highest"], row["whole"])
 
 
@@ -252,13 +250,17 @@ def raising(frame: Any) -> Any:
     return frame.filter("case when error is not null then cast(raise_error(error) as boolean) else true end")
 
 
-def raised(error: Exception, where: str) -> InputError | None:
-    """Convert an error that the SQL function raise_error raised to InputError; return None for any other error.
+@contextmanager
+def raised_by_rows(where: str) -> Iterator[None]:
+    """Convert an error that the SQL function raise_error raises inside the block to InputError.
 
     `where` is the place with which the message begins, such as "runs_df".
     """
-    line = str(error).partition("\n")[0]
-    if not line.startswith(_PREFIX):
-        return None
-    message = line.removeprefix(_PREFIX).removesuffix(_SUFFIX)
-    return InputError(where, message.removeprefix(f"{where}: "))
+    try:
+        yield
+    except load("pyspark.errors", EXTRA).PySparkException as error:
+        line = str(error).partition("\n")[0]
+        if not line.startswith(_PREFIX):
+            raise
+        message = line.removeprefix(_PREFIX).removesuffix(_SUFFIX)
+        raise InputError(where, message.removeprefix(f"{where}: ")) from None

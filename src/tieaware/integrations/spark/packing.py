@@ -90,7 +90,7 @@ class Packing:
         """
         announcement = Announcement()
         query_type = None
-        for table in _joined_batches(batches):
+        for table in joined_batches(_of_limited_size(batches), ROWS_AT_ONCE):
             looked_up = self.judgments is not None
             query_type = load("pyarrow", EXTRA).int64() if looked_up else table.schema.field("query").type
             good, bad = _split(table, "score")
@@ -196,20 +196,26 @@ def repeated(where: str, document: str, query: str | int, run: str) -> InputErro
     return InputError(where, f"document {document} occurs twice for query {query!r} of run {run!r}")
 
 
-def _joined_batches(batches: Iterable[Any]) -> Iterator[Any]:
-    """Join or divide batches into tables of about ROWS_AT_ONCE rows."""
+def _of_limited_size(batches: Iterable[Any]) -> Iterator[Any]:
+    """Divide batches that have more than ROWS_AT_ONCE rows."""
+    for batch in batches:
+        for start in range(0, batch.num_rows, ROWS_AT_ONCE):
+            yield batch.slice(start, ROWS_AT_ONCE)
+
+
+def joined_batches(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
+    """Join batches into tables of at least n_rows rows, and one smaller table for the rest."""
     pa = load("pyarrow", EXTRA)
     held: list[Any] = []
     n = 0
-    for whole in batches:
-        for start in range(0, whole.num_rows, ROWS_AT_ONCE):
-            batch = whole.slice(start, ROWS_AT_ONCE)
+    for batch in batches:
+        if batch.num_rows:
             held.append(batch)
             n += batch.num_rows
-            if n >= ROWS_AT_ONCE:
-                yield pa.Table.from_batches(held)
-                held, n = [], 0
-    if n:
+        if n >= n_rows:
+            yield pa.Table.from_batches(held)
+            held, n = [], 0
+    if held:
         yield pa.Table.from_batches(held)
 
 

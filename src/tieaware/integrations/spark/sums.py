@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Integers, Values
 from tieaware.engine.views import CHANCE, SPREAD
 from tieaware.integrations.spark.installation import EXTRA
-from tieaware.integrations.spark.packing import numbered
+from tieaware.integrations.spark.packing import joined_batches, numbered
 from tieaware.kernels import _means
 from tieaware.measures import Measure, parse_measure
 from tieaware.runtime.extras import load
@@ -35,7 +35,7 @@ def partial_sums(batches: Iterable[Any]) -> Iterator[Any]:
     The batches have the columns run, measure, value, and those of a spread and of chance, if there are any. The sums
     have run and measure, and for each column of values the two parts of the sum, and the number of values.
     """
-    for table in _joined_batches(batches, ROWS_AT_ONCE):
+    for table in joined_batches(batches, ROWS_AT_ONCE):
         groups, firsts = _groups(table, ("run", "measure"))
         found = {name: table.column(name).take(firsts).combine_chunks() for name in ("run", "measure")}
         columns = {kind: table.column(kind).to_numpy() for kind in value_columns(table.schema.names)}
@@ -52,7 +52,7 @@ def partial_sums_of_lists(batches: Iterable[Any], names: Sequence[str], kinds: S
     pa = load("pyarrow", EXTRA)
     failures: list[Any] = []
     n_lists = max(ROWS_AT_ONCE // (len(names) * len(kinds)), 1)
-    for table in _joined_batches(_until_failure(batches, failures), n_lists):
+    for table in joined_batches(_until_failure(batches, failures), n_lists):
         run_of_list, firsts = _groups(table, ("run",))
         groups = (run_of_list[:, None] * len(names) + np.arange(len(names))).ravel()
         runs = table.column("run").take(np.repeat(firsts, len(names))).combine_chunks()
@@ -140,22 +140,6 @@ def _summary(kind: str, measures: list[Measure], sums: Values, counts: Integers)
         return np.where(is_count | geometric, np.nan, means)
     means = _means.of_sums(sums, counts, geometric)
     return np.where(is_count, total if kind == "value" else np.nan, means)
-
-
-def _joined_batches(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
-    """Join batches into tables of at least n_rows rows, and one smaller table for the rest."""
-    pa = load("pyarrow", EXTRA)
-    held: list[Any] = []
-    n = 0
-    for batch in batches:
-        if batch.num_rows:
-            held.append(batch)
-            n += batch.num_rows
-        if n >= n_rows:
-            yield pa.Table.from_batches(held)
-            held, n = [], 0
-    if held:
-        yield pa.Table.from_batches(held)
 
 
 def _groups(table: Any, names: Sequence[str]) -> tuple[Integers, Integers]:
