@@ -12,7 +12,7 @@ import pytest
 from tieaware import conformance
 from tieaware.experiments.ties_by_tool import TOOLS
 
-BUILDER = Path(__file__).parents[2] / "docs" / "builder"
+BUILDER = Path(__file__).parents[2] / "website"
 if not BUILDER.is_dir():
     pytest.skip("the documentation is not here", allow_module_level=True)
 sys.path.insert(0, str(BUILDER))

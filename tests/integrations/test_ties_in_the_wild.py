@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BUILDER = ROOT / "docs" / "builder"
+BUILDER = ROOT / "website"
 
 if not BUILDER.is_dir():
     pytest.skip("the documentation is not here", allow_module_level=True)
