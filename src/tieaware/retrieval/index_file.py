@@ -70,7 +70,7 @@ def write(index: Content, path: str | os.PathLike[str]) -> None:
 def is_index_file(path: str | os.PathLike[str]) -> bool:
     """Return whether a file begins like the files that `Index.save` writes; False for one that cannot be read.
 
-    Path as for `Index.load`.
+    Path and errors as for `read_documents`, but not a folder or a file object.
 
     Examples
     --------

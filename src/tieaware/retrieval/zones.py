@@ -185,8 +185,12 @@ def zone_scores(matches: ArrayLike, weights: ArrayLike) -> Values:
 class ZoneWeight(NamedTuple):
     """The weight of the first of two zones, learned from examples, and its error.
 
-    The weight of the second zone is 1 - weight. The error is the sum of the squared differences between the examples'
-    scores and their relevance, 1 or 0.
+    Attributes
+    ----------
+    weight : float
+        The weight of the first zone. The weight of the second zone is 1 - weight.
+    error : float
+        The sum of the squared differences between the examples' scores and their relevance, 1 or 0.
     """
 
     weight: float
