@@ -197,7 +197,7 @@ def test_lines():
         ([[1, 0]], {"intents": [[np.nan, 2]]}, r"intents\[0, 0\]: must be a finite number of at least 0, not nan"),
         ([[1, 0]], {"intents": ["a", "b"]}, r"intents\[0\]: expected a number, found 'a'"),
         ([[1, 0]], {"intents": [1, 1], "subtopics": False}, r"intents: are weights of subtopics: pass subtopics=True"),
-        ([[1, 0]], {"subtopics": False}, r"alpha_nDCG@3: judgments: have no subtopics; .* Evaluator\(labels, ..., "),
+        ([[1, 0]], {"subtopics": False}, r"alpha_nDCG@3: judgments: have no subtopics; .*, or set subtopics=True"),
         ([[1, 0]], {"judgments": ([1, 0], [0, 2])}, r"labels of judgments: expected shape \(n_judged, 2\), found"),
         ([[1, 0]], {"judgments": ([[1, 0.5e10]], [0, 1])}, r"labels of judgments\[0, 1\]: expected a number from"),
         ([[1, 0]], {"judgments": ([[1, 0]], [0, 2])}, r"offsets of judgments: "),
