@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from itertools import combinations
 
@@ -11,8 +10,7 @@ import pytest
 from support.trec_files import read_qrels, read_scores
 
 import tieaware
-from tieaware import Evaluator, InputError
-from tieaware.measures import parse_measure
+from tieaware import Evaluator
 
 
 def test_a_deep_group_keeps_its_digits():
@@ -52,21 +50,3 @@ def test_trec_evals_order_has_trec_evals_values(collection):
         assert alike.sum() > 100
         assert alike[:, 0].any()
         np.testing.assert_allclose(result.values[0][alike], expected[alike], rtol=0, atol=1e-9, err_msg=path.name)
-
-
-def test_the_textbooks_eleven_points():
-    """IAP11 is the mean of a table of interpolated precisions in a textbook."""
-    table = [1.0, 0.67, 0.63, 0.55, 0.45, 0.41, 0.36, 0.29, 0.13, 0.10, 0.08]
-    assert math.fsum(table) / 11 == pytest.approx(0.424545, abs=5e-7)
-    values = Evaluator([1, 0, 0, 1], ["IAP11", *(f"IPrec@{i / 10}" for i in range(11))])([4.0, 3.0, 2.0, 1.0])[0]
-    assert values[0] == pytest.approx(values[1:].mean(), rel=1e-14)
-    assert values[1:].tolist() == [1.0] * 8 + [0.5] * 3
-
-
-@pytest.mark.parametrize("text", ["IPrec@0.1", "IPrec(rel=2)@0.25", "IPrec@0.0", "IAP11"])
-def test_the_notation_is_read_back(text):
-    assert str(parse_measure(text)) == text
-    assert parse_measure("iprec_at_recall_0.10") == tieaware.IPrec @ 0.1
-    for wrong in ("IPrec@1.5", "IPrec@-1", "IPrec@x", "IAP11@3", "iprec_at_recall_2.00"):
-        with pytest.raises(InputError):
-            parse_measure(wrong)

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from support.queries import evaluator, random_query, scores_of
 
-from tieaware import InputError
-
 NAMES = (
     "P", "P@2", "R@3", "F1@2", "AP", "AP@3", "RR", "RR@2", "RBP", "RBP@2", "Success@1", "Rprec", "AUC", "ESL(i=2)",
     "nDCG", "nDCG@2", "DCG@3", "ERR", "ERR@2", "SetP", "SetF", "SetAP", "GMAP",
@@ -49,22 +47,3 @@ def test_values_are_those_of_the_list_without_unjudged_documents(some, ties, pre
     np.testing.assert_allclose(values[:, len(NAMES) :], expected, rtol=1e-14, atol=1e-15)
     whole = evaluator(some, NAMES, ties=ties, precision=precision)(scores_of(some))
     np.testing.assert_array_equal(values[:, : len(NAMES)], whole)
-
-
-@pytest.mark.parametrize(("ties", "precision"), [("optimistic", "bands:2"), ("average", "levels:3")])
-def test_precisions_that_need_the_whole_list_are_refused(some, ties, precision):
-    """Levels and bands depend on unjudged documents too, so they cannot be computed after these are removed."""
-    found = "cannot be used with judged_only, because it coarsens .*"
-    with pytest.raises(InputError, match=f"^precision={precision}: {found}$"):
-        evaluator(some, ["AP(judged_only=True)"], ties=ties, precision=precision)
-    with pytest.raises(InputError, match=f"^precision=bands:2: {found}$"):
-        evaluator(some, ["AP(judged_only=True)"], precision="bands:2").spread(scores_of(some))
-
-
-@pytest.mark.parametrize("precision", [None, "decimals:0"])
-def test_the_spread_is_that_of_the_list_without_unjudged_documents(some, precision):
-    spread = evaluator(some, list(map(only_judged, NAMES)), precision=precision).spread(scores_of(some))
-    short = [condensed(query) for query in some]
-    expected = evaluator(short, NAMES, precision=precision).spread(scores_of(short))
-    for ours, theirs in zip(spread, expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)

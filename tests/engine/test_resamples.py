@@ -51,24 +51,3 @@ def test_draws_are_counted(n, drawn, seed):
     counts = np.zeros((4, n))
     _resamples.count_draws(topics, counts)
     np.testing.assert_array_equal(counts, [np.bincount(row, minlength=n) for row in topics])
-
-
-def test_wrong_shapes_are_refused():
-    samples, space, found = np.zeros((2, 3)), np.empty(6), np.empty((2, 4))
-    below = np.zeros((2, 2), dtype=np.int64)
-    for wrong in (below[:1], below[:, :1].copy()):
-        with pytest.raises(ValueError, match="two places for each sample"):
-            _resamples.neighbours(samples, wrong, space, found)
-    for wrong in (found[:1], found[:, :2].copy()):
-        with pytest.raises(ValueError, match="four numbers for each sample"):
-            _resamples.neighbours(samples, below, space, wrong)
-    with pytest.raises(ValueError, match="space must hold two samples"):
-        _resamples.neighbours(samples, below, space[:5], found)
-    for place in (-1, 3):
-        with pytest.raises(ValueError, match="a place is outside the sample"):
-            _resamples.neighbours(samples, np.array([[0, 0], [0, place]]), space, found)
-    with pytest.raises(ValueError, match="a row for each resample"):
-        _resamples.count_draws(np.zeros((2, 3), dtype=np.int64), np.zeros((1, 3)))
-    for topic in (-1, 3):
-        with pytest.raises(ValueError, match="a draw is not a topic"):
-            _resamples.count_draws(np.array([[0, topic]]), np.zeros((1, 3)))

@@ -108,11 +108,6 @@ def test_scores_of_one_user_keep_their_meaning():
     np.testing.assert_array_equal(evaluator([2.0, 2.0, 1.0]), [[0.75]])
 
 
-def test_dense_labels_need_scores_of_all_documents():
-    with pytest.raises(InputError, match=r"^scores: expected shape \(6,\) or \(2, 3\), found shape \(3,\)$"):
-        Evaluator([[0, 1, 0], [1, 0, 0]], "RR")([3.0, 2.0, 1.0])
-
-
 @pytest.mark.parametrize("precision", [None, "decimals:0", "levels:2"])
 def test_nan_is_an_error_unless_every_user_has_the_item(precision):
     labels = np.array([[0, 1, 0], [0, 1, 0]])

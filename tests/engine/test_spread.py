@@ -138,19 +138,6 @@ def test_scores_are_coarsened_first():
     assert [getattr(rounded, kind)[0, 0] for kind in KINDS] == [0.75, 0.25, 0.5, 1.0]
 
 
-def test_errors_are_those_of_the_call():
-    with pytest.raises(InputError, match="NaN for document 1 of query 0"):
-        Evaluator([1, 0], ["RR"]).spread([1.0, np.nan])
-    with pytest.raises(InputError, match=r"scores: expected shape \(2,\)"):
-        Evaluator([1, 0], ["RR"]).spread([1.0])
-    for rule in ("run_order", "optimistic"):
-        message = f"^ties: '{rule}' gives tied documents one order; a spread requires 'average'$"
-        with pytest.raises(InputError, match=message):
-            Evaluator([1, 0], ["RR"], ties=rule).spread([1.0, 2.0])
-        with pytest.raises(InputError, match=message):
-            tieaware.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "RR", ties=rule, spread=True)
-
-
 def test_an_undefined_query_has_no_spread():
     spread = Evaluator([0, 0], ["AP", "NumRet"], undefined=np.nan).spread([1.0, 1.0])
     assert np.isnan(spread.mean[0, 0])

@@ -1,0 +1,94 @@
+"""What an evaluator and its kernels refuse: the call, and the error, which has one line."""
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware import Evaluator, InputError
+from tieaware.kernels import _means, _resamples
+
+ONE_ORDER = r"^ties: '{}' gives tied documents one order; a spread requires 'average'$"
+WHOLE = r"^precision={}: cannot be used with judged_only, because it coarsens .*$"
+CONDENSED = Evaluator([1, 0], "AP(judged_only=True)", precision="bands:2")
+COLLECTION = r"docs=4.*must be the size of the collection, but a query has 5 retrieved or"
+
+ARGUMENTS = [
+    (lambda: Evaluator([1, 0], "RR").spread([1.0, np.nan]), "NaN for document 1 of query 0"),
+    (lambda: Evaluator([1, 0], "RR").spread([1.0]), r"scores: expected shape \(2,\)"),
+    *((lambda ties=ties: Evaluator([1, 0], "RR", ties=ties).spread([1.0, 2.0]), ONE_ORDER.format(ties))
+      for ties in ("run_order", "optimistic")),
+    *((lambda ties=ties: tieaware.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "RR", ties=ties, spread=True),
+       ONE_ORDER.format(ties)) for ties in ("run_order", "optimistic")),
+    *((lambda ties=ties: Evaluator([1, 0], ["AUC@1"], ties=ties)([1.0, np.nan]), "NaN for document 1")
+      for ties in ("optimistic", "pessimistic")),
+    (
+        lambda: Evaluator([[0, 1, 0], [1, 0, 0]], "RR")([3.0, 2.0, 1.0]),
+        r"^scores: expected shape \(6,\) or \(2, 3\), found shape \(3,\)$",
+    ),
+    (
+        lambda: Evaluator([1, 0], "AP(judged_only=True)", ties="optimistic", precision="bands:2"),
+        WHOLE.format("bands:2"),
+    ),
+    (lambda: Evaluator([1, 0], "AP(judged_only=True)", precision="levels:3"), WHOLE.format("levels:3")),
+    (lambda: CONDENSED.spread([2.0, 1.0]), WHOLE.format("bands:2")),
+]  # fmt: skip
+LABELS = [
+    (lambda: Evaluator([0.4, 0.1], "AP@5"), r"^AP@5: labels: are all below rel=1, .* \(the highest is 0\.4\)"),
+    (lambda: Evaluator([0.7, 0.1], "AP@5"), r"write for example AP\(rel=0\.5\)@5"),
+    (lambda: Evaluator(np.linspace(0.01, 3.5, 300), "ERR"), r"^ERR: labels: have 300 different values, but at most"),
+    (lambda: Evaluator([4.5, 1.0], "ERR"), r"^ERR: labels: expected at most max_rel=4, found 4\.5$"),
+    (lambda: Evaluator([np.nan, 1.0, 0.5], "nDCG"), r"^labels\[0\]: is NaN; pass missing='unjudged'"),
+    (lambda: Evaluator([0, 1, 2, 2], "DCG(gains={1: 1})"), r"labels: the table of gains has no label 2$"),
+    (lambda: Evaluator([256, 1], "Compat"), r"^Compat: labels: expected at most 255, found 256$"),
+    (
+        lambda: Evaluator(np.linspace(0.01, 3.0, 300), "Compat"),
+        r"^Compat: labels: have 300 different values, but at most 255 are possible",
+    ),
+    (
+        lambda: Evaluator(np.arange(1.0, 301.0) / 100.0, "NERR10")(np.zeros(300)),
+        r"^NERR10: labels: have 300 different values, but at most 255 are possible",
+    ),
+    *((lambda name=name: Evaluator([0.25, 2], name), f"^{name}: labels: must be whole numbers")
+      for name in ("BPM", "PPlus")),
+    *((lambda name=name: Evaluator([1, 0, 0, 0, 0], name), COLLECTION)
+      for name in ("Accuracy(docs=4)", "Specificity(docs=4)@2", "FallOut(docs=4)@2")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), [*ARGUMENTS, *LABELS])
+def test_wrong_arguments_and_labels(call, message):
+    with pytest.raises(InputError, match=message) as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
+PLACES, SAMPLES, SPACE, FOUND = np.zeros((2, 2), np.int64), np.zeros((2, 3)), np.empty(6), np.empty((2, 4))
+VALUES, PARTS, COUNTS = np.zeros(2), np.zeros((2, 2)), np.zeros(2, np.int64)
+GEOMETRIC = np.zeros(2, bool)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "message"),
+    [
+        *((_resamples.neighbours, (SAMPLES, wrong, SPACE, FOUND), "two places for each sample")
+          for wrong in (PLACES[:1], PLACES[:, :1].copy())),
+        *((_resamples.neighbours, (SAMPLES, PLACES, SPACE, wrong), "four numbers for each sample")
+          for wrong in (FOUND[:1], FOUND[:, :2].copy())),
+        (_resamples.neighbours, (SAMPLES, PLACES, SPACE[:5], FOUND), "space must hold two samples"),
+        *((_resamples.neighbours, (SAMPLES, np.array([[0, 0], [0, place]]), SPACE, FOUND), "a place is outside the")
+          for place in (-1, 3)),
+        (_resamples.count_draws, (np.zeros((2, 3), np.int64), np.zeros((1, 3))), "a row for each resample"),
+        *((_resamples.count_draws, (np.array([[0, topic]]), np.zeros((1, 3))), "a draw is not a topic")
+          for topic in (-1, 3)),
+        *((_means.sums, (VALUES, np.array(groups), GEOMETRIC), r"groups.*: expected")
+          for groups in ([0], [0, 2], [0, -1])),
+        *((_means.merged, (*wrong, 1), r"(parts|groups): expected")
+          for wrong in ((PARTS, COUNTS[:1], COUNTS), (PARTS[:, :1].copy(), COUNTS, COUNTS),
+                        (PARTS, COUNTS, COUNTS[:1]))),
+        (_means.of_sums, (PARTS, COUNTS[:1], GEOMETRIC), r"parts: expected"),
+        (_means.means, (np.zeros((2, 3, 4)), np.zeros(3, bool)), "expected shape"),
+    ],
+)  # fmt: skip
+def test_arrays_that_do_not_fit(kernel, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        kernel(*arguments)
