@@ -33,11 +33,22 @@ VALUES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("measure", VALUES)
-def test_values_agree_with_ntcireval(measure):
-    for (labels, judged), expected in zip(LISTS, VALUES[measure], strict=True):
-        evaluator = tieaware.Evaluator(labels, [measure], judgments=(judged, [0, len(judged)]))
-        assert evaluator(-np.arange(12.0))[0, 0] == pytest.approx(expected, rel=1e-14)
+OF_Q = [
+    ("Q", *LISTS[0], 0.30931011102635814), ("Q(beta=0.3)", *LISTS[1], 0.2010524261172621),
+    (
+        "Q(beta=10.0)", [1, 0, 2, 0, 3, 1, 1, -1, 1, 3, 1, -1], [0] * 4 + [1, 1, 1, 1, 1, 1, 2, 2, 3, 3],
+        0.46537964611093285,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("measure", "labels", "judged", "value"),
+    [*((name, *given, value) for name in VALUES for given, value in zip(LISTS, VALUES[name], strict=True)), *OF_Q],
+)
+def test_values_agree_with_ntcireval(measure, labels, judged, value):
+    evaluator = tieaware.Evaluator(labels, [measure], judgments=(judged, [0, len(judged)]))
+    assert evaluator(-np.arange(12.0))[0, 0] == pytest.approx(value, rel=1e-14)
 
 
 def test_the_ideal_ranking_has_the_value_1():
@@ -51,15 +62,6 @@ def test_the_ideal_ranking_has_the_value_1():
             assert (values <= 1.0).all()
             np.testing.assert_allclose(values, 1.0, rtol=1e-14)
         assert evaluator(-np.arange(30.0))[0, :2].tolist() == [1.0, 1.0]
-
-
-def test_irbu_by_its_description():
-    """Without ties: Σ p^j (probability to stop at rank j), for a user who stops as in ERR."""
-    labels, p = [0, 2, 1, 4, 3, 0, 1], 0.9
-    stop = (2.0 ** np.array(labels) - 1.0) / 16.0
-    reached = np.cumprod(np.append(1.0, 1.0 - stop[:-1]))
-    expected = (p ** np.arange(1, 8) * stop * reached).sum()
-    assert tieaware.Evaluator(labels, [f"iRBU(p={p})"])(-np.arange(7.0))[0, 0] == pytest.approx(expected, rel=1e-14)
 
 
 def test_irbu_in_long_lists():

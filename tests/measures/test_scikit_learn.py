@@ -15,14 +15,14 @@ def notation(name: str, k: int | None, parameters: str = "") -> str:
     return f"{name}{parameters}" if k is None else f"{name}{parameters}@{k}"
 
 
-@pytest.fixture(scope="module")
-def tied() -> tuple[np.ndarray, np.ndarray]:
+@pytest.fixture(scope="module", params=[1.0, 0.9], ids=["whole labels", "real labels"])
+def tied(request: pytest.FixtureRequest) -> tuple[np.ndarray, np.ndarray]:
     """Draw graded labels and tied scores of 60 lists of 40 documents. The first list has no relevant document."""
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 5, (60, 40)) * (rng.random((60, 40)) < rng.random((60, 1)))
     labels[0] = 0
     scores = np.floor(rng.random((60, 40)) * rng.integers(1, 60, (60, 1))) / 3
-    return labels, scores
+    return (labels if request.param == 1.0 else labels * request.param), scores
 
 
 @pytest.mark.parametrize("k", CUTOFFS)
