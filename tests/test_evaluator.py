@@ -255,6 +255,7 @@ def test_it_works_after_a_fork():
         ({"ties": "trec_eval"}, "docids: is required by the tie rule 'trec_eval'"),
         ({"ties": "trec_eval", "docids": ["a"]}, "docids: must have one identifier per label, 7; found 1"),
         ({"ties": "mean"}, "ties: expected one of average, run_order, .*, found 'mean'"),
+        ({"ties": "realistic"}, "ties: there is no rule 'realistic'; write average"),
         ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
         ({"measures": ["nDCGG"]}, "measure: unknown measure 'nDCGG'; did you mean nDCG"),
         ({"measures": ["nDCG(dcg='exp-log2')"], "labels": [60]}, "labels: expected at most 52, .*, found 60"),

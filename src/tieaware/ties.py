@@ -9,6 +9,7 @@ import numpy as np
 
 from tieaware.checks.arguments import one_of
 from tieaware.checks.arrays import Integers, Labels, Offsets
+from tieaware.errors import InputError, hints
 from tieaware.kernels._groups import AVERAGE, BEST_FIRST, IN_ORDER, WORST_FIRST
 from tieaware.lists.identifiers import Identifiers
 
@@ -181,4 +182,6 @@ RULES: dict[TieRuleName, TieRule] = {
 
 def tie_rule(ties: Any) -> TieRule:
     """Return the tie rule with this name; raise InputError if there is none."""
+    if isinstance(ties, str) and ties not in RULES and (instead := hints("ties").get(ties)):
+        raise InputError("ties", f"there is no rule {ties!r}; write {instead}")
     return RULES[one_of("ties", ties, RULES)]

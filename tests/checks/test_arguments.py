@@ -159,9 +159,6 @@ def test_an_error_in_an_element_names_its_index_and_keeps_the_argument():
         assert pickle.loads(pickle.dumps(caught.value)).argument == "cutoffs"
 
 
-TIES = "ties: expected one of average, run_order, trec_eval, docid_ascending, optimistic, pessimistic, found"
-
-
 @pytest.mark.parametrize("threads", [-1, 0, "all", "auto", 2.0])
 def test_the_error_about_threads_says_how_to_use_all_cores(threads):
     message = f"threads: expected a whole number from 1 to 1,024, found {threads!r}; None means one per core"
