@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from support import conformance_values
 from support.conformance_lists import lists
+from support.errors import message_of
 
-from tieaware import InputError, conformance
+from tieaware import conformance
 from tieaware.ties import RULES
 
 CASES = conformance.cases()
@@ -74,8 +75,7 @@ def test_cases_are_chosen_by_tag(tags):
 
 
 def test_an_unknown_tag_is_an_error():
-    with pytest.raises(InputError, match="tags"):
-        conformance.cases("cutoff")
+    assert "tags" in message_of(conformance.cases, "cutoff")
 
 
 def test_callers_may_change_what_they_get():

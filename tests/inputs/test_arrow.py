@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.errors import message_of
 
 import tieaware
 from tieaware.errors import InputError
@@ -380,8 +381,7 @@ def test_a_table_whose_columns_change_is_an_error():
         def __arrow_c_stream__(self, requested_schema=None):
             return tables.pop(0).__arrow_c_stream__()
 
-    with pytest.raises(InputError, match=r"^run: the columns of the table have changed while it was read$"):
-        Run.from_arrow(Changing())
+    assert message_of(Run.from_arrow, Changing()) == "run: the columns of the table have changed while it was read"
 
 
 def test_a_producer_that_fails_is_named():
@@ -399,11 +399,9 @@ def test_a_producer_that_fails_is_named():
         def __arrow_c_stream__(self, requested_schema=None):
             raise RuntimeError("closed")
 
-    with pytest.raises(InputError, match=r"^qrels: the table cannot be read: closed$"):
-        Qrels.from_arrow(Closed())
+    assert message_of(Qrels.from_arrow, Closed()) == "qrels: the table cannot be read: closed"
     for found in (5, {"q": {"d": 1}}):
-        with pytest.raises(InputError, match=r"^run: must be a table with the Arrow PyCapsule interface"):
-            Run.from_arrow(found)
+        assert message_of(Run.from_arrow, found).startswith("run: must be a table with the Arrow PyCapsule interface")
 
 
 @pytest.mark.parametrize("seed", range(5))

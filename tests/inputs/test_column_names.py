@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from support.errors import message_of
 
 import tieaware
 from tieaware.errors import InputError
@@ -75,8 +76,9 @@ def test_ambiguous_names(names, several, argument):
 def test_names_that_are_passed_are_exact():
     frame = pl.DataFrame({"Query_ID": ["q1"], "docno": ["d1"], "score": [1.0]})
     assert Run.from_frame(frame, query="Query_ID").queries.to_list() == ["q1"]
-    with pytest.raises(InputError, match=r"^run: there is no column 'query_id' for query among Query_ID, docno, score"):
-        Run.from_frame(frame, query="query_id")
+    assert message_of(Run.from_frame, frame, query="query_id").startswith(
+        "run: there is no column 'query_id' for query among Query_ID, docno, score"
+    )
 
 
 def test_a_run_column_in_any_case():
@@ -109,9 +111,9 @@ LAZY = pl.DataFrame({"qid": ["q1"] * 2, "docno": ["d1", "d2"], "pred": [1.0, 1.0
 
 def renamings(table):
     """Return what the error of a table without a score column says to pass."""
-    with pytest.raises(InputError) as caught:
-        tieaware.evaluate({"q1": {"d1": 1}}, table, "AP")
-    return str(caught.value).partition("name it score, rating, prediction or sim")[2]
+    return message_of(tieaware.evaluate, {"q1": {"d1": 1}}, table, "AP").partition(
+        "name it score, rating, prediction or sim"
+    )[2]
 
 
 def test_a_lazy_table_is_renamed_without_reading_it(tmp_path, monkeypatch):
@@ -141,5 +143,7 @@ def test_the_renamed_column_is_not_guessed():
 
 
 def test_a_lazy_table_with_two_columns_of_one_meaning():
-    with pytest.raises(InputError, match=r"^run: score and sim may be the score column: rename or drop one of them$"):
-        tieaware.evaluate({"q1": {"d1": 1}}, LAZY.lazy().with_columns(score=1.0, sim=1.0), "AP")
+    assert (
+        message_of(tieaware.evaluate, {"q1": {"d1": 1}}, LAZY.lazy().with_columns(score=1.0, sim=1.0), "AP")
+        == "run: score and sim may be the score column: rename or drop one of them"
+    )

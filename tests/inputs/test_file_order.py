@@ -4,6 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
+from support.errors import message_of
 
 import tieaware
 from tieaware import InputError
@@ -169,8 +170,9 @@ def test_a_stream_is_read_once(files):
 def test_a_checkpoint_knows_the_order(files, tmp_path):
     out = tmp_path / "saved"
     tieaware.evaluate(QRELS, files["mixed"], "RR", out=out)
-    with pytest.raises(InputError, match=r"was made with another order of documents \(score instead of file\)"):
-        tieaware.evaluate(QRELS, files["mixed"], "RR", out=out, order="file")
+    assert "was made with another order of documents (score instead of file)" in message_of(
+        tieaware.evaluate, QRELS, files["mixed"], "RR", out=out, order="file"
+    )
 
 
 def test_the_commands_take_both_options(files, capfd):
@@ -179,8 +181,9 @@ def test_the_commands_take_both_options(files, capfd):
     assert main(["eval", files["qrels"], files["mixed"], files["consistent"], "-m", "RR", "--consistent-only"]) == 0
     captured = capfd.readouterr()
     assert "1 run left out, whose ranks or order contradict the scores: mixed" in captured.err
-    with pytest.raises(InputError, match=r"^order: expected one of score, file, found 'rank'"):
-        tieaware.evaluate(QRELS, files["mixed"], "RR", order="rank")
+    assert message_of(tieaware.evaluate, QRELS, files["mixed"], "RR", order="rank").startswith(
+        "order: expected one of score, file, found 'rank'"
+    )
 
 
 def test_the_wrapper_describes_its_run(files):

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.errors import message_of
 
 import tieaware
 from tieaware.errors import InputError
@@ -105,17 +106,14 @@ def test_a_stream_with_a_query_that_reappears(monkeypatch):
     for size in (1, 2, 3):
         monkeypatch.setattr("tieaware.inputs.runs.streamed.CHUNK_ROWS", 2)
         for threads in (1, 2):
-            with pytest.raises(InputError) as caught:
-                tieaware.evaluate(qrels, table.to_reader(max_chunksize=size), "AP", threads=threads)
-            assert str(caught.value) == (
+            assert message_of(tieaware.evaluate, qrels, table.to_reader(max_chunksize=size), "AP", threads=threads) == (
                 "run: qid[4]: query 'a' reappears after another query in a stream that can be read only once: sort it "
                 "by query, or pass a table"
             )
         assert tieaware.evaluate(qrels, table, "P@3").mean().item() == pytest.approx(1 / 3)
     reader = table.slice(0, 4).to_reader()
     tieaware.evaluate({"a": {"v": 1}}, reader, "AP")
-    with pytest.raises(InputError, match=r"^run: "):
-        tieaware.evaluate(qrels, reader, "AP")
+    assert message_of(tieaware.evaluate, qrels, reader, "AP").startswith("run: ")
 
 
 @pytest.mark.parametrize("kind", ["i8", "u8", "i4", "Int64", "pyarrow", "polars", "objects", "categorical"])
@@ -131,8 +129,9 @@ def test_integer_identifiers(kind):
     result = tieaware.evaluate(make({**rows, "rel": [1, 0, 1]}), make({**rows, "prediction": [0.5, 0.5, 0.1]}), "RR")
     assert (result.queries, result.values.tolist()) == ((10, 7), [[[0.75], [1.0]]])
     text = pl.DataFrame({"qid": ["10"], "docno": ["1"], "score": [1.0]})
-    with pytest.raises(InputError, match=r"has text such as '10', but qrels has integers such as 10: make both text"):
-        tieaware.evaluate(make({**rows, "rel": [1, 0, 1]}), text, "RR")
+    assert "has text such as '10', but qrels has integers such as 10: make both text" in message_of(
+        tieaware.evaluate, make({**rows, "rel": [1, 0, 1]}), text, "RR"
+    )
     names = pl.DataFrame({"qid": [10], "docno": ["i1"], "rel": [1]})
     remedy = r"make both text, or both integers; Run.from_topk\(ids, scores, documents=...\) names the documents"
     with pytest.raises(InputError, match=f"has integers such as 1, but qrels has text such as 'i1': {remedy}"):
@@ -212,18 +211,19 @@ def test_refusals_of_pandas():
     for values, found in [(["a", None, "b"], "None"), (["a", 1.5, "b"], "1.5"), (["a", pd.NA, "b"], "<NA>")]:
         for column in ("qid", "docno"):
             rows = table_of(**{column: pd.Series(values, dtype=object)})
-            with pytest.raises(InputError) as caught:
-                Run.from_frame(pd.DataFrame(rows))
-            assert str(caught.value) == f"run: {column}[1]: expected {NONE} {found}"
+            assert message_of(Run.from_frame, pd.DataFrame(rows)) == f"run: {column}[1]: expected {NONE} {found}"
     for column, values in (("docno", pd.array([1, None, 2], "Int64")), ("score", pd.array([1, None, 2], "Float64"))):
         with pytest.raises(InputError, match=rf"^run: {column}\[1\]: the value is missing$"):
             Run.from_frame(pd.DataFrame(table_of(**{column: values})))
-    with pytest.raises(InputError, match=r"^run: qid\[1\]: expected text, bytes or an integer, found a missing value$"):
-        Run.from_frame(pd.DataFrame(table_of(qid=pd.Categorical(["a", None, "b"]))))
+    assert (
+        message_of(Run.from_frame, pd.DataFrame(table_of(qid=pd.Categorical(["a", None, "b"]))))
+        == "run: qid[1]: expected text, bytes or an integer, found a missing value"
+    )
     with pytest.raises(InputError, match=r"^qrels: score\[1\]: is NaN; pass missing='unjudged' if .*"):
         Qrels.from_frame(pd.DataFrame(table_of(score=[1.0, np.nan, 0.0])))
-    with pytest.raises(InputError, match=r"^qrels: docno\[1\]: document 'x' of query 'a' has label 2 here, but"):
-        Qrels.from_arrow(pa.table(table_of(docno=["x"] * 3)))
+    assert message_of(Qrels.from_arrow, pa.table(table_of(docno=["x"] * 3))).startswith(
+        "qrels: docno[1]: document 'x' of query 'a' has label 2 here, but"
+    )
 
 
 def test_errors_name_the_row_of_the_table(monkeypatch):
@@ -233,11 +233,17 @@ def test_errors_name_the_row_of_the_table(monkeypatch):
     scores[700] = float("nan")
     for door in ("pyarrow", "reader", "chunks", "polars in chunks", "duckdb", "pandas object"):
         for threads in (1, 2):
-            with pytest.raises(InputError, match=r"^run: score\[700\]: expected a number, found NaN$"):
-                tieaware.evaluate({"q1": {"d": 1}}, DOORS[door]({**TEXT, "score": scores}), "AP", threads=threads)
+            assert (
+                message_of(
+                    tieaware.evaluate, {"q1": {"d": 1}}, DOORS[door]({**TEXT, "score": scores}), "AP", threads=threads
+                )
+                == "run: score[700]: expected a number, found NaN"
+            )
         several = {**TEXT, "score": scores, "run": [str(i % 3) for i in range(1000)]}
-        with pytest.raises(InputError, match=r"^run: score\[700\]: expected a number, found NaN$"):
-            tieaware.evaluate({"q1": {"doc1": 1}}, DOORS[door](several), "AP")
+        assert (
+            message_of(tieaware.evaluate, {"q1": {"doc1": 1}}, DOORS[door](several), "AP")
+            == "run: score[700]: expected a number, found NaN"
+        )
 
 
 def test_types_of_values():
@@ -269,8 +275,9 @@ def test_tables_without_rows():
     """A table without rows is a run without queries, for any types of its columns."""
     for made in (pa.table, pl.DataFrame, pd.DataFrame):
         assert len(Run.from_frame(made(table_of(qid=[], docno=[], score=[])))) == 0
-        with pytest.raises(InputError, match=r"no query of this run is judged"):
-            tieaware.evaluate({"q": {"d": 1}}, made(table_of(qid=[], docno=[], score=[])), "AP")
+        assert "no query of this run is judged" in message_of(
+            tieaware.evaluate, {"q": {"d": 1}}, made(table_of(qid=[], docno=[], score=[])), "AP"
+        )
 
 
 def test_pandas_without_pyarrow(monkeypatch, expected):

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet
 import pytest
+from support.errors import message_of
 
 import tieaware
 from tieaware.errors import InputError
@@ -356,5 +357,4 @@ def test_lines_of_parts_end_in_any_way(end, tmp_path):
     parts = [tmp_path / f"part-{i}" for i in range(3)]
     assert read_run(parts).to_dict() == {"q1": {"d1": 2, "d2": 1}, "q2": {"d1": 2, "d2": 1}, "q3": {"d1": 2}}
     parts[2].write_bytes(f"{end}{end}q3 Q0 d1 1 2 t{end}q3 Q0 d2{end}".encode())
-    with pytest.raises(InputError, match=r"part-2:4: a line of a run has 6 fields"):
-        read_run(parts)
+    assert "part-2:4: a line of a run has 6 fields" in message_of(read_run, parts)

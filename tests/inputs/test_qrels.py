@@ -9,22 +9,14 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 from support.columns import as_dict
+from support.errors import message_of
 
-from tieaware.errors import InputError
 from tieaware.inputs import Qrels
 from tieaware.kernels import _dicts
 
 nan = float("nan")
 LABEL = "a number from -2147483648 to 2147483647"
 IS_NAN = "is NaN; pass missing='unjudged' if NaN means that a document is not judged"
-
-
-def message_of(call, *args, **options):
-    with pytest.raises(InputError) as caught:
-        call(*args, **options)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 def test_judgments_of_a_dict():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.errors import message_of
 
 import tieaware
 from tieaware import Evaluator, InputError, Qrels, evaluate, read_qrels
@@ -195,8 +196,7 @@ def test_the_range_of_real_labels():
     ):  # fmt: skip
         assert sorted(tieaware.inputs.as_qrels(judged).labels.tolist()) == [least, 0.5]
     for judged in ({"q": {"a": 2.0**31, "b": 0.5}}, {"q": {"a": 0.5, "b": least - 1.0}}):
-        with pytest.raises(InputError, match="expected a number from -2147483648 to 2147483647"):
-            Qrels.from_dict(judged)
+        assert "expected a number from -2147483648 to 2147483647" in message_of(Qrels.from_dict, judged)
 
 
 def test_missing_labels_are_unjudged_only_where_this_is_asked_for(tmp_path):
@@ -252,8 +252,7 @@ def test_nulls_of_every_type():
 
 def test_identifiers_must_not_be_missing():
     frame = pd.DataFrame({"qid": pd.array([1, None], "Int64"), "docno": ["a", "b"], "label": [0.5, 1.0]})
-    with pytest.raises(InputError, match=r"^qrels: qid\[1\]: the value is missing$"):
-        Qrels.from_frame(frame, missing="unjudged")
+    assert message_of(Qrels.from_frame, frame, missing="unjudged") == "qrels: qid[1]: the value is missing"
 
 
 def test_the_error_about_labels_below_rel_comes_once_and_not_for_shards():
@@ -262,8 +261,7 @@ def test_the_error_about_labels_below_rel_comes_once_and_not_for_shards():
         evaluate(judged, {"x": run, "y": run}, ["nDCG", "AP", "P@1"])
     qrels = Qrels.from_dict(judged)
     assert evaluate(qrels, run, ["nDCG", "AP"], queries="shard").values.tolist() == [[[1.0, 0.0]]]
-    with pytest.raises(InputError, match=r"^AP: labels: are all below rel=1"):
-        evaluate(qrels, run, ["nDCG", "AP"])
+    assert message_of(evaluate, qrels, run, ["nDCG", "AP"]).startswith("AP: labels: are all below rel=1")
 
 
 def test_checkpoints_know_the_labels(tmp_path):
@@ -272,8 +270,9 @@ def test_checkpoints_know_the_labels(tmp_path):
     known = evaluate({"q": {"a": 0.5}}, path, "DCG", out=tmp_path / "out")
     again = evaluate({"q": {"a": 0.5}}, path, "DCG", out=tmp_path / "out")
     np.testing.assert_array_equal(again.values, known.values)
-    with pytest.raises(InputError, match="the checkpoint was made with other judgments"):
-        evaluate({"q": {"a": 0.25}}, path, "DCG", out=tmp_path / "out")
+    assert "the checkpoint was made with other judgments" in message_of(
+        evaluate, {"q": {"a": 0.25}}, path, "DCG", out=tmp_path / "out"
+    )
 
 
 def test_scaled_labels_in_a_file_have_the_ndcg_of_pytrec_eval(tmp_path):

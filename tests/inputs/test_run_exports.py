@@ -4,6 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from support.errors import message_of
 
 import tieaware
 from tieaware import Run
@@ -79,9 +80,7 @@ def test_many_rows_are_written(tmp_path):
 def test_identifiers_that_trec_files_cannot_hold_are_refused(query, document, message, tmp_path):
     path = tmp_path / "a.run"
     path.write_text("old")
-    with pytest.raises(tieaware.InputError) as error:
-        Run.from_dict({query: {document: 1.0}}).write(path)
-    assert str(error.value) == message
+    assert message_of(Run.from_dict({query: {document: 1.0}}).write, path) == message
     assert path.read_text() == "old"
 
 
@@ -97,8 +96,9 @@ def test_files_are_compressed_as_their_names_say(ending, magic, tmp_path):
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.CSV", "a.tsv", "a.csv.gz", "a.arrow", "a.feather"])
 def test_endings_of_other_formats_are_refused(name, tmp_path):
-    with pytest.raises(tieaware.InputError, match=r"use \.run, \.txt or \.trec for a TREC file, or \.parquet$"):
-        Run.from_dict(RUN).write(tmp_path / name)
+    assert message_of(Run.from_dict(RUN).write, tmp_path / name).endswith(
+        "use .run, .txt or .trec for a TREC file, or .parquet"
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -109,6 +109,5 @@ def test_other_endings_give_trec_files(name, tmp_path):
 
 
 def test_zstd_is_refused(tmp_path):
-    with pytest.raises(tieaware.InputError, match="cannot be compressed with zstd"):
-        Run.from_dict(RUN).write(tmp_path / "a.run.zst")
+    assert "cannot be compressed with zstd" in message_of(Run.from_dict(RUN).write, tmp_path / "a.run.zst")
     assert not list(tmp_path.iterdir())

@@ -7,19 +7,11 @@ import pickle
 import numpy as np
 import pytest
 from support.columns import as_dict
+from support.errors import message_of
 
-from tieaware.errors import InputError
 from tieaware.inputs import Identifiers, Qrels, Run, RunDict, match
 
 nan = float("nan")
-
-
-def message_of(call, *args, **options):
-    with pytest.raises(InputError) as caught:
-        call(*args, **options)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 def test_a_run_of_a_dict():

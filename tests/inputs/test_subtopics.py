@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import polars
 import pytest
+from support.errors import message_of
 
 import tieaware
 from tieaware import InputError, Qrels, read_qrels
@@ -50,8 +51,9 @@ def test_files_are_read_with_subtopics_if_a_measure_needs_them(tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_bytes(LINES)
     assert tieaware.evaluate(path, RUN, ["StRecall@1", "P@1"]).values[0].tolist() == [[0.5, 0.5], [0.5, 0.5]]
-    with pytest.raises(InputError, match="document 'd1' of query 'q2' has label 2 here, but label 1"):
-        tieaware.evaluate(path, RUN, "P@1")
+    assert "document 'd1' of query 'q2' has label 2 here, but label 1" in message_of(
+        tieaware.evaluate, path, RUN, "P@1"
+    )
     table = tmp_path / "qrels.parquet"
     frame().write_parquet(table)
     assert tieaware.evaluate(table, RUN, "StRecall@1").values[0].tolist() == [[0.5], [0.5]]
@@ -101,8 +103,9 @@ def test_errors_in_dicts(qrels, message):
 def test_errors_in_weights(weights, message):
     with pytest.raises(InputError, match=message):
         Qrels.from_dict(NESTED).with_intents(weights)
-    with pytest.raises(InputError, match="have no subtopics, so these have no weights"):
-        Qrels.from_dict({"q": {"d": 1}}).with_intents({})
+    assert "have no subtopics, so these have no weights" in message_of(
+        Qrels.from_dict({"q": {"d": 1}}).with_intents, {}
+    )
 
 
 def test_checkpoints_know_the_subtopics(tmp_path):
@@ -114,8 +117,7 @@ def test_checkpoints_know_the_subtopics(tmp_path):
         assert tieaware.evaluate(qrels, run, "StRecall@1", out=tmp_path / "out").values.item() == 0.5
     others = {"q": {"a": {"d1": 1, "d2": 1}, "b": {"d2": 1}}}, qrels.with_intents({"q": {"a": 1, "b": 2}})
     for other in others:
-        with pytest.raises(InputError, match="judgments"):
-            tieaware.evaluate(other, run, "StRecall@1", out=tmp_path / "out")
+        assert "judgments" in message_of(tieaware.evaluate, other, run, "StRecall@1", out=tmp_path / "out")
 
 
 def test_missing_labels():

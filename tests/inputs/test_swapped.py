@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.errors import message_of
 
 import tieaware
 from tieaware.errors import InputError
@@ -107,10 +108,12 @@ def test_an_error_about_labels_below_rel_asks_whether_they_are_scores():
     hint = r"; or are judgments and run swapped\?$"
     with pytest.raises(InputError, match=rf"^AP: labels: are all below rel=1, .*{hint}"):
         tieaware.evaluate({"q": {f"d{i}": 0.5 - 0.01 * i for i in range(12)}}, {"q": {"d0": 1}}, "AP")
-    with pytest.raises(InputError, match=r"write for example AP\(rel=0\.5\)$"):
-        tieaware.evaluate({"q": {"a": 0.5, "b": 0.5, "c": 0.125}}, {"q": {"a": 1}}, "AP")
-    with pytest.raises(InputError, match=r"\(the highest is 0\)$"):
-        tieaware.evaluate({"q": {"a": -1.5, "b": -1.5}}, {"q": {"a": 1}}, "AP")
+    assert message_of(tieaware.evaluate, {"q": {"a": 0.5, "b": 0.5, "c": 0.125}}, {"q": {"a": 1}}, "AP").endswith(
+        "write for example AP(rel=0.5)"
+    )
+    assert message_of(tieaware.evaluate, {"q": {"a": -1.5, "b": -1.5}}, {"q": {"a": 1}}, "AP").endswith(
+        "(the highest is 0)"
+    )
 
 
 def test_what_is_no_label():

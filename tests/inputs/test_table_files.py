@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from support.errors import message_of
 
 import tieaware
 from tieaware.errors import InputError
@@ -128,8 +129,9 @@ def test_folders_and_patterns(expected, tmp_path, monkeypatch):
         result = tieaware.evaluate(qrels, given, MEASURES)
         assert result.runs == tuple(names)
         assert result.values.tobytes() == len(names) * expected
-    with pytest.raises(InputError, match=r"there are no run files in this folder$"):
-        tieaware.evaluate(qrels, "runs/deeper", MEASURES)
+    assert message_of(tieaware.evaluate, qrels, "runs/deeper", MEASURES).endswith(
+        "there are no run files in this folder"
+    )
     for given, problem in (("none.run", "there is no such file"), ("runs/*.res", "no file matches this pattern")):
         with pytest.raises(InputError, match=rf"^{re.escape(given)}: {problem}$"):
             tieaware.evaluate(qrels, given, MEASURES)
@@ -211,8 +213,7 @@ def test_long_rows_are_read_a_few_at_a_time(tmp_path, monkeypatch):
     assert (sum(sizes), max(sizes) < 150) == (1000, True)
     assert len(read_run(path).scores) == 1000
     path.write_text("qid,docno,score\n" + '"\n",' * 100_000)
-    with pytest.raises(InputError, match="the row is longer than"):
-        read_run(path)
+    assert "the row is longer than" in message_of(read_run, path)
 
 
 def test_without_pyarrow(tmp_path, monkeypatch):
@@ -367,8 +368,9 @@ def test_readers_of_tables_are_no_files(tmp_path):
             tieaware.evaluate({"q1": {"d1": 1}}, {"a": kind(tmp_path / "run.parquet")}, "AP")
         with pytest.raises(InputError, match=re.escape(rest)):
             tieaware.evaluate(kind(tmp_path / "run.parquet"), {"a": {"q1": {"d1": 1.0}}}, "AP")
-        with pytest.raises(InputError, match=r"^<file>: expected a path or a file opened in binary mode, found"):
-            read_run(kind(tmp_path / "run.parquet"))
+        assert message_of(read_run, kind(tmp_path / "run.parquet")).startswith(
+            "<file>: expected a path or a file opened in binary mode, found"
+        )
     with pa.OSFile(f"{tmp_path / 'bm25.run'}", "wb") as file:
         file.write(b"q1 Q0 d1 1 2 t\n")
     with pa.OSFile(f"{tmp_path / 'bm25.run'}", "rb") as file:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.errors import message_of
 
 from tieaware import InputError, Qrels, Run, read_qrels, read_run
 from tieaware.commands import options
@@ -153,8 +154,7 @@ def test_a_long_line_is_refused_before_it_is_read_as_a_whole():
             return f"a:{line}"
 
     endless = Endless()
-    with pytest.raises(InputError, match=r"^a:1: the line is longer than"):
-        list(Lines(endless))
+    assert message_of(list, Lines(endless)).startswith("a:1: the line is longer than")
     assert endless.n <= 2 + LONGEST_LINE // text._BUFFER
 
 
@@ -296,5 +296,7 @@ def test_a_number_that_is_not_needed_may_be_unrepresentable():
 
 def test_repeated_keys_lose_no_hits():
     contents = b'{"hits": {"hits": [{"_id": "a", "_score": 2}], "hits": [{"_id": "b", "_score": 1}]}}'
-    with pytest.raises(InputError, match=r"^<file>: an object has the key 'hits' twice$"):
-        search_engines.read_results(io.BytesIO(contents), "q")
+    assert (
+        message_of(search_engines.read_results, io.BytesIO(contents), "q")
+        == "<file>: an object has the key 'hits' twice"
+    )

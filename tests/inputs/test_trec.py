@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import io
 import locale
-import os
 import random
 import struct
 import sys
-import threading
 from fractions import Fraction
 from math import isinf
 
@@ -72,6 +70,11 @@ def bits(value: float) -> bytes:
         b"# q Q0 e 1 1 t\rq Q0 d 1 2.5 t\r\r\r\n#",
         b"q Q0 d 1 2.5 t and more columns 1 2 3\n",
         b"q Q0 d rank 2.5 t",
+        # Words after the tag are ignored, as in trec_eval, unless they are a second row.
+        b"q Q0 d 1 2.5 t of 6 Q0 words 2 1",
+        b"q Q0 d 1 2.5 t q Q0 e 2 x t",
+        b"q Q0 d 1 2.5 t q Q1 e 2 1 t",
+        b"q Q0 d 1 2.5 t q Q0 e 2 1",
     ],
 )
 def test_a_line_may_be_written_in_many_ways(content):
@@ -139,30 +142,22 @@ def run_lines(draw):
 @settings(deadline=None, max_examples=80)
 @given(run_lines(), st.integers(1, 200))
 def test_any_bytes_and_any_blocks_are_read_as_plain_python_reads_them(content, block):
-    old, trec.BUFFER = trec.BUFFER, block
-    try:
-        run = run_of(content)
-    finally:
-        trec.BUFFER = old
-    assert rows_of(run) == plain_rows(content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trec, "BUFFER", block)
+        assert rows_of(run_of(content)) == plain_rows(content)
 
 
-def test_blocks_may_end_anywhere(monkeypatch):
-    content = b"q1 Q0 d1 1 0.30000000000000004 t\r\n\n# x\nq1 Q0 d2 2 1e-300 t\nq2 Q0 d1 1 7 a tag of words"
-    expected = plain_rows(content)
-    for size in range(1, len(content) + 1):
-        monkeypatch.setattr(trec, "BUFFER", size)
-        assert rows_of(run_of(content)) == expected
-
-
-LINES = [b"# c", b"q1 Q0 d1 1 3 t", b"", b"q1 Q0 d2 2 1e-300 t", b"q2 Q0 d1 1 7 t", b"q2 Q0 d3 1 7"]
+LINES = [
+    b"# c", b"q1 Q0 d1 1 0.30000000000000004 t", b"", b"q1 Q0 d2 2 1e-300 t", b"q2 Q0 d1 1 7 a tag of words",
+    b"q2 Q0 d3 1 7",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
 def test_each_end_of_a_line_counts_once_wherever_blocks_end(end, monkeypatch):
     """The rows and the line of an error do not depend on the ends of lines, nor on where a block ends."""
     good, bad = end.join(LINES[:-1]), end.join(LINES)
-    expected = [(b"q1", b"d1", 3.0), (b"q1", b"d2", 1e-300), (b"q2", b"d1", 7.0)]
+    expected = [(b"q1", b"d1", 0.30000000000000004), (b"q1", b"d2", 1e-300), (b"q2", b"d1", 7.0)]
     for size in range(1, len(bad) + 1):
         monkeypatch.setattr(trec, "BUFFER", size)
         assert rows_of(run_of(good)) == rows_of(run_of(good + end)) == expected
@@ -180,16 +175,6 @@ def test_long_texts_of_any_line_end(end):
     assert len(expected) == sum(map(bool, lines))
     with pytest.raises(InputError, match=rf"^<file>:{len(lines) + 1}: "):
         run_of(end.join([*lines, b"x"]))
-
-
-def test_a_second_row_on_a_line_is_an_error():
-    """Its newline was replaced by a blank, or was lost. Words after the tag are ignored, as in trec_eval."""
-    problem = r'^<file>:2: a line of a run has 6 fields, ".*", but this line has two rows$'
-    for text in (b"t q Q0 e 2 1 t\n", b"tq Q0 e 2 1 t", b"t q Q0 e 2 99999999999999999 t"):
-        with pytest.raises(InputError, match=problem):
-            run_of(b"q Q0 c 1 3 t\nq Q0 d 1 2 " + text)
-    for text in (b"t of 6 Q0 words 2 1", b"t q Q0 e 2 x t", b"t q Q1 e 2 1 t", b"t q Q0 e 2 1"):
-        assert rows_of(run_of(b"q Q0 d 1 2 " + text)) == [(b"q", b"d", 2.0)]
 
 
 def test_a_very_long_line(monkeypatch):
@@ -245,16 +230,6 @@ NUMBERS = """
 @pytest.mark.parametrize("text", NUMBERS.split())
 def test_numbers(text):
     check_numbers([text])
-
-
-@pytest.mark.parametrize("number", ["9007199254740993", "-18446744073709551617", "1e400", "-1e-400"])
-def test_a_rounded_number_is_located(number):
-    """A number that would tie with another by rounding is an error."""
-    lines = [b"# a comment", b"q Q0 d1 1 9007199254740992 t", b"q Q0 d2 2 %s t" % number.encode(), b"q Q0 d3 3 x t"]
-    message = f"<file>:3: the score, field 5, must be a number, not {number}, which float64 cannot represent"
-    with pytest.raises(InputError) as caught:
-        run_of(b"\n".join(lines))
-    assert str(caught.value) == message
 
 
 def test_long_numbers():
@@ -385,20 +360,6 @@ def test_a_file_object_is_one_chunk():
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_a_pipe_is_one_chunk():
-    content = lines_of(40, 3)
-    reader, writer = os.pipe()
-    thread = threading.Thread(target=lambda: (os.write(writer, content), os.close(writer)))
-    thread.start()
-    try:
-        (run,) = RunFile(f"/dev/fd/{reader}").contiguous_chunks()
-    finally:
-        thread.join()
-        os.close(reader)
-    assert rows_of(run) == plain_rows(content)
-
-
-@pytest.mark.usefixtures("small_chunks")
 def test_a_stream_warns_once_about_all_duplicates(tmp_path):
     path = tmp_path / "a.run"
     content = lines_of(40, 3)
@@ -425,12 +386,10 @@ def test_a_stream_yields_the_rows_of_the_whole_file(tmp_path_factory, sizes, blo
     )
     path = tmp_path_factory.getbasetemp() / "stream.run"
     path.write_bytes(content)
-    old = trec.BUFFER, streamed.CHUNK_ROWS
-    trec.BUFFER, streamed.CHUNK_ROWS = block, rows
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trec, "BUFFER", block)
+        patch.setattr(streamed, "CHUNK_ROWS", rows)
         chunks = list(RunFile(path).contiguous_chunks())
-    finally:
-        trec.BUFFER, streamed.CHUNK_ROWS = old
     assert [row for chunk in chunks for row in rows_of(chunk)] == plain_rows(content)
 
 
@@ -449,11 +408,8 @@ def test_chunks_do_not_change_after_they_were_returned():
     rest = parser.take(parser.n_sections)
     feed(b"c Q0 h 1 5 t\n" * 100)
     assert [column.tolist() for column in taken] == first
-    assert rest[0].tobytes() == b"bc"
-    assert rest[3].tobytes() == b"efg"
-    assert rest[5].tolist() == [2, 3, 4]
-    assert rest[6].tolist() == [0]
-    assert rest[7].tolist() == [2]
+    assert [rest[i].tobytes() for i in (0, 3)] == [b"bc", b"efg"]
+    assert [rest[i].tolist() for i in (5, 6, 7)] == [[2, 3, 4], [0], [2]]
 
 
 def test_wrong_calls_of_the_parser_are_errors():

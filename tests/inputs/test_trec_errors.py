@@ -14,9 +14,14 @@ import zlib
 from functools import partial
 
 import pytest
+from support.errors import message_of
+
+try:
+    import zstandard
+except ImportError:
+    zstandard = None
 
 from tieaware import evaluate
-from tieaware.errors import InputError
 from tieaware.inputs import read_qrels, read_run
 from tieaware.inputs.files import byte_streams, compression
 from tieaware.inputs.runs import streamed
@@ -37,12 +42,8 @@ def directory(tmp_path, monkeypatch):
     return tmp_path
 
 
-def message_of(reader, *args, **options):
-    with pytest.raises(InputError) as caught:
-        reader(*args, **options)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
+def chunks_of(path):
+    return list(RunFile(path).contiguous_chunks())
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,32 @@ def message_of(reader, *args, **options):
         (GOOD + b"q Q0 e 2 nan t\n", "a:2: the score, field 5, must be a number, not NaN"),
         (GOOD + b"q Q0 e 2 -NaN t\n", "a:2: the score, field 5, must be a number, not NaN"),
         (
+            b"# a comment\nq Q0 d1 1 9007199254740992 t\nq Q0 d2 2 9007199254740993 t\nq Q0 d3 3 x t",
+            "a:3: the score, field 5, must be a number, not 9007199254740993, which float64 cannot represent",
+        ),
+        (
+            GOOD + b"q Q0 e 2 -18446744073709551617 t\n",
+            "a:2: the score, field 5, must be a number, not -18446744073709551617, which float64 cannot represent",
+        ),
+        (
+            GOOD + b"q Q0 e 2 1e400 t\n",
+            "a:2: the score, field 5, must be a number, not 1e400, which float64 cannot represent",
+        ),
+        (
+            GOOD + b"q Q0 e 2 -1e-400 t\n",
+            "a:2: the score, field 5, must be a number, not -1e-400, which float64 cannot represent",
+        ),
+        # The newline between two rows was replaced by a blank, or was lost.
+        (
+            GOOD + b"q Q0 e 1 2 t q Q0 f 2 1 t\n",
+            f"a:2: a line of a run has 6 fields, {RUN}, but this line has two rows",
+        ),
+        (GOOD + b"q Q0 e 1 2 tq Q0 f 2 1 t", f"a:2: a line of a run has 6 fields, {RUN}, but this line has two rows"),
+        (
+            GOOD + b"q Q0 e 1 2 t q Q0 f 2 99999999999999999 t",
+            f"a:2: a line of a run has 6 fields, {RUN}, but this line has two rows",
+        ),
+        (
             GOOD + b"q Q0 e 2 " + b"x" * 1000 + b" t\n",
             f"a:2: the score, field 5, must be a number, not '{'x' * 80}'…",
         ),
@@ -82,8 +109,7 @@ def message_of(reader, *args, **options):
 )
 def test_bad_runs(directory, content, message):
     (directory / "a").write_bytes(content)
-    assert message_of(read_run, "a") == message
-    assert message_of(lambda: list(RunFile("a").contiguous_chunks())) == message
+    assert message_of(read_run, "a") == message_of(chunks_of, "a") == message
 
 
 @pytest.mark.parametrize(
@@ -140,8 +166,7 @@ def test_duplicates_first_keeps_the_first_of_repeated_documents(directory):
     with pytest.warns(UserWarning, match="duplicate") as caught:
         run = read_run("a.run", duplicates="first")
     assert [str(warning.message) for warning in caught] == [
-        "a.run: 2 duplicate rows are ignored; "
-        "a.run:4: document 'd' of query 'q' appears again, first at a.run:1"
+        "a.run: 2 duplicate rows are ignored; a.run:4: document 'd' of query 'q' appears again, first at a.run:1"
     ]
     assert caught[0].filename == __file__
     assert list(run.documents) == [b"d", b"e", b"d"]
@@ -157,24 +182,14 @@ def test_line_numbers_after_the_first_buffer(directory, monkeypatch):
     n = content.count(b"\n")
     (directory / "a").write_bytes(content + b"q19 Q0 d195 1 1 t\n")
     first = b"".join(lines[:195]).count(b"\n") + 1
-    for reader in (read_run, lambda path: list(RunFile(path).contiguous_chunks())):
+    for reader in (read_run, chunks_of):
         assert message_of(reader, "a") == (
             f"a:{n + 1}: document 'd195' of query 'q19' appears twice, first at a:{first}; to keep only "
             "the first row, pass duplicates='first'"
         )
     (directory / "a").write_bytes(content + b"q19 Q0 d1950 1 x t\n")
-    for reader in (read_run, lambda path: list(RunFile(path).contiguous_chunks())):
+    for reader in (read_run, chunks_of):
         assert message_of(reader, "a") == f"a:{n + 1}: the score, field 5, must be a number, not 'x'"
-
-
-def test_arguments():
-    for reader in (read_run, RunFile):
-        assert message_of(reader, "a", score_dtype="half") == (
-            "score_dtype: expected one of float64, float32, found 'half'"
-        )
-        assert message_of(reader, "a", duplicates="last") == (
-            "duplicates: expected one of error, first, found 'last'"
-        )
 
 
 def test_invalid_numbers_are_reported_in_linear_time(directory):
@@ -249,30 +264,33 @@ class Sluggish(io.RawIOBase):
         return n
 
 
-def test_no_standard_input(monkeypatch):
+def closed(file):
+    file.close()
+    return file
+
+
+AS_TEXT = "the file is open as text: open it in binary mode, as in open(path, 'rb')"
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("none.run", "none.run: there is no such file"),
+        (".", ".: there are no part files in this folder"),
+        ("no\nfile", "no\\nfile: there is no such file"),
+        ("a\0b", "a\\x00b: the file cannot be opened: embedded null byte"),
+        ("a/" * 4000, f"{'a/' * 4000}: the file cannot be opened: File name too long"),
+        ("-", "<stdin>: standard input is not available as bytes"),
+        (io.StringIO("q Q0 d 1 1 t"), f"<file>: {AS_TEXT}"),
+        (5, "<file>: expected a path or a file opened in binary mode, found 5"),
+        (None, "<file>: expected a path or a file opened in binary mode, found None"),
+        (Unreadable(), "<file>: the file cannot be read: Input/output error"),
+        (closed(io.BytesIO(GOOD)), "<file>: the file cannot be read: I/O operation on closed file."),
+    ],
+)
+def test_files_that_cannot_be_read(directory, file, message, monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
-    assert message_of(read_run, "-") == "<stdin>: standard input is not available as bytes"
-
-
-def test_files_that_cannot_be_read(directory):
-    assert message_of(read_run, "none.run") == "none.run: there is no such file"
-    assert message_of(read_qrels, directory) == f"{directory}: there are no part files in this folder"
-    assert message_of(read_run, "no\nfile") == "no\\nfile: there is no such file"
-    assert message_of(read_run, "a\0b") == "a\\x00b: the file cannot be opened: embedded null byte"
-    assert message_of(read_run, "a/" * 4000).endswith(": the file cannot be opened: File name too long")
-    as_text = "the file is open as text: open it in binary mode, as in open(path, 'rb')"
-    assert message_of(read_run, io.StringIO("q Q0 d 1 1 t")) == f"<file>: {as_text}"
-    for found, file in (("5", 5), ("None", None)):
-        assert message_of(read_run, file) == (
-            f"<file>: expected a path or a file opened in binary mode, found {found}"
-        )
-    (directory / "text.run").write_bytes(GOOD)
-    with open("text.run") as file:
-        assert message_of(read_run, file) == f"text.run: {as_text}"
-    assert message_of(read_run, Unreadable()) == "<file>: the file cannot be read: Input/output error"
-    closed = io.BytesIO(GOOD)
-    closed.close()
-    assert message_of(read_run, closed) == "<file>: the file cannot be read: I/O operation on closed file."
+    assert message_of(read_run, file) == message_of(read_qrels, file) == message
 
 
 @pytest.mark.parametrize(
@@ -295,32 +313,53 @@ def test_a_run_is_named_after_its_file(directory, path, name):
         assert not file.closed
 
 
-FORMATS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": partial(lzma.compress, preset=0)}
+def in_zstd(content):
+    return zstandard.ZstdCompressor(write_checksum=True).compress(content)
 
 
-@pytest.fixture(params=[*FORMATS, "gzip by zlib"])
+# Each format: its compressor, and what may follow a compressed member.
+FORMATS = {
+    "gzip": (gzip.compress, b"\0" * 8),
+    "bzip2": (bz2.compress, b"\0" * 8),
+    "xz": (partial(lzma.compress, preset=0), b"\0" * 8),
+    "zstd": (in_zstd, b"\x50\x2a\x4d\x18\x03\0\0\0abc"),
+}
+ZSTD_READERS = ("compression.zstd", "backports.zstd", "zstandard")
+
+
+def only_reader(module, monkeypatch):
+    """Let files of zstd be read by one module; zstandard writes them."""
+    pytest.importorskip("zstandard", reason="zstandard is not installed")
+    pytest.importorskip(module, reason=f"{module} is not installed")
+    for other in {*ZSTD_READERS} - {module}:
+        monkeypatch.setitem(sys.modules, other, None)
+
+
+@pytest.fixture(params=["gzip", "gzip by zlib", "bzip2", "xz", *(f"zstd by {module}" for module in ZSTD_READERS)])
 def format_(request, monkeypatch):
-    """Return a format and its compressor. gzip is read by the package isal, and without isal by Python's zlib."""
-    name, _, without = request.param.partition(" by ")
-    if without:
+    """Return a format, its compressor and its padding. gzip is read by the package isal, and without isal by zlib."""
+    name, _, module = request.param.partition(" by ")
+    if name == "zstd":
+        only_reader(module, monkeypatch)
+    elif module:
         monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
         assert compression.gzip_module() is zlib
     elif name == "gzip":
         pytest.importorskip("isal", reason="isal is not installed")
         assert compression.gzip_module() is not zlib
-    return name, FORMATS[name]
+    return name, *FORMATS[name]
 
 
 @pytest.mark.parametrize("block", [7, 1 << 18])
 def test_compression_is_recognised_by_content(directory, format_, block, monkeypatch):
     """A file may consist of several compressed members, which may end within a line and be followed by padding."""
     monkeypatch.setattr(byte_streams, "COMPRESSED_BUFFER", block)
-    _, compress = format_
+    _, compress, between = format_
     content = CONTENT if block > 7 else CONTENT[:5000]
     content = content[: content.rindex(b"\n") + 1]
     expected = list(read_run(io.BytesIO(content)).documents)
     for parts in ([content], [content[:333], content[333:]], [b"", content[:1000], b"", content[1000:], b""]):
-        for padding in (b"", b"\0" * 8):
+        for padding in (b"", between):
             compressed = padding.join(compress(part) for part in parts) + padding
             (directory / "a.run").write_bytes(compressed)
             assert list(read_run("a.run").documents) == expected
@@ -329,7 +368,7 @@ def test_compression_is_recognised_by_content(directory, format_, block, monkeyp
 
 
 def test_files_that_return_few_bytes_at_a_time(format_):
-    _, compress = format_
+    compress = format_[1]
     content = CONTENT[: CONTENT.index(b"\n", 300) + 1]
     expected = list(read_run(io.BytesIO(content)).documents)
     assert list(read_run(Sluggish(content)).documents) == expected
@@ -337,13 +376,12 @@ def test_files_that_return_few_bytes_at_a_time(format_):
 
 
 def test_truncated_and_corrupt_files(directory, format_):
-    name, compress = format_
+    name, compress, _ = format_
     compressed = compress(CONTENT)
     for size in (10, 30, len(compressed) // 2, len(compressed) - 9, len(compressed) - 1):
         (directory / "a.run").write_bytes(compressed[:size])
         expected = f"a.run: truncated {name} data: the file ends before its end marker"
-        assert message_of(read_run, "a.run") == expected
-        assert message_of(lambda: list(RunFile("a.run").contiguous_chunks())) == expected
+        assert message_of(read_run, "a.run") == message_of(chunks_of, "a.run") == expected
     for position in (len(compressed) // 2, len(compressed) - (13 if name == "xz" else 6)):
         corrupt = bytearray(compressed)
         corrupt[position] ^= 0xFF
@@ -375,38 +413,13 @@ def test_zstd_without_a_package_says_what_to_install(directory, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("reader", ["compression.zstd", "backports.zstd", "zstandard"])
-def test_zstd(directory, reader, monkeypatch):
-    """A file may consist of several frames, with skippable frames between them."""
-    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
-    pytest.importorskip(reader, reason=f"{reader} is not installed")
-    for other in {"compression.zstd", "backports.zstd", "zstandard"} - {reader}:
-        monkeypatch.setitem(sys.modules, other, None)
-    expected = list(read_run(io.BytesIO(CONTENT)).documents)
-    compress = zstandard.ZstdCompressor().compress
-    skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc"
-    (directory / "a.run").write_bytes(compress(CONTENT[:999]) + skipped + compress(CONTENT[999:]))
-    assert list(read_run("a.run").documents) == expected
-    compressed = compress(CONTENT)
-    for size in (10, len(compressed) // 2, len(compressed) - 1):
-        (directory / "a.run").write_bytes(compressed[:size])
-        assert message_of(read_run, "a.run") == (
-            "a.run: truncated zstd data: the file ends before its end marker"
-        )
-    (directory / "a.run").write_bytes(compressed[:20] + b"\xff" * 40 + compressed[60:])
-    assert message_of(read_run, "a.run").startswith("a.run: corrupt zstd data: ")
-
-
-@pytest.mark.parametrize("reader", ["compression.zstd", "backports.zstd", "zstandard"])
+@pytest.mark.parametrize("reader", ZSTD_READERS)
 def test_a_zstd_bomb_does_not_fill_memory(directory, reader, monkeypatch):
     """64 MB of newlines, compressed to a few KB, are read in a small buffer, and about as fast as from gzip."""
-    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
-    pytest.importorskip(reader, reason=f"{reader} is not installed")
-    for other in {"compression.zstd", "backports.zstd", "zstandard"} - {reader}:
-        monkeypatch.setitem(sys.modules, other, None)
+    only_reader(reader, monkeypatch)
     newlines = b"\n" * (1 << 26)
     (directory / "a.gz").write_bytes(gzip.compress(newlines, 1))
-    (directory / "a.zst").write_bytes(zstandard.ZstdCompressor().compress(newlines))
+    (directory / "a.zst").write_bytes(in_zstd(newlines))
     del newlines
     assert os.path.getsize("a.zst") < 1 << 14
 
