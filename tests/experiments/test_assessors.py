@@ -127,17 +127,6 @@ def test_the_verdict_names_the_run_that_moves_most():
     assert text.endswith(f", and {n} of 10 verdicts between them change{'s' if n == 1 else ''}.")
 
 
-def test_assessors_may_share_no_document():
-    outcome = assessors({"q": {"a": 1}}, {"q": {"b": 1}}, {"q": {"a": 2.0, "b": 1.0}}, "RR")
-    assert outcome.verdict() == (
-        "No document is judged by both A and B. With the labels of B instead of A, the mean RR of run moves by 0.500, "
-        "from 1 to 0.500."
-    )
-    assert outcome.tables()["agreement"].rows == [(1, 1, 0, None, None, None, 0, 0, 0, None)]
-    assert outcome.tables()["measures"].rows == [("RR", 1.0, 0.5, -0.5, "run", None, 0, None, None, None)]
-    assert str(outcome)
-
-
 def test_each_measure_has_a_figure_with_named_runs(tmp_path):
     first, second, runs = judgments(5)
     outcome = assessors(first, second, runs, ["AP", "nDCG@10"], names=("expert", "LLM"))

@@ -116,14 +116,6 @@ def test_equal_runs_can_differ_only_by_the_order_of_their_ties():
     assert outcome.table().rows == [("RR", "one", "two", 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, "no", "no")]
 
 
-def test_the_command_compares_runs(collection, capfd):
-    qrels, runs = collection.qrels, collection.runs
-    assert main(["compare", str(qrels), *map(str, runs[:3]), "-m", "RR", "--format", "csv"]) == 0
-    assert len(capfd.readouterr().out.splitlines()) == 4
-    assert main(["compare", str(qrels)]) == 2
-    assert "QRELS and at least one RUN are required" in capfd.readouterr().err
-
-
 @pytest.mark.slow
 def test_the_command_prints_who_beats_whom(covid, capfd):
     """The 861 pairs of runs are too many to print by default; --all, --format csv and --out include them."""
@@ -201,25 +193,6 @@ def test_the_lesser_mean_wins_where_less_is_better():
     assert "1 pair of 2 runs, 3 queries, paired t-test, Holm-corrected" in str(same)
 
 
-@pytest.mark.slow
-def test_the_command_compares_the_systems_of_a_matrix(tmp_path, capfd, matrix):
-    assert main(["compare", "--matrix", str(matrix), "--all", "--out", str(tmp_path / "seven")]) == 0
-    printed = capfd.readouterr().out
-    assert "5,253 pairs of 103 runs, 50 queries, paired t-test, Holm-corrected" in printed
-    assert "–: unknown." in printed
-    assert {path.name for path in (tmp_path / "seven").iterdir()} >= {"pairs.csv", "verdicts-AP.png", "report.html"}
-
-
-def test_a_matrix_holds_one_measure(tmp_path, capfd):
-    """A matrix has the values of one measure, so a second -m is an error. It was once silently ignored."""
-    (tmp_path / "ap.csv").write_text("a,b\n0.5,0.25\n0.75,0.5\n")
-    matrix = ["compare", "--matrix", str(tmp_path / "ap.csv")]
-    assert main([*matrix, "-m", "AP", "-m", "RR"]) == 2
-    assert capfd.readouterr().err.startswith("-m: expected a single measure, the one in --matrix, found ")
-    assert main([*matrix, "-m", "RR", "--format", "csv"]) == 0
-    assert capfd.readouterr().out.splitlines()[1].startswith("RR,a,b,0.25,")
-
-
 def test_bounds_where_less_is_better():
     """A lower expected search length (ESL) is better: the best order of a tie group gives 0, the lowest value."""
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
@@ -227,18 +200,6 @@ def test_bounds_where_less_is_better():
     clear = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
     (resolved,) = comparison(qrels, {"tied": tied, "clear": clear}, ["ESL"]).resolutions
     assert (resolved.lowest[0], resolved.highest[0]) == (-0.5, 0.5)
-
-
-def test_columns_have_different_names(tmp_path, monkeypatch, capfd):
-    """Column names must differ by more than spaces: two columns were once named `to` and `to `."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
-    for name in "xy":
-        (tmp_path / name).write_text("q1 Q0 a 1 1 t\nq1 Q0 b 1 1 t\nq2 Q0 a 1 1 t\n")
-    assert main(["compare", "qrels", "x", "y", "-m", "RR", "--format", "csv"]) == 0
-    columns = capfd.readouterr().out.splitlines()[0].split(",")
-    assert len({column.strip() for column in columns}) == len(columns) == 12
-    assert columns[4:6] + columns[8:10] == ["95% from", "95% to", "with ties from", "with ties to"]
 
 
 def _results(n_runs, n_measures=1, n_queries=12):
@@ -344,30 +305,6 @@ def test_with_a_baseline_each_run_is_compared_with_it(test):
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["r0", "r1", "r3", "r4"]
     assert ax.get_xlabel() == "difference of mean AP from r2"
     assert len({table.title for table in outcome.tables().values()} | {outcome.title}) == 4
-
-
-def test_the_command_takes_baseline_test_and_correction(tmp_path, capfd):
-    (tmp_path / "ap.csv").write_text("a,b,c\n0.5,0.25,0.3\n0.75,0.5,0.55\n0.25,0.125,0.1\n")
-    matrix = ["compare", "--matrix", str(tmp_path / "ap.csv")]
-    assert main([*matrix, "--baseline", "b", "--test", "tukey"]) == 0
-    printed = capfd.readouterr().out
-    assert "2 runs against b, 3 queries, Tukey's HSD\n" in printed
-    assert main([*matrix, "--correction", "bh", "--test", "sign", "--format", "csv"]) == 0
-    assert capfd.readouterr().out.splitlines()[0].split(",")[6:8] == ["p", "BH"]
-    for options, message in (
-        (["--baseline", "bb"], "--baseline: there is no run 'bb'; did you mean b? See tieaware compare --help\n"),
-        (
-            ["--test", "none"],
-            "--test: expected one of t, wilcoxon, sign, permutation, tukey, randomised-tukey, found 'none'",
-        ),
-        (["--correction", "fdr"], "--correction: expected one of holm, bh, bonferroni, none, found 'fdr'"),
-        (
-            ["--test", "tukey", "--correction", "bh"],
-            "--correction: the test 'tukey' corrects for the number of runs itself;",
-        ),
-    ):
-        assert main([*matrix, *options]) == 2
-        assert capfd.readouterr().err.startswith(message)
 
 
 def test_intervals_of_the_table_are_said_to_be_of_one_pair_or_of_all():

@@ -28,72 +28,6 @@ def _results(n_runs, n_measures=1, n_queries=12):
     )
 
 
-def test_the_verdict_in_special_cases():
-    def verdict(*runs, measure=tieaware.AP, ties=0.0):
-        values = np.array(runs)[..., None]
-        results = tieaware.Results(values, tuple("abcd"[: len(runs)]), ("x", "y", "z"), (measure,))
-        return compare(results, *((values - ties, values + ties) if ties is not None else ())).verdict()
-
-    good, bad = [0.5, 0.61, 0.7], [0.1, 0.2, 0.3]
-    assert verdict(good, bad, ties=None) == (
-        "a has the highest mean AP, 0.603 (95% interval 0.355 to 0.852), and is significantly better than the "
-        "other run; the effect of ties is unknown: the results have no spread. The difference of 0.403 has Holm's p = "
-        "6.83e-05."
-    )
-    assert verdict(good, bad, measure=tieaware.ESL).startswith("b has the lowest mean ESL, 0.200 (95% interval")
-    first = "than the other run; {}, as far as the lists reach. The difference of"
-    no_effect = first.format("no order of the tied documents reverses the difference or changes the verdict")
-    assert no_effect in verdict(good, bad)
-    reverse_or_change = first.format("orders of the tied documents can reverse the difference or change the verdict")
-    assert reverse_or_change in verdict(good, bad, ties=0.3)
-    assert first.format("orders of the tied documents can make it not significant") in verdict(good, bad, ties=0.19)
-    close = [0.4, 0.5, 0.7]
-    assert first.format("orders of the tied documents can make it significant") in verdict(good, close, ties=0.03)
-    assert verdict(good, good, bad).startswith(
-        "2 of 3 runs share the highest mean AP, 0.603; no order of the tied documents changes a sign or a verdict, as "
-        "far as the lists reach. 2 of 3 pairs of runs"
-    )
-    even = verdict([0.5, 0.1, 0.9], [0.1, 0.5, 0.8], [0.2, 0.9, 0.1])
-    assert "is not significantly better than any of the other 2 runs; no order" in even
-
-
-@pytest.mark.parametrize(
-    ("ties", "on_the_best", "on_all"),
-    [
-        (0.0, "no order of the tied documents changes a sign or a verdict, as far as the lists reach", None),
-        (0.002, "no order of the tied documents changes its verdicts", "reverse 1 difference, but change no verdict"),
-        (0.03, "can change 1 of its 2 verdicts", "reverse 1 difference and change the verdict of 1 pair"),
-        (0.3, "can change 2 of its 2 verdicts", "reverse 3 differences and change the verdict of 3 pairs"),
-    ],
-)
-def test_the_first_sentence_says_what_ties_can_change_for_the_best_run(ties, on_the_best, on_all):
-    """The other runs are equal but for their ties, and the second sentence speaks of them too."""
-    values = np.array([[0.5, 0.61, 0.7], [0.1, 0.2, 0.3], [0.2, 0.1, 0.3]])[..., None]
-    results = tieaware.Results(values, ("a", "b", "c"), ("x", "y", "z"), (tieaware.AP,))
-    first, second = compare(results, values - ties, values + ties).verdict().split(". ")
-    assert "is significantly better than both other runs; " in first
-    assert first.endswith(on_the_best)
-    assert second.startswith("2 of 3 pairs of runs differ significantly (Holm's p below 0.05)")
-    among = f"; among all pairs, orders of the tied documents can {on_all}, as far as the lists reach."
-    assert second.endswith(among if on_all else "0.05).")
-
-
-def test_the_first_sentence_says_what_is_not_known_for_the_best_run():
-    values = np.array([[0.5, 1.0, 0.1, 0.9], [0.3, 0.4, 0.8, 0.4], [0.5, 0.0, 0.8, 0.5]])[..., None]
-    results = tieaware.Results(values, ("a", "b", "c"), ("w", "x", "y", "z"), (tieaware.AP,))
-    outcome = compare(results, values - 0.1, values + 0.1, test="wilcoxon", alpha=0.3, correction="none")
-    assert outcome.resolutions[0].verdict_flips[:2].tolist() == [-1, -1]
-    assert "; for 2 of its 2 verdicts, it is not known whether ties can change them. 0 of" in outcome.verdict()
-
-
-def test_the_verdict_with_a_baseline_that_nothing_differs_from():
-    equal = tieaware.Results(np.full((3, 4, 1), 0.5), ("a", "b", "c"), tuple("wxyz"), (tieaware.AP,))
-    assert compare(equal, baseline="b").verdict() == (
-        "By AP, none of 2 runs differs significantly from b (Holm's p below 0.05); the effect of ties is unknown: the "
-        "results have no spread. b has the highest mean AP, 0.500."
-    )
-
-
 def test_ties_flip_the_verdicts_that_the_page_shows():
     """The effect of ties is that on the corrected verdicts, not on those without a correction."""
     results = _results(6, n_queries=8)
@@ -114,40 +48,6 @@ def test_ties_flip_the_verdicts_that_the_page_shows():
         by_run = [int(affected[(outcome.first == i) | (outcome.second == i)].sum()) for i in range(6)]
         assert {row[1]: row[9] for row in outcome.tables()["wins"].rows} == {f"r{i}": n for i, n in enumerate(by_run)}
     assert flips["bonferroni"].tolist() != flips["none"].tolist()
-
-
-def test_the_verdict_says_if_the_test_cannot_find_a_difference():
-    results = _results(3, n_queries=4)
-    verdict = compare(results, test="sign").verdict()
-    assert "0 of 3 pairs of runs differ significantly (Holm's p below 0.05)" in verdict
-    assert verdict.endswith("With 4 queries for 3 pairs, p is at least 0.38: choose another test, because this one "
-                            "cannot find a significant difference.")  # fmt: skip
-    assert any(note.startswith("With 4 queries for 3 pairs") for note in results.table(test="sign").notes)
-
-
-def test_the_effect_of_ties_in_words():
-    """Ties may reverse a difference without changing a verdict; for Wilcoxon's test, the effect may be unknown."""
-    values = np.array([[0.5, 0.4, 0.6], [0.4, 0.5, 0.59]])[..., None]
-    results = tieaware.Results(values, ("a", "b"), ("x", "y", "z"), (tieaware.AP,))
-    bounds = values - 0.01, values + 0.01
-    effect = "; an order of the tied documents can reverse the difference, but none changes the verdict, as far as "
-    assert f"{effect}the lists reach. The difference" in compare(results, *bounds).verdict()
-    wilcoxon = compare(results, *bounds, test="wilcoxon").verdict()
-    assert "but none changes the verdict, as far as the lists reach. The difference" in wilcoxon
-    unknown = "but it is not known whether one can change the verdict, as far as the lists reach. The difference"
-    assert unknown in compare(results, *bounds, test="wilcoxon", alpha=0.3).verdict()
-
-
-def test_each_measure_has_a_sentence_on_ties():
-    """The effect of ties was once in the verdict for the first measure only."""
-    values = np.array([[0.5, 0.61, 0.7], [0.1, 0.2, 0.3], [0.3, 0.1, 0.2]])[..., None].repeat(2, axis=2)
-    spread = np.array([0.0, 0.3])
-    results = tieaware.Results(values, ("a", "b", "c"), ("x", "y", "z"), (tieaware.AP, tieaware.RR))
-    for design in ({}, {"baseline": "a"}):
-        first, second = compare(results, values - spread, values + spread, **design).verdict().split("By RR, ")
-        assert "no order of the tied documents changes a sign or a verdict, as far as the lists reach." in first
-        assert "; orders of the tied documents can reverse" in second
-    assert compare(results).verdict().endswith("; the effect of ties is unknown: the results have no spread.")
 
 
 def test_lists_that_end_inside_a_tie_limit_what_is_said_about_ties(tmp_path, capfd):

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 from support.oracle import enumerate_orders
-from support.trec_files import read_qrels
 
 import tieaware
-from tieaware.cli import main
 from tieaware.experiments import curves
 from tieaware.experiments._curves import interpolated
 from tieaware.output.tables import significant
@@ -222,24 +220,6 @@ def test_a_run_from_a_stream_is_read_once(kind):
     np.testing.assert_array_equal(curves(QRELS, io.BytesIO(lines), kind).y, curves(QRELS, {"q1": RUN["q1"]}, kind).y)
 
 
-@pytest.mark.parametrize(
-    ("kind", "title"),
-    [("precision-recall", "Precision–recall"), ("interpolated", "Interpolated precision–recall"), ("roc", "ROC")],
-)
-def test_the_command_traces_runs(collection, tmp_path, capfd, kind, title):
-    runs = collection.runs[:3]
-    plot = tmp_path / "curve.svg"
-    assert main(["curve", str(collection.qrels), *map(str, runs), "--kind", kind, "--plot", str(plot)]) == 0
-    assert plot.stat().st_size > 10_000
-    lines = capfd.readouterr().out.splitlines()
-    assert f"{title} curves of 3 runs, averaged over {len(read_qrels(collection.qrels))} queries" in lines
-    # The printed table has one row per run. The CSV file has all points of the curves.
-    assert [sum(line.startswith(f"{run.stem} ") for line in lines) for run in runs] == [1, 1, 1]
-    assert main(["curve", str(collection.qrels), *map(str, runs), "--kind", kind, "--format", "csv"]) == 0
-    rows = capfd.readouterr().out.splitlines()[1:]
-    assert (len(rows) == 33) if kind == "interpolated" else (len(rows) > 100)
-
-
 def test_the_printed_table_has_a_few_points_of_each_curve():
     """The table has the first and the last rank, the greatest rank up to 10, and the greatest rank up to 100."""
     run = {"q1": {f"d{i}": -float(i) for i in range(150)}}
@@ -309,32 +289,3 @@ def test_the_area_of_a_single_query_is_its_auc():
     x, y = outcome.average(0)
     assert (x[0], y[0]) == (0.0, y[1])
     assert outcome.areas[0] == pytest.approx(sum((x[i + 1] - x[i]) * (y[i] + y[i + 1]) / 2 for i in range(len(x) - 1)))
-
-
-def test_the_verdict_in_special_cases():
-    qrels, runs = many(5)
-    assert curves(qrels, runs).verdict().startswith("Among 5 runs, run 4 has the largest area under its curve, ")
-    same = {name: runs[name] for name in ("run 0", "run 1")}
-    assert curves(qrels, same, "roc").verdict().startswith("2 of 2 runs share the largest area under the curve, 0.")
-    shares = ". Within the first 10 ranks run 0 has 13.3 % of its relevant and 18.3 % of its nonrelevant documents."
-    assert curves(qrels, same, "roc").verdict().endswith(shares)
-    recall = "Within the first 10 ranks its recall is 50 %, with 0 % of all nonrelevant documents."
-    assert curves(qrels, runs["run 4"], "roc", collection_size=90).verdict().endswith(recall)
-    one = {"q": {"a": 1}}, {"r": {"q": {"a": 1.0}}}
-    expected = "The area under the curve of r is 1. Within the first rank its precision is 1 and its recall 1."
-    assert curves(*one).verdict() == f"{expected} Its break-even point is 1, and its greatest F1 1, at rank 1."
-    assert curves(*one, "interpolated").verdict().endswith(" At recall 0.1 its precision is 1, and at 0.5 1.")
-    two = {name: runs[name] for name in ("run 0", "run 4")}
-    assert "; the other has 0." in curves(qrels, two).verdict()
-
-
-@pytest.mark.slow
-def test_a_report_of_many_runs_is_small(tmp_path, monkeypatch):
-    """The page shows only the first figures and rows; it had 14.6 MB for 42 runs when it showed all."""
-    qrels, runs = many(42, 30)
-    outcome = curves(qrels, runs)
-    figures = list(outcome.drawings().items())[:9]
-    monkeypatch.setattr(type(outcome), "drawings", lambda self: dict(figures))
-    outcome.write(tmp_path)
-    assert 300_000 < (tmp_path / "report.html").stat().st_size < 2_000_000
-    assert (tmp_path / "queries.csv").read_text().count("\n") == 1 + outcome.x.size

@@ -1,16 +1,11 @@
 """The inexact experiment: its numbers computed in a second way, its command, and invalid input."""
 
-import csv
-import io
-import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import tieaware
 from tieaware import experiments, retrieval, samples
-from tieaware.cli import main
 from tieaware.errors import InputError
 
 K = 20
@@ -131,55 +126,6 @@ def test_methods_that_find_nothing_agree(collection, index):
     assert found.shares.tolist() == [1.0, 1.0]
 
 
-def test_the_report_has_all_tables_and_figures(outcome, tmp_path):
-    outcome.write(tmp_path)
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "methods.csv").read_text())))
-    assert [row["method"] for row in rows] == list(outcome.methods)
-    assert len(list(csv.reader(io.StringIO((tmp_path / "measures.csv").read_text())))) == 1 + 2 * 5
-    names = {path.name for path in tmp_path.iterdir()}
-    assert {"report.html", "costs.csv", "frontier-AP.png", "postings-nDCG_10.svg", "agreement.png"} <= names
-    assert list(rows[0])[:4] == ["method", "time", "postings", "overlap"]
-    assert "5 methods" not in str(outcome)
-    assert "4 methods of inexact retrieval against Exact(), first 20" in str(outcome)
-
-
-def test_the_verdict_in_special_cases(outcome):
-    """Times are set, because measured ones differ from call to call."""
-
-    def verdict(*seconds):
-        return replace(outcome, seconds=np.array(seconds)).verdict()
-
-    few = verdict(1.0, 0.2, 0.3, 0.96, 1.0)
-    assert few.startswith("No faster method keeps 99 % of the mean AP of Exact(), 0.")
-    assert ": the best, Champions(r=5), takes 30 % of the time, reads " in few
-    both = verdict(2.0, 0.2, 0.6, 1.8, 1.5)
-    assert both.startswith("2 of 4 methods are faster and keep 99 % of the mean AP of Exact(), 0.")
-    assert ": Exact(weighting='bm25') takes 75 % of the time, reads 100 % of the postings, and " in both
-    assert verdict(2.0, 0.2, 0.6, 1.8, 2.5).startswith("1 of 4 methods is faster and keeps 99 % of the mean AP of Exac")
-    slow = verdict(1.0, 1.0, 1.0, 1.0, 1.0)
-    assert slow.startswith("None of 4 methods is faster than Exact(): the best, ")
-    assert slow.endswith(" 1 of 4 loses significantly (paired t-test, Holm's p below 0.05).")
-
-
-def test_the_command_reads_documents_or_an_index(collection, tmp_path, capsys):
-    """A collection of documents and its saved index give the same table."""
-    documents, topics, qrels = (tmp_path / name for name in ("documents.jsonl", "topics.tsv", "qrels.txt"))
-    texts = ({"id": name, "contents": zones["body"]} for name, zones in collection.documents.items())
-    documents.write_text("".join(f"{json.dumps(text)}\n" for text in texts))
-    topics.write_text("".join(f"{q}\t{text}\n" for q, text in collection.topics.items()))
-    qrels.write_text("".join(f"{q} 0 {d} {n}\n" for q, judged in collection.qrels.items() for d, n in judged.items()))
-    retrieval.Index.build(retrieval.read_documents(documents)).save(tmp_path / "index")
-    printed = []
-    for given in (documents, tmp_path / "index"):
-        options = ["--method", "Champions(r=2)", "--weighting", "bm25", "-k", "10", "-m", "RR", "--format", "csv"]
-        assert main(["inexact", str(given), str(topics), str(qrels), *options]) == 0
-        # Leave out the column of times, because times differ from call to call.
-        table = csv.DictReader(io.StringIO(capsys.readouterr().out))
-        printed.append([{name: row[name] for name in row if name != "time"} for row in table])
-    assert printed[0] == printed[1]
-    assert [row["method"] for row in printed[0]] == ["Exact(weighting='bm25')", "Champions(r=2, weighting='bm25')"]
-
-
 def test_a_note_explains_how_a_method_can_be_better_than_exact_search(collection, index, outcome):
     note = "A method can be better than Exact(): one that names another weighting ranks by other term weights "
     better = (outcome.results.mean() > outcome.results.mean()[0]).any()
@@ -188,9 +134,3 @@ def test_a_note_explains_how_a_method_can_be_better_than_exact_search(collection
     worse = experiments.inexact(index, collection.topics, collection.qrels, champions, ["AP"], k=K)
     assert worse.results.mean()[1] < worse.results.mean()[0]
     assert not any(each.startswith(note) for each in worse.table().notes)
-
-
-def test_a_single_method_is_not_a_plural(collection, index):
-    alone = experiments.inexact(index, collection.topics, collection.qrels, [retrieval.Champions(r=1)], ["AP"], k=K)
-    assert alone.title == "1 method of inexact retrieval against Exact(), first 20"
-    assert alone.table().notes[1].endswith("Holm's correction for 1 method.")

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 import tieaware
-from tieaware.cli import main
 from tieaware.experiments import smoothing
 from tieaware.experiments._smoothing import _scores, _taus
 from tieaware.inputs.tables.delimited import read_matrix
-from tieaware.output.tables import significant
 from tieaware.statistics import kendall_tau, standardize
 
 pytest.importorskip("scipy")
@@ -104,64 +102,6 @@ def test_results_of_several_measures_need_a_chosen_measure():
     assert (chosen.taus != smoothing(both, measure=tieaware.RR, topics=3, repeats=20).taus).any()
 
 
-def test_the_command_takes_a_matrix_or_runs(tmp_path, capfd):
-    values = some_values(6, 9)
-    text = (
-        ",".join(f"s{i}" for i in range(6))
-        + "\n"
-        + "".join(",".join(map(repr, row)) + "\n" for row in values.T.tolist())
-    )
-    (tmp_path / "ap.csv").write_text(text)
-    arguments = ["smooth", "--topics", "3", "--repeats", "20"]
-    matrix = ["--matrix", str(tmp_path / "ap.csv")]
-    assert main([*arguments, *matrix, "--sweep", "3", "--out", str(tmp_path / "out")]) == 0
-    printed = capfd.readouterr().out
-    assert printed.count("smoothed, alpha 0.5") == 2
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "smoothing.csv", "smoothing.png", "smoothing.svg", "report.html",
-    }  # fmt: skip
-    for wrong, message in (
-        ([], "QRELS and at least one RUN are required, or --matrix FILE"),
-        (["qrels", *matrix], "--matrix cannot be combined with QRELS and RUN, such as qrels"),
-        ([*matrix, "--sweep", "1"], "--sweep: expected a whole number from 2 to 10,001, found 1"),
-        ([*matrix, "--sweep", "5", "--alpha", "0.5"], "--sweep cannot be combined with --alpha"),
-        ([*matrix, "--seed", "-1"], "seed: expected a whole number of at least 0, found -1"),
-    ):
-        assert main([*arguments, *wrong]) == 2
-        assert message in capfd.readouterr().err
-    (tmp_path / "qrels").write_text("".join(f"q{i} 0 d{i % 3} 1\n" for i in range(9)))
-    runs = []
-    for r in range(4):
-        path = tmp_path / f"{r}.run"
-        path.write_text("".join(f"q{i} Q0 d{d} 1 {(r * d + i) % 3} t\n" for i in range(9) for d in range(3)))
-        runs.append(str(path))
-    assert main([*arguments, str(tmp_path / "qrels"), *runs, "-m", "RR"]) == 0
-    assert "Ordering 4 systems" in capfd.readouterr().out
-    assert main([*arguments, str(tmp_path / "qrels"), *runs, "-m", "RR AP"]) == 2
-    assert capfd.readouterr().err.startswith("-m: expected a single measure, because a system has one score")
-
-
-def test_the_verdict_says_whether_earlier_scores_help():
-    """Half of the variance is noise, so more topics help."""
-    random = np.random.default_rng(0)
-    noisy = random.random((20, 1)) / 2 + random.random((20, 30)) / 2
-    outcome = smoothing(noisy, [0, 0.5, 1], repeats=200, topics=5)
-    means = outcome.taus.mean(axis=2)
-    best, at_one, baseline = (significant(means[0, i]) for i in (2, 3, 0))
-    assert outcome.verdict().startswith(
-        f"Earlier scores from other topics help: the order of the systems is best at alpha 0.5 (the best of 3 "
-        f"tried), where its mean Kendall's τ with the order on all topics is {best}, against {at_one} without earlier "
-        "scores (alpha 1) and "
-        f"{baseline} if all systems are measured on both sets of topics. With standardized values it is best at alpha "
-    )
-    untried = smoothing(noisy, [0, 0.5], repeats=20, topics=5).verdict()
-    assert untried.startswith("The order of the systems is best at alpha 0.5 (the best of 2 tried), where ")
-    assert "alpha 1" not in untried
-    without = smoothing(noisy, [1], repeats=20, topics=5).verdict()
-    assert without.startswith("Earlier scores from other topics do not help: the order of the systems is best at alph")
-    assert without.count("against") == 2
-
-
 def test_the_sizes_of_the_sets_and_the_share_are_reported_and_used():
     """More topics in the third set order the systems better without earlier scores, and one size stands for three."""
     values = some_values(10, 40)
@@ -218,34 +158,3 @@ def test_equal_scores_share_a_rank_and_a_smaller_value_can_be_better():
     assert outcome.verdict().startswith(
         "At alpha 0.5, the order of the systems is a, b, c. Kendall's τ with their order"
     )
-
-
-def test_the_command_takes_priors_sizes_and_a_share(tmp_path, capfd):
-    (tmp_path / "ap.csv").write_text("a,b,c,d\n" + "0.5,0.25,0.75,0.125\n" * 9)
-    (tmp_path / "priors.csv").write_text("a,0.5\nb,1\nc,0.25\nd, 0\n")
-    arguments = ["smooth", "--matrix", str(tmp_path / "ap.csv"), "--alpha", "0.5"]
-    assert main([*arguments, "--priors", str(tmp_path / "priors.csv"), "--format", "csv"]) == 0
-    printed = capfd.readouterr().out.splitlines()
-    assert printed[0] == "values,system,mean,prior,score 0.5,rank 0.5"
-    assert printed[1] == "raw,b,0.25,1.0,0.625,1"
-    earlier = tieaware.Results(
-        np.ones((4, 2, 1)) * np.arange(4.0)[:, None, None], tuple("abcd"), ("1", "2"), (tieaware.AP,)
-    )
-    earlier.save(tmp_path / "earlier.npz")
-    assert main([*arguments, "--priors", str(tmp_path / "earlier.npz"), "--format", "csv"]) == 0
-    assert capfd.readouterr().out.splitlines()[1].startswith("raw,d,0.125,3.0,")
-    assert main([*arguments, "--topics", "2,3,4", "--share", "0.5", "--repeats", "5"]) == 0
-    assert "three disjoint sets of 2, 3 and 4 topics" in " ".join(capfd.readouterr().out.split())
-    for line, message in (
-        ("a", "priors.csv:1: must have a name and a number, separated by a comma; has 1 cells"),
-        ("a,x", "priors.csv:1: expected a number after the name, found 'x'"),
-        ("a,1\na,1", "priors.csv:2: a second prior of 'a'"),
-        ("a,1", "priors: there is no prior of run 'b'"),
-    ):
-        (tmp_path / "priors.csv").write_text(line)
-        assert main([*arguments, "--priors", str(tmp_path / "priors.csv")]) == 2
-        assert message in capfd.readouterr().err
-    assert main([*arguments, "--priors", str(tmp_path / "priors.csv"), "--share", "0.5"]) == 2
-    assert "--share cannot be combined with --priors" in capfd.readouterr().err
-    assert main([*arguments, "--priors", str(tmp_path / "none.csv")]) == 2
-    assert "no such file" in capfd.readouterr().err

@@ -82,35 +82,6 @@ def test_tie_rules_have_no_effect_on_distinct_scores():
     assert not outcome.std.any()
 
 
-def test_the_verdict_in_special_cases():
-    assert tie_prevalence({"q1": {"a": 2.0, "b": 1.0}}, QRELS).verdict() == (
-        "No two documents tie in 1 list of 1 run. The order of ties can change no value."
-    )
-    one = "1 of 3 lists has a tie (33.3 %), and 50 % of all documents tie with another."
-    cut = tie_prevalence(RUN, cutoffs=[2]).verdict()
-    assert cut == f"{one} A cut-off at 2 divides a group of tied documents in 1 list."
-    assert tie_prevalence(RUN, cutoffs=[]).verdict() == f"{one} The largest group of equal scores has 3 documents."
-    assert tie_prevalence(RUN, {"q1": {"a": 1}}, ["RR"]).verdict() == (
-        f"{one} The order of tied documents changes no run's mean RR."
-    )
-    # The possible values of RR on the only query: 1/2, 1/3 or 1/4 for the run "tied"; 1 or 1/2 for the run "ahead"; 1/3
-    # for the run "inside".
-    runs = {"tied": RUN, "ahead": {"q1": {"b": 1.0, "a": 1.0}}, "inside": {"q1": {"a": 3.0, "c": 2.0, "b": 1.0}}}
-    verdict = tie_prevalence(runs, {"q1": {"b": 1, "f": 1}}, ["RR"]).verdict()
-    assert verdict == (
-        "2 of 5 lists have a tie (40 %), and 46.7 % of all documents tie with another; ahead has the most, 100 %. The "
-        "order of tied documents moves the mean RR of 2 of 3 runs from the average over all orders, by up to 0.250 "
-        "(ahead); 1 of 3 pairs of runs can swap places by RR."
-    )
-    several = tie_prevalence(runs, {"q1": {"b": 1, "f": 1}}, ["RR", "R@1", "NumRet"]).verdict().split(" It ")
-    assert several[0] == verdict
-    assert several[1].startswith("moves the mean R@1 of 1 of 3 runs, by up to 0.250 (ahead); ")
-    assert several[1].endswith(" of 3 pairs of runs can swap places by R@1.")
-    assert several[2] == "changes no run's mean NumRet."
-    twice = tie_prevalence({"a": RUN, "b": RUN}).verdict()
-    assert "and 50 % of all documents tie with another; a and 1 other run have the most, 50 %." in twice
-
-
 def test_figures_of_many_runs_show_those_with_the_most_ties():
     runs = {f"run {i}": {"q1": {f"d{j}": float(max(i, j)) for j in range(70)}} for i in range(65)}
     drawings = tie_prevalence(runs, {"q1": {"d3": 1}}, ["RR"]).drawings()
@@ -280,29 +251,6 @@ def test_values_under_all_rules_are_between_worst_and_best(collection):
         assert (by_rule[rule] >= by_rule["pessimistic"] - 1e-12).all()
 
 
-def test_the_command_prints_tables_and_writes_files(tmp_path, capfd):
-    (tmp_path / "qrels").write_text("q1 0 a 1\n")
-    (tmp_path / "a.run").write_text("q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\n")
-    (tmp_path / "_b $x$.run").write_text("q1 Q0 a 1 1 t\nq1 Q0 b 2 0.5 t\n")
-    runs = [str(tmp_path / "a.run"), str(tmp_path / "_b $x$.run")]
-    assert main(["ties", *runs, "--qrels", str(tmp_path / "qrels"), "-m", "RR", "--out", str(tmp_path / "out")]) == 0
-    printed = capfd.readouterr().out
-    assert "Ties in 2 runs, 2 lists" in printed
-    assert "The effect of tie rules on the measures" in printed
-    judged = [*runs, "--qrels", str(tmp_path / "qrels"), "-m", "RR", "--format", "json"]
-    assert main(["ties", *judged]) == 0
-    assert len(json.loads(capfd.readouterr().out)) == 2
-    assert main(["ties", *judged, "--all"]) == 0
-    assert len(json.loads(capfd.readouterr().out)) == 7
-    written = {path.name for path in (tmp_path / "out").iterdir()}
-    tables = {"ties.csv", "rules.csv", "orderings.csv", "runs.csv", "bias.csv"}
-    assert tables | {"group-sizes.png", "ranges-RR.svg"} <= written
-    assert main(["ties", runs[0], "-k", "1", "--format", "json"]) == 0
-    assert json.loads(capfd.readouterr().out)["rows"][0]["documents tied"] == 1.0
-    assert main(["ties", runs[0], "-k", "0"]) == 2
-    assert capfd.readouterr().err == "-k: expected a whole number of at least 1, found 0; see tieaware ties --help\n"
-
-
 @pytest.mark.parametrize(
     ("cut_lists", "expected"),
     [
@@ -351,11 +299,3 @@ def test_runs_with_the_same_documents_and_scores_cannot_swap_places():
 def test_cutoffs_that_are_asked_for_are_a_table_of_the_answer():
     assert tie_prevalence(RUN, QRELS, cutoffs=[2]).answers == ("ties", "cutoffs", "rules")
     assert tie_prevalence(RUN, QRELS).answers == ("ties", "rules")
-
-
-def test_two_runs_can_or_cannot_swap_places():
-    qrels = {"q": {"a": 1}}
-    tied, best = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 2.0, "b": 1.0}}
-    assert "the two runs cannot swap places by RR" in tie_prevalence({"x": tied, "y": best}, qrels, ["RR"]).verdict()
-    other = {"q": {"a": 2.0, "b": 2.0}}
-    assert "the two runs can swap places by RR" in tie_prevalence({"x": tied, "y": other}, qrels, ["RR"]).verdict()

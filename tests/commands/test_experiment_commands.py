@@ -1,0 +1,172 @@
+"""The commands of experiments: what they print and write, and the options that they refuse."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from tieaware import AP, Results, retrieval, samples
+from tieaware.cli import main
+
+pytest.importorskip("scipy")
+pytest.importorskip("matplotlib")
+
+MATRICES = {
+    "pair.csv": "a,b\n0.5,0.25\n0.75,0.5\n",
+    "three.csv": "a,b,c\n0.5,0.25,0.3\n0.75,0.5,0.55\n0.25,0.125,0.1\n",
+    "equal.csv": "a,b,c,d\n" + "0.5,0.25,0.75,0.125\n" * 9,
+    "priors.csv": "a,0.5\nb,1\nc,0.25\nd, 0\n",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with judgments of 9 queries, four runs, matrices, earlier scores and a small collection."""
+    folder = tmp_path_factory.mktemp("files")
+    files = {
+        **MATRICES,
+        "qrels": "".join(f"q{i} 0 d{i % 3} 1\n" for i in range(9)),
+        # Like the reader of runs, the reader of ranks skips comments, empty lines and the byte order mark of UTF-8.
+        "marked.run": "\ufeffq1 Q0 a 1 3 t\n# all of them\n\n  #\n \nq1 Q0 b 2 2 t\n#",
+        "tied.run": "q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\n",
+        "_b $x$.run": "q1 Q0 a 1 1 t\nq1 Q0 b 2 0.5 t\n",
+        "values.csv": "\n".join(",".join(row) for row in [
+            [f"s{i}" for i in range(6)], *np.random.default_rng(1).random((9, 6)).astype(str).tolist()
+        ]),
+    }  # fmt: skip
+    for r in range(4):
+        files[f"{r}.run"] = "".join(f"q{i} Q0 d{d} 1 {(r * d + i) % 3} t\n" for i in range(9) for d in range(3))
+    texts = samples.generate_texts(n_documents=100, n_topics=12)
+    documents = ({"id": name, "contents": zones["body"]} for name, zones in texts.documents.items())
+    files["documents.jsonl"] = "".join(f"{json.dumps(document)}\n" for document in documents)
+    files["topics.tsv"] = "".join(f"{query}\t{text}\n" for query, text in texts.topics.items())
+    files["judged"] = "".join(f"{q} 0 {d} {n}\n" for q, labels in texts.qrels.items() for d, n in labels.items())
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    retrieval.Index.build(retrieval.read_documents(folder / "documents.jsonl")).save(folder / "index")
+    means = np.ones((4, 2, 1)) * np.arange(4.0)[:, None, None]
+    Results(means, tuple("abcd"), ("1", "2"), (AP,)).save(folder / "earlier.npz")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _inside(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+
+# The arguments, and parts of what is printed, in which any space stands for all spaces and line breaks.
+PRINTED = (
+    ("precision qrels 0.run -m RR --rho 2 --precision decimals:0", "bands:2", "decimals:0"),
+    ("precision qrels 0.run -m RR --rho 2 --format csv --all", "measure,precision,mean loss,", "precision,mean,sd,",
+     "precision,agree,appear,", "precision,run,against,", "precision,run,original,"),
+    ("precision qrels 0.run 1.run --precision levels:1 --correction bh --baseline 0", "1 pair of a run and 0"),
+    ("compare qrels 0.run 1.run 2.run -m RR --format csv", ",95% from,95% to,", ",with ties from,with ties to,"),
+    ("compare qrels 0.run 1.run -m RR", "1 pair of 2 runs, 9 queries, paired t-test, Holm-corrected"),
+    ("compare --matrix pair.csv -m RR --format csv", " RR,a,b,0.25,"),
+    ("compare --matrix three.csv --baseline b --test tukey", "2 runs against b, 3 queries, Tukey's HSD", "–: unknown."),
+    ("compare --matrix three.csv --correction bh --test sign --format csv", ",p,BH,"),
+    ("smooth --matrix values.csv --topics 3 --repeats 20 --sweep 3", "smoothed, alpha 0.5"),
+    ("smooth qrels 0.run 1.run 2.run 3.run -m RR --topics 3 --repeats 20", "Ordering 4 systems"),
+    ("smooth --matrix equal.csv --alpha 0.5 --priors priors.csv --format csv",
+     "values,system,mean,prior,score 0.5,rank 0.5 raw,b,0.25,1.0,0.625,1 "),
+    ("smooth --matrix equal.csv --alpha 0.5 --priors earlier.npz --format csv", " raw,d,0.125,3.0,"),
+    ("smooth --matrix equal.csv --topics 2,3,4 --share 0.5 --repeats 5", "three disjoint sets of 2, 3 and 4 topics"),
+    ("ties tied.run 0.run --qrels qrels -m RR", "Ties in 2 runs, 10 lists", "The effect of tie rules on the measures"),
+    ("ties tied.run -k 1 --format json", '"documents tied": 1.0'),
+    ("ties marked.run --format csv", " marked,1,0.0,2,0.0,,,,0.0,0,0,0,"),
+    ("overhead -m P@5 --queries 20 --format csv", " P@5,"),
+    ("curve qrels 0.run --kind precision-recall", "Precision–recall curves of 1 run, averaged over 9 queries"),
+    ("curve qrels 0.run --kind interpolated", "Interpolated precision–recall curves of 1 run, averaged over 9 queries"),
+    ("curve qrels 0.run --kind roc", "ROC curves of 1 run, averaged over 9 queries"),
+    ("inexact documents.jsonl topics.tsv judged --method Champions(r=2) --weighting bm25 -k 10 -m RR --format csv",
+     " Exact(weighting='bm25'),", ' "Champions(r=2, weighting=\'bm25\')",'),
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.* inside a tie at the common length:UserWarning")
+@pytest.mark.parametrize("case", PRINTED, ids=lambda case: case[0])
+def test_what_commands_print(case, capfd):
+    arguments, *parts = case
+    assert main(arguments.split()) == 0
+    printed = " ".join(capfd.readouterr().out.split())
+    assert [part for part in parts if part not in printed] == [], printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "written"),
+    [
+        ("precision qrels 0.run -m RR --rho 2", {"summary.csv", "runs.csv", "differences-RR.png"}),
+        ("compare qrels 0.run 1.run -m RR", {"pairs.csv", "wins.csv", "means-RR.svg"}),
+        ("smooth --matrix values.csv --topics 3 --repeats 20", {"smoothing.csv", "smoothing.png", "smoothing.svg"}),
+        ("curve qrels 0.run", {"curves.csv", "curves.png", "queries-1-0.svg"}),
+        ("inexact index topics.tsv judged --method Champions(r=2)", {"methods.csv", "frontier-AP.png"}),
+    ],
+)
+def test_commands_write_a_report_and_a_figure(arguments, written, tmp_path, capfd):
+    plot = tmp_path / "plot.svg"
+    assert main([*arguments.split(), "--out", str(tmp_path / "out"), "--plot", str(plot)]) == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {"report.html", *written}
+    assert plot.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_tables_of_ties_are_printed_and_written_for_any_names(tmp_path, capfd):
+    command = ["ties", "tied.run", "_b $x$.run", "--qrels", "qrels", "-m", "RR", "--format", "json"]
+    for options, n_tables in ((["--out", str(tmp_path / "out")], 2), (["--all"], 7)):
+        assert main([*command, *options]) == 0
+        assert len(json.loads(capfd.readouterr().out)) == n_tables
+    tables = {"ties.csv", "rules.csv", "orderings.csv", "runs.csv", "bias.csv"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {*tables, "group-sizes.png", "ranges-RR.svg"}
+
+
+def test_documents_and_their_index_give_the_same_table(capfd):
+    """All but the times, which differ from call to call."""
+    rows = []
+    for collection in ("documents.jsonl", "index"):
+        arguments = f"inexact {collection} topics.tsv judged --method Champions(r=2) --format csv"
+        assert main(arguments.split()) == 0
+        rows.append([{**row, "time": ""} for row in csv.DictReader(io.StringIO(capfd.readouterr().out))])
+    assert rows[0] == rows[1]
+
+
+MATRIX, SMOOTH = "compare --matrix three.csv", "smooth --matrix values.csv --topics 3 --repeats 20"
+REFUSED = (
+    (f"{MATRIX} -m AP -m RR", "-m: expected a single measure, the one in --matrix, found "),
+    (f"{MATRIX} --baseline bb", "--baseline: there is no run 'bb'; did you mean b? See tieaware compare --help"),
+    (f"{MATRIX} --test none", "--test: expected one of t, wilcoxon, sign, permutation, tukey, randomised-tukey, found"),
+    (f"{MATRIX} --correction fdr", "--correction: expected one of holm, bh, bonferroni, none, found 'fdr'"),
+    (f"{MATRIX} --test tukey --correction bh", "--correction: the test 'tukey' corrects for the number of runs itself"),
+    ("precision qrels 0.run 1.run --precision levels:1 --correction bhh", "--correction: "),
+    ("precision qrels 0.run 1.run --precision levels:1 --baseline c", "--baseline: there is no run 'c'"),
+    ("precision qrels 0.run --precision float17", "--precision: unknown precision 'float17'; did you mean float16"),
+    ("ties tied.run -k 0", "-k: expected a whole number of at least 1, found 0; see tieaware ties --help"),
+    ("smooth --topics 3", "QRELS and at least one RUN are required, or --matrix FILE"),
+    (f"{SMOOTH} qrels", "--matrix cannot be combined with QRELS and RUN, such as qrels"),
+    (f"{SMOOTH} --sweep 1", "--sweep: expected a whole number from 2 to 10,001, found 1"),
+    (f"{SMOOTH} --seed -1", "seed: expected a whole number of at least 0, found -1"),
+    ("smooth qrels 0.run 1.run -m RR,AP", "-m: expected a single measure, because a system has one score"),
+    ("smooth --matrix equal.csv --priors priors.csv --share 0.5", "--share cannot be combined with --priors"),
+    ("smooth --matrix equal.csv --priors none.csv", "none.csv: there is no such file"),
+)
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED)
+def test_options_that_are_refused(arguments, message, capfd):
+    assert main(arguments.split()) == 2
+    assert message in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a", ":1: must have a name and a number, separated by a comma; has 1 cells"),
+        ("a,x", ":1: expected a number after the name, found 'x'"),
+        ("a,1\na,1", ":2: a second prior of 'a'"),
+        ("a,1", "priors: there is no prior of run 'b'"),
+    ],
+)
+def test_files_of_priors_that_are_refused(text, message, tmp_path, capfd):
+    (tmp_path / "wrong.csv").write_text(text)
+    assert main(["smooth", "--matrix", "equal.csv", "--priors", str(tmp_path / "wrong.csv")]) == 2
+    assert message in capfd.readouterr().err

@@ -1,0 +1,321 @@
+"""What experiments say: the verdicts on small runs, in common cases and in special ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tieaware import AP, ESL, RR, Results, experiments, retrieval, samples
+from tieaware.experiments import assessors, compare, comparison, curves, precision, smoothing, tie_prevalence
+
+pytest.importorskip("scipy")
+pytest.importorskip("matplotlib")
+
+# The lists of the small runs below are complete, but experiments cannot know it.
+pytestmark = pytest.mark.filterwarnings("ignore:.* inside a tie at the common length:UserWarning")
+
+# Relevant documents are near the top of run a and near the end of run b, so a loses and b gains in a tie.
+QRELS = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 2, "d1": 1}}
+LIST = {"d1": 3.25, "d2": 2.75, "d3": 1.0, "d4": 0.5}
+RUNS = {"a": dict.fromkeys(QRELS, LIST), "b": {q: {d: -s for d, s in LIST.items()} for q in QRELS}}
+
+
+def runs_that_tie(*ties):
+    """Return a run for each number: in as many of 20 queries, its scores differ by 0.01 only."""
+    return {
+        f"run {r}": {f"q{i}": {"d1": 0.9, "d2": 0.89 if i < n else 0.1} for i in range(20)} for r, n in enumerate(ties)
+    }
+
+
+TWENTY = {f"q{i}": {"d1": 1} for i in range(20)}
+# In run 0, half of the queries gain and half lose, so the mean hides both; a single query of 20 is not significant.
+HIDDEN = runs_that_tie(20, 1)
+HIDDEN["run 0"] |= {f"q{i}": {"d1": 0.89, "d2": 0.9} for i in range(0, 20, 2)}
+HIDDEN["run 1"]["q0"] = {"d1": 0.895, "d2": 0.89}
+# Run a is better in five queries; in two of them, both runs tie at one decimal, so that their difference vanishes.
+VANISHING = {
+    "a": {q: {"d1": 0.51, "d2": 0.5} if i < 2 else {"d1": 0.9, "d2": 0.8} for i, q in enumerate(TWENTY)},
+    "b": {
+        q: {"d1": 0.5, "d2": 0.51} if i < 2 else {"d1": 0.8, "d2": 0.9} if i < 5 else {"d1": 0.9, "d2": 0.8}
+        for i, q in enumerate(TWENTY)
+    },
+}
+UNEVEN = {"x": {q: {"a": 0.9, "b": 0.8} for q in ("q1", "q2")}}
+UNEVEN["y"] = {"q1": {"a": 0.9, "b": 0.8}, "q2": {"a": 0.9, "b": 0.1}}
+
+
+def of_precision(runs, precisions, measures, qrels=QRELS, **options):
+    return precision(qrels, runs, precisions, measures, **options)
+
+
+PRECISION = (
+    (lambda: of_precision(RUNS["a"], ["bands:1", "decimals:9"], ["AP"]),
+     "^No value of AP changes with bands:1 or decimals:9.$"),
+    (lambda: of_precision(RUNS, ["bands:1"], ["AP", "RR"]),
+     "^No value of AP or RR changes with bands:1, and the verdict between the two runs stays the same.$"),
+    (lambda: of_precision({**RUNS, "c": RUNS["a"]}, ["bands:1"], ["AP"]),
+     "^No value of AP changes with bands:1, and all 3 verdicts between runs stay the same.$"),
+    (lambda: of_precision(RUNS["a"], ["levels:1"], ["RR"]),
+     "^With levels:1, RR (p = 0.233) does not change significantly (paired t-test, uncorrected). "
+     "RR loses 0.245 on average (largest loss 0.479 on query q1; largest gain 0.0208 on query q2).$"),
+    (lambda: of_precision(RUNS["b"], ["levels:1"], ["RR"]),
+     "^With levels:1, RR (p = 0.0112) changes significantly (paired t-test, uncorrected). "
+     "RR gains 0.227 on average (largest loss on a query 0; largest gain 0.271 on query q1).$"),
+    # Less is better for ESL, so a greater value is a loss.
+    (lambda: of_precision(RUNS["a"], ["levels:1"], ["ESL"]),
+     "ESL loses 0.889 on average (largest loss 1.50 on query q1; largest gain 0)."),
+    (lambda: of_precision(RUNS["b"], ["levels:1", "bands:3"], ["RR"]),
+     "largest gain 0.271 on query q1). With bands:3, the mean does not change significantly.$"),
+    (lambda: of_precision(RUNS["a"], ["levels:1"], ["RR", "AP"]),
+     "^With levels:1, RR (p = 0.233) and AP (p = 0.299) do not change significantly (paired t-tests"),
+    (lambda: of_precision(HIDDEN, ["decimals:1"], ["RR"], TWENTY),
+     "^With decimals:1, RR changes significantly in none of 2 runs (paired t-tests at 0.05, without correction for "
+     "multiple tests). RR loses 0.00625 on average (largest loss on a query 0.250; largest gain 0.250)."),
+    (lambda: of_precision(HIDDEN, ["levels:1", "decimals:1"], ["RR"], TWENTY),
+     "The verdict between the two runs changes; with decimals:1, no run's mean changes significantly, and no verdict "
+     "changes.$"),
+    (lambda: of_precision(VANISHING, ["levels:1", "decimals:1"], ["P@2", "RR"], TWENTY),
+     "with decimals:1, no run's mean changes significantly, but the verdict between the two runs does, by RR.$"),
+    # With three of 20 queries, the two-sided test has p = 0.083, and the one-sided test half of it.
+    (lambda: of_precision(runs_that_tie(3), ["levels:1", "decimals:1"], ["RR"], TWENTY, kept=0.9999),
+     "With decimals:1, the mean does not change significantly, but 1 mean keeps less than 99.99% by a one-sided "
+     "test.$"),
+    (lambda: of_precision(UNEVEN, ["decimals:0", "decimals:1"], ["RR"], {"q1": {"b": 1}, "q2": {"a": 1}}),
+     "(largest loss 0.250 by x on query q2; largest gain 0.250)"),
+)  # fmt: skip
+
+
+def compared(*values, measure=AP, ties=None, **options):
+    """Compare runs by their values on up to four queries, which ties may move by a number in both directions."""
+    array = np.array(values)[..., None]
+    results = Results(array, tuple("abcd"[: len(values)]), tuple("wxyz"[: array.shape[1]]), (measure,))
+    return compare(results, *(() if ties is None else (array - ties, array + ties)), **options)
+
+
+GOOD, BAD, OTHER = [0.5, 0.61, 0.7], [0.1, 0.2, 0.3], [0.2, 0.1, 0.3]
+NEAR = [0.5, 0.4, 0.6], [0.4, 0.5, 0.59]
+UNKNOWN = [0.5, 1.0, 0.1, 0.9], [0.3, 0.4, 0.8, 0.4], [0.5, 0.0, 0.8, 0.5]
+REACH = ", as far as the lists reach. The difference"
+FOUR = {f"q{i}": {"d1": 1} for i in range(4)}
+AHEAD, BEHIND = ({query: {"d1": 1.5, "d2": score} for query in FOUR} for score in (1.0, 2.0))
+TIED = {query: {"d1": 1.0, "d2": 1.0} for query in FOUR}
+
+COMPARISON = (
+    (lambda: compared(GOOD, BAD),
+     "^a has the highest mean AP, 0.603 (95% interval 0.355 to 0.852), and is significantly better than the other run; "
+     "the effect of ties is unknown: the results have no spread. The difference of 0.403 has Holm's p = 6.83e-05.$"),
+    (lambda: compared(GOOD, BAD, ties=0.0, measure=ESL), "^b has the lowest mean ESL, 0.200 (95% interval"),
+    (lambda: compared(GOOD, BAD, ties=0.0),
+     f"than the other run; no order of the tied documents reverses the difference or changes the verdict{REACH} of"),
+    (lambda: compared(GOOD, BAD, ties=0.3),
+     f"than the other run; orders of the tied documents can reverse the difference or change the verdict{REACH} of"),
+    (lambda: compared(GOOD, BAD, ties=0.19),
+     f"than the other run; orders of the tied documents can make it not significant{REACH} of"),
+    (lambda: compared(GOOD, [0.4, 0.5, 0.7], ties=0.03),
+     f"than the other run; orders of the tied documents can make it significant{REACH} of"),
+    (lambda: compared(GOOD, GOOD, BAD, ties=0.0),
+     "^2 of 3 runs share the highest mean AP, 0.603; no order of the tied documents changes a sign or a verdict, as "
+     "far as the lists reach. 2 of 3 pairs of runs"),
+    (lambda: compared([0.5, 0.1, 0.9], [0.1, 0.5, 0.8], [0.2, 0.9, 0.1], ties=0.0),
+     "is not significantly better than any of the other 2 runs; no order"),
+    # The first sentence is about the best run, the second also about the others, which are equal but for their ties.
+    (lambda: compared(GOOD, BAD, OTHER, ties=0.0),
+     "is significantly better than both other runs; no order of the tied documents changes a sign or a verdict, as far "
+     "as the lists reach. 2 of 3 pairs of runs differ significantly (Holm's p below 0.05).$"),
+    (lambda: compared(GOOD, BAD, OTHER, ties=0.002),
+     "runs; no order of the tied documents changes its verdicts. 2 of 3 pairs of runs differ significantly (Holm's p "
+     "below 0.05); among all pairs, orders of the tied documents can reverse 1 difference, but change no verdict, as "
+     "far as the lists reach.$"),
+    (lambda: compared(GOOD, BAD, OTHER, ties=0.03),
+     "can change 1 of its 2 verdicts. 2 of 3", "can reverse 1 difference and change the verdict of 1 pair, as far"),
+    (lambda: compared(GOOD, BAD, OTHER, ties=0.3),
+     "can change 2 of its 2 verdicts. 2 of 3", "can reverse 3 differences and change the verdict of 3 pairs, as far"),
+    (lambda: compared(*UNKNOWN, ties=0.1, test="wilcoxon", alpha=0.3, correction="none"),
+     "; for 2 of its 2 verdicts, it is not known whether ties can change them. 0 of"),
+    (lambda: compared([0.5] * 4, [0.5] * 4, [0.5] * 4, baseline="b"),
+     "^By AP, none of 2 runs differs significantly from b (Holm's p below 0.05); the effect of ties is unknown: the "
+     "results have no spread. b has the highest mean AP, 0.500.$"),
+    (lambda: compared(*UNKNOWN, test="sign"),
+     "0 of 3 pairs of runs differ significantly (Holm's p below 0.05)",
+     "With 4 queries for 3 pairs, p is at least 0.38: choose another test, because this one cannot find a significant "
+     "difference.$"),
+    # Ties may reverse a difference without changing a verdict; for Wilcoxon's test, the effect may be unknown.
+    (lambda: compared(*NEAR, ties=0.01),
+     f"; an order of the tied documents can reverse the difference, but none changes the verdict{REACH}"),
+    (lambda: compared(*NEAR, ties=0.01, test="wilcoxon"), f"but none changes the verdict{REACH}"),
+    (lambda: compared(*NEAR, ties=0.01, test="wilcoxon", alpha=0.3),
+     f"but it is not known whether one can change the verdict{REACH}"),
+    (lambda: comparison(FOUR, {"a": AHEAD, "b": BEHIND}, ["RR", "P@1"], baseline="a"),
+     "By P@1, the other run is significantly worse than a (Holm's p below 0.05)"),
+    (lambda: comparison(FOUR, {"a": TIED, "b": TIED}, ["RR"]),
+     "^Both runs share the highest mean RR, 0.750; the two runs",
+     "the two runs have the same documents and scores."),
+)  # fmt: skip
+
+
+def ranked_by_quality(n_runs):
+    """Return judgments, and runs of increasing quality; the first two runs rank the documents in the same order."""
+    noise = np.random.default_rng(5).random((3, 60))
+    runs = {
+        f"run {r}": {
+            f"q{q}": {f"d{i}": float(noise[q, i] * n_runs + weight * (i < 20)) for i in range(60)} for q in range(3)
+        }
+        for r, weight in enumerate((0, *range(n_runs - 1)))
+    }
+    return {f"q{q}": {f"d{i}": 1 for i in range(20)} for q in range(3)}, runs
+
+
+JUDGED, FIVE = ranked_by_quality(5)
+SAME = {name: FIVE[name] for name in ("run 0", "run 1")}
+SINGLE = {"q": {"a": 1}}, {"r": {"q": {"a": 1.0}}}
+
+CURVES = (
+    (lambda: curves(JUDGED, FIVE), "^Among 5 runs, run 4 has the largest area under its curve, "),
+    (lambda: curves(JUDGED, SAME, "roc"),
+     "^2 of 2 runs share the largest area under the curve, 0.",
+     ". Within the first 10 ranks run 0 has 13.3 % of its relevant and 18.3 % of its nonrelevant documents.$"),
+    (lambda: curves(JUDGED, FIVE["run 4"], "roc", collection_size=90),
+     "Within the first 10 ranks its recall is 50 %, with 0 % of all nonrelevant documents.$"),
+    (lambda: curves(*SINGLE),
+     "^The area under the curve of r is 1. Within the first rank its precision is 1 and its recall 1. Its break-even "
+     "point is 1, and its greatest F1 1, at rank 1.$"),
+    (lambda: curves(*SINGLE, "interpolated"), " At recall 0.1 its precision is 1, and at 0.5 1.$"),
+    (lambda: curves(JUDGED, {name: FIVE[name] for name in ("run 0", "run 4")}), "; the other has 0."),
+)  # fmt: skip
+
+# Query q1 has tie groups of 1, 3 and 2 documents. The scores of q2 are distinct. q3 has one document.
+WITH_TIES = {
+    "q1": {"a": 5.0, "b": 4.0, "c": 4.0, "d": 4.0, "e": 1.0, "f": 1.0},
+    "q2": {"a": 1.0, "b": 0.75, "c": 0.5},
+    "q3": {"a": 1.0},
+}
+# The possible values of RR on the only query: 1/2, 1/3 or 1/4 for the run "tied"; 1 or 1/2 for the run "ahead"; 1/3 for
+# the run "inside".
+THREE = {
+    "tied": WITH_TIES, "ahead": {"q1": {"b": 1.0, "a": 1.0}}, "inside": {"q1": {"a": 3.0, "c": 2.0, "b": 1.0}}
+}  # fmt: skip
+OF_ALL = "1 of 3 lists has a tie (33.3 %), and 50 % of all documents tie with another."
+OF_THREE = (
+    "^2 of 5 lists have a tie (40 %), and 46.7 % of all documents tie with another; ahead has the most, 100 %. The "
+    "order of tied documents moves the mean RR of 2 of 3 runs from the average over all orders, by up to 0.250 (ahead);"
+    " 1 of 3 pairs of runs can swap places by RR."
+)
+PAIR, OTHER_PAIR, BEST = ({"q": {"a": a, "b": b}} for a, b in ((1.0, 1.0), (2.0, 2.0), (2.0, 1.0)))
+
+TIES = (
+    (lambda: tie_prevalence({"q1": {"a": 2.0, "b": 1.0}}, {"q1": {"a": 1}}),
+     "^No two documents tie in 1 list of 1 run. The order of ties can change no value.$"),
+    (lambda: tie_prevalence(WITH_TIES, cutoffs=[2]),
+     f"^{OF_ALL} A cut-off at 2 divides a group of tied documents in 1 list.$"),
+    (lambda: tie_prevalence(WITH_TIES, cutoffs=[]),
+     f"^{OF_ALL} The largest group of equal scores has 3 documents.$"),
+    (lambda: tie_prevalence(WITH_TIES, {"q1": {"a": 1}}, ["RR"]),
+     f"^{OF_ALL} The order of tied documents changes no run's mean RR.$"),
+    (lambda: tie_prevalence(THREE, {"q1": {"b": 1, "f": 1}}, ["RR"]), f"{OF_THREE}$"),
+    (lambda: tie_prevalence(THREE, {"q1": {"b": 1, "f": 1}}, ["RR", "R@1", "NumRet"]),
+     f"{OF_THREE} It moves the mean R@1 of 1 of 3 runs, by up to 0.250 (ahead); ",
+     " of 3 pairs of runs can swap places by R@1. It changes no run's mean NumRet.$"),
+    (lambda: tie_prevalence({"a": WITH_TIES, "b": WITH_TIES}),
+     "and 50 % of all documents tie with another; a and 1 other run have the most, 50 %."),
+    (lambda: tie_prevalence({"x": PAIR, "y": BEST}, {"q": {"a": 1}}, ["RR"]),
+     "the two runs cannot swap places by RR"),
+    (lambda: tie_prevalence({"x": PAIR, "y": OTHER_PAIR}, {"q": {"a": 1}}, ["RR"]),
+     "the two runs can swap places by RR"),
+)  # fmt: skip
+
+# Half of the variance is noise, so more topics help.
+DRAWN = np.random.default_rng(0)
+NOISY = DRAWN.random((20, 1)) / 2 + DRAWN.random((20, 30)) / 2
+OWN = Results(np.array([[[2.0]], [[1.0]], [[3.0]]]), ("a", "b", "c"), ("q",), (ESL,))
+
+SMOOTHING = (
+    (lambda: smoothing(NOISY, [0, 0.5, 1], repeats=200, topics=5),
+     "^Earlier scores from other topics help: the order of the systems is best at alpha 0.5 (the best of 3 tried), "
+     "where its mean Kendall's τ with the order on all topics is 0.",
+     " without earlier scores (alpha 1) and 0.",
+     " if all systems are measured on both sets of topics. With standardized values it is best at alpha "),
+    (lambda: smoothing(NOISY, [0, 0.5], repeats=20, topics=5),
+     "^The order of the systems is best at alpha 0.5 (the best of 2 tried), where "),
+    (lambda: smoothing(NOISY, [1], repeats=20, topics=5),
+     "^Earlier scores from other topics do not help: the order of the systems is best at alpha"),
+    (lambda: smoothing(OWN, [0.5, 1.0], priors={"a": 1.0, "b": 2.0, "c": 5.0, "other": 0.0}),
+     "^At alpha 0.5, the order of the systems is a, b, c. Kendall's τ with their order"),
+)  # fmt: skip
+
+MINE = {f"q{i}": {f"d{j}": int((i + j) % 3 == 0) for j in range(6)} for i in range(4)}
+ASSESSORS = (
+    (lambda: assessors(MINE, MINE, {"x": MINE, "y": MINE}, names=("me", "me again")),
+     "^me and me again give 100 % of 24 documents the same label (kappa 1, good). With the labels of me again "
+     "instead of me, the mean AP of every run stays the same.$"),
+    (lambda: assessors({"q": {"a": 1}}, {"q": {"b": 1}}, {"q": {"a": 2.0, "b": 1.0}}, "RR"),
+     "^No document is judged by both A and B. With the labels of B instead of A, the mean RR of run moves by 0.500, "
+     "from 1 to 0.500.$"),
+)  # fmt: skip
+
+TEXTS = samples.generate_texts(n_documents=400, n_topics=12)
+METHODS = [*(retrieval.Champions(r=r) for r in (1, 5, 400)), retrieval.Exact(weighting="bm25")]
+
+
+@pytest.fixture(scope="module")
+def searched():
+    index = retrieval.Index.build(TEXTS.documents.items(), quality=TEXTS.quality)
+    return experiments.inexact(index, TEXTS.topics, TEXTS.qrels, METHODS, ["AP", "nDCG@10"], k=20)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "parts"),
+    [
+        ((1.0, 0.2, 0.3, 0.96, 1.0),
+         ("^No faster method keeps 99 % of the mean AP of Exact(), 0.",
+          ": the best, Champions(r=5), takes 30 % of the time, reads ")),
+        ((2.0, 0.2, 0.6, 1.8, 1.5),
+         ("^2 of 4 methods are faster and keep 99 % of the mean AP of Exact(), 0.",
+          ": Exact(weighting='bm25') takes 75 % of the time, reads 100 % of the postings, and ")),
+        ((2.0, 0.2, 0.6, 1.8, 2.5), ("^1 of 4 methods is faster and keeps 99 % of the mean AP of Exact",)),
+        ((1.0,) * 5,
+         ("^None of 4 methods is faster than Exact(): the best, ",
+          " 1 of 4 loses significantly (paired t-test, Holm's p below 0.05).$")),
+    ],
+)  # fmt: skip
+def test_the_verdict_on_inexact_retrieval(searched, seconds, parts):
+    """Times are set, because measured ones differ from call to call."""
+    text = f"^{replace(searched, seconds=np.array(seconds)).verdict()}$"
+    assert [part for part in parts if part not in text] == []
+
+
+@pytest.mark.parametrize("case", [*PRECISION, *COMPARISON, *CURVES, *TIES, *SMOOTHING, *ASSESSORS])
+def test_verdicts(case):
+    """A case is a call and parts of its verdict, whose beginning is marked by ^ and whose end by $."""
+    call, *parts = case
+    text = f"^{call().verdict()}$"
+    assert [part for part in parts if part not in text] == [], text
+
+
+def test_the_verdict_counts_the_runs_that_change_significantly_by_each_measure():
+    """P@1 and RR change, P@2 does not. The precision that changes most is the one with the largest |change|."""
+    outcome = precision(
+        TWENTY, runs_that_tie(0, 3, 10, 20), ["decimals:1", "levels:1", "decimals:2"], ["P@2", "RR", "P@1"]
+    )
+    assert (outcome.changed < 0.05).sum(axis=1).tolist() == [[0, 2, 2], [0, 4, 4], [0, 0, 0]]
+    assert outcome.verdict() == (
+        "With levels:1, which changes values most (mean absolute change 0.250, averaged over the measures), RR changes "
+        "significantly in 4 of 4 runs, P@1 in 4, and P@2 in none (paired t-tests at 0.05, without correction for "
+        "multiple tests). RR loses 0.250 on average (largest loss on a query 0.250; largest gain 0), and P@1 loses "
+        "0.500 (largest loss 0.500; largest gain 0). All 6 verdicts of uncorrected tests between pairs of "
+        "runs stay the same."
+    )
+    # The quantity by which the precision was chosen is a column of the table, one cell for each measure.
+    table = outcome.table()
+    changes = zip(table["precision"], table["mean |change|"], strict=True)
+    assert [change for name, change in changes if name == "levels:1"] == [0.0, 0.25, 0.5]
+
+
+@pytest.mark.parametrize("design", [{}, {"baseline": "a"}])
+def test_each_measure_has_a_sentence_on_ties(design):
+    """The effect of ties was once in the verdict for the first measure only."""
+    values = np.array([GOOD, BAD, [0.3, 0.1, 0.2]])[..., None].repeat(2, axis=2)
+    spread = np.array([0.0, 0.3])
+    results = Results(values, ("a", "b", "c"), ("x", "y", "z"), (AP, RR))
+    first, second = compare(results, values - spread, values + spread, **design).verdict().split("By RR, ")
+    assert "no order of the tied documents changes a sign or a verdict, as far as the lists reach." in first
+    assert "; orders of the tied documents can reverse" in second
