@@ -114,19 +114,18 @@ def test_every_mistake_has_a_code_and_a_message():
     def code(handle=handle, scores=good, out=out, n=n, name="evaluate"):
         return getattr(F, name)(handle, ctypes.byref(scores) if scores else None, out, n)
 
-    assert code() == c.OK
-    assert code(scores=None) == c.NULL_POINTER
-    assert code(out=None) == c.NULL_POINTER
-    assert code(scores=c.Scores(None, len(scores), 8, 0)) == c.NULL_POINTER
+    data, size = scores.ctypes.data, len(scores)
+    mistakes = [
+        ({}, c.OK), ({"scores": None}, c.NULL_POINTER), ({"out": None}, c.NULL_POINTER),
+        ({"scores": c.Scores(None, size, 8, 0)}, c.NULL_POINTER),
+        *(({"scores": c.Scores(data, wrong, 8, 0)}, c.WRONG_SIZE) for wrong in (-1, 0, size - 1, size + 1, 2**62)),
+        *(({"n": wrong}, c.WRONG_SIZE) for wrong in (-1, 0, n - 1, n + 1, 2**62)),
+        ({"name": "mean"}, c.WRONG_SIZE), ({"scores": c.Scores(data, size, 8, 2)}, c.WRONG_TYPE),
+        ({"out": out + 1}, c.UNALIGNED), ({"name": "spread", "n": 4 * n}, c.NO_SPREAD),
+    ]  # fmt: skip
+    for changed, expected in mistakes:
+        assert code(**changed) == expected, changed
     assert F.sizes(handle, None) == c.NULL_POINTER
-    for size in -1, 0, len(scores) - 1, len(scores) + 1, 2**62:
-        assert code(scores=c.Scores(scores.ctypes.data, size, 8, 0)) == c.WRONG_SIZE
-    for wrong in -1, 0, n - 1, n + 1, 2**62:
-        assert code(n=wrong) == c.WRONG_SIZE
-    assert code(name="mean") == c.WRONG_SIZE
-    assert code(scores=c.Scores(scores.ctypes.data, len(scores), 8, 2)) == c.WRONG_TYPE
-    assert code(out=out + 1) == c.UNALIGNED
-    assert code(name="spread", n=4 * n) == c.NO_SPREAD
     for dtype in np.float64, np.float32:
         with_nan = scores.astype(dtype)
         with_nan[-1] = np.nan

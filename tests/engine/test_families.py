@@ -130,20 +130,21 @@ def test_threads_and_other_measures_change_no_bit(family, some):
 
 
 @pytest.mark.parametrize(
-    ("names", "n", "share", "distinct"),
+    ("names", "n", "share", "distinct", "grades"),
     [
-        *((FAMILIES["interpolated precision"].names[:4], 30, 0.2, distinct) for distinct in (1, 4, 12)),
-        *(([f"MaxF(beta={beta}){at}" for beta in (0.5, 1.0, 3.0) for at in ("", "@5", "@17")], 30, 0.2, distinct)
+        *((FAMILIES["interpolated precision"].names[:4], 30, 0.2, distinct, 1) for distinct in (1, 4, 12)),
+        *(([f"MaxF(beta={beta}){at}" for beta in (0.5, 1.0, 3.0) for at in ("", "@5", "@17")], 30, 0.2, distinct, 1)
           for distinct in (1, 4, 12)),
-        (["IAP11"], 12, 0.4, 1), (["IAP11"], 14, 0.4, 3), (["IAP11"], 16, 0.4, 8),
-        ([f"AUC@{k}" for k in (3, 40, 999, 1500)], 2000, 0.3, 3),
+        (["IAP11"], 12, 0.4, 1, 1), (["IAP11"], 14, 0.4, 3, 1), (["IAP11"], 16, 0.4, 8, 1),
+        ([f"AUC@{k}" for k in (3, 40, 999, 1500)], 2000, 0.3, 3, 1),
+        *((["Compat(p=0.9)"], n, 0.6, 3, 3) for n in (*range(10, 18), *range(20, 61, 4))),
     ],
 )  # fmt: skip
-def test_lists_too_long_to_enumerate(names, n, share, distinct):
+def test_lists_too_long_to_enumerate(names, n, share, distinct, grades):
     """Long lists have the values of the reference, which has other algorithms."""
-    rng = random.Random(distinct)
-    labels = tuple(int(rng.random() < share) for _ in range(n))
-    query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 1))
+    rng = random.Random(f"{n} {distinct}")
+    labels = tuple(rng.randint(1, grades) if rng.random() < share else rng.randint(-1, 0) for _ in range(n))
+    query = Query(tuple(float(rng.randrange(distinct)) for _ in labels), labels, (*labels, 1, 1, 2 * grades))
     spread = evaluator([query], names).spread(scores_of([query]))
     for name, mean, std in zip(names, spread.mean[0], spread.std[0], strict=True):
         assert mean == pytest.approx(reference.evaluate(name, *query), rel=1e-11)

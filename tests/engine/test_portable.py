@@ -43,6 +43,12 @@ def check_lanes(least: int, has: int, added: int, j: int, *numbers: int) -> None
     assert list(after) == sums
 
 
+CHECKS = {
+    "product": check_product, "quotient": check_quotient, "bits": check_bits, "rank": check_rank, "masks": check_masks,
+    "lanes": check_lanes,
+}  # fmt: skip
+
+
 @pytest.mark.skipif(CC is None, reason="there is no compiler")
 @pytest.mark.parametrize("options", [["-O3"], ["-O3", "-DTIEAWARE_PLAIN_C"]], ids=["native", "plain"])
 def test_replacements_in_plain_c_have_the_same_bits(options, tmp_path):
@@ -54,10 +60,6 @@ def test_replacements_in_plain_c_have_the_same_bits(options, tmp_path):
     checked = set()
     for line in lines:
         what, *numbers = line.split()
-        if what in ("rank", "masks"):
-            {"rank": check_rank, "masks": check_masks}[what](*numbers)
-        else:
-            checks = {"product": check_product, "quotient": check_quotient, "bits": check_bits, "lanes": check_lanes}
-            checks[what](*map(int, numbers))
+        CHECKS[what](*(numbers if what in ("rank", "masks") else map(int, numbers)))
         checked.add(what)
-    assert checked == {"product", "quotient", "bits", "rank", "masks", "lanes"}
+    assert checked == CHECKS.keys()

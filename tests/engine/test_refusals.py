@@ -10,14 +10,16 @@ from tieaware.kernels import _means, _resamples
 ONE_ORDER = r"^ties: '{}' gives tied documents one order; a spread requires 'average'$"
 WHOLE = r"^precision={}: cannot be used with judged_only, because it coarsens .*$"
 CONDENSED = Evaluator([1, 0], "AP(judged_only=True)", precision="bands:2")
+ONE_QUERY = {"q": {"d": 1}}, {"q": {"d": 1.0}}
 COLLECTION = r"docs=4.*must be the size of the collection, but a query has 5 retrieved or"
 
 ARGUMENTS = [
     (lambda: Evaluator([1, 0], "RR").spread([1.0, np.nan]), "NaN for document 1 of query 0"),
+    (lambda: tieaware.evaluate(*ONE_QUERY, "RR").mean_std(), "mean_std: the results have no spread"),
     (lambda: Evaluator([1, 0], "RR").spread([1.0]), r"scores: expected shape \(2,\)"),
     *((lambda ties=ties: Evaluator([1, 0], "RR", ties=ties).spread([1.0, 2.0]), ONE_ORDER.format(ties))
       for ties in ("run_order", "optimistic")),
-    *((lambda ties=ties: tieaware.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "RR", ties=ties, spread=True),
+    *((lambda ties=ties: tieaware.evaluate(*ONE_QUERY, "RR", ties=ties, spread=True),
        ONE_ORDER.format(ties)) for ties in ("run_order", "optimistic")),
     *((lambda ties=ties: Evaluator([1, 0], ["AUC@1"], ties=ties)([1.0, np.nan]), "NaN for document 1")
       for ties in ("optimistic", "pessimistic")),

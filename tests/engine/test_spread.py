@@ -11,8 +11,7 @@ import pytest
 from support.queries import MEASURES, Query, evaluator, scores_of
 
 import tieaware
-from tieaware import Evaluator, InputError, reference
-from tieaware.cli import main
+from tieaware import Evaluator, reference
 from tieaware.engine.engine_choice import COUNTING_LIMIT
 from tieaware.measures import parse_measure
 from tieaware.results import export_of
@@ -161,6 +160,13 @@ def test_results_carry_the_spread():
     assert list(as_columns(export_of(result))) == ["run", "query", "RR", "RR_std", "RR_min", "RR_max", "NumRet"]
 
 
+def test_results_without_a_spread_and_of_answered_queries():
+    plain = tieaware.evaluate(QRELS, RUN, ["RR"])
+    assert (plain.std, plain.min, plain.max) == (None, None, None)
+    answered = tieaware.evaluate(QRELS, RUN, ["RR"], spread=True, queries="both")
+    assert (answered.queries, answered.mean_std().item()) == (("q1", "q2"), pytest.approx(0.125))
+
+
 def test_the_std_of_the_mean_is_that_of_the_enumeration():
     """The standard deviation of the mean equals enumeration over all pairs of orders of two queries."""
     qrels = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}}
@@ -171,33 +177,3 @@ def test_the_std_of_the_mean_is_that_of_the_enumeration():
     means = np.array([(x + y) / 2 for x in first for y in second])
     assert result.mean_std()[0, 0] == pytest.approx(means.std(), rel=1e-12)
     assert result.mean()[0, 0] == pytest.approx(means.mean(), rel=1e-12)
-
-
-def test_results_without_a_spread_have_none():
-    result = tieaware.evaluate(QRELS, RUN, ["RR"])
-    assert (result.std, result.min, result.max) == (None, None, None)
-    with pytest.raises(InputError, match="mean_std: the results have no spread"):
-        result.mean_std()
-
-
-def test_unanswered_queries_are_left_out():
-    result = tieaware.evaluate(QRELS, RUN, ["RR"], spread=True, queries="both")
-    assert result.queries == ("q1", "q2")
-    assert result.mean_std()[0, 0] == pytest.approx(0.125)
-
-
-@pytest.mark.parametrize("form", ["text", "csv", "json", "markdown"])
-def test_the_command_prints_it(tmp_path, capfd, form):
-    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
-    (tmp_path / "x.run").write_text("q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t\n")
-    arguments = ["eval", str(tmp_path / "qrels"), str(tmp_path / "x.run"), "-m", "recip_rank", "-m", "num_ret"]
-    assert main([*arguments, "--spread", "-q", "--format", form]) == 0
-    printed = capfd.readouterr().out
-    assert printed.count("recip_rank_std") == {"text": 3, "csv": 1, "json": 3, "markdown": 1}[form]
-    assert "num_ret_std" not in printed
-    if form == "text":
-        lines = [line.split("\t") for line in printed.splitlines()]
-        assert all(len(line) == 3 for line in lines)
-        values = {(name.strip(), query): value for name, query, value in lines}
-        assert values["recip_rank_std", "all"] == "0.1250"
-        assert values["recip_rank_min", "all"] == "0.7500"

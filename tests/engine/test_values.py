@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 
 import numpy as np
@@ -14,7 +13,6 @@ from support.queries import MEASURES, Query, evaluator, flat, offsets_of, querie
 from tieaware import reference
 from tieaware.engine.means import means
 from tieaware.evaluator import Evaluator
-from tieaware.measures import parse_measure
 from tieaware.ties import RULES as TIE_RULES
 
 TOLERANCE = 1e-12
@@ -196,30 +194,3 @@ def test_without_ties_every_rule_is_the_classic_measure():
     for ties in RULES:
         evaluate = evaluator(some, ties=ties, docids=docids if ties in BY_DOCUMENT else None)
         assert_close(evaluate(scores_of(some)), expected)
-
-
-@given(some=st.lists(queries(longest=15), min_size=1, max_size=3))
-@settings(deadline=None, max_examples=100)
-def test_the_mean_lies_between_the_extremes(some):
-    """Optimistic ≥ average ≥ pessimistic. The value in run order lies between the extremes as well."""
-    values = {ties: evaluator(some, ties=ties)(scores_of(some)) for ties in RULES[:4]}
-    sign = np.array([-1 if parse_measure(measure).definition.less_is_better else 1 for measure in MEASURES])
-    for ties in ("average", "run_order"):
-        assert (sign * values["optimistic"] >= sign * values[ties] - 1e-14).all()
-        assert (sign * values[ties] >= sign * values["pessimistic"] - 1e-14).all()
-
-
-@pytest.mark.parametrize("ties", RULES)
-def test_a_constant_scorer(ties):
-    """Each tie rule gives a constant scorer another value; only `average` gives the mean over all orders."""
-    labels, docids = [1, *[0] * 9], [f"d{i}" for i in range(10, 0, -1)]
-    expected = {
-        "average": math.fsum(1 / j for j in range(1, 11)) / 10,
-        "optimistic": 1.0,
-        "pessimistic": 0.1,
-        "run_order": 1.0,
-        "trec_eval": 1 / 9,  # compared as text, d10 comes before d1 only
-        "docid_ascending": 0.5,
-    }
-    evaluate = Evaluator(labels, ["RR@10"], ties=ties, docids=docids if ties in BY_DOCUMENT else None)
-    assert evaluate(np.zeros(10))[0, 0] == pytest.approx(expected[ties], rel=1e-15)

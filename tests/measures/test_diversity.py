@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import random
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import permutations, product
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from support import diversity_values
+from support import diversity_values, oracle
 
 import tieaware
 from tieaware import InputError, Qrels, evaluate, reference
@@ -76,28 +74,14 @@ def arguments(queries: Sequence[Query]) -> tuple[dict, dict, dict]:
     return qrels, run, weights
 
 
-def orders_of(query: Query) -> Counter[tuple[Document, ...]]:
-    """Count how many orders of the tied documents give each sequence of documents."""
-    ties = [
-        Counter(permutations([d for s, d in zip(query.scores, query.documents, strict=True) if s == score]))
-        for score in sorted(set(query.scores), reverse=True)
-    ]
-    orders: Counter[tuple[Document, ...]] = Counter()
-    for parts in product(*ties):
-        times = 1
-        for tie, part in zip(ties, parts, strict=True):
-            times *= tie[part]
-        orders[sum(parts, ())] += times
-    return orders
-
-
 def exact(measure: str, query: Query, weighted: bool = False) -> tuple[float, float, float, float]:
     """Return the mean, standard deviation, minimum and maximum over all orders."""
     parsed = parse_measure(measure)
     judged = [d for d in (*query.documents, *query.others) if max(d) >= 0]
     weights = [Fraction(w) for w in query.weights] if weighted else None
     found = [
-        (diversity_values.value(parsed, order, judged, weights), times) for order, times in orders_of(query).items()
+        (diversity_values.value(parsed, order, judged, weights), times)
+        for order, times in oracle.enumerate_orders(query.scores, query.documents).items()
     ]
     n = sum(times for _, times in found)
     mean = sum((value * times for value, times in found), Fraction(0)) / n

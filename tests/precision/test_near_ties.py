@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.scores import coarsen_list
 
 from tieaware.precision import Gap, parse_precision
 
@@ -35,6 +34,12 @@ def highest_of_groups(scores, atol, rtol):
 )
 @example([], 0.5, 0.0)
 @example([[0.0, -0.0], [], [1.0, 0.5, 0.25]], 0.25, 0.5)
+# Groups chain and do not cross lists.
+@example([[1.0, 0.5, 1.5, -0.5], [1.25], [0.75]], 0.5, 0.0)
+# The relative tolerance is that of the larger absolute value.
+@example([[4.0, 3.0, 2.0], [-2.0, -3.0, -4.0]], 0.0, 0.25)
+# Infinities tie only with themselves.
+@example([[math.inf, 1e308, math.inf, -1e308, -math.inf, -math.inf]], 1e308, 1.0)
 def test_coarse_scores_equal_those_of_the_definition(lists, atol, rtol):
     scores = np.array([score for each in lists for score in each], dtype=np.float64)
     offsets = np.cumsum([0, *map(len, lists)])
@@ -43,21 +48,6 @@ def test_coarse_scores_equal_those_of_the_definition(lists, atol, rtol):
     assert coarse.dtype == np.float64
     assert coarse.tolist() == [score for each in lists for score in highest_of_groups(each, atol, rtol)]
     np.testing.assert_array_equal(scores, given_scores)
-
-
-def test_groups_chain_and_do_not_cross_lists():
-    coarse = Gap(0.5).coarsen(np.array([1.0, 0.5, 1.5, -0.5, 1.25, 0.75]), np.array([0, 4, 5, 6]))
-    assert coarse.tolist() == [1.5, 1.5, 1.5, -0.5, 1.25, 0.75]
-
-
-def test_the_relative_tolerance_is_of_the_larger_absolute_value():
-    assert coarsen_list(Gap(0.0, 0.25), [4.0, 3.0, 2.0]).tolist() == [4.0, 4.0, 2.0]
-    assert coarsen_list(Gap(0.0, 0.25), [-2.0, -3.0, -4.0]).tolist() == [-2.0, -3.0, -3.0]
-
-
-def test_infinities_tie_only_with_themselves():
-    scores = [math.inf, 1e308, math.inf, -1e308, -math.inf, -math.inf]
-    assert coarsen_list(Gap(1e308, 1.0), scores).tolist() == scores
 
 
 def test_scores_in_single_precision_are_compared_in_double_precision():
@@ -98,9 +88,8 @@ def test_the_widest_group_is_that_of_a_loop(dtype):
             assert place == widths.index(width)
 
 
-def test_no_scores_have_no_width():
-    assert Gap(0.1).widest(np.array([]), np.array([0, 0])) == (0.0, 0)
-
-
-def test_a_width_that_overflows_is_infinite():
-    assert Gap(1e308).widest(np.array([1e308, 0.0, -1e308]), np.array([0, 3])) == (math.inf, 0)
+@pytest.mark.parametrize(
+    ("gap", "scores", "width"), [(Gap(0.1), [], 0.0), (Gap(1e308), [1e308, 0.0, -1e308], math.inf)]
+)
+def test_no_scores_have_no_width_and_one_that_overflows_is_infinite(gap, scores, width):
+    assert gap.widest(np.array(scores), np.array([0, len(scores)])) == (width, 0)

@@ -35,16 +35,6 @@ def test_the_first_band_of_several_documents_begins_where_the_formula_says():
         assert starts[np.argmax(sizes > 1)] == v
 
 
-def test_a_rounded_golden_ratio_departs_from_the_fibonacci_numbers():
-    """With the golden ratio, bands begin at the Fibonacci numbers. With rho = 1.62, band 13 is the first to differ."""
-    fibonacci = [1, 2]
-    while len(fibonacci) < 30:
-        fibonacci.append(fibonacci[-1] + fibonacci[-2])
-    expected = [f - 1 for f in fibonacci[1:]]
-    wrong = np.flatnonzero(bands("1.62", 700)[:13] != expected[:13])
-    assert (wrong[0] + 1, bands("1.62", 700)[12], expected[12]) == (13, 610, 609)
-
-
 def test_rho_1_gives_each_rank_its_own_band():
     assert bands(1, 5).tolist() == [1, 2, 3, 4, 5]
     assert bands("1.5", 0).tolist() == []
