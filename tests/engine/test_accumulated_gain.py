@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cwl.ruler.measures.cwl_bpm import BPMCWLMetric
-from cwl.ruler.measures.cwl_inst import INSTCWLMetric
-from cwl.ruler.measures.cwl_nerr import NERReq8CWLMetric, NERReq9CWLMetric, NERReq10CWLMetric, NERReq11CWLMetric
-from cwl.ruler.ranking import Ranking
 
 from tieaware import Evaluator, reference
 
@@ -41,38 +37,6 @@ def test_inst_of_long_lists_agrees_with_the_reference():
         assert spread.mean[0, 0] == pytest.approx(np.mean(values), rel=1e-12), arguments
         assert (spread.min[0, 0], spread.max[0, 0]) == pytest.approx((min(values), max(values)), rel=1e-12)
         assert spread.std[0, 0] == pytest.approx(np.std(values), rel=1e-6)
-
-
-def untied(labels, names):
-    return Evaluator(labels, names)(-np.arange(len(labels), dtype=np.float64))[0]
-
-
-@pytest.mark.parametrize("T", [0.5, 1.0, 2.25, 40.0])
-def test_values_agree_with_cwl_eval(T):
-    labels = [1, -1, 0, 3, -1, 2, 0, 4, 1, 0, -1, 4]
-    gains = np.maximum(labels, 0) / 4.0
-    ranking = Ranking("q", gains, np.full(len(gains), np.nan), max_n=1000)
-    ours = untied(labels, [f"INST(T={T})@1000", *(f"BPM(T={T})@{k}" for k in (1, 3, 8, 12, 50))])
-    theirs = [INSTCWLMetric(T).measure(ranking), *(BPMCWLMetric(T, k).measure(ranking) for k in (1, 3, 8, 12, 50))]
-    np.testing.assert_allclose(ours, theirs, rtol=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("notation", "metric"),
-    [
-        *((f"{name}@{k}", metric(k))
-          for name, metric in (("NERR8", NERReq8CWLMetric), ("NERR9", NERReq9CWLMetric))
-          for k in (1, 3, 8, 12, 50, 1000)),
-        *((f"NERR10(p={p})@1000", NERReq10CWLMetric(p)) for p in (0.1, 0.9, 0.999)),
-        *((f"NERR11(T={T})@1000", NERReq11CWLMetric(T)) for T in (0.25, 1.0, 40.0)),
-    ],
-)  # fmt: skip
-def test_values_of_nerr_agree_with_cwl_eval(notation, metric):
-    labels = [1, -1, 0, 3, -1, 2, 0, 3, 1, 0, -1, 4, 0, 3]
-    for given in (labels, labels[:11]):
-        gains = np.maximum(given, 0) / 4.0
-        ranking = Ranking("q", gains, np.full(len(gains), np.nan), max_n=1000)
-        assert untied(given, [notation])[0] == pytest.approx(metric.measure(ranking), rel=1e-12)
 
 
 def test_nerr_of_binary_labels_looks_at_the_first_relevant_document():

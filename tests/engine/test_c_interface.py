@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from support import c_functions as c
 from support import queries
+from support.threads import in_threads
 
 import tieaware
 from tieaware import Evaluator, InputError
@@ -213,15 +214,15 @@ def test_threads_share_an_evaluator_while_others_are_released():
                 code, values = c.called("evaluate", handle, scores, shape)
                 outcomes.add((handle == kept, code, code != c.OK or values.tobytes() == expected))
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for _ in range(300):
-        old, replaced[0] = replaced[0], prepared(evaluator)
-        F.release(old)
-    stop.set()
-    for thread in threads:
-        thread.join()
+    def replace():
+        try:
+            for _ in range(300):
+                old, replaced[0] = replaced[0], prepared(evaluator)
+                F.release(old)
+        finally:
+            stop.set()
+
+    in_threads(*[work] * 4, replace)
     assert {(True, c.OK, True), (False, c.OK, True)} <= outcomes
     assert outcomes <= {(True, c.OK, True), (False, c.OK, True), (False, c.NO_EVALUATOR, True)}
     assert F.release(kept) == F.release(replaced[0]) == c.OK

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -151,3 +152,18 @@ def test_one_relevant_document_of_a_million():
     assert spread.mean[0, 0] == pytest.approx(mean, rel=1e-14)
     variance = math.fsum(1.0 / x**2 for x in range(1, n + 1)) / n - mean**2
     assert spread.std[0, 0] ** 2 == pytest.approx(variance, rel=1e-9)
+
+
+def test_a_deep_group_keeps_its_digits():
+    """In a group at deep ranks, precision hardly varies. Its small variance is compared with exact fractions."""
+    t, n = 100_000, 6
+    scores, labels = np.concatenate((np.arange(t + 1, 1, -1.0), np.ones(n))), np.zeros(t + n, dtype=int)
+    labels[t:-3] = 1
+    values = [
+        max(Fraction(h, t + x) for h, x in enumerate(places, 1)) for places in combinations(range(1, n + 1), n - 3)
+    ]
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / len(values)
+    spread = Evaluator(labels, ["IPrec@0.0"]).spread(scores)
+    assert spread.mean[0, 0] == pytest.approx(float(mean), rel=1e-14)
+    assert spread.std[0, 0] ** 2 == pytest.approx(float(variance), rel=1e-8, abs=0)

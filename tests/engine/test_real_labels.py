@@ -26,6 +26,8 @@ MEASURES = (
     "Compat(p=0.5,normalize=False)", "Hole@3", "MeanRank(rel=0.3)",
     "Bpref(rel=0.3)", "Rprec(rel=0.7)", "Judged@3", "NumRel(rel=0.3)", "Success(rel=2.3)@2",
 )  # fmt: skip
+# Their enumeration has no powers of two of real labels.
+OF_REFERENCE = (*MEASURES, "iRBU", "iRBU(p=0.5)@3", "iRBU(max_rel=5,judged_only=True)@4")
 GRADES = (-1.0, -1.0, 0.0, 0.1, 0.3, 0.30000000000000004, 0.7, 1.0, 2.3, 2.9)
 
 
@@ -66,12 +68,16 @@ def test_values_are_those_of_the_reference(ties):
     queries = some_queries(2, n=12, longest=20)
     docids = [[f"d{i:02}" for i in range(len(scores))] for scores, _, _ in queries]
     expected = [
-        [reference.evaluate(m, *query, ties=ties, docids=ids) for m in MEASURES]
+        [reference.evaluate(m, *query, ties=ties, docids=ids) for m in OF_REFERENCE]
         for query, ids in zip(queries, docids, strict=True)
     ]
     flat_ids = [each for ids in docids for each in ids]
-    values = evaluator(queries, ties=ties, docids=flat_ids)(flat([scores for scores, _, _ in queries], np.float64))
-    np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
+    evaluate = evaluator(queries, OF_REFERENCE, ties=ties, docids=flat_ids)
+    all_scores = flat([scores for scores, _, _ in queries], np.float64)
+    np.testing.assert_allclose(evaluate(all_scores), expected, rtol=1e-12, atol=1e-12)
+    if RULES[ties].averages:
+        variances = [[reference.variance(m, *query) for m in OF_REFERENCE] for query in queries]
+        np.testing.assert_allclose(evaluate.spread(all_scores).std ** 2, variances, rtol=1e-9, atol=1e-14)
 
 
 @pytest.mark.parametrize("ties", ["average", "optimistic", "pessimistic"])
@@ -106,7 +112,7 @@ def test_whole_labels_have_the_same_bits_in_any_type():
     """Also beside one real label in another list, which turns all labels into real numbers."""
     rng = np.random.default_rng(8)
     labels, scores = rng.integers(-1, 4, (30, 25)), rng.integers(0, 5, (30, 25)) * 1.0
-    measures = ["nDCG@10", "nDCG(dcg='exp-log2')", "AP(rel=2)", "Q", "RBP(gains='label')", "P@3", "DCG", "ERR"]
+    measures = ["nDCG@10", "nDCG(dcg='exp-log2')", "AP(rel=2)", "Q", "RBP(gains='label')", "P@3", "DCG", "ERR", "iRBU"]
     known = Evaluator(labels, measures).spread(scores)
     more = np.vstack([labels, np.full((1, 25), 0.5)])
     for values, again in zip(Evaluator(more, measures).spread(np.vstack([scores, scores[:1]])), known, strict=True):

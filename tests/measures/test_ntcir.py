@@ -71,21 +71,3 @@ def test_irbu_in_long_lists():
     labels[-1] = 4
     value = tieaware.Evaluator(labels, ["iRBU(p=0.9999)"])(-np.arange(n, dtype=np.float64))[0, 0]
     assert value == pytest.approx(0.9375 * 0.9999**n, rel=1e-12)
-
-
-def test_irbu_of_real_labels():
-    """Its mean and variance are those of the reference; whole labels among real ones keep their value."""
-    rng = np.random.default_rng(10)
-    measures = ["iRBU", "iRBU(p=0.5)@3", "iRBU(max_rel=5,judged_only=True)@4"]
-    for _ in range(20):
-        n = rng.integers(1, 9)
-        labels, scores = rng.choice([-1.0, 0.0, 0.3, 1.0, 2.7, 4.0], n), rng.integers(0, 3, n).astype(np.float64)
-        spread = tieaware.Evaluator(labels, measures).spread(scores)
-        for i, measure in enumerate(measures):
-            query = scores.tolist(), labels.tolist()
-            assert spread.mean[0, i] == pytest.approx(tieaware.reference.evaluate(measure, *query), abs=1e-14)
-            expected = tieaware.reference.variance(measure, *query)
-            assert spread.std[0, i] ** 2 == pytest.approx(expected, rel=1e-9, abs=1e-14)
-    scores, whole = np.zeros(6), [4, 0, 2, 2, -1, 1]
-    beside = tieaware.Evaluator([*whole, 0.5], ["iRBU"], offsets=[0, 6, 7])(np.zeros(7))[0, 0]
-    assert beside == pytest.approx(tieaware.Evaluator(whole, ["iRBU"])(scores)[0, 0], rel=1e-15)

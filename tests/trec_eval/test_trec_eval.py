@@ -23,8 +23,8 @@ MEASURES = (
 )  # fmt: skip
 # Measures of all queries together, for which trec_eval prints no value per query.
 SUMMARIES = ("gm_map", "num_q")
-# trec_eval 9, which pytrec_eval wraps, defines these measures differently from trec_eval 10. test_interpolated.py tests
-# them.
+# trec_eval 9, which pytrec_eval wraps, defines these measures differently from trec_eval 10.
+# test_trec_eval_outputs.py compares them.
 INTERPOLATED = ("iprec_at_recall", "11pt_avg")
 
 # trec_eval's options -l and -J. For collections with many runs, only every sixth run is tested with options that are
