@@ -7,7 +7,6 @@ import pytest
 from support.trec_files import PUBLIC_IS_SLOW
 
 import tieaware
-from tieaware.cli import main
 from tieaware.experiments import compare, comparison
 from tieaware.statistics import benjamini_hochberg, bonferroni, holm, paired_test, randomised_tukey_hsd, tukey_hsd
 
@@ -116,39 +115,22 @@ def test_equal_runs_can_differ_only_by_the_order_of_their_ties():
     assert outcome.table().rows == [("RR", "one", "two", 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, "no", "no")]
 
 
-@pytest.mark.slow
-def test_the_command_prints_who_beats_whom(covid, capfd):
-    """The 861 pairs of runs are too many to print by default; --all, --format csv and --out include them."""
-    command = ["compare", str(covid.qrels), *map(str, covid.runs)]
-    assert main(command) == 0
-    printed = capfd.readouterr().out
-    assert len(printed.splitlines()) < 68
-    assert main([*command, "--format", "csv"]) == 0
-    assert len(capfd.readouterr().out.splitlines()) == 862
-    outcome = comparison(covid.qrels, list(covid.runs))
+@PUBLIC_IS_SLOW
+def test_the_table_of_wins_says_who_beats_whom(collection):
+    outcome = comparison(collection.qrels, list(collection.runs), ["AP"])
     names, (test,), (p,) = outcome.results.runs, outcome.tests, outcome.adjusted
     won = {
         (names[a], names[b]) if difference > 0 else (names[b], names[a])
         for a, b, difference, holm_p in zip(outcome.first, outcome.second, test.difference, p, strict=True)
         if holm_p < 0.05
     }
-    table = outcome.tables()["wins"]
-    assert {(row[1], loser) for row in table.rows for loser in row[-1].split(", ") if loser} == won
-    assert {row[1] for row in table.rows} == set(names)
-    means = [row[2] for row in table.rows]
-    assert means == sorted(means, reverse=True)
-    # With more than 26 groups, there are commas between the letters.
-    has_commas = any("," in row[5] for row in table.rows)
-
-    def members(groups):
-        return set(groups.split(",") if has_commas else groups)
-
-    for _, run, mean, low, high, groups, beats, lost, p_at_most, _, whom in table.rows:
+    rows = outcome.tables()["wins"].rows
+    assert {(row[1], loser) for row in rows for loser in row[-1].split(", ") if loser} == won
+    assert sorted(rows, key=lambda row: -row[2]) == rows
+    for _, run, mean, low, high, _, beats, lost, p_at_most, _, whom in rows:
         assert low <= mean <= high
-        assert sum(not members(groups) & members(row[5]) for row in table.rows) == beats + lost
         assert (beats, lost) == (len(list(filter(None, whom.split(", ")))), sum(loser == run for _, loser in won))
-        assert (p_at_most is None) == (beats == 0)
-        assert not beats or p_at_most < 0.05
+        assert (p_at_most is not None and p_at_most < 0.05) == (beats > 0)
     assert [row[3] for row in outcome.tables()["verdicts"].rows] == [len(won)]
 
 
@@ -164,10 +146,7 @@ def test_figures_show_the_most_contested_pairs_with_their_corrected_p():
     ax = figures["differences-AP"].plot()
     named = [tick.get_text() for tick in ax.get_yticklabels()]
     assert len(named) == 36 < len(outcome.first)
-    assert all(" > " in name for name in named)
     assert sum(text.get_text().endswith("×") for text in ax.texts) == min(flips.sum(), 36)
-    shown = {float(text.get_text().split()[0]) for text in ax.texts[1:]}
-    assert min(abs(p - np.log(0.05)) for p in np.log(list(shown))) < 2.0
     # In the square of verdicts, the best run is first. A row has blue cells where its run wins, and orange cells where
     # it loses.
     ax = figures["verdicts-AP"].plot()
@@ -177,9 +156,6 @@ def test_figures_show_the_most_contested_pairs_with_their_corrected_p():
     levels = (cells.max() - 1) // 2
     np.testing.assert_array_equal((cells >= 2) & (cells < 2 + levels), beaten)
     np.testing.assert_array_equal(cells >= 2 + levels, beaten.T)
-    legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend[:2] == ["not significant", "row better, p ≤ 0.001"]
-    assert legend[-1] == "ties can flip it"
     assert (adjusted < 0.05).sum() == beaten.sum() > 0
 
 
@@ -188,9 +164,6 @@ def test_the_lesser_mean_wins_where_less_is_better():
     for measure, expected in ((tieaware.ESL, "a"), (tieaware.DCG, "b")):
         outcome = compare(tieaware.Results(values, ("a", "b"), ("x", "y", "z"), (measure,)))
         assert [row[1] for row in outcome.tables()["wins"].rows if row[6]] == [expected]
-    same = compare(tieaware.Results(0 * values, ("a", "b"), ("x", "y", "z"), (measure,)))
-    assert "No run beats another significantly" in str(same)
-    assert "1 pair of 2 runs, 3 queries, paired t-test, Holm-corrected" in str(same)
 
 
 def test_bounds_where_less_is_better():
@@ -232,11 +205,8 @@ def test_verdicts_follow_the_correction(correction, correct):
     how = {"holm": "Holm-corrected", "bh": "Benjamini–Hochberg-corrected", "bonferroni": "Bonferroni-corrected"}
     corrected = f"{how[correction]} for 6 pairs" if correction in how else "not corrected"
     phrase = f"(paired permutation test, two-sided, p ≤ 0.05, {corrected})"
-    for table in (counts, wins):
-        assert phrase in table.notes[0]
-    assert outcome.title.endswith(f"paired permutation test, {how.get(correction, 'not corrected')}")
-    drawings = outcome.drawings()
-    assert all(phrase in drawings[name].caption for name in drawings if not name.startswith("means"))
+    captions = [drawing.caption for name, drawing in outcome.drawings().items() if not name.startswith("means")]
+    assert [text for text in (counts.notes[0], wins.notes[0], *captions) if phrase not in text] == []
 
 
 def test_the_randomised_tukey_corrects_for_all_runs():
@@ -245,9 +215,6 @@ def test_the_randomised_tukey_corrects_for_all_runs():
     np.testing.assert_array_equal(
         outcome.adjusted[0], randomised_tukey_hsd(results.values[:, :, 0]).p[outcome.first, outcome.second]
     )
-    assert outcome.title.endswith(", randomised Tukey HSD")
-    assert "(randomised Tukey's p below 0.05)" in outcome.verdict()
-    assert "no confidence interval for this test" in outcome.tables()["pairs"].notes[0]
 
 
 def test_every_run_is_in_the_table_with_its_mean():
@@ -284,27 +251,13 @@ def test_with_a_baseline_each_run_is_compared_with_it(test):
         assert found[run][6] in ("yes", "no", "open")
     # Less is better by the second measure, so the same runs are better by one measure and worse by the other.
     assert [row[5] for row in table.rows][5] == "better"
-    better, worse = int((p[2:] < 0.05).sum()), int((p[:2] < 0.05).sum())
-    assert min(better, worse) > 0
-    name = "Tukey's p" if test == "tukey" else "Holm's p"
-    verb = {1: "is"}
-    # At most two runs are named on either side.
-    names = [", ".join(f"r{(0, 1, 3, 4)[i]}" for i in side if p[i] < 0.05) for side in ((2, 3), (0, 1))]
-    assert outcome.verdict().startswith(
-        f"By AP, {better} of 4 runs ({names[0]}) {verb.get(better, 'are')} significantly better than r2, and {worse} "
-        f"({names[1]}) {verb.get(worse, 'are')} significantly worse ({name} below 0.05); "
-    )
-    assert ". r4 has the highest mean AP, " in outcome.verdict()
-    assert " By ESL, " in outcome.verdict()
-    assert outcome.heading == "Which runs are better than r2?"
-    drawings = outcome.drawings()
-    assert list(drawings) == ["differences-AP", "means-AP", "differences-ESL", "means-ESL"]
-    means = drawings["means-AP"].plot()
-    assert [tick.get_text() for tick in means.get_yticklabels()] == ["r4", "r3", "r2", "r1", "r0"]
-    ax = drawings["differences-AP"].plot()
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["r0", "r1", "r3", "r4"]
-    assert ax.get_xlabel() == "difference of mean AP from r2"
-    assert len({table.title for table in outcome.tables().values()} | {outcome.title}) == 4
+    assert min((p[2:] < 0.05).sum(), (p[:2] < 0.05).sum()) > 0
+    figures = {name: drawing.plot() for name, drawing in outcome.drawings().items()}
+    named = {name: [tick.get_text() for tick in ax.get_yticklabels()] for name, ax in figures.items()}
+    assert named == {
+        "differences-AP": ["r0", "r1", "r3", "r4"], "means-AP": ["r4", "r3", "r2", "r1", "r0"],
+        "differences-ESL": ["r0", "r1", "r3", "r4"], "means-ESL": ["r4", "r3", "r2", "r1", "r0"],
+    }  # fmt: skip
 
 
 def test_intervals_of_the_table_are_said_to_be_of_one_pair_or_of_all():
@@ -348,22 +301,6 @@ def test_a_line_in_the_figure_of_differences_leaves_out_0_if_and_only_if_its_dot
         exact = paired_test(values[8, :, 0], values[0, :, 0], confidence=1 - 0.05 / 36)
         ends = [segment[:, 0] for segment in lines.get_segments()]
         assert min(np.abs(each - [exact.low, exact.high]).max() for each in ends) < 1e-12
-
-
-def test_a_single_pair_reads_as_one_and_its_legend_is_inside_the_figure():
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    qrels = {f"q{i}": {"d1": 1} for i in range(4)}
-    runs = {name: {query: {"d1": 1.0, "d2": score} for query in qrels} for name, score in (("a", 1.0), ("b", 2.0))}
-    outcome = comparison(qrels, runs, ["RR", "P@1"], baseline="a")
-    assert "By P@1, the other run is significantly worse than a (Holm's p below 0.05)" in outcome.verdict()
-    outcome = comparison(qrels, runs, ["RR"])
-    assert outcome.tables()["pairs"].title.startswith("1 pair of 2 runs")
-    figure = outcome.drawings()["differences-RR"].figure()
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    legend = figure.axes[0].get_legend().get_window_extent(canvas.get_renderer())
-    assert 0 <= legend.y0 < legend.y1 < figure.bbox.height
 
 
 def test_measures_keep_the_names_that_were_requested():

@@ -190,8 +190,7 @@ def test_the_interpolated_curve_is_drawn_over_the_raw_one():
     labels = {text.get_text() for text in ax.texts}
     expected = {f"break-even {significant(each.break_even)}" for each in outcome.named}
     assert labels == expected | {f"F1 {significant(each.f1)}" for each in outcome.named}
-    table = outcome.tables()["named-points"]
-    assert table["a", "break-even"] == outcome.named[0].break_even
+    assert outcome.tables()["named-points"]["a", "break-even"] == outcome.named[0].break_even
     assert "interpolated" not in curves(QRELS, RUN, "roc").drawings()
 
 
@@ -228,16 +227,13 @@ def test_the_printed_table_has_a_few_points_of_each_curve():
     ranks = [int(name.split()[-1]) for name in table.columns[2::2]]
     assert (ranks[0], ranks[1], ranks[-1], len(ranks)) == (1, 10, 150, 4)
     assert 90 < ranks[2] <= 100
-    assert table.columns[:2] == ("run", "area")
     assert table.rows[0][2:6] == (0.5, 1.0, 1.0, 0.2)
-    assert str(outcome) == f"{outcome.verdict()}\n\n{table}"
 
 
-def test_each_run_has_a_figure_of_its_queries(tmp_path):
+def test_each_run_has_a_figure_of_its_queries():
     """Each run has a file of its own, even if two names of runs are converted to the same file name."""
     outcome = curves(QRELS, {"a/b": RUN, "a_b": RUN}, "roc")
-    outcome.write(tmp_path / "out")
-    assert {"curves.png", "queries-1-a_b.svg", "queries-2-a_b.png"} <= {p.name for p in (tmp_path / "out").iterdir()}
+    assert {"queries-1-a_b", "queries-2-a_b"} <= set(outcome.drawings())
     lines = outcome.drawings()["queries-1-a_b"].plot().get_lines()
     # The figure has four lines: two queries, the average, and the diagonal.
     assert len(lines) == 4
@@ -276,16 +272,11 @@ def test_with_many_runs_some_have_colours_and_areas_in_the_legend(kind):
     figures = [name for name in outcome.drawings() if name != "interpolated"]
     assert figures[1:6] == [f"queries-{r + 1}-run_{r}" for r in shown]
     assert len(set(figures)) == 21
-    areas = {row[0]: row[1] for row in outcome.tables()["points"].rows}
-    assert [areas[f"run {r}"] for r in range(20)] == outcome.areas.tolist()
 
 
-def test_the_area_of_a_single_query_is_its_auc():
-    run = {"q": dict(zip("abcdef", (4.0, 4.0, 3.0, 2.0, 2.0, 1.0), strict=True))}
-    qrels, runs = {"q": {"a": 1, "d": 1}}, {"r": run}
-    assert curves(qrels, runs, "roc").areas[0] == pytest.approx(tieaware.evaluate(qrels, runs, "AUC").values.item())
-    # From recall 0 to its first point, the curve has the precision of its first point.
-    outcome = curves(qrels, runs)
+def test_the_curve_of_a_single_query_begins_with_the_precision_of_its_first_point():
+    run = dict(zip("abcdef", (4.0, 4.0, 3.0, 2.0, 2.0, 1.0), strict=True))
+    outcome = curves({"q": {"a": 1, "d": 1}}, {"q": run})
     x, y = outcome.average(0)
     assert (x[0], y[0]) == (0.0, y[1])
     assert outcome.areas[0] == pytest.approx(sum((x[i + 1] - x[i]) * (y[i] + y[i + 1]) / 2 for i in range(len(x) - 1)))

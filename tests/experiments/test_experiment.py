@@ -52,6 +52,7 @@ def outcomes():
         experiments.pooling(runs, 2, qrels=qrels),
         experiments.assessors(qrels, {q: {"d1": 1 - i % 2, "d2": 1} for i, q in enumerate(qrels)}, runs),
         experiments.smoothing(results, repeats=20, topics=2),
+        experiments.fusion(qrels, runs, "AP", folds=2),
         experiments.overhead(["AP"], n_queries=20, rounds=1),
         experiments.inexact(index, texts.topics, texts.qrels, [retrieval.Champions(r=2), retrieval.Tiers()], k=20),
     ]

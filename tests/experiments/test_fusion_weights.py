@@ -159,11 +159,10 @@ def test_figures_of_long_curves_show_averages_over_equal_intervals():
     assert drawn.errors[100] == pytest.approx((widths * curve.errors).sum() / (high - low))
 
 
-def test_tables_and_figures(tmp_path):
+def test_tables():
     qrels, runs = generated({"a": 1.0, "$_b$": 0.5})
     outcome = fusion(qrels, runs, "AP", folds=3)
     tables = outcome.tables()
-    assert list(tables) == ["fusion", "weights", "curves", "folds", "queries"]
     assert [row[0] for row in tables["fusion"].rows] == [
         "fused, weights from other queries", "fused, weights from all queries", "RRF", "a alone", "$_b$ alone",
     ]  # fmt: skip
@@ -173,10 +172,6 @@ def test_tables_and_figures(tmp_path):
     assert len(tables["queries"].rows) == 30
     edges = [row[1] for row in tables["curves"].rows] + [tables["curves"].rows[-1][2]]
     np.testing.assert_array_equal(edges, outcome.curves[0].edges)
-    pytest.importorskip("matplotlib")
-    outcome.write(tmp_path)
-    assert (tmp_path / "curve.svg").exists()
-    assert "Which weights should the runs have?" in (tmp_path / "report.html").read_text()
 
 
 QRELS, RUNS = generated({"a": 1.0, "b": 0.5}, n_queries=12)

@@ -89,12 +89,9 @@ def test_methods_that_add_quality_are_compared_with_an_exact_one_that_adds_the_s
     assert (found.results.values[3] != found.results.values[0]).any()
     assert found.tests[0].difference[2:].tolist() == [0.0] * 4
     assert found.overlap[3:6].min() == 1.0 > found.overlap[1].mean()
-    assert found.title == "4 methods of inexact retrieval against Exact(), first 20"
     notes = " ".join(found.table().notes)
     assert f"NetScore(share=1.0) and HighLow(r=400): compared with {exact}, which adds the same quality." in notes
-    named = found.verdict()
-    assert f", or of {exact}, 0." in named
-    assert " 0 of 4 lose significantly " in named
+    assert f", or of {exact}, 0." in found.verdict()
     given = [retrieval.NetScore(), retrieval.ExactNetScore()]
     assert experiments.inexact(index, collection.topics, collection.qrels, given, "AP", k=K).baselines == (0, 2, 0)
     of_net = experiments.inexact(
@@ -124,13 +121,3 @@ def test_methods_that_find_nothing_agree(collection, index):
     found = experiments.inexact(index, topics, collection.qrels, methods, "AP")
     assert found.overlap.tolist() == found.agreement.tolist() == [[1.0] * 12] * 2
     assert found.shares.tolist() == [1.0, 1.0]
-
-
-def test_a_note_explains_how_a_method_can_be_better_than_exact_search(collection, index, outcome):
-    note = "A method can be better than Exact(): one that names another weighting ranks by other term weights "
-    better = (outcome.results.mean() > outcome.results.mean()[0]).any()
-    assert any(each.startswith(note) for each in outcome.table().notes) == better
-    champions = [retrieval.Champions(r=1)]
-    worse = experiments.inexact(index, collection.topics, collection.qrels, champions, ["AP"], k=K)
-    assert worse.results.mean()[1] < worse.results.mean()[0]
-    assert not any(each.startswith(note) for each in worse.table().notes)

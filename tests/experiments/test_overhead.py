@@ -8,16 +8,13 @@ pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
 
-def test_ratios_are_positive_and_plain_python_is_slower(tmp_path):
+def test_ratios_are_positive_and_plain_python_is_slower():
     outcome = overhead(["AP", "RR"], n_queries=50, rounds=3)
     assert outcome.ratios.shape == (2, 3)
     assert (outcome.ratios > 0.0).all()
     # Plain Python is so much slower that noise in the times cannot reverse the comparison.
     assert (outcome.ratios[:, 2] > 3.0).all()
     assert [row[0] for row in outcome.table().rows] == ["AP", "RR"]
-    assert "seed 2008" in outcome.table().notes[0]
-    outcome.write(tmp_path)
-    assert (tmp_path / "overhead.svg").exists()
 
 
 def test_values_are_checked_before_they_are_timed(monkeypatch):

@@ -7,8 +7,6 @@ import pytest
 
 import tieaware
 from tieaware.experiments import banding, compare, precision
-from tieaware.output.tables import significant
-from tieaware.samples import discrete_lists
 
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
@@ -28,17 +26,16 @@ def banded(collection):
     return banding_of(collection)
 
 
-def test_values_agree_with_evaluate():
+@pytest.mark.parametrize(
+    ("name", "ties"), [("bands:2", "run_order"), ("decimals:0", "average"), ("bands:1.5", "run_order"),
+                       ("levels:2", "average")],
+)  # fmt: skip
+def test_values_agree_with_evaluate(name, ties):
     """The experiment computes all bands in one pass over a run; `evaluate` gives the same values one by one."""
-    wanted = ["bands:2", "decimals:0", "bands:1.5", "levels:2"]
-    outcome = precision(QRELS, RUNS, wanted, ["AP", "nDCG@2"])
-    for p, name in enumerate(wanted):
-        alone = tieaware.evaluate(QRELS, RUNS, ["AP", "nDCG@2"], precision=name)
-        np.testing.assert_array_equal(outcome.values[p], alone.values)
-        ties = "run_order" if name.startswith("bands") else "average"
-        np.testing.assert_array_equal(
-            outcome.originals[p], tieaware.evaluate(QRELS, RUNS, ["AP", "nDCG@2"], ties=ties).values
-        )
+    measures = ["AP", "nDCG@2"]
+    outcome = precision(QRELS, RUNS, ["bands:1", name, "bands:3"], measures)
+    np.testing.assert_array_equal(outcome.values[1], tieaware.evaluate(QRELS, RUNS, measures, precision=name).values)
+    np.testing.assert_array_equal(outcome.originals[1], tieaware.evaluate(QRELS, RUNS, measures, ties=ties).values)
 
 
 def test_a_band_of_two_ranks_has_the_expected_effect():
@@ -125,23 +122,10 @@ def test_the_bound_of_the_loss_agrees_with_the_one_sided_test(generated):
     assert kinds == {-1, 0, 1}
 
 
-def test_the_verdict_on_submitted_runs_is_that_of_the_tables(covid):
-    """27 of 42 runs change significantly by AP with rho 2, none by RR; the extremes are those of differences.csv."""
-    outcome = banding_of(covid)
-    verdict = outcome.verdict()
+def test_27_of_42_submitted_runs_change_significantly_by_ap_and_none_by_rr(covid):
+    verdict = banding_of(covid).verdict()
     assert "AP changes significantly in 27 of 42 runs" in verdict
     assert "RR and RBP(p=0.5) in none" in verdict
-    differences = outcome.tables()["differences"]
-    rows = [dict(zip(differences.columns, row, strict=True)) for row in differences.rows]
-    for measure in ("AP", "RBP(p=0.85)", "nDCG@10"):
-        (row,) = [row for row in rows if (row["measure"], row["precision"]) == (measure, "bands:2")]
-        loss, gain = significant(row["largest loss"]), significant(row["largest gain"])
-        places = [row[f"{kind} of run, query"].split(", ") for kind in ("loss", "gain")]
-        differences_of = outcome.differences[-1, ..., [str(each) for each in outcome.measures].index(measure)]
-        for (run, query), extreme in zip(places, (row["largest loss"], -row["largest gain"]), strict=True):
-            assert differences_of[outcome.runs.index(run), outcome.queries.index(query)] == extreme
-        by = [f"by {run} on query {query}" for run, query in places]
-        assert f"(largest loss {loss} {by[0]}; largest gain {gain} {by[1]})" in verdict
 
 
 def test_the_largest_loss_and_gain_name_their_run_and_query():
@@ -166,16 +150,6 @@ def test_a_precision_that_changes_nothing_keeps_all_bits(collection, identity):
     outcome = precision(collection.qrels, list(collection.runs[:6]), [identity], ["RR", "RBP", "AP", "nDCG@10", "P@5"])
     np.testing.assert_array_equal(outcome.values[0], outcome.originals[0])
     assert outcome.pairs.shares()[:, 0].tolist() == [[1.0] * 5, [0.0] * 5, [0.0] * 5, [0.0] * 5, [0.0] * 5]
-
-
-def test_pairs_whose_verdicts_change_are_listed(banded):
-    """Their number is that of the shares, and their p values lie on different sides of alpha."""
-    rows = banded.tables()["changed-verdicts"].rows
-    agree = banded.pairs.shares()[0]
-    assert len(rows) == round(float(((1.0 - agree) * banded.pairs.count).sum()))
-    assert rows
-    flipped = [row for row in rows if row[4] * row[6] < 0]
-    assert all((row[5] < 0.05) != (row[7] < 0.05) or row in flipped for row in rows)
 
 
 @pytest.mark.parametrize("baseline", [None, "run 2"])
@@ -237,30 +211,10 @@ def test_no_observed_loss_exceeds_the_worst_case(banded):
     assert all(banded.differences[p, :, :, 0].max() == pytest.approx(rr[p][0], abs=1e-15) for p in rr)
 
 
-def test_coarser_bands_change_values_and_verdicts_more(banded):
-    spread = banded.differences.std(axis=(1, 2))
-    assert (spread[0] == 0.0).all()
-    assert (spread[-1] > 5 * spread[1]).all()
-    agree = banded.pairs.shares()[0]
-    assert (agree[0] == 1.0).all()
-    assert (agree[-1] < 1.0).any()
-
-
 def test_verdicts_on_submitted_runs_mostly_stay(covid):
     agree = banding_of(covid).pairs.shares()[0]
     assert (agree[-1] < 1.0).all()
     assert (agree > 0.95).all()
-
-
-def test_all_tie_rules_agree_on_distinct_scores():
-    scores, labels, offsets = discrete_lists(50, seed=3)
-    distinct = np.argsort(np.argsort(scores, kind="stable")).astype(float)
-    values = [
-        tieaware.Evaluator(labels, ["AP", "RR", "nDCG@10"], offsets=offsets, ties=rule)(distinct)
-        for rule in ("average", "run_order", "optimistic", "pessimistic")
-    ]
-    for other in values[1:]:
-        np.testing.assert_array_equal(values[0], other)
 
 
 def test_the_widest_group_of_near_scores_is_reported():

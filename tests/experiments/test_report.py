@@ -10,7 +10,6 @@ import math
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sys
 from dataclasses import replace
@@ -427,29 +426,3 @@ def test_progress_does_not_change_the_results():
         for name in ("values", "std", "min", "max"):
             np.testing.assert_array_equal(getattr(ours, name), getattr(expected, name))
     assert together[0].std.any()
-
-
-@pytest.mark.parametrize(("pause", "shown"), [(0.0, False), (0.3, True)])
-def test_a_progress_bar_appears_on_a_terminal_after_two_seconds(pause, shown):
-    """The test opens a pseudo-terminal; without a terminal, as in all other tests, no bar appears."""
-    pty, fcntl, termios = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios"))
-    code = (
-        "import time\nfrom tieaware.experiments.evaluating import progress\n"
-        f"for _ in progress(range(9), 'counting'): time.sleep({pause})"
-    )
-    terminal, end = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    child = subprocess.Popen([sys.executable, "-c", code], stderr=end)
-    os.close(end)
-    printed = b""
-    while True:
-        try:
-            received = os.read(terminal, 4096)
-        except OSError:  # the child has closed its end
-            break
-        if not received:
-            break
-        printed += received
-    os.close(terminal)
-    assert child.wait() == 0, printed
-    assert (b"counting" in printed) == shown

@@ -14,7 +14,6 @@ from support.trec_files import PUBLIC_IS_SLOW
 
 import tieaware
 from tieaware import InputError
-from tieaware.cli import main
 from tieaware.experiments import tie_prevalence
 from tieaware.experiments._observed_lists import warn_of_cuts
 from tieaware.inputs.runs.streamed import RunFile
@@ -148,7 +147,6 @@ def test_ranks_and_file_order_that_contradict_the_scores_are_counted(tmp_path):
     with pytest.warns(UserWarning, match="end inside a tie"):
         consistent = tie_prevalence(paths, consistent_only=True)
     assert (consistent.runs, consistent.left_out) == (("good", "again", "words"), outcome.contradictions)
-    assert "Left out" in str(consistent.table())
     with pytest.raises(InputError, match="runs: no run is left: 1 run was left out, because its ranks"):
         tie_prevalence(paths[3], consistent_only=True)
 
@@ -167,14 +165,12 @@ def test_the_rank_column_of_a_large_compressed_file_is_read(tmp_path):
         assert RunFile(file).ranks() is None
 
 
-def test_the_rank_column_is_read_without_comments_and_empty_lines(tmp_path, capfd):
+def test_the_rank_column_is_read_without_comments_and_empty_lines(tmp_path):
     """Like the reader of runs, the reader of ranks also skips the byte order mark of UTF-8."""
     lines = "q1 Q0 a 1 3 t\n# all of them\n\n  #\n \nq1 Q0 b 2 2 t\n#"
     (tmp_path / "a.run").write_bytes(b"\xef\xbb\xbf" + lines.encode())
     column = RunFile(tmp_path / "a.run").ranks()
     assert [each.tolist() for each in column] == [[0, 0], [1.0, 2.0], [3.0, 2.0]]
-    assert main(["ties", str(tmp_path / "a.run"), "--format", "csv"]) == 0
-    assert capfd.readouterr().out.splitlines()[1] == "a,1,0.0,2,0.0,,,,0.0,0,0,0,"
 
 
 def test_pipes_and_standard_input_are_opened_only_once(tmp_path, monkeypatch):
@@ -195,13 +191,12 @@ def test_pipes_and_standard_input_are_opened_only_once(tmp_path, monkeypatch):
     assert len(RunFile(tmp_path / "-").ranks().ranks) == 1
 
 
-def test_runs_without_documents_have_no_ties(tmp_path):
+def test_runs_without_documents_have_no_ties():
     """The shares of tied documents and lists are 0; there is no division by zero."""
     outcome = tie_prevalence({"one": {"q1": {}}, "two": {"q2": {}}}, {"q1": {"a": 1}, "q2": {"a": 1}}, ["RR"])
     assert outcome.table().rows[0] == ("one", 1, 0.0, 0, 0.0, None, None, None, 0.0, 0, None, None, None)
     assert outcome.tables()["group-sizes"].rows == [("1", 0, 0, 0.0)]
-    outcome.write(tmp_path / "out")
-    assert (tmp_path / "out" / "ties.png").exists()
+    assert all(drawing.figure() for drawing in outcome.drawings().values())
 
 
 def test_shares_of_ties_in_generated_runs(generated):

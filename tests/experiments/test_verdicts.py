@@ -135,6 +135,8 @@ COMPARISON = (
     (lambda: compared([0.5] * 4, [0.5] * 4, [0.5] * 4, baseline="b"),
      "^By AP, none of 2 runs differs significantly from b (Holm's p below 0.05); the effect of ties is unknown: the "
      "results have no spread. b has the highest mean AP, 0.500.$"),
+    (lambda: compared([0.5, 0.6, 0.7], [0.1, 0.2, 0.3], [0.3, 0.4, 0.5001], [0.3, 0.5, 0.4], baseline="c"),
+     "^By AP, 1 of 3 runs (a) is significantly better than c, and 1 (b) is significantly worse (Holm's p below 0.05);"),
     (lambda: compared(*UNKNOWN, test="sign"),
      "0 of 3 pairs of runs differ significantly (Holm's p below 0.05)",
      "With 4 queries for 3 pairs, p is at least 0.38: choose another test, because this one cannot find a significant "
