@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pickle
-import threading
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -63,21 +63,25 @@ def test_bad_labels(label, message):
     assert message_of(Qrels.from_columns, ["q", "q"], ["d", "e"], label) == message
 
 
-def test_judgments_that_contradict_each_other():
+@pytest.mark.parametrize(
+    ("judged", "message"),
+    [
+        ({b"d": 1, "d": 2}, "document 'd' of query 'q' has label 2 here, but label 1 at qrels['q'][b'd']"),
+        ({b"d": 0.5, "d": 1}, "document 'd' of query 'q' has label 1.0 here, but label 0.5 at qrels['q'][b'd']"),
+        ({"c": 1, "d": nan}, IS_NAN),
+        ({"c": 1, "d": [1]}, f"expected {LABEL}, found [1]"),
+        ({"c": 1, "d": "1"}, f"expected {LABEL}, found '1'"),
+        ({"c": 1, "d": np.inf}, f"expected {LABEL}, found inf"),
+    ],
+)
+def test_bad_labels_in_dicts(judged, message):
+    assert message_of(Qrels.from_dict, {"q": judged}) == f"qrels['q']['d']: {message}"
+
+
+def test_columns_that_contradict_each_other():
     assert message_of(Qrels.from_columns, ["q", "r", "q"], ["d", "d", "d"], [1, 2, 3]) == (
         "doc[2]: document 'd' of query 'q' has label 3 here, but label 1 at doc[0]"
     )
-    assert message_of(Qrels.from_dict, {"q": {b"d": 1, "d": 2}}) == (
-        "qrels['q']['d']: document 'd' of query 'q' has label 2 here, but label 1 at qrels['q'][b'd']"
-    )
-    assert message_of(Qrels.from_dict, {"q": {b"d": 0.5, "d": 1}}) == (
-        "qrels['q']['d']: document 'd' of query 'q' has label 1.0 here, but label 0.5 at qrels['q'][b'd']"
-    )
-    assert message_of(Qrels.from_dict, {"q": {"c": 1, "d": nan}}) == f"qrels['q']['d']: {IS_NAN}"
-    for label, found in (([1], "[1]"), ("1", "'1'")):
-        assert message_of(Qrels.from_dict, {"q": {"c": 1, "d": label}}) == (
-            f"qrels['q']['d']: expected {LABEL}, found {found}"
-        )
 
 
 def test_whole_floats_are_labels():
@@ -121,12 +125,8 @@ def test_bad_documents_without_labels(listed, message):
 
 def test_the_index_is_built_once():
     qrels = Qrels.from_dict({"q": {f"d{i}": 1 for i in range(1000)}})
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(qrels.index)) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: qrels.index, range(8)))
     assert len({id(index) for index in found}) == 1
     assert qrels.index.n_queries == 1
 

@@ -282,13 +282,6 @@ def test_names_of_documents():
     assert run.to_dict() == {
         "a": {"d7": np.float32(0.9).item(), "d3": 0.5, "d5": 0.5}, "b": {"d3": 0.5}, "c": {"d5": 1.0, "d7": 1.0},
     }  # fmt: skip
-    assert message_of(Run.from_topk, IDS, SCORES, documents=["d0", "d1"]) == (
-        "ids[0, 0]: 7 is not one of the 2 documents; ids are document numbers from 0; "
-        "documents= must have a name for each of them"
-    )
-    assert "must be the numbers of the documents, because documents gives their names" in message_of(
-        Run.from_topk, [["a"]], [[1.0]], documents=["a"]
-    )
 
 
 def test_scores_that_rise_along_every_row_may_be_distances():

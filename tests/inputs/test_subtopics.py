@@ -72,37 +72,34 @@ def test_files_are_read_with_subtopics_if_a_measure_needs_them(tmp_path):
     ],
 )
 def test_errors_in_files(lines, message):
-    with pytest.raises(InputError, match=message):
-        read_qrels(io.BytesIO(lines), subtopics=True)
+    assert message in message_of(read_qrels, io.BytesIO(lines), subtopics=True)
 
 
 @pytest.mark.parametrize(
     ("qrels", "message"),
     [
-        ({"q": {"a": {"d": 1}, "b": 1}}, r"qrels\['q'\]\['b'\]: must be a dict \{document: label\}, not int"),
-        ({"q": {"a": {"d": 1}}, "p": [1]}, r"qrels\['p'\]: must be a dict \{subtopic: \{document: label\}\}, not list"),
-        ({"q": {"a": {"d": 5e9}}}, r"qrels\['q'\]\['a'\]\['d'\]: expected"),
-        ({"q": {"a": {"d": "x"}}}, r"qrels\['q'\]\['a'\]\['d'\]: expected"),
+        ({"q": {"a": {"d": 1}, "b": 1}}, "qrels['q']['b']: must be a dict {document: label}, not int"),
+        ({"q": {"a": {"d": 1}}, "p": [1]}, "qrels['p']: must be a dict {subtopic: {document: label}}, not list"),
+        ({"q": {"a": {"d": 5e9}}}, "qrels['q']['a']['d']: expected"),
+        ({"q": {"a": {"d": "x"}}}, "qrels['q']['a']['d']: expected"),
     ],
 )
 def test_errors_in_dicts(qrels, message):
-    with pytest.raises(InputError, match=message):
-        Qrels.from_dict(qrels)
+    assert message_of(Qrels.from_dict, qrels).startswith(message)
 
 
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
         ({"q2": {"a": 1, "b": 1}}, "intents: has no weights for query 'q1'"),
-        ({"q2": {"a": 1}, "q1": {"x": 1}}, r"intents\['q2'\]\['b'\]: is missing; give a weight, or 0"),
-        ({"q2": {"a": 1, "b": -1}, "q1": {"x": 1}}, r"intents\['q2'\]\['b'\]: must be a finite number of at least 0"),
-        ({"q2": {"a": 1, "b": "x"}, "q1": {"x": 1}}, r"intents\['q2'\]\['b'\]: must be a number, not 'x'"),
-        ([1], r"intents: must be a dict \{query: \{subtopic: weight\}\}, not list"),
+        ({"q2": {"a": 1}, "q1": {"x": 1}}, "intents['q2']['b']: is missing; give a weight, or 0"),
+        ({"q2": {"a": 1, "b": -1}, "q1": {"x": 1}}, "intents['q2']['b']: must be a finite number of at least 0"),
+        ({"q2": {"a": 1, "b": "x"}, "q1": {"x": 1}}, "intents['q2']['b']: must be a number, not 'x'"),
+        ([1], "intents: must be a dict {query: {subtopic: weight}}, not list"),
     ],
 )
 def test_errors_in_weights(weights, message):
-    with pytest.raises(InputError, match=message):
-        Qrels.from_dict(NESTED).with_intents(weights)
+    assert message_of(Qrels.from_dict(NESTED).with_intents, weights).startswith(message)
     assert "have no subtopics, so these have no weights" in message_of(
         Qrels.from_dict({"q": {"d": 1}}).with_intents, {}
     )

@@ -1,11 +1,9 @@
 """Judgments and runs in each other's place: when there is a warning, and that there is no false one."""
 
-import re
 import warnings
 
 import numpy as np
 import pytest
-from support.errors import message_of
 
 import tieaware
 from tieaware.errors import InputError
@@ -102,22 +100,3 @@ def test_real_scores_as_labels_are_noticed():
     # The mean of three assessors has few different values.
     means = {f"q{i}": {f"d{j}": j % 4 / 3 for j in range(10)} for i in range(4)}
     assert warnings_of(means, JUDGED) == []
-
-
-def test_an_error_about_labels_below_rel_asks_whether_they_are_scores():
-    hint = r"; or are judgments and run swapped\?$"
-    with pytest.raises(InputError, match=rf"^AP: labels: are all below rel=1, .*{hint}"):
-        tieaware.evaluate({"q": {f"d{i}": 0.5 - 0.01 * i for i in range(12)}}, {"q": {"d0": 1}}, "AP")
-    assert message_of(tieaware.evaluate, {"q": {"a": 0.5, "b": 0.5, "c": 0.125}}, {"q": {"a": 1}}, "AP").endswith(
-        "write for example AP(rel=0.5)"
-    )
-    assert message_of(tieaware.evaluate, {"q": {"a": -1.5, "b": -1.5}}, {"q": {"a": 1}}, "AP").endswith(
-        "(the highest is 0)"
-    )
-
-
-def test_what_is_no_label():
-    for label, found in (("'1'", "'1'"), ("None", "None"), ("inf", "inf")):
-        value = {"'1'": "1", "None": None, "inf": float("inf")}[label]
-        with pytest.raises(InputError, match=rf"found {re.escape(found)}$"):
-            Qrels.from_dict({"q": {"d": value}})
