@@ -20,10 +20,9 @@ MEASURES = tuple(CASES[0].values)
 # The measures that every case has.
 ALL_LABELS = tuple(measure for measure in MEASURES if all(measure in case.values for case in CASES))
 WHOLE = [case for case in CASES if "real-labels" not in case.tags]
+BOTH = [(WHOLE, MEASURES), (CASES, ALL_LABELS)]
 BY_DOCUMENT = ("trec_eval", "docid_ascending")
 TOLERANCE = 1e-13
-# The measures of the tests of faces that see scores and labels alone.
-GRADED = ["AP", "nDCG@3", "nDCG", "RR"]
 
 
 def expected(cases, measures, column):
@@ -44,7 +43,7 @@ def arrays(cases):
     return documents, np.array(scores, float), np.array(labels), np.array(judged), *ends
 
 
-@pytest.mark.parametrize(("cases", "measures"), [(WHOLE, MEASURES), (CASES, ALL_LABELS)], ids=["whole", "all"])
+@pytest.mark.parametrize(("cases", "measures"), BOTH, ids=["whole", "all"])
 @pytest.mark.parametrize("rule", RULES)
 def test_evaluator(cases, measures, rule):
     documents, scores, labels, judged, offsets, judged_offsets = arrays(cases)
@@ -55,7 +54,7 @@ def test_evaluator(cases, measures, rule):
     np.testing.assert_allclose(prepared(scores), expected(cases, measures, rule), rtol=TOLERANCE, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize(("cases", "measures"), [(WHOLE, MEASURES), (CASES, ALL_LABELS)], ids=["whole", "all"])
+@pytest.mark.parametrize(("cases", "measures"), BOTH, ids=["whole", "all"])
 def test_spread(cases, measures):
     _, scores, labels, judged, offsets, judged_offsets = arrays(cases)
     prepared = tieaware.Evaluator(labels, measures, offsets=offsets, judgments=(judged, judged_offsets))
@@ -66,7 +65,7 @@ def test_spread(cases, measures):
     np.testing.assert_allclose(spread.std, np.sqrt(variances), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(("cases", "measures"), [(WHOLE, MEASURES), (CASES, ALL_LABELS)], ids=["whole", "all"])
+@pytest.mark.parametrize(("cases", "measures"), BOTH, ids=["whole", "all"])
 @pytest.mark.parametrize("rule", RULES)
 def test_evaluate(cases, measures, rule):
     qrels = {query: labels for case in cases for query, labels in case.qrels.items()}
@@ -127,13 +126,12 @@ def test_ir_measures_face(rule):
     ir_measures = pytest.importorskip("ir_measures")
     from tieaware.integrations import ir_measures as face
 
+    provider = face.provider(rule)
     theirs = {
         measure: eval(measure, {**vars(ir_measures)})
         for measure in MEASURES
         if measure.partition("@")[0].partition("(")[0] in ir_measures.measures.registry
     }
-    assert len(theirs) > 15
-    provider = face.provider(rule)
     supported = {name: measure for name, measure in theirs.items() if provider.supports(measure)}
     assert len(supported) > 15
 
@@ -143,70 +141,6 @@ def test_ir_measures_face(rule):
 
     report = conformance.check(evaluated, list(supported), among=WHOLE, rules=[rule])
     assert report.followed() == (rule,), report.differences[:3]
-
-
-@pytest.mark.parametrize("rule", ["average", "optimistic", "pessimistic"])
-def test_link_prediction_face(rule):
-    """It takes lists whose one relevant document is retrieved."""
-    fits = [case for case in WHOLE if sorted(case.qrels[case.id].values())[-2:] in ([1], [0, 1])]
-    fits = [case for case in fits if 1 in columns(case)[2] and len(case.run[case.id]) > 1]
-    assert len(fits) > 20
-
-    def evaluated(qrels, run):
-        ((query, judged),) = qrels.items()
-        scores = run[query]
-        positive = next(document for document in scores if judged.get(document) == 1)
-        negatives = [float(score) for document, score in scores.items() if document != positive]
-        measures = ["RR", "Success@1", "Success@3", "nDCG@3"]
-        return link_prediction.evaluate([float(scores[positive])], [negatives], measures, ties=rule)[0]
-
-    report = conformance.check(evaluated, ["RR", "Success@1", "Success@3", "nDCG@3"], among=fits)
-    assert rule in report.followed(), report.differences[:3]
-
-
-def seen_whole(case):
-    """Return whether scores and labels alone describe a case: every document of the list is judged, and no other."""
-    return case.run[case.id].keys() == case.qrels[case.id].keys() and "infinities" not in case.tags
-
-
-@pytest.mark.parametrize("rule", ["average", "run_order", "optimistic", "pessimistic"])
-def test_lightgbm_face(rule):
-    pytest.importorskip("lightgbm")
-    from tieaware.integrations import lightgbm
-
-    fits = [case for case in CASES if seen_whole(case)]
-    assert len(fits) > 60
-    metric = lightgbm.metric(GRADED, ties=rule)
-
-    def evaluated(qrels, run):
-        ((query, scores),) = run.items()
-        labels = np.array([qrels[query][document] for document in scores])
-        found = metric(labels, np.array(list(scores.values()), float), None, np.array([len(labels)]))
-        return [value for _, value, _ in found]
-
-    report = conformance.check(evaluated, GRADED, among=fits)
-    assert rule in report.followed(), report.differences[:3]
-
-
-@pytest.mark.parametrize("rule", ["average", "run_order", "optimistic", "pessimistic"])
-def test_xgboost_face(rule):
-    """XGBoost gives the metric scores in single precision."""
-    tool = pytest.importorskip("xgboost")
-    from tieaware.integrations import xgboost
-
-    fits = [case for case in WHOLE if seen_whole(case) and not {*SINGLE} & {*case.tags}]
-    assert len(fits) > 60
-    metric = xgboost.metric(GRADED, ties=rule)
-
-    def evaluated(qrels, run):
-        ((query, scores),) = run.items()
-        labels = np.array([qrels[query][document] for document in scores])
-        data = tool.DMatrix(np.zeros((len(labels), 1)), labels, group=[len(labels)])
-        single = np.array(list(scores.values()), np.float32)
-        return [value for _, value in metric(single, data)]
-
-    report = conformance.check(evaluated, GRADED, among=fits)
-    assert rule in report.followed(), report.differences[:3]
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -224,8 +158,49 @@ def test_beir_face(rule):
     assert report.followed() == (rule,), [str(each) for each in report.differences[:3]]
 
 
-@pytest.mark.parametrize("rule", ["average", "run_order", "optimistic", "pessimistic"])
-def test_scikit_learn_face(rule):
+# ---- faces that see scores and labels alone --------------------------------------------------------
+
+
+def seen_whole(case):
+    """Return whether scores and labels alone describe a case: every document of the list is judged, and no other."""
+    return case.run[case.id].keys() == case.qrels[case.id].keys() and "infinities" not in case.tags
+
+
+def one_relevant(case):
+    """Return whether the one relevant document of a case is retrieved, and so is another document."""
+    labels = columns(case)[2]
+    return sorted(case.qrels[case.id].values())[-2:] in ([1], [0, 1]) and 1 in labels and len(labels) > 1
+
+
+def by_link_prediction(rule, measures):
+    def evaluated(scores, labels):
+        return link_prediction.evaluate(scores[labels == 1], [scores[labels != 1]], measures, ties=rule)[0]
+
+    return evaluated
+
+
+def by_lightgbm(rule, measures):
+    pytest.importorskip("lightgbm")
+    from tieaware.integrations import lightgbm
+
+    metric = lightgbm.metric(measures, ties=rule)
+    return lambda scores, labels: [value for _, value, _ in metric(labels, scores, None, np.array([len(labels)]))]
+
+
+def by_xgboost(rule, measures):
+    tool = pytest.importorskip("xgboost")
+    from tieaware.integrations import xgboost
+
+    metric = xgboost.metric(measures, ties=rule)
+
+    def evaluated(scores, labels):
+        data = tool.DMatrix(np.zeros((len(labels), 1)), labels, group=[len(labels)])
+        return [value for _, value in metric(scores.astype(np.float32), data)]
+
+    return evaluated
+
+
+def by_scikit_learn(rule, measures):
     sklearn = pytest.importorskip("sklearn")
     from sklearn.base import BaseEstimator, RegressorMixin
 
@@ -238,16 +213,42 @@ def test_scikit_learn_face(rule):
         def predict(self, X):
             return X[:, 0]
 
-    fits = [case for case in CASES if seen_whole(case)]
-    assert len(fits) > 60
-
-    def evaluated(qrels, run):
-        ((query, scores),) = run.items()
-        labels = np.array([qrels[query][document] for document in scores])
-        X = np.array(list(scores.values()), float)[:, None]
+    def evaluated(scores, labels):
+        X, qid = scores[:, None], np.zeros(len(scores), int)
         with sklearn.config_context(enable_metadata_routing=True):
-            return [scorer(each, ties=rule)(AsGiven(), X, labels, qid=np.zeros(len(X), int)) for each in measures]
+            return [scorer(each, ties=rule)(AsGiven(), X, labels, qid=qid) for each in measures]
 
-    measures = ["AP", "nDCG@3"]
-    report = conformance.check(evaluated, measures, among=fits)
+    return evaluated
+
+
+GRADED = ["AP", "nDCG@3", "nDCG", "RR"]
+# Each face: a function that returns an evaluator of scores and labels, its measures, and its cases.
+FACES = {
+    "link_prediction": (
+        by_link_prediction, ["RR", "Success@1", "Success@3", "nDCG@3"], list(filter(one_relevant, WHOLE)),
+    ),
+    "lightgbm": (by_lightgbm, GRADED, list(filter(seen_whole, CASES))),
+    # XGBoost gives the metric scores in single precision.
+    "xgboost": (by_xgboost, GRADED, [case for case in WHOLE if seen_whole(case) and not {*SINGLE} & {*case.tags}]),
+    "scikit-learn": (by_scikit_learn, ["AP", "nDCG@3"], list(filter(seen_whole, CASES))),
+}  # fmt: skip
+FACES_AND_RULES = [
+    *((name, rule) for name in FACES for rule in ("average", "optimistic", "pessimistic")),
+    # Link prediction has no order of the input.
+    *((name, "run_order") for name in FACES if name != "link_prediction"),
+]
+
+
+@pytest.mark.parametrize(("name", "rule"), FACES_AND_RULES)
+def test_faces_of_scores_and_labels(name, rule):
+    face, measures, cases = FACES[name]
+    assert len(cases) > (20 if name == "link_prediction" else 60)
+    evaluated = face(rule, measures)
+
+    def as_lists(qrels, run):
+        ((query, scores),) = run.items()
+        labels = np.array([qrels[query].get(document, 0) for document in scores])
+        return evaluated(np.array(list(scores.values()), float), labels)
+
+    report = conformance.check(as_lists, measures, among=cases)
     assert rule in report.followed(), report.differences[:3]

@@ -31,6 +31,13 @@ def identifiers(column, *rows):
     return [text[a:b] for a, b in pairwise(offsets)]
 
 
+def bad_cell(read, *rows):
+    """Return the row and the problem of the cell that a column refuses."""
+    with pytest.raises(_buffers.BadCell) as caught:
+        read(*rows)
+    return caught.value.args
+
+
 TEXT = ["d1", "", "a document whose name is long", "é", "d1", "d1", "x" * 12, "x" * 13, "d1"] * 3
 BYTES = [text.encode() for text in TEXT]
 WIDE = [b"%03d" % (i // 2) for i in range(27)]
@@ -104,12 +111,9 @@ def test_missing_values(name):
     for read in (column.sections, column.numbers if name in ("double", "bool") else column.identifiers):
         if read == column.sections and name == "bool":
             continue
-        with pytest.raises(_buffers.BadCell) as caught:
-            read(0, len(column))
-        assert caught.value.args == (row, "a missing value")
+        assert bad_cell(read, 0, len(column)) == (row, "a missing value")
     holed = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", None]))
-    with pytest.raises(_buffers.BadCell):
-        column_of(holed).identifiers(0, 2)
+    assert bad_cell(column_of(holed).identifiers, 0, 2)
 
 
 def test_tables_slices_and_structures():
@@ -127,9 +131,7 @@ def test_tables_slices_and_structures():
     assert stream.read([0]) is None
     struct = pa.StructArray.from_arrays([pa.array(["a", "b", "c"])], ["q"], mask=pa.array([False, False, True]))
     assert identifiers(column_of(struct[1:2])) == [b"b"]
-    with pytest.raises(_buffers.BadCell) as caught:
-        column_of(struct[1:]).identifiers(0, 2)
-    assert caught.value.args == (1, "a missing value")
+    assert bad_cell(column_of(struct[1:]).identifiers, 0, 2) == (1, "a missing value")
 
 
 def test_columns_of_other_types_are_errors_only_if_read():
@@ -137,8 +139,7 @@ def test_columns_of_other_types_are_errors_only_if_read():
     columns = _arrow.Stream(table.__arrow_c_stream__()).read(range(4))
     assert [column.holds for column in columns] == ["other", "other", "number", "other"]
     for read in (columns[0].identifiers, columns[1].identifiers):
-        with pytest.raises(_buffers.BadCell):
-            read(0, 1)
+        assert bad_cell(read, 0, 1)
     with pytest.raises(TypeError, match="date32"):
         columns[1].numbers(0, 1)
 
@@ -308,9 +309,7 @@ def test_a_column_without_values_may_claim_any_number_of_rows():
     stream = _arrow.Stream(Producer(b"n", 1, length=2**48, n_buffers=0).__arrow_c_stream__())
     (column,) = stream.read([0])
     assert len(column) == 2**48
-    with pytest.raises(_buffers.BadCell) as caught:
-        column.sections(5, len(column))
-    assert caught.value.args == (5, "a missing value")
+    assert bad_cell(column.sections, 5, len(column)) == (5, "a missing value")
 
 
 @pytest.mark.parametrize("form", [b"u", b"U"])
@@ -322,9 +321,7 @@ def test_bad_offsets(form, offsets, row):
     """The error for offsets that decrease, or exceed the last offset, names the row. No memory is read there."""
     producer = Producer(form, 1, dtype=np.int32 if form == b"u" else np.int64)
     producer.values[:] = offsets
-    with pytest.raises(_buffers.BadCell) as caught:
-        read_all(producer)
-    assert caught.value.args == (row, "a value outside its buffer")
+    assert bad_cell(read_all, producer) == (row, "a value outside its buffer")
 
 
 def test_bad_views_and_indices():
@@ -336,14 +333,10 @@ def test_bad_views_and_indices():
         changed[at] = value
         data = [None, pa.py_buffer(changed), *long.buffers()[2:]]
         array = pa.Array.from_buffers(pa.string_view(), 2, data)
-        with pytest.raises(_buffers.BadCell) as caught:
-            column_of(array).identifiers(0, 2)
-        assert caught.value.args == (0, "a value outside its buffer")
+        assert bad_cell(column_of(array).identifiers, 0, 2) == (0, "a value outside its buffer")
     indices = pa.array([0, 7], pa.int8())
     array = pa.DictionaryArray.from_arrays(indices, pa.array(["a"]), safe=False)
-    with pytest.raises(_buffers.BadCell) as caught:
-        column_of(array).identifiers(0, 2)
-    assert caught.value.args == (1, "a value outside its buffer")
+    assert bad_cell(column_of(array).identifiers, 0, 2) == (1, "a value outside its buffer")
 
 
 def exported(array):
@@ -360,9 +353,7 @@ def test_offsets_beyond_the_rows_of_a_table_do_not_count():
     table.length = 1
     (column,) = _arrow.Stream(*capsules).read([0])
     for read in (column.identifiers, column.sections):
-        with pytest.raises(_buffers.BadCell) as caught:
-            read(0, 1)
-        assert caught.value.args == (0, "a value outside its buffer")
+        assert bad_cell(read, 0, 1) == (0, "a value outside its buffer")
 
 
 def test_views_need_the_sizes_of_their_buffers():

@@ -116,6 +116,9 @@ RUNS = [
     ({"bm25": []}, "runs['bm25']: the list of files is empty"),
     ({"bm25": ["bm25.run", None]}, "runs['bm25'][1]: must be a path like the other parts, not NoneType"),
     ({"bm25": ["bm25.run", "none.run"]}, "none.run: there is no such file"),
+    ({"bm25": ["none.run", "bm25.run"]}, "none.run: there is no such file"),
+    ({"bm25": "none*.run"}, "none*.run: no file matches this pattern"),
+    ({"bm25": ["bm25.run", {"q1": {"d1": 1.0}}]}, "runs['bm25'][1]: must be a path like the other parts, not dict"),
     ({"bm25": [frame(), frame()]}, f"runs['bm25']: must be a run ({FORMS}), not list"),
     ({"bm25": iter([frame()])}, f"runs['bm25']: must be a run ({FORMS}), not list_iterator"),
     ("hive", "hive: there are no run files in this folder, but folders: pass {name: folder} if each is a "
@@ -193,6 +196,7 @@ JUDGMENTS = [
     ([("q1", "d1", 1)], f"qrels: must be judgments ({JUDGED}), not list"),
     ("none.txt", "none.txt: there is no such file"),
     ("void", "void: there are no part files in this folder"),
+    ([], "qrels: the list of files is empty"),
     ("half.qrels", f"AP: labels: {BELOW}; write for example AP(rel=0.5)"),
     ("bm25.run", f"bm25.run:1: this is a line of a run, {RUN_LINE}, not of judgments, {JUDGED_LINE}"),
     ("run.json", f"run.json:1: {IS_JSON}"),
@@ -224,7 +228,8 @@ CALLS = [
     (lambda: tieaware.evaluate(QRELS, RUN, "RR", order="rank"), "order: expected one of score, file, found 'rank'"),
     (lambda: tieaware.read_run("bm25.run", score_dtype="half"),
      "score_dtype: expected one of float64, float32, found 'half'"),
-    (lambda: tieaware.read_run("bm25.run", duplicates="last"), "duplicates: expected one of error, first, found 'last'"),
+    (lambda: tieaware.read_run("bm25.run", duplicates="last"),
+     "duplicates: expected one of error, first, found 'last'"),
     # Arguments of another type.
     (lambda: tieaware.Run.from_arrow(5), f"run: {ARROW}, not int"),
     (lambda: tieaware.Run.from_arrow({"q": {"d": 1}}), f"run: {ARROW}, not dict"),

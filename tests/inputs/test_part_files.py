@@ -15,7 +15,6 @@ import pytest
 from support.errors import message_of
 
 import tieaware
-from tieaware.errors import InputError
 from tieaware.inputs import read_qrels, read_run, tables
 from tieaware.inputs.files.paths import look_like_parts, parts_at
 from tieaware.inputs.runs import streamed
@@ -139,7 +138,7 @@ def test_several_runs_in_the_run_column_of_parts_are_not_one_run(tmp_path):
     for i, name in enumerate(("a", "b")):
         frame = table(ROWS[600 * i : 600 * (i + 1)])
         pyarrow.parquet.write_table(frame.append_column("run", [[name] * 600]), tmp_path / f"{i}.parquet")
-    assert message(values, tmp_path) == "runs['bm25']: must be one run, not 2: a, b"
+    assert message_of(values, tmp_path) == "runs['bm25']: must be one run, not 2: a, b"
 
 
 def test_checkpoints_know_the_state_of_all_parts(tmp_path, monkeypatch):
@@ -156,13 +155,6 @@ def test_checkpoints_know_the_state_of_all_parts(tmp_path, monkeypatch):
     assert values("parts", out="done") == values("parts") not in (changed, EXPECTED)
 
 
-def message(call, *arguments, **options):
-    with pytest.raises(InputError) as caught:
-        call(*arguments, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_errors_name_the_part_and_the_line(threads, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -170,17 +162,17 @@ def test_errors_name_the_part_and_the_line(threads, tmp_path, monkeypatch):
     files = divided(ROWS, "parts", "")
     with open(files[7], "a") as file:
         file.write("q1 Q0 d1 0 high tag\n")
-    assert message(values, "parts", threads=threads) == (
+    assert message_of(values, "parts", threads=threads) == (
         "parts/part-7:101: the score, field 5, must be a number, not 'high'"
     )
     Path(files[7]).write_text(text([ROWS[700], ROWS[3]]))
     twice = "parts/part-7:2: document 'd3' of query 'q0' appears twice, first at parts/part-0:4"
-    assert message(values, "parts", threads=threads).startswith(f"{twice}; ")
+    assert message_of(values, "parts", threads=threads).startswith(f"{twice}; ")
     with pytest.warns(UserWarning, match="1 duplicate row is ignored; parts/part-7:2: document 'd3' of query 'q0'"):
         read_run("parts", duplicates="first")
     Path(files[7]).write_text("")
     Path(files[8]).write_bytes(gzip.compress(b"q50 Q0 d1 0 NaN tag\n"))
-    assert message(values, "parts", threads=threads) == (
+    assert message_of(values, "parts", threads=threads) == (
         "parts/part-8:1: the score, field 5, must be a number, not NaN"
     )
 
@@ -191,9 +183,9 @@ def test_errors_in_tables_name_the_part_and_its_row(tmp_path, monkeypatch):
         files = divided(ROWS, f"7{suffix}", suffix)
         write = write_csv if suffix == ".csv" else write_json
         write([*ROWS[700:702], ("q99", "d1", "high")], files[7])
-        assert message(values, f"7{suffix}") == f"{where}: expected a number, found 'high'"
+        assert message_of(values, f"7{suffix}") == f"{where}: expected a number, found 'high'"
         write([*ROWS[700:702], ROWS[5]], files[7])
-        found = message(values, f"7{suffix}")
+        found = message_of(values, f"7{suffix}")
         assert found.startswith(f"{where.replace('score', 'doc_id')}: document 'd5' of query 'q0' appears twice, first")
         assert f"7{suffix}/part-0{suffix}" in found
 
@@ -204,46 +196,37 @@ def test_parts_must_have_the_same_format(tmp_path, monkeypatch):
     FORMATS[".snappy.parquet"](ROWS[:10], "parts/part-0.parquet")
     FORMATS[""](ROWS[10:], "parts/part-1.txt")
     rest = "the parts of a run must have the same format"
-    found = message(values, "parts")
+    found = message_of(values, "parts")
     assert found == f"parts/part-1.txt: this part is not a table, but parts/part-0.parquet is: {rest}"
-    assert message(values, ["parts/part-1.txt", "parts/part-0.parquet"]) == (
+    assert message_of(values, ["parts/part-1.txt", "parts/part-0.parquet"]) == (
         f"parts/part-0.parquet: this part is a table, but parts/part-1.txt is not: {rest}"
     )
     os.remove("parts/part-1.txt")
     frame = table(ROWS[10:])
     pyarrow.parquet.write_table(frame.rename_columns(["query_id", "docno", "score"]), "parts/part-1.parquet")
-    assert message(values, "parts") == (
+    assert message_of(values, "parts") == (
         "parts/part-1.parquet: this part has no column doc_id, but parts/part-0.parquet has"
     )
     pyarrow.parquet.write_table(frame.set_column(1, "doc_id", [list(range(len(frame)))]), "parts/part-1.parquet")
-    assert message(values, "parts") == (
+    assert message_of(values, "parts") == (
         "parts/part-1.parquet: doc_id: this part has numbers in this column, but parts/part-0.parquet has text"
     )
 
 
-def test_values_that_are_no_parts(tmp_path, monkeypatch):
+def test_folders_of_data_sets_are_no_parts(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    os.makedirs("empty/_temporary")
     os.makedirs("data/run=bm25")
     os.makedirs("delta/_delta_log")
     Path("delta/part-0").write_text("q1 Q0 d1 1 1 t\n")
-    for run, expected in {
-        "empty": "empty: there are no part files in this folder",
-        "none": "none: there is no such file",
-        "none/*.run": "none/*.run: no file matches this pattern",
-        "data": "data: there are no files in this folder, but folders of a partitioned data set: "
-        "name their files by the pattern 'data/*/*', or in Python pass pyarrow.dataset.dataset('data', "
-        "partitioning='hive'), which has the columns of their names too",
-        "delta": "delta: this is a Delta table, whose folder may hold rows that were deleted: "
-        "pass deltalake.DeltaTable('delta').to_pyarrow_dataset()",
-    }.items():
-        assert message(values, run) == expected
-    assert message(values, []) == "runs['bm25']: the list of files is empty"
-    found = message(values, ["none", {"q1": {"d1": 1.0}}])
-    assert found == "runs['bm25'][1]: must be a path like the other parts, not dict"
-    assert message(values, ["none", "delta/part-0"]) == "none: there is no such file"
-    assert message(tieaware.evaluate, [], "none", "AP") == "qrels: the list of files is empty"
-    assert message(tieaware.evaluate, "empty", "none", "AP") == "empty: there are no part files in this folder"
+    assert message_of(values, "data") == (
+        "data: there are no files in this folder, but folders of a partitioned data set: name their files by the "
+        "pattern 'data/*/*', or in Python pass pyarrow.dataset.dataset('data', partitioning='hive'), which has the "
+        "columns of their names too"
+    )
+    assert message_of(values, "delta") == (
+        "delta: this is a Delta table, whose folder may hold rows that were deleted: "
+        "pass deltalake.DeltaTable('delta').to_pyarrow_dataset()"
+    )
 
 
 @pytest.mark.parametrize(
@@ -282,7 +265,7 @@ def test_the_pattern_for_a_partitioned_data_set(tmp_path, monkeypatch):
         os.makedirs(f"data/year=1/shard={i}")
         FORMATS[".snappy.parquet"](ROWS[600 * i : 600 * (i + 1)], f"data/year=1/shard={i}/0.parquet")
     Path("data/year=1/_SUCCESS").touch()
-    found = message(values, "data")
+    found = message_of(values, "data")
     assert "name their files by the pattern 'data/*/*/*.parquet', or" in found
     assert values("data/*/*/*.parquet") == EXPECTED
 
@@ -292,7 +275,7 @@ def test_folders_without_files_but_with_a_folder_for_each_run(tmp_path, monkeypa
     for name in ("modelA", "modelB"):
         os.makedirs(f"hive/model={name}/_temporary")
         FORMATS[".snappy.parquet"](ROWS, f"hive/model={name}/data_0.parquet")
-    assert message(tieaware.evaluate, QRELS, "hive", "AP") == (
+    assert message_of(tieaware.evaluate, QRELS, "hive", "AP") == (
         "hive: there are no run files in this folder, but folders: pass {name: folder} if each is a run, or "
         "{'name': 'hive/*/*.parquet'} if all are one"
     )
@@ -340,7 +323,7 @@ def test_a_data_set_that_cannot_be_read(tmp_path):
     FORMATS[".snappy.parquet"](ROWS, tmp_path / "a.parquet")
     data = pyarrow.dataset.dataset(f"{tmp_path}")
     (tmp_path / "a.parquet").write_bytes(b"PAR1 no longer")
-    assert message(values, data).startswith("bm25: the data set cannot be read: ")
+    assert message_of(values, data).startswith("bm25: the data set cannot be read: ")
 
 
 def test_other_values_are_not_taken_for_parts():

@@ -20,11 +20,8 @@ def collection():
     return samples.generate()
 
 
-def test_the_same_seed_gives_the_same_collection():
+def test_the_seed_determines_the_collection():
     assert samples.generate(7, 3, 20) == samples.generate(7, 3, 20)
-
-
-def test_another_seed_gives_another_collection():
     assert samples.generate(7, 3, 20).runs != samples.generate(8, 3, 20).runs
 
 
