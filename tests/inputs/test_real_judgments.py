@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 import pickle
 
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.errors import message_of
+from support.table_files import write_columns
 
 import tieaware
 from tieaware import Evaluator, InputError, Qrels, evaluate, read_qrels
@@ -39,7 +39,6 @@ QRELS = {f"q{i}": {f"d{j}": label for j, label in enumerate(row)} for i, row in 
 RUN = {f"q{i}": {f"d{j}": score for j, score in enumerate(row)} for i, row in enumerate(SCORES.tolist())}
 ROWS = [(query, document, label) for query, judged in QRELS.items() for document, label in judged.items()]
 COLUMNS = {name: [row[i] for row in ROWS] for i, name in enumerate(("query_id", "doc_id", "label"))}
-RECORDS = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
 TREC = "".join(f"{query} 0 {document} {label!r}\n" for query, document, label in ROWS)
 
 
@@ -53,17 +52,6 @@ def in_file(path, text, suffix):
     file = path / f"qrels{suffix}"
     file.write_text(text)
     return file
-
-
-def in_parquet(path):
-    pytest.importorskip("pyarrow.parquet").write_table(pa.table(COLUMNS), path / "qrels.parquet", row_group_size=100)
-    return path / "qrels.parquet"
-
-
-def in_ipc(path):
-    feather = pytest.importorskip("pyarrow.feather")
-    feather.write_feather(pa.table(COLUMNS), path / "qrels.arrow", compression="uncompressed")
-    return path / "qrels.arrow"
 
 
 def in_parts(path):
@@ -85,11 +73,10 @@ FORMS = {
     "batches": lambda path: pa.Table.from_batches(pa.table(COLUMNS).to_batches(max_chunksize=7)),
     "file": lambda path: in_file(path, TREC, ".txt"),
     "file object": lambda path: io.BytesIO(TREC.encode()),
-    "csv": lambda path: in_file(path, pd.DataFrame(COLUMNS).to_csv(index=False), ".csv"),
-    "tsv": lambda path: in_file(path, pd.DataFrame(COLUMNS).to_csv(index=False, sep="\t"), ".tsv"),
-    "jsonl": lambda path: in_file(path, "".join(json.dumps(row) + "\n" for row in RECORDS), ".jsonl"),
-    "parquet": in_parquet,
-    "ipc": in_ipc,
+    **{
+        suffix: lambda path, suffix=suffix: write_columns(COLUMNS, path / f"qrels.{suffix}")
+        for suffix in ("csv", "tsv", "jsonl", "parquet", "arrow", "arrows", "feather")
+    },
     "parts": in_parts,
     "pickle": lambda path: pickle.loads(pickle.dumps(Qrels.from_dict(QRELS))),
     "again": lambda path: Qrels.from_dict(Qrels.from_dict(QRELS).to_dict()),
@@ -200,9 +187,6 @@ def test_the_range_of_real_labels():
 
 
 MISSING = {"qid": ["q"] * 4, "docno": list("abcd"), "label": [0.5, None, 1.0, 0.0]}
-MISSING_LINES = "".join(
-    json.dumps(dict(zip(MISSING, row, strict=True))) + "\n" for row in zip(*MISSING.values(), strict=True)
-)
 NO_VALUE = "qrels: label[1]: expected a number, found a missing value"
 # Judgments with a missing label, and the end of the error if this is not asked for.
 MISSING_FORMS = {
@@ -213,7 +197,7 @@ MISSING_FORMS = {
     "nullable": (lambda path: pd.DataFrame(MISSING).convert_dtypes(), "qrels: label[1]: the value is missing"),
     "csv": (lambda path: in_file(path, "qid,docno,label\nq,a,0.5\nq,b,\nq,c,1\nq,d,0\n", ".csv"),
             "qrels.csv: label[1]: expected a number, found an empty field"),
-    "jsonl": (lambda path: in_file(path, MISSING_LINES, ".jsonl"),
+    "jsonl": (lambda path: write_columns(MISSING, path / "qrels.jsonl"),
               "qrels.jsonl:2: label: expected a number from -2147483648 to 2147483647, found None"),
     "trec": (lambda path: in_file(path, "q 0 a 0.5\nq 0 b NaN\nq 0 c 1\nq 0 d 0\n", ".txt"),
              "qrels.txt:2: the label, field 4, is NaN; read_qrels(path, missing='unjudged') reads it as unjudged"),
@@ -299,12 +283,11 @@ def test_scikit_learn_averages_ties_alike(tmp_path):
     metrics = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(22)
     gains, scores = rng.random((20, 12)) * 3.0, rng.integers(0, 4, (20, 12)) * 1.0
-    records = [
-        {"qid": f"q{i}", "docno": f"d{j}", "label": label}
-        for i, row in enumerate(gains.tolist())
-        for j, label in enumerate(row)
-    ]
-    judged = in_file(tmp_path, "".join(json.dumps(record) + "\n" for record in records), ".jsonl")
+    columns = {
+        "qid": np.repeat([f"q{i}" for i in range(20)], 12).tolist(), "docno": [f"d{j}" for j in range(12)] * 20,
+        "label": gains.ravel().tolist(),
+    }  # fmt: skip
+    judged = write_columns(columns, tmp_path / "qrels.jsonl")
     run = {f"q{i}": {f"d{j}": score for j, score in enumerate(row)} for i, row in enumerate(scores.tolist())}
     values = evaluate(judged, run, ["nDCG", "nDCG@5"]).values[0]
     for row, (truth, ranking) in enumerate(zip(gains, scores, strict=True)):

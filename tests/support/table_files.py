@@ -25,9 +25,11 @@ def json_lines(columns):
     return "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in in_rows(columns))
 
 
-def _write_text(text, path):
+def write_text(text, path):
+    """Write text, compressed if the name of the file ends with `.gz`. Return the path."""
     content = text.encode()
     Path(path).write_bytes(gzip.compress(content) if f"{path}".endswith(".gz") else content)
+    return path
 
 
 def _write_stream(columns, path):
@@ -38,8 +40,9 @@ def _write_stream(columns, path):
 
 # Small batches, so that a query is in several.
 WRITERS = {
-    ".run": lambda columns, path: _write_text(trec_lines(columns), path),
-    ".jsonl": lambda columns, path: _write_text(json_lines(columns), path),
+    ".run": lambda columns, path: write_text(trec_lines(columns), path),
+    ".jsonl": lambda columns, path: write_text(json_lines(columns), path),
+    ".ndjson": lambda columns, path: write_text(json_lines(columns), path),
     # With a byte-order mark.
     ".csv": lambda columns, path: pd.DataFrame(columns).to_csv(path, index=False, encoding="utf-8-sig"),
     ".tsv": lambda columns, path: pd.DataFrame(columns).to_csv(path, index=False, sep="\t"),
