@@ -30,7 +30,8 @@ def test_an_unknown_kernel_is_named():
 def test_a_measure_may_have_a_query_number_and_a_lookup_array():
     """A kernel that reads only the query number, or only the lookup array, works if both are given."""
     labels, scores = [0, 3, 1, 0, 2, 1], [2.0, 2.0, 1.0, 1.0, 1.0, 0.0]
-    with_a_number = Measure(replace(DEFINITIONS["Q"], query_number=nonrelevant_of_relevant))
+    q = DEFINITIONS["Q"]
+    with_a_number = Measure(replace(q, inputs=replace(q.inputs, query_number=nonrelevant_of_relevant)))
     evaluator = tieaware.Evaluator(labels * 2, ["Q", with_a_number], group=[6, 6])
     for values in (evaluator(scores * 2), *evaluator.spread(scores * 2)):
         assert values[:, 0].tobytes() == values[:, 1].tobytes()

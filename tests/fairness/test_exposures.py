@@ -215,4 +215,4 @@ def test_the_kernel_reports_the_first_list_with_nan():
     scores, offsets = np.array([1.0, 2.0, np.nan, 3.0]), np.array([0, 2, 4])
     assert exposures(scores, offsets, None, True, sums, 2, np.empty(4), 0, 1) == -1
     assert exposures(scores, offsets, None, True, sums, 2, np.empty(4), 0, 2) == 1
-    assert parse_measure("DCG").definition.slots is not None
+    assert parse_measure("DCG").definition.inputs.slots is not None

@@ -39,10 +39,10 @@ class _Functions(NamedTuple):
 @lru_cache(maxsize=256)
 def _functions_of(measures: tuple[Measure, ...]) -> _Functions:
     definitions = [measure.definition for measure in measures]
-    lookups = [(i, each.of_queries or each.query_lookup) for i, each in enumerate(definitions)]
+    lookups = [(i, each.inputs.of_queries or each.inputs.query_lookup) for i, each in enumerate(definitions)]
     return _Functions(
         [each.total for each in definitions],
-        [(i, each.query_number) for i, each in enumerate(definitions) if each.query_number],
+        [(i, each.inputs.query_number) for i, each in enumerate(definitions) if each.inputs.query_number],
         [(i, lookup) for i, lookup in lookups if lookup],
         any(each.norm_of_known for each in definitions),
     )

@@ -128,11 +128,11 @@ class Weights(NamedTuple):
         kernels = []
         for kernel, measure, lookup in zip(self.kernels, measures, totals.lookups, strict=True):
             squares = of_queries = None
-            if measure.definition.of_queries:
+            if measure.definition.inputs.of_queries:
                 lookup, of_queries = None, lookup
-            if measure.definition.slots and lookup is None:
+            if measure.definition.inputs.slots and lookup is None:
                 depth = longest if measure.cutoff is None else min(longest, measure.cutoff)
-                lookup = measure.definition.slots(measure, depth)
+                lookup = measure.definition.inputs.slots(measure, depth)
                 if squared and lookup.ndim == 2:
                     squares = _slots.squares(lookup[: depth + 1])
             kernels.append(kernel.with_lookup(lookup, squares, of_queries))
@@ -301,7 +301,7 @@ def _kernel_measure(measure: Measure, weighting: int, n_weightings: int, squared
         less_is_better=definition.less_is_better,
         always_defined=definition.is_count,
         geometric=definition.is_geometric,
-        lookup=definition.slots(measure, SMALL_DEPTH) if definition.slots else None,
+        lookup=definition.inputs.slots(measure, SMALL_DEPTH) if definition.inputs.slots else None,
     )
 
 

@@ -164,8 +164,8 @@ class SlotWeights(NamedTuple):
         depth = min(longest, cutoff)
         if measure.judged_only:
             raise InputError("weights", f"{measure} ranks judged documents only; write it without judged_only")
-        if measure.definition.kernel in _WEIGHTED and measure.definition.slots is not None:
-            return cls(measure.definition.slots(measure, depth), cutoff)
+        if measure.definition.kernel in _WEIGHTED and measure.definition.inputs.slots is not None:
+            return cls(measure.definition.inputs.slots(measure, depth), cutoff)
         if measure.definition.kernel not in _UNIFORM:
             raise InputError("weights", f"{measure} gives ranks no weights; write DCG, RBP(p=0.8), RR or P@10")
         if measure.cutoff is None:

@@ -66,8 +66,8 @@ def _reciprocal_rank(measure: Measure, edges: Integers, gain: bool) -> tuple[flo
 
 def _weights(measure: Measure, depth: int) -> Values:
     """Return the weight of each rank: 0 for ranks beyond the cut-off."""
-    assert measure.definition.slots is not None
-    weights: Values = np.diff(measure.definition.slots(measure, depth)[: depth + 1], axis=0).sum(axis=1)
+    assert measure.definition.inputs.slots is not None
+    weights: Values = np.diff(measure.definition.inputs.slots(measure, depth)[: depth + 1], axis=0).sum(axis=1)
     return _until_cutoff(measure, weights)
 
 
@@ -189,9 +189,9 @@ def _cascade(measure: Measure, edges: Integers, gain: bool) -> tuple[float, Rele
     adds by (1 - g)^R. Hence the best loss W of a band and all later ones is the maximum over r of
     L(r) + (1 - g)^r W', where L(r) is the loss of r relevant documents in the band, and W' belongs to the next band.
     """
-    assert measure.definition.slots is not None
+    assert measure.definition.inputs.slots is not None
     depth = int(edges[-1])
-    stop = float(measure.definition.slots(measure, 1)[0])
+    stop = float(measure.definition.inputs.slots(measure, 1)[0])
     values = _reciprocals(measure, depth)
     chosen, later = [], 0.0
     for start, end in reversed(list(pairwise(edges.tolist()))):

@@ -98,6 +98,34 @@ def check_exact(measure: Measure, weights: Values) -> None:
         raise InputError(f"{measure}: labels", "the gains add up to 2^53 or more, so their sums would not be exact")
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KernelInputs:
+    """What a kernel reads besides the weights of documents.
+
+    Parameters
+    ----------
+    slots
+        Takes the measure and a depth, and returns an array, usually the prefix sums of the weights of at least `depth`
+        ranks.
+    query_number
+        Takes the measure and the judgments, and returns one number per query.
+    query_lookup
+        Takes the measure and the judgments, and returns an array in which the values of each query are contiguous, and
+        the position of each query's first value. The kernel reads this array instead of what `slots` returns, unless
+        the function returns None.
+    of_queries
+        The same, for a kernel that reads the array beside what `slots` returns.
+    measure_number
+        The name of a parameter; or takes the measure and returns a number.
+    """
+
+    slots: Callable[[Measure, int], Values] | None = None
+    query_number: Callable[[Measure, Judgments], Values] | None = None
+    query_lookup: Callable[[Measure, Judgments], tuple[Values, Integers] | None] | None = None
+    of_queries: Callable[[Measure, Judgments], tuple[Values, Integers] | None] | None = None
+    measure_number: str | Callable[[Measure], float] | None = None
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Definition:
     """The definition of a family of measures.
@@ -124,12 +152,8 @@ class Definition:
     norm, norm_of_known
         Takes the measure, the totals and the numbers of retrieved documents, or with `norm_of_known` of documents that
         are retrieved or judged; returns the number by which the kernel's sum is divided, or one for each query.
-    slots, query_number, query_lookup, of_queries, measure_number
-        What else the kernel reads. `slots` takes the measure and a depth, and returns an array, usually the prefix sums
-        of the weights of at least `depth` ranks. The others take the measure and the judgments: `query_number` returns
-        one number per query; `query_lookup` an array in which the values of each query are contiguous, and the position
-        of each query's first value, instead of what `slots` returns unless it is None; `of_queries` the same, beside
-        what `slots` returns. `measure_number` is the name of a parameter, or takes the measure and returns a number.
+    inputs
+        What else the kernel reads.
     parameters, has_cutoff, at_recall
         The parameters by name, in the order of the notation; whether a cut-off may follow ``@``, or the number after
         ``@`` is the parameter `recall`.
@@ -168,11 +192,7 @@ class Definition:
     total: Callable[[Measure, Judgments], Values]
     norm: Callable[[Measure, Values, Integers], Values | Integers | float]
     norm_of_known: bool = False
-    slots: Callable[[Measure, int], Values] | None = None
-    query_number: Callable[[Measure, Judgments], Values] | None = None
-    query_lookup: Callable[[Measure, Judgments], tuple[Values, Integers] | None] | None = None
-    of_queries: Callable[[Measure, Judgments], tuple[Values, Integers] | None] | None = None
-    measure_number: str | Callable[[Measure], float] | None = None
+    inputs: KernelInputs = KernelInputs()
 
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     has_cutoff: bool = True
@@ -194,7 +214,7 @@ class Definition:
 
     def number_for_kernel(self, measure: Measure) -> float:
         """Return the number that the kernel reads, for a measure of the family; 0 if it reads none."""
-        number = self.measure_number
+        number = self.inputs.measure_number
         if number is None:
             return 0.0
         return float(measure[number] if isinstance(number, str) else number(measure))

@@ -23,7 +23,7 @@ from tieaware.measures.banding_loss import (
     LOSS_OF_SUCCESS,
     LOSS_OF_WEIGHTED_SUM,
 )
-from tieaware.measures.definition import Definition, Measure, register
+from tieaware.measures.definition import Definition, KernelInputs, Measure, register
 from tieaware.measures.formulas import (
     GAIN,
     GRADES,
@@ -159,7 +159,8 @@ MaxF: Measure = register(Definition(
     formula=r"\max_j \frac{(1 + \beta^2)\, h_j}{j + \beta^2 N}",
     where="with $`k`$, over the first $`k`$ ranks",
     source="Manning, Raghavan and Schütze (2008), equation 8.5",
-    kernel="greatest_f", weighting=RELEVANCE, total=relevant_documents, norm=by_total, measure_number="beta",
+    kernel="greatest_f", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
+    inputs=KernelInputs(measure_number="beta"),
     parameters={**_BETA, **BINARY}, limit=_LIMIT_OF_INTERPOLATED,
 ))
 Accuracy: Measure = register(Definition(
@@ -167,7 +168,7 @@ Accuracy: Measure = register(Definition(
     formula=r"\frac{h + (D - N - (d - h))}{D}",
     source="Manning, Raghavan and Schütze (2008), section 8.3",
     kernel="accuracy", weighting=RELEVANCE, total=relevant_documents, norm=by_collection, norm_of_known=True,
-    query_number=relevant_documents, parameters={**_DOCS, **BINARY},
+    inputs=KernelInputs(query_number=relevant_documents), parameters={**_DOCS, **BINARY},
 ))
 Specificity: Measure = register(Definition(
     name="Specificity", title="share of nonrelevant documents that are not retrieved",
@@ -189,7 +190,8 @@ AP: Measure = register(Definition(
     name="AP", title="average precision",
     formula=r"\frac{1}{N} \sum_{j\ \text{relevant}} \frac{h_j}{j}",
     source="Manning, Raghavan and Schütze (2008), section 8.4",
-    kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=by_total, slots=reciprocal_slots,
+    kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
+    inputs=KernelInputs(slots=reciprocal_slots),
     worst_case=LOSS_OF_AP,
     parameters=BINARY, aliases=("MAP",), trec_name="map", trec_name_with_cutoff="map_cut",
 ))
@@ -198,7 +200,8 @@ RR: Measure = register(Definition(
     formula="1 / j",
     where="$`j`$ is the rank of the first relevant document; 0 if there is none",
     source="Voorhees (1999)",
-    kernel="reciprocal_rank", weighting=RELEVANCE, total=relevant_documents, norm=one, slots=reciprocal_slots,
+    kernel="reciprocal_rank", weighting=RELEVANCE, total=relevant_documents, norm=one,
+    inputs=KernelInputs(slots=reciprocal_slots),
     first_group=True, worst_case=LOSS_OF_RR,
     parameters=BINARY, aliases=("MRR",), trec_name="recip_rank",
 ))
@@ -207,8 +210,8 @@ nDCG: Measure = register(Definition(  # noqa: N816 - the field's name
     formula=r"\text{DCG} / \text{DCG}^*",
     where=r"$`\text{DCG}^*`$ is that of the judged documents in the best order",
     source="Järvelin and Kekäläinen (2002)",
-    kernel="discounted_to_ideal", weighting=GAIN, total=ideal_gain, norm=by_total, slots=discounted_slots,
-    measure_number=base_of_discount,
+    kernel="discounted_to_ideal", weighting=GAIN, total=ideal_gain, norm=by_total,
+    inputs=KernelInputs(slots=discounted_slots, measure_number=base_of_discount),
     worst_case=LOSS_OF_NDCG,
     parameters=GRADED, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
 ))
@@ -220,8 +223,8 @@ DCG: Measure = register(Definition(
         "says](#labels-and-gains)"
     ),
     source="Järvelin and Kekäläinen (2002), with the discount of Burges and others (2005)", range="≥ 0",
-    kernel="discounted", weighting=GAIN, total=gainful_documents, norm=one, slots=discounted_slots,
-    measure_number=base_of_discount,
+    kernel="discounted", weighting=GAIN, total=gainful_documents, norm=one,
+    inputs=KernelInputs(slots=discounted_slots, measure_number=base_of_discount),
     worst_case=LOSS_OF_WEIGHTED_SUM,
     parameters=GRADED,
 ))
@@ -230,7 +233,8 @@ RBP: Measure = register(Definition(
     formula=r"(1 - p) \sum_{j\ \text{relevant}} p^{j-1}",
     where=r"with `gains`, $`(1 - p) \sum_j g_j\, p^{j-1}`$ over all ranks",
     source="Moffat and Zobel (2008)",
-    kernel="patience", weighting=RELEVANCE_OR_GAIN, total=relevant_or_gainful, norm=one, slots=patient_slots,
+    kernel="patience", weighting=RELEVANCE_OR_GAIN, total=relevant_or_gainful, norm=one,
+    inputs=KernelInputs(slots=patient_slots),
     worst_case=LOSS_OF_WEIGHTED_SUM,
     parameters={**_PATIENCE, **BINARY, **_GAIN_OR_NONE},
 ))
@@ -267,7 +271,7 @@ Bpref: Measure = register(Definition(
     ),
     source="Buckley and Voorhees (2004), as trec_eval computes it",
     kernel="preference", weighting=PREFERRED, total=relevant_documents, norm=by_total,
-    query_number=nonrelevant_of_relevant,
+    inputs=KernelInputs(query_number=nonrelevant_of_relevant),
     parameters=BINARY, has_cutoff=False, aliases=("BPref",), trec_name="bpref",
 ))
 infAP: Measure = register(Definition(  # noqa: N816 - the field's name
@@ -293,7 +297,7 @@ Q: Measure = register(Definition(
     ),
     source="Sakai (2004)",
     kernel="q_measure", weighting=RELEVANCE_AND_GAIN, total=relevant_with_gains, norm=by_total,
-    query_lookup=ideal_gains, measure_number="beta",
+    inputs=KernelInputs(query_lookup=ideal_gains, measure_number="beta"),
     worst_case=LOSS_OF_Q,
     parameters={**_WEIGHT_OF_GAINS, **BINARY, **TABLE},
 ))
@@ -302,8 +306,8 @@ ERR: Measure = register(Definition(
     formula=r"\sum_j \frac{s_j}{j} \prod_{i<j} (1 - s_i)",
     where=r"the user stops with the probability $`s_j = (2^\text{label} - 1) / 2^\text{max\_rel}`$",
     source="Chapelle and others (2009), as gdeval computes it",
-    kernel="cascade", weighting=GRADES, total=positive_documents, norm=one, slots=stops,
-    query_lookup=stops_of_grades,
+    kernel="cascade", weighting=GRADES, total=positive_documents, norm=one,
+    inputs=KernelInputs(slots=stops, query_lookup=stops_of_grades),
     worst_case=LOSS_OF_ERR,
     parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **JUDGED_ONLY}, limit=_LIMIT_OF_ERR,
 ))
@@ -326,7 +330,8 @@ ESL: Measure = register(Definition(
         "documents count"
     ),
     source="Cooper (1968)", range="≥ 0",
-    kernel="search_length", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
+    kernel="search_length", weighting=RELEVANCE, total=relevant_documents, norm=one,
+    inputs=KernelInputs(measure_number="i"),
     parameters={**_WANTED, **BINARY}, has_cutoff=False, less_is_better=True,
 ))
 MeanRank: Measure = register(Definition(
@@ -334,7 +339,7 @@ MeanRank: Measure = register(Definition(
     formula="j_i",
     where="$`n + 1`$ if fewer than $`i`$ relevant documents are retrieved, so compare runs of equal depth",
     source="PyKEEN's arithmetic mean rank", range="≥ 1",
-    kernel="rank", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
+    kernel="rank", weighting=RELEVANCE, total=relevant_documents, norm=one, inputs=KernelInputs(measure_number="i"),
     parameters={**_WANTED, **BINARY}, has_cutoff=False, less_is_better=True,
 ))
 PAtRel: Measure = register(Definition(
@@ -342,7 +347,8 @@ PAtRel: Measure = register(Definition(
     formula="i / j_i",
     where="0 if the document is not retrieved; with $`i = 1`$, as RR",
     source="Manning, Raghavan and Schütze (2008), section 8.4",
-    kernel="precision_at_relevant", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
+    kernel="precision_at_relevant", weighting=RELEVANCE, total=relevant_documents, norm=one,
+    inputs=KernelInputs(measure_number="i"),
     parameters={**_WANTED, **BINARY},
 ))
 PRR: Measure = register(Definition(
@@ -353,7 +359,8 @@ PRR: Measure = register(Definition(
         "in the formula, so PRR is at most PAtRel, and no mean of values"
     ),
     source="Raghavan, Bollmann and Jung (1989)",
-    kernel="relevance_when_retrieved", weighting=RELEVANCE, total=relevant_documents, norm=one, measure_number="i",
+    kernel="relevance_when_retrieved", weighting=RELEVANCE, total=relevant_documents, norm=one,
+    inputs=KernelInputs(measure_number="i"),
     parameters={**_WANTED, **BINARY}, has_cutoff=False,
 ))
 Judged: Measure = register(Definition(
@@ -382,7 +389,7 @@ RBPResidual: Measure = register(Definition(
     name="RBPResidual", title="the most that unjudged documents could add to RBP",
     formula=r"1 - (1 - p) \sum_{j\ \text{judged}} p^{j-1}",
     source="Moffat and Zobel (2008)",
-    kernel="residual", weighting=JUDGED, total=every_query, norm=one, slots=patient_slots,
+    kernel="residual", weighting=JUDGED, total=every_query, norm=one, inputs=KernelInputs(slots=patient_slots),
     parameters=_PATIENCE, has_cutoff=False, less_is_better=True,
 ))
 SetP: Measure = register(Definition(
@@ -423,7 +430,8 @@ GMAP: Measure = register(Definition(
     formula=r"\frac{1}{N} \sum_{j\ \text{relevant}} \frac{h_j}{j}",
     where="in the geometric mean, each query counts as at least 0.00001",
     source="trec_eval's gm_map",
-    kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=by_total, slots=reciprocal_slots,
+    kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
+    inputs=KernelInputs(slots=reciprocal_slots),
     parameters=BINARY, has_cutoff=False, summary="geometric", summary_only=True, trec_name="gm_map",
 ))
 IPrec: Measure = register(Definition(
@@ -434,7 +442,8 @@ IPrec: Measure = register(Definition(
         "adds 0.9 and truncates)"
     ),
     source="Manning, Raghavan and Schütze (2008), section 8.4",
-    kernel="interpolated", weighting=RELEVANCE, total=relevant_documents, norm=by_total, measure_number="recall",
+    kernel="interpolated", weighting=RELEVANCE, total=relevant_documents, norm=by_total,
+    inputs=KernelInputs(measure_number="recall"),
     parameters={"recall": Number(0.0, 0.0, 1.0, "the recall from which precision counts"), **BINARY},
     has_cutoff=False, at_recall=True, limit=_LIMIT_OF_INTERPOLATED, trec_name_with_cutoff="iprec_at_recall",
 ))
@@ -487,7 +496,7 @@ Compat: Measure = register(Definition(
     ),
     source="Clarke, Vtyurina and Smucker (2021)",
     kernel="compatibility", weighting=IDEAL_GRADES, total=positive_documents, norm=by_ideal,
-    query_lookup=ideal_counts, measure_number="p",
+    inputs=KernelInputs(query_lookup=ideal_counts, measure_number="p"),
     parameters={
         "p": Number(0.95, 0.0, 1.0, "the probability that the user goes on to the next document", ends=False),
         "normalize": Flag(True, "divide by the overlap of the ideal ranking with itself"),

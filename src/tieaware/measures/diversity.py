@@ -18,7 +18,7 @@ from tieaware.kernels import _slots, _subtopics
 from tieaware.lists.grades import Grades
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.subtopics import SubtopicGrades, Subtopics
-from tieaware.measures.definition import Definition, Measure, Weighting, register
+from tieaware.measures.definition import Definition, KernelInputs, Measure, Weighting, register
 from tieaware.measures.formulas import (
     always,
     by_depth,
@@ -170,7 +170,7 @@ def _ideal(measure: Measure, judgments: Judgments) -> Values:
     gains = _subtopics.greedy_gains(
         codes, offsets, np.ascontiguousarray(relevant.T), weights, float(measure["alpha"]), depth, ROUNDING
     )
-    slots = measure.definition.slots
+    slots = measure.definition.inputs.slots
     assert slots is not None
     rank = np.arange(len(gains)) - np.repeat(offsets[:-1], np.diff(offsets))
     within = rank < depth
@@ -191,7 +191,7 @@ def _by_all_subtopics(measure: Measure, total: Values, retrieved: Integers) -> V
         raise InputError(f"cut-off of {measure}", f"must be at most {_DEEPEST:,}")
     depths = np.maximum(retrieved, 1) if measure.cutoff is None else np.array([measure.cutoff])
     depth = int(depths.max(initial=1))
-    slots = measure.definition.slots
+    slots = measure.definition.inputs.slots
     assert slots is not None
     prefix = slots(measure, depth)
     # Powers by multiplication have the same bits everywhere.
@@ -224,7 +224,7 @@ alpha_DCG: Measure = register(Definition(  # noqa: N816 - the field's name
     ),
     source="Clarke and others (2008)",
     kernel="novelty", weighting=RELEVANT_TO_SUBTOPICS, total=_answerable, norm=_by_all_subtopics,
-    slots=logarithmic_slots, of_queries=_numbers, needs_subtopics=True, measure_number="alpha",
+    inputs=KernelInputs(slots=logarithmic_slots, of_queries=_numbers, measure_number="alpha"), needs_subtopics=True,
     own_extremes=always, limit=_LIMIT,
     parameters={**_ALPHA, **BINARY}, aliases=("α_DCG",),
 ))
@@ -236,7 +236,8 @@ alpha_nDCG: Measure = register(replace(  # noqa: N816 - the field's name
     total=_ideal, norm=by_total, aliases=("α_nDCG",),
 ))
 ERR_IA: Measure = register(replace(
-    alpha_DCG.definition, name="ERR_IA", title="intent-aware ERR", slots=reciprocal_slots, aliases=(),
+    alpha_DCG.definition, name="ERR_IA", title="intent-aware ERR", aliases=(),
+    inputs=KernelInputs(slots=reciprocal_slots, of_queries=_numbers, measure_number="alpha"),
     formula=(
         r"\sum_i w_i \sum_{j \in i} \frac{(1 - \alpha)^{c_{ij}}}{j} \Big/ \sum_{j \le k} \frac{(1 - "
         r"\alpha)^{j-1}}{j}"
@@ -256,7 +257,8 @@ NRBP: Measure = register(replace(
     formula=r"\bigl(1 - (1 - \alpha) \beta\bigr) \sum_i w_i \sum_{j \in i} (1 - \alpha)^{c_{ij}} \beta^{j-1}",
     where="the rest as in alpha_DCG",
     source="Clarke, Kolla and Vechtomova (2009)",
-    slots=_geometric_slots, norm=_by_all_subtopics_of_nrbp, has_cutoff=False, aliases=(),
+    inputs=KernelInputs(slots=_geometric_slots, of_queries=_numbers, measure_number="alpha"),
+    norm=_by_all_subtopics_of_nrbp, has_cutoff=False, aliases=(),
     parameters={**_ALPHA, **_BETA, **REL},
 ))
 nNRBP: Measure = register(replace(  # noqa: N816 - the field's name
@@ -270,14 +272,15 @@ P_IA: Measure = register(replace(
     formula=r"\sum_i w_i\, \text{P}_i",
     where=r"$`\text{P}_i`$ is P with the labels for subtopic $`i`$ of weight $`w_i`$",
     source="Agrawal and others (2009)",
-    kernel="intents_hits", norm=by_depth, slots=None, measure_number=None, parameters=BINARY, aliases=(),
+    kernel="intents_hits", norm=by_depth, inputs=KernelInputs(of_queries=_numbers), parameters=BINARY, aliases=(),
 ))
 AP_IA: Measure = register(replace(
     P_IA.definition, name="AP_IA", title="intent-aware average precision",
     formula=r"\sum_i w_i\, \text{AP}_i",
     where=r"$`\text{AP}_i`$ is AP with the labels for subtopic $`i`$ of weight $`w_i`$",
     source="Agrawal and others (2009)",
-    kernel="intents_precision", norm=one, slots=reciprocal_slots, of_queries=_numbers_by_document,
+    kernel="intents_precision", norm=one,
+    inputs=KernelInputs(slots=reciprocal_slots, of_queries=_numbers_by_document),
     has_cutoff=False, aliases=("MAP_IA",),
 ))
 StRecall: Measure = register(replace(

@@ -11,7 +11,7 @@ from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.errors import InputError
 from tieaware.kernels import _labels, _slots
 from tieaware.lists.judgments import Judgments
-from tieaware.measures.definition import Definition, Measure, Weighting, register
+from tieaware.measures.definition import Definition, KernelInputs, Measure, Weighting, register
 from tieaware.measures.definitions import ERR, Q, nDCG
 from tieaware.measures.formulas import (
     GRADES,
@@ -88,7 +88,7 @@ iRBU: Measure = register(replace(  # noqa: N816 - the field's name
     formula=r"\sum_j p^j s_j \prod_{i<j} (1 - s_i)",
     where="$`s_j`$ as in ERR",
     source="Sakai and Zeng (2019)",
-    slots=_utilities, query_lookup=None, of_queries=_stops_of_labels, measure_number="p", worst_case=None,
+    inputs=KernelInputs(slots=_utilities, of_queries=_stops_of_labels, measure_number="p"), worst_case=None,
     parameters={
         "p": Number(0.99, 0.0, 1.0, "the share of the utility that is left at the next rank", ends=False),
         **ERR.definition.parameters,
@@ -110,7 +110,7 @@ PPlus: Measure = register(Definition(
     ),
     source="Sakai (2007)",
     kernel="blended_down_to_preferred", weighting=RELEVANCE_GAIN_AND_GRADES, total=positive_documents, norm=by_total,
-    query_lookup=_ideal_labels, measure_number="beta", own_extremes=always,
+    inputs=KernelInputs(query_lookup=_ideal_labels, measure_number="beta"), own_extremes=always,
     limit="the exact value of large tie groups takes too long; use another tie rule",
     parameters={**_BETA, **ERR.definition.parameters}, has_cutoff=False,
 ))

@@ -15,7 +15,7 @@ from tieaware.checks.arrays import Integers, Labels, Values
 from tieaware.errors import InputError
 from tieaware.kernels import _slots
 from tieaware.lists.judgments import Judgments
-from tieaware.measures.definition import Definition, Measure, Weighting, register
+from tieaware.measures.definition import Definition, KernelInputs, Measure, Weighting, register
 from tieaware.measures.formulas import (
     GAIN,
     MOST_GRADES,
@@ -182,7 +182,7 @@ def _last_of_inverse_squares(measure: Measure) -> float:
 
 
 def _at_cutoff(measure: Measure) -> float:
-    slots, cutoff = measure.definition.slots, measure.cutoff
+    slots, cutoff = measure.definition.inputs.slots, measure.cutoff
     if cutoff is None or slots is None or cutoff > _DEEPEST:
         raise InputError(f"cut-off of {measure}", f"must be at most {_DEEPEST:,}")
     return float(slots(measure, cutoff)[cutoff].sum())
@@ -216,7 +216,7 @@ def trigamma(x: float) -> float:
 # What the four variants of NERR have in common.
 _STOPPING: dict[str, Any] = {
     "kernel": "reading", "weighting": ROWS_OF_STEPS, "total": documents_with_gain, "norm": one,
-    "of_queries": _gains_of_grades, "own_extremes": always, "limit": _LIMIT_OF_ORDERS,
+    "own_extremes": always, "limit": _LIMIT_OF_ORDERS,
 }  # fmt: skip
 
 # fmt: off
@@ -226,7 +226,7 @@ SDCG: Measure = register(Definition(
     where="$`g_j`$: the gain, [scaled to 0 … 1](#measures-of-user-models); without $`k`$, $`n`$ in its place",
     source="Moffat and others (2017)",
     kernel="discounted", weighting=GAIN_OF_STEPS, total=documents_with_gain, norm=_by_discounts,
-    slots=logarithmic_slots,
+    inputs=KernelInputs(slots=logarithmic_slots),
     parameters={**GAIN_KIND, **TABLE, **_SCALE, **JUDGED_ONLY},
 ))
 INSQ: Measure = register(Definition(
@@ -235,7 +235,7 @@ INSQ: Measure = register(Definition(
     where="$`g_j`$ as in SDCG; without $`k`$, the second sum is over all ranks to infinity",
     source="Moffat, Scholer and Thomas (2012)",
     kernel="inverse_squares", weighting=STEPS, total=documents_with_gain, norm=_by_inverse_squares,
-    slots=inverse_square_slots, measure_number="T",
+    inputs=KernelInputs(slots=inverse_square_slots, measure_number="T"),
     parameters={"T": Number(1.0, 1e-9, 1e9, _WANTED_GAIN), **_SCALE, **JUDGED_ONLY},
 ))
 INST: Measure = register(Definition(
@@ -249,8 +249,9 @@ INST: Measure = register(Definition(
         "ranks to infinity"
     ),
     source="Bailey and others (2015)",
-    kernel="reading", weighting=ROWS_OF_STEPS, total=documents_with_gain, norm=one, measure_number="T",
-    of_queries=_gains_of_grades, own_extremes=always, limit=_LIMIT_OF_ORDERS,
+    kernel="reading", weighting=ROWS_OF_STEPS, total=documents_with_gain, norm=one,
+    inputs=KernelInputs(of_queries=_gains_of_grades, measure_number="T"),
+    own_extremes=always, limit=_LIMIT_OF_ORDERS,
     parameters={"T": Number(1.0, 0.5, 1e9, _WANTED_GAIN), **_GRADES, **JUDGED_ONLY},
 ))
 NERR8: Measure = register(Definition(
@@ -258,21 +259,23 @@ NERR8: Measure = register(Definition(
     formula=r"\frac{\sum_j V_j\, g_j}{\sum_{j \le k} V_j},\quad V_j = \prod_{i<j} (1 - g_i)",
     where="$`g_j`$ as in SDCG; without $`k`$, $`n`$ in its place",
     source="Azzopardi, Mackenzie and Moffat (2021), equation 8",
-    slots=_equal_slots, measure_number=_last_of_finite, parameters={**_GRADES, **JUDGED_ONLY}, **_STOPPING,
+    inputs=KernelInputs(slots=_equal_slots, of_queries=_gains_of_grades, measure_number=_last_of_finite),
+    parameters={**_GRADES, **JUDGED_ONLY}, **_STOPPING,
 ))
 NERR9: Measure = register(Definition(
     name="NERR9", title="NERR8 of a user who also goes on from rank j with the probability j / (j + 1)",
     formula=r"\frac{\sum_j V_j\, g_j}{\sum_{j \le k} V_j},\quad V_j = \frac{1}{j} \prod_{i<j} (1 - g_i)",
     where="$`g_j`$ as in SDCG; without $`k`$, $`n`$ in its place",
     source="Azzopardi, Mackenzie and Moffat (2021), equation 9",
-    slots=reciprocal_slots, measure_number=_last_of_finite, parameters={**_GRADES, **JUDGED_ONLY}, **_STOPPING,
+    inputs=KernelInputs(slots=reciprocal_slots, of_queries=_gains_of_grades, measure_number=_last_of_finite),
+    parameters={**_GRADES, **JUDGED_ONLY}, **_STOPPING,
 ))
 NERR10: Measure = register(Definition(
     name="NERR10", title="NERR8 of a user who also goes on from each rank with the probability p",
     formula=r"\frac{\sum_j V_j\, g_j}{\sum_{j \le k} V_j},\quad V_j = p^{j-1} \prod_{i<j} (1 - g_i)",
     where="$`g_j`$ as in SDCG; without $`k`$, the second sum is over all ranks to infinity",
     source="Azzopardi, Mackenzie and Moffat (2021), equation 10",
-    slots=patient_slots, measure_number=_last_of_geometric,
+    inputs=KernelInputs(slots=patient_slots, of_queries=_gains_of_grades, measure_number=_last_of_geometric),
     parameters={
         "p": Number(0.9, 0.0, 1.0, "the probability that a user who found no gain goes on", ends=False),
         **_GRADES, **JUDGED_ONLY,
@@ -284,7 +287,9 @@ NERR11: Measure = register(Definition(
     formula=r"\frac{\sum_j V_j\, g_j}{\sum_{j \le k} V_j},\quad V_j = \frac{1}{(j - 1 + 2T)^2} \prod_{i<j} (1 - g_i)",
     where="$`g_j`$ as in SDCG; without $`k`$, the second sum is over all ranks to infinity",
     source="Azzopardi, Mackenzie and Moffat (2021), equation 11",
-    slots=inverse_square_slots, measure_number=_last_of_inverse_squares,
+    inputs=KernelInputs(
+        slots=inverse_square_slots, of_queries=_gains_of_grades, measure_number=_last_of_inverse_squares
+    ),
     parameters={"T": Number(1.0, 1e-9, 1e9, _WANTED_GAIN), **_GRADES, **JUDGED_ONLY}, **_STOPPING,
 ))
 BPM: Measure = register(Definition(
@@ -295,7 +300,8 @@ BPM: Measure = register(Definition(
         "$`k`$, $`n`$ in its place"
     ),
     source="Zhang and others (2017)",
-    kernel="gain_reached", weighting=ROWS_OF_WHOLE_STEPS, total=documents_with_gain, norm=one, slots=_wanted_steps,
+    kernel="gain_reached", weighting=ROWS_OF_WHOLE_STEPS, total=documents_with_gain, norm=one,
+    inputs=KernelInputs(slots=_wanted_steps),
     own_extremes=always, limit=_LIMIT_OF_BPM,
     parameters={"T": Number(1.0, 1e-9, 1e9, _WANTED_GAIN), **_GRADES, **JUDGED_ONLY},
 ))

@@ -229,9 +229,9 @@ def trainable(measure: str | Measure) -> Measure:
 def _slot_weights(measure: Measure, longest: int) -> Values:
     """Return the weight of each rank, from rank 1, to the cut-off or the length of the longest list."""
     depth = longest if measure.cutoff is None else min(longest, measure.cutoff)
-    if measure.definition.slots is None:
+    if measure.definition.inputs.slots is None:
         return np.ones(depth)
-    sums = measure.definition.slots(measure, depth)[: depth + 1]
+    sums = measure.definition.inputs.slots(measure, depth)[: depth + 1]
     return np.diff(sums[:, 0]) + np.diff(sums[:, 1])
 
 

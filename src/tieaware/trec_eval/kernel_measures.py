@@ -15,7 +15,7 @@ from tieaware.checks.arrays import Labels, Values
 from tieaware.kernels import _slots
 from tieaware.lists.judgments import Judgments
 from tieaware.measures import Definition, Measure
-from tieaware.measures.definition import Weighting
+from tieaware.measures.definition import KernelInputs, Weighting
 from tieaware.measures.definitions import Bpref, NumRelRet, RBPResidual
 from tieaware.measures.formulas import (
     JUDGED,
@@ -123,12 +123,12 @@ NONRELEVANT_RETRIEVED = Measure(replace(
 ))
 NDCG = Measure(Definition(
     name="ndcg", title="normalised discounted cumulative gain with other gains than the labels",
-    kernel="discounted_to_ideal", weighting=GAINED, total=_ideal, norm=by_total, slots=_discounts,
+    kernel="discounted_to_ideal", weighting=GAINED, total=_ideal, norm=by_total, inputs=KernelInputs(slots=_discounts),
     parameters=_GAINS, has_cutoff=False,
 ))
 RBP = Measure(Definition(
     name="rbp", title="rank-biased precision of gains, scaled to at most 1",
-    kernel="patience", weighting=GAINED, total=_largest_gain, norm=by_total, slots=patient_slots,
+    kernel="patience", weighting=GAINED, total=_largest_gain, norm=by_total, inputs=KernelInputs(slots=patient_slots),
     parameters={**_ANY_PATIENCE, **_GAINS}, has_cutoff=False,
 ))
 RBP_RESIDUAL = Measure(replace(RBPResidual.definition, name="rbp_resid", parameters=_ANY_PATIENCE))

@@ -155,7 +155,7 @@ def check_grades(measures: tuple[Measure, ...], grades: Values) -> None:
 def by_formula(listed: UncertainList, measure: Measure) -> Moments | None:
     """Return the exact moments of a measure; None if there is no formula, or it takes too long for the list."""
     kernel, norm = measure.definition.kernel, measure.definition.norm
-    is_err = kernel == "cascade" and measure.definition.slots is stops
+    is_err = kernel == "cascade" and measure.definition.inputs.slots is stops
     if not is_err and kernel not in (*_SUMS, *_OF_RELEVANCE, "discounted_to_ideal"):
         return None
     listed = listed.judged_only if measure.judged_only else listed
@@ -184,10 +184,10 @@ def _slots_of(measure: Measure, n: int) -> Values:
     slots = np.zeros(n)
     if measure.definition.kernel in ("average_precision", "reciprocal_rank"):
         slots[:depth] = 1.0 / np.arange(1.0, depth + 1.0)
-    elif measure.definition.slots is None:
+    elif measure.definition.inputs.slots is None:
         slots[:depth] = 1.0
     else:
-        sums = measure.definition.slots(measure, depth)[: depth + 1]
+        sums = measure.definition.inputs.slots(measure, depth)[: depth + 1]
         slots[:depth] = (sums[1:, 0] - sums[:-1, 0]) + (sums[1:, 1] - sums[:-1, 1])
     return slots
 
