@@ -65,7 +65,8 @@ def prepared(
 def assert_same_bits(
     lists: Sequence[Sequence[int]], scores: npt.NDArray[np.floating], measures: Sequence[str], ties: str,
     *, spread: bool = False,
-) -> None:  # fmt: skip
+) -> bytes:  # fmt: skip
+    """Return the bits of the values, after comparing those of all engines."""
     bits = set()
     for choice in ENGINES:
         engine = prepared(lists, measures, ties, choice=choice, spread=spread)
@@ -74,6 +75,7 @@ def assert_same_bits(
         assert not np.isnan(values).any()
         bits.add(values.tobytes())
     assert len(bits) == 1
+    return bits.pop()
 
 
 def long_lists(seed: int) -> list[Query]:
@@ -200,13 +202,8 @@ def test_zeros_of_either_sign_tie(ties, n, dtype):
     labels = rng.integers(0, 3, n).tolist()
     scores = rng.choice(np.array([0.0, -0.0, 1e-30, -1e-30], dtype), n)
     without_signs = np.where(scores == 0, dtype(0), scores)
-    values = []
-    for choice in ENGINES:
-        evaluate = prepared([labels], LONG_MEASURES, ties, choice=choice).evaluate
-        for each in (scores, without_signs):
-            values.append(np.empty((1, 1, len(LONG_MEASURES))))
-            assert evaluate(each, values[-1]) == -1
-    assert len({each.tobytes() for each in values}) == 1
+    signed, unsigned = (assert_same_bits([labels], each, LONG_MEASURES, ties) for each in (scores, without_signs))
+    assert signed == unsigned
 
 
 TABULATED = ("AP", "RR", "nDCG@10", "nDCG", "P@700", "Bpref", "infAP", "Q", "ERR", "AUC", "Judged@50")

@@ -7,6 +7,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any, NamedTuple
 
 ALLOCATIONS, READS, WRITES = 1, 2, 3
@@ -101,18 +102,23 @@ class Faults:
         return Outcome(value, error, self._calls.value, self._failures.value)
 
     def each(
-        self, call: Callable[[], Any], kind: int, *, all_later: bool = False, **files: Any
+        self,
+        call: Callable[[], Any],
+        kind: int,
+        *,
+        before: Callable[[], None] = lambda: None,
+        all_later: bool = False,
+        **files: Any,
     ) -> Iterator[tuple[int, Outcome]]:
         """Call a function again and again, while the first counted call fails, then the second, and so on.
 
-        Yields the number of the failing call and the outcome. Ends when no counted call is left that could fail; the
-        function must then succeed.
+        Yields the number of the failing call and the outcome. Ends when no counted call was left that could fail; the
+        function must then have succeeded. `before` is called before each call, and without faults.
         """
-        n = 0
-        while True:
-            n += 1
+        for n in count(1):
+            before()
             outcome = self.attempt(call, kind, n, ALL_LATER if all_later else n, **files)
+            yield n, outcome
             if outcome.failures == 0:
                 assert outcome.error is None, outcome.error
                 return
-            yield n, outcome

@@ -12,9 +12,8 @@ import pytest
 from inputs import texts
 
 import tieaware
-from tieaware import experiments, retrieval
+from tieaware import retrieval
 from tieaware.cli import main
-from tieaware.output import plots
 
 TIMES = 60
 QUERIES = tuple(range(500))
@@ -137,16 +136,12 @@ def check_reports(target, write, longest, times):
     assert {path.name for path in target.iterdir()} == names
 
 
-def test_killed_writers_of_a_report(tmp_path, monkeypatch):
+def test_killed_writers_of_a_report(tmp_path, experiment):
     """Its files are renamed one after another, so old and new files may be mixed."""
-    drawn = experiments.smoothing(np.random.default_rng(3).random((4, 9)), topics=3, repeats=5)
-    figures = {}
-    draw = plots.Drawing._laid_out
-    monkeypatch.setattr(plots.Drawing, "_laid_out", lambda self: figures.setdefault(self.caption, draw(self)))
     target = tmp_path / "report"
-    drawn.write(target)
-    longest = duration(lambda: drawn.write(target))
-    check_reports(target, lambda: drawn.write(target), longest, TIMES)
+    experiment.write(target)
+    longest = duration(lambda: experiment.write(target))
+    check_reports(target, lambda: experiment.write(target), longest, TIMES)
 
 
 def test_killed_precision_commands(tmp_path, monkeypatch, capfd):

@@ -17,7 +17,6 @@ from pathlib import Path
 # Imported before the tests fork, because each child would otherwise import them again.
 import matplotlib.backends.backend_agg
 import matplotlib.backends.backend_svg  # noqa: F401
-import numpy as np
 import pytest
 import scipy.stats  # noqa: F401
 from injected import ALL_LATER, WRITES
@@ -27,7 +26,6 @@ import tieaware
 import tieaware.experiments
 import tieaware.results.paper_table
 from tieaware.cli import main
-from tieaware.output import plots
 
 TIEAWARE = [sys.executable, "-m", "tieaware.cli"]
 
@@ -131,18 +129,6 @@ def files_in(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()} if folder.exists() else {}
 
 
-@pytest.fixture(scope="module")
-def experiment():
-    """Give the outcome of an experiment; each of its figures is drawn only once, to save time."""
-    matrix = np.random.default_rng(3).random((4, 9))
-    drawn = tieaware.experiments.smoothing(matrix, topics=3, repeats=5)
-    figures = {}
-    with pytest.MonkeyPatch.context() as patch:
-        draw = plots.Drawing._laid_out
-        patch.setattr(plots.Drawing, "_laid_out", lambda self: figures.setdefault(self.caption, draw(self)))
-        yield drawn
-
-
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, -100], ids=["full", "read-only", "short"])
 @pytest.mark.parametrize("old", [False, True], ids=["nothing there", "old files there"])
 def test_failed_writes_of_a_report(faults, in_memory, experiment, old, error):
@@ -150,29 +136,27 @@ def test_failed_writes_of_a_report(faults, in_memory, experiment, old, error):
     target = in_memory / "out"
     experiment.write(target)
     names = set(files_in(target))
-    n = 0
-    while True:
-        n += 1
+
+    def start_again():
         shutil.rmtree(target, ignore_errors=True)
         if old:
             target.mkdir()
             for name in names:
                 (target / name).write_text("old")
-        outcome = faults.attempt(
-            lambda: experiment.write(target), WRITES, n, ALL_LATER, place=str(in_memory), error=error
-        )
+
+    for n, outcome in faults.each(
+        lambda: experiment.write(target), WRITES, before=start_again, all_later=True, place=str(in_memory), error=error
+    ):
         found = files_in(target)
         assert {name for name in found if name.startswith(".")} == set(), n
         assert all(content == b"old" or is_whole(name, content) for name, content in found.items()), n
+        assert (outcome.error is None) == (error < 0 or outcome.failures == 0), n
         if outcome.error is None:
             assert set(found) == names
             assert b"old" not in found.values()
         else:
             assert isinstance(outcome.error, tieaware.InputError), repr(outcome.error)
             assert os.strerror(error) in str(outcome.error)
-        if outcome.failures == 0:
-            break
-        assert (outcome.error is None) == (error < 0), n
     # Each file takes at least one write.
     assert n > len(names) >= 4
 
@@ -217,26 +201,22 @@ def test_failed_writes_of_a_single_file(faults, folder, name, old):
         read = lambda path: is_whole(path.name, path.read_bytes())  # noqa: E731
     write(path)
     right = read(path)
+
+    def start_again():
+        path.unlink(missing_ok=True)
+        if old:
+            path.write_text("old")
+
     for all_later in (False, True):
-        n = 0
-        while True:
-            n += 1
-            path.unlink(missing_ok=True)
-            if old:
-                path.write_text("old")
-            outcome = faults.attempt(
-                lambda: write(path), WRITES, n, ALL_LATER if all_later else n, place=str(folder), error=errno.ENOSPC
-            )
-            left = {each.name for each in folder.iterdir()} - {*"abcd", "qrels", name}
-            assert left == set()
-            if outcome.failures == 0:
-                break
+        for n, outcome in faults.each(
+            lambda: write(path), WRITES, before=start_again, all_later=all_later, place=str(folder), error=errno.ENOSPC
+        ):
+            assert {each.name for each in folder.iterdir()} - {*"abcd", "qrels", name} == set()
             if outcome.error is None:
-                assert read(path) == right
+                assert read(path) == right, n
             else:
                 assert isinstance(outcome.error, tieaware.InputError), repr(outcome.error)
                 assert (path.read_text() == "old") if old else not path.exists()
-        assert read(path) == right
         assert n > 4
 
 

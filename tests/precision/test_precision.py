@@ -59,20 +59,6 @@ def test_all_names_of_a_precision_mean_the_same(name):
 
 
 @pytest.mark.parametrize(
-    ("text", "levels"),
-    [("int8", 256), ("uint8", 256), ("INT8", 256), ("int4", 16), ("q8_0", 256), ("Q4_K_M", 16), ("nf4", 16),
-     ("int16", 65536), ("binary", 2), ("ubinary", 2)],
-)  # fmt: skip
-def test_a_format_of_embeddings_is_an_error_that_says_what_to_do(text, levels):
-    """The scores of int8 embeddings are not int8 themselves, so no rounding of float scores stands for them."""
-    with pytest.raises(InputError) as caught:
-        parse_precision(text)
-    instead = f"pass the scores of the {text.lower()} embeddings themselves, or round scores with 'levels:{levels}'"
-    assert str(caught.value) == f"precision: '{text}' quantises embeddings, not scores; {instead}"
-    assert parse_precision(f"levels:{levels}").n == levels
-
-
-@pytest.mark.parametrize(
     ("text", "dtype"),
     [("fp8", "float8_e4m3fn"), ("float8", "float8_e4m3fn"), ("float8_e4m3", "float8_e4m3"),
      ("float8_e5m2", "float8_e5m2"), ("fp8_e4m3fn", "float8_e4m3fn"), ("f8e4m3fn", "float8_e4m3fn"),
@@ -220,6 +206,12 @@ PROBLEMS = [
     (float, f"{EXPECTED} <class 'float'>"),
     (True, f"{EXPECTED} True"),
     (TorchDType(), f"{EXPECTED} torch.bfloat16; write 'bfloat16'"),
+    # The scores of int8 embeddings are not int8 themselves, so no rounding of float scores stands for them.
+    *((text, f"'{text}' quantises embeddings, not scores; pass the scores of the {text.lower()} embeddings themselves, "
+       f"or round scores with 'levels:{levels}'")
+      for levels, texts in ((256, ("int8", "uint8", "INT8", "q8_0")), (16, ("int4", "Q4_K_M", "nf4")),
+                            (65536, ("int16",)), (2, ("binary", "ubinary")))
+      for text in texts),
     *((text, f"'{text}' is the precision of unrounded scores; leave precision out")
       for text in ("float64", "double", "fp64", "none", "exact")),
 ]  # fmt: skip
