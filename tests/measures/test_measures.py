@@ -176,6 +176,7 @@ def test_measures_with_different_parameters_do_not_affect_each_other(family, nam
     rng = np.random.default_rng(11)
     subtopics = (3,) if definition.needs_subtopics else ()
     labels, scores = rng.integers(-2, 5, (20, 12, *subtopics)), rng.integers(0, 4, (20, 12))
+    labels[rng.random((20, 12)) < 0.1] = -1
     judged = np.hstack([labels, rng.integers(0, 5, (20, 3, *subtopics))])
     options = {
         "judgments": (judged.reshape(300, *subtopics), np.arange(21) * 15), "docids": [f"d{i}" for i in range(240)],
