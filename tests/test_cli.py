@@ -24,6 +24,8 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "a.run").write_text(RUN)
     (tmp_path / "b.run").write_text(RUN.replace("7.0", "7.5", 1))
+    (tmp_path / "bad.run").write_text(RUN + "q2 Q0 d1 1 x tag\n")
+    (tmp_path / "twice.run").write_text(RUN + "q1 Q0 d1 4 1.0 tag\nq1 Q0 d2 5 1.0 tag\n")
     return tmp_path
 
 
@@ -33,49 +35,54 @@ def run(capfd, *arguments):
     return status, captured.out, captured.err
 
 
-def test_eval_prints_the_three_columns_of_trec_eval(files, capfd):
-    """Measures keep the names under which they were given. Values have four decimals, and counts have none."""
-    status, out, err = run(capfd, "eval", "qrels.txt", "a.run", "-m", "recip_rank", "-m", "RR@10", "-m", "num_ret")
-    assert (status, err) == (0, f"warning: {UNANSWERED}\n")
-    assert out.splitlines() == [
-        "recip_rank            \tall\t0.3750",
-        "RR@10                 \tall\t0.3750",
-        "num_ret               \tall\t3",
-    ]
+@pytest.mark.parametrize(
+    ("arguments", "printed"),
+    [
+        # Measures keep the names under which they were given. Values have four decimals, and counts have none.
+        (
+            "a.run -m recip_rank -m RR@10 -m num_ret",
+            "recip_rank            \tall\t0.3750\nRR@10                 \tall\t0.3750\n"
+            "num_ret               \tall\t3\n",
+        ),
+        # trec_eval without -c also leaves out queries that the run lacks.
+        (
+            "a.run -m RR -q --queries both --digits 2",
+            "RR                    \tq1\t0.75\nRR                    \tall\t0.75\n",
+        ),
+        (
+            "a.run -m RR -q --digits 2",
+            "RR                    \tq1\t0.75\nRR                    \tq2\t0.00\nRR                    \tall\t0.38\n",
+        ),
+        (
+            "a.run b.run -m RR --digits 2",
+            "runid                 \tall\ta\nRR                    \tall\t0.38\n"
+            "runid                 \tall\tb\nRR                    \tall\t0.50\n",
+        ),
+        # With the precision levels:1, all scores tie.
+        ("b.run -m RR --queries both --precision levels:1", f"RR                    \tall\t{11 / 18:.4f}\n"),
+        ("a.run -m RR -m num_ret --format csv", "run,query,RR,num_ret\na,all,0.375,3.0\n"),
+        (
+            "a.run -m RR -m num_ret --format markdown",
+            "| run | RR | num_ret |\n| --- | ---: | ---: |\n| a | 0.3750 | 3 |\n",
+        ),
+    ],
+)
+def test_what_eval_prints(files, capfd, arguments, printed):
+    status, out, _ = run(capfd, "eval", "qrels.txt", *arguments.split())
+    assert (status, out) == (0, printed)
 
 
-@pytest.mark.parametrize(("undefined", "found"), [("nan", "0.50"), ("1", "0.75"), (None, "0.25")])
+def test_unanswered_queries_give_a_warning(files, capfd):
+    assert run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR")[2] == f"warning: {UNANSWERED}\n"
+
+
+@pytest.mark.parametrize(("undefined", "found"), [("nan", "0.50"), ("1", "0.75"), ("0", "0.25")])
 def test_undefined_is_the_value_of_a_query_without_relevant_documents(files, capfd, undefined, found):
     (files / "graded.txt").write_text("q1 0 d2 1\nq2 0 d1 0\n")
-    option = [] if undefined is None else ["--undefined", undefined]
     command = "eval", "graded.txt", "a.run", "-m", "AP", "--ties", "pessimistic", "--digits", "2", "-q"
-    status, out, _ = run(capfd, *command, *option)
-    lines = [line.split() for line in out.splitlines()]
-    assert (status, lines[-1][1:]) == (0, ["all", found])
+    _, out, _ = run(capfd, *command, "--undefined", undefined)
+    assert out.split()[-2:] == ["all", found]
     assert ("q2" in out) == (undefined != "nan")
-
-
-def test_undefined_must_be_a_number(files, capfd):
-    with pytest.raises(SystemExit):
-        run(capfd, "eval", "qrels.txt", "a.run", "--undefined", "none")
-    assert "--undefined: expected a number or nan, found 'none'" in capfd.readouterr().err
-
-
-def test_queries_both_leaves_out_queries_that_the_run_lacks(files, capfd):
-    """trec_eval without -c also leaves them out."""
-    _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-q", "--queries", "both", "--digits", "2")
-    assert out == "RR                    \tq1\t0.75\nRR                    \tall\t0.75\n"
-
-
-def test_per_query_lines_come_before_the_mean(files, capfd):
-    _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-q")
-    assert [line.split("\t")[1] for line in out.splitlines()] == ["q1", "q2", "all"]
-
-
-def test_a_line_runid_precedes_the_values_of_each_of_several_runs(files, capfd):
-    _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "b.run", "-m", "RR")
-    assert [line.split("\t")[0].strip() for line in out.splitlines()] == ["runid", "RR", "runid", "RR"]
-    assert [line.split("\t")[2] for line in out.splitlines()] == ["a", "0.3750", "b", "0.5000"]
 
 
 @pytest.mark.parametrize(
@@ -111,22 +118,6 @@ def test_json_has_full_precision_and_follows_the_tie_rule(files, capfd, rule, va
     assert json.loads(out) == {"a": {"q1": {"RR": value}, "q2": {"RR": 0.0}, "all": {"RR": value / 2}}}
 
 
-def test_precision_coarsens_the_scores(files, capfd):
-    """With the precision levels:1, all scores tie."""
-    _, out, _ = run(capfd, "eval", "qrels.txt", "b.run", "-m", "RR", "--queries", "both", "--precision", "levels:1")
-    assert out == f"RR                    \tall\t{(1 + 1 / 2 + 1 / 3) / 3:.4f}\n"
-    status, out, err = run(capfd, "eval", "qrels.txt", "b.run", "--precision", "decimal:1")
-    assert (status, out) == (2, "")
-    assert err == "--precision: unknown precision 'decimal:1'; did you mean decimals:1? See tieaware eval --help\n"
-
-
-def test_csv_and_markdown(files, capfd):
-    _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-m", "num_ret", "--format", "csv")
-    assert out == "run,query,RR,num_ret\na,all,0.375,3.0\n"
-    _, out, _ = run(capfd, "eval", "qrels.txt", "a.run", "-m", "RR", "-m", "num_ret", "--format", "markdown")
-    assert out == "| run | RR | num_ret |\n| --- | ---: | ---: |\n| a | 0.3750 | 3 |\n"
-
-
 def test_a_compressed_run_on_standard_input_is_recognised_by_its_content(files):
     command = [sys.executable, "-m", "tieaware.cli", "eval", "qrels.txt", "-", "-m", "RR"]
     done = subprocess.run(command, input=gzip.compress(RUN.encode()), capture_output=True, check=True)
@@ -160,6 +151,12 @@ def test_a_closed_pipe_is_not_an_error(files):
         (["qrels.txt", "qrels.txt"], "qrels.txt:1: this is a line of judgments, "),
         (["qrels.txt", "a.run", "-m", "nDGC@1"], "-m: unknown measure 'nDGC@1'; did you mean"),
         (["qrels.txt", "a.run", "-m", "P@0"], "-m: cut-off of measure 'P@0': expected a whole number of at least 1"),
+        (["qrels.txt", "a.run", "bad.run", "-m", "RR"], "bad.run:4: the score, field 5, must be a number, not 'x'\n"),
+        (
+            ["qrels.txt", "twice.run", "-m", "RR"],
+            "twice.run:4: document 'd1' of query 'q1' appears twice, first at twice.run:1; to keep only the first row, "
+            "pass duplicates='first'\n",
+        ),
         (["-", "a.run", "-", "-m", "P"], "-: standard input can be read only once, but is given 2 times\n"),
     ],
 )
@@ -199,6 +196,7 @@ def test_a_wrong_command_is_one_line_with_status_2(capfd, arguments):
         ("compare qrels.txt a.run", "RUN: a comparison needs at least two runs and two queries; found 1 run"),
         ("compare --matrix m.csv", "--matrix: a comparison needs at least two runs and two queries; found 1"),
         ("smooth --matrix n.csv --alpha 2 --topics 1", "--alpha: expected a number from 0 to 1, found 2.0"),
+        ("eval qrels.txt b.run --precision decimal:1", "--precision: unknown precision 'decimal:1'; did you mean dec"),
         ("eval qrels.txt a.run --baseline a", "--baseline requires --table"),
         ("eval qrels.txt a.run --table html -q", "--table cannot be combined with -q: a table shows means only"),
         ("compare qrels.txt --matrix m.csv", "--matrix cannot be combined with QRELS and RUN, such as qrels.txt"),
@@ -216,13 +214,14 @@ def test_an_error_names_the_option_and_points_to_the_help(files, capfd, argument
     status, out, err = run(capfd, *arguments.split())
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(message)
-    assert err.endswith(f"; see tieaware {arguments.split()[0]} --help\n")
+    assert err.lower().endswith(f" see tieaware {arguments.split()[0]} --help\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ("eval qrels.txt a.run --threads x", "argument --threads: expected a whole number, found 'x'"),
+        ("eval qrels.txt a.run --undefined none", "argument --undefined: expected a number or nan, found 'none'"),
         ("curve qrels.txt a.run --rel x", "argument --rel: expected a number, found 'x'"),
         ("compare qrels.txt a.run --alpha x", "argument --alpha: expected a number, found 'x'"),
         ("eval qrels.txt a.run --thredas 1", "unrecognized arguments: --thredas 1; did you mean --threads"),
@@ -244,33 +243,11 @@ def test_argparse_errors_name_the_command_and_point_to_its_help(capfd, arguments
     assert err.count("\n") == 1
 
 
-def test_nothing_is_printed_if_a_later_run_has_an_error(files, capfd):
-    (files / "bad.run").write_text(RUN + "q2 Q0 d1 1 x tag\n")
-    status, out, err = run(capfd, "eval", "qrels.txt", "a.run", "bad.run", "-m", "RR")
-    assert (status, out) == (2, "")
-    assert err == "bad.run:4: the score, field 5, must be a number, not 'x'\n"
-
-
-def test_duplicate_documents_are_an_error_or_counted_in_one_warning(files, capfd):
-    (files / "twice.run").write_text(RUN + "q1 Q0 d1 4 1.0 tag\nq1 Q0 d2 5 1.0 tag\n")
-    status, out, err = run(capfd, "eval", "qrels.txt", "twice.run", "-m", "RR")
-    assert (status, out) == (2, "")
-    assert err.startswith("twice.run:4: ")
-    assert "document 'd1' of query 'q1'" in err
-    assert "first at" in err
-    assert err.count("\n") == 1
-    assert err.endswith("appears twice, first at twice.run:1; to keep only the first row, pass duplicates='first'\n")
+def test_duplicate_documents_that_are_ignored_are_counted_in_one_warning(files, capfd):
     command = "eval", "qrels.txt", "twice.run", "-m", "RR", "--duplicates", "first", "--queries", "judged"
     status, out, err = run(capfd, *command)
     assert (status, out) == (0, "RR                    \tall\t0.3750\n")
     assert err.startswith("warning: twice.run: 2 duplicate rows are ignored")
-    assert err.count("\n") == 1
-
-
-def test_the_demo_runs(capfd):
-    status, out, _ = run(capfd, "demo")
-    assert status == 0
-    assert "constant" in out
 
 
 @pytest.mark.parametrize("package", ["scipy", "matplotlib"])
@@ -302,24 +279,24 @@ def test_a_folder_is_read_as_all_the_runs_in_it(files, capfd):
     assert run(capfd, "eval", "qrels.txt", "empty")[::2] == (2, "empty: there are no run files in this folder\n")
 
 
-def test_a_file_in_a_folder_that_is_not_a_run_is_an_error(files, capfd):
+@pytest.mark.parametrize(
+    ("name", "target", "reason"),
+    [
+        ("loop", "loop", "runs/loop: the file cannot be opened: Too many levels of symbolic links"),
+        ("lost", "nowhere", "runs/lost: there is no such file"),
+        ("picture.png", "../picture.png", "runs/picture.png:1"),
+    ],
+)
+def test_a_file_in_a_folder_that_is_not_a_run_is_an_error(files, capfd, name, target, reason):
+    """Folders in the folder and hidden files are left out."""
     (files / "runs" / "folder").mkdir(parents=True)
-    (files / "runs" / "a.run").write_text(RUN)
-    for name, target, reason in [
-        ("loop", "loop", "the file cannot be opened: Too many levels of symbolic links"),
-        ("lost", "nowhere", "there is no such file"),
-    ]:
-        (files / "runs" / name).symlink_to(target)
-        assert run(capfd, "eval", "qrels.txt", "runs")[::2] == (2, f"runs/{name}: {reason}\n")
-        (files / "runs" / name).unlink()
-    (files / "runs" / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
-    status, _, err = run(capfd, "eval", "qrels.txt", "runs")
-    assert (status, err[:18]) == (2, "runs/picture.png:1")
-    status, _, err = run(capfd, "eval", "qrels.txt", "runs/a.run", "runs/picture.png")
-    assert status == 2
-    assert "folder" not in err
-    (files / "runs" / "picture.png").rename(files / "runs" / ".picture.png")
+    (files / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    (files / "a.run").rename(files / "runs" / "a.run")
+    (files / "runs" / ".hidden").symlink_to("../picture.png")
     assert run(capfd, "eval", "qrels.txt", "runs", "-m", "RR")[0] == 0
+    (files / "runs" / name).symlink_to(target)
+    status, _, err = run(capfd, "eval", "qrels.txt", "runs")
+    assert (status, err[: len(reason)]) == (2, reason)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +311,7 @@ def test_an_unusable_output_path_is_refused_before_the_work(files, capfd, option
     with pytest.raises(SystemExit):
         main(["ties", "a.run", *option])
     assert capfd.readouterr().err == f"tieaware ties: {message}; see tieaware ties --help\n"
-    assert {path.name for path in files.iterdir()} == {"qrels.txt", "a.run", "b.run"}
+    assert not {path.suffix for path in files.iterdir()} & {".html", ".csv", ".svg"}
 
 
 def test_the_names_of_written_files_are_printed_on_standard_error(files, capfd):

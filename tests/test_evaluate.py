@@ -1,7 +1,6 @@
 """evaluate(): inputs, options, errors and warnings."""
 
 import io
-import pickle
 import warnings
 
 import numpy as np
@@ -117,36 +116,6 @@ def test_threads_change_no_bit(threads):
         one = tieaware.evaluate(qrels, given, ["AP", "nDCG", "RR@5"], threads=1)
         several = tieaware.evaluate(qrels, given, ["AP", "nDCG", "RR@5"], threads=threads)
         assert one.values.tobytes() == several.values.tobytes()
-
-
-def test_results_are_indexed_by_run_measure_and_query():
-    result = tieaware.evaluate(QRELS, {"bm25": RUN}, MEASURES)
-    assert result["bm25", "RR", "q1"] == 0.75
-    np.testing.assert_array_equal(result["bm25"]["RR"], result["bm25", tieaware.RR])
-    assert result["bm25"].runs == ("bm25",)
-    for key in ("dense", ("bm25", "P@9"), ("bm25", "nonsense"), ("bm25", "RR", "q9")):
-        with pytest.raises(KeyError):
-            result[key]
-
-
-def test_results_export_as_text_and_frames():
-    result = tieaware.evaluate(QRELS, {"bm25": RUN}, ["RR", "NumRet"])
-    assert result.to_trec_eval().splitlines()[1] == "NumRet                \tall\t5"
-    assert len(result.to_trec_eval(per_query=True).splitlines()) == 8
-    columns = {"run": ["bm25"] * 3, "query": ["q1", "q2", "q3"], "RR": [0.75, 0.75, 0.0], "NumRet": [3.0, 2.0, 0.0]}
-    pyarrow = pytest.importorskip("pyarrow")
-    assert result.to_arrow().equals(pyarrow.table(columns))
-    pandas = pytest.importorskip("pandas")
-    assert result.to_pandas().equals(pandas.DataFrame(columns))
-    polars = pytest.importorskip("polars")
-    assert result.to_polars().equals(polars.DataFrame(columns))
-
-
-def test_results_are_picklable():
-    result = tieaware.evaluate(QRELS, RUN, MEASURES)
-    again = pickle.loads(pickle.dumps(result))
-    assert again.measures == result.measures
-    np.testing.assert_array_equal(again.values, result.values)
 
 
 def test_files_of_the_same_name_are_named_by_their_paths(tmp_path):

@@ -244,6 +244,18 @@ SMOOTHING = (
      "^At alpha 0.5, the order of the systems is a, b, c. Kendall's τ with their order"),
 )  # fmt: skip
 
+# RR is 1 for all weights but 0.5, at which three documents tie.
+TWO = ("q1", "q2")
+FUSED = {
+    "a": {query: {"x": 1.0, "y": 0.0, "z": 0.5} for query in TWO},
+    "b": {query: {"x": 0.0, "y": 1.0, "z": 0.5} for query in TWO},
+}
+FUSION = (
+    (lambda: experiments.fusion({query: {"x": 1, "y": 1} for query in TWO}, FUSED, "RR", folds=2),
+     "^RR is 1 for all weights of a and b, except perhaps single weights at which documents tie: they do not "
+     "matter.$"),
+)  # fmt: skip
+
 MINE = {f"q{i}": {f"d{j}": int((i + j) % 3 == 0) for j in range(6)} for i in range(4)}
 ASSESSORS = (
     (lambda: assessors(MINE, MINE, {"x": MINE, "y": MINE}, names=("me", "me again")),
@@ -285,7 +297,7 @@ def test_the_verdict_on_inexact_retrieval(searched, seconds, parts):
     assert [part for part in parts if part not in text] == []
 
 
-@pytest.mark.parametrize("case", [*PRECISION, *COMPARISON, *CURVES, *TIES, *SMOOTHING, *ASSESSORS])
+@pytest.mark.parametrize("case", [*PRECISION, *COMPARISON, *CURVES, *TIES, *SMOOTHING, *FUSION, *ASSESSORS])
 def test_verdicts(case):
     """A case is a call and parts of its verdict, whose beginning is marked by ^ and whose end by $."""
     call, *parts = case

@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import tieaware
 from tieaware import Evaluator
 from tieaware.lines.choice import points
 
@@ -246,18 +245,3 @@ def test_numbers_inside_an_interval_are_short_decimals(low, high, t):
     assert found[0] == t
     assert len(set(found)) >= len(found) - 1
     assert all(low < each < high for each in found)
-
-
-def test_fusion_does_not_recommend_a_tie():
-    """RR is 1 for all weights but 0.5, at which three documents tie."""
-    qrels = {"q1": {"x": 1, "y": 1}, "q2": {"x": 1, "y": 1}}
-    runs = {
-        "a": {query: {"x": 1.0, "y": 0.0, "z": 0.5} for query in qrels},
-        "b": {query: {"x": 0.0, "y": 1.0, "z": 0.5} for query in qrels},
-    }
-    outcome = tieaware.experiments.fusion(qrels, runs, "RR", folds=2)
-    assert outcome.value == 1.0
-    assert outcome.weights.tolist() == [0.6, 0.4]
-    assert outcome.verdict() == (
-        "RR is 1 for all weights of a and b, except perhaps single weights at which documents tie: they do not matter."
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import tracemalloc
 from contextlib import suppress
-from threading import Event, Thread
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -15,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.matrices import Sparse, sparse
 from support.queries import MEASURES, SCORES
+from support.threads import changing
 
 from tieaware import Evaluator, InputError
 from tieaware.engine import engine_choice
@@ -147,18 +147,23 @@ def test_coarse_scores_do_not_depend_on_excluded_items(ties, precision):
         assert_same(some._replace(scores=scores), names, precision=precision, **options_of(ties, 40))
 
 
-def test_judged_only_lists_are_without_excluded_items_too():
-    some = draw(8, 20, 40)
-    names = [name for name in NAMES if "judged_only" in name and "AUC" not in name]
-    for precision in ("bands:1.5", "decimals:1"):
-        assert_same(some, names, precision=precision)
+JUDGED_ONLY = [name for name in NAMES if "judged_only" in name and "AUC" not in name]
 
 
-def test_measures_that_some_rules_lack_have_the_values_without_excluded_items():
-    some = draw(9, 40, 9, excluded=0.5)
-    assert_same(some, AVERAGED)
-    assert_same(some, AVERAGED, ties="run_order")
-    assert_same(some, NAMES, undefined=np.nan)
+@pytest.mark.parametrize(
+    ("measures", "options"),
+    [
+        (JUDGED_ONLY, {"precision": "bands:1.5"}),
+        (JUDGED_ONLY, {"precision": "decimals:1"}),
+        (AVERAGED, {}),
+        (AVERAGED, {"ties": "run_order"}),
+        (NAMES, {"undefined": np.nan}),
+    ],
+)
+def test_other_measures_have_the_values_of_lists_without_excluded_items(measures, options):
+    """Measures of the judged documents alone, those that some tie rules lack, and undefined values."""
+    assert_same(draw(8, 20, 40), measures, **options)
+    assert_same(draw(9, 40, 9, excluded=0.5), measures, **options)
 
 
 @pytest.mark.parametrize("precision", [None, "decimals:0", "bands:2"])
@@ -442,10 +447,9 @@ def test_an_argument_that_cannot_be_used_is_named(arguments, message):
 
 @pytest.mark.parametrize("shape", [(2, 4), (3, 2), (7,), (1, 2, 3)])
 def test_scores_of_another_shape_are_refused(shape):
-    evaluator = Evaluator.from_sparse(GOOD, FEW)
     expected = r"shape \(6,\) or \(2, 3\), or \(3,\) for all queries"
-    with pytest.raises(InputError, match=rf"^scores: expected {expected}, found shape "):
-        evaluator(np.zeros(shape))
+    with pytest.raises(InputError, match=f"^scores: expected {expected}, found shape "):
+        Evaluator.from_sparse(GOOD, FEW)(np.zeros(shape))
 
 
 def test_the_shape_of_scores_is_checked_before_they_are_copied():
@@ -495,27 +499,11 @@ def test_scores_that_change_meanwhile_never_crash(ties):
     some = draw(20, 20, 60)
     options = {"exclude": some.exclude, **options_of(ties, 60)}
     evaluator = Evaluator.from_sparse(some.relevance, NAMES, **options)
-    rng = np.random.default_rng(21)
-    scores, done = np.zeros((20, 60)), Event()
-    changes = [rng.integers(0, n, (20, 60)) for n in (1, 2, 5, 40)] * 2
-
-    def change() -> None:
-        while not done.is_set():
-            for other in changes:
-                scores[:] = other
-
-    changing = Thread(target=change)
-    changing.start()
-    try:
-        for _ in range(30):
+    scores = np.zeros((20, 60))
+    with changing(scores, seed=21):
+        for call in [evaluator, evaluator.spread if ties == "average" else evaluator] * 30:
             with suppress(InputError):
-                evaluator(scores)
-            if ties == "average":
-                with suppress(InputError):
-                    evaluator.spread(scores)
-    finally:
-        done.set()
-        changing.join()
+                call(scores)
 
 
 def test_lengths_count_the_items_that_are_not_excluded():

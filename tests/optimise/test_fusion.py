@@ -208,13 +208,6 @@ def test_the_order_of_the_input_does_not_matter(method):
     }
 
 
-def test_a_fused_run_is_evaluated_as_any_other():
-    qrels = {"q1": {"d1": 1, "d4": 1}, "q2": {"d2": 1}}
-    result = tieaware.evaluate(qrels, {**RUNS, "fused": tieaware.fuse(RUNS, "rrf")}, "nDCG@10")
-    assert result.runs == ("a", "b", "c", "fused")
-    assert result.mean()[3] > 0
-
-
 def test_weights_are_given_by_name_or_in_order():
     by_name = fuse(RUNS, weights={"c": 0.3, "a": 0.2, "b": 0.5})
     assert as_dict(by_name) == as_dict(fuse(RUNS, weights=np.array([0.2, 0.5, 0.3])))
@@ -324,11 +317,6 @@ def test_a_cut_run_has_the_values_of_the_whole_run_up_to_its_depth():
     measures = ["nDCG@3", "P@3", "RR@3"]
     whole, cut = (tieaware.evaluate(qrels, fuse(RUNS, "borda", depth=depth), measures) for depth in (None, 3))
     np.testing.assert_allclose(whole.values, cut.values, rtol=1e-14)
-
-
-def test_other_unknown_keywords_are_refused_too():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
-        fuse(RUNS, colour=1)
 
 
 def test_zmuv_min_and_med_of_ranx_differ_by_the_documents_that_a_run_lacks():

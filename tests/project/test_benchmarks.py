@@ -54,30 +54,30 @@ def test_page_shows_the_ratios_of_all_processors_side_by_side(monkeypatch):
     ]
 
 
-def test_expected_miss_is_shown_with_its_reason():
-    lines = tables.text([EXPECTED], SURROUNDINGS).splitlines()
-    assert lines[-4].endswith("missed (expected)")
-    assert lines[-1] == "  tieaware ÷ wc (Files; one file): reading takes time"
-
-
-def test_no_reason_is_shown_for_a_target_that_is_met():
-    met = replace(EXPECTED, ratio=0.7)
-    assert met.verdict == "met (expected to miss)"
-    assert "reading takes time" not in tables.text([met], SURROUNDINGS)
-
-
 def test_columns_make_a_separate_table():
     assert tables.tables(ROWS)[1] == [
         ("Engines", "what ÷ what", "8", "64"),
         ("float64", "counting ÷ locating", "0.250", "1.50"),
     ]
+    assert tables.tables([replace(CROSSED, column="8", expected_to_miss="slow"), CROSSED])[0][1][2:] == (
+        "1.50 missed (expected)", "1.50 missed",
+    )  # fmt: skip
 
 
-def test_missed_target_is_shown_in_a_table_with_columns():
-    expected = replace(CROSSED, column="8", expected_to_miss="the cost model is for another processor")
-    assert tables.tables([expected, CROSSED])[0][1][2:] == ("1.50 missed (expected)", "1.50 missed")
-    lines = tables.text([expected], SURROUNDINGS).splitlines()
-    assert lines[-1] == "  tieaware ÷ the best of them (Engines; float64; 8): the cost model is for another processor"
+@pytest.mark.parametrize(
+    ("ratio", "verdict", "reason"),
+    [
+        (EXPECTED, "missed (expected)", "  tieaware ÷ wc (Files; one file): reading takes time"),
+        (replace(EXPECTED, ratio=0.7), "met (expected to miss)", None),
+        (replace(CROSSED, column="8", expected_to_miss="the cost model is for another processor"), "missed (expected)",
+         "  tieaware ÷ the best of them (Engines; float64; 8): the cost model is for another processor"),
+    ],
+)  # fmt: skip
+def test_the_reason_of_an_expected_miss_is_shown_below_the_table(ratio, verdict, reason):
+    lines = tables.text([ratio], SURROUNDINGS).splitlines()
+    assert ratio.verdict == verdict
+    assert any(verdict in line for line in lines)
+    assert (lines[-1] == reason) == (reason is not None)
 
 
 def test_save_writes_a_record_and_replaces_the_text_between_the_marks(tmp_path, monkeypatch):
@@ -203,61 +203,35 @@ def session(pytester, monkeypatch):
     return session
 
 
-def page(pytester) -> str:
-    return pytester.path.joinpath("performance.md").read_text()
+FAILED, OK, USAGE = pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.OK, pytest.ExitCode.USAGE_ERROR
+REPORTED = (
+    "Missed: 1 target. If the reason is known, add it to expected_to_miss.toml:\n"
+    "  tieaware ÷ wc (Files; one file) is 2, target at most 0.75"
+)
 
 
-def test_session_fails_if_a_target_is_missed(session, pytester):
-    result = session()
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.assert_outcomes(passed=1)
-    assert result.outlines[-2:] == [
-        "Missed: 1 target. If the reason is known, add it to expected_to_miss.toml:",
-        "  tieaware ÷ wc (Files; one file) is 2, target at most 0.75",
-    ]
-    assert page(pytester) == PAGE
-
-
-def test_missed_target_is_recorded(session, pytester):
-    result = session("--record")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert "| one file | tieaware ÷ wc | 2.00 |" in page(pytester)
-
-
-def test_expected_miss_passes_and_is_recorded(session, pytester):
-    result = session("--record", expected=[ROW])
-    assert result.ret == pytest.ExitCode.OK
-    assert result.outlines[-1].endswith("=")
-    assert "| one file | tieaware ÷ wc | 2.00 |" in page(pytester)
-    assert "reading takes time" in pytester.path.joinpath("abacus.json").read_text()
-
-
-def test_miss_that_is_expected_on_another_processor_fails(session):
-    assert session(expected=[{**ROW, "processors": ["slide rule"]}]).ret == pytest.ExitCode.TESTS_FAILED
-
-
-def test_met_target_that_was_expected_to_be_missed_passes_and_is_reported(session):
-    result = session(ratio=replace(MISSED, ratio=0.7), expected=[ROW])
-    assert result.ret == pytest.ExitCode.OK
-    assert result.outlines[-2:] == [
-        "Met, although expected to be missed. If this lasts, delete it from expected_to_miss.toml:",
-        "  tieaware ÷ wc (Files; one file) is 0.7, target at most 0.75",
-    ]
-
-
-def test_wrong_result_is_not_recorded(session, pytester):
-    result = session("--record", correct=False)
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert "Not recorded: a benchmark failed." in result.outlines
-    assert page(pytester) == PAGE
-
-
-def test_no_benchmark_may_be_left_out_of_a_record(session, pytester):
-    for options in (["--small"], ["-k", "row"]):
-        result = session("--record", *options)
-        assert result.ret == pytest.ExitCode.USAGE_ERROR
-        assert any("--record requires all benchmarks" in line for line in result.errlines)
-    assert page(pytester) == PAGE
+@pytest.mark.parametrize(
+    ("options", "given", "code", "printed", "recorded"),
+    [
+        ([], {}, FAILED, REPORTED, False),
+        (["--record"], {}, FAILED, REPORTED, True),
+        (["--record"], {"expected": [ROW]}, OK, "1 passed", True),
+        ([], {"expected": [{**ROW, "processors": ["slide rule"]}]}, FAILED, REPORTED, False),
+        ([], {"ratio": replace(MISSED, ratio=0.7), "expected": [ROW]}, OK,
+         "Met, although expected to be missed. If this lasts, delete it from expected_to_miss.toml:\n"
+         "  tieaware ÷ wc (Files; one file) is 0.7, target at most 0.75", False),
+        (["--record"], {"correct": False}, FAILED, "Not recorded: a benchmark failed.", False),
+        (["--record", "--small"], {}, USAGE, "--record requires all benchmarks", False),
+        (["--record", "-k", "row"], {}, USAGE, "--record requires all benchmarks", False),
+    ],
+)  # fmt: skip
+def test_a_session_checks_targets_and_records_ratios(session, pytester, options, given, code, printed, recorded):
+    result = session(*options, **given)
+    assert result.ret == code
+    assert printed in "\n".join([*result.outlines, *result.errlines])
+    page = pytester.path.joinpath("performance.md").read_text()
+    assert ("| one file | tieaware ÷ wc | 2.00 |" in page) == recorded
+    assert (page == PAGE) != recorded
 
 
 def test_process_is_measured_alone():

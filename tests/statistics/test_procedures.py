@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tieaware.statistics import bonferroni, paired_test, procedures, randomised_tukey_hsd, tukey_hsd
-from tieaware.statistics.procedures import CORRECTIONS, TESTS, Procedure, checked
+from tieaware.statistics.procedures import TESTS, Procedure, checked
 
 pytest.importorskip("scipy.stats")
 
@@ -31,68 +31,76 @@ def test_chunks_of_pairs_do_not_matter(values, test, monkeypatch):
     assert set(whole.signs) == {0.0, -1.0}
 
 
-def test_tukey_tests_the_family_of_all_runs(values):
+@pytest.mark.parametrize(("test", "of_all"), [("tukey", tukey_hsd), ("randomised-tukey", randomised_tukey_hsd)])
+def test_tukey_tests_the_family_of_all_runs(values, test, of_all):
     """The p values of some pairs are those of the table of all pairs."""
-    everything = tukey_hsd(values)
-    first, second = np.array([0, 3]), np.array([4, 1])
-    found = Procedure("tukey", "none").verdicts(values, first, second, 0.05)
+    everything, first, second = of_all(values), np.array([0, 3]), np.array([4, 1])
+    found = Procedure(test, "none").verdicts(values, first, second, 0.05)
     # On some processors, the last bit of SciPy's values depends on the number of pairs.
     np.testing.assert_allclose(found.adjusted, everything.p[first, second], rtol=1e-12)
-    np.testing.assert_allclose(found.test.low, everything.low[first, second], rtol=1e-12)
     assert found.signs.tolist() == [-1.0, 1.0]
+    if test == "tukey":
+        np.testing.assert_allclose(found.test.low, everything.low[first, second], rtol=1e-12)
+    else:
+        assert found.test.low is None
 
 
-def test_the_randomised_tukey_tests_the_family_of_all_runs(values):
-    everything = randomised_tukey_hsd(values)
-    first, second = np.array([0, 3]), np.array([4, 1])
-    found = Procedure("randomised-tukey", "none").verdicts(values, first, second, 0.05)
-    np.testing.assert_array_equal(found.adjusted, everything.p[first, second])
-    assert found.test.low is None
-    assert found.signs.tolist() == [-1.0, 1.0]
+@pytest.mark.parametrize(
+    ("test", "correction", "chosen", "described", "p_name"),
+    [
+        ("t", None, ("t", "holm"), "paired t-test, two-sided, p ≤ 0.01, Holm-corrected for 3 pairs", "Holm's p"),
+        ("t", "none", ("t", "none"), "paired t-test, two-sided, p ≤ 0.01, not corrected", "uncorrected p"),
+        ("t", "bonferroni", ("t", "bonferroni"),
+         "paired t-test, two-sided, p ≤ 0.01, Bonferroni-corrected for 3 pairs", "Bonferroni's p"),
+        ("sign", "bh", ("sign", "bh"), "sign test, two-sided, p ≤ 0.01, Benjamini–Hochberg-corrected for 3 pairs",
+         "Benjamini–Hochberg's p"),
+        *(("tukey", none, ("tukey", "none"), "Tukey's HSD, two-sided, p ≤ 0.01, corrected for 3 runs", "Tukey's p")
+          for none in (None, "none")),
+        *(("randomised-tukey", none, ("randomised-tukey", "none"),
+           "randomised Tukey HSD, two-sided, p ≤ 0.01, corrected for 3 runs", "randomised Tukey's p")
+          for none in (None, "none")),
+    ],
+)  # fmt: skip
+def test_names_of_tests_and_corrections(test, correction, chosen, described, p_name):
+    procedure = checked(test, correction)
+    assert procedure == chosen
+    assert procedure.described(0.01, "3 pairs", 3) == described
+    assert procedure.p_name == p_name
 
 
-def test_names_of_tests_and_corrections():
-    assert checked("t", None) == ("t", "holm")
-    assert checked("tukey", None) == checked("tukey", "none") == ("tukey", "none")
-    assert checked("sign", "bh").described(0.05, "1 pair", 2) == (
-        "sign test, two-sided, p ≤ 0.05, Benjamini–Hochberg-corrected for 1 pair"
-    )
-    phrase = checked("tukey", None).described(0.01, "3 pairs", 3)
-    assert phrase == "Tukey's HSD, two-sided, p ≤ 0.01, corrected for 3 runs"
-    randomised = checked("randomised-tukey", None)
-    assert randomised == checked("randomised-tukey", "none") == ("randomised-tukey", "none")
-    assert randomised.described(0.01, "3 pairs", 3) == (
-        "randomised Tukey HSD, two-sided, p ≤ 0.01, corrected for 3 runs"
-    )
-    assert randomised.p_name == "randomised Tukey's p"
-    assert [checked("t", name).p_name for name in CORRECTIONS] == [
-        "Holm's p", "Benjamini–Hochberg's p", "Bonferroni's p", "uncorrected p",
-    ]  # fmt: skip
+@pytest.mark.parametrize("test", ["sign", "wilcoxon", "permutation"])
+def test_the_least_p_value_that_a_test_can_give_is_attained(test):
+    """Its limit is compared with the level after the correction."""
+    assert paired_test(np.arange(1.0, 6.0), 0.0, test).p == 2.0**-4
+    assert Procedure(test, "none").limit(0.0624, 5, 3).startswith("With 5 queries for 3 pairs, p is at least 0.062: ")
+    assert "0.19" in Procedure(test, "holm").limit(0.07, 5, 3)
+    assert [Procedure(test, name).limit(level, 5, 3) for name, level in (("none", 0.0625), ("bh", 0.07))] == ["", ""]
 
 
-def test_a_test_that_cannot_be_significant_says_so(values):
-    """The least p value that a test can give is attained, and compared with the level after the correction."""
-    few = np.arange(1.0, 6.0)
-    for test in ("sign", "wilcoxon", "permutation"):
-        assert paired_test(few, 0.0, test).p == 2.0**-4
-        assert (
-            Procedure(test, "none").limit(0.0624, 5, 3).startswith("With 5 queries for 3 pairs, p is at least 0.062: ")
-        )
-        assert Procedure(test, "none").limit(0.0625, 5, 3) == ""
-        assert Procedure(test, "bh").limit(0.07, 5, 3) == ""
-        assert "0.19" in Procedure(test, "holm").limit(0.07, 5, 3)
-    assert Procedure("t").limit(0.05, 2, 1000) == Procedure("tukey", "none").limit(0.05, 2, 1000) == ""
+@pytest.mark.parametrize(
+    ("test", "correction", "level", "queries", "pairs", "beginning"),
+    [
+        ("t", "holm", 0.05, 2, 1000, None),
+        ("tukey", "none", 0.05, 2, 1000, None),
+        ("permutation", "bonferroni", 0.05, 40, 861,
+         "With 40 queries and 10,000 permutations for 861 pairs, p is at least 0.17: choose another test"),
+        ("permutation", "bonferroni", 0.05, 40, 200, None),
+        ("permutation", "none", 0.05, 2000, 1, None),
+        ("randomised-tukey", "none", 0.05, 2, 2, "With 2 queries for 2 pairs, p is at least 0.17: "),
+        ("randomised-tukey", "none", 1e-5, 50, 861,
+         "With 50 queries and 10,000 permutations for 861 pairs, p is at "),
+        ("randomised-tukey", "none", 0.05, 3, 2, None),
+        ("randomised-tukey", "none", 0.05, 10_000, 16_110, None),
+    ],
+)  # fmt: skip
+def test_a_test_that_cannot_be_significant_says_so(test, correction, level, queries, pairs, beginning):
+    limit = Procedure(test, correction).limit(level, queries, pairs)
+    assert limit.startswith(beginning or "")
+    assert bool(limit) == (beginning is not None)
+
+
+def test_the_least_p_value_of_many_permutations():
     assert paired_test(np.arange(1.0, 41.0), 0.0, "permutation").p == 2 / 10_001
-    found = Procedure("permutation", "bonferroni").limit(0.05, 40, 861)
-    assert found.startswith(
-        "With 40 queries and 10,000 permutations for 861 pairs, p is at least 0.17: choose another test"
-    )
-    assert Procedure("permutation", "bonferroni").limit(0.05, 40, 200) == ""
-    assert Procedure("permutation", "none").limit(0.05, 2000, 1) == ""
-    randomised = Procedure("randomised-tukey", "none")
-    assert randomised.limit(0.05, 2, 2).startswith("With 2 queries for 2 pairs, p is at least 0.17: ")
-    assert randomised.limit(1e-5, 50, 861).startswith("With 50 queries and 10,000 permutations for 861 pairs, p is at ")
-    assert randomised.limit(0.05, 3, 2) == randomised.limit(0.05, 10_000, 16_110) == ""
 
 
 @pytest.mark.parametrize("correction", ["none", "holm", "bh", "bonferroni"])

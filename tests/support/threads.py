@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
 
 
 def in_threads(*tasks: Callable[[], object]) -> None:
@@ -23,3 +26,24 @@ def in_threads(*tasks: Callable[[], object]) -> None:
     for thread in threads:
         thread.join()
     assert errors == []
+
+
+@contextmanager
+def changing(array: np.ndarray, seed: int) -> Iterator[None]:
+    """Let another thread write whole numbers with few or many ties to an array while the context is open."""
+    rng = np.random.default_rng(seed)
+    changes = [rng.integers(0, n, array.shape) for n in (1, 2, 5, 40)] * 2
+    done = threading.Event()
+
+    def change() -> None:
+        while not done.is_set():
+            for other in changes:
+                array[:] = other
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
