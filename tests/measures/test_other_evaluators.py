@@ -15,13 +15,13 @@ UNTIED = ("continuous", "untied", "BRPHJ_NLP3", "CincyMedIR-run1", "OHSU_RUN2", 
 
 @pytest.fixture(scope="module")
 def untied(collection):
-    """Return judgments and runs without ties as dicts. For gdeval, queries are numbers and labels at least 0."""
+    """Return judgments and runs without ties as dicts."""
     qrels = {
-        query.removeprefix("q"): {document: label for document, label in labels.items() if label >= 0}
+        query: {document: label for document, label in labels.items() if label >= 0}
         for query, labels in read_qrels(collection.qrels).items()
     }
     paths = [path for path in collection.runs if path.stem in UNTIED]
-    runs = {path.stem: {q.removeprefix("q"): scores for q, scores in read_scores(path).items()} for path in paths}
+    runs = {path.stem: read_scores(path) for path in paths}
     assert all(len(set(scores.values())) == len(scores) for run in runs.values() for scores in run.values())
     return qrels, {name: runs[name] for name in UNTIED if name in runs}
 

@@ -61,9 +61,15 @@ def test_random_bits(name, number):
 
 @KIND
 def test_usual_scores(name, number):
+    """Also scores whose size changes from tile to tile."""
     rng = np.random.default_rng(1)
-    for scores in (rng.normal(size=N), rng.gamma(3.0, 5.0, N), rng.normal(size=N) * 10.0 ** rng.integers(-25, 30, N)):
-        check(name, number, scores)
+    sizes = np.repeat(10.0 ** np.array([0, 0, -6, -6, 3, 0, 12, -20, -20, -20, 0, 0, 300, 1]), 700)
+    for scores in (
+        rng.normal(size=N), rng.gamma(3.0, 5.0, N), rng.normal(size=N) * 10.0 ** rng.integers(-25, 30, N),
+        rng.normal(size=len(sizes)) * sizes,
+    ):  # fmt: skip
+        with np.errstate(over="ignore"):
+            check(name, number, scores)
 
 
 @KIND
@@ -78,14 +84,6 @@ def test_some_scores_are_unlike_the_others(name, number):
             scores[:N] = rng.normal(size=N)
             with np.errstate(over="ignore"):
                 check(name, number, scores)
-
-
-@KIND
-def test_the_size_of_scores_changes_from_tile_to_tile(name, number):
-    rng = np.random.default_rng(8)
-    sizes = np.repeat(10.0 ** np.array([0, 0, -6, -6, 3, 0, 12, -20, -20, -20, 0, 0, 300, 1]), 700)
-    with np.errstate(over="ignore"):
-        check(name, number, rng.normal(size=len(sizes)) * sizes)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 7, 11, 100, 10**6, 2**39, 2**41])
