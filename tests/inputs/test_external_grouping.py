@@ -79,15 +79,17 @@ def spilling(monkeypatch, tmp_path):
 DOORS = ["run", "run.gz", "parquet", "feather", "csv", "pyarrow", "polars", "pandas", "duckdb"]
 
 
+def assert_values_of_the_whole_run(given, qrels, *rules):
+    whole = next(iter(as_sources(given).values())).whole()
+    for ties in rules:
+        right = tieaware.evaluate(qrels, whole, MEASURES, ties=ties)
+        found = tieaware.evaluate(qrels, given, MEASURES, ties=ties, threads=2)
+        assert found.values.tobytes() == right.values.tobytes()
+
+
 @pytest.mark.parametrize("door", DOORS)
 def test_values_equal_those_of_the_whole_run(tmp_path, spilling, door):
-    given = write(tmp_path, door)
-    whole = next(iter(as_sources(given).values())).whole()
-    assert not spilling
-    for ties in ("average", "run_order", "trec_eval"):
-        right = tieaware.evaluate(QRELS, whole, MEASURES, ties=ties)
-        found = tieaware.evaluate(QRELS, given, MEASURES, ties=ties, threads=2)
-        assert found.values.tobytes() == right.values.tobytes()
+    assert_values_of_the_whole_run(write(tmp_path, door), QRELS, "average", "run_order", "trec_eval")
     # Level 1 occurs, because two queries that share a bucket have more rows than are kept in memory.
     assert {0, 1} <= set(spilling)
 
@@ -102,12 +104,7 @@ def test_small_queries_of_one_bucket_are_read_together(tmp_path, spilling, monke
         "score": [float(i % 7) for i in range(1000)],
     }  # fmt: skip
     judged = {f"q{q}": {f"d{i}": i % 3 for i in range(q, 1000, 300)} for q in range(100)}
-    given = write(tmp_path, door, rows)
-    whole = next(iter(as_sources(given).values())).whole()
-    for ties in ("average", "run_order"):
-        right = tieaware.evaluate(judged, whole, MEASURES, ties=ties)
-        found = tieaware.evaluate(judged, given, MEASURES, ties=ties, threads=2)
-        assert found.values.tobytes() == right.values.tobytes()
+    assert_values_of_the_whole_run(write(tmp_path, door, rows), judged, "average", "run_order")
     assert set(spilling) == {0}
 
 

@@ -7,12 +7,12 @@ import random
 import warnings
 from pathlib import Path
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 from support.errors import message_of
+from support.table_files import write_columns
 
 import tieaware
 from tieaware.inputs import read_qrels, read_run, tables
@@ -32,16 +32,16 @@ def text(rows):
     return "".join(f"{query} Q0 {doc} 0 {score} tag\n" for query, doc, score in rows)
 
 
+def columns_of(rows):
+    return dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
+
+
 def table(rows):
-    return pa.table(dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
+    return pa.table(columns_of(rows))
 
 
-def write_csv(rows, path):
-    pd.DataFrame(rows, columns=COLUMNS).to_csv(path, index=False)
-
-
-def write_json(rows, path):
-    pd.DataFrame(rows, columns=COLUMNS).to_json(path, orient="records", lines=True)
+def write(rows, path):
+    write_columns(columns_of(rows), path)
 
 
 FORMATS = {
@@ -50,10 +50,10 @@ FORMATS = {
     ".txt": lambda rows, path: Path(path).write_bytes(b"\xef\xbb\xbf" + text(rows).encode().rstrip()),
     ".gz": lambda rows, path: Path(path).write_bytes(gzip.compress(text(rows).encode())),
     ".bz2": lambda rows, path: Path(path).write_bytes(bz2.compress(text(rows).encode())),
-    ".csv": write_csv,
-    ".csv.gz": write_csv,
-    ".jsonl": write_json,
-    ".snappy.parquet": lambda rows, path: pyarrow.parquet.write_table(table(rows), path, row_group_size=90),
+    ".csv": write,
+    ".csv.gz": write,
+    ".jsonl": write,
+    ".snappy.parquet": write,
 }
 
 
@@ -125,7 +125,7 @@ def test_parts_may_be_empty_and_order_their_columns_differently(tmp_path):
     os.mkdir(tmp_path / "json")
     (tmp_path / "json" / "0.jsonl").write_bytes(b"")
     gzip.open(tmp_path / "json" / "1.jsonl.gz", "wb").close()
-    write_json(ROWS, tmp_path / "json" / "2.jsonl")
+    write(ROWS, tmp_path / "json" / "2.jsonl")
     assert values(tmp_path / "json") == EXPECTED
 
 
@@ -181,7 +181,6 @@ def test_errors_in_tables_name_the_part_and_its_row(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for suffix, where in ((".csv", "7.csv/part-7.csv: score[2]"), (".jsonl", "7.jsonl/part-7.jsonl:3: score")):
         files = divided(ROWS, f"7{suffix}", suffix)
-        write = write_csv if suffix == ".csv" else write_json
         write([*ROWS[700:702], ("q99", "d1", "high")], files[7])
         assert message_of(values, f"7{suffix}") == f"{where}: expected a number, found 'high'"
         write([*ROWS[700:702], ROWS[5]], files[7])

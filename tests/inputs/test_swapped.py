@@ -11,6 +11,7 @@ from tieaware.inputs import Qrels, look_like_a_run, look_like_labels, read_qrels
 
 JUDGED = {f"q{i}": {f"d{j}": j % 3 for j in range(6)} for i in range(4)}
 RANKED = {f"q{i}": {f"d{j}": 100 - 7 * j for j in range(10)} for i in range(4)}
+PROBABILITIES = {f"q{i}": {f"d{j}": 0.9 - 0.07 * j for j in range(13)} for i in range(4)}
 WARNING = (
     "the labels in qrels look like scores, and the scores of this run like labels: are judgments and runs swapped?"
 )
@@ -23,14 +24,21 @@ def warnings_of(qrels, runs, **options):
     return [f"{each.message}" for each in caught]
 
 
-def test_swapped_whole_numbers_give_a_warning():
-    assert warnings_of(RANKED, JUDGED) == [f"run: {WARNING}"]
-    assert warnings_of(RANKED, {"a": JUDGED, "b": RANKED}, threads=2) == [f"a: {WARNING}"]
-    assert warnings_of(Qrels.from_dict(RANKED), tieaware.Run.from_dict(JUDGED)) == [f"run: {WARNING}"]
-    assert warnings_of({"q1": {"d1": 9, "d2": 8, "d3": 7}}, {"q1": {"d1": 1, "d3": 0}}) == [f"run: {WARNING}"]
-    # Many scores of 8 bits tie, but there are still many different ones.
-    int8 = {"q": {f"d{j}": (37 * j) % 101 for j in range(1000)}}
-    assert warnings_of(int8, {"q": {f"d{j}": 1 for j in range(0, 1000, 9)}}) == [f"run: {WARNING}"]
+@pytest.mark.parametrize(
+    ("qrels", "runs", "name"),
+    [
+        (RANKED, JUDGED, "run"),
+        (RANKED, {"a": JUDGED, "b": RANKED}, "a"),
+        (Qrels.from_dict(RANKED), tieaware.Run.from_dict(JUDGED), "run"),
+        ({"q1": {"d1": 9, "d2": 8, "d3": 7}}, {"q1": {"d1": 1, "d3": 0}}, "run"),
+        # Many scores of 8 bits tie, but there are still many different ones.
+        ({"q": {f"d{j}": (37 * j) % 101 for j in range(1000)}}, {"q": {f"d{j}": 1 for j in range(0, 1000, 9)}}, "run"),
+        # Judgments with real labels are normal, but not together with a run of labels.
+        (PROBABILITIES, JUDGED, "run"),
+    ],
+)
+def test_swapped_judgments_and_runs_give_a_warning(qrels, runs, name):
+    assert warnings_of(qrels, runs, threads=2) == [f"{name}: {WARNING}"]
 
 
 @pytest.mark.parametrize(
@@ -47,6 +55,13 @@ def test_swapped_whole_numbers_give_a_warning():
         ({"q": {"a": 5, "b": 4, "c": 3, "d": 1}}, {"q": {"a": 1, "b": 1, "c": 0}}),
         ({"q": {"a": 100, "b": 50}}, {"q": {"a": 1, "b": 1, "c": 0}}),
         ({f"q{i}": {f"d{j}": 25 * (j % 5) for j in range(20)} for i in range(3)}, {"q1": {"d1": 1, "d2": 0}}),
+        # A language model that grades all documents whose click probabilities are known.
+        (PROBABILITIES, {query: {f"d{j}": j % 4 for j in range(13)} for query in PROBABILITIES}),
+        (PROBABILITIES, RANKED),
+        (PROBABILITIES, {query: {f"d{j}": j / 8 for j in range(6)} for query in JUDGED}),
+        ({"q": {"a": 0.9, "b": 0.7, "c": 0.2}}, {"q": {"a": 1, "b": 1, "c": 1}}),
+        # The mean of three assessors has few different values.
+        ({f"q{i}": {f"d{j}": j % 4 / 3 for j in range(10)} for i in range(4)}, JUDGED),
     ],
 )
 def test_normal_data_gives_no_warning(qrels, run):
@@ -86,17 +101,3 @@ def test_the_ranks_of_public_runs_look_like_a_run(data):
         ranks = np.concatenate([np.arange(n)[::-1] for n in np.diff(run.offsets)])
         queries = np.repeat(run.queries.to_list(), np.diff(run.offsets))
         assert look_like_a_run(Qrels.from_columns(queries.tolist(), run.documents.to_list(), ranks)), path
-
-
-def test_real_scores_as_labels_are_noticed():
-    """Judgments with real labels are normal, but not together with a run of labels."""
-    scores = {f"q{i}": {f"d{j}": 0.9 - 0.07 * j for j in range(13)} for i in range(4)}
-    assert warnings_of(scores, JUDGED) == [f"run: {WARNING}"]
-    # A language model that grades all documents whose click probabilities are known.
-    assert warnings_of(scores, {query: {f"d{j}": j % 4 for j in range(13)} for query in scores}) == []
-    assert warnings_of(scores, RANKED) == []
-    assert warnings_of(scores, {query: {f"d{j}": j / 8 for j in range(6)} for query in JUDGED}) == []
-    assert warnings_of({"q": {"a": 0.9, "b": 0.7, "c": 0.2}}, {"q": {"a": 1, "b": 1, "c": 1}}) == []
-    # The mean of three assessors has few different values.
-    means = {f"q{i}": {f"d{j}": j % 4 / 3 for j in range(10)} for i in range(4)}
-    assert warnings_of(means, JUDGED) == []

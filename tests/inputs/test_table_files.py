@@ -183,22 +183,19 @@ def test_tab_separated_judgments_without_a_header_are_in_trec_format(tmp_path):
         assert (qrels.documents.to_list(), qrels.labels.tolist()) == (["12", "13"], [1, 0])
 
 
-def test_too_long_lines_and_rows_are_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("rows", [[], ["q,d,1,,,", 'q,"e{end}f",2,,,']])
+def test_too_long_lines_and_rows_are_refused(rows, end, tmp_path, monkeypatch):
     """Lines may have any kind of ending, and the quoted fields of a row may contain line endings."""
     monkeypatch.chdir(tmp_path)
-    for end in ("\n", "\r\n", "\r"):
-        header = end.join(["qid,docno,score,a,b,c", ""])
-        for before in ("", end.join(["q,d,1,,,", f'q,"e{end}f",2,,,', ""])):
-            line = 2 + 3 * bool(before)
-            many = ("x" * 130_000 + ",") * 8
-            for more, message in (
-                (0, f"a.csv: row {2 * bool(before)}: has 9 fields, but the header has 6"),
-                (1, f"a.csv:{line}: the line is longer than 1,048,576 bytes"),
-            ):
-                with open("a.csv", "w", newline="") as file:
-                    file.write(header + before + many + "x" * (LONGEST_LINE + more - len(many)) + end)
-                with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
-                    read_run("a.csv")
+    before = end.join(["qid,docno,score,a,b,c", *rows, ""]).format(end=end)
+    many = ("x" * 130_000 + ",") * 8
+    for more, message in (
+        (0, f"a.csv: row {len(rows)}: has 9 fields, but the header has 6"),
+        (1, f"a.csv:{2 + before.count(end) - 1}: the line is longer than 1,048,576 bytes"),
+    ):
+        (tmp_path / "a.csv").write_bytes((before + many + "x" * (LONGEST_LINE + more - len(many)) + end).encode())
+        assert message_of(read_run, "a.csv") == message
 
 
 def test_long_rows_are_read_a_few_at_a_time(tmp_path, monkeypatch):
@@ -225,6 +222,15 @@ def test_without_pyarrow(tmp_path, monkeypatch):
         read_run(tmp_path / "run.parquet")
 
 
+def ipc_bytes(table, writer=pa.ipc.new_stream, batches=1):
+    """Return a stream or a file of Arrow, which repeats a table."""
+    sink = io.BytesIO()
+    with writer(sink, table.schema) as file:
+        for _ in range(batches):
+            file.write_table(table)
+    return sink.getvalue()
+
+
 LYING_OFFSETS = ((0, 2, 5, 1 << 30), (0, 1 << 30, 5, 9), (0, -5, 5, 9), (0, 7, 5, 9))
 
 
@@ -234,10 +240,9 @@ def test_offsets_that_point_outside_the_text_are_refused(writer, offsets, tmp_pa
     """Such offsets would make the kernels read outside the file, and crash or return foreign bytes as a document id."""
     path = tmp_path / "run.arrow"
     table = pa.table({"query": ["q1", "q1", "q2"], "doc": ["d1", "d22", "d333"], "score": [1.0, 2.0, 3.0]})
-    with writer(path, table.schema) as file:
-        file.write_table(table)
-    good, data = struct.pack("<4i", 0, 2, 5, 9), path.read_bytes()
+    good, data = struct.pack("<4i", 0, 2, 5, 9), ipc_bytes(table, writer)
     assert data.count(good) == 1
+    path.write_bytes(data)
     assert tieaware.evaluate({"q1": {"d1": 1}}, path, "RR").mean().item() == 0.5
     path.write_bytes(data.replace(good, struct.pack("<4i", *offsets)))
     with pytest.raises(InputError, match=r"run.arrow: the file cannot be read: .*[Oo]ffset"):
@@ -250,9 +255,7 @@ def test_a_damaged_arrow_file_is_read_or_refused(writer, tmp_path):
     path = tmp_path / "run.arrow"
     table = pa.table({"query": ["q1", "q1"], "doc": ["d1", "d22"], "score": [1.0, 2.0]})
     table = table.set_column(1, "doc", table["doc"].dictionary_encode())
-    with writer(path, table.schema) as file:
-        file.write_table(table)
-    data, problems = path.read_bytes(), []
+    data, problems = ipc_bytes(table, writer), []
     for at in range(len(data)):
         path.write_bytes(data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
         try:
@@ -264,11 +267,7 @@ def test_a_damaged_arrow_file_is_read_or_refused(writer, tmp_path):
     assert not [problem for problem in problems if "\n" in problem]
 
 
-def ipc_bytes(table):
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
+
 
 
 ROWS = 331
@@ -320,9 +319,7 @@ def test_tables_that_pyarrow_read_from_a_damaged_file_are_refused(form, wrong):
 def test_an_arrow_file_that_is_cut_while_it_is_read_is_refused(writer, tmp_path):
     """A memory-mapped file would end the process with SIGBUS."""
     path = tmp_path / "run.arrow"
-    with writer(path, pa.table(COLUMNS).schema) as file:
-        for _ in range(100):
-            file.write_table(pa.table(COLUMNS))
+    path.write_bytes(ipc_bytes(pa.table(COLUMNS), writer, 100))
     kind = arrow.ArrowFile if writer is pa.ipc.new_file else arrow.ArrowStreamFile
     batches = kind(str(path), "run.arrow").batches([0, 1, 2])
     next(batches)

@@ -414,14 +414,12 @@ def test_chunks_do_not_change_after_they_were_returned():
 
 def test_wrong_calls_of_the_parser_are_errors():
     parser = _trec.Parser()
-    with pytest.raises(OverflowError):
-        parser.room(1 << 31)
-    with pytest.raises(OverflowError):
-        parser.room(0)
-    with pytest.raises(ValueError, match="more bytes"):
-        parser.parse(10)
-    with pytest.raises(ValueError, match="sections"):
-        parser.take(1)
+    for error, call, number in (
+        (OverflowError, parser.room, 1 << 31), (OverflowError, parser.room, 0),
+        (ValueError, parser.parse, 10), (ValueError, parser.take, 1),
+    ):  # fmt: skip
+        with pytest.raises(error):
+            call(number)
     assert parser.parse(0, True)
     assert [len(column) for column in parser.take(0)] == [0, 1, 1, 0, 1, 0, 0, 0]
 

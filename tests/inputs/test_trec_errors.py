@@ -182,14 +182,13 @@ def test_line_numbers_after_the_first_buffer(directory, monkeypatch):
     n = content.count(b"\n")
     (directory / "a").write_bytes(content + b"q19 Q0 d195 1 1 t\n")
     first = b"".join(lines[:195]).count(b"\n") + 1
-    for reader in (read_run, chunks_of):
-        assert message_of(reader, "a") == (
-            f"a:{n + 1}: document 'd195' of query 'q19' appears twice, first at a:{first}; to keep only "
-            "the first row, pass duplicates='first'"
-        )
+    assert message_of(read_run, "a") == message_of(chunks_of, "a") == (
+        f"a:{n + 1}: document 'd195' of query 'q19' appears twice, first at a:{first}; to keep only "
+        "the first row, pass duplicates='first'"
+    )
     (directory / "a").write_bytes(content + b"q19 Q0 d1950 1 x t\n")
-    for reader in (read_run, chunks_of):
-        assert message_of(reader, "a") == f"a:{n + 1}: the score, field 5, must be a number, not 'x'"
+    expected = f"a:{n + 1}: the score, field 5, must be a number, not 'x'"
+    assert message_of(read_run, "a") == message_of(chunks_of, "a") == expected
 
 
 def test_invalid_numbers_are_reported_in_linear_time(directory):
