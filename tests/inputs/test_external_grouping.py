@@ -34,7 +34,14 @@ QRELS = {f"q{q}": {ROWS["doc_id"][i]: i % 3 for i in range(0, N, 7) if QUERIES[i
 MEASURES = ["AP", "nDCG@10", "RR", "AUC"]
 
 
-MADE = {"pyarrow": pa.table, "polars": pl.from_arrow, "pandas": pa.Table.to_pandas, "duckdb": duckdb.from_arrow}
+MADE = {
+    "pyarrow": pa.table,
+    "polars": pl.from_arrow,
+    "polars lazy": lambda table: pl.from_arrow(table).lazy(),
+    "pandas": pa.Table.to_pandas,
+    "pandas object": lambda table: table.to_pandas().astype({"query_id": object, "doc_id": object}),
+    "duckdb": duckdb.from_arrow,
+}
 
 
 def write(folder, door, rows=ROWS):
@@ -76,7 +83,7 @@ def spilling(monkeypatch, tmp_path):
     assert os.listdir(folder) == []
 
 
-DOORS = ["run", "run.gz", "parquet", "feather", "csv", "pyarrow", "polars", "pandas", "duckdb"]
+DOORS = ["run", "run.gz", "parquet", "feather", "csv", *MADE]
 
 
 def assert_values_of_the_whole_run(given, qrels, *rules):

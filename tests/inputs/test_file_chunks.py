@@ -223,15 +223,13 @@ def test_errors_and_warnings_are_the_same_for_any_number_of_threads(tmp_path, mi
 @pytest.mark.usefixtures("small")
 def test_a_damaged_compressed_file_is_an_error(tmp_path):
     path = tmp_path / "a.run.gz"
-    compressed = gzip.compress(lines_of(60, 8))
-    for size in (12, len(compressed) // 2, len(compressed) - 1):
-        path.write_bytes(compressed[:size])
-        message, _ = assert_alike(path)
-        assert "truncated gzip data" in message
-    for at in (len(compressed) // 2, len(compressed) - 6):
-        path.write_bytes(compressed[:at] + bytes([compressed[at] ^ 0xFF]) + compressed[at + 1 :])
-        message, _ = assert_alike(path)
-        assert "corrupt gzip data" in message
+    whole = gzip.compress(lines_of(60, 8))
+    damaged = [(whole[:size], "truncated") for size in (12, len(whole) // 2, len(whole) - 1)]
+    for at in (len(whole) // 2, len(whole) - 6):
+        damaged.append((whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :], "corrupt"))
+    for content, problem in damaged:
+        path.write_bytes(content)
+        assert f"{problem} gzip data" in assert_alike(path)[0]
 
 
 @pytest.mark.usefixtures("small")

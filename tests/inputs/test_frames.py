@@ -14,9 +14,6 @@ from support.errors import message_of
 import tieaware
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run, read_qrels, read_run
-from tieaware.inputs.runs.reading_options import exact_scores
-from tieaware.inputs.tables.frames import frame_of
-from tieaware.inputs.tables.rows import Rows
 
 MEASURES = ["AP", "nDCG@10", "RR", "Bpref"]
 QUERY = [f"q{i // 50}" for i in range(1000)]
@@ -88,16 +85,6 @@ def test_every_kind_of_table(door, expected, monkeypatch):
     assert (whole.name, whole.documents.to_list(), whole.scores.tolist()) == ("mine", DOC, SCORE)
 
 
-@pytest.mark.parametrize("door", ["pyarrow", "polars", "pandas object", "duckdb", "polars lazy"])
-def test_rows_in_any_order(door, expected, monkeypatch):
-    """The rows of a query need not be contiguous in a table that can be read again."""
-    order = np.random.default_rng(5).permutation(1000).tolist()
-    rows = {name: [values[i] for i in order] for name, values in {**TEXT, "score": SCORE}.items()}
-    monkeypatch.setattr("tieaware.inputs.runs.streamed.CHUNK_ROWS", 100)
-    judged = DOORS[door]({**TEXT, "relevance": LABEL})
-    assert tieaware.evaluate(judged, DOORS[door](rows), MEASURES).values.tobytes() == expected.tobytes()
-
-
 def test_a_stream_with_a_query_that_reappears(monkeypatch):
     """A stream can be read only once, so this is an error that names the row, unless the stream fits in one chunk."""
     table = pa.table({"qid": ["a", "a", "b", "b", "a"], "docno": list("vwxyz"), "score": [1.0] * 5})
@@ -157,10 +144,11 @@ def test_several_runs(door, shuffled, expected):
     assert tieaware.evaluate(qrels, [one], MEASURES).runs == ("b",)
     assert tieaware.evaluate(qrels, {"mine": DOORS[door](rows)}, MEASURES).runs == ("mine",)
     assert Run.from_frame(DOORS[door](rows)).name == "b"
-    with pytest.raises(InputError, match=r"^run: contains 2 runs, but only one can be read here: [ab], [ab]$"):
-        Run.from_frame(DOORS[door](both))
-    with pytest.raises(InputError, match=r"^runs\['x'\]: must be one run, not 2: [ab], [ab]$"):
-        tieaware.evaluate(qrels, {"x": DOORS[door](both)}, MEASURES)
+    names = {"a, b", "b, a"}
+    one_only = "run: contains 2 runs, but only one can be read here: "
+    assert message_of(Run.from_frame, DOORS[door](both)) in {one_only + each for each in names}
+    of_x = "runs['x']: must be one run, not 2: "
+    assert message_of(tieaware.evaluate, qrels, {"x": DOORS[door](both)}, MEASURES) in {of_x + each for each in names}
 
 
 def table_of(**changed):
@@ -300,15 +288,15 @@ def test_a_collection(collection):
     assert tieaware.evaluate(pl.DataFrame(qrels), together, MEASURES).values.tobytes() == files.values.tobytes()
 
 
-def test_chunks_contain_whole_queries():
-    """For any size of batches and chunks, no query is in two chunks, and no row is lost."""
-    rng = np.random.default_rng(3)
-    queries = np.repeat(np.arange(40), rng.integers(1, 9, 40)).astype(str)
-    table = pa.table({"qid": queries, "docno": np.arange(len(queries)).astype(str), "score": np.ones(len(queries))})
-    for batch in (1, 2, 5, 999):
-        for least in (1, 3, 17, 999):
-            rows = Rows(frame_of(table.to_reader(batch), "run"), (0, 1, 2), "run")
-            lists = [rows.lists(chunk, exact_scores) for chunk in rows.chunks(least)]
-            found = [query for each in lists for query in each.queries.to_list()]
-            assert found == [str(i) for i in range(40)]
-            assert [document for each in lists for document in each.documents.to_list()] == table["docno"].to_pylist()
+@pytest.mark.parametrize("batch", [1, 2, 5, 999])
+@pytest.mark.parametrize("rows", [1, 3, 17, 999])
+def test_the_sizes_of_batches_and_chunks_change_no_value(batch, rows, monkeypatch):
+    """No query is in two chunks, and no row is lost."""
+    monkeypatch.setattr("tieaware.inputs.runs.streamed.CHUNK_ROWS", rows)
+    queries = np.repeat(np.arange(40), np.random.default_rng(3).integers(1, 9, 40)).tolist()
+    documents = list(range(len(queries)))
+    table = pa.table({"qid": queries, "docno": documents, "score": [1.0 / (i + 1) for i in documents]})
+    # The last document of each query is relevant, so a row that is lost or counted twice changes its rank.
+    qrels = {query: {document: 1} for query, document in zip(queries, documents, strict=True)}
+    found = tieaware.evaluate(qrels, table.to_reader(batch), "RR", threads=1)["RR"]
+    np.testing.assert_array_equal(found, 1.0 / np.bincount(queries))

@@ -156,25 +156,31 @@ def test_checkpoints_know_the_state_of_all_parts(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_errors_name_the_part_and_the_line(threads, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (text(ROWS[700:800]) + "q1 Q0 d1 0 high tag\n",
+         "parts/part-7:101: the score, field 5, must be a number, not 'high'"),
+        (text([ROWS[700], ROWS[3]]), "parts/part-7:2: document 'd3' of query 'q0' appears twice, first at "
+         "parts/part-0:4; to keep only the first row, pass duplicates='first'"),
+        (gzip.compress(b"q50 Q0 d1 0 NaN tag\n"), "parts/part-7:1: the score, field 5, must be a number, not NaN"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_part_and_the_line(part, message, threads, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(streamed, "SMALLEST", 100)
     files = divided(ROWS, "parts", "")
-    with open(files[7], "a") as file:
-        file.write("q1 Q0 d1 0 high tag\n")
-    assert message_of(values, "parts", threads=threads) == (
-        "parts/part-7:101: the score, field 5, must be a number, not 'high'"
-    )
-    Path(files[7]).write_text(text([ROWS[700], ROWS[3]]))
-    twice = "parts/part-7:2: document 'd3' of query 'q0' appears twice, first at parts/part-0:4"
-    assert message_of(values, "parts", threads=threads).startswith(f"{twice}; ")
+    Path(files[7]).write_bytes(part.encode() if isinstance(part, str) else part)
+    # An empty part is no error.
+    Path(files[6]).write_bytes(b"")
+    assert message_of(values, "parts", threads=threads) == message
+
+
+def test_the_warning_about_duplicates_names_the_part_and_the_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path(divided(ROWS, "parts", "")[7]).write_text(text([ROWS[700], ROWS[3]]))
     with pytest.warns(UserWarning, match="1 duplicate row is ignored; parts/part-7:2: document 'd3' of query 'q0'"):
         read_run("parts", duplicates="first")
-    Path(files[7]).write_text("")
-    Path(files[8]).write_bytes(gzip.compress(b"q50 Q0 d1 0 NaN tag\n"))
-    assert message_of(values, "parts", threads=threads) == (
-        "parts/part-8:1: the score, field 5, must be a number, not NaN"
-    )
 
 
 def test_errors_in_tables_name_the_part_and_its_row(tmp_path, monkeypatch):
@@ -189,27 +195,30 @@ def test_errors_in_tables_name_the_part_and_its_row(tmp_path, monkeypatch):
         assert f"7{suffix}/part-0{suffix}" in found
 
 
-def test_parts_must_have_the_same_format(tmp_path, monkeypatch):
+HALVES = columns_of(ROWS[:600]), columns_of(ROWS[600:])
+RENAMED = dict(zip(("query_id", "docno", "score"), HALVES[1].values(), strict=True))
+SAME = "the parts of a run must have the same format"
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"0.parquet": HALVES[0], "1.run": HALVES[1]},
+         f"parts/1.run: this part is not a table, but parts/0.parquet is: {SAME}"),
+        ({"0.run": HALVES[0], "1.parquet": HALVES[1]},
+         f"parts/1.parquet: this part is a table, but parts/0.run is not: {SAME}"),
+        ({"0.parquet": HALVES[0], "1.parquet": RENAMED},
+         "parts/1.parquet: this part has no column doc_id, but parts/0.parquet has"),
+        ({"0.parquet": HALVES[0], "1.parquet": {**HALVES[1], "doc_id": range(600)}},
+         "parts/1.parquet: doc_id: this part has numbers in this column, but parts/0.parquet has text"),
+    ],
+)  # fmt: skip
+def test_parts_must_have_the_same_format(parts, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkdir("parts")
-    FORMATS[".snappy.parquet"](ROWS[:10], "parts/part-0.parquet")
-    FORMATS[""](ROWS[10:], "parts/part-1.txt")
-    rest = "the parts of a run must have the same format"
-    found = message_of(values, "parts")
-    assert found == f"parts/part-1.txt: this part is not a table, but parts/part-0.parquet is: {rest}"
-    assert message_of(values, ["parts/part-1.txt", "parts/part-0.parquet"]) == (
-        f"parts/part-0.parquet: this part is a table, but parts/part-1.txt is not: {rest}"
-    )
-    os.remove("parts/part-1.txt")
-    frame = table(ROWS[10:])
-    pyarrow.parquet.write_table(frame.rename_columns(["query_id", "docno", "score"]), "parts/part-1.parquet")
-    assert message_of(values, "parts") == (
-        "parts/part-1.parquet: this part has no column doc_id, but parts/part-0.parquet has"
-    )
-    pyarrow.parquet.write_table(frame.set_column(1, "doc_id", [list(range(len(frame)))]), "parts/part-1.parquet")
-    assert message_of(values, "parts") == (
-        "parts/part-1.parquet: doc_id: this part has numbers in this column, but parts/part-0.parquet has text"
-    )
+    for name, columns in parts.items():
+        write_columns(columns, f"parts/{name}")
+    assert message_of(values, "parts") == message
 
 
 def test_folders_of_data_sets_are_no_parts(tmp_path, monkeypatch):
