@@ -1,13 +1,11 @@
 """The verdict of the comparison: who is best, how sure that is, and what the orders of ties can change."""
 
-import re
-import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 import tieaware
-from tieaware.cli import main
 from tieaware.experiments import compare, comparison
 from tieaware.statistics import paired_test
 
@@ -50,29 +48,30 @@ def test_ties_flip_the_verdicts_that_the_page_shows():
     assert flips["bonferroni"].tolist() != flips["none"].tolist()
 
 
-def test_lists_that_end_inside_a_tie_limit_what_is_said_about_ties(tmp_path, capfd):
+QUERIES = {f"q{i}": {"a": 1, "z": 1} for i in range(4)}
+CUT = {query: {"a": 3.0, "b": 2.0, "c": 2.0} for query in QUERIES}
+WHOLE = {query: {"b": 3.0, "a": 2.0, "c": 1.0} for query in QUERIES}
+WARNING = r"^4 lists end inside a tie at the common length of their run: 4 of cut at 3\. If they were cut there"
+
+
+@pytest.mark.parametrize("measure", ["R@3", "R@5", "R", "R@2", "R@1"])
+def test_lists_that_end_inside_a_tie_limit_what_is_said_about_ties(measure):
     """If lists were cut inside a tie, no order of the documents that are left accounts for the others."""
-    qrels = {f"q{i}": {"a": 1, "z": 1} for i in range(4)}
-    cut = {query: {"a": 3.0, "b": 2.0, "c": 2.0} for query in qrels}
-    whole = {query: {"b": 3.0, "a": 2.0, "c": 1.0} for query in qrels}
-    message = r"^4 lists end inside a tie at the common length of their run: 4 of cut at 3\. If they were cut there"
-    for measure, reaches in (("R@3", True), ("R@5", True), ("R", True), ("R@2", False), ("R@1", False)):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            outcome = comparison(qrels, {"cut": cut, "whole": whole}, [measure])
-        assert [bool(re.search(message, str(each.message))) for each in caught] == [True] * reaches
-        assert ("verdict, as far as the lists reach. The difference" in outcome.verdict()) == reaches
-        tables = [table for name, table in outcome.tables().items() if name != "ranks"]
-        assert [any("If they were cut there" in note for note in table.notes) for table in tables] == [reaches] * 3
-        caption = next(drawing.caption for name, drawing in outcome.drawings().items() if "differences" in name)
-        assert ("as far as the lists reach" in caption) == reaches
-    # A query that reappears in a later chunk counts once.
-    lines = [f"{query} Q0 {document} 1 {score} t" for query, run in cut.items() for document, score in run.items()]
-    (tmp_path / "cut").write_text("\n".join(lines[1:] + lines[:1]) + "\n")
-    (tmp_path / "whole").write_text("\n".join(line.replace(" 2.0 ", " 1.0 ", 1) for line in lines) + "\n")
-    (tmp_path / "qrels").write_text("".join(f"{query} 0 a 1\n" for query in qrels))
-    main(["compare", *(str(tmp_path / name) for name in ("qrels", "cut", "whole")), "-m", "R@3"])
-    assert "4 of cut at 3" in capfd.readouterr().err
+    reaches = measure in ("R@3", "R@5", "R")
+    with pytest.warns(UserWarning, match=WARNING) if reaches else nullcontext():
+        outcome = comparison(QUERIES, {"cut": CUT, "whole": WHOLE}, [measure])
+    assert ("verdict, as far as the lists reach. The difference" in outcome.verdict()) == reaches
+    tables = [table for name, table in outcome.tables().items() if name != "ranks"]
+    assert [any("If they were cut there" in note for note in table.notes) for table in tables] == [reaches] * 3
+    caption = next(drawing.caption for name, drawing in outcome.drawings().items() if "differences" in name)
+    assert ("as far as the lists reach" in caption) == reaches
+
+
+def test_a_query_that_reappears_in_a_later_chunk_counts_once(tmp_path):
+    lines = [f"{query} Q0 {document} 1 {score} t\n" for query, run in CUT.items() for document, score in run.items()]
+    (tmp_path / "cut").write_text("".join(lines[1:] + lines[:1]))
+    with pytest.warns(UserWarning, match=WARNING):
+        comparison(QUERIES, {"cut": tmp_path / "cut", "whole": WHOLE}, ["R@3"])
 
 
 def test_results_with_a_spread_bring_the_bounds_of_their_values():
@@ -98,12 +97,8 @@ def test_ties_flip_nothing_between_runs_with_the_same_documents_and_scores():
     assert effect.verdict_flips.tolist() == [0, 1, 1]
     assert effect.lowest.tolist() == [-0.5] * 3
     note = "Runs with the same documents and scores: a and b. Their pairs do not count as changed by ties."
-    assert "change the verdict of 2 pairs" in outcome.verdict()
     assert outcome.verdict().endswith(note)
     assert all(note in table.notes for name, table in outcome.tables().items() if name != "ranks")
-    pair = comparison(qrels, {"a": one, "b": one}, ["RR"]).verdict()
-    assert pair.startswith("Both runs share the highest mean RR, 0.750; the two runs")
-    assert "the two runs have the same documents and scores." in pair
     assert comparison(qrels, {"a": one, "c": two}, ["RR"]).identical == ()
 
 

@@ -2,11 +2,11 @@
 
 import base64
 import html
-import html.parser
 import re
 
 import numpy as np
 import pytest
+from support.pages import Page
 
 from tieaware import AP, RR, Results, evaluate, experiments, retrieval, samples
 from tieaware.errors import InputError, printable
@@ -16,19 +16,6 @@ pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
 HOSTILE = '<script>alert("x")</script> & $x_1$ | "q"'
-
-
-class Page(html.parser.HTMLParser):
-    """A parser that collects the tags of a page, and the sources of its images."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.sources = [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.sources += [value for name, value in attrs if name == "src"]
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +64,7 @@ def test_a_notebook_shows_verdict_figure_and_table(outcomes):
         assert html.escape(outcome.heading) in text
         assert html.escape(outcome.verdict()) in text
         assert page.tags.count("img") == page.tags.count("table") == 1
-        assert base64.b64decode(page.sources[0].partition("base64,")[2]).startswith(b"<?xml")
+        assert base64.b64decode(page.values("src")[0].partition("base64,")[2]).startswith(b"<?xml")
         assert "script" not in page.tags
         assert page.tags.count("tr") <= 31
         assert len(text) < 400_000

@@ -5,11 +5,9 @@ import csv
 import errno
 import hashlib
 import html
-import html.parser
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -17,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.pages import BROWSER, Page
 
 from tieaware import InputError
 from tieaware._evaluate import evaluate_views
@@ -26,7 +25,7 @@ from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.report import Report, page
 from tieaware.measures import parse_measure
 from tieaware.output.plots import Drawing, display_name
-from tieaware.output.tables import Table, counted, percent, significant
+from tieaware.output.tables import Table, percent, significant
 
 HOSTILE = '<script>alert("x")</script> & $x_1$ | "q"'
 
@@ -49,20 +48,7 @@ class _Lines(Experiment):
         return {"crossing": Drawing(f"Lines cross {HOSTILE}", draw)}
 
 
-class _Page(html.parser.HTMLParser):
-    """A parser that collects the tags and attributes of a page."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.attributes = [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-
-    def values(self, name):
-        return [value for each, value in self.attributes if each == name]
+CROSSING = _Lines().drawings()["crossing"]
 
 
 def test_all_files_are_written_and_other_files_stay(tmp_path):
@@ -78,7 +64,7 @@ def test_all_files_are_written_and_other_files_stay(tmp_path):
 def test_the_report_loads_nothing_and_runs_only_its_own_script(tmp_path):
     _Lines().write(tmp_path, f"tieaware precision {HOSTILE}")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    page = _Page(text)
+    page = Page(text)
     assert not {"link", "iframe", "object", "form"} & set(page.tags)
     assert all(source.startswith("data:image/") for source in page.values("src"))
     # All links lead to a place in the page or to a file beside it.
@@ -115,12 +101,6 @@ def test_numbers_have_three_significant_digits():
     assert [percent(x) for x in (0.0, 0.123456, 1.0)] == ["0 %", "12.3 %", "100 %"]
 
 
-def test_counts_agree_with_their_nouns():
-    counts = counted(0, "run"), counted(1, "run"), counted(2_000, "run"), counted(1, "query", "queries")
-    assert counts == ("0 runs", "1 run", "2,000 runs", "1 query")
-    assert counted(2, "query", "queries") == "2 queries"
-
-
 class _Large(Experiment):
     """An experiment with more rows and figures than fit on a page."""
 
@@ -142,7 +122,7 @@ def test_a_page_stays_small_and_links_to_the_files_it_leaves_out(tmp_path):
     _Large().write(tmp_path)
     text = (tmp_path / "report.html").read_bytes()
     assert 500_000 < len(text) < 2_000_000
-    page = _Page(text.decode())
+    page = Page(text.decode())
     # Each figure is shown or linked. Of a table that is too long, the first rows are shown.
     n_images = page.tags.count("img")
     assert 1 <= n_images < 4
@@ -174,15 +154,12 @@ def test_small_figures_come_before_large_ones(tmp_path):
     text = (tmp_path / "report.html").read_text("utf-8")
     assert re.findall(r'<section id="figure-(\w+)">', text) == ["summary", "last"]
     assert "2 of 5 figures would make this page too large. They are in files beside it" in text
-    assert {"large.svg", "other.svg", "#other-figures"} <= set(_Page(text).values("href"))
+    assert {"large.svg", "other.svg", "#other-figures"} <= set(Page(text).values("href"))
     # The texts are whole: they are not cut at the decimal point or at the end of a sentence.
     assert "<h3>summary at level 0.95. It has lines.</h3>" in text
     assert '<a href="large.svg">large.svg</a>: large at level 0.95. It has lines.</li>' in text
     assert {path.name for path in tmp_path.glob("*.svg")} == {f"{name}.svg" for name in sizes}
     assert {path.name for path in tmp_path.glob("*.png")} == {"main.png", "summary.png", "last.png"}
-
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH")
@@ -273,16 +250,6 @@ def test_the_same_experiment_gives_the_same_bytes(tmp_path):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
-def test_no_file_is_written_if_one_cannot_be_written(tmp_path):
-    (tmp_path / "crossing.svg").mkdir()
-    with pytest.raises(InputError, match=r"crossing.svg: cannot be replaced by a file: it is a folder"):
-        _Lines().write(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["crossing.svg"]
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="file: "):
-        _Lines().write(tmp_path / "file")
-
-
 class _Others(_Lines):
     """An experiment whose tables and figures have other names."""
 
@@ -341,48 +308,64 @@ def test_a_report_that_cannot_be_moved_leaves_the_last_one(tmp_path, monkeypatch
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == last
 
 
-def test_an_interrupted_report_changes_nothing(tmp_path, monkeypatch):
-    """An interrupt after the tables are written, but before they are moved to their folder, changes no file there."""
-    monkeypatch.setattr(Drawing, "images", _killed)
-    (tmp_path / "lines.csv").write_text("old")
-    with pytest.raises(KeyboardInterrupt):
-        _Lines().write(tmp_path)
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("lines.csv", "old")]
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda folder: CROSSING.save(folder / "a.docx"), "expected one of"),
+        (lambda folder: CROSSING.save(folder / "a"), "expected one of"),
+        (lambda folder: CROSSING.save(folder / "none" / "a.png"), "No such file"),
+        (lambda folder: CROSSING.save(folder / "full.svg"), "No space left"),
+        (lambda folder: _Lines().write(folder / "blocked"), r"crossing.svg: cannot be replaced by a file: it is a fol"),
+        (lambda folder: _Lines().write(folder / "file.txt"), "file.txt: "),
+        (lambda folder: _Lines().write(""), "folder: the path is empty"),
+    ],
+)
+def test_paths_that_cannot_be_written_are_refused(call, message, tmp_path):
+    """No file is written if one of them cannot be written."""
+    (tmp_path / "blocked" / "crossing.svg").mkdir(parents=True)
+    (tmp_path / "file.txt").write_text("")
+    (tmp_path / "full.svg").symlink_to("/dev/full")
+    with pytest.raises(InputError, match=message):
+        call(tmp_path)
+    assert {path.name for path in tmp_path.rglob("*")} == {"blocked", "crossing.svg", "file.txt", "full.svg"}
 
 
 def test_a_plot_is_saved_in_the_format_of_its_suffix(tmp_path):
-    drawing = _Lines().drawings()["crossing"]
-    drawing.save(tmp_path / "a.pdf")
+    CROSSING.save(tmp_path / "a.pdf")
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
-    for wrong in ("a.docx", "a"):
-        with pytest.raises(InputError, match="expected one of"):
-            drawing.save(tmp_path / wrong)
-    with pytest.raises(InputError, match="No such file"):
-        drawing.save(tmp_path / "none" / "a.png")
-
-
-def test_a_plot_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    """If writing is interrupted, an existing file stays as it was, also if it is the target of a symbolic link."""
-    drawing = _Lines().drawings()["crossing"]
-    (tmp_path / "old.svg").write_text("old")
-    (tmp_path / "link.svg").symlink_to("old.svg")
-    with monkeypatch.context() as patch:
-        patch.setattr("os.replace", _killed)
-        for name in ("new.svg", "link.svg"):
-            with pytest.raises(KeyboardInterrupt):
-                drawing.save(tmp_path / name)
-    assert not (tmp_path / "new.svg").exists()
-    assert (tmp_path / "old.svg").read_text() == "old"
-    drawing.save(tmp_path / "new.svg", tmp_path / "link.svg")
-    assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
-    assert {path.name for path in tmp_path.iterdir()} == {"old.svg", "new.svg", "link.svg"}
-    (tmp_path / "full.svg").symlink_to("/dev/full")
-    with pytest.raises(InputError, match="No space left"):
-        drawing.save(tmp_path / "full.svg")
 
 
 def _killed(*_):
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "call"),
+    [
+        ("os", "replace", lambda folder: CROSSING.save(folder / "new.svg")),
+        ("os", "replace", lambda folder: CROSSING.save(folder / "link.svg")),
+        ("tieaware.output.plots.Drawing", "images", lambda folder: _Lines().write(folder)),
+    ],
+)
+def test_what_is_interrupted_changes_nothing(owner, name, call, tmp_path, monkeypatch):
+    """An existing file stays as it was, also if it is the target of a symbolic link, or tables were written before."""
+    (tmp_path / "old.svg").write_text("old")
+    (tmp_path / "link.svg").symlink_to("old.svg")
+    (tmp_path / "lines.csv").write_text("old")
+    monkeypatch.setattr(f"{owner}.{name}", _killed)
+    with pytest.raises(KeyboardInterrupt):
+        call(tmp_path)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(
+        ("old.svg", "link.svg", "lines.csv"), "old"
+    )
+
+
+def test_a_plot_replaces_the_target_of_a_link(tmp_path):
+    (tmp_path / "old.svg").write_text("old")
+    (tmp_path / "link.svg").symlink_to("old.svg")
+    CROSSING.save(tmp_path / "new.svg", tmp_path / "link.svg")
+    assert (tmp_path / "link.svg").is_symlink()
+    assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
 
 
 def test_unfinished_files_of_killed_processes_are_removed(tmp_path):
@@ -402,16 +385,6 @@ def test_unfinished_files_of_killed_processes_are_removed(tmp_path):
     assert (made / "cut.csv").exists()
     _Lines().drawings()["crossing"].save(tmp_path / "a.svg")
     assert {path.name for path in tmp_path.iterdir() if path.name[0] == "."} == {".mine", ".unfinished-link"}
-    with pytest.raises(InputError, match="folder: the path is empty"):
-        _Lines().write("")
-
-
-def test_axes_can_be_given():
-    from matplotlib.figure import Figure
-
-    ax = Figure().subplots()
-    assert _Lines().plot(ax) is ax
-    assert len(ax.lines) == 2
 
 
 def test_progress_does_not_change_the_results():

@@ -1,12 +1,8 @@
 """The tie prevalence experiment: counts on small made-up runs, and known facts about real runs."""
 
 import functools
-import json
 import os
-import re
 import threading
-from contextlib import nullcontext
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +11,6 @@ from support.trec_files import PUBLIC_IS_SLOW
 import tieaware
 from tieaware import InputError
 from tieaware.experiments import tie_prevalence
-from tieaware.experiments._observed_lists import warn_of_cuts
 from tieaware.inputs.runs.streamed import RunFile
 from tieaware.statistics import count_ties
 
@@ -246,36 +241,21 @@ def test_values_under_all_rules_are_between_worst_and_best(collection):
         assert (by_rule[rule] >= by_rule["pessimistic"] - 1e-12).all()
 
 
-@pytest.mark.parametrize(
-    ("cut_lists", "expected"),
-    [
-        ((1,), "1 list ends inside a tie at the common length of its run: 1 of run 0 at 1,000. If it was cut there, "),
-        ((2,), "2 lists end inside a tie at the common length of their run: 2 of run 0 at 1,000. If they were cut"),
-        ((1, 1, 1, 1), ", 1 of run 2 at 1,000 and lists of 1 more run. If they were cut"),
-    ],
-)
-def test_the_warning_about_cut_lists_agrees_with_their_number(cut_lists, expected):
-    counts = [SimpleNamespace(cut_lists=n, common_length=1_000) for n in cut_lists]
-    with pytest.warns(UserWarning, match=re.escape(expected)):
-        warn_of_cuts([f"run {i}" for i in range(len(counts))], counts)
+HINT = r"are judgments and runs swapped\? write tie_prevalence\(runs, qrels\)$"
 
 
-@pytest.mark.parametrize("runs", [{"a": RUN}, RUN], ids=["named", "unnamed"])
-def test_judgments_before_runs_are_noticed(runs, tmp_path):
-    """The other experiments take the judgments first."""
-    runs = json.loads(json.dumps(runs).replace("0.5", "0.25"))
-    hint = r"are judgments and runs swapped\? write tie_prevalence\(runs, qrels\)$"
-    # Named runs look like judgments of subtopics, which AP refuses if labels are real numbers.
-    refused = pytest.raises(InputError, match="are not whole numbers for all subtopics")
-    refusal = refused if "a" in runs else nullcontext()
-    with pytest.warns(UserWarning, match=hint), refusal:
-        tie_prevalence(QRELS, runs, ["AP"])
-    qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
-    qrels.write_text("q1 0 d1 1\n")
-    run.write_text("q1 Q0 d1 1 0.5 a\n")
-    with pytest.raises(InputError, match=hint):
-        tie_prevalence(qrels, run, ["AP"])
-    # Labels that are real numbers are no sign of a mistake alone, and a warning would be an error here.
+def test_judgments_before_runs_are_noticed(tmp_path):
+    """The other experiments take the judgments first. Files are refused, dicts of real numbers give a warning."""
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 0.5 a\n")
+    with pytest.raises(InputError, match=HINT):
+        tie_prevalence(tmp_path / "qrels.txt", tmp_path / "a.run", ["AP"])
+    with pytest.warns(UserWarning, match=HINT):
+        tie_prevalence(QRELS, {query: dict.fromkeys(scores, 1.25) for query, scores in RUN.items()}, ["AP"])
+
+
+def test_labels_that_are_real_numbers_are_no_sign_of_a_mistake_alone():
+    """A warning would be an error here."""
     tie_prevalence(RUN, RUN, ["AP"])
 
 

@@ -60,17 +60,6 @@ def test_values_between_breaks_are_those_of_the_evaluator(ties, kind, bounds):
                 np.testing.assert_allclose(evaluator.mean(a + t * d), means, rtol=1e-14, atol=1e-15)
 
 
-def test_every_value_is_attained_and_none_is_missing():
-    """All values that a fine grid attains are among those of the line, at the same place."""
-    rng = np.random.default_rng(6)
-    labels, a, b = rng.integers(0, 2, (6, 12)), rng.random((6, 12)), rng.random((6, 12))
-    evaluator = Evaluator(labels, ["AP", "nDCG@5"])
-    line = evaluator.between(a, b)
-    for t in rng.random(400):
-        place = np.searchsorted(line.breaks, t)
-        np.testing.assert_array_equal(evaluator.mean(a + t * (b - a)), line.values[place])
-
-
 def test_breaks_are_crossings_of_documents():
     """Each break is the correctly rounded solution of a_i + t d_i = a_j + t d_j for some pair of documents."""
     rng = np.random.default_rng(7)
@@ -132,32 +121,6 @@ def test_documents_on_one_line_stay_tied():
     line = evaluator.along([1.0, 1.0, 0.0], [1.0, 1.0, 5.0])
     assert line.breaks.tolist() == [0.25]
     np.testing.assert_allclose(line.values.ravel(), [0.75, (1 / 2 + 1 / 3) / 2])
-
-
-@pytest.mark.parametrize("measure", ["AP", "nDCG@5", "ESL"])
-def test_the_best_is_best(measure):
-    """No t of a fine grid is better, and the value is the evaluator's, bit for bit."""
-    rng = np.random.default_rng(8)
-    labels, a, b = rng.integers(0, 2, (8, 10)), rng.integers(0, 9, (8, 10)) / 9, rng.random((8, 10))
-    evaluator = Evaluator(labels, [measure])
-    best = evaluator.between(a, b).best()
-    # The first system ties: alone, it is better than any weighted sum.
-    assert (best.t, best.interval) == (0.0, (0.0, 0.0))
-    assert best.value == evaluator.score(a)
-    grid = [evaluator.score(a + t * (b - a)) for t in np.linspace(0.001, 0.999, 500)]
-    assert best.value <= min(grid) + 1e-15 if measure == "ESL" else best.value >= max(grid) - 1e-15
-
-
-def test_each_query_has_its_own_best():
-    rng = np.random.default_rng(9)
-    labels, a, b = rng.integers(0, 2, (8, 10)), rng.random((8, 10)), rng.random((8, 10))
-    line = Evaluator(labels, ["AP", "RR"]).between(a, b)
-    own = line.by_query("AP")
-    for query in range(8):
-        alone = Evaluator(labels[query : query + 1], ["AP"])
-        assert own.value[query] == alone.score(a[query] + own.t[query] * (b[query] - a[query]))
-        assert own.low[query] < own.t[query] < own.high[query]
-    assert own.value.mean() >= line.best("AP").value
 
 
 def test_cross_validation_does_not_see_the_fold():

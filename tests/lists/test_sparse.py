@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import tracemalloc
 from contextlib import suppress
 from typing import Any, NamedTuple
 from unittest import mock
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.matrices import Sparse, sparse
+from support.memory import peak_of
 from support.queries import MEASURES, SCORES
 from support.threads import changing
 
@@ -480,14 +480,12 @@ def test_preparing_takes_no_memory_for_items_that_have_no_entry(ties):
     exclude = Sparse(np.arange(0, 4_001, 2), columns + 1, None, (2_000, n_items))
     # The first call imports modules, whose memory must not be counted.
     Evaluator.from_sparse(GOOD, FEW)
-    tracemalloc.start()
-    try:
+
+    def evaluate_two_rows():
         evaluator = Evaluator.from_sparse(relevance, FEW, exclude=exclude, **options)
         evaluator.rows(10, 12)(np.zeros((2, n_items), np.float32))
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 60e6
+
+    assert peak_of(evaluate_two_rows) < 60e6
 
 
 @pytest.mark.parametrize("ties", RULES)

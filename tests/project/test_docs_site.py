@@ -15,6 +15,7 @@ from threading import Thread
 
 import pytest
 from support import docstrings
+from support.pages import BROWSER
 from website import check, draw, package_page, stage
 
 import tieaware
@@ -94,19 +95,31 @@ def test_the_figures_are_those_that_the_script_draws(name):
     assert (ROOT / "website" / "figures" / f"{name}.svg").read_text("utf-8") == draw.FIGURES[name]()
 
 
-def test_links_lead_to_the_places_that_files_have_in_the_site(tmp_path):
+WHERE = {"docs/a/page.md": "a/page.md", "docs/b.md": "b.md", "examples/x.py": "examples/x.md"}
+
+
+@pytest.mark.parametrize(
+    ("page", "where", "text", "expected"),
+    [
+        ("docs/a/page.md", WHERE, "[b](../b.md#part) [out](https://example.org/a)\n```text\n[c](no.md)\n```\n", None),
+        ("docs/a/page.md", WHERE, "[x](../../examples/x.py)", "[x](../examples/x.md)"),
+        ("docs/b.md", WHERE, "$`a_1 \\, b_1`$", "$a_1 \\, b_1$"),
+        ("docs/b.md", WHERE, "```pycon\n>>> print()\n<BLANKLINE>\n>>> 1\n1\n\n```",
+         "```pycon\n>>> print()\n\n>>> 1\n1\n```"),
+        ("docs/ties.md", stage.places(), "[performance.md](performance.md)", "[Performance](performance.md)"),
+    ],
+)  # fmt: skip
+def test_links_lead_to_the_places_that_files_have_in_the_site(page, where, text, expected):
     """Links to files outside the site work too, links in code are left alone, and doctest directives are removed."""
-    where = {"docs/a/page.md": "a/page.md", "docs/b.md": "b.md", "examples/x.py": "examples/x.md"}
-    text = "[b](../b.md#part) [x](../../examples/x.py) [out](https://example.org/a)\n```text\n[c](no.md)\n```\n"
-    expected = text.replace("../../examples/x.py", "../examples/x.md")
-    assert stage.linked(text, "docs/a/page.md", where) == expected
+    assert stage.linked(text, page, where) == (text if expected is None else expected)
+
+
+def test_a_link_to_a_file_that_the_site_lacks_is_an_error():
     with pytest.raises(SystemExit, match=r"^docs/b.md: gone.md is linked, but is not part of the site$"):
-        stage.linked("[gone](gone.md)", "docs/b.md", where)
-    assert stage.linked("$`a_1 \\, b_1`$", "docs/b.md", where) == "$a_1 \\, b_1$"
-    titles = stage.linked("[performance.md](performance.md)", "docs/ties.md", stage.places())
-    assert titles == "[Performance](performance.md)"
-    code = "```pycon\n>>> print()\n<BLANKLINE>\n>>> 1\n1\n\n```"
-    assert stage.linked(code, "docs/b.md", where) == "```pycon\n>>> print()\n\n>>> 1\n1\n```"
+        stage.linked("[gone](gone.md)", "docs/b.md", WHERE)
+
+
+def test_examples_are_pages_of_the_site(tmp_path):
     stage.stage(tmp_path)
     shown = (tmp_path / "docs" / "examples" / "graders.md").read_text("utf-8")
     assert shown.startswith("---\nhide: [toc]\n---\n\n# Graders\n\nLLM graders and rerankers tie")
@@ -144,9 +157,6 @@ def test_names_missing_from_the_api_are_found(tmp_path):
     missing = list(check.Site(tmp_path).missing())
     assert "tieaware.Evaluator: no entry in the API pages" in missing
     assert not [each for each in missing if each.startswith("tieaware.evaluate:")]
-
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SITE = ROOT / "build" / "site"
 # A page that loads the pages of the site in frames of some width, one after the other. For each, it prints the width of
 # its content, how many formulas are not typeset, how many tables are cut, and how many examples copy a prompt.

@@ -2,27 +2,15 @@
 
 import re
 from email import message_from_string
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from support.pages import Page
 from website import package_page
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = package_page.repository()
 REF = package_page.reference(package_page.settings(), package_page.version())
-
-
-class Addresses(HTMLParser):
-    """A parser that collects the targets of links and images."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.found = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.found += [value for name, value in attrs if (tag, name) in {("a", "href"), ("img", "src")}]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +30,7 @@ def test_all_links_and_images_of_the_page_are_absolute(metadata):
     page = renderer.render(metadata.get_payload())
     if page is None:
         pytest.skip("readme-renderer[md] is not installed")
-    found = Addresses(page).found
+    found = [*Page(page).values("href"), *Page(page).values("src")]
     assert len(found) > 5
     # Headings link to themselves.
     assert [each for each in found if not each.startswith(("https://", "#user-content-"))] == []
