@@ -185,6 +185,8 @@ JUDGMENTS = [
      "qrels['q1']['d1']: is NaN; pass missing='unjudged' if NaN means that a document is not judged"),
     ({"q1": {"d1": "1"}}, f"qrels['q1']['d1']: expected {LABEL}, found '1'"),
     ({"q1": {"d1": None}}, f"qrels['q1']['d1']: expected {LABEL}, found None"),
+    ({"q1": {"d1": 2.0**31, "d2": 0.5}}, f"qrels['q1']['d1']: expected {LABEL}, found 2147483648.0"),
+    ({"q1": {"d1": 0.5, "d2": -(2.0**31) - 1}}, f"qrels['q1']['d2']: expected {LABEL}, found -2147483649.0"),
     ({"q1": {"d1": 2**40}}, f"qrels['q1']['d1']: expected {LABEL}, found 1099511627776"),
     ({"q1": ["d1", "d1"]}, "qrels['q1'][1]: document 'd1' appears twice, first at 0"),
     ({"q1": 1}, "qrels['q1']: must be a dict {document: value}, not int"),

@@ -179,8 +179,6 @@ def test_the_range_of_real_labels():
         pd.DataFrame({"qid": ["q"] * 2, "docno": ["a", "b"], "label": [least, 0.5]}),
     ):  # fmt: skip
         assert sorted(tieaware.inputs.as_qrels(judged).labels.tolist()) == [least, 0.5]
-    for judged in ({"q": {"a": 2.0**31, "b": 0.5}}, {"q": {"a": 0.5, "b": least - 1.0}}):
-        assert "expected a number from -2147483648 to 2147483647" in message_of(Qrels.from_dict, judged)
 
 
 MISSING = {"qid": ["q"] * 4, "docno": list("abcd"), "label": [0.5, None, 1.0, 0.0]}

@@ -100,9 +100,11 @@ def test_errors_in_dicts(qrels, message):
 )
 def test_errors_in_weights(weights, message):
     assert message_of(Qrels.from_dict(NESTED).with_intents, weights).startswith(message)
-    assert "have no subtopics, so these have no weights" in message_of(
-        Qrels.from_dict({"q": {"d": 1}}).with_intents, {}
-    )
+
+
+def test_judgments_without_subtopics_have_no_weights():
+    message = message_of(Qrels.from_dict({"q": {"d": 1}}).with_intents, {})
+    assert message == "qrels: have no subtopics, so these have no weights"
 
 
 def test_checkpoints_know_the_subtopics(tmp_path):
