@@ -56,7 +56,7 @@ def test_nerr_of_binary_labels_looks_at_the_first_relevant_document():
         assert (spread.min[0, i], spread.max[0, i]) == pytest.approx((values[-1], 1.0), rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["INST", "NERR8@7", "NERR9", "NERR10", "NERR11"])
+@pytest.mark.parametrize("name", ["SDCG@3", "INSQ", "INST", "NERR8@7", "NERR9", "NERR10", "NERR11"])
 def test_real_labels_are_gains_too(name):
     """The values equal those of whole labels with the same gains, and enumeration where there are no such labels."""
     labels = [0.25, 0.5, -1.0, 0.0, 1.0, 0.25]

@@ -51,34 +51,25 @@ def draw(scores_of, seed):
 @SCORES
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("ties", RULES)
-def test_values_are_those_of_coarse_scores(text, scores_of, dtype, ties):
+def test_values_and_means_are_those_of_coarse_scores(text, scores_of, dtype, ties):
     labels, scores = draw(scores_of, 1)
     with np.errstate(over="ignore"):
         scores = scores.astype(dtype)
-    coarse = parse_precision(text).coarsen(scores, OFFSETS)
+    candidates = np.stack([scores, -scores, scores[::-1]])
+    coarse, *others = (parse_precision(text).coarsen(np.ascontiguousarray(each), OFFSETS) for each in candidates)
     docids = DOCIDS if RULES[ties].by_document else None
     plain = Evaluator(labels, MEASURES, offsets=OFFSETS, ties=ties, docids=docids)
     rounding = Evaluator(labels, MEASURES, offsets=OFFSETS, ties=ties, docids=docids, precision=text)
     expected = plain(coarse)
     assert rounding(scores).tobytes() == expected.tobytes()
+    means = np.array([plain.mean(each) for each in (coarse, *others)])
+    assert np.array([rounding.mean(each) for each in candidates]).tobytes() == means.tobytes()
+    assert rounding.many(candidates).tobytes() == means.tobytes()
     several = Evaluator(labels, MEASURES, offsets=OFFSETS, ties=ties, docids=docids, precision=text, threads=2)
     assert several(scores).tobytes() == expected.tobytes()
     if RULES[ties].averages:
         for output, of_plain in zip(rounding.spread(scores), plain.spread(coarse), strict=True):
             assert output.tobytes() == of_plain.tobytes()
-
-
-@PRECISION
-@SCORES
-def test_means_of_many_candidates_are_those_of_coarse_scores(text, scores_of):
-    labels, scores = draw(scores_of, 2)
-    candidates = np.stack([scores, -scores, scores[::-1]])
-    coarse = [parse_precision(text).coarsen(np.ascontiguousarray(each), OFFSETS) for each in candidates]
-    evaluator = Evaluator(labels, MEASURES, offsets=OFFSETS)
-    expected = np.array([evaluator.mean(each) for each in coarse])
-    rounding = Evaluator(labels, MEASURES, offsets=OFFSETS, precision=text)
-    assert np.array([rounding.mean(each) for each in candidates]).tobytes() == expected.tobytes()
-    assert rounding.many(candidates).tobytes() == expected.tobytes()
 
 
 def test_a_score_near_a_half_beside_a_score_of_a_lower_window():
