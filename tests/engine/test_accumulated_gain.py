@@ -1,11 +1,14 @@
-"""INST, BPM and NERR, whose users stop sooner the more gain they have found."""
+"""Measures of users who read on with a probability: SDCG, INSQ, and INST, BPM and NERR, which count the gain found."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
 
 from tieaware import Evaluator, reference
+from tieaware.measures.user_models import trigamma
 
 
 def test_bpm_of_binary_labels_is_rr():
@@ -84,3 +87,30 @@ def test_measures_that_look_at_other_documents_do_not_matter(name):
     beside = Evaluator(labels, ["AP", name, "Bpref"]).spread(scores)
     for found, expected in zip(beside, alone, strict=True):
         np.testing.assert_array_equal(found[:, 1], expected[:, 0])
+
+
+def test_trigamma():
+    assert trigamma(1.0) == pytest.approx(math.pi**2 / 6, rel=1e-15)
+    assert trigamma(0.5) == pytest.approx(math.pi**2 / 2, rel=1e-15)
+    for x in (1e-3, 0.3, 7.0, 20.5, 1e5, 1e9):
+        assert trigamma(x) == pytest.approx(1.0 / x**2 + trigamma(x + 1.0), rel=1e-14)
+
+
+def test_labels_need_not_start_at_0():
+    """Labels below min_rel have no gain, and unjudged documents have none either."""
+    scores = [4.0, 3.0, 2.0, 1.0]
+    expected = Evaluator([1, 0, 0, -1], "SDCG(max_rel=2)@4")(scores)
+    assert Evaluator([2, 1, 0, -1], "SDCG(min_rel=1,max_rel=3)@4")(scores) == expected
+    assert Evaluator([3, 2, 1], "INSQ(min_rel=3)")(scores[:3]) == 0.0
+
+
+def test_deep_groups_have_a_precise_spread():
+    """In a group far below the top, all ranks have nearly the same weight, so their variance is tiny but not lost."""
+    n = 200_000
+    labels = np.zeros(n, dtype=np.int32)
+    labels[-1] = 1
+    scores = np.zeros(n)
+    scores[-2:] = -1.0
+    spread = Evaluator(labels, ["INSQ(max_rel=1)"]).spread(scores)
+    difference = (1.0 / (n * n) - 1.0 / ((n + 1.0) * (n + 1.0))) / trigamma(2.0)
+    assert spread.std[0, 0] == pytest.approx(difference / 2.0, rel=1e-9)

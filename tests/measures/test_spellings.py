@@ -242,6 +242,21 @@ def test_the_measure_object_accuracy_of_ir_measures_is_auc():
     assert str(parse_measure(tool.Accuracy(rel=2) @ 10)) == "AUC(rel=2)@10"
 
 
+CONVERT = """
+import sys
+import tieaware
+assert not any(name.startswith(("ir_measures", "tieaware.integrations")) for name in sys.modules)
+from ir_measures import AP, nDCG
+print(tieaware.parse_measure(AP(rel=2) @ 10), tieaware.Evaluator([1, 0], nDCG @ 5).measures)
+"""
+
+
+def test_a_measure_of_ir_measures_needs_no_import_of_the_integration():
+    pytest.importorskip("ir_measures")
+    done = subprocess.run([sys.executable, "-c", CONVERT], capture_output=True, text=True, check=True)
+    assert done.stdout == "AP(rel=2)@10 (nDCG@5,)\n"
+
+
 def test_no_further_measure_of_ir_measures_is_taken_for_another_one():
     """The objects that were converted before names were accepted in any case are still the only ones."""
     tool = pytest.importorskip("ir_measures")

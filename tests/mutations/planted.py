@@ -117,7 +117,7 @@ FAULTS = (
         "half precision and bfloat16 round toward zero", "ext/engine/coarsening.h",
         "rounded = (size + shift) - shift;",
         "rounded = (size + shift) - shift; rounded -= rounded > size ? shift * 0x1p-52 : 0.0;",
-        ("tests/precision/test_floats.py",), ("_coarsening",),
+        ("tests/precision/test_rounded_scores.py",), ("_coarsening",),
     ),
     Fault(
         "the first rank of a band belongs to the band above", "ext/engine/banding.h",

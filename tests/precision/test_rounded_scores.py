@@ -1,4 +1,4 @@
-"""Rounding to binary formats gives the nearest number of the format."""
+"""Rounding gives the nearest number of a binary format, or of so many digits, as in Python."""
 
 import math
 import struct
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.scores import coarsen_list
 
-from tieaware.precision import BFloat16, Float16, Float32
+from tieaware.precision import BFloat16, Decimals, Float16, Float32, Significant
 
 
 @given(st.lists(st.floats(allow_nan=False), min_size=1))
@@ -40,3 +40,23 @@ def test_float32_scores_stay_float32():
     scores = coarsen_list(Float32(), [1.0, 1.0 + 1e-12, 1e300])
     assert scores.dtype == np.float32
     assert scores.tolist() == [1.0, 1.0, math.inf]
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=20), st.integers(0, 25))
+@settings(deadline=None)
+def test_decimals_round_as_python_does(values, digits):
+    """The rounding is exact for every double."""
+    assert coarsen_list(Decimals(digits), values).tolist() == [v if math.isinf(v) else round(v, digits) for v in values]
+
+
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=1), st.integers(1, 6))
+def test_decimals_round_halves_as_python_does(values, digits):
+    """A number such as 0.15 is slightly below or above the half in binary, and is rounded accordingly."""
+    halves = [(v + 0.5) / 10**digits for v in values]
+    assert coarsen_list(Decimals(digits), halves).tolist() == [round(v, digits) for v in halves]
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1), st.integers(1, 20))
+@settings(deadline=None)
+def test_significant_digits_are_those_of_the_decimal_notation(values, digits):
+    assert coarsen_list(Significant(digits), values).tolist() == [float(f"{v:.{digits - 1}e}") for v in values]
