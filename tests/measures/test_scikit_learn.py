@@ -38,16 +38,6 @@ def test_cumulated_gain(tied, name, theirs, dcg, k):
     assert evaluate.mean(scores)[0] == pytest.approx(theirs(gains, scores, k=k), rel=1e-12)
 
 
-@pytest.mark.parametrize("k", CUTOFFS)
-def test_run_order_without_ties(tied, k):
-    """Without ties, nDCG in run order agrees with ndcg_score(ignore_ties=True)."""
-    labels, _ = tied
-    scores = np.random.default_rng(2).random(labels.shape)
-    values = Evaluator(labels, [notation("nDCG", k)], ties="run_order")(scores)[:, 0]
-    expected = [ndcg_score(labels[[i]], scores[[i]], k=k, ignore_ties=True) for i in range(len(labels))]
-    np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
-
-
 def test_roc_auc_score(tied):
     """AUC agrees with roc_auc_score, where a tied pair counts ½."""
     labels, scores = tied
