@@ -1,11 +1,11 @@
-"""Compatibility of large tie groups: closed forms, the reference, simulation, and what is refused."""
+"""Compatibility of large tie groups: closed forms, and ranks whose weights are negligible."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tieaware import Evaluator, InputError
+from tieaware import Evaluator
 
 
 def test_one_grade_is_a_weighted_sum_over_ranks():
@@ -35,14 +35,6 @@ def test_long_lists_end_where_weights_are_negligible():
     spread = Evaluator(labels, "Compat").spread(scores)
     assert spread.mean.item() == pytest.approx(top.item(), rel=1e-12)
     assert spread.std.item() == 0.0
-
-
-def test_what_takes_too_long_is_refused():
-    labels = np.repeat([1, 2, 3, 0], 2000)
-    evaluator = Evaluator(labels, "Compat(p=0.999)")
-    with pytest.raises(InputError, match="exact value or spread of large tie groups takes too long"):
-        evaluator.spread(np.zeros(8000))
-    assert 0.0 < evaluator(np.zeros(8000)).item() < 1.0
 
 
 def test_the_highest_grade_is_255():

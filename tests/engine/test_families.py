@@ -213,6 +213,7 @@ LARGE = "the exact value of large tie groups takes too long"
         ("INST", every(200, 10, 4), {}, "INST: the exact value goes through all orders of tied documents"),
         ("INST", every(200, 10, 4), {"ties": "optimistic"}, "INST: the exact value goes through all orders of tied"),
         ("NERR9(max_rel=5)", every(200, 10, 4), {}, r"NERR9\(max_rel=5\): the exact value goes through all orders"),
+        ("ERR(max_rel=30)", np.arange(100_000) % 4 + 1, {}, r"ERR\(max_rel=30\): the exact value or spread of large"),
         ("BPM(T=1000)", np.arange(100_000) % 5, {}, rf"BPM\(T=1000.0\): {LARGE}"),
         ("IPrec@0.1", every(20_000, 20), {}, rf"IPrec@0\.1: {LARGE}"),
         *((name, every(n, n // 100), {}, f"{name}: {LARGE}")
@@ -224,6 +225,23 @@ def test_groups_that_take_too_long_are_refused(measure, labels, options, message
     for call in (evaluator, evaluator.mean):
         with pytest.raises(InputError, match=f"^{message}"):
             call(np.zeros(len(labels)))
+
+
+@pytest.mark.parametrize(
+    ("measure", "labels", "scores"),
+    [
+        ("Compat(p=0.999)", np.repeat([1, 2, 3, 0], 2000), np.zeros(8000)),
+        ("ERR", every(5_000, 100), np.where(np.arange(5_000) < 2_001, 0.0, -1.0 - np.arange(5_000))),
+        ("ERR@2001", every(5_000, 100), np.zeros(5_000)),
+    ],
+)
+def test_spreads_that_take_too_long_are_refused(measure, labels, scores):
+    """The value does not take too long."""
+    evaluator = Evaluator(labels, ["AP", measure])
+    with pytest.raises(InputError, match="exact value or spread of large tie groups takes too long") as refusal:
+        evaluator.spread(scores)
+    assert refusal.value.where == measure
+    assert 0.0 < evaluator(scores)[0, 1] < 1.0
 
 
 @pytest.mark.parametrize(

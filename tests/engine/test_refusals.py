@@ -1,11 +1,14 @@
 """What an evaluator and its kernels refuse: the call, and the error, which has one line."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import tieaware
 from tieaware import Evaluator, InputError
 from tieaware.kernels import _means, _resamples
+from tieaware.measures import DEFINITIONS, Measure
 
 ONE_ORDER = r"^ties: '{}' gives tied documents one order; a spread requires 'average'$"
 WHOLE = r"^precision={}: cannot be used with judged_only, because it coarsens .*$"
@@ -67,11 +70,13 @@ def test_wrong_arguments_and_labels(call, message):
 PLACES, SAMPLES, SPACE, FOUND = np.zeros((2, 2), np.int64), np.zeros((2, 3)), np.empty(6), np.empty((2, 4))
 VALUES, PARTS, COUNTS = np.zeros(2), np.zeros((2, 2)), np.zeros(2, np.int64)
 GEOMETRIC = np.zeros(2, bool)
+MISSPELT = Measure(replace(DEFINITIONS["P"], kernel="hit"))
 
 
 @pytest.mark.parametrize(
-    ("kernel", "arguments", "message"),
+    ("call", "arguments", "message"),
     [
+        (Evaluator, ([1, 0], [MISSPELT]), r"^unknown kernel 'hit'; the kernels are .*hits.*$"),
         *((_resamples.neighbours, (SAMPLES, wrong, SPACE, FOUND), "two places for each sample")
           for wrong in (PLACES[:1], PLACES[:, :1].copy())),
         *((_resamples.neighbours, (SAMPLES, PLACES, SPACE, wrong), "four numbers for each sample")
@@ -91,6 +96,6 @@ GEOMETRIC = np.zeros(2, bool)
         (_means.means, (np.zeros((2, 3, 4)), np.zeros(3, bool)), "expected shape"),
     ],
 )  # fmt: skip
-def test_arrays_that_do_not_fit(kernel, arguments, message):
+def test_unknown_kernels_and_arrays_that_do_not_fit(call, arguments, message):
     with pytest.raises(ValueError, match=message):
-        kernel(*arguments)
+        call(*arguments)

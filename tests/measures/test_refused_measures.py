@@ -22,6 +22,7 @@ CALLS = [
         "top5_acc", "cosine_accuracy@10", "accuracy_score",
     )),
     (lambda: tieaware.nDCG(k=10), (), r"^nDCG: unknown parameter 'k'; write nDCG@10$"),
+    (Evaluator, ([1, 0], []), r"^measures: must include at least one measure, such as 'nDCG@10'$"),
     (evaluate, ({"q": {"d": 1}}, {"q": {"d": 1.0}}, "alpha_nDCG@10"), NO_SUBTOPICS),
 ]  # fmt: skip
 WORST_CASES = [
