@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tieaware
-from tieaware import AP, Evaluator, InputError, Qrels, Run, evaluate, experiments
+from tieaware import Evaluator, InputError, evaluate, experiments
 
 QRELS = {"q1": {"d1": 1}, "q2": {"d2": 1}}
 RUN = {"q1": {"d1": 1.5, "d2": 1.5}, "q2": {"d2": 0.5}}
@@ -15,52 +15,23 @@ SCORES = [[0.5, 0.5], [0.2, 0.1]]
 EVALUATOR = Evaluator(LABELS, "AP")
 RESULT = evaluate(QRELS, RUN, "AP")
 
-LAST = "measures: must be the last of the three; write evaluate(qrels, runs, measures)"
-NUMBERS = "measures: must be names such as 'nDCG@10', not numbers; write Evaluator(labels, measures)(scores)"
-BY_ID = "for judgments and runs by document id, write evaluate(qrels, runs, measures)"
-FOR_EACH = "scores: must be an array with a score for each document, not"
-NAMED = "write evaluator.results({name: scores})"
-ARRAY = "must be judgments by document id, not an array; for arrays write Evaluator(labels, measures)(scores)"
-ALONE = "a call takes the scores alone: write evaluator(scores)"
 FROM_DICT = "path: must be a path, not a dict; write Qrels.from_dict or Run.from_dict"
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: evaluate("AP", QRELS, RUN), LAST),
-        (lambda: evaluate(["AP", "nDCG@10"], QRELS, RUN), LAST),
-        (lambda: evaluate(QRELS, "AP", RUN), LAST),
-        (lambda: evaluate(AP, "qrels.txt", "bm25.run"), LAST),
-        (lambda: evaluate("AP", "qrels.txt", "bm25.run"), LAST),
         (lambda: evaluate(QRELS, RUN, {"AP": 1}), "measures: must be a list of names such as 'nDCG@10', not a dict"),
-        (lambda: evaluate(LABELS, SCORES, "AP"), f"qrels: {ARRAY}"),
-        (lambda: evaluate(np.array(LABELS), np.array(SCORES), "AP"), f"qrels: {ARRAY}"),
-        (lambda: EVALUATOR(LABELS, SCORES), f"out: expected float64[2, 1], found list; {ALONE}"),
-        (lambda: EVALUATOR(LABELS, np.array(SCORES)), f"out: expected float64[2, 1], found float64[2, 2]; {ALONE}"),
+        (lambda: EVALUATOR(LABELS, np.array(SCORES)), "out: expected float64[2, 1], found float64[2, 2]"),
         (lambda: EVALUATOR(LABELS, [[0.5, 0.5], [0.2]]), "out: expected float64[2, 1], found list"),
         (lambda: EVALUATOR(SCORES, 5), "out: expected float64[2, 1], found int"),
         (lambda: tieaware.read_qrels(QRELS), FROM_DICT),
         (lambda: tieaware.read_run(RUN), FROM_DICT),
-        (lambda: Evaluator(SCORES, LABELS), NUMBERS),
-        (lambda: Evaluator(np.array(LABELS), np.array(SCORES)), NUMBERS),
-        (lambda: Evaluator("AP", LABELS), NUMBERS),
-        (lambda: Evaluator(LABELS, [10]), NUMBERS),
         (
             lambda: Evaluator(SCORES, "AP"),
             "AP: labels: are all below rel=1, so no document is relevant (the highest is 0.5); write for example "
-            "AP(rel=0.5); if these are scores, write Evaluator(labels, measures)(scores)",
+            "AP(rel=0.5)",
         ),
-        (lambda: Evaluator(QRELS, "AP"), f"labels: must be an array of labels, not dict; {BY_ID}"),
-        (lambda: Evaluator(Qrels.from_dict(QRELS), "AP"), f"labels: must be an array of labels, not Qrels; {BY_ID}"),
-        (lambda: Evaluator("qrels.txt", "AP"), f"labels: must be an array of labels, not str; {BY_ID}"),
-        (lambda: EVALUATOR({"a": SCORES}), f"{FOR_EACH} dict; {NAMED}"),
-        (lambda: EVALUATOR.mean({"a": SCORES}), f"{FOR_EACH} dict; {NAMED}"),
-        (lambda: EVALUATOR.score({"a": SCORES}), f"{FOR_EACH} dict; {NAMED}"),
-        (lambda: EVALUATOR(RUN), f"{FOR_EACH} dict; {BY_ID}"),
-        (lambda: EVALUATOR(Run.from_dict(RUN)), f"{FOR_EACH} Run; {BY_ID}"),
-        (lambda: EVALUATOR("bm25.run"), f"{FOR_EACH} str; {BY_ID}"),
-        (lambda: EVALUATOR.results({"a": RUN}), f"scores['a']: {FOR_EACH.partition(': ')[2]} dict; {BY_ID}"),
         (
             lambda: Evaluator(LABELS, ["AP", "RR"]).score(SCORES),
             "score(): needs an evaluator of one measure; this one has 2: use mean(scores), or Evaluator(..., 'AP')",

@@ -51,7 +51,7 @@ def test_wheels_run_files_that_exist(name):
 
 def test_wheels_compare_the_values_of_every_measure():
     """The tests of wheels include comparisons with enumeration of all orders, with exact sums, and between engines."""
-    modules = {"exact", "inferred", "interpolated", "pairs", "values", "spread", "closed_forms", "engines"}
+    modules = {"exact", "inferred", "families", "values", "spread", "closed_forms", "engines"}
     assert {f"tests/engine/test_{name}.py" for name in modules} <= set(NAMED)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tieaware.statistics import anova, detectable_difference, power, topic_variance, topics_needed
@@ -52,9 +52,13 @@ def test_the_approximation_of_topic_set_size_design(alpha, target):
 @settings(deadline=None, max_examples=50)
 @given(st.integers(3, 3000), st.floats(0.01, 5.0), st.sampled_from([0.001, 0.05, 0.2]))
 def test_the_noncentral_t_distribution(n, shift, alpha):
-    """Both tails of the noncentral t, an implementation of SciPy that shares nothing with the noncentral F."""
+    """Both tails of the noncentral t, an implementation of SciPy that shares nothing with the noncentral F.
+
+    For some of many degrees of freedom, SciPy's tail is NaN.
+    """
     critical = stats.t.isf(alpha / 2, n - 1)
     expected = stats.nct.sf(critical, n - 1, shift) + stats.nct.cdf(-critical, n - 1, shift)
+    assume(np.isfinite(expected))
     assert power(n, shift / np.sqrt(n), 1.0, alpha=alpha) == pytest.approx(expected, abs=1e-8)
 
 

@@ -93,7 +93,7 @@ def as_array(values: Any, where: str) -> npt.NDArray[Any]:
         return np.asarray(values, object) if array.dtype.kind in "US" else as_builtin_dtype(array)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         rows = values if isinstance(values, list | tuple) else ()
-        if len({len(row) for row in rows if isinstance(row, list | tuple) or np.ndim(row) > 0}) > 1:
+        if type(error) is ValueError and any(isinstance(row, list | tuple | np.ndarray) for row in rows):
             problem = "lists of different lengths must be concatenated, with their lengths given as group"
             raise InputError(where, problem) from None
         raise InputError(where, f"cannot be read as an array of numbers: {' '.join(str(error).split())}") from None

@@ -38,10 +38,14 @@ class Layout(NamedTuple):
     n_names: int
 
 
+# Where a cell may be folded.
+_BETWEEN_WORDS_OR_AFTER_COMMAS = re.compile(r"(\s+)|(?<=,)(?=\S)")
+
+
 class _Wrapper(TextWrapper):
     """Folds cells between words, and after commas."""
 
-    wordsep_simple_re = re.compile(r"(\s+)|(?<=,)(?=\S)")
+    wordsep_simple_re = _BETWEEN_WORDS_OR_AFTER_COMMAS
 
     def __init__(self, width: int, indent: int) -> None:
         super().__init__(
