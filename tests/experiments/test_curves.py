@@ -32,19 +32,6 @@ def test_interpolated_points_are_those_of_the_measure():
     np.testing.assert_array_equal(outcome.x[0, 0], np.arange(11) / 10)
 
 
-def test_the_area_under_the_roc_curve_is_the_auc():
-    """The area and AUC are equal if all relevant documents are retrieved and each rank is a point of the curve."""
-    rng = np.random.default_rng(1)
-    labels, scores = rng.integers(0, 2, 18), rng.integers(0, 5, 18) / 4
-    qrels = {"q": {f"d{i}": int(label) for i, label in enumerate(labels)}}
-    run = {"q": {f"d{i}": float(score) for i, score in enumerate(scores)}}
-    outcome = curves(qrels, run, "roc")
-    x, y = np.append(0, outcome.x[0, 0]), np.append(0, outcome.y[0, 0])
-    area = ((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2).sum()
-    assert area == pytest.approx(roc_auc_score(labels, scores), rel=1e-12)
-    assert area == pytest.approx(tieaware.evaluate(qrels, run, "AUC").values.item(), rel=1e-12)
-
-
 def lists(seed, size, n_relevant, levels):
     """Return judgments and a run of one query, with scores that tie often."""
     rng = np.random.default_rng(seed)

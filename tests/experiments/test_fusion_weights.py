@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tieaware
-from tieaware import evaluate, fuse, samples
+from tieaware import evaluate, fuse
 from tieaware.experiments import fusion
 from tieaware.experiments._fusion import Curve, thinned
 
@@ -90,26 +90,7 @@ def test_three_runs_have_a_curve_each_through_the_chosen_weights():
         assert curve.value == pytest.approx(outcome.value, rel=1e-12)
         assert outcome.value >= curve.means.max() - 1e-12
         assert curve.interval[0] <= weight <= curve.interval[1]
-    assert "with the weights a 0." in outcome.verdict()
     assert list(outcome.drawings()) == ["curve", "curve-1-a", "curve-2-b", "curve-3-c"]
-
-
-def test_an_optimum_that_other_queries_do_not_confirm_is_called_noise():
-    sample = samples.load()
-    runs = {"int8": sample.runs["int8-dot"], "grader": sample.runs["grader-0-10"]}
-    outcome = fusion(sample.qrels, runs)
-    assert outcome.is_noise
-    assert "The optimum is noise: chosen weights earn no more than RRF." in outcome.verdict()
-
-
-def test_runs_that_differ_by_noise_alone_have_no_weight_that_a_test_separates():
-    rng = np.random.default_rng(1)
-    qrels = {f"q{q}": {"d0": 1} for q in range(12)}
-    runs = {name: {q: {f"d{d}": rng.random() for d in range(5)} for q in qrels} for name in "ab"}
-    outcome = fusion(qrels, runs, "RR", folds=3)
-    assert outcome.curves[0].plateau == (0.0, 1.0)
-    assert "no paired t-test separates any weight from the best one" in outcome.verdict()
-    assert "No paired t-test separates weights of" not in outcome.verdict()
 
 
 def test_runs_that_complete_each_other_are_not_called_noise():
@@ -122,7 +103,6 @@ def test_runs_that_complete_each_other_are_not_called_noise():
             run[query] = {f"d{d}": rng.random() * (0.2 if good else 1.0) + (d == 0) * good * 3 for d in range(8)}
     outcome = fusion(qrels, runs, "RR", normalise="none")
     assert not outcome.is_noise
-    assert "significantly better than" in outcome.verdict()
     assert outcome.gains[1:].min() > 0.2
 
 
@@ -141,9 +121,7 @@ def test_equal_runs_have_a_flat_curve_and_no_warning(names):
         outcome = fusion(qrels, dict.fromkeys(names, runs["a"]), "AP")
     assert outcome.is_flat
     assert outcome.is_noise
-    assert outcome.verdict().endswith(f" for all weights of {' and '.join(names)}: they do not matter.")
     assert outcome.weights == pytest.approx(np.full(len(names), 1 / len(names)))
-    assert str(outcome)
 
 
 def test_figures_of_long_curves_show_averages_over_equal_intervals():

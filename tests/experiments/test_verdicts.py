@@ -254,7 +254,29 @@ FUSION = (
     (lambda: experiments.fusion({query: {"x": 1, "y": 1} for query in TWO}, FUSED, "RR", folds=2),
      "^RR is 1 for all weights of a and b, except perhaps single weights at which documents tie: they do not "
      "matter.$"),
+    (lambda: experiments.fusion(SAMPLE.qrels, AGREED),
+     "The optimum is noise: chosen weights earn no more than RRF."),
+    (lambda: experiments.fusion(FOUR, OF_NOISE, "RR", folds=3),
+     "no paired t-test separates any weight from the best one"),
+    (lambda: experiments.fusion(TWENTY, COMPLETING, "RR", normalise="none"), "significantly better than"),
+    (lambda: experiments.fusion(JUDGED, dict.fromkeys("ab", FIVE["run 4"]), folds=3),
+     " for all weights of a and b: they do not matter.$"),
+    (lambda: experiments.fusion(JUDGED, dict.fromkeys("abc", FIVE["run 4"]), folds=3),
+     " for all weights of a and b and c: they do not matter.$"),
 )  # fmt: skip
+
+SAMPLE = samples.load()
+AGREED = {"int8": SAMPLE.runs["int8-dot"], "grader": SAMPLE.runs["grader-0-10"]}
+NOISE = np.random.default_rng(1)
+OF_NOISE = {name: {q: {f"d{d}": NOISE.random() for d in range(5)} for q in FOUR} for name in "ab"}
+# Each run ranks half of the queries well, and says by its scores which.
+COMPLETING = {
+    name: {
+        q: {f"d{d}": NOISE.random() * (0.2 if i % 2 == r else 1.0) + (d == 1) * (i % 2 == r) * 3 for d in range(8)}
+        for i, q in enumerate(TWENTY)
+    }
+    for r, name in enumerate("ab")
+}
 
 MINE = {f"q{i}": {f"d{j}": int((i + j) % 3 == 0) for j in range(6)} for i in range(4)}
 ASSESSORS = (

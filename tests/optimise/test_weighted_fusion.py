@@ -61,13 +61,11 @@ def test_values_are_those_of_evaluate(runs, normalise, missing):
     assert_equal_to_evaluate(QRELS, runs, scale={**THEORETICAL, "missing": missing})
 
 
-@pytest.mark.parametrize("ties", sorted(tieaware.ties.RULES))
-def test_every_tie_rule_gives_the_values_of_evaluate(ties):
-    assert_equal_to_evaluate(QRELS, RUNS, ["RR", "P@1"], ties=ties)
-
-
-def test_precision_is_that_of_evaluate():
-    assert_equal_to_evaluate(QRELS, RUNS, precision="decimals:1")
+@pytest.mark.parametrize(
+    "options", [*({"ties": ties} for ties in sorted(tieaware.ties.RULES)), {"precision": "decimals:1"}], ids=str
+)
+def test_every_tie_rule_and_a_precision_give_the_values_of_evaluate(options):
+    assert_equal_to_evaluate(QRELS, RUNS, ["RR", "P@1"], **options)
 
 
 def test_undefined_queries_keep_their_rows():

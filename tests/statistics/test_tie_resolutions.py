@@ -13,6 +13,12 @@ pytest.importorskip("scipy.stats")
 ALPHA = 0.3
 
 
+def _resolved(procedure, values, bounds, first, second, alpha=0.05):
+    """Return the verdicts on pairs of systems, and the effect of ties within bounds on them."""
+    verdicts = procedure.verdicts(values, first, second, alpha)
+    return verdicts, resolve(procedure, verdicts, values, bounds, first, second, alpha)
+
+
 def _verdicts_of_all_ends(procedure, values, least, greatest, first, second, i):
     """Return the verdicts on pair i where each value of its runs is at either end, and all else stays as it is."""
     pair, n = [first[i], second[i]], values.shape[1]
@@ -50,8 +56,7 @@ def test_flips_agree_with_an_enumeration(test, correction):
         least = rng.integers(0, 8, (3, n_topics)) / 8 + rng.integers(0, 5, (3, 1)) / 4
         greatest = least + rng.integers(0, 3, (3, n_topics)) / 16
         values = (least + greatest) / 2.0
-        verdicts = procedure.verdicts(values, first, second, ALPHA)
-        effect = resolve(procedure, verdicts, values, (least, greatest), first, second, ALPHA)
+        verdicts, effect = _resolved(procedure, values, (least, greatest), first, second, ALPHA)
         i = int(rng.integers(3))
         found = _verdicts_of_all_ends(procedure, values, least, greatest, first, second, i)
         flips = effect.verdict_flips[i]
@@ -70,9 +75,7 @@ def test_values_that_differ_by_rounding_flip_nothing():
     procedure, first, second = Procedure("sign", "none"), np.array([0]), np.array([1])
     greatest = bounds[1].copy()
     greatest[1, 5] = 0.375
-    effect = resolve(
-        procedure, procedure.verdicts(values, first, second, 0.05), values, (bounds[0], greatest), first, second, 0.05
-    )
+    _, effect = _resolved(procedure, values, (bounds[0], greatest), first, second)
     assert effect.verdict_flips.tolist() == [0]
 
 
@@ -82,9 +85,7 @@ def test_tukey_decides_most_pairs(test):
     values = rng.random((6, 30)) + np.arange(6)[:, None] / 4
     least, greatest = values - 0.002, values + 0.002
     first, second = np.triu_indices(6, 1)
-    procedure = Procedure(test, "none")
-    verdicts = procedure.verdicts(values, first, second, 0.05)
-    effect = resolve(procedure, verdicts, values, (least, greatest), first, second, 0.05)
+    verdicts, effect = _resolved(Procedure(test, "none"), values, (least, greatest), first, second)
     assert 0 < (verdicts.signs != 0).sum() < 15
     assert (effect.verdict_flips == 0).sum() >= 13
 
@@ -94,10 +95,9 @@ def test_the_randomised_tukey_finds_verdicts_that_ties_change():
     values = np.array([[0.5, 0.51] * 6, [0.9, 0.91] * 6, [0.52, 0.5] * 6])
     least, greatest = values.copy(), values.copy()
     least[2], greatest[2] = 0.48, 0.9
-    procedure, first, second = Procedure("randomised-tukey", "none"), *np.triu_indices(3, 1)
-    verdicts = procedure.verdicts(values, first, second, 0.05)
+    procedure = Procedure("randomised-tukey", "none")
+    verdicts, effect = _resolved(procedure, values, (least, greatest), *np.triu_indices(3, 1))
     assert verdicts.signs.tolist() == [-1.0, 0.0, 1.0]
-    effect = resolve(procedure, verdicts, values, (least, greatest), first, second, 0.05)
     assert effect.verdict_flips.tolist() == [0, 1, 1]
 
 
@@ -108,9 +108,7 @@ def test_the_randomised_tukey_of_two_runs_is_the_permutation_test():
     values = (bounds[0] + bounds[1]) / 2
     found = []
     for test in ("randomised-tukey", "permutation"):
-        procedure = Procedure(test, "none")
-        verdicts = procedure.verdicts(values, first, second, 0.3)
-        effect = resolve(procedure, verdicts, values, bounds, first, second, 0.3)
+        verdicts, effect = _resolved(Procedure(test, "none"), values, bounds, first, second, 0.3)
         found.append((verdicts.adjusted.item(), verdicts.signs.item(), effect.verdict_flips.item()))
     assert found[0] == found[1]
     assert found[0][2] == 1
