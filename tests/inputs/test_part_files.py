@@ -24,6 +24,7 @@ COLUMNS = ["query_id", "doc_id", "score"]
 MEASURES = ["AP", "nDCG@10", "RR"]
 QRELS = {f"q{i}": {f"d{j}": j * (i + 1) % 3 for j in range(0, 30, 2)} for i in range(45)}
 ROWS = [(f"q{i}", f"d{j}", (i * 7 + j * 5) % 8 / 4) for i in range(40) for j in range(30)]
+JUDGED = [(query, doc, label) for query, judged in QRELS.items() for doc, label in judged.items()]
 SHUFFLED = random.Random(1).sample(ROWS, len(ROWS))
 N_PARTS = 12
 
@@ -73,7 +74,8 @@ def values(run, **options):
     return results.values.tobytes()
 
 
-EXPECTED = values(tieaware.Run.from_columns(*zip(*ROWS, strict=True)))
+RUN = tieaware.Run.from_columns(*zip(*ROWS, strict=True))
+EXPECTED = values(RUN)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -102,18 +104,16 @@ def test_the_order_of_rows_is_that_of_the_parts(suffix, tmp_path):
 
 @pytest.mark.parametrize("suffix", ["", ".csv", ".snappy.parquet"])
 def test_judgments_in_parts(suffix, tmp_path):
-    rows = [(query, doc, label) for query, judged in QRELS.items() for doc, label in judged.items()]
     os.mkdir(tmp_path / "qrels")
-    for i, some in enumerate((rows[:100], rows[100:101], rows[101:])):
+    for i, some in enumerate((JUDGED[:100], JUDGED[100:101], JUDGED[101:])):
         path = f"{tmp_path}/qrels/part-{i}{suffix}"
         if suffix:
             FORMATS[suffix](some, path)
         else:
             Path(path).write_text("".join(f"{query} 0 {doc} {label}\n" for query, doc, label in some))
-    run = tieaware.Run.from_columns(*zip(*ROWS, strict=True))
     for form in (f"{tmp_path}/qrels", f"{tmp_path}/qrels/*", [f"{tmp_path}/qrels/part-{i}{suffix}" for i in range(3)]):
-        assert tieaware.evaluate(form, {"bm25": run}, MEASURES).values.tobytes() == EXPECTED
-        assert len(read_qrels(form).labels) == len(rows)
+        assert tieaware.evaluate(form, {"bm25": RUN}, MEASURES).values.tobytes() == EXPECTED
+        assert len(read_qrels(form).labels) == len(JUDGED)
 
 
 def test_parts_may_be_empty_and_order_their_columns_differently(tmp_path):
@@ -321,10 +321,8 @@ def test_data_sets_of_pyarrow(tmp_path):
     for form in (data, data.scanner(columns=columns), data.filter(everything)):
         assert values(form) == EXPECTED
         assert values(tieaware.Run.from_frame(form)) == values(tieaware.Run.from_arrow(form)) == EXPECTED
-    rows = [(query, doc, label) for query, judged in QRELS.items() for doc, label in judged.items()]
-    judged = pyarrow.dataset.dataset(table(rows).rename_columns(["query_id", "doc_id", "label"]))
-    run = tieaware.Run.from_columns(*zip(*ROWS, strict=True))
-    assert tieaware.evaluate(judged, {"bm25": run}, MEASURES).values.tobytes() == EXPECTED
+    judged = pyarrow.dataset.dataset(table(JUDGED).rename_columns(["query_id", "doc_id", "label"]))
+    assert tieaware.evaluate(judged, {"bm25": RUN}, MEASURES).values.tobytes() == EXPECTED
 
 
 def test_a_data_set_that_cannot_be_read(tmp_path):

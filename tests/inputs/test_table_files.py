@@ -15,7 +15,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from support.errors import message_of
-from support.table_files import write_columns
+from support.table_files import write_columns, write_text
 
 import tieaware
 from tieaware.cli import main
@@ -167,10 +167,7 @@ def test_refusals(name, text, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text(text)
     for read in (read_run, lambda path: tieaware.evaluate({"q": {"d": 1}}, path, "AP")):
-        with pytest.raises(InputError) as caught:
-            read(name)
-        found = str(caught.value)
-        assert "\n" not in found
+        found = message_of(read, name)
         assert found == message or (message.endswith(" ") and found.startswith(message))
 
 
@@ -334,12 +331,10 @@ def test_a_table_that_cannot_be_opened_again_is_refused(write, tmp_path):
     """These formats are read from the end of the file. Their bytes must not be taken for lines of a TREC file."""
     write(pa.table(RUN), f"{tmp_path / 'run'}")
     data = (tmp_path / "run").read_bytes()
-    stated = r"^[^ ]*: Parquet and Arrow files are read by their path only: pass the path of a file, or in Python (.*)$"
+    stated = r"[^ ]*: Parquet and Arrow files are read by their path only: pass the path of a file, or in Python (.*)"
 
     def refused(call):
-        with pytest.raises(InputError, match=stated) as caught:
-            call()
-        return re.fullmatch(stated, str(caught.value))[1]
+        return re.fullmatch(stated, message_of(call))[1]
 
     for read in (read_run, read_qrels, lambda file: tieaware.evaluate({"q1": {"d1": 1}}, {"a": file}, "AP")):
         with open(tmp_path / "run", "rb") as file:
@@ -354,27 +349,24 @@ def test_a_table_that_cannot_be_opened_again_is_refused(write, tmp_path):
         assert eval(expression, {"pyarrow": pa, "file": file}).equals(pa.table(RUN))
 
 
-def test_readers_of_tables_are_no_files(tmp_path):
+@pytest.mark.parametrize("kind", [pyarrow.parquet.ParquetFile, pyarrow.parquet.ParquetDataset])
+def test_readers_of_tables_are_no_files(kind, tmp_path):
     """They have a method `read`, which does not return bytes."""
-    pyarrow.parquet.write_table(pa.table(RUN), tmp_path / "run.parquet")
-    for kind in (pyarrow.parquet.ParquetFile, pyarrow.parquet.ParquetDataset):
-        rest = f"not {kind.__name__}; pass the path, or pyarrow.dataset.dataset(path)"
-        with pytest.raises(InputError, match=rf"^runs\['a'\]: must be a run .*{re.escape(rest)}"):
-            tieaware.evaluate({"q1": {"d1": 1}}, {"a": kind(tmp_path / "run.parquet")}, "AP")
-        with pytest.raises(InputError, match=re.escape(rest)):
-            tieaware.evaluate(kind(tmp_path / "run.parquet"), {"a": {"q1": {"d1": 1.0}}}, "AP")
-        assert message_of(read_run, kind(tmp_path / "run.parquet")).startswith(
-            "<file>: expected a path or a file opened in binary mode, found"
-        )
-    with pa.OSFile(f"{tmp_path / 'bm25.run'}", "wb") as file:
-        file.write(b"q1 Q0 d1 1 2 t\n")
+    made = kind(write_columns(RUN, tmp_path / "run.parquet"))
+    rest = f", not {kind.__name__}; pass the path, or pyarrow.dataset.dataset(path)"
+    found = message_of(tieaware.evaluate, {"q1": {"d1": 1}}, {"a": made}, "AP")
+    assert (found.startswith("runs['a']: must be a run "), found.endswith(rest)) == (True, True)
+    assert message_of(tieaware.evaluate, made, {"a": {"q1": {"d1": 1.0}}}, "AP").endswith(rest)
+    assert "<file>: expected a path or a file opened in binary mode, found" in message_of(read_run, made)
+
+
+def test_other_objects_with_a_method_to_read(tmp_path):
+    write_text("q1 Q0 d1 1 2 t\n", tmp_path / "bm25.run")
     with pa.OSFile(f"{tmp_path / 'bm25.run'}", "rb") as file:
         assert tieaware.evaluate({"q1": {"d1": 1}}, {"a": file}, "AP").mean() == 1
-    with (
-        zipfile.ZipFile(tmp_path / "runs.zip", "w") as archive,
-        pytest.raises(InputError, match=r"^<file>: expected a file that reads bytes, found an object of type ZipFile$"),
-    ):
-        tieaware.evaluate({"q1": {"d1": 1}}, {"a": archive}, "AP")
+    with zipfile.ZipFile(tmp_path / "runs.zip", "w") as archive:
+        found = message_of(tieaware.evaluate, {"q1": {"d1": 1}}, {"a": archive}, "AP")
+    assert found == "<file>: expected a file that reads bytes, found an object of type ZipFile"
 
 
 @pytest.mark.parametrize("bits", [128, 256])
@@ -389,5 +381,4 @@ def test_decimals_are_named_with_the_type_to_cast_to(bits):
     ):
         changed = table.set_column(table.column_names.index(column), column, decimals)
         found = f"run: {column}: expected {expected}, found decimal({digits},0): cast it to {usable}"
-        with pytest.raises(InputError, match=f"^{re.escape(found)}$"):
-            tieaware.evaluate({"q1": {"d1": 1}}, changed, "AP")
+        assert message_of(tieaware.evaluate, {"q1": {"d1": 1}}, changed, "AP") == found
