@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.errors import message_of
 from support.matrices import sparse
 
-from tieaware import Evaluator, InputError, Qrels, Run, evaluate
+from tieaware import Evaluator, Qrels, Run, evaluate
 from tieaware.inputs import as_sources
 from tieaware.inputs.runs import in_memory
 
@@ -129,8 +129,9 @@ def test_sparse_judgments_of_scipy():
         evaluate(matrix, (IDS, SCORES), MEASURES).values, evaluate(QRELS, AS_DICT, MEASURES).values
     )
     for other in (matrix.tocsc(), matrix.tocoo()):
-        with pytest.raises(InputError, match=r"^relevance: expected a sparse matrix in CSR form, .* found \w+ format$"):
-            evaluate(other, (IDS, SCORES), MEASURES)
+        found = message_of(evaluate, other, (IDS, SCORES), MEASURES)
+        assert found.startswith("relevance: expected a sparse matrix in CSR form, ")
+        assert found.endswith(f"found {other.format} format")
 
 
 @given(data=st.data())

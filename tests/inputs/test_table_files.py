@@ -307,9 +307,8 @@ def test_tables_that_pyarrow_read_from_a_damaged_file_are_refused(form, wrong):
     data = ipc_bytes(pa.table({**COLUMNS, **columns}))
     assert good in data
     table = FORMS[form](data.replace(good, bad, 1))
-    with pytest.raises(InputError, match=r"^run: .*cannot be read: .") as caught:
-        tieaware.evaluate({"q1": {"00001": 1}}, {"run": table}, "RR")
-    assert "\n" not in str(caught.value)
+    found = message_of(tieaware.evaluate, {"q1": {"00001": 1}}, {"run": table}, "RR")
+    assert re.match(r"run: .*cannot be read: .", found)
 
 
 @pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
@@ -321,9 +320,7 @@ def test_an_arrow_file_that_is_cut_while_it_is_read_is_refused(writer, tmp_path)
     batches = kind(str(path), "run.arrow").batches([0, 1, 2])
     next(batches)
     os.truncate(path, 20000)
-    with pytest.raises(InputError, match=r"^run.arrow: the file cannot be read: .") as caught:
-        sum(batch.columns[2].numbers(0, ROWS).sum() for batch in batches)
-    assert "\n" not in str(caught.value)
+    assert message_of(list, batches).startswith("run.arrow: the file cannot be read: ")
 
 
 @pytest.mark.parametrize("write", [pyarrow.parquet.write_table, pyarrow.feather.write_feather])
