@@ -96,15 +96,6 @@ def test_every_form_of_a_run_gives_the_same_values(tmp_path, ties):
     np.testing.assert_array_equal(tieaware.evaluate(QRELS, forms[5], MEASURES, ties=ties).values, values[0])
 
 
-def test_scattered_lines_of_a_query_are_grouped(tmp_path):
-    """The lines of a query are separated by more than a chunk of lines of other queries."""
-    many = "".join(f"x{i} Q0 d{j} 0 {j} t\n" for i in range(3000) for j in range(60))
-    lines = LINES.splitlines(keepends=True)
-    (tmp_path / "scattered.run").write_text(lines[0] + lines[2] + many + lines[1] + "".join(lines[3:]))
-    result = tieaware.evaluate(QRELS, tmp_path / "scattered.run", MEASURES)
-    np.testing.assert_array_equal(result.values, tieaware.evaluate(QRELS, RUN, MEASURES).values)
-
-
 @pytest.mark.parametrize("threads", [1, 2, 8, None])
 def test_threads_change_no_bit(threads):
     rng = np.random.default_rng(5)

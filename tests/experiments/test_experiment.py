@@ -82,15 +82,6 @@ def test_a_notebook_without_matplotlib_shows_the_verdict_and_the_table(outcomes,
     assert "table" in page.tags
 
 
-def test_a_text_instead_of_axes_is_an_error(outcomes):
-    """The message says what to type to draw the figure of this name or measure, or else the main figure."""
-    first, second = list(outcomes[0].drawings())[:2]
-    for text, name in ((second, second), ("AP", "differences-AP"), (AP, "differences-AP"), ("all", first)):
-        message = re.escape(f"plot: the first argument is matplotlib axes; type drawings()[{name!r}].plot() to ")
-        with pytest.raises(InputError, match=f"^{message}"):
-            outcomes[0].plot(text)
-
-
 def test_every_figure_has_a_title_that_no_other_has(outcomes):
     """Headings, contents and alternative texts are these titles, whole: nothing is cut, at a full stop or elsewhere."""
     for outcome in outcomes:
@@ -99,16 +90,29 @@ def test_every_figure_has_a_title_that_no_other_has(outcomes):
         assert len(set(titles)) == len(titles)
 
 
-def test_the_figure_of_a_measure_is_drawn():
-    """`plot(measure=…)` was once a TypeError, and the message about a text named the figure of another measure."""
-    values = np.random.default_rng(0).random((3, 4, 2))
-    outcome = experiments.compare(Results(values, ("a", "b", "c"), tuple("wxyz"), (AP, RR)))
-    assert "RR" in outcome.plot(measure="mrr").get_ylabel()
-    assert "AP" in outcome.plot(measure=AP).get_ylabel()
-    with pytest.raises(InputError, match=re.escape("type drawings()['verdicts-RR'].plot() to choose")):
-        outcome.plot("mrr")
-    with pytest.raises(InputError, match=r"^measure: no figure shows only nDCG; there are verdicts-AP, differ"):
-        outcome.plot(measure="nDCG")
+VALUES = np.random.default_rng(0).random((3, 4, 2))
+COMPARED = experiments.compare(Results(VALUES, ("a", "b", "c"), tuple("wxyz"), (AP, RR)))
+
+
+@pytest.mark.parametrize(("measure", "name"), [("mrr", "RR"), (AP, "AP")])
+def test_the_figure_of_a_measure_is_drawn(measure, name):
+    assert name in COMPARED.plot(measure=measure).get_ylabel()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (["mrr"], {}, "plot: the first argument is matplotlib axes; type drawings()['verdicts-RR'].plot() to choose"),
+        ([AP], {}, "plot: the first argument is matplotlib axes; type drawings()['verdicts-AP'].plot() to choose"),
+        (["means-RR"], {}, "plot: the first argument is matplotlib axes; type drawings()['means-RR'].plot() to choose"),
+        (["all"], {}, "plot: the first argument is matplotlib axes; type drawings()['verdicts-AP'].plot() to choose"),
+        ([], {"measure": "nDCG"}, "measure: no figure shows only nDCG; there are verdicts-AP, differ"),
+    ],
+)
+def test_what_is_no_figure_and_no_axes_is_refused(arguments, options, message):
+    """The message says what to type to draw the figure of this name or measure, or else the main figure."""
+    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+        COMPARED.plot(*arguments, **options)
 
 
 def test_no_legend_covers_data(outcomes):

@@ -118,19 +118,12 @@ class _Large(Experiment):
         return {f"lines-{i}": Drawing(f"Lines {i}.", draw) for i in range(4)}
 
 
-def test_a_page_stays_small_and_links_to_the_files_it_leaves_out(tmp_path):
+def test_a_page_shows_the_first_rows_of_a_long_table(tmp_path):
     _Large().write(tmp_path)
-    text = (tmp_path / "report.html").read_bytes()
+    text = (tmp_path / "report.html").read_text("utf-8")
     assert 500_000 < len(text) < 2_000_000
-    page = Page(text.decode())
-    # Each figure is shown or linked. Of a table that is too long, the first rows are shown.
-    n_images = page.tags.count("img")
-    assert 1 <= n_images < 4
-    assert {f"lines-{i}.svg" for i in range(n_images, 4)} <= set(page.values("href"))
-    assert {path.name for path in tmp_path.glob("*.svg")} == {f"lines-{i}.svg" for i in range(4)}
-    assert {path.name for path in tmp_path.glob("*.png")} == {f"lines-{i}.png" for i in range(n_images)}
-    assert page.tags.count("tr") == 2 + 1 + 100
-    assert "The first 100 of 9,000 rows" in text.decode()
+    assert Page(text).tags.count("tr") == 2 + 1 + 100
+    assert "The first 100 of 9,000 rows" in text
     assert len((tmp_path / "many.csv").read_text().splitlines()) == 9_001
 
 
