@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import numpy as np
 
 
 def in_threads(*tasks: Callable[[], object]) -> None:
@@ -18,3 +21,24 @@ def in_threads(*tasks: Callable[[], object]) -> None:
     with ThreadPoolExecutor(len(tasks)) as pool:
         for done in [pool.submit(run, task) for task in tasks]:
             done.result()
+
+
+@contextmanager
+def changing(array: np.ndarray, seed: int) -> Iterator[None]:
+    """Let another thread write whole numbers with few or many ties to an array while the context is open."""
+    rng = np.random.default_rng(seed)
+    changes = [rng.integers(0, n, array.shape) for n in (1, 2, 5, 40)] * 2
+    done = threading.Event()
+
+    def change() -> None:
+        while not done.is_set():
+            for other in changes:
+                array[:] = other
+
+    with ThreadPoolExecutor(1) as pool:
+        thread = pool.submit(change)
+        try:
+            yield
+        finally:
+            done.set()
+        thread.result()
