@@ -64,6 +64,7 @@ def files(tmp_path, monkeypatch):
     Path("cut.gz").write_bytes(gzip.compress(FILES["bm25.run"].encode())[:-9])
     os.mkdir("void")
     os.makedirs("hive/date=1")
+    os.makedirs("unfinished/_temporary")
 
 
 def frame(**changed):
@@ -113,6 +114,7 @@ RUNS = [
     ("void", "void: there are no run files in this folder"),
     ("folder/", "folder/: there are no run files in this folder"),
     ({"bm25": "void"}, "void: there are no part files in this folder"),
+    ({"bm25": "unfinished"}, "unfinished: there are no part files in this folder"),
     ({"bm25": []}, "runs['bm25']: the list of files is empty"),
     ({"bm25": ["bm25.run", None]}, "runs['bm25'][1]: must be a path like the other parts, not NoneType"),
     ({"bm25": ["bm25.run", "none.run"]}, "none.run: there is no such file"),
