@@ -23,6 +23,11 @@ def drawn(seed, distinct, dtype):
     return labels, offsets, scores
 
 
+def pair(make, labels, **options):
+    """Return an evaluator of these measures alone, and one of these and average precision, which needs all groups."""
+    return make(labels, FIRST, **options), make(labels, [*FIRST, "AP"], **options)
+
+
 def test_the_definitions_that_need_only_the_first_group():
     assert {name for name, each in DEFINITIONS.items() if each.first_group} == {"RR", "Success", "Hits"}
 
@@ -32,8 +37,7 @@ def test_the_definitions_that_need_only_the_first_group():
 def test_values_have_the_bits_of_an_evaluation_of_all_groups(distinct, dtype):
     """With average precision, all groups are found."""
     labels, offsets, scores = drawn(distinct, distinct, dtype)
-    alone = tieaware.Evaluator(labels, FIRST, offsets=offsets)
-    beside = tieaware.Evaluator(labels, [*FIRST, "AP"], offsets=offsets)
+    alone, beside = pair(tieaware.Evaluator, labels, offsets=offsets)
     expected = beside(scores)[:, :-1]
     assert 0 < np.count_nonzero(expected) < expected.size
     assert alone(scores).tobytes() == np.ascontiguousarray(expected).tobytes()
@@ -48,8 +52,7 @@ def test_values_have_the_bits_of_an_evaluation_of_all_groups(distinct, dtype):
 ], ids=str)  # fmt: skip
 def test_other_rules_and_precisions(options):
     labels, offsets, scores = drawn(5, 90, np.float64)
-    alone = tieaware.Evaluator(labels, FIRST, offsets=offsets, **options)
-    beside = tieaware.Evaluator(labels, [*FIRST, "AP"], offsets=offsets, **options)
+    alone, beside = pair(tieaware.Evaluator, labels, offsets=offsets, **options)
     assert alone(scores).tobytes() == np.ascontiguousarray(beside(scores)[:, :-1]).tobytes()
     if "ties" not in options:
         for found, expected in zip(alone.spread(scores), beside.spread(scores), strict=True):
@@ -73,8 +76,7 @@ def test_excluded_documents_are_not_ranked():
     exclude = (rng.random((50, 80)) < 0.3) & ~relevance
     scores = rng.integers(0, 12, (50, 80)) / 4
     relevance, exclude = (sparse.csr_array(each.astype(np.int32)) for each in (relevance, exclude))
-    alone = tieaware.Evaluator.from_sparse(relevance, FIRST, exclude=exclude)(scores)
-    beside = tieaware.Evaluator.from_sparse(relevance, [*FIRST, "AP"], exclude=exclude)(scores)
+    alone, beside = (each(scores) for each in pair(tieaware.Evaluator.from_sparse, relevance, exclude=exclude))
     assert alone.tobytes() == np.ascontiguousarray(beside[:, :-1]).tobytes()
     everything = tieaware.Evaluator.from_sparse(relevance, FIRST)(scores)
     assert (everything < alone).any()

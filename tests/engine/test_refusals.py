@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tieaware
+import tieaware.experiments
 from tieaware import Evaluator, InputError
 from tieaware.kernels import _means, _resamples
 from tieaware.measures import DEFINITIONS, Measure
@@ -60,7 +61,56 @@ LABELS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "message"), [*ARGUMENTS, *LABELS])
+QRELS, RUN = {"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": {"d1": 1.5, "d2": 1.5}, "q2": {"d2": 0.5}}
+LISTS, SCORES = [[0, 1], [1, 0]], [[0.5, 0.5], [0.2, 0.1]]
+EVALUATOR = Evaluator(LISTS, "AP")
+RESULT = tieaware.evaluate(QRELS, RUN, "AP")
+NO_DICT = "^measures: must be a list of names such as 'nDCG@10', not a dict$"
+NO_NAME = "^measure: expected a name such as 'nDCG@10', or a tieaware.Measure, found "
+# Arguments in another order, and judgments or runs in place of arrays.
+MISPLACED = [
+    (lambda: tieaware.evaluate("AP", QRELS, RUN), NO_DICT),
+    (lambda: tieaware.evaluate(["AP", "nDCG@10"], QRELS, RUN), NO_DICT),
+    (lambda: tieaware.evaluate(QRELS, "AP", RUN), NO_DICT),
+    (lambda: tieaware.evaluate(QRELS, RUN, {"AP": 1}), NO_DICT),
+    *((lambda first=first: tieaware.evaluate(first, "qrels.txt", "bm25.run"), "^measure: unknown measure 'bm25.run'; ")
+      for first in (tieaware.AP, "AP")),
+    (lambda: tieaware.evaluate(QRELS, RUN, "ndgc"), r"^measure: unknown measure 'ndgc'; did you mean nDCG\?$"),
+    *((lambda form=form: tieaware.evaluate(form(LISTS), form(SCORES), "AP"), "^qrels: must be judgments ")
+      for form in (list, np.array)),
+    *((lambda out=out: EVALUATOR(LISTS, out), r"^out: expected float64\[2, 1\], found ")
+      for out in (SCORES, np.array(SCORES), [[0.5, 0.5], [0.2]], 5)),
+    *((lambda read=read: read(QRELS), "^path: must be a path, not a dict; write Qrels.from_dict or Run.from_dict$")
+      for read in (tieaware.read_qrels, tieaware.read_run)),
+    (lambda: Evaluator(SCORES, LISTS), NO_NAME), (lambda: Evaluator(np.array(LISTS), np.array(SCORES)), NO_NAME),
+    (lambda: Evaluator("AP", LISTS), NO_NAME), (lambda: Evaluator(LISTS, [10]), NO_NAME),
+    (lambda: Evaluator(SCORES, "AP"), r"^AP: labels: are all below rel=1, .* write for example AP\(rel=0.5\)"),
+    *((lambda labels=labels: Evaluator(labels, "AP"), r"^labels(\[0\])?: expected a number from .*, found ")
+      for labels in (QRELS, tieaware.Qrels.from_dict(QRELS), "qrels.txt")),
+    *((lambda call=call: call({"a": SCORES}), r"^scores\[0\]: expected a number, found 'a'$")
+      for call in (EVALUATOR, EVALUATOR.mean, EVALUATOR.score)),
+    *((lambda scores=scores: EVALUATOR(scores), r"^scores(\[0\])?: expected a number, found ")
+      for scores in (RUN, tieaware.Run.from_dict(RUN), "bm25.run")),
+    (lambda: EVALUATOR.results({"a": RUN}), r"^scores\['a'\]\[0\]: expected a number, found 'q1'$"),
+    (lambda: Evaluator(LISTS, ["AP", "RR"]).score(SCORES), r"^score\(\): needs an evaluator of one measure; .* has 2"),
+    (
+        lambda: tieaware.experiments.compare(QRELS, RUN, "AP"),
+        r"^results: must be Results, not dict; for judgments and runs call comparison\(qrels, runs, measures\)$",
+    ),
+    (lambda: RESULT.table(spread="std"), "^spread: the results have no spread; evaluate with spread=True$"),
+    (lambda: RESULT.table(spread=True), "^spread: expected one of std, range, interval, found True$"),
+    (
+        lambda: RESULT.plot("map"),
+        r"^plot: the first argument is matplotlib axes; type plot\(measure='map'\)$",
+    ),
+    (
+        lambda: RESULT.plot("means.png"),
+        r"^plot: the first argument is matplotlib axes; type plot\(\).figure.savefig\('means.png'\)$",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), [*ARGUMENTS, *LABELS, *MISPLACED])
 def test_wrong_arguments_and_labels(call, message):
     with pytest.raises(InputError, match=message) as error:
         call()

@@ -329,12 +329,6 @@ def test_a_text_may_list_several(text, separate):
     assert listed_measures(text) == separate
 
 
-def test_evaluator_and_worst_case_take_the_same_names():
-    evaluator = tieaware.Evaluator([[2, 0, 1]], ["ndcg@10", "hits@1"])
-    assert evaluator.measures == parse_measures("nDCG@10 Hits@1")
-    assert tieaware.worst_case("map", 2).value == tieaware.worst_case("average_precision", 2).value
-
-
 def test_the_command_line_prints_the_notation(tmp_path, capsys):
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
     (tmp_path / "a.run").write_text("q1 Q0 d1 1 2.0 a\n")
