@@ -332,3 +332,12 @@ def test_runs_from_files_with_unprintable_names_have_readable_and_distinct_names
     assert status == 0
     assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["a\\x1b[31m", "caf\\xe9", "caf\\xe8", "café"]
     assert run(capfd, "eval", "qrels.txt", "no\x1b(B")[2] == "no\\x1b(B: there is no such file\n"
+@pytest.mark.parametrize("path", ["baseline", "runs/threads"])
+def test_an_error_in_a_run_named_like_an_argument_keeps_the_name_of_the_run(files, capfd, path):
+    (files / "runs").mkdir()
+    (files / path).write_text("q9 Q0 d1 1 1 tag\n")
+    err = run(capfd, "eval", "qrels.txt", path.partition("/")[0])[2]
+    name = path.rpartition("/")[2]
+    assert err == f"{name}: no query of this run is judged in qrels.txt: the run has 'q9', the judgments 'q1'\n"
+
+

@@ -6,6 +6,7 @@ import argparse
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from tieaware._version import __version__
@@ -23,7 +24,7 @@ from tieaware.commands import (
 )
 from tieaware.commands.streams import INTERRUPTED, say, write
 from tieaware.errors import InputError
-from tieaware.inputs.files.paths import reason
+from tieaware.inputs.files.paths import files_at, reason, run_name
 from tieaware.measures import parse_measure
 from tieaware.runtime.progress import stage
 
@@ -147,7 +148,7 @@ def _message(error: InputError, arguments: argparse.Namespace) -> str:
     """Return the message of an error. If it is about an argument that an option sets, it names the option."""
     parser = getattr(arguments, "parser", None)
     option = None if parser is None else _options(parser, arguments).get(error.argument)
-    if parser is None or option is None:
+    if parser is None or option is None or error.where in _run_names(arguments):
         return f"{error}"
     if error.where.startswith(error.argument):
         # The user knows neither the argument's name nor the index of a repeated option.
@@ -155,6 +156,13 @@ def _message(error: InputError, arguments: argparse.Namespace) -> str:
     elif error.where:
         error = error.at(f"{option}: {error.where}")
     return _with_pointer(f"{error}", parser)
+
+
+def _run_names(arguments: argparse.Namespace) -> set[str]:
+    """Return the names of the runs on the command line: a run may be named like an argument, such as `threads`."""
+    with suppress(InputError):
+        return {run_name(path) for run in getattr(arguments, "runs", None) or () for path in files_at(run)}
+    return set()
 
 
 def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> dict[str, str]:
