@@ -5,7 +5,6 @@ import pickle
 import re
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from tieaware.precision import Coarsening, Decimals, Gap, bands, parse_precision
 from tieaware.precision.coarsening import REGISTRY, notations, precisions
 from tieaware.ties import RULES
 
-DOCS = Path(__file__).parents[2] / "docs"
 CLASSES = precisions()
 EXAMPLES = [each.example for each in CLASSES]
 OF_SCORES = [each.example for each in CLASSES if not each.groups_ranks]
@@ -165,42 +163,6 @@ def test_coarsenings_can_be_compared_hashed_and_printed():
     """Coarsenings with the same parameter are equal and have the same hash; the repr shows the parameter."""
     assert {Decimals(2), Decimals(2)} == {Decimals(2)}
     assert repr(Decimals(2)) == "Decimals(digits=2)"
-
-
-def test_the_pages_name_only_precisions_that_exist():
-    """Each notation in the guide and in the API page is parsed."""
-    names = "|".join(REGISTRY)
-    for page in ("precision.md", "api/precision.md"):
-        found = re.findall(rf"(?:--precision |`)((?:{names})(?::[\w./]+)?)\b", (DOCS / page).read_text("utf-8"))
-        assert found
-        for text in found:
-            parse_precision(text)
-
-
-def test_the_page_on_embeddings_knows_where_sigmoids_saturate():
-    """Each row of the table has the spacing of a format below 1, and the first logit whose sigmoid rounds to 1."""
-    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml-dtypes is missing")
-    text = (DOCS / "tools" / "embeddings.md").read_text("utf-8")
-    dtypes = (ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16, np.float16, np.float32)
-    rows = re.findall(r"^\| (?:b?float\d.*?) \| \S+ = ([\d.]+) \| ([\d,]+) \| ([\d.]+) \|$", text, re.MULTILINE)
-    for dtype, (spacing, numbers, logit) in zip(dtypes, rows, strict=True):
-        below = 1 - float(np.array(1).astype(dtype) - np.nextafter(np.array(1, dtype), np.array(0, dtype)))
-        assert float(spacing) == pytest.approx(1 - below, rel=0.02)
-        assert int(numbers.replace(",", "")) == 0.5 / (1 - below)
-        sigmoids = 1 / (1 + np.exp([0.01 - float(logit), -0.01 - float(logit)]))
-        assert (sigmoids.astype(dtype) == 1).tolist() == [False, True]
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.float32])
-def test_the_best_documents_of_the_page_on_embeddings_are_the_best_for_quantised_scores(dtype):
-    """The negative of the least int8 number, and of any uint8 number but 0, is not a number of the same type."""
-    text = (DOCS / "tools" / "embeddings.md").read_text("utf-8")
-    (lines,) = re.findall(r"^>>> (def top\(.*\n(?:\.\.\. .*\n)+)", text, re.MULTILINE)
-    page = {"np": np}
-    exec(lines.replace("... ", ""), page)
-    least = 0 if dtype == np.uint8 else -128
-    ids, scores = page["top"](np.array([[least, 5, 100, 5]], dtype), 3)
-    assert (ids.tolist(), scores.tolist()) == ([[2, 1, 3]], [[100, 5, 5]])
 
 
 DIGITS = "write 'decimals:2' for 2 digits after the point, or 'significant:2' for 2 in all"
