@@ -419,7 +419,10 @@ class Fusion(Experiment):
         curve = self.curves[0]
         return [f"No paired t-test separates weights of {curve.run} from {_range(*curve.plateau)} from the best one."]
 
-    answers = ("fusion", "weights")
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables that a command prints by default."""
+        return ("fusion", "weights")
 
     def tables(self) -> dict[str, Table]:
         """Return the tables: means and tests, weights, the curves, the weights of each fold, and the queries.

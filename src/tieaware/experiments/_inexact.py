@@ -352,7 +352,10 @@ class Inexact(Experiment):
         lose = "loses" if worse == 1 else "lose"
         return f"{first} {worse} of {n} {lose} significantly (paired t-test, Holm's p below {_ALPHA})."
 
-    answers = ("methods",)
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables that a command prints by default."""
+        return ("methods",)
 
     @cached_property
     def adjusted(self) -> tuple[Values, ...]:

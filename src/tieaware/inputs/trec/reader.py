@@ -54,7 +54,7 @@ class Reader:
     ) -> None:
         self.stream = stream
         self.judgments = judgments
-        self.parser = _trec.Parser(judgments, missing=missing is not None, surplus=lenient)
+        self.parser: _trec.Parser = _trec.Parser(judgments, missing=missing is not None, surplus=lenient)
 
     def whole(self) -> Lists:
         """Read all rows, grouped by query."""
