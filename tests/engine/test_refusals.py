@@ -1,4 +1,4 @@
-"""What an evaluator and its kernels refuse: the call, and the error, which has one line."""
+"""Calls that an evaluator and its kernels refuse, and the error of each, which is one line."""
 
 from dataclasses import replace
 

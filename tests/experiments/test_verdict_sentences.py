@@ -1,4 +1,4 @@
-"""What experiments say: the verdicts on small runs, in common cases and in special ones."""
+"""The verdicts of experiments on small runs, in common cases and in special ones."""
 
 from dataclasses import replace
 

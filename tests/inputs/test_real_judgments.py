@@ -99,7 +99,7 @@ def test_a_sparse_matrix_of_real_labels(values):
 
 @pytest.mark.parametrize("ties", ["average", "optimistic", "pessimistic"])
 def test_threads_chunks_and_shards_change_no_bit(ties, tmp_path, monkeypatch):
-    """Neither do runs in files, and judgments of which each shard has a part."""
+    """Runs in files do not change a bit either, and neither do judgments that are divided among shards."""
     monkeypatch.setattr("tieaware.inputs.runs.streamed.CHUNK_ROWS", 50)
     path = tmp_path / "a.run"
     path.write_text("".join(f"{q} Q0 {d} 1 {s} t\n" for q, listed in RUN.items() for d, s in listed.items()))

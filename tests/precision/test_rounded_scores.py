@@ -1,4 +1,4 @@
-"""Rounding gives the nearest number of a binary format, or of so many digits, as in Python."""
+"""Rounding returns the nearest number of a binary format, or with some digits, as Python does."""
 
 import math
 import struct

@@ -205,7 +205,7 @@ def queries(index: Index) -> dict[int, Query]:
 @pytest.mark.parametrize("whole_ties", [False, True])
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_a_query_has_the_same_result_in_any_chunk_and_file(method: Method, index: Index, whole_ties: bool, tmp_path):
-    """A run is in the order of scores and of the index, whatever the other queries, the threads and the file."""
+    """Other queries, threads and saving change no run. Documents rank by score, and ties by place in the index."""
     asked = queries(index) | {150: ["unknown"], 151: Query(np.empty(0, np.int64), np.empty(0, np.int64))}
     index.save(tmp_path / "index")
     loaded = Index.load(tmp_path / "index")

@@ -137,7 +137,7 @@ def path_text(argument: str, value: Any) -> str:
 
 
 def is_url(path: str) -> bool:
-    """Return whether a path is a URL such as s3://bucket/key, of which pathlib makes s3:/bucket/key."""
+    """Return whether a path is a URL such as s3://bucket/key, which pathlib shortens to s3:/bucket/key."""
     return _URL.match(path) is not None
 
 

@@ -1,4 +1,4 @@
-"""What each value can be: over the orders of tied documents (`Spread`), and over all orders of a list (`Chance`)."""
+"""The range of each value: over the orders of tied documents (`Spread`), and over all orders of a list (`Chance`)."""
 
 from __future__ import annotations
 

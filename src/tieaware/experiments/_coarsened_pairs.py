@@ -1,4 +1,4 @@
-"""What coarser scores change: verdicts between runs, the widest groups of near scores, and the sentences about them."""
+"""Changes by coarser scores: verdicts between runs, the widest groups of near scores, and the sentences about them."""
 
 from __future__ import annotations
 

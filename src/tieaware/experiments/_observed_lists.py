@@ -1,4 +1,4 @@
-"""What an experiment sees of the lists while it evaluates runs: cuts inside ties, and identical runs.
+"""Observation of the lists while an experiment evaluates runs: cuts inside ties, and identical runs.
 
 A list may end inside a tie where its run was probably cut: documents that tie with its last one may then be missing.
 The averages and bounds over the orders of tied documents do not include such documents.

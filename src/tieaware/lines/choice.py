@@ -92,7 +92,7 @@ class OwnBest(NamedTuple):
 
 
 class CrossValidated(NamedTuple):
-    """What a choice of t earns on queries that were not used for it.
+    """The value of a choice of t on queries that were not used to choose it.
 
     Attributes
     ----------

@@ -248,7 +248,7 @@ def number_names(numbers: Integers) -> Identifiers:
 
 
 def axis_names(names: Iterable[object], n: int, argument: str, of: str) -> Identifiers:
-    """Check the names of n rows or columns, of which none may appear twice, and return them as identifiers.
+    """Check that the names of n rows or columns differ from each other, and return them as identifiers.
 
     `argument` is the name of the names in messages; `of` is the word for what has a name, such as "rows".
     """

@@ -100,7 +100,7 @@ def check_exact(measure: Measure, weights: Values) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KernelInputs:
-    """What a kernel reads besides the weights of documents.
+    """The inputs of a kernel, besides the weights of documents.
 
     Parameters
     ----------

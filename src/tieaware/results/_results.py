@@ -484,7 +484,7 @@ class Results(Hinted):
         self, measure: str | Measure | None = None, *, test: PairTest = "t", correction: Correction | None = None,
         alpha: float = 0.05,
     ) -> tuple[tuple[str, ...], ...]:  # fmt: skip
-        """Return the largest groups of runs of which no two are separated by a test, the best first.
+        """Return the largest groups of runs such that no test separates two runs of a group, the best first.
 
         That a test does not separate two runs does not show that they are equally good. Other parameters are as for
         `table`, errors as for `intervals`; the measure must not be a count or GMAP. Example as for `ranks`.

@@ -366,9 +366,9 @@ def score_unions(
     """Score the documents that are in some lists, and return the k of them with the highest scores; for each query.
 
     Parameters as for `accumulate` and for the kernel. The terms of query ``i`` are ``lists.terms[offsets[i]:offsets[i +
-    1]]``, and its lists of candidates, of which a candidate must be in `at_least`, have the numbers `which` in its
-    range of `which_offsets`. A query with fewer candidates than `fewest` is not searched: it has no documents, and its
-    costs are -1.
+    1]]``. The numbers of its lists of candidates are `which`, in its range of `which_offsets`; a candidate must be in
+    at least `at_least` of these lists. A query with fewer candidates than `fewest` is not searched: it has no
+    documents, and its costs are -1.
 
     The entries of the lists count as postings read, and so do the postings of candidates. Entries that `bounds` leaves
     out one by one count as read; those of whole lists that are left out do not. With cuts, the documents of the lists

@@ -215,7 +215,7 @@ class ImpactOrdered(Method):
         return find
 
     def _by_prefixes(self, index: Index, prefixes: Prefixes, k: int, whole_ties: bool) -> Searcher:
-        """Return a search function for weights of which few are equal, which does not look at segments."""
+        """Return a search function that does not look at segments. It is for weights that are rarely equal."""
         (documents, weights, samples, *_), filters, first_filters = prefixes
         lists = weighted_lists(index, self.weighting, bitmaps=True)
 

@@ -24,7 +24,7 @@ _SUMS = 2**20
 
 
 class WholeNumbers(NamedTuple):
-    """Samples as whole multiples of a unit, of which n add up to less than 2^53: so sums in any order are exact.
+    """Samples as whole multiples of a unit. The sum of n multiples is below 2^53, so sums in any order are exact.
 
     The unit of each sample is a power of two, at most 2^-52 n times its largest magnitude: float64[n_samples, 1].
     """

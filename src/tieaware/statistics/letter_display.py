@@ -20,7 +20,7 @@ _MOST_SYSTEMS = 1_000_000
 
 
 def groups(separated: npt.ArrayLike, means: npt.ArrayLike) -> list[tuple[int, ...]]:
-    """Return the largest sets of systems of which no two are separated by a test.
+    """Return the largest sets of systems such that no test separates two systems of a set.
 
     A system can be in several sets. Systems that are in the same set may still differ: no test has shown it.
 
