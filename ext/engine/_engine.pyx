@@ -374,15 +374,18 @@ cdef class Engine:
                                   Workspace* workspace, double* means, Py_ssize_t first,
                                   Py_ssize_t last) noexcept nogil:
         """Write the four outputs of the queries first … last - 1; return the first query with a NaN, or -1."""
-        cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures, query, at
+        cdef Py_ssize_t n_values = self.lists.n_queries * self.n_measures, query, at, failed = -1
+        workspace.grouping.numbering = True
         for query in range(first, last):
             at = query * self.n_measures
             if not self.evaluate_query(query, scores, form, tied, workspace, means + at):
-                return query
+                failed = query
+                break
             self.write_extremes(query, tied, best, worst, workspace, means + at, n_values)
             if workspace.failed:
                 break
-        return -1
+        workspace.grouping.numbering = False
+        return failed
 
     cdef Py_ssize_t write_mean(self, const char* scores, Form form, Groups* groups, Workspace* workspace,
                                double* values, Mean* sums, double* means) noexcept nogil:

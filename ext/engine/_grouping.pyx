@@ -23,7 +23,7 @@ enough for the weighted documents that are in no group. The groups of a sorted l
 has one place. The other engines read scores several times, and a device counts them; if the scores change meanwhile,
 the counts contradict each other. `confine` makes them those of a list, and the values are arbitrary.
 """
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from tieaware.kernels._counting cimport LANES, assign_few, assign_many, count, count_own, locate, precede, score_t
@@ -32,13 +32,32 @@ from tieaware.kernels._groups cimport (
     order_of,
 )
 from tieaware.kernels._places cimport count_weighted, order_by_label, split
-from tieaware.kernels._sorting cimport (
-    TIEAWARE_LONGEST_NARROW, distinct, narrow_chunk, sort, sort_doubles, sort_narrow, tieaware_close,
-    tieaware_narrow_repeats, tieaware_narrow_sort_chunks, tieaware_narrow_walk_documents, tieaware_narrow_walk_groups,
-    tieaware_narrow_words_double, tieaware_narrow_words_float, tieaware_place_bits, tieaware_repeats,
-    tieaware_settle_double, tieaware_settle_float, tieaware_sort, tieaware_walk_documents, tieaware_walk_groups,
-    tieaware_words_double, tieaware_words_float,
-)
+from tieaware.kernels._sorting cimport Sort, distinct, narrow_chunk, sort, sort_doubles, sort_narrow
+
+cdef extern from "engine/ranking.h" nogil:
+    enum:
+        TIEAWARE_NO_ORDER
+        TIEAWARE_TOO_CLOSE
+    ctypedef struct tieaware_ranking:
+        Py_ssize_t n, narrow_chunk
+        int64_t depth
+        Sort sort_narrow, sort_wide
+        const int64_t* order
+        int64_t* words
+        int64_t* spare
+        int64_t* keys
+        int64_t* end
+        uint64_t* sums
+        const uint16_t* weighted_at
+        uint32_t n_weighted
+        int64_t* document
+        int64_t* rank
+        const uint64_t* packs
+        int64_t* start
+        int64_t* size
+        uint64_t* total
+    Py_ssize_t tieaware_rank_double(const double*, const tieaware_ranking*)
+    Py_ssize_t tieaware_rank_float(const float*, const tieaware_ranking*)
 
 cdef extern from "engine/tabulating.h" nogil:
     enum:
@@ -49,13 +68,6 @@ cdef extern from "engine/tabulating.h" nogil:
     bint tieaware_tabulate_float(const float*, Py_ssize_t, uint8_t*, tieaware_scores*)
     Py_ssize_t tieaware_tabulated_groups(const tieaware_scores*, const uint8_t*, const int64_t*, Py_ssize_t, int64_t,
                                          int64_t*, int64_t*, int64_t*)
-
-# The result of `sort_list`. GROUPED: the groups were written. UNORDERED: a score is NaN. TOO_CLOSE: two scores differ,
-# but are equal in the bits by which they are sorted, so the list must be grouped in another way.
-cdef enum Sorted:
-    GROUPED
-    UNORDERED
-    TOO_CLOSE
 
 # In lists up to this length, counting does not skip values that are below the cut-off: that would save no time.
 cdef enum:
@@ -176,15 +188,14 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     cdef const int64_t* position = self.weighted_position + first
     cdef Py_ssize_t i, n_values
     cdef int64_t nan, limit
-    cdef Sorted outcome
+    cdef Py_ssize_t outcome
     cdef bint ordered = True
-    scratch.untied = False
     if self.first_group:
         return group_first(self, query, scores, n, first, n_weighted, groups, scratch)
     if is_sorted(self, query):
         outcome = sort_list(self, query, scores, n, first, n_weighted, groups, scratch)
-        if outcome != TOO_CLOSE:
-            return outcome == GROUPED
+        if outcome != TIEAWARE_TOO_CLOSE:
+            return outcome != TIEAWARE_NO_ORDER
     for i in range(n_weighted):
         scratch.score[i] = scores[position[i]]
         ordered &= scratch.score[i] == scratch.score[i]
@@ -256,7 +267,6 @@ cdef bint group_counted(PreparedLists self, Py_ssize_t query, const int64_t* cou
     cdef const int64_t* above = counts + base
     cdef const int64_t* equal = counts + n_counted(self) + base
     cdef int64_t n = length(self, query)
-    scratch.untied = False
     for i in range(n_weighted):
         # Clamp: doubles do not represent larger numbers exactly.
         scratch.score[i] = -<double>max(min(above[i], n - 1), 0)
@@ -287,7 +297,6 @@ cdef Py_ssize_t n_counted(PreparedLists self) noexcept nogil:
 cdef void group_all(PreparedLists self, Py_ssize_t query, Groups* groups, GroupingScratch* scratch) noexcept nogil:
     cdef Py_ssize_t first = self.weighted_offsets[query]
     cdef Py_ssize_t n_weighted = self.weighted_offsets[query + 1] - first
-    scratch.untied = False
     groups.count = 1 if n_weighted > 0 else 0
     groups.start[0] = 0
     groups.size[0] = length(self, query)
@@ -339,100 +348,55 @@ cdef inline void order_groups(PreparedLists self, Py_ssize_t query, Groups* grou
                        groups if self.placement == WORST_FIRST else NULL)
 
 
-cdef Sorted sort_list(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
-                      Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
-    """Write the groups of one query by sorting its list; see sorting.h."""
-    cdef const int64_t* order = order_of(self, query) if self.placement == IN_ORDER else NULL
-    cdef Sorted outcome = TOO_CLOSE
+cdef Py_ssize_t sort_list(PreparedLists self, Py_ssize_t query, const score_t* scores, Py_ssize_t n, Py_ssize_t first,
+                          Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Write the groups of one query by sorting its list; return a negative number of ranking.h if that fails."""
+    cdef tieaware_ranking list
+    cdef bint average = self.placement == AVERAGE
     if (self.placement != IN_ORDER and n >= TIEAWARE_LEAST_TABULATED
             and tabulate(self, scores, n, first, n_weighted, groups, scratch)):
         add_weights(self, first, n_weighted, groups, scratch)
         order_groups(self, query, groups, scratch)
-        return GROUPED
-    if 0 < n <= TIEAWARE_LONGEST_NARROW:
-        outcome = sort_by_narrow_words(self, query, scores, order, n, n_weighted, groups, scratch)
-    if outcome == TOO_CLOSE:
-        outcome = sort_by_wide_words(self, query, scores, order, n, n_weighted, groups, scratch)
-    if outcome == GROUPED:
-        if scratch.untied:
+        return groups.count
+    list.n, list.depth, list.n_weighted = n, self.depth, n_weighted
+    list.sort_narrow, list.sort_wide, list.narrow_chunk = sort_narrow, sort_doubles, narrow_chunk
+    list.order = order_of(self, query)
+    list.words, list.spare, list.keys, list.end = scratch.words, scratch.spare, scratch.keys, scratch.ends
+    list.sums = scratch.sums
+    list.start, list.size, list.total = groups.start, groups.size, scratch.total
+    list.packs = self.packs + self.offsets[query] if average else NULL
+    list.weighted_at = self.weighted_at + self.offsets[query]
+    list.document = scratch.document if not average or scratch.numbering or not self.packed else NULL
+    list.rank = scratch.taken if average else groups.start
+    if n == 0:
+        groups.count = 0
+    elif score_t is double:
+        groups.count = tieaware_rank_double(scores, &list)
+    else:
+        groups.count = tieaware_rank_float(scores, &list)
+    if groups.count >= 0:
+        if list.document != NULL and average:
+            number_documents(self, n_weighted, groups.count, scratch)
+        if not average:
             copy_weights(self, first, groups, scratch)
+        elif self.packed:
+            unpack_weights(self, groups, scratch)
         else:
             add_weights(self, first, n_weighted, groups, scratch)
-        order_groups(self, query, groups, scratch)
-    return outcome
+    return groups.count
 
 
-cdef Sorted sort_by_narrow_words(PreparedLists self, Py_ssize_t query, const score_t* scores, const int64_t* order,
-                                 Py_ssize_t n, Py_ssize_t n_weighted, Groups* groups,
-                                 GroupingScratch* scratch) noexcept nogil:
-    """Write the groups of one query without their weights; see narrow_sorting.h."""
-    cdef uint32_t bits = <uint32_t>tieaware_place_bits(n)
-    cdef uint32_t* words = <uint32_t*>scratch.words
-    cdef Py_ssize_t n_scores = n
-    cdef bint ordered
-    if score_t is double:
-        ordered = tieaware_narrow_words_double(scores, order, n, bits, scratch.spare, words)
-    else:
-        ordered = tieaware_narrow_words_float(scores, order, n, bits, <int32_t*>scratch.spare, words)
-    if not ordered:
-        return UNORDERED
-    words = tieaware_narrow_sort_chunks(sort_narrow, words, n, narrow_chunk, <uint32_t*>scratch.spare)
-    if tieaware_narrow_repeats(words, n, bits):
-        if score_t is double:
-            n_scores = tieaware_settle_double(scores, order, n, bits, words)
-        else:
-            n_scores = tieaware_settle_float(scores, order, n, bits, words)
-        if n_scores == 0:
-            return TOO_CLOSE
-    scratch.untied = self.placement == IN_ORDER or n_scores == n
-    walk_narrow_words(self, query, words, n, n_weighted, groups, scratch)
-    return GROUPED
-
-
-cdef void walk_narrow_words(PreparedLists self, Py_ssize_t query, const uint32_t* words, Py_ssize_t n,
-                            Py_ssize_t n_weighted, Groups* groups, GroupingScratch* scratch) noexcept nogil:
-    """Find the groups in sorted words."""
-    cdef const uint16_t* weighted_at = self.weighted_at + self.offsets[query]
-    cdef uint32_t bits = <uint32_t>tieaware_place_bits(n)
-    if scratch.untied:
-        groups.count = tieaware_narrow_walk_documents(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
-                                                      scratch.document)
-    else:
-        memset(scratch.group, -1, n_weighted * sizeof(int64_t))
-        groups.count = tieaware_narrow_walk_groups(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
-                                                   groups.size, scratch.group)
-
-
-cdef Sorted sort_by_wide_words(PreparedLists self, Py_ssize_t query, const score_t* scores, const int64_t* order,
-                               Py_ssize_t n, Py_ssize_t n_weighted, Groups* groups,
-                               GroupingScratch* scratch) noexcept nogil:
-    """Write the groups of one query without their weights; see sorting.h."""
-    cdef const uint16_t* weighted_at = self.weighted_at + self.offsets[query]
-    cdef int64_t bits = tieaware_place_bits(n)
-    cdef int64_t nan, repeats
-    cdef const int64_t* words
-    if score_t is double:
-        nan = tieaware_words_double(scores, order, n, bits, scratch.words)
-    else:
-        nan = tieaware_words_float(scores, order, n, bits, scratch.words)
-    if nan:
-        return UNORDERED
-    words = tieaware_sort(sort_doubles, scratch.words, n, scratch.spare)
-    repeats = tieaware_repeats(words, n, bits)
-    if score_t is double:
-        # Two different doubles can become equal when their last bits are replaced by the place in the list. Floats
-        # cannot: when they are converted to doubles, these last bits carry no information.
-        if repeats > 0 and tieaware_close(scores, order, words, n, bits):
-            return TOO_CLOSE
-    scratch.untied = self.placement == IN_ORDER or repeats == 0
-    if scratch.untied:
-        groups.count = tieaware_walk_documents(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
-                                               scratch.document)
-    else:
-        memset(scratch.group, -1, n_weighted * sizeof(int64_t))
-        groups.count = tieaware_walk_groups(words, n, bits, weighted_at, n_weighted, self.depth, groups.start,
-                                            groups.size, scratch.group)
-    return GROUPED
+cdef void number_documents(PreparedLists self, Py_ssize_t n_weighted, Py_ssize_t n_groups,
+                           GroupingScratch* scratch) noexcept nogil:
+    """Write the index of the group of each weighted document, from the documents in rank order and the packs."""
+    cdef const int64_t* document = scratch.document
+    cdef Py_ssize_t g
+    cdef int64_t i
+    memset(scratch.group, -1, n_weighted * sizeof(int64_t))
+    for g in range(n_groups):
+        for i in range(<int64_t>(scratch.total[g] & self.count_bits)):
+            scratch.group[document[i]] = g
+        document += scratch.total[g] & self.count_bits
 
 
 cdef void copy_weights(PreparedLists self, Py_ssize_t first, Groups* groups, GroupingScratch* scratch) noexcept nogil:
@@ -458,6 +422,20 @@ cdef void copy_weights(PreparedLists self, Py_ssize_t first, Groups* groups, Gro
         document_weight = self.weight + (self.n_weightings - 1) * self.n_weighted + first
         for g in range(groups.count):
             weight[g] = document_weight[scratch.document[g]]
+
+
+cdef void unpack_weights(PreparedLists self, Groups* groups, GroupingScratch* scratch) noexcept nogil:
+    """Write the weights of groups whose packs were added up."""
+    cdef double* weight
+    cdef const uint64_t* total = scratch.total
+    cdef uint64_t bits
+    cdef Py_ssize_t c, g
+    cdef int shift
+    for c in range(self.n_weightings):
+        weight = groups.weight + c * groups.stride
+        shift, bits = self.fields[c + 1].shift, self.fields[c + 1].bits
+        for g in range(groups.count):
+            weight[g] = <int32_t>((total[g] >> shift) & bits)
 
 
 cdef void add_weights(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weighted, Groups* groups,

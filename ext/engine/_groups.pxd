@@ -1,4 +1,4 @@
-from libc.stdint cimport int64_t, uint16_t
+from libc.stdint cimport int64_t, uint16_t, uint64_t
 
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport Interruption
@@ -45,18 +45,29 @@ cdef struct GroupingScratch:
     # documents of group g that already have a place.
     int64_t* first
     int64_t* taken
-    # True if each group g consists of one weighted document and `group` was not written. If so, or if the tie rule
-    # orders documents by position or identifier, document[g] is the index of the document of group g.
-    bint untied
+    # True if sorting has to write `group`, which takes time; else it may leave `group` unwritten.
+    bint numbering
+    # If the tie rule orders documents, document[g] is the index of the document of group g.
     int64_t* document
     # For bands: the index of the band of each ranked document.
     int64_t* merged
     # Working memory for sorting, with room for the words of a whole list.
     int64_t* words
     int64_t* spare
+    int64_t* keys
+    int64_t* ends
+    uint64_t* sums
+    # The sum of the packs of each group.
+    uint64_t* total
     # The scores of the excluded documents, as float64 or float32, like the other scores.
     void* excluded
     Interruption* interruption
+
+
+# Where packs have the weight under one weighting: (pack >> shift) & bits.
+cdef struct Field:
+    int shift
+    uint64_t bits
 
 
 cdef class PreparedLists:
@@ -86,6 +97,14 @@ cdef class PreparedLists:
     # For each list to sort, and each place in the order of tied documents: the index of the weighted document at this
     # place. If the document at this place has no weight, the array holds the number of weighted documents of the list.
     cdef uint16_t* weighted_at
+    # For averages, a word for each place in a list to sort, with several whole numbers in its bits: 1 if the document
+    # there is weighted, and if `packed` its weight under each weighting. The numbers have so many bits each that sums
+    # over the documents of a list do not overflow; those of the first number are `count_bits`.
+    cdef bint packed
+    cdef uint64_t count_bits
+    cdef const uint64_t* packs
+    cdef const Field* fields
+    cdef int use_sorting(self, tuple sorting) except -1
     cdef Groups* new_groups(self) noexcept nogil
     cdef GroupingScratch* new_scratch(self, Interruption* interruption) noexcept nogil
 

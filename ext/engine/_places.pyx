@@ -111,28 +111,23 @@ cdef void place_by_label(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weig
 cdef void order_by_label(PreparedLists lists, Py_ssize_t query, const Groups* tied, GroupingScratch* scratch,
                          Groups* best, Groups* worst) noexcept nogil:
     cdef Py_ssize_t first = lists.weighted_offsets[query], n_weighted = lists.weighted_offsets[query + 1] - first
-    restore_counts(tied, n_weighted, scratch)
+    restore_counts(tied, scratch)
     place_by_label(lists, first, n_weighted, scratch, best, worst)
 
 
 cdef void order_bands_by_label(PreparedLists lists, Py_ssize_t query, Py_ssize_t n_ranked, const Groups* banded,
                                GroupingScratch* scratch, Groups* best, Groups* worst) noexcept nogil:
     cdef Py_ssize_t first = lists.weighted_offsets[query], n_weighted = lists.weighted_offsets[query + 1] - first, g
-    scratch.untied = False
     memset(scratch.group, -1, n_weighted * sizeof(int64_t))
     for g in range(n_ranked):
         scratch.group[scratch.document[g]] = scratch.merged[g]
-    restore_counts(banded, n_weighted, scratch)
+    restore_counts(banded, scratch)
     place_by_label(lists, first, n_weighted, scratch, best, worst)
 
 
-cdef void restore_counts(const Groups* tied, Py_ssize_t n_weighted, GroupingScratch* scratch) noexcept nogil:
-    """Write `greater`, `equal` and `group` in `scratch` as counting would have written them for these tied groups."""
+cdef void restore_counts(const Groups* tied, GroupingScratch* scratch) noexcept nogil:
+    """Write `greater` and `equal` in `scratch` as counting would have written them for these tied groups."""
     cdef Py_ssize_t g, n = tied.count
-    if scratch.untied:
-        memset(scratch.group, -1, n_weighted * sizeof(int64_t))
-        for g in range(n):
-            scratch.group[scratch.document[g]] = g
     scratch.n_values = n
     for g in range(n):
         scratch.greater[n - 1 - g] = tied.start[g]

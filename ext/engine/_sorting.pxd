@@ -26,29 +26,10 @@ cdef extern from "engine/sorting.h" nogil:
     ctypedef struct tieaware_chunks:
         Py_ssize_t n
     tieaware_chunks tieaware_chunks_of(Py_ssize_t)
-    const int64_t* tieaware_sort(Sort, int64_t*, Py_ssize_t, int64_t*)
+    int64_t* tieaware_sort(Sort, int64_t*, Py_ssize_t, int64_t*)
     Py_ssize_t tieaware_same(const int64_t*, Py_ssize_t, int64_t)
     int64_t tieaware_repeats(const int64_t*, Py_ssize_t, int64_t)
     int64_t tieaware_close(const double*, const int64_t*, const int64_t*, Py_ssize_t, int64_t)
-    Py_ssize_t tieaware_walk_documents(const int64_t*, Py_ssize_t, int64_t, const uint16_t*, uint32_t, int64_t,
-                                       int64_t*, int64_t*)
-    Py_ssize_t tieaware_walk_groups(const int64_t*, Py_ssize_t, int64_t, const uint16_t*, int32_t, int64_t, int64_t*,
-                                    int64_t*, int64_t*)
-
-# The same for words of 32 bits: see narrow_sorting.h.
-cdef extern from "engine/narrow_sorting.h" nogil:
-    enum:
-        TIEAWARE_LONGEST_NARROW
-    bint tieaware_narrow_words_double(const double*, const int64_t*, Py_ssize_t, uint32_t, int64_t*, uint32_t*)
-    bint tieaware_narrow_words_float(const float*, const int64_t*, Py_ssize_t, uint32_t, int32_t*, uint32_t*)
-    uint32_t* tieaware_narrow_sort_chunks(Sort, uint32_t*, Py_ssize_t, Py_ssize_t, uint32_t*)
-    uint32_t tieaware_narrow_repeats(const uint32_t*, Py_ssize_t, uint32_t)
-    Py_ssize_t tieaware_settle_double(const double*, const int64_t*, Py_ssize_t, uint32_t, uint32_t*)
-    Py_ssize_t tieaware_settle_float(const float*, const int64_t*, Py_ssize_t, uint32_t, uint32_t*)
-    Py_ssize_t tieaware_narrow_walk_documents(const uint32_t*, Py_ssize_t, uint32_t, const uint16_t*, uint32_t, int64_t,
-                                              int64_t*, int64_t*)
-    Py_ssize_t tieaware_narrow_walk_groups(const uint32_t*, Py_ssize_t, uint32_t, const uint16_t*, int32_t, int64_t,
-                                           int64_t*, int64_t*, int64_t*)
 
 # `sort` sorts numbers in place, ascending. `distinct` removes repeated numbers from sorted numbers, in place, and
 # returns how many numbers remain.

@@ -2,7 +2,7 @@
  *
  * A word has the place of its document in the last bits. The other bits have the score, counted from the highest score
  * of the list in units that are just large enough for all scores of the list. So in most lists, different scores have
- * different words. Where they do not, `settle` looks at the scores themselves.
+ * different words. Where they do not, `settle` in ranking.h looks at all bits of the scores.
  */
 #ifndef TIEAWARE_NARROW_SORTING_H
 #define TIEAWARE_NARROW_SORTING_H
@@ -18,12 +18,12 @@
 /* The longest lists that are sorted by narrow words. In longer ones, many different scores would have equal words. */
 enum { TIEAWARE_LONGEST_NARROW = 4096 };
 
-TIEAWARE_SORTED_WORDS(tieaware_narrow, uint32_t, UINT32_MAX)
+TIEAWARE_WORDS_OF(tieaware_narrow, uint32_t, UINT32_MAX)
 
 static inline int tieaware_significant_bits(uint64_t x) { return x == 0 ? 0 : 64 - tieaware_leading_zeros(x); }
 
-/* narrow_words: writes the words of n > 0 scores; returns 0 if a score is NaN. `order` is as in sorting.h. `keys` is
- * working memory for n KEYs.
+/* narrow_words: writes the words of n > 0 scores, and their keys; returns 0 if a score is NaN. `order` is as in
+ * sorting.h.
  *
  * The bits of the negated score, x, are read as an integer. If its sign bit is set, the others are inverted. Then the
  * integer, the key, ascends with x. (0 - x gives the same zero for both zeros.) The keys of NaNs are beyond the key of
@@ -95,50 +95,20 @@ static inline int tieaware_significant_bits(uint64_t x) { return x == 0 ? 0 : 64
 TIEAWARE_NARROW_WORDS(tieaware_narrow_words_double, double, int64_t, uint64_t, INT64_MAX, INT64_C(0x7ff0000000000000))
 TIEAWARE_NARROW_WORDS(tieaware_narrow_words_float, float, int32_t, uint32_t, INT32_MAX, INT32_C(0x7f800000))
 
-/* settle: orders sorted words of different scores by the scores, where the words were equal apart from their places.
- * Replaces the bits of the score by the number of different scores before it, so that words are now equal exactly if
- * their scores are. Returns the number of different scores; 0 if too many words are out of order.
- *
- * Invariant: the words before index i are final. A word that is out of order is inserted among them, and i goes back to
- * where it was inserted.
- */
-#define TIEAWARE_SETTLE(NAME, SCORE)                                                                           \
-    static inline SCORE NAME##_score(const SCORE *scores, const int64_t *order, uint32_t place) {              \
-        return scores[order == NULL ? (int64_t)place : order[place]];                                          \
-    }                                                                                                          \
-    static ptrdiff_t NAME(const SCORE *scores, const int64_t *order, ptrdiff_t n, uint32_t place_bits,         \
-                          uint32_t *words) {                                                                   \
-        const int places = tieaware_significant_bits(place_bits);                                              \
-        uint32_t number = 0;                                                                                   \
-        ptrdiff_t moves = 0;                                                                                   \
-        SCORE last = NAME##_score(scores, order, words[0] & place_bits);                                       \
-        words[0] &= place_bits;                                                                                \
-        for (ptrdiff_t i = 1; i < n; i++) {                                                                    \
-            const uint32_t place = words[i] & place_bits;                                                      \
-            const SCORE score = NAME##_score(scores, order, place);                                            \
-            if (score > last) {                                                                                \
-                ptrdiff_t j = i;                                                                               \
-                while (j > 0 && NAME##_score(scores, order, words[j - 1] & place_bits) < score) {              \
-                    words[j] = words[j - 1];                                                                   \
-                    j--;                                                                                       \
-                }                                                                                              \
-                number = j > 0 ? words[j - 1] >> places : 0;                                                   \
-                number += j > 0 && NAME##_score(scores, order, words[j - 1] & place_bits) != score;            \
-                words[j] = number << places | place;                                                           \
-                last = score;                                                                                  \
-                moves += i - j;                                                                                \
-                if (moves > 4 * n) return 0;                                                                   \
-                i = j;                                                                                         \
-                continue;                                                                                      \
-            }                                                                                                  \
-            number += score != last;                                                                           \
-            words[i] = number << places | place;                                                               \
-            last = score;                                                                                      \
+#define TIEAWARE_WIDE_WORDS(NAME, SCORE)                                                                       \
+    TIEAWARE_CLONES static int NAME(const SCORE *scores, const int64_t *order, ptrdiff_t n,                    \
+                                    int64_t place_bits, int64_t *restrict keys, int64_t *restrict words) {     \
+        int64_t nan = 0;                                                                                       \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                    \
+            const double score = scores[order == NULL ? i : order[i]];                                         \
+            nan += score != score;                                                                             \
+            keys[i] = tieaware_narrow_words_double_key(0.0 - score);                                           \
+            words[i] = tieaware_word(score, i, place_bits);                                                    \
         }                                                                                                      \
-        return (ptrdiff_t)number + 1;                                                                          \
+        return nan == 0;                                                                                       \
     }
 
-TIEAWARE_SETTLE(tieaware_settle_double, double)
-TIEAWARE_SETTLE(tieaware_settle_float, float)
+TIEAWARE_WIDE_WORDS(tieaware_wide_words_double, double)
+TIEAWARE_WIDE_WORDS(tieaware_wide_words_float, float)
 
 #endif

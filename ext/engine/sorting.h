@@ -90,7 +90,7 @@ static inline int64_t tieaware_word(double score, int64_t place, int64_t place_b
 TIEAWARE_WORDS(tieaware_words_double, double)
 TIEAWARE_WORDS(tieaware_words_float, float)
 
-/* The functions of sorted words, for words of the type WORD:
+/* The functions of words of the type WORD:
  *
  * same: returns whether words i - 1 and i are equal apart from their places.
  *
@@ -99,28 +99,15 @@ TIEAWARE_WORDS(tieaware_words_float, float)
  * half. Invariant: of the `step` smallest words, `taken` came from the lower half; of the `step` greatest words, `last`
  * came from the lower half.
  *
- * sort_chunks: sorts n words: first each chunk of at most `longest` words, with the function `sort`, then all words by merging
- * the chunks. Returns the sorted words, which are in the array `words` or in the array `spare`. Both arrays must have
- * room for all chunks. The padding is NO_WORD, which no word exceeds.
- *
- * repeats: counts the sorted words that are equal to the word before them, apart from their places.
- *
- * walk_documents: finds the first `depth` weighted documents in the order of the words; returns their number. Writes,
- * for each of them, its index to document[g] and the number of documents before it to start[g]. weighted_at[place] is
- * the index of the weighted document at a place, or n_weighted if the document there has no weight. Invariant: the
- * elements of start and document before index g are final; the elements at index g may be overwritten.
- *
- * walk_groups: finds the first `depth` groups of equal scores that hold a weighted document; returns their number.
- * Writes the index of the group of each weighted document k to group[k]; documents without a weight overwrite
- * group[n_weighted]. Invariant: the elements of start and size before index g describe the groups that end before the
- * current word. The current run of words with equal scores begins at `first`, and becomes group g if it holds a
- * weighted document.
+ * sort_chunks: sorts n words: first each chunk of at most `longest` words, with the function `sort`, then all words by
+ * merging the chunks. Returns the sorted words, which are in the array `words` or in the array `spare`. Both arrays must
+ * have room for all chunks. The padding is NO_WORD, which no word exceeds.
  */
-#define TIEAWARE_SORTED_WORDS(NAME, WORD, NO_WORD)                                                           \
-    static inline ptrdiff_t NAME##_same(const WORD *words, ptrdiff_t i, WORD place_bits) {          \
+#define TIEAWARE_WORDS_OF(NAME, WORD, NO_WORD)                                                                 \
+    static inline ptrdiff_t NAME##_same(const WORD *words, ptrdiff_t i, WORD place_bits) {                     \
         return ((words[i] ^ words[i - 1]) & ~place_bits) == 0;                                                 \
     }                                                                                                          \
-    static inline void NAME##_merge(const WORD *restrict low, ptrdiff_t half, WORD *restrict out) { \
+    static inline void NAME##_merge(const WORD *restrict low, ptrdiff_t half, WORD *restrict out) {            \
         const WORD *high = low + half, *low_end = high - 1, *high_end = high + half - 1;                       \
         WORD *out_end = out + 2 * half - 1;                                                                    \
         ptrdiff_t taken = 0, last = 0;                                                                         \
@@ -132,68 +119,33 @@ TIEAWARE_WORDS(tieaware_words_float, float)
             last += c > d;                                                                                     \
         }                                                                                                      \
     }                                                                                                          \
-    static inline WORD *NAME##_sort_chunks(int (*sort)(void *, intptr_t, void *), WORD *words,             \
+    static inline WORD *NAME##_sort_chunks(int (*sort)(void *, intptr_t, void *), WORD *words,                 \
                                                ptrdiff_t n, ptrdiff_t longest, WORD *spare) {                  \
-        const tieaware_chunks chunks = tieaware_divide(n, longest);                                         \
+        const tieaware_chunks chunks = tieaware_divide(n, longest);                                            \
         for (ptrdiff_t i = n; i < chunks.n; i++) words[i] = NO_WORD;                                           \
         for (ptrdiff_t at = 0; at < chunks.n; at += chunks.size) sort(words + at, chunks.size, NULL);          \
         for (ptrdiff_t half = chunks.size; half < chunks.n; half *= 2) {                                       \
             WORD *merged = spare;                                                                              \
             for (ptrdiff_t at = 0; at < chunks.n; at += 2 * half)                                              \
-                NAME##_merge(words + at, half, merged + at);                                        \
+                NAME##_merge(words + at, half, merged + at);                                                   \
             spare = words;                                                                                     \
             words = merged;                                                                                    \
         }                                                                                                      \
         return words;                                                                                          \
-    }                                                                                                          \
-    TIEAWARE_CLONES static WORD NAME##_repeats(const WORD *words, ptrdiff_t n, WORD place_bits) {   \
-        WORD repeats = 0;                                                                                      \
-        for (ptrdiff_t i = 1; i < n; i++) repeats += (WORD)NAME##_same(words, i, place_bits);       \
-        return repeats;                                                                                        \
-    }                                                                                                          \
-    static inline ptrdiff_t NAME##_walk_documents(                                                             \
-        const WORD *words, ptrdiff_t n, WORD place_bits, const uint16_t *weighted_at, uint32_t n_weighted,     \
-        int64_t depth, int64_t *start, int64_t *document) {                                                    \
-        size_t g = 0;                                                                                          \
-        const ptrdiff_t far = depth >= (int64_t)n_weighted ? n : 0;                                            \
-        for (ptrdiff_t i = 0; i < far; i++) {                                                                  \
-            const uint32_t k = weighted_at[words[i] & place_bits];                                             \
-            start[g] = i;                                                                                      \
-            document[g] = k;                                                                                   \
-            g += k < n_weighted;                                                                               \
-        }                                                                                                      \
-        for (ptrdiff_t i = far; i < n && (int64_t)g < depth; i++) {                                            \
-            const uint32_t k = weighted_at[words[i] & place_bits];                                             \
-            start[g] = i;                                                                                      \
-            document[g] = k;                                                                                   \
-            g += k < n_weighted;                                                                               \
-        }                                                                                                      \
-        return (ptrdiff_t)g;                                                                                   \
-    }                                                                                                          \
-    static inline ptrdiff_t NAME##_walk_groups(                                                     \
-        const WORD *words, ptrdiff_t n, WORD place_bits, const uint16_t *weighted_at, int32_t n_weighted,      \
-        int64_t depth, int64_t *start, int64_t *size, int64_t *group) {                                        \
-        ptrdiff_t g = 0, first = 0, holds = 0;                                                                 \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                                    \
-            const ptrdiff_t begins = i > 0 && !NAME##_same(words, i, place_bits);                   \
-            const int32_t k = weighted_at[words[i] & place_bits];                                              \
-            g += begins & holds;                                                                               \
-            if (g >= depth) return g;                                                                          \
-            holds &= ~begins;                                                                                  \
-            first = begins ? i : first;                                                                        \
-            start[g] = first;                                                                                  \
-            size[g] = i - first + 1;                                                                           \
-            group[k] = g;                                                                                      \
-            holds |= k < n_weighted;                                                                           \
-        }                                                                                                      \
-        return g + holds;                                                                                      \
     }
 
-TIEAWARE_SORTED_WORDS(tieaware, int64_t, TIEAWARE_NO_WORD)
+TIEAWARE_WORDS_OF(tieaware, int64_t, TIEAWARE_NO_WORD)
 
-static inline const int64_t *tieaware_sort(int (*sort)(void *, intptr_t, void *), int64_t *words, ptrdiff_t n,
-                                           int64_t *spare) {
+static inline int64_t *tieaware_sort(int (*sort)(void *, intptr_t, void *), int64_t *words, ptrdiff_t n,
+                                     int64_t *spare) {
     return tieaware_sort_chunks(sort, words, n, TIEAWARE_SORTED_CHUNK, spare);
+}
+
+/* repeats: counts the sorted words that are equal to the word before them, apart from their places. */
+TIEAWARE_CLONES static int64_t tieaware_repeats(const int64_t *words, ptrdiff_t n, int64_t place_bits) {
+    int64_t repeats = 0;
+    for (ptrdiff_t i = 1; i < n; i++) repeats += tieaware_same(words, i, place_bits);
+    return repeats;
 }
 
 /* close: counts the sorted words that are equal to the word before them, apart from their places, although their scores

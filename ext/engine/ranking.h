@@ -1,0 +1,187 @@
+/* Ranking of a list by sorting: finds its weighted documents in rank order, or its tie groups.
+ *
+ * Each score becomes a key, which has all its bits, and a word, which has as many as fit beside the place of the
+ * document: see narrow_sorting.h. Only the words are sorted. Where they were too narrow, the keys do not ascend along the
+ * sorted words, and `settle` mends that. So the keys decide whether documents tie.
+ *
+ * Places are in the order in which the tie rule puts tied documents, so sorting applies the rule, too. No loop has a
+ * branch that depends on the scores: the processor would mispredict half of such branches.
+ */
+#ifndef TIEAWARE_RANKING_H
+#define TIEAWARE_RANKING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/narrow_sorting.h"
+
+/* What `rank` returns if a score is NaN, and if so many words were out of order that sorting them takes too long. */
+enum { TIEAWARE_NO_ORDER = -1, TIEAWARE_TOO_CLOSE = -2 };
+
+typedef int (*tieaware_sort_function)(void *, intptr_t, void *);
+
+/* A list of n > 0 documents and the results of its ranking. `order` is as in sorting.h. `words`, `spare` and `keys` are
+ * working memory for all chunks of sorting.h; `end` and `sums`, for n numbers each.
+ *
+ * `sorts` has NumPy's sorts of uint32 and of doubles, and `narrow_chunk` the size of chunks of narrow words.
+ *
+ * If `document` is not NULL, the first `depth` weighted documents in rank order are found: for each of them, its index is
+ * written to document[g], and the number of documents before it to rank[g]. weighted_at[place] is the index of the
+ * weighted document at a place, or n_weighted if the document there has no weight.
+ *
+ * If `packs` is not NULL, the first `depth` groups of equal scores that hold a weighted document are found: for each of
+ * them, the number of documents before it is written to start[g], their number to size[g], and the sum of their packs to
+ * total[g]. packs[place] is 0 if the document at a place has no weight.
+ *
+ * The arrays of results have room for n_weighted + 1 numbers.
+ */
+typedef struct {
+    ptrdiff_t n, narrow_chunk;
+    int64_t depth;
+    tieaware_sort_function sort_narrow, sort_wide;
+    const int64_t *order;
+    int64_t *words, *spare, *keys, *end;
+    uint64_t *sums;
+    const uint16_t *weighted_at;
+    uint32_t n_weighted;
+    int64_t *document, *rank;
+    const uint64_t *packs;
+    int64_t *start, *size;
+    uint64_t *total;
+} tieaware_ranking;
+
+/* The functions for words of the type WORD and keys of the type KEY:
+ *
+ * settle: sorts words by their keys, where the words were equal apart from their places. Returns 0 if too many are out of
+ * order. Invariant: the words before index i are in order.
+ *
+ * documents, groups: find the weighted documents or the groups along the sorted words; return their number, or -1 if the
+ * keys do not ascend. Invariant of `documents`: document[g] and rank[g] may be overwritten, the elements before them are
+ * final. `groups` first finds all runs of equal keys: run r ends before the word with index end[r], and sums[r] is the
+ * sum of all packs up to there.
+ *
+ * rank: ranks a list; returns the number of groups, or else of documents.
+ */
+#define TIEAWARE_RANKING(NAME, SCORE, WORD, KEY, WRITE, SORT)                                                  \
+    static int NAME##_settle(const KEY *keys, ptrdiff_t n, WORD place_bits, WORD *words) {                     \
+        ptrdiff_t moves = 0;                                                                                   \
+        for (ptrdiff_t i = 1; i < n; i++) {                                                                    \
+            const WORD word = words[i];                                                                        \
+            const KEY key = keys[word & place_bits];                                                           \
+            ptrdiff_t j = i;                                                                                   \
+            while (j > 0 && keys[words[j - 1] & place_bits] > key) {                                           \
+                words[j] = words[j - 1];                                                                       \
+                j--;                                                                                           \
+            }                                                                                                  \
+            words[j] = word;                                                                                   \
+            moves += i - j;                                                                                    \
+            if (moves > 4 * n) return 0;                                                                       \
+        }                                                                                                      \
+        return 1;                                                                                              \
+    }                                                                                                          \
+    static ptrdiff_t NAME##_documents(const tieaware_ranking *list, const WORD *restrict words,                \
+                                      const KEY *restrict keys, WORD place_bits) {                             \
+        const uint16_t *restrict weighted_at = list->weighted_at;                                              \
+        int64_t *restrict document = list->document, *restrict rank = list->rank;                              \
+        const ptrdiff_t n = list->n;                                                                           \
+        const uint32_t n_weighted = list->n_weighted;                                                          \
+        KEY before = keys[words[0] & place_bits];                                                              \
+        int unsettled = 0;                                                                                     \
+        int64_t g = 0;                                                                                         \
+        ptrdiff_t i = 0;                                                                                       \
+        for (; i < n && g < list->depth; i++) {                                                                \
+            const WORD place = words[i] & place_bits;                                                          \
+            const KEY key = keys[place];                                                                       \
+            const uint32_t k = weighted_at[place];                                                             \
+            unsettled |= key < before;                                                                         \
+            before = key;                                                                                      \
+            rank[g] = i;                                                                                       \
+            document[g] = k;                                                                                   \
+            g += k < n_weighted;                                                                               \
+        }                                                                                                      \
+        /* A later document belongs above the last one at most if their words are equal. */                    \
+        for (; i > 0 && i < n && ((words[i] ^ words[i - 1]) & ~place_bits) == 0; i++)                          \
+            unsettled |= keys[words[i] & place_bits] < keys[words[i - 1] & place_bits];                        \
+        return unsettled ? -1 : (ptrdiff_t)g;                                                                  \
+    }                                                                                                          \
+    static ptrdiff_t NAME##_groups(const tieaware_ranking *list, const WORD *restrict words,                   \
+                                   const KEY *restrict keys, WORD place_bits) {                                \
+        const uint64_t *restrict packs = list->packs;                                                          \
+        int64_t *restrict end = list->end, *restrict start = list->start, *restrict size = list->size;         \
+        uint64_t *restrict sums = list->sums, *restrict total = list->total;                                   \
+        KEY before = keys[words[0] & place_bits];                                                              \
+        int unsettled = 0;                                                                                     \
+        uint64_t sum = packs[words[0] & place_bits], last = 0;                                                 \
+        int64_t begin = 0;                                                                                     \
+        ptrdiff_t r = 0, g = 0;                                                                                \
+        for (ptrdiff_t i = 1; i < list->n; i++) {                                                              \
+            const WORD place = words[i] & place_bits;                                                          \
+            const KEY key = keys[place];                                                                       \
+            end[r] = i;                                                                                        \
+            sums[r] = sum;                                                                                     \
+            r += key != before;                                                                                \
+            unsettled |= key < before;                                                                         \
+            before = key;                                                                                      \
+            sum += packs[place];                                                                               \
+        }                                                                                                      \
+        if (unsettled) return -1;                                                                              \
+        end[r] = list->n;                                                                                      \
+        sums[r++] = sum;                                                                                       \
+        for (ptrdiff_t i = 0; i < r && g < list->depth; i++) {                                                 \
+            start[g] = begin;                                                                                  \
+            size[g] = end[i] - begin;                                                                          \
+            total[g] = sums[i] - last;                                                                         \
+            g += sums[i] != last;                                                                              \
+            begin = end[i];                                                                                    \
+            last = sums[i];                                                                                    \
+        }                                                                                                      \
+        return g;                                                                                              \
+    }                                                                                                          \
+    static ptrdiff_t NAME(const SCORE *scores, const tieaware_ranking *list) {                                 \
+        const WORD place_bits = (WORD)tieaware_place_bits(list->n);                                            \
+        KEY *keys = (KEY *)list->keys;                                                                         \
+        WORD *words = (WORD *)list->words;                                                                     \
+        ptrdiff_t count = -1;                                                                                  \
+        if (!WRITE(scores, list->order, list->n, place_bits, keys, words)) return TIEAWARE_NO_ORDER;           \
+        words = SORT(words, list);                                                                             \
+        if (list->document != NULL) count = NAME##_documents(list, words, keys, place_bits);                   \
+        if (list->packs != NULL) count = NAME##_groups(list, words, keys, place_bits);                         \
+        if (count >= 0) return count;                                                                          \
+        if (!NAME##_settle(keys, list->n, place_bits, words)) return TIEAWARE_TOO_CLOSE;                       \
+        if (list->document != NULL) count = NAME##_documents(list, words, keys, place_bits);                   \
+        if (list->packs != NULL) count = NAME##_groups(list, words, keys, place_bits);                         \
+        return count;                                                                                          \
+    }
+
+static inline uint32_t *tieaware_narrow_sort(uint32_t *words, const tieaware_ranking *list) {
+    return tieaware_narrow_sort_chunks(list->sort_narrow, words, list->n, list->narrow_chunk, (uint32_t *)list->spare);
+}
+
+static inline int64_t *tieaware_wide_sort(int64_t *words, const tieaware_ranking *list) {
+    return tieaware_sort(list->sort_wide, words, list->n, list->spare);
+}
+
+TIEAWARE_RANKING(tieaware_rank_narrow_double, double, uint32_t, int64_t, tieaware_narrow_words_double,
+                 tieaware_narrow_sort)
+TIEAWARE_RANKING(tieaware_rank_narrow_float, float, uint32_t, int32_t, tieaware_narrow_words_float,
+                 tieaware_narrow_sort)
+TIEAWARE_RANKING(tieaware_rank_wide_double, double, int64_t, int64_t, tieaware_wide_words_double, tieaware_wide_sort)
+TIEAWARE_RANKING(tieaware_rank_wide_float, float, int64_t, int64_t, tieaware_wide_words_float, tieaware_wide_sort)
+
+static ptrdiff_t tieaware_rank_double(const double *scores, const tieaware_ranking *list) {
+    if (list->n <= TIEAWARE_LONGEST_NARROW) {
+        const ptrdiff_t count = tieaware_rank_narrow_double(scores, list);
+        if (count != TIEAWARE_TOO_CLOSE) return count;
+    }
+    return tieaware_rank_wide_double(scores, list);
+}
+
+static ptrdiff_t tieaware_rank_float(const float *scores, const tieaware_ranking *list) {
+    if (list->n <= TIEAWARE_LONGEST_NARROW) {
+        const ptrdiff_t count = tieaware_rank_narrow_float(scores, list);
+        if (count != TIEAWARE_TOO_CLOSE) return count;
+    }
+    return tieaware_rank_wide_float(scores, list);
+}
+
+#endif
