@@ -51,17 +51,18 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
     cdef double* stops
     cdef int64_t t, m, x, i, k = query.measure.cutoff
     cdef Py_ssize_t g, c, _copy
-    cdef double graded, rest, goes_on = 1.0, total = 0.0
+    cdef double graded, own, rest, goes_on = 1.0, total = 0.0
     for g in range(groups.count):
         t = groups.start[g]
         if t >= k or goes_on < 1e-30 * total:
             break
         if groups.size[g] == 1:
-            # A_0 is 1, and A_1 is q.
+            # A_0 is 1, and A_1 is q. Only one weight is not 0; which, cannot be predicted, so do not branch.
+            own = 0.0
             for c in range(query.measure.n_weightings):
-                if query.weight[c * groups.stride + g] > 0.0:
-                    total += over_rank(query, goes_on * (1.0 - (1.0 - stop[c])), t + 1)
-                    goes_on *= 1.0 - stop[c]
+                own += stop[c] * query.weight[c * groups.stride + g]
+            total += over_rank(query, goes_on * own, t + 1)
+            goes_on *= 1.0 - own
             continue
         graded = graded_of(query, g)
         if graded == 0.0:

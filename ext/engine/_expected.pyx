@@ -7,11 +7,18 @@ m = clamp(k - t, 0, n) of its slots (ranks) are within the cut-off. The kernels 
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 
-from tieaware.kernels._exact cimport double_double, two_product
+from tieaware.kernels._exact cimport double_double
 from tieaware.kernels._groups cimport Groups
 from tieaware.kernels._interruption cimport interrupted
 from tieaware.kernels._measure cimport Query, between, first_group, gain_weight
 
+
+cdef extern from "engine/expected.h" nogil:
+    enum:
+        TIEAWARE_TERMS
+    void tieaware_precisions(const int64_t*, const int64_t*, const double*, const double*, const int64_t*,
+                             const double (*)[TIEAWARE_TERMS], const double (*)[TIEAWARE_TERMS], int, double*)
+    void tieaware_first_places(int64_t, int64_t, double, int64_t, int, double*, double*)
 
 # The number that infAP adds to the number of relevant documents, so that no share is 0/0.
 cdef double EPSILON = 0.00001
@@ -118,30 +125,56 @@ cdef double average_precision(const Query* q) noexcept nogil:
     large numbers, so it is computed in double-double precision.
     """
     cdef const Groups* groups = q.groups
-    cdef const double* weight = q.weight
-    cdef int64_t t, n, m, k = q.measure.cutoff
+    cdef const double* lookup = q.measure.lookup
+    cdef double before[TIEAWARE_TERMS]
+    cdef double terms[TIEAWARE_TERMS]
+    cdef double above[2][TIEAWARE_TERMS]
+    cdef double until[2][TIEAWARE_TERMS]
+    cdef int64_t inside[TIEAWARE_TERMS]
+    cdef int64_t t, m, k = q.measure.cutoff
+    cdef Py_ssize_t g = 0, first
+    cdef double relevant = 0.0, total = 0.0
+    cdef int i
+    if not is_tied(groups):
+        return precision_of_ranks(q)
+    while g < groups.count and groups.start[g] < k:
+        first = g
+        i = 0
+        while g < groups.count and i < TIEAWARE_TERMS and groups.start[g] < k:
+            t = groups.start[g]
+            m = min(groups.size[g], k - t)
+            inside[i] = m
+            above[0][i], above[1][i] = lookup[2 * t], lookup[2 * t + 1]
+            until[0][i], until[1][i] = lookup[2 * (t + m)], lookup[2 * (t + m) + 1]
+            before[i] = relevant
+            relevant += q.weight[g]
+            i += 1
+            g += 1
+        tieaware_precisions(groups.start + first, groups.size + first, q.weight + first, before, inside, above, until, i,
+                            terms)
+        for m in range(i):
+            total += terms[m]
+    return total / q.norm
+
+
+cdef inline bint is_tied(const Groups* groups) noexcept nogil:
+    """Return whether a group has more than one document."""
     cdef Py_ssize_t g
-    cdef double_double d, product
-    cdef double r, part, before = 0.0, total = 0.0
+    cdef int64_t sizes = 0
     for g in range(groups.count):
-        r = weight[g]
-        if r == 0.0:
-            continue
-        t = groups.start[g]
-        n = groups.size[g]
-        if t >= k:
+        sizes |= groups.size[g]
+    return sizes > 1
+
+
+cdef double precision_of_ranks(const Query* q) noexcept nogil:
+    """Return average precision for groups of one document each: Σ (R + 1)/(t + 1), divided by the norm."""
+    cdef Py_ssize_t g
+    cdef double relevant = 0.0, total = 0.0
+    for g in range(q.groups.count):
+        if q.groups.start[g] >= q.measure.cutoff:
             break
-        if n == 1:
-            total += (before + 1.0) / (t + 1)
-        else:
-            m = min(n, k - t)
-            d = between(q.measure.lookup, t, m)
-            part = (before + 1.0) * (d.high + d.low)
-            if r > 1.0 and m > 1:
-                product = two_product(d.high, <double>(t + 1))
-                part += (r - 1.0) / (n - 1) * (((m - product.high) - product.low) - (t + 1) * d.low)
-            total += r / n * part
-        before += r
+        total += q.weight[g] * ((relevant + 1.0) / (q.groups.start[g] + 1))
+        relevant += q.weight[g]
     return total / q.norm
 
 
@@ -167,20 +200,26 @@ cdef double reciprocal_rank(const Query* q) noexcept nogil:
 
 
 cdef double reciprocal_rank_by_terms(int64_t t, int64_t n, double r, int64_t m) noexcept nogil:
-    """Return Σ_{x=1…m} p_x / (t+x), p_x = S_{x-1} r/(n-x+1), S_x = S_{x-1} (n-r-x+1)/(n-x+1), S_0 = 1.
+    """Return Σ_{x=1…m} p_x / (t+x), p_x = S_{x-1} r/(n-x+1), S_x = S_{x-1} (n-x+1-r)/(n-x+1), S_0 = 1.
 
     p_x is the probability that the first relevant document of the group has place x. S_x is the probability that none
     of the first x documents is relevant. The terms after x add up to less than S_x/(t+x+1), so the loop ends when this
     bound is too small to change the sum.
     """
-    cdef int64_t x
-    cdef double part, survival = 1.0, total = 0.0
-    for x in range(1, m + 1):
-        part = survival / (n - x + 1)
-        total += part * r / (t + x)
-        survival = part * (n - r - x + 1)
-        if survival < 1e-17 * total * (t + x + 1):
-            break
+    cdef double shares[TIEAWARE_TERMS]
+    cdef double stays[TIEAWARE_TERMS]
+    cdef double survival = 1.0, total = 0.0
+    cdef int64_t x = 1
+    cdef int i, count
+    while x <= m:
+        count = <int>min(m - x + 1, <int64_t>TIEAWARE_TERMS)
+        tieaware_first_places(t, n, r, x, count, shares, stays)
+        for i in range(count):
+            total += survival * shares[i]
+            survival *= stays[i]
+            x += 1
+            if survival < 1e-17 * total * (t + x):
+                return total
     return total
 
 

@@ -50,14 +50,14 @@ cdef extern from "engine/ranking.h" nogil:
         uint64_t* sums
         const uint16_t* weighted_at
         uint32_t n_weighted
-        int64_t* document
-        int64_t* rank
         const uint64_t* packs
+        int64_t* document
         int64_t* start
         int64_t* size
         uint64_t* total
-    Py_ssize_t tieaware_rank_double(const double*, const tieaware_ranking*)
-    Py_ssize_t tieaware_rank_float(const float*, const tieaware_ranking*)
+        bint numbering, grouped
+    Py_ssize_t tieaware_rank_double(const double*, tieaware_ranking*)
+    Py_ssize_t tieaware_rank_float(const float*, tieaware_ranking*)
 
 cdef extern from "engine/tabulating.h" nogil:
     enum:
@@ -363,40 +363,47 @@ cdef Py_ssize_t sort_list(PreparedLists self, Py_ssize_t query, const score_t* s
     list.order = order_of(self, query)
     list.words, list.spare, list.keys, list.end = scratch.words, scratch.spare, scratch.keys, scratch.ends
     list.sums = scratch.sums
-    list.start, list.size, list.total = groups.start, groups.size, scratch.total
+    list.document, list.total = scratch.document, scratch.total
+    list.start, list.size = groups.start, groups.size
     list.packs = self.packs + self.offsets[query] if average else NULL
     list.weighted_at = self.weighted_at + self.offsets[query]
-    list.document = scratch.document if not average or scratch.numbering or not self.packed else NULL
-    list.rank = scratch.taken if average else groups.start
+    list.numbering = scratch.numbering or not self.packed
+    list.grouped = False
     if n == 0:
         groups.count = 0
     elif score_t is double:
         groups.count = tieaware_rank_double(scores, &list)
     else:
         groups.count = tieaware_rank_float(scores, &list)
-    if groups.count >= 0:
-        if list.document != NULL and average:
-            number_documents(self, n_weighted, groups.count, scratch)
-        if not average:
-            copy_weights(self, first, groups, scratch)
-        elif self.packed:
-            unpack_weights(self, groups, scratch)
-        else:
-            add_weights(self, first, n_weighted, groups, scratch)
+    if groups.count < 0:
+        return groups.count
+    if average and list.numbering:
+        number_documents(self, n_weighted, groups.count, list.grouped, scratch)
+    if not list.grouped:
+        copy_weights(self, first, groups, scratch)
+    elif self.packed:
+        unpack_weights(self, groups, scratch)
+    else:
+        add_weights(self, first, n_weighted, groups, scratch)
     return groups.count
 
 
-cdef void number_documents(PreparedLists self, Py_ssize_t n_weighted, Py_ssize_t n_groups,
+cdef void number_documents(PreparedLists self, Py_ssize_t n_weighted, Py_ssize_t n_groups, bint grouped,
                            GroupingScratch* scratch) noexcept nogil:
-    """Write the index of the group of each weighted document, from the documents in rank order and the packs."""
+    """Write the index of the group of each weighted document, from the documents in rank order and the packs.
+
+    If not `grouped`, each group has one document.
+    """
     cdef const int64_t* document = scratch.document
     cdef Py_ssize_t g
-    cdef int64_t i
+    cdef int64_t i, n = 1
     memset(scratch.group, -1, n_weighted * sizeof(int64_t))
     for g in range(n_groups):
-        for i in range(<int64_t>(scratch.total[g] & self.count_bits)):
+        if grouped:
+            n = <int64_t>(scratch.total[g] & self.count_bits)
+        for i in range(n):
             scratch.group[document[i]] = g
-        document += scratch.total[g] & self.count_bits
+        document += n
 
 
 cdef void copy_weights(PreparedLists self, Py_ssize_t first, Groups* groups, GroupingScratch* scratch) noexcept nogil:

@@ -16,10 +16,10 @@
  * negative.
  */
 static inline void tieaware_join_few(double *products, int m, int64_t i, double q) {
-    const double n = (double)i;
+    const double n = (double)i, share = 1.0 / n;
     for (int e = m < i ? 0 : m - (int)i; e < m; e++) {
         const int x = m - e;
-        products[e] = ((n - x) * products[e] + x * q * products[e + 1]) / n;
+        products[e] = share * ((n - x) * products[e] + x * q * products[e + 1]);
     }
 }
 
@@ -38,10 +38,10 @@ static inline void tieaware_join_products(double *products, int m, int64_t i, do
  */
 static inline void tieaware_join_stops_few(double *restrict stops, const double *restrict products, int m, int64_t i,
                                            double q, double stop) {
-    const double n = (double)i;
+    const double n = (double)i, share = 1.0 / n;
     for (int e = m < i ? 0 : m - (int)i; e < m; e++) {
         const int x = m - e;
-        stops[e] = ((n - x) * stops[e] + (x - 1) * q * stops[e + 1] + stop * products[e + 1]) / n;
+        stops[e] = share * ((n - x) * stops[e] + (x - 1) * q * stops[e + 1] + stop * products[e + 1]);
     }
 }
 

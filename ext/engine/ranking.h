@@ -25,13 +25,14 @@ typedef int (*tieaware_sort_function)(void *, intptr_t, void *);
  *
  * `sorts` has NumPy's sorts of uint32 and of doubles, and `narrow_chunk` the size of chunks of narrow words.
  *
- * If `document` is not NULL, the first `depth` weighted documents in rank order are found: for each of them, its index is
- * written to document[g], and the number of documents before it to rank[g]. weighted_at[place] is the index of the
- * weighted document at a place, or n_weighted if the document there has no weight.
+ * The first `depth` weighted documents in rank order are found: for each of them, its index is written to document[g],
+ * and the number of documents before it to start[g]. weighted_at[place] is the index of the weighted document at a place,
+ * or n_weighted if the document there has no weight.
  *
- * If `packs` is not NULL, the first `depth` groups of equal scores that hold a weighted document are found: for each of
- * them, the number of documents before it is written to start[g], their number to size[g], and the sum of their packs to
- * total[g]. packs[place] is 0 if the document at a place has no weight.
+ * If `packs` is not NULL and documents tie, the first `depth` groups of equal scores that hold a weighted document are
+ * found instead: for each of them, the number of documents before it is written to start[g], their number to size[g], and
+ * the sum of their packs to total[g]. packs[place] is 0 if the document at a place has no weight. All weighted documents
+ * in rank order are written to `document` only if `numbering`. `grouped` tells whether groups were found.
  *
  * The arrays of results have room for n_weighted + 1 numbers.
  */
@@ -44,10 +45,10 @@ typedef struct {
     uint64_t *sums;
     const uint16_t *weighted_at;
     uint32_t n_weighted;
-    int64_t *document, *rank;
     const uint64_t *packs;
-    int64_t *start, *size;
+    int64_t *document, *start, *size;
     uint64_t *total;
+    int numbering, grouped;
 } tieaware_ranking;
 
 /* The functions for words of the type WORD and keys of the type KEY:
@@ -55,12 +56,16 @@ typedef struct {
  * settle: sorts words by their keys, where the words were equal apart from their places. Returns 0 if too many are out of
  * order. Invariant: the words before index i are in order.
  *
- * documents, groups: find the weighted documents or the groups along the sorted words; return their number, or -1 if the
- * keys do not ascend. Invariant of `documents`: document[g] and rank[g] may be overwritten, the elements before them are
- * final. `groups` first finds all runs of equal keys: run r ends before the word with index end[r], and sums[r] is the
- * sum of all packs up to there.
+ * repeat: returns whether words are equal to the words before them, apart from their places.
  *
- * rank: ranks a list; returns the number of groups, or else of documents.
+ * documents, groups: find the weighted documents or the groups along the sorted words; return their number, or -1 if the
+ * keys do not ascend. If words do not repeat, `documents` need not compare keys. Invariant of `documents`: document[g] and
+ * start[g] may be overwritten, the elements before them are final. `groups` first finds all runs of equal keys: run r
+ * ends before the word with index end[r], and sums[r] is the sum of all packs up to there.
+ *
+ * walk: does the one or the other.
+ *
+ * rank: ranks a list; returns the number of documents or groups.
  */
 #define TIEAWARE_RANKING(NAME, SCORE, WORD, KEY, WRITE, SORT)                                                  \
     static int NAME##_settle(const KEY *keys, ptrdiff_t n, WORD place_bits, WORD *words) {                     \
@@ -79,23 +84,30 @@ typedef struct {
         }                                                                                                      \
         return 1;                                                                                              \
     }                                                                                                          \
-    static ptrdiff_t NAME##_documents(const tieaware_ranking *list, const WORD *restrict words,                \
-                                      const KEY *restrict keys, WORD place_bits) {                             \
+    TIEAWARE_CLONES static int NAME##_repeat(const WORD *words, ptrdiff_t n, WORD place_bits) {                \
+        WORD repeats = 0;                                                                                      \
+        for (ptrdiff_t i = 1; i < n; i++) repeats += (words[i] ^ words[i - 1]) <= place_bits;                  \
+        return repeats > 0;                                                                                    \
+    }                                                                                                          \
+    TIEAWARE_INLINED ptrdiff_t NAME##_documents(const tieaware_ranking *list, const WORD *restrict words,      \
+                                                const KEY *restrict keys, WORD place_bits, int repeats,        \
+                                                int64_t depth) {                                               \
         const uint16_t *restrict weighted_at = list->weighted_at;                                              \
-        int64_t *restrict document = list->document, *restrict rank = list->rank;                              \
+        int64_t *restrict document = list->document, *restrict start = list->start;                            \
         const ptrdiff_t n = list->n;                                                                           \
         const uint32_t n_weighted = list->n_weighted;                                                          \
         KEY before = keys[words[0] & place_bits];                                                              \
         int unsettled = 0;                                                                                     \
         int64_t g = 0;                                                                                         \
         ptrdiff_t i = 0;                                                                                       \
-        for (; i < n && g < list->depth; i++) {                                                                \
+        for (; i < n && g < depth; i++) {                                                                      \
             const WORD place = words[i] & place_bits;                                                          \
-            const KEY key = keys[place];                                                                       \
             const uint32_t k = weighted_at[place];                                                             \
-            unsettled |= key < before;                                                                         \
-            before = key;                                                                                      \
-            rank[g] = i;                                                                                       \
+            if (repeats) {                                                                                     \
+                unsettled |= keys[place] < before;                                                             \
+                before = keys[place];                                                                          \
+            }                                                                                                  \
+            start[g] = i;                                                                                      \
             document[g] = k;                                                                                   \
             g += k < n_weighted;                                                                               \
         }                                                                                                      \
@@ -137,20 +149,24 @@ typedef struct {
         }                                                                                                      \
         return g;                                                                                              \
     }                                                                                                          \
-    static ptrdiff_t NAME(const SCORE *scores, const tieaware_ranking *list) {                                 \
+    static ptrdiff_t NAME##_walk(tieaware_ranking *list, const WORD *words, const KEY *keys, WORD place_bits) {\
+        const int repeats = NAME##_repeat(words, list->n, place_bits);                                         \
+        list->grouped = repeats && list->packs != NULL;                                                        \
+        if (!repeats) return NAME##_documents(list, words, keys, place_bits, 0, list->depth);                  \
+        if (!list->grouped) return NAME##_documents(list, words, keys, place_bits, 1, list->depth);            \
+        if (list->numbering && NAME##_documents(list, words, keys, place_bits, 1, INT64_MAX) < 0) return -1;   \
+        return NAME##_groups(list, words, keys, place_bits);                                                   \
+    }                                                                                                          \
+    static ptrdiff_t NAME(const SCORE *scores, tieaware_ranking *list) {                                       \
         const WORD place_bits = (WORD)tieaware_place_bits(list->n);                                            \
         KEY *keys = (KEY *)list->keys;                                                                         \
         WORD *words = (WORD *)list->words;                                                                     \
-        ptrdiff_t count = -1;                                                                                  \
         if (!WRITE(scores, list->order, list->n, place_bits, keys, words)) return TIEAWARE_NO_ORDER;           \
         words = SORT(words, list);                                                                             \
-        if (list->document != NULL) count = NAME##_documents(list, words, keys, place_bits);                   \
-        if (list->packs != NULL) count = NAME##_groups(list, words, keys, place_bits);                         \
+        const ptrdiff_t count = NAME##_walk(list, words, keys, place_bits);                                    \
         if (count >= 0) return count;                                                                          \
         if (!NAME##_settle(keys, list->n, place_bits, words)) return TIEAWARE_TOO_CLOSE;                       \
-        if (list->document != NULL) count = NAME##_documents(list, words, keys, place_bits);                   \
-        if (list->packs != NULL) count = NAME##_groups(list, words, keys, place_bits);                         \
-        return count;                                                                                          \
+        return NAME##_walk(list, words, keys, place_bits);                                                     \
     }
 
 static inline uint32_t *tieaware_narrow_sort(uint32_t *words, const tieaware_ranking *list) {
@@ -168,7 +184,7 @@ TIEAWARE_RANKING(tieaware_rank_narrow_float, float, uint32_t, int32_t, tieaware_
 TIEAWARE_RANKING(tieaware_rank_wide_double, double, int64_t, int64_t, tieaware_wide_words_double, tieaware_wide_sort)
 TIEAWARE_RANKING(tieaware_rank_wide_float, float, int64_t, int64_t, tieaware_wide_words_float, tieaware_wide_sort)
 
-static ptrdiff_t tieaware_rank_double(const double *scores, const tieaware_ranking *list) {
+static ptrdiff_t tieaware_rank_double(const double *scores, tieaware_ranking *list) {
     if (list->n <= TIEAWARE_LONGEST_NARROW) {
         const ptrdiff_t count = tieaware_rank_narrow_double(scores, list);
         if (count != TIEAWARE_TOO_CLOSE) return count;
@@ -176,7 +192,7 @@ static ptrdiff_t tieaware_rank_double(const double *scores, const tieaware_ranki
     return tieaware_rank_wide_double(scores, list);
 }
 
-static ptrdiff_t tieaware_rank_float(const float *scores, const tieaware_ranking *list) {
+static ptrdiff_t tieaware_rank_float(const float *scores, tieaware_ranking *list) {
     if (list->n <= TIEAWARE_LONGEST_NARROW) {
         const ptrdiff_t count = tieaware_rank_narrow_float(scores, list);
         if (count != TIEAWARE_TOO_CLOSE) return count;
