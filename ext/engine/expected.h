@@ -45,7 +45,8 @@ static TIEAWARE_CLONES void tieaware_precisions(const int64_t *start, const int6
         const double rest = ((m - product) - error) - first * low;
         const double a = (r - 1.0) / (n > 1.0 ? n - 1.0 : 1.0), sum = (before[g] + 1.0) * (high + low);
         const double part = r > 1.0 && m > 1.0 ? sum + a * rest : sum;
-        terms[g] = n == 1.0 ? r * ((before[g] + 1.0) / first) : r / n * part;
+        /* Without unjudged documents, a group may be empty; then r is 0. */
+        terms[g] = n <= 1.0 ? r * ((before[g] + 1.0) / first) : r / n * part;
     }
 }
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 GROUPING = "ext/engine/_grouping.pyx"
 EXPECTED = "ext/engine/_expected.pyx"
+RANKING = "ext/engine/ranking.h"
 SPREAD = "tests/engine/test_spread.py"
 VALUES = "tests/engine/test_values.py"
 ENGINES = "tests/engine/test_engines.py"
@@ -58,8 +59,8 @@ FAULTS = (
         "total += weight[g]", (VALUES,),
     ),
     Fault(
-        "average precision divides by n instead of n - 1", EXPECTED, "part += (r - 1.0) / (n - 1) *",
-        "part += (r - 1.0) / n *", (VALUES,),
+        "average precision divides by n instead of n - 1", "ext/engine/expected.h",
+        "(r - 1.0) / (n > 1.0 ? n - 1.0 : 1.0)", "(r - 1.0) / n", (VALUES,), ("_expected",),
     ),
     Fault(
         "excluded documents count", GROUPING, "    if n == 0:\n        return 0\n    nan = tally",
@@ -80,12 +81,24 @@ FAULTS = (
         "NAME##_key(-scores[i]);   ", (ENGINES,), ("_grouping",),
     ),
     Fault(
-        "zeros of either sign differ in long sorted lists", "ext/engine/sorting.h", "const double x = 0.0 - score;",
-        "const double x = -score;", (ENGINES,), ("_grouping",),
+        "zeros of either sign differ in long sorted lists", "ext/engine/narrow_sorting.h", "double_key(0.0 - score);",
+        "double_key(-score);      ", (ENGINES,), ("_grouping",),
     ),
     Fault(
-        "different scores with equal narrow words tie", GROUPING, "    if tieaware_narrow_repeats(words, n, bits):",
-        "    if False:", (ENGINES,),
+        "different scores with equal narrow words keep the order of the list", RANKING, "unsettled |= key < before; ",
+        "unsettled |= 0;           ", (ENGINES,), ("_grouping",),
+    ),
+    Fault(
+        "equal narrow words tie", RANKING, "r += key != before;", "r += ((words[i] ^ words[i - 1]) & ~place_bits) != 0;",
+        (ENGINES,), ("_grouping",),
+    ),
+    Fault(
+        "the last group of a sorted list has no weight", RANKING, "sums[r++] = sum;", "sums[r++] = last;",
+        (ENGINES,), ("_grouping",),
+    ),
+    Fault(
+        "packed weights run into each other", "ext/engine/_groups.pyx", "while bits < total:", "while 2 * bits < total:",
+        (ENGINES,),
     ),
     Fault(
         "zeros of either sign differ in the hash table", "ext/engine/tabulating.h", "(double)scores[i] + 0.0;",
@@ -106,8 +119,8 @@ FAULTS = (
         ("_grouping",),
     ),
     Fault(
-        "a single NaN is accepted in a long list", GROUPING, "    if nan:\n        return UNORDERED",
-        "    if nan > 1:\n        return UNORDERED", (ENGINES,),
+        "a single NaN is accepted in a long list", "ext/engine/narrow_sorting.h", "return nan == 0;", "return nan <= 1;",
+        (ENGINES,), ("_grouping",),
     ),
     Fault(
         "doubles that are equal as floats tie", "ext/engine/_counting.pyx", "while end < n_values and equal[end] > 1",
