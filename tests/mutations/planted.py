@@ -89,16 +89,16 @@ FAULTS = (
         "unsettled |= 0;           ", (ENGINES,), ("_grouping",),
     ),
     Fault(
-        "equal narrow words tie", RANKING, "r += key != before;", "r += ((words[i] ^ words[i - 1]) & ~place_bits) != 0;",
-        (ENGINES,), ("_grouping",),
+        "equal narrow words tie", RANKING, "r += key != before;",
+        "r += ((words[i] ^ words[i - 1]) & ~place_bits) != 0;", (ENGINES,), ("_grouping",),
     ),
     Fault(
         "the last group of a sorted list has no weight", RANKING, "sums[r++] = sum;", "sums[r++] = last;",
         (ENGINES,), ("_grouping",),
     ),
     Fault(
-        "packed weights run into each other", "ext/engine/_groups.pyx", "while bits < total:", "while 2 * bits < total:",
-        (ENGINES,),
+        "packed weights run into each other", "ext/engine/_groups.pyx", "while bits < total:",
+        "while 2 * bits < total:", (ENGINES,),
     ),
     Fault(
         "zeros of either sign differ in the hash table", "ext/engine/tabulating.h", "(double)scores[i] + 0.0;",
@@ -119,8 +119,8 @@ FAULTS = (
         ("_grouping",),
     ),
     Fault(
-        "a single NaN is accepted in a long list", "ext/engine/narrow_sorting.h", "return nan == 0;", "return nan <= 1;",
-        (ENGINES,), ("_grouping",),
+        "a single NaN is accepted in a long list", "ext/engine/narrow_sorting.h", "return nan == 0;",
+        "return nan <= 1;", (ENGINES,), ("_grouping",),
     ),
     Fault(
         "doubles that are equal as floats tie", "ext/engine/_counting.pyx", "while end < n_values and equal[end] > 1",
