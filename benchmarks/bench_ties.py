@@ -1,5 +1,6 @@
 """The time of exact averages compared with ignoring ties, and of the kernels compared with plain Python."""
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
@@ -43,6 +44,76 @@ def test_overhead(compare, discrete, measure, oblivious):
         contender=partial(evaluators["average"], scores, outs["average"]), of="average",
         baseline=partial(evaluators[oblivious], scores, outs[oblivious]), to=oblivious,
         at_most=1.05 if oblivious == "run_order" else None,
+    )  # fmt: skip
+
+
+# Lists in which many documents are labelled: the number of lists and of documents, and the documents with a label.
+DENSE = {"500 × 120, 60 labelled": (500, 120, 60), "50 × 1,000, 40 labelled": (50, 1_000, 40),
+         "50 × 1,000, 96 labelled": (50, 1_000, 96)}  # fmt: skip
+SCORES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "all distinct": lambda scores: scores, "one decimal": lambda scores: scores.round(1),
+    "whole numbers": np.round, "all equal": np.zeros_like,
+}  # fmt: skip
+
+
+def dense_lists(shape: str, kind: str, small: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and grades of lists in which many documents have one of the grades 1 to 4."""
+    n_queries, n, n_labelled = DENSE[shape]
+    n_queries = 5 if small else n_queries
+    rng = np.random.default_rng(2008)
+    labels = np.zeros((n_queries, n), dtype=int)
+    some = rng.permuted(np.tile(np.arange(n), (n_queries, 1)), axis=1)[:, :n_labelled]
+    np.put_along_axis(labels, some, rng.integers(1, 5, some.shape), axis=1)
+    return SCORES[kind](rng.standard_normal(labels.shape)), labels
+
+
+@pytest.mark.parametrize(
+    ("of", "to", "at_most"),
+    [("average", "run_order", 1.0), ("optimistic", "run_order", 1.15), ("pessimistic", "run_order", 1.15)],
+)
+@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("shape", DENSE)
+def test_dense_lists(compare, small, shape, kind, of, to, at_most):
+    scores, labels = dense_lists(shape, kind, small)
+    measures = ["nDCG@10", "AP", "RR"]
+    evaluators = {ties: tieaware.Evaluator(labels, measures, ties=ties) for ties in (of, to)}
+    out = np.empty((len(labels), 3))
+
+    def check() -> None:
+        for ties, evaluator in evaluators.items():
+            assert_reference(evaluator(scores, out), scores, labels, measures, lists=range(2), ties=ties)
+
+    compare(
+        f"Tie rules for dense lists, one thread: {shape}; nDCG@10, AP and RR", kind, check=check,
+        contender=partial(evaluators[of], scores, out), of=of,
+        baseline=partial(evaluators[to], scores, out), to=to, at_most=at_most,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("shape", DENSE)
+def test_dense_lists_and_sorting(compare, small, shape, kind, dtype):
+    scores, labels = dense_lists(shape, kind, small)
+    scores, measures = scores.astype(dtype), ["nDCG@10", "AP", "RR"]
+    evaluator, out = tieaware.Evaluator(labels, measures), np.empty((len(labels), 3))
+    compare(
+        f"Dense lists against sorting them, one thread: {shape}; nDCG@10, AP and RR", f"{kind}, {dtype}",
+        check=lambda: assert_reference(evaluator(scores, out), scores, labels, measures, lists=range(2)),
+        contender=partial(evaluator, scores, out), of="average",
+        baseline=partial(np.sort, scores, axis=1), to="np.sort", at_most=3.0 if dtype == "float64" else 4.0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_err_of_dense_lists(compare, small, kind):
+    scores, labels = dense_lists("500 × 120, 60 labelled", kind, small)
+    err, ap = (tieaware.Evaluator(labels, [measure]) for measure in ("ERR", "AP"))
+    out = np.empty((len(labels), 1))
+    compare(
+        "ERR in dense lists, one thread: 500 × 120, 60 labelled", kind,
+        check=lambda: assert_reference(err(scores, out), scores, labels, ["ERR"], lists=range(2)),
+        contender=partial(err, scores, out), of="ERR", baseline=partial(ap, scores, out), to="AP", at_most=2.0,
     )  # fmt: skip
 
 

@@ -150,8 +150,8 @@ cdef double average_precision(const Query* q) noexcept nogil:
             relevant += q.weight[g]
             i += 1
             g += 1
-        tieaware_precisions(groups.start + first, groups.size + first, q.weight + first, before, inside, above, until, i,
-                            terms)
+        tieaware_precisions(groups.start + first, groups.size + first, q.weight + first, before, inside, above, until,
+                            i, terms)
         for m in range(i):
             total += terms[m]
     return total / q.norm

@@ -108,7 +108,8 @@ cdef class PreparedLists:
         if sorting is not None:
             label_order, weighted_at, packs, fields = sorting
             label_order = None if label_order is None else label_order[documents]
-            sorting = label_order, weighted_at[documents], None if packs is None else packs[documents], fields
+            packs = None if packs is None else packs[documents]
+            sorting = label_order, weighted_at[documents], packs, fields
         return PreparedLists(
             offsets[first:last + 1] - offsets[first],
             (weighted[0][first:last + 1], *weighted[1:]),
@@ -120,12 +121,13 @@ cdef class PreparedLists:
         )
 
     def prepare_sorting(self):
-        """Return the arrays for sorting: the orders by label, `weighted_at`, `packs` and `fields`; None if not needed."""
+        """Return the orders by label, `weighted_at`, `packs` and `fields`; None for those that are not needed."""
         weighted_at = np.empty(self.n_docs, np.uint16)
         label_order = None
         if self.placement == BEST_FIRST or self.placement == WORST_FIRST:
             label_order = np.empty(self.n_docs, np.int64)
-            write_label_order(self, <uint16_t*>cnp.PyArray_DATA(weighted_at), <int64_t*>cnp.PyArray_DATA(label_order))
+            write_label_order(self, <uint16_t*>cnp.PyArray_DATA(weighted_at),
+                              <int64_t*>cnp.PyArray_DATA(label_order))
         write_weighted_at(self, <uint16_t*>cnp.PyArray_DATA(weighted_at))
         packs, fields = pack_weights(self) if self.placement == AVERAGE else (None, None)
         return label_order, weighted_at, packs, fields
