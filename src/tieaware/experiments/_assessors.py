@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,21 +16,17 @@ from tieaware.defaults import ASSESSOR_MEASURES
 from tieaware.engine.views import View
 from tieaware.errors import InputError
 from tieaware.experiments._agreement import Agreement, Swaps, agreement, common_queries
-from tieaware.experiments.evaluating import evaluate_with_progress, repeatable_runs
+from tieaware.experiments.evaluating import evaluate_with_progress, known_tau, repeatable_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.label_placement import label_points
 from tieaware.inputs import Qrels, QrelsLike, as_qrels
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
-from tieaware.output.plots import COLOURS, Drawing, display_name, file_name
+from tieaware.output.plots import COLOURS, Axes, Drawing, display_name, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
-from tieaware.statistics import kendall_tau
 from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.procedures import PairTest, Procedure, Verdicts, checked
 from tieaware.ties import TieRuleName
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # If there are more runs than _FEW, only _NAMED runs are named.
 _FEW, _NAMED = 12, 8
@@ -266,12 +262,11 @@ class Assessors(Experiment):
 
     def _moved(self, m: int) -> _Moved:
         means = self.values[..., m].mean(axis=2)
-        tau = kendall_tau(*means) if len(self.runs) > 1 else np.nan
         changed = np.arange(0)
         if len(self.first):
             changed = np.flatnonzero(self.tests[0][m].signs != self.tests[1][m].signs)
         most = first_greatest(np.abs(means[1] - means[0]), rounding_of(means))
-        return _Moved(means, None if np.isnan(tau) else float(tau), changed, most)
+        return _Moved(means, known_tau(*means), changed, most)
 
     def verdict(self) -> str:
         r"""Return the agreement of the assessors, and what the second one's labels change by the first measure.

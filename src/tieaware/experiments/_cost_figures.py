@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tieaware.checks.arrays import Values
 from tieaware.experiments.label_placement import label_points
-from tieaware.output.plots import display_name, legend_above, style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from tieaware.output.plots import Axes, display_name, legend_above, style
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -31,12 +31,9 @@ from tieaware.inputs import QrelsLike
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure
 from tieaware.measures.definitions import AUC, IPrec, NumRel, NumRelRet, NumRet, P, R
-from tieaware.output.plots import COLOURS, DASHES, Drawing, display_name, file_name, legend_above, style
+from tieaware.output.plots import COLOURS, DASHES, Axes, Drawing, display_name, file_name, legend_above, style
 from tieaware.output.tables import Cell, Table, counted, percent, significant
 from tieaware.ties import TieRuleName
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class TracedRun(NamedTuple):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +25,10 @@ from tieaware.optimise import WeightedFusion, fuse
 from tieaware.optimise.fusion import Minimum, Missing, sources_to_fuse
 from tieaware.optimise.normalisation import NormalisationName
 from tieaware.optimise.weighted_fusion import HeldOut, WeightSearch
-from tieaware.output.plots import COLOURS, DASHES, Drawing, colour, display_name, file_name, legend_above
+from tieaware.output.plots import COLOURS, DASHES, Axes, Drawing, colour, display_name, file_name, legend_above
 from tieaware.output.tables import Cell, Table, counted, significant
 from tieaware.runtime.progress import stage
 from tieaware.statistics import PairedTest, holm, paired_test
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MOST_STEPS = 4_000
 
@@ -438,12 +435,12 @@ class Fusion(Experiment):
         low, high = self.test.low, self.test.high
         assert low is not None
         assert high is not None
-        rows: list[tuple[Cell, ...]] = [(_CHOSEN, self._chosen, *[None] * 4), (_BEST, self.value, *[None] * 4)]
-        for name, *numbers in zip(
-            self._names(), self.others.mean(axis=1).tolist(), self.test.difference.tolist(), low.tolist(),
-            high.tolist(), self.p.tolist(), strict=True,
-        ):  # fmt: skip
-            rows.append((name, *numbers))
+        columns = self.others.mean(axis=1), self.test.difference, low, high, self.p
+        rows: list[tuple[Cell, ...]] = [
+            (_CHOSEN, self._chosen, *[None] * 4),
+            (_BEST, self.value, *[None] * 4),
+            *zip(self._names(), *(column.tolist() for column in columns), strict=True),
+        ]
         n_folds = len(self.held_out.weights)
         notes = (
             f"weights from other queries: chosen on {n_folds - 1} of {n_folds} folds of the queries, and evaluated on "

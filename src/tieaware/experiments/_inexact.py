@@ -31,6 +31,7 @@ from tieaware.results import Results
 from tieaware.retrieval import Costs, Exact, ExactNetScore, Index, Method
 from tieaware.retrieval.index import as_index
 from tieaware.statistics import PairedTest, holm, paired_test, rbo
+from tieaware.statistics.tie_counts import tie_groups
 
 # Each method is timed this many times, and the shortest time is reported.
 _REPEATS = 3
@@ -236,11 +237,8 @@ def _agreement(a: _RankedList, b: _RankedList) -> float:
 
 def _tied(run: Run) -> float:
     """Return the share of a run's documents that tie with another document of the same list."""
-    if not len(run.scores):
-        return 0.0
-    same = run.scores[1:] == run.scores[:-1]
-    same[run.offsets[1:-1][(run.offsets[1:-1] > 0) & (run.offsets[1:-1] < len(run.scores))] - 1] = False
-    return float((np.append(same, False) | np.insert(same, 0, False)).mean())
+    *_, sizes = tie_groups(run.scores, run.offsets)
+    return float(sizes[sizes > 1].sum() / max(len(run.scores), 1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -376,8 +374,9 @@ class Inexact(Experiment):
 
     @cached_property
     def shares(self) -> Values:
-        """The postings that each method reads ÷ the postings that the baseline reads, float64[n_methods]."""
-        return _shares(self.postings)
+        """The postings that each method reads ÷ those of the baseline, float64[n_methods]; 1 if it reads none."""
+        totals = self.postings.sum(axis=1, dtype=np.float64)
+        return totals / totals[0] if totals[0] else np.ones(len(totals))
 
     def frontier(self, m: int = 0, cost: Cost = "time") -> list[int]:
         """Return the Pareto frontier: the methods that no other method beats at the same cost or less.
@@ -429,10 +428,11 @@ class Inexact(Experiment):
         means = self.results.mean()
         rows: list[tuple[Cell, ...]] = []
         for i, method in enumerate(self.methods):
-            changes: list[Cell] = []
-            for m in range(len(measures)):
-                changes.append(float(means[i, m]))
-                changes.append(float(self.adjusted[m][i - 1]) if i else None)
+            changes: list[Cell] = [
+                cell
+                for mean, p in zip(means[i].tolist(), self.adjusted, strict=True)
+                for cell in (mean, float(p[i - 1]) if i else None)
+            ]
             rows.append(
                 (
                     method, float(self.times[i]), float(self.shares[i]), float(self.overlap[i].mean()),
@@ -545,9 +545,3 @@ class Inexact(Experiment):
         least, greatest = (values[:, :, m].mean(axis=1) for values in (results.min, results.max))
         means, measure = results.mean()[:, m], str(results.measures[m])
         return partial(draw_frontier, self._axis(cost), means, least, greatest, self.frontier(m, cost), measure)
-
-
-def _shares(costs: Integers) -> Values:
-    """Return the total cost of each row divided by that of the first row; 1 if the first row costs nothing."""
-    totals = costs.sum(axis=1, dtype=np.float64)
-    return totals / totals[0] if totals[0] else np.ones(len(totals))

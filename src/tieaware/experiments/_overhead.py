@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,14 +16,11 @@ from tieaware.evaluator import Evaluator
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure, parse_measures
-from tieaware.output.plots import Drawing, display_name
+from tieaware.output.plots import Axes, Drawing, display_name
 from tieaware.output.tables import Cell, Table, significant
 from tieaware.runtime.timing import ratio, take_turns
 from tieaware.samples import DiscreteLists, discrete_lists
 from tieaware.ties import TieRuleName
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # Tie rules under which each tied document has its own rank: run order, and relevant documents first.
 _OBLIVIOUS: tuple[TieRuleName, ...] = ("run_order", "optimistic")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +10,8 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Integers
 from tieaware.experiments._observed_lists import AS_FAR
 from tieaware.experiments._tested_pairs import TestedPairs
-from tieaware.output.plots import Drawing, display_name
+from tieaware.output.plots import Axes, Drawing, display_name
 from tieaware.output.tables import significant
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # Levels of p below the significance level. Each has one colour if the run of the row is better, and one if it is worse.
 _LEVELS = (0.001, 0.01)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +16,11 @@ from tieaware.checks.rounding import merged
 from tieaware.defaults import POOL_DEPTH
 from tieaware.experiments.evaluating import progress, repeatable_runs
 from tieaware.experiments.experiment import Experiment
-from tieaware.inputs import Qrels, QrelsLike, Run, RunSource, as_qrels
+from tieaware.inputs import Qrels, QrelsLike, Run, as_qrels
 from tieaware.lists.grades import Missing
-from tieaware.output.plots import COLOURS, Drawing, display_name, legend_above
+from tieaware.output.plots import COLOURS, Axes, Drawing, display_name, legend_above
 from tieaware.output.tables import Cell, Table, counted, percent, significant
 from tieaware.statistics.tie_counts import tie_groups
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class Contribution(NamedTuple):
@@ -101,12 +98,6 @@ class Candidates:
         keys = [key for _, key in self._place]
         numbers = zip(self.query_of, (-probability).tolist(), keys, range(len(keys)), strict=True)
         return np.array([i for *_, i in sorted(numbers)], dtype=np.int64)
-
-
-def collect(sources: Mapping[str, RunSource], depth: int) -> tuple[Candidates, list[Contribution]]:
-    """Return the documents that may be pooled to a depth, and the contribution of each run."""
-    candidates = Candidates()
-    return candidates, [candidates.add(name, each.whole(), depth) for name, each in progress(sources.items(), "runs")]
 
 
 def _within(scores: Scores, offsets: Offsets, depth: int) -> tuple[Integers, Values, Integers]:
@@ -260,7 +251,8 @@ def pooling(
     rel = threshold("rel", rel)
     judged = None if qrels is None else as_qrels(qrels, missing)
     sources = repeatable_runs(runs, consistent_only)
-    candidates, contributions = collect(sources, depth)
+    candidates = Candidates()
+    contributions = [candidates.add(name, each.whole(), depth) for name, each in progress(sources.items(), "runs")]
     query_of = np.array(candidates.query_of, dtype=np.int64)
     pools = Pools(contributions, query_of, len(candidates.queries))
     missed, n_sure, n_runs = pools.missed()
@@ -360,11 +352,6 @@ class Pooling(Experiment):
     def _by_query(self, weights: Values) -> Values:
         return np.bincount(self.query_of, weights, minlength=len(self.queries)).astype(np.float64)
 
-    def _relevant(self) -> Values:
-        """Return the probability of each relevant document, and 0 for other documents."""
-        assert self.labels is not None
-        return np.where(self.labels >= self.rel, self.probability, 0.0)
-
     @property
     def title(self) -> str:  # type: ignore[override]
         """The title, which states the depth and the number of runs and queries."""
@@ -440,8 +427,8 @@ class Pooling(Experiment):
         ]
         if self.labels is not None:
             columns += ["judged", "relevant"]
-            judged = np.where(np.isnan(self.labels), 0.0, self.probability)
-            values += [self._by_query(judged).tolist(), self._by_query(self._relevant()).tolist()]
+            for some in (~np.isnan(self.labels), self.labels >= self.rel):
+                values.append(self._by_query(np.where(some, self.probability, 0.0)).tolist())
             notes.append(f"judged, relevant: the expected numbers; relevant is a label of at least {self.rel}.")
         return Table("The pool of each query", tuple(columns), list(zip(*values, strict=True)), (" ".join(notes),))
 

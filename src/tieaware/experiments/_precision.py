@@ -346,19 +346,15 @@ class Precision(Experiment):
     def worst(self) -> dict[tuple[int, int], tuple[float, float]]:
         """The worst-case loss and gain of one query, where known, by the positions of the precision and the measure."""
         known = [
-            (p, m)
-            for p, each in enumerate(self.precisions)
+            ((p, m), (measure, rho, max(self.depth, 1)))
+            for p, rho in enumerate(map(_growth, self.precisions))
             for m, measure in enumerate(self.measures)
-            if _growth(each) is not None and known_worst_case(measure, self.depth)
+            if rho is not None and known_worst_case(measure, self.depth)
         ]
-        return {(p, m): self._worst(p, m) for p, m in progress(known, "worst cases")}
-
-    def _worst(self, p: int, m: int) -> tuple[float, float]:
-        """Return the largest possible loss and gain of a measure on one query, under precision p."""
-        rho, depth = _growth(self.precisions[p]), max(self.depth, 1)
-        assert rho is not None
-        loss, gain = (worst_case(self.measures[m], rho, depth, which).value for which in (False, True))
-        return loss, gain
+        return {
+            place: (worst_case(*lists).value, worst_case(*lists, gain=True).value)
+            for place, lists in progress(known, "worst cases")
+        }
 
     def tables(self) -> dict[str, Table]:
         """Return the tables: a summary, the differences of values, the verdicts between runs, and each run.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,18 +12,8 @@ import numpy.typing as npt
 from tieaware.checks.arrays import Values
 from tieaware.experiments._coarsened_pairs import CoarsenedPairs
 from tieaware.measures import Measure
-from tieaware.output.plots import (
-    Drawing,
-    display_name,
-    label_factors,
-    label_powers_of_ten,
-    legend_above,
-    style,
-)
+from tieaware.output.plots import Axes, Drawing, display_name, label_factors, label_powers_of_ten, legend_above, style
 from tieaware.output.tables import counted
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +12,14 @@ from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Values
 from tieaware.checks.rounding import merged
 from tieaware.errors import InputError
+from tieaware.experiments.evaluating import known_tau
 from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure, parse_measure
-from tieaware.output.plots import Drawing, display_name, style
+from tieaware.output.plots import Axes, Drawing, display_name, style
 from tieaware.output.tables import Cell, Table, counted, significant
 from tieaware.results import Results
-from tieaware.statistics import kendall_tau, standardize
+from tieaware.statistics import standardize
 from tieaware.statistics.values import finite
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def systems_by_topics(values: Results | npt.ArrayLike, measure: str | Measure | None) -> Values:
@@ -153,8 +150,7 @@ class Smoothed(Experiment):
     def scores(self) -> Values:
         """The smoothed score of each system, float64[n_kinds, n_alphas, n_systems]."""
         alphas = np.array(self.alphas)[:, None]
-        mixed: Values = alphas * self.means[:, None] + (1.0 - alphas) * self.priors[:, None]
-        return mixed
+        return alphas * self.means[:, None] + (1.0 - alphas) * self.priors[:, None]
 
     def order(self, alpha: float, *, standardized: bool = False) -> tuple[str, ...]:
         """Return the systems by smoothed score, the best first; equal scores are in the order of the systems.
@@ -197,16 +193,12 @@ class Smoothed(Experiment):
             f" and {counted(more, 'other')}" if (more := len(order) - _IN_VERDICT) > 0 else ""
         )
         tau = self._taus(0)[self.alphas.index(alpha)]
-        against = (
-            "" if np.isnan(tau) else f" Kendall's τ with their order without earlier scores is {significant(tau)}."
-        )
+        against = "" if tau is None else f" Kendall's τ with their order without earlier scores is {significant(tau)}."
         return f"At alpha {alpha:g}, the order of the systems is {best}.{against}"
 
-    def _taus(self, kind: int) -> list[float]:
+    def _taus(self, kind: int) -> list[float | None]:
         """Return Kendall's τ_b of the order at each alpha with the order of the measured means."""
-        if len(self.systems) < 2:
-            return [np.nan] * len(self.alphas)
-        return [kendall_tau(self.means[kind], scores) for scores in self.scores[kind]]
+        return [known_tau(self.means[kind], scores) for scores in self.scores[kind]]
 
     def tables(self) -> dict[str, Table]:
         """Return the tables: the smoothed score and the rank of each system, and how much the orders change.
@@ -215,7 +207,7 @@ class Smoothed(Experiment):
         """
         tables = {"smoothed": self._scores()}
         taus = [
-            (kind, alpha, None if np.isnan(tau) else tau)
+            (kind, alpha, tau)
             for k, kind in enumerate(KINDS[: len(self.means)])
             for alpha, tau in zip(self.alphas, self._taus(k), strict=True)
         ]
@@ -225,11 +217,10 @@ class Smoothed(Experiment):
     def _scores(self) -> Table:
         rows: list[tuple[Cell, ...]] = []
         for k, kind in enumerate(KINDS[: len(self.means)]):
-            ranks = np.empty((len(self.alphas), len(self.systems)), dtype=np.int64)
             scores = self.scores[k]
-            for i, of_alpha in enumerate(merged(scores) * (1 if self.less_is_better else -1)):
-                # Equal scores share the best of their ranks.
-                ranks[i] = 1 + (of_alpha[None, :] < of_alpha[:, None]).sum(axis=1)
+            worse_first = merged(scores) * (1 if self.less_is_better else -1)
+            # Equal scores share the best of their ranks.
+            ranks = 1 + (worse_first[:, None, :] < worse_first[:, :, None]).sum(axis=2)
             for s in self._best_first(k, -1):
                 numbers = [cell for i in range(len(self.alphas)) for cell in (float(scores[i, s]), int(ranks[i, s]))]
                 rows.append((kind, self.systems[s], float(self.means[k, s]), float(self.priors[k, s]), *numbers))

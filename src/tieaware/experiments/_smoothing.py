@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +26,10 @@ from tieaware.experiments._smoothed import KINDS, Smoothed, mean_of_known, smoot
 from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure
-from tieaware.output.plots import COLOURS, Drawing, legend_above
+from tieaware.output.plots import COLOURS, Axes, Drawing, legend_above
 from tieaware.output.tables import Cell, Table, counted, significant
 from tieaware.results import Results
 from tieaware.statistics import kendall_taus, smooth, standardize
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @overload

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +14,6 @@ from tieaware.output.tables import Cell, Table, counted, significant
 from tieaware.statistics import PairedTest, Resolutions
 from tieaware.statistics.letter_display import groups, letters
 from tieaware.statistics.procedures import CORRECTIONS, Procedure
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tieaware._evaluate import evaluate_views
 from tieaware.checks.arguments import flag, whole_numbers
-from tieaware.checks.arrays import Values
+from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import first_greatest, rounding_of, without_rounding
 from tieaware.defaults import TIE_CUTOFFS, TIE_MEASURES
 from tieaware.engine.views import View
@@ -25,21 +25,18 @@ from tieaware.experiments._observed_lists import (
     reaches_cut,
     warn_of_cuts,
 )
-from tieaware.experiments.evaluating import progress
+from tieaware.experiments.evaluating import known_tau, progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.ties_by_tool import tools_by_rule
 from tieaware.inputs import Qrels, QrelsLike, as_qrels, as_sources, look_like_labels
 from tieaware.inputs.runs.file_order import none_left
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
-from tieaware.output.plots import COLOURS, MARKERS, Drawing, display_name, file_name
+from tieaware.output.plots import COLOURS, MARKERS, Axes, Drawing, display_name, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
-from tieaware.statistics import Ties, count_ties, kendall_tau
+from tieaware.statistics import Ties, count_ties
 from tieaware.statistics.tie_counts import added_up
 from tieaware.ties import RULES
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # The most runs in a figure.
 _MOST_DRAWN = 60
@@ -60,17 +57,29 @@ def _draw_shares(runs: Sequence[str], ties: Sequence[Ties], ax: Axes) -> None:
 
 def _draw_sizes(ties: Sequence[Ties], ax: Axes) -> None:
     """Draw the share of all documents by the size of their tie group, with a bar per power of two."""
-    sizes = np.concatenate([each.sizes for each in ties])
-    untied = sum(each.documents for each in ties) - int(sizes.sum())
-    edges = 2 ** np.arange(0, max(int(sizes.max(initial=1)).bit_length(), 1) + 1)
-    documents = np.histogram(np.append(sizes, 1), edges, weights=np.append(sizes, untied))[0]
+    _, documents = _by_size(ties)
     ax.bar(np.arange(len(documents)), documents / max(documents.sum(), 1), color="#8fbcd9", edgecolor="#0072B2")
-    names = [f"{low}" if low == 1 else f"{low}–{2 * low - 1}" for low in edges[:-1]]
-    ax.set_xticks(np.arange(len(documents)), names, rotation=35, ha="right")
+    ax.set_xticks(np.arange(len(documents)), _sizes(len(documents), "–"), rotation=35, ha="right")
     ax.set_xlabel("size of the group of equal scores (1: untied)")
     if documents.any():
         ax.set_yscale("log")
     ax.set_ylabel("share of documents")
+
+
+def _by_size(ties: Sequence[Ties]) -> tuple[Integers, Integers]:
+    """Count the tie groups of 1 document, of 2 to 3, of 4 to 7 and so on, and their documents."""
+    sizes = np.concatenate([each.sizes for each in ties])
+    untied = sum(each.documents for each in ties) - int(sizes.sum())
+    powers = np.frexp(sizes)[1] - 1
+    counts = [np.bincount(powers, weights, minlength=1).astype(np.int64) for weights in (None, sizes)]
+    for of_each in counts:
+        of_each[0] = untied
+    return counts[0], counts[1]
+
+
+def _sizes(count: int, to: str) -> list[str]:
+    """Return the names of the first ranges of sizes of `_by_size`."""
+    return ["1", *(f"{2**i}{to}{2 ** (i + 1) - 1}" for i in range(1, count))]
 
 
 def _draw_ranges(
@@ -420,10 +429,10 @@ class TiePrevalence(Experiment):
 
     def _cutoffs(self) -> Table:
         columns = ("run", *(f"{where} {k}" for k in self.cutoffs for where in ("within", "across")))
-        rows: list[tuple[Cell, ...]] = []
-        for run, ties in self._all():
-            counts = [count for pair in zip(ties.within, ties.across, strict=True) for count in pair]
-            rows.append((run, *(count / max(ties.lists, 1) for count in counts)))
+        rows: list[tuple[Cell, ...]] = [
+            (run, *(n / max(ties.lists, 1) for counts in zip(ties.within, ties.across, strict=True) for n in counts))
+            for run, ties in self._all()
+        ]
         notes = (
             "within k: the share of lists with a tie among the first k documents. across k: the share of lists with "
             "a tie group that a cut-off at k divides.",
@@ -431,18 +440,11 @@ class TiePrevalence(Experiment):
         return Table("Ties and cut-offs", columns, rows, notes)
 
     def _sizes(self) -> Table:
-        sizes = np.concatenate([ties.sizes for ties in self.ties])
-        documents = sum(ties.documents for ties in self.ties)
-        untied = documents - int(sizes.sum())
-        rows: list[tuple[Cell, ...]] = [("1", untied, untied, untied / max(documents, 1))]
-        low = 2
-        while low <= sizes.max(initial=0):
-            some = sizes[(sizes >= low) & (sizes < 2 * low)]
-            name = "2 … 3" if low == 2 else f"{low} … {2 * low - 1}"
-            rows.append((name, len(some), int(some.sum()), float(some.sum() / max(documents, 1))))
-            low *= 2
+        groups, documents = _by_size(self.ties)
+        values = groups, documents, documents / max(documents.sum(), 1)
+        rows = zip(_sizes(len(groups), " … "), *(each.tolist() for each in values), strict=True)
         columns = ("size of group", "groups", "documents", "share of documents")
-        return Table("Sizes of the groups of equal scores", columns, rows)
+        return Table("Sizes of the groups of equal scores", columns, list(rows))
 
     def _rules(self) -> Table:
         average = self.values[self.rules.index(_AVERAGE)]
@@ -455,14 +457,13 @@ class TiePrevalence(Experiment):
                 by_run = np.abs(without_rounding(means - reference, rounding))
                 run, query = np.unravel_index(first_greatest(by_topic, rounding), by_topic.shape)
                 worst_run = first_greatest(by_run, rounding)
-                tau = kendall_tau(means, reference) if len(self.runs) > 1 else np.nan
                 rows.append(
                     (
                         str(measure), rule, float(means.mean()), float((means - reference).mean()),
                         float(by_topic[run, query]),
                         f"{self.runs[run]}, {self.queries[query]}" if by_topic[run, query] else None,
                         float(by_run[worst_run]), self.runs[worst_run] if by_run[worst_run] else None,
-                        None if np.isnan(tau) else tau,
+                        known_tau(means, reference),
                     )
                 )  # fmt: skip
         columns = ("measure", "ties", "mean", "bias", "by topic", "of run, topic", "by run", "of run", "tau")
@@ -479,9 +480,10 @@ class TiePrevalence(Experiment):
         rows: list[tuple[Cell, ...]] = []
         for m, measure in enumerate(self.measures):
             means = self.values[..., m].mean(axis=2)
-            for rule, ranked in zip(self.rules, means, strict=True):
-                taus = [kendall_tau(ranked, other) if len(self.runs) > 1 else np.nan for other in means]
-                rows.append((str(measure), rule, *(None if np.isnan(tau) else tau for tau in taus)))
+            rows += [
+                (str(measure), rule, *(known_tau(ranked, other) for other in means))
+                for rule, ranked in zip(self.rules, means, strict=True)
+            ]
         notes = ("Kendall's τ_b between the orders of the runs by mean, for each pair of tie rules.",)
         return Table("Orders of the runs", ("measure", "ties", *self.rules), rows, notes)
 

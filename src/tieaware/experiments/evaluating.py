@@ -1,18 +1,22 @@
-"""Progress displays for experiments."""
+"""Evaluation of runs with progress displays, and the correlation of orders, for experiments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any, TypeVar
 
+import numpy as np
+
 from tieaware._evaluate import evaluate_views
 from tieaware.checks.arguments import flag
+from tieaware.checks.arrays import Values
 from tieaware.engine.views import View
 from tieaware.inputs import QrelsLike, Run, RunSource, as_sources, consistent, repeatable
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure
 from tieaware.results import Results
 from tieaware.runtime.progress import stage
+from tieaware.statistics import kendall_tau
 
 Item = TypeVar("Item")
 
@@ -41,3 +45,9 @@ def evaluate_with_progress(
             qrels, runs, measures, views, threads=threads, consistent_only=consistent_only, missing=missing,
             observe=observe,
         )  # fmt: skip
+
+
+def known_tau(first: Values, second: Values) -> float | None:
+    """Return Kendall's τ_b between the orders of runs by two means; None if there is one run, or it is undefined."""
+    tau = kendall_tau(first, second) if len(first) > 1 else np.nan
+    return None if np.isnan(tau) else float(tau)

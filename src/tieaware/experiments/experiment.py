@@ -9,17 +9,13 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tieaware.errors import InputError, printable
 from tieaware.experiments.report import Report, write
 from tieaware.measures import Measure, parse_measure
-from tieaware.output.plots import Drawing, file_name
+from tieaware.output.plots import Axes, Drawing, file_name
 from tieaware.output.tables import Table, counted
 from tieaware.runtime.extras import MissingExtraError
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # The number of rows in repr(), the number of rows in a notebook, and the number of characters in a line of repr().
 _SHOWN_ROWS, _SHOWN_ROWS_OF_NOTEBOOKS, _WIDTH = 8, 30, 100

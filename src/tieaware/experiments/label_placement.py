@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieaware.checks.arrays import Values
-from tieaware.output.plots import display_name
+from tieaware.output.plots import Axes, display_name
 from tieaware.runtime.extras import load
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
 # All lengths are in points: the size of the text, half the width of a marker, and the space around a label.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +28,9 @@ from tieaware.lines.choice import (
 )
 from tieaware.lines.crossings import Pencil, Runs, Steps, runs
 from tieaware.measures import Measure, parse_measure
-from tieaware.output.plots import COLOURS, Drawing, check_axes, display_name
+from tieaware.output.plots import COLOURS, Axes, Drawing, check_axes, display_name
 from tieaware.output.tables import counted
 from tieaware.runtime.extras import load
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # The means of longer lines are computed when they are first asked for; `best` does without them.
 _SHORT = 2**22

@@ -19,9 +19,12 @@ from tieaware.runtime.atomic_files import whole_file
 from tieaware.runtime.extras import load
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+else:
+    # Modules that draw import the class from here, for their annotations.
+    Axes = "matplotlib.axes.Axes"
 
 # Okabe and Ito's colours, which the colour-blind can distinguish. In print without colours, markers and dashes help.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

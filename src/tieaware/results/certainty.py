@@ -13,14 +13,12 @@ from tieaware.checks.arrays import Values
 from tieaware.checks.rounding import merged, rounding_of, without_rounding
 from tieaware.errors import Hinted, InputError
 from tieaware.measures import Measure, parse_measures
-from tieaware.output.plots import COLOURS, Drawing, check_axes, display_name
+from tieaware.output.plots import COLOURS, Axes, Drawing, check_axes, display_name
 from tieaware.output.tables import Cell, Marked, Table
 from tieaware.results.exports import Column, Export
 from tieaware.results.lookup import position_of_measure
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from tieaware.statistics.multiple_comparisons import Correction
     from tieaware.statistics.procedures import PairTest
 
