@@ -14,7 +14,7 @@ from tieaware.checks.arrays import Values
 from tieaware.checks.rounding import Differences, are_equal, differences, merged, without_rounding
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
-from tieaware.statistics.values import finite
+from tieaware.statistics.values import broadcast_shape, finite
 
 PairedMethod: TypeAlias = Literal["t", "wilcoxon", "sign", "permutation"]
 # The alternative to the null hypothesis that both systems are equally good.
@@ -127,11 +127,7 @@ def paired_test(
 def differences_of(a: npt.ArrayLike, b: npt.ArrayLike, axis: int) -> Differences:
     """Return a - b with the axis of the pairs last; raise InputError if the arrays cannot be compared as pairs."""
     given = finite(a, "a"), finite(b, "b")
-    try:
-        shape = np.broadcast_shapes(given[0].shape, given[1].shape)
-    except ValueError:
-        shapes = f"{given[0].shape} and {given[1].shape} do not"
-        raise InputError("a, b", f"must have shapes that broadcast: {shapes}") from None
+    shape = broadcast_shape("a, b", *given)
     if not shape:
         raise InputError("a", "must have at least two pairs; a and b are single numbers")
     if not is_integer(axis) or not -len(shape) <= axis < len(shape):

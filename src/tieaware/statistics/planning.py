@@ -15,7 +15,7 @@ from tieaware.checks.rounding import rounding_of, without_rounding
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.tukey import residuals_of, systems_by_topics
-from tieaware.statistics.values import finite
+from tieaware.statistics.values import broadcast_shape, finite
 
 # With fewer topics, the distribution of the test has so heavy tails that SciPy's functions are not accurate.
 _FEWEST = 3
@@ -141,11 +141,7 @@ def power(
         problem = f"must be whole numbers from {_FEWEST} to {_MOST:,}; found {topics[wrong][0]:g}"
         raise InputError("n_topics", problem)
     effects = _effects(difference, variance)
-    try:
-        np.broadcast_shapes(topics.shape, effects.shape)
-    except ValueError:
-        shapes = f"{topics.shape} and {effects.shape} do not"
-        raise InputError("n_topics, difference", f"must have shapes that broadcast: {shapes}") from None
+    broadcast_shape("n_topics, difference", topics, effects)
     return _design(n_systems, alpha)(topics, effects)
 
 
@@ -260,13 +256,9 @@ def _effects(difference: npt.ArrayLike, variance: npt.ArrayLike) -> Values:
         raise InputError("difference", "must not be 0: no test finds a difference that does not exist")
     if (variances <= 0.0).any():
         raise InputError("variance", f"must be above 0; found {variances[variances <= 0.0].ravel()[0]:g}")
+    broadcast_shape("difference, variance", differences, variances)
     with np.errstate(over="ignore", under="ignore"):
-        try:
-            effects: Values = np.asarray((differences / np.sqrt(variances)) ** 2)
-        except ValueError:
-            shapes = f"{differences.shape} and {variances.shape} do not"
-            raise InputError("difference, variance", f"must have shapes that broadcast: {shapes}") from None
-    return effects
+        return np.asarray((differences / np.sqrt(variances)) ** 2)
 
 
 def _level(alpha: float) -> float:

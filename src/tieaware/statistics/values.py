@@ -1,4 +1,4 @@
-"""Validation of numbers."""
+"""Validation of numbers and of shapes."""
 
 from __future__ import annotations
 
@@ -27,3 +27,12 @@ def finite(values: npt.ArrayLike, name: str) -> Values:
     if not np.isfinite(array).all():
         raise unexpected(name, "finite numbers", f"{array[~np.isfinite(array)][0]}")
     return array
+
+
+def broadcast_shape(arguments: str, first: Values, second: Values) -> tuple[int, ...]:
+    """Return the shape to which two arrays broadcast; raise InputError, which names `arguments`, if there is none."""
+    try:
+        return np.broadcast_shapes(first.shape, second.shape)
+    except ValueError:
+        shapes = f"{first.shape} and {second.shape} do not"
+        raise InputError(arguments, f"must have shapes that broadcast: {shapes}") from None
