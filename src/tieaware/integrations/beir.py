@@ -9,7 +9,6 @@ documents. Only the class needs beir to be installed; the functions `evaluate` a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -155,21 +154,15 @@ _CUSTOM: dict[str, tuple[str, Measure]] = {
 }
 
 
-@lru_cache
-def _class() -> Any:
-    base = load("beir.retrieval.evaluation", "beir").EvaluateRetrieval
-
-    class EvaluateRetrieval(base):  # type: ignore[misc, valid-type]
-        """EvaluateRetrieval of beir, with averages over the orders of tied documents."""
-
-        evaluate = staticmethod(evaluate)
-        evaluate_custom = staticmethod(evaluate_custom)
-
-    return EvaluateRetrieval
-
-
 def __getattr__(name: str) -> Any:
     """Create the class EvaluateRetrieval on first use, because its creation imports beir."""
-    if name == "EvaluateRetrieval":
-        return _class()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name != "EvaluateRetrieval":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    members = {
+        "__module__": __name__,
+        "__doc__": "EvaluateRetrieval of beir, with averages over the orders of tied documents.",
+        "evaluate": staticmethod(evaluate),
+        "evaluate_custom": staticmethod(evaluate_custom),
+    }
+    evaluator = type(name, (load("beir.retrieval.evaluation", "beir").EvaluateRetrieval,), members)
+    return globals().setdefault(name, evaluator)

@@ -342,17 +342,13 @@ def _of_rank_eval(response: _Value) -> Iterator[tuple[str, _Value]]:
 def _responses(results: _Value) -> Iterator[_Value]:
     """Yield the responses to single queries."""
     for each in results.elements() if isinstance(results.value, list) else (results,):
-        yield from _responses_in(each)
-
-
-def _responses_in(results: _Value) -> Iterator[_Value]:
-    if results.child("responses") is not None:
-        yield from results["responses"].elements()
-    elif any(results.child(key) is not None for key in _KEYS):
-        yield results
-    else:
-        keys = ", ".join(map(repr, ("details", *_KEYS)))
-        raise InputError(results.place, f"these are no results in a known form: there is none of the keys {keys}")
+        if each.child("responses") is not None:
+            yield from each["responses"].elements()
+        elif any(each.child(key) is not None for key in _KEYS):
+            yield each
+        else:
+            keys = ", ".join(map(repr, ("details", *_KEYS)))
+            raise InputError(each.place, f"these are no results in a known form: there is none of the keys {keys}")
 
 
 def _named(responses: list[_Value], queries: Any) -> list[tuple[str | int, _Value]]:
@@ -383,14 +379,10 @@ def _scores(response: _Value, document: str | None, with_index: bool) -> dict[st
         if identifier in scores:
             hint = "" if with_index or hit.child("_index") is None else "; with_index=True tells indices apart"
             raise InputError(hit.place, f"the document {shown(identifier)} occurs twice{hint}")
-        scores[identifier] = _score(score)
+        if score.value is None:
+            raise InputError(score.place, "the hit has no score: hits that are sorted by a field have none")
+        scores[identifier] = score.number()
     return scores
-
-
-def _score(score: _Value) -> float:
-    if score.value is None:
-        raise InputError(score.place, "the hit has no score: hits that are sorted by a field have none")
-    return score.number()
 
 
 def _elastic_hits(response: _Value) -> Iterator[tuple[_Value, _Value]]:
