@@ -189,8 +189,7 @@ def _metrics(system: Values, target: Values, offsets: Offsets) -> ExpectedExposu
     lists = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
     def total(products: Values) -> Values:
-        sums: Values = np.bincount(lists, products, len(offsets) - 1).astype(np.float64)
-        return sums
+        return np.bincount(lists, products, len(offsets) - 1).astype(np.float64)
 
     return ExpectedExposure(total(system**2), total(system * target), total((system - target) ** 2))
 

@@ -277,5 +277,4 @@ def _summable(values: Values) -> npt.NDArray[np.float32]:
     single = values.astype(np.float32)
     most = float(np.abs(single).max(initial=0.0)) * len(values)
     unit = np.ldexp(1.0, int(np.frexp(most)[1]) - _EXACT_BITS)
-    rounded: npt.NDArray[np.float32] = (np.rint(single / unit) * unit).astype(np.float32) if most else single
-    return rounded
+    return (np.rint(single / unit) * unit).astype(np.float32) if most else single

@@ -174,8 +174,7 @@ def _parts(state: Any) -> list[Any]:
 def _offsets(query: Integers) -> Offsets:
     """Return where each stretch of equal numbers begins, and the end of the last one. There is at least one number."""
     starts = np.flatnonzero(query[1:] != query[:-1]) + 1
-    offsets: Offsets = np.concatenate(([0], starts, [len(query)]))
-    return offsets
+    return np.concatenate(([0], starts, [len(query)]))
 
 
 def _joined(tensors: list[Any]) -> Any:

@@ -51,8 +51,7 @@ def smooth(values: npt.ArrayLike, prior: npt.ArrayLike, alpha: float) -> Values:
         raise InputError(
             "prior", f"must have one value for each system; its shape is {means.shape}, that of values {array.shape}"
         )
-    smoothed: Values = alpha * array + (1.0 - alpha) * means[..., None]
-    return smoothed
+    return alpha * array + (1.0 - alpha) * means[..., None]
 
 
 def standardize(values: npt.ArrayLike) -> Values:

@@ -91,8 +91,7 @@ class Moments:
 
 def sums_at(places: Integers, terms: Values, n: int = 0) -> Values:
     """Return the sums of the terms of each place, added in their order: float64[n] or longer."""
-    sums: Values = np.asarray(np.bincount(places, terms, n), dtype=np.float64)
-    return sums
+    return np.asarray(np.bincount(places, terms, n), dtype=np.float64)
 
 
 def mixed(weights: Values, means: Values, of_labels: Values, of_ties: Values) -> Moments:
