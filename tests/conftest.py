@@ -7,7 +7,7 @@ import os
 import random
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,49 @@ def _closed_figures() -> Iterator[None]:
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def command(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[Any, str, str]]:
+    """Return a function that runs a command in this process, and returns its status, its output and its errors.
+
+    A single argument is the whole command line.
+    """
+    from tieaware.cli import main
+
+    def run(*arguments: Any) -> tuple[Any, str, str]:
+        capfd.readouterr()
+        try:
+            status = main(arguments[0].split() if len(arguments) == 1 else [str(each) for each in arguments])
+        except SystemExit as end:
+            status = end.code
+        return status, *capfd.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def printed(command: Callable[..., tuple[Any, str, str]]) -> Callable[..., str]:
+    """Return a function that runs a command that succeeds, and returns its output."""
+
+    def run(*arguments: Any) -> str:
+        status, out, err = command(*arguments)
+        assert status == 0, err
+        return out
+
+    return run
+
+
+@pytest.fixture
+def refused(command: Callable[..., tuple[Any, str, str]]) -> Callable[..., str]:
+    """Return a function that runs a command that must fail without output, and returns the single line of the error."""
+
+    def run(*arguments: Any) -> str:
+        status, out, err = command(*arguments)
+        assert (status, out, err.count("\n")) == (2, "", 1), (status, out, err)
+        return err
+
+    return run
 
 
 @pytest.fixture(scope="session")

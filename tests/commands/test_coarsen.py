@@ -5,7 +5,6 @@ import pytest
 
 import tieaware
 from tieaware import InputError, Run
-from tieaware.cli import main
 
 ROWS = "q1 Q0 d1 1 0.91 bm25\nq1 Q0 d2 2 0.88 bm25\nq1 Q0 d3 3 0.12 bm25\nq2 Q0 d9 1 -3.5 bm25\n"
 
@@ -16,35 +15,37 @@ def run(tmp_path):
     return str(tmp_path / "bm25.run")
 
 
-def test_the_coarse_run_is_printed(run, capfd):
-    assert main(["coarsen", run, "--precision", "decimals:1"]) == 0
-    assert capfd.readouterr().out == (
+def test_the_coarse_run_is_printed(run, printed):
+    assert printed("coarsen", run, "--precision", "decimals:1") == (
         "q1 Q0 d1 1 0.9 bm25\nq1 Q0 d2 2 0.9 bm25\nq1 Q0 d3 3 0.1 bm25\nq2 Q0 d9 1 -3.5 bm25\n"
     )
 
 
 @pytest.mark.parametrize("precision", ["bands:2", "float16", "significant:1", "levels:2", "gap:0.05"])
-def test_the_written_run_is_evaluated_like_the_precision(run, precision, tmp_path, capfd):
+def test_the_written_run_is_evaluated_like_the_precision(run, precision, tmp_path, printed):
     qrels = {"q1": {"d2": 1, "d3": 2}, "q2": {"d9": 1}}
     for name in ("coarse.run.gz", "coarse.parquet"):
         if name.endswith(".parquet"):
             pytest.importorskip("pyarrow")
         out = str(tmp_path / name)
-        assert main(["coarsen", run, "--precision", precision, "--out", out]) == 0
-        assert capfd.readouterr().out == ""
+        assert printed("coarsen", run, "--precision", precision, "--out", out) == ""
         expected = tieaware.evaluate(qrels, run, ["AP", "nDCG@2", "RR"], precision=precision).values
         np.testing.assert_array_equal(tieaware.evaluate(qrels, out, ["AP", "nDCG@2", "RR"]).values, expected)
 
 
-def test_wrong_calls_are_refused(run, tmp_path, capfd):
-    assert main(["coarsen", run, run.replace("bm25", "other"), "--precision", "float16"]) == 2
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("other.run --precision float16", "expected one run, found 2"),
+        ("b.run --precision float16", "expected one run, found 2; the parts of one run need --name NAME"),
+        ("--precision float17", "unknown precision 'float17'; did you mean float16"),
+        ("--threads 1", "required: --precision"),
+    ],
+)
+def test_wrong_calls_are_refused(run, tmp_path, monkeypatch, refused, arguments, message):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "b.run").write_text(ROWS)
-    assert main(["coarsen", run, str(tmp_path / "b.run"), "--precision", "float16"]) == 2
-    assert "expected one run, found 2; the parts of one run need --name NAME" in capfd.readouterr().err
-    assert main(["coarsen", run, "--precision", "float17"]) == 2
-    assert "unknown precision 'float17'; did you mean float16" in capfd.readouterr().err
-    with pytest.raises(SystemExit, match="2"):
-        main(["coarsen", run])
+    assert message in refused(f"coarsen bm25.run {arguments}")
 
 
 def test_a_coarsening_of_the_caller_is_checked():

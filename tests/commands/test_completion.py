@@ -5,7 +5,6 @@ import subprocess
 
 import pytest
 
-from tieaware.cli import main
 from tieaware.measures import DEFINITIONS
 
 pytest.importorskip("shtab")
@@ -30,21 +29,17 @@ COMP_WORDS=(tieaware "$@"); COMP_CWORD=$#; _shtab_tieaware 2>/dev/null; echo "${
         (["completion", ""], {"bash", "zsh", "tcsh"}),
     ],
 )
-def test_bash_completes_the_typed_word(capfd, words, offered):
-    assert main(["completion", "bash"]) == 0
-    assert offered <= in_bash(capfd.readouterr().out, *words)
+def test_bash_completes_the_typed_word(printed, words, offered):
+    assert offered <= in_bash(printed("completion bash"), *words)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_the_scripts_have_no_syntax_errors(capfd, shell):
-    assert main(["completion", shell]) == 0
-    text = capfd.readouterr().out
+def test_the_scripts_have_no_syntax_errors(printed, shell):
+    text = printed(f"completion {shell}")
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
     subprocess.run([shell, "-n"], input=text, text=True, check=True)
 
 
-def test_another_shell_is_an_error(capfd):
-    with pytest.raises(SystemExit):
-        main(["completion", "fish"])
-    assert "argument SHELL: expected one of bash, zsh, tcsh, found 'fish'" in capfd.readouterr().err
+def test_another_shell_is_an_error(refused):
+    assert "argument SHELL: expected one of bash, zsh, tcsh, found 'fish'" in refused("completion fish")

@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-from tieaware.cli import main
-
 ONE = "the means count each as an empty list; --queries both leaves them out"
 
 
@@ -37,9 +35,9 @@ def files(tmp_path, monkeypatch):
         (["a.run", "--table", "text"], None),
     ],
 )
-def test_one_line_tells_of_unanswered_queries(files, capfd, arguments, found):
-    assert main(["eval", "qrels.txt", *arguments, "-m", "AP"]) == 0
-    out, err = capfd.readouterr()
+def test_one_line_tells_of_unanswered_queries(files, command, arguments, found):
+    status, out, err = command("eval", "qrels.txt", *arguments, "-m", "AP")
+    assert status == 0
     assert err == ("" if found is None else f"warning: {found}; {ONE}\n")
     assert "leave" not in out
 
@@ -66,8 +64,7 @@ def test_python_decides_about_warnings(files, filters, environment, status, star
     assert done.stderr.count("\n") == (1 if start else 0)
 
 
-def test_two_runs_of_one_name(files, capfd, tmp_path):
+def test_two_runs_of_one_name(files, refused, tmp_path):
     for name in ("first.csv", "second.csv"):
         (tmp_path / name).write_text("query,doc,score,run\nq1,d1,1,bm25\nq1,d1,1,dense\n")
-    assert main(["eval", "qrels.txt", "first.csv", "second.csv", "-m", "AP"]) == 2
-    assert "two runs are named 'bm25'" in capfd.readouterr().err
+    assert "two runs are named 'bm25'" in refused("eval qrels.txt first.csv second.csv -m AP")

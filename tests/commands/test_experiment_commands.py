@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tieaware import AP, Results, retrieval, samples
-from tieaware.cli import main
 
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
@@ -87,11 +86,10 @@ PRINTED = (
 
 @pytest.mark.filterwarnings("ignore:.* inside a tie at the common length:UserWarning")
 @pytest.mark.parametrize("case", PRINTED, ids=lambda case: case[0])
-def test_what_commands_print(case, capfd):
+def test_what_commands_print(case, printed):
     arguments, *parts = case
-    assert main(arguments.split()) == 0
-    printed = " ".join(capfd.readouterr().out.split())
-    assert [part for part in parts if part not in printed] == [], printed
+    text = " ".join(printed(arguments).split())
+    assert [part for part in parts if part not in text] == [], text
 
 
 @pytest.mark.parametrize(
@@ -104,29 +102,27 @@ def test_what_commands_print(case, capfd):
         ("inexact index topics.tsv judged --method Champions(r=2)", {"methods.csv", "frontier-AP.png"}),
     ],
 )
-def test_commands_write_a_report_and_a_figure(arguments, written, tmp_path, capfd):
+def test_commands_write_a_report_and_a_figure(arguments, written, tmp_path, printed):
     plot = tmp_path / "plot.svg"
-    assert main([*arguments.split(), "--out", str(tmp_path / "out"), "--plot", str(plot)]) == 0
+    printed(*arguments.split(), "--out", tmp_path / "out", "--plot", plot)
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {"report.html", *written}
     assert plot.read_text(encoding="utf-8").startswith("<?xml")
 
 
-def test_tables_of_ties_are_printed_and_written_for_any_names(tmp_path, capfd):
+def test_tables_of_ties_are_printed_and_written_for_any_names(tmp_path, printed):
     command = ["ties", "tied.run", "_b $x$.run", "--qrels", "qrels", "-m", "RR", "--format", "json"]
     for options, n_tables in ((["--out", str(tmp_path / "out")], 2), (["--all"], 7)):
-        assert main([*command, *options]) == 0
-        assert len(json.loads(capfd.readouterr().out)) == n_tables
+        assert len(json.loads(printed(*command, *options))) == n_tables
     tables = {"ties.csv", "rules.csv", "orderings.csv", "runs.csv", "bias.csv"}
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {*tables, "group-sizes.png", "ranges-RR.svg"}
 
 
-def test_documents_and_their_index_give_the_same_table(capfd):
+def test_documents_and_their_index_give_the_same_table(printed):
     """All but the times, which differ from call to call."""
     rows = []
     for collection in ("documents.jsonl", "index"):
-        arguments = f"inexact {collection} topics.tsv judged --method Champions(r=2) --format csv"
-        assert main(arguments.split()) == 0
-        rows.append([{**row, "time": ""} for row in csv.DictReader(io.StringIO(capfd.readouterr().out))])
+        text = printed(f"inexact {collection} topics.tsv judged --method Champions(r=2) --format csv")
+        rows.append([{**row, "time": ""} for row in csv.DictReader(io.StringIO(text))])
     assert rows[0] == rows[1]
 
 
@@ -144,7 +140,9 @@ REFUSED = (
     ("smooth --topics 3", "QRELS and at least one RUN are required, or --matrix FILE"),
     (f"{SMOOTH} qrels", "--matrix cannot be combined with QRELS and RUN, such as qrels"),
     (f"{SMOOTH} --sweep 1", "--sweep: expected a whole number from 2 to 10,001, found 1"),
+    (f"{SMOOTH} --sweep 99999999999999999999", "--sweep: expected a whole number from 2 to 10,001"),
     (f"{SMOOTH} --seed -1", "seed: expected a whole number of at least 0, found -1"),
+    ("smooth --matrix values.csv --topics 3 --repeats 0", "--repeats: expected a whole number"),
     ("smooth qrels 0.run 1.run -m RR,AP", "-m: expected a single measure, because a system has one score"),
     ("smooth --matrix equal.csv --priors priors.csv --share 0.5", "--share cannot be combined with --priors"),
     ("smooth --matrix equal.csv --priors none.csv", "none.csv: there is no such file"),
@@ -152,9 +150,8 @@ REFUSED = (
 
 
 @pytest.mark.parametrize(("arguments", "message"), REFUSED)
-def test_options_that_are_refused(arguments, message, capfd):
-    assert main(arguments.split()) == 2
-    assert message in capfd.readouterr().err
+def test_options_that_are_refused(arguments, message, refused):
+    assert message in refused(arguments)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +163,6 @@ def test_options_that_are_refused(arguments, message, capfd):
         ("a,1", "priors: there is no prior of run 'b'"),
     ],
 )
-def test_files_of_priors_that_are_refused(text, message, tmp_path, capfd):
+def test_files_of_priors_that_are_refused(text, message, tmp_path, refused):
     (tmp_path / "wrong.csv").write_text(text)
-    assert main(["smooth", "--matrix", "equal.csv", "--priors", str(tmp_path / "wrong.csv")]) == 2
-    assert message in capfd.readouterr().err
+    assert message in refused("smooth", "--matrix", "equal.csv", "--priors", tmp_path / "wrong.csv")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import tieaware
-from tieaware.cli import main
 
 pytest.importorskip("scipy")
 
@@ -29,15 +28,14 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(capfd, *arguments):
-    status = main(["fuse", *arguments])
-    captured = capfd.readouterr()
-    return status, captured.out, captured.err
+@pytest.fixture
+def fused(printed):
+    """Return a function that fuses two runs, and returns what the command prints."""
+    return lambda *options: printed("fuse", "qrels.txt", "bm25.run", "dense.run", *options)
 
 
-def test_it_prints_a_sentence_the_means_and_the_weights(files, capfd):
-    status, out, err = run(capfd, "qrels.txt", "bm25.run", "dense.run", "-m", "RR", "--folds", "4")
-    assert (status, err) == (0, "")
+def test_it_prints_a_sentence_the_means_and_the_weights(files, fused):
+    out = fused("-m", "RR", "--folds", "4")
     outcome = tieaware.experiments.fusion("qrels.txt", ["bm25.run", "dense.run"], "RR", folds=4)
     printed = " ".join(out.split())
     assert printed.startswith(f"{outcome.verdict()} RR of bm25 + dense, by weight; 12 queries, min-max run RR diff")
@@ -52,24 +50,24 @@ def test_it_prints_a_sentence_the_means_and_the_weights(files, capfd):
 
 @pytest.mark.parametrize("runs", [["bm25.run", "dense.run"], ["bm25.run", "dense.run", "rerank.run"]])
 @pytest.mark.parametrize("options", [[], ["--normalise", "theoretical-min-max", "--minimum", "0"]])
-def test_the_written_run_has_the_printed_value(files, capfd, runs, options):
-    assert run(capfd, "qrels.txt", *runs, "-m", "AP", "--format", "csv", *options, "--out", "fused.run")[0] == 0
-    assert main(["fuse", "qrels.txt", *runs, "-m", "AP", "--format", "csv", *options]) == 0
-    rows = [line.split(",") for line in capfd.readouterr().out.splitlines()]
+def test_the_written_run_has_the_printed_value(files, printed, runs, options):
+    printed("fuse", "qrels.txt", *runs, "-m", "AP", "--format", "csv", *options, "--out", "fused.run")
+    text = printed("fuse", "qrels.txt", *runs, "-m", "AP", "--format", "csv", *options)
+    rows = [line.split(",") for line in text.splitlines()]
     (best,) = [float(row[-5]) for row in rows if "weights from all queries" in ",".join(row)]
     assert float(tieaware.evaluate("qrels.txt", "fused.run", "AP")) == best
     assert tieaware.read_run("fused.run").to_dict()["q0"].keys() == {f"d{d}" for d in range(8)}
 
 
-def test_depth_cuts_the_written_run(files, capfd):
-    status, _, err = run(capfd, "qrels.txt", "bm25.run", "dense.run", "--out", "fused.run.gz", "--depth", "3")
-    assert (status, err) == (0, "wrote fused.run.gz\n")
+def test_depth_cuts_the_written_run(files, command):
+    found = command("fuse qrels.txt bm25.run dense.run --out fused.run.gz --depth 3")
+    assert found[::2] == (0, "wrote fused.run.gz\n")
     assert {len(documents) for documents in tieaware.read_run("fused.run.gz").to_dict().values()} == {3}
 
 
-def test_a_figure_and_a_report_are_written(files, capfd):
+def test_a_figure_and_a_report_are_written(files, command):
     pytest.importorskip("matplotlib")
-    status, _, err = run(capfd, "qrels.txt", "bm25.run", "dense.run", "--plot", "curve.png", "--report", "report")
+    status, _, err = command("fuse qrels.txt bm25.run dense.run --plot curve.png --report report")
     assert (status, err.splitlines()) == (
         0, ["wrote report/report.html, and in the same folder 5 tables (.csv) and 1 figure (.svg, .png)",
             "wrote curve.png"],
@@ -81,11 +79,10 @@ def test_a_figure_and_a_report_are_written(files, capfd):
     ]  # fmt: skip
 
 
-def test_json_has_full_precision(files, capfd):
-    status, out, _ = run(capfd, "qrels.txt", "bm25.run", "dense.run", "-m", "AP", "--format", "json")
-    assert status == 0
+def test_json_has_full_precision(files, fused):
     outcome = tieaware.experiments.fusion("qrels.txt", ["bm25.run", "dense.run"], "AP")
-    assert json.loads(out)["rows"][0]["AP"] == outcome.held_out.values.mean()
+    found = json.loads(fused("-m", "AP", "--format", "json"))
+    assert found["rows"][0]["AP"] == outcome.held_out.values.mean()
 
 
 @pytest.mark.parametrize(
@@ -112,26 +109,18 @@ def test_json_has_full_precision(files, capfd):
         (["bm25.run", "dense.run", "--out", "f.json"],
          "f.json: a run cannot be written as a .json file; use .run, .txt or .trec for a TREC file, or .parquet"),
         (["bm25.run", "dense.run", "--out", "missing/f.run"], "missing/f.run: No such file or directory"),
+        (["bm25.run", "dense.run", "--normalise", "minmax"],
+         "sum, rank, none, found 'minmax'; did you mean min-max? See tieaware fuse --help"),
     ],
 )  # fmt: skip
-def test_errors_have_one_line_and_write_nothing(files, capfd, arguments, message):
+def test_errors_have_one_line_and_write_nothing(files, refused, arguments, message):
     (files / "other.run").write_text("x Q0 d1 1 1.0 other\n")
     before = sorted(files.iterdir())
-    status, out, err = run(capfd, "qrels.txt", *arguments)
-    assert (status, out) == (2, "")
-    assert err.count("\n") == 1
-    assert err.rstrip("\n").endswith(message)
+    assert refused("fuse", "qrels.txt", *arguments).endswith(f"{message}\n")
     assert sorted(files.iterdir()) == before
 
 
-def test_judgments_without_a_relevant_document_are_refused(files, capfd):
+def test_judgments_without_a_relevant_document_are_refused(files, refused):
     (files / "none.txt").write_text("".join(f"{query} 0 d0 0\n" for query in QRELS))
-    status, out, err = run(capfd, "none.txt", "bm25.run", "dense.run")
-    assert (status, out) == (2, "")
-    assert err == "none.txt: has no query with a relevant document, so no weight is better than another\n"
-
-
-def test_unknown_normalisations_are_refused(files, capfd):
-    with pytest.raises(SystemExit, match="2"):
-        run(capfd, "qrels.txt", "bm25.run", "dense.run", "--normalise", "minmax")
-    assert "expected one of min-max, theoretical-min-max, z, sum, rank, none, found 'minmax'" in capfd.readouterr().err
+    found = refused("fuse none.txt bm25.run dense.run")
+    assert found == "none.txt: has no query with a relevant document, so no weight is better than another\n"

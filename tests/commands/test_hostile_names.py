@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.errors import message_of
 
 import tieaware
-from tieaware import InputError, experiments
-from tieaware.cli import main
+from tieaware import experiments
 from tieaware.output.tables import Marked, Table
 
 # Each script would set a mark on the page. Other names would control a terminal, lead to a file outside the folder, or
@@ -95,29 +95,14 @@ def test_errors_have_no_escape_sequences(results, tmp_path):
             lambda name=name: results.table(baseline=f"no{name}"),
             lambda name=name: results.save(tmp_path / "none" / name),
         )
-        for call in calls:
-            with pytest.raises(InputError) as caught:
-                call()
-            assert str(caught.value).isprintable()
+        assert all(message_of(call).isprintable() for call in calls)
 
 
-def status_of(arguments):
-    try:
-        return main(arguments)
-    except SystemExit as end:
-        return end.code
-
-
-def test_errors_on_the_command_line_have_no_escape_sequences(tmp_path, monkeypatch, capfd):
+def test_errors_on_the_command_line_have_no_escape_sequences(tmp_path, monkeypatch, refused):
     monkeypatch.chdir(tmp_path)
     for name in ("\x1b[31m", "\u202e", "\x9b2J"):
-        calls = ["eval", name, name], ["eval", "-m", name, name], ["ties", name], [name], ["eval", f"--{name}"]
-        for arguments in calls:
-            assert status_of(arguments) == 2
-            out, err = capfd.readouterr()
-            assert not out
-            assert err.count("\n") == 1
-            assert not controls(err)
+        for line in (f"eval {name} {name}", f"eval -m {name} {name}", f"ties {name}", name, f"eval --{name}"):
+            assert not controls(refused(line))
 
 
 # ---- tables for other programs --------------------------------------------------------------------
@@ -161,13 +146,13 @@ def test_a_name_is_only_text_in_markdown(name):
     assert not re.search(r"(?<!\\)://|www\.", shown)
 
 
-def test_the_notes_of_a_table_in_markdown_are_only_text(tmp_path, capsys):
+def test_the_notes_of_a_table_in_markdown_are_only_text(tmp_path, printed):
     for name in ("a", "![x](y) *b*"):
         (tmp_path / f"{name}.run").write_text("1 Q0 d 1 1 t\n2 Q0 d 1 1 t\n")
     (tmp_path / "qrels").write_text("1 0 d 1\n2 0 d 1\n")
     runs = [str(tmp_path / f"{name}.run") for name in ("a", "![x](y) *b*")]
-    assert main(["eval", str(tmp_path / "qrels"), *runs, "--table", "markdown", "--baseline", "![x](y) *b*"]) == 0
-    types, texts = in_markdown(capsys.readouterr().out)
+    shown = printed("eval", tmp_path / "qrels", *runs, "--table", "markdown", "--baseline", "![x](y) *b*")
+    types, texts = in_markdown(shown)
     assert not types & {"image", "link_open", "em_open"}
     assert sum("![x](y) *b*" in text for text in texts) == 2
 
@@ -279,17 +264,13 @@ def test_the_names_of_tables_and_figures_are_valid_file_names(tmp_path):
 def test_data_frames_refuse_names_that_are_not_utf_8(results):
     means = results.means()
     for make in (means.to_arrow, means.to_polars, results.to_arrow):
-        with pytest.raises(InputError, match=r"frame: data frames hold text in UTF-8 only, and '\\udcff' is not"):
-            make()
+        assert r"frame: data frames hold text in UTF-8 only, and '\udcff' is not" in message_of(make)
 
 
 def test_a_file_name_with_a_nul_byte_is_an_error(results, experiment, tmp_path):
     path = str(tmp_path / "a\0b.npz")
-    for write in (experiment.write, experiment.to_csv, results.save):
-        with pytest.raises(InputError, match="embedded null "):
-            write(path)
-    with pytest.raises(InputError, match="embedded null "):
-        tieaware.Results.load(path)
+    for call in (experiment.write, experiment.to_csv, results.save, tieaware.Results.load):
+        assert "embedded null " in message_of(call, path)
     assert not tree(tmp_path)
 
 

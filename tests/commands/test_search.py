@@ -69,10 +69,10 @@ def documents(collection):
     return collection.documents.items()
 
 
-def search(capfd, *arguments):
-    status = main(["search", *map(str, arguments)])
-    captured = capfd.readouterr()
-    return status, captured.out, captured.err
+@pytest.fixture
+def search(command):
+    """Return a function that runs the command `search`, and returns its status, its output and its errors."""
+    return lambda *arguments: command("search", *arguments)
 
 
 def same_bits(run, path):
@@ -100,10 +100,10 @@ def test_there_are_several_weightings():
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 @pytest.mark.parametrize("name", [*NAMES, *PARAMETERS])
-def test_every_method_finds_what_it_finds_in_python(folder, index, collection, capfd, name, weighting):
+def test_every_method_finds_what_it_finds_in_python(folder, index, collection, search, name, weighting):
     """A method that cannot use a weighting says so in one line."""
     options = ["--method", name, "--weighting", weighting, "-k", 30, "--out", folder / "found.run"]
-    status, _, err = search(capfd, folder / "index", folder / "topics.tsv", *options)
+    status, _, err = search(folder / "index", folder / "topics.tsv", *options)
     found, refusal = searched(name, weighting, index, collection.topics)
     if found is None:
         assert (status, err) == (2, f"--{refusal}; see tieaware search --help\n")
@@ -120,64 +120,64 @@ def searched(name, weighting, index, topics):
         return None, f"{error}"
 
 
-def test_the_tag_is_the_method_and_the_run_goes_to_standard_output(folder, capfd):
-    status, out, err = search(capfd, folder / "index", "--query", "dudu", "--query", "leke sudi", "-k", "2")
+def test_the_tag_is_the_method_and_the_run_goes_to_standard_output(folder, search):
+    status, out, err = search(folder / "index", "--query", "dudu", "--query", "leke sudi", "-k", "2")
     assert (status, err) == (0, "")
     rows = [line.split() for line in out.splitlines()]
     assert [(row[0], row[3], row[5]) for row in rows] == [(q, rank, "Exact()") for q in "12" for rank in "12"]
 
 
-def test_filters(folder, index, collection, capfd):
+@pytest.mark.parametrize("method", ["Exact()", "Champions(r=10)", "WAND()"])
+def test_filters(folder, index, collection, search, method):
     """Phrases, AND, OR and NOT filter as they do in Python; without the option, they are words."""
     words = collection.topics["t1"].split()
     texts = [f'"{words[0]} {words[1]}"', f"{words[0]} NOT {words[1]}", f"{words[0]} AND ({words[1]} OR {words[2]})"]
     given = [each for text in texts for each in ("--query", text)]
-    options = ["--out", folder / "found.run"]
+    options = ["--method", method, "--out", folder / "found.run"]
     queries = {str(i): text for i, text in enumerate(texts, 1)}
     for filters in (["--filters"], []):
-        assert search(capfd, folder / "index", *given, *filters, *options)[0] == 0
+        assert search(folder / "index", *given, *filters, *options)[0] == 0
         parsed = {name: retrieval.parse_query(index, text) for name, text in queries.items()}
-        assert same_bits(retrieval.Exact().search(index, parsed if filters else queries), folder / "found.run")
+        found = retrieval.parse_method(method).search(index, parsed if filters else queries)
+        assert same_bits(found, folder / "found.run")
 
 
-def test_inexact_reads_filters(folder, collection, capfd):
+def test_inexact_reads_filters(folder, collection, printed):
     (folder / "filters.tsv").write_text(
         "".join(f"{name}\t{text.replace(' ', ' AND ', 1)}\n" for name, text in collection.topics.items())
     )
-    printed = []
-    for filters in (["--filters"], []):
-        files = [f"{folder}/index", f"{folder}/filters.tsv", f"{folder}/qrels.txt"]
-        assert main(["inexact", *files, *filters, "--method", "MaxScore()", "-m", "NumRet", "--format", "json"]) == 0
-        printed.append(json.loads(capfd.readouterr().out))
-    assert printed[0] != printed[1]
+    files = folder / "index", folder / "filters.tsv", folder / "qrels.txt"
+    options = ["--method", "MaxScore()", "-m", "NumRet", "--format", "json"]
+    tables = [json.loads(printed("inexact", *files, *filters, *options)) for filters in (["--filters"], [])]
+    assert tables[0] != tables[1]
 
 
-def test_queries_that_find_nothing(folder, capfd):
-    status, out, err = search(capfd, folder / "index", "--query", "the", "--query", "dudu", "--query", "xyz", "-k", "1")
+def test_queries_that_find_nothing(folder, search):
+    status, out, err = search(folder / "index", "--query", "the", "--query", "dudu", "--query", "xyz", "-k", "1")
     assert (status, err) == (0, "no document was found for 2 queries of 3\n")
     assert [line.split()[0] for line in out.splitlines()] == ["2"]
 
 
-def test_whole_ties_and_threads(folder, capfd):
-    options = ["--weighting", "bnn.bnn", "-k", "1"]
-    few = search(capfd, folder / "index", folder / "topics.tsv", *options, "--threads", "1")[1]
-    assert few == search(capfd, folder / "index", folder / "topics.tsv", *options, "--threads", "3")[1]
-    more = search(capfd, folder / "index", folder / "topics.tsv", *options, "--whole-ties")[1]
+def test_whole_ties_and_threads(folder, printed):
+    given = "search", folder / "index", folder / "topics.tsv", "--weighting", "bnn.bnn", "-k", "1"
+    few = printed(*given, "--threads", "1")
+    assert few == printed(*given, "--threads", "3")
+    more = printed(*given, "--whole-ties")
     assert set(few.splitlines()) < set(more.splitlines())
 
 
 @pytest.mark.parametrize("name", ["a.run.gz", "a.run.xz", "a.parquet"])
-def test_the_ending_is_the_format(folder, collection, capfd, name):
+def test_the_ending_is_the_format(folder, collection, search, name):
     if name.endswith(".parquet"):
         pytest.importorskip("pyarrow")
-    status, out, err = search(capfd, folder / "index", folder / "topics.tsv", "--out", folder / name)
-    assert (status, out, err) == (0, "", f"wrote {folder}/{name}\n")
+    found = search(folder / "index", folder / "topics.tsv", "--out", folder / name)
+    assert found == (0, "", f"wrote {folder}/{name}\n")
     index = retrieval.Index.load(folder / "index")
     assert same_bits(retrieval.Exact().search(index, collection.topics), folder / name)
 
 
-def test_counts(folder, collection, capfd):
-    status, out, err = search(capfd, folder / "index", folder / "topics.tsv", "--method", "AtLeast(m=2)", "--counts")
+def test_counts(folder, collection, search):
+    status, out, err = search(folder / "index", folder / "topics.tsv", "--method", "AtLeast(m=2)", "--counts")
     assert status == 0
     assert len(out.splitlines()) > 20
     index = retrieval.Index.load(folder / "index")
@@ -188,15 +188,14 @@ def test_counts(folder, collection, capfd):
     assert [line.replace(",", "").split() for line in err.splitlines()[-13:]] == expected
 
 
-def test_the_run_can_be_evaluated(folder, collection, capfd):
+def test_the_run_can_be_evaluated(folder, collection, printed):
     options = ["--method", "Champions(r=20)", "--weighting", "bm25"]
-    (folder / "champions.run").write_text(search(capfd, folder / "index", folder / "topics.tsv", *options)[1])
-    assert main(["eval", f"{folder}/qrels.txt", f"{folder}/champions.run", "-m", "AP", "--digits", "12"]) == 0
-    printed = float(capfd.readouterr().out.split()[-1])
+    (folder / "champions.run").write_text(printed("search", folder / "index", folder / "topics.tsv", *options))
+    value = printed("eval", folder / "qrels.txt", folder / "champions.run", "-m", "AP", "--digits", "12").split()[-1]
     index = retrieval.Index.load(folder / "index")
     run = retrieval.Champions(r=20, weighting="bm25").search(index, collection.topics)
-    assert printed == pytest.approx(float(tieaware.evaluate(collection.qrels, run, "AP")), abs=1e-12)
-    assert printed > 0.3
+    assert float(value) == pytest.approx(float(tieaware.evaluate(collection.qrels, run, "AP")), abs=1e-12)
+    assert float(value) > 0.3
 
 
 def convert(name, folder, path):
@@ -218,18 +217,17 @@ def test_the_commands_of_the_page_convert_judgments(data, tmp_path, folder_name,
     assert tieaware.read_qrels(tmp_path / "qrels.txt").to_dict() == read.to_dict()
 
 
-def test_cranfield_from_its_files_to_its_value(data, tmp_path, capfd):
+def test_cranfield_from_its_files_to_its_value(data, tmp_path, command, printed):
     """The judgments are converted by the command of the page for users."""
     source = data / "cranfield_raw"
     given = ["--collection-format", "cranfield"]
-    assert main(["index", f"{source}/cran.all.1400", *given, "--out", f"{tmp_path}/index"]) == 0
-    assert capfd.readouterr().err == f"wrote {tmp_path}/index: 1,400 documents, 4,726 terms, 95,278 postings\n"
+    found = command("index", source / "cran.all.1400", *given, "--out", tmp_path / "index")
+    assert found == (0, "", f"wrote {tmp_path}/index: 1,400 documents, 4,726 terms, 95,278 postings\n")
     options = ["--weighting", "bm25", "--out", tmp_path / "bm25.run"]
-    assert search(capfd, tmp_path / "index", source / "cran.qry", *given, *options)[0] == 0
+    printed("search", tmp_path / "index", source / "cran.qry", *given, *options)
     convert("cranqrel", source, tmp_path / "qrels.txt")
-    assert main(["eval", f"{tmp_path}/qrels.txt", f"{tmp_path}/bm25.run", "-m", "AP"]) == 0
     # The value in the table of docs/retrieval.md.
-    assert capfd.readouterr().out.split()[-1][:5] == "0.298"
+    assert printed("eval", tmp_path / "qrels.txt", tmp_path / "bm25.run", "-m", "AP").split()[-1][:5] == "0.298"
 
 
 @pytest.mark.parametrize(
@@ -240,93 +238,84 @@ def test_cranfield_from_its_files_to_its_value(data, tmp_path, capfd):
         ("vaswani_npl", "doc-text.trec", "query-text.trec", "trec", "11,429 documents"),
     ],
 )
-def test_public_collections_in_their_formats(data, tmp_path, capfd, folder_name, documents, topics, form, numbers):
+def test_public_collections_in_their_formats(data, tmp_path, command, folder_name, documents, topics, form, numbers):
     source, options = data / folder_name, ["--collection-format", form]
-    assert main(["index", f"{source}/{documents}", *options, "--stemmer", "none", "--out", f"{tmp_path}/index"]) == 0
-    assert capfd.readouterr().err.startswith(f"wrote {tmp_path}/index: {numbers}, ")
+    _, _, err = command("index", source / documents, *options, "--stemmer", "none", "--out", tmp_path / "index")
+    assert err.startswith(f"wrote {tmp_path}/index: {numbers}, ")
     found = ["-k", "20", "--weighting", "bm25", "--out", tmp_path / "bm25.run"]
-    assert search(capfd, tmp_path / "index", source / topics, *options, *found)[0] == 0
+    assert command("search", tmp_path / "index", source / topics, *options, *found)[0] == 0
     read = retrieval.read_documents(source / documents, form)
     index = retrieval.Index.build(read, analyzer=retrieval.Analyzer(stemmer=None))
     run = retrieval.Exact(weighting="bm25").search(index, retrieval.read_topics(source / topics, form), 20)
     assert same_bits(run, tmp_path / "bm25.run")
 
 
-def test_a_smaller_index_without_zones_and_positions(folder, capfd):
+def test_a_smaller_index_without_zones_and_positions(folder, printed, refused):
     small = folder / "small.index"
-    assert main(["index", f"{folder}/documents", "--no-zones", "--no-positions", "--out", str(small)]) == 0
+    printed("index", folder / "documents", "--no-zones", "--no-positions", "--out", small)
     whole, part = retrieval.Index.load(folder / "index"), retrieval.Index.load(small)
     assert part.terms == whole.terms
     for name in ("starts", "documents", "frequencies", "lengths"):
         assert np.array_equal(getattr(part.postings, name), getattr(whole.postings, name))
     assert (part.zones, part.postings.positions, part.quality) == ({}, None, None)
-    capfd.readouterr()
-    for method, lacks in (("Proximity()", "positions"), ("WeightedZones()", "zones"), ("NetScore()", "static quality")):
-        status, out, err = search(capfd, small, "--query", "dudu", "--method", method)
-        assert (status, out) == (2, "")
-        assert err.startswith(f"{small}: has no {lacks}; build it ")
-        assert err.endswith(" (see tieaware index --help)\n")
-    status, out, err = search(capfd, small, "--filters", "--query", '"dudu sibe"')
-    assert (status, out) == (2, "")
-    assert err.startswith(f"{small}: has no positions; build it ")
+    for option, given, lacks in (
+        ("--method", "Proximity()", "positions"), ("--method", "WeightedZones()", "zones"),
+        ("--method", "NetScore()", "static quality"), ("--filters", '--query="dudu sibe"', "positions"),
+    ):  # fmt: skip
+        found = refused("search", small, "--query", "dudu", option, given)
+        assert found.startswith(f"{small}: has no {lacks}; build it ")
+        assert found.endswith(" (see tieaware index --help)\n")
 
 
-def test_the_analyzer_of_the_documents_is_that_of_the_queries(tmp_path, capfd):
+def test_the_analyzer_of_the_documents_is_that_of_the_queries(tmp_path, printed):
     (tmp_path / "d.tsv").write_text("d1\tthe layers\nd2\tlayer\n")
     for options, found in ((["--stemmer", "none", "--stop-words", "none"], ["d1"]), ([], ["d1", "d2"])):
-        assert main(["index", f"{tmp_path}/d.tsv", *options, "--out", f"{tmp_path}/index"]) == 0
-        capfd.readouterr()
-        out = search(capfd, tmp_path / "index", "--query", "the layers", "--weighting", "nnn.nnn")[1]
+        printed("index", tmp_path / "d.tsv", *options, "--out", tmp_path / "index")
+        out = printed("search", tmp_path / "index", "--query", "the layers", "--weighting", "nnn.nnn")
         assert [line.split()[2] for line in out.splitlines()] == found
 
 
-def test_stop_words_from_a_file(tmp_path, capfd):
+def test_stop_words_from_a_file(tmp_path, printed):
     """The index stores the words; a text in capitals has them too."""
     (tmp_path / "d.tsv").write_text("d1\tties are frequent\nd2\tTIES\n")
     (tmp_path / "stop.txt").write_text("Ties are\n\nrare\n")
-    options = ["--stop-words", f"{tmp_path}/stop.txt", "--stemmer", "none", "--out", f"{tmp_path}/index"]
-    assert main(["index", f"{tmp_path}/d.tsv", *options]) == 0
+    options = ["--stop-words", tmp_path / "stop.txt", "--stemmer", "none", "--out", tmp_path / "index"]
+    printed("index", tmp_path / "d.tsv", *options)
     index = retrieval.Index.load(tmp_path / "index")
     assert (index.terms, index.analyzer.stop_words) == (["frequent"], ("ties", "are", "rare"))
 
 
-def test_documents_and_topics_from_standard_input(tmp_path, capfd, monkeypatch):
+def test_documents_and_topics_from_standard_input(tmp_path, printed, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"d1\ttie\nd2\trank\n")))
-    assert main(["index", "-", "--out", f"{tmp_path}/index"]) == 0
+    printed("index", "-", "--out", tmp_path / "index")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"<top><num>7<title> ties<desc> rank</top>")))
-    capfd.readouterr()
     options = ["--topic-part", "description", "--topic-part", "title", "--weighting", "nnn.nnn"]
-    out = search(capfd, tmp_path / "index", "-", *options)[1]
+    out = printed("search", tmp_path / "index", "-", *options)
     assert [line.split()[0:3:2] for line in out.splitlines()] == [["7", "d1"], ["7", "d2"]]
 
 
-def test_inexact_takes_the_index_of_the_command(folder, capfd):
+def test_inexact_takes_the_index_of_the_command(folder, printed):
     options = ["--method", "NetScore()", "--method", "Champions(r=5)", "-k", "10", "-m", "AP", "--format", "csv"]
-    printed = []
+    tables = []
     for given in ([f"{folder}/documents", "--quality", f"{folder}/quality.tsv"], [f"{folder}/index"]):
         files = [given[0], f"{folder}/topics.tsv", f"{folder}/qrels.txt"]
-        assert main(["inexact", *files, *given[1:], *options]) == 0
+        lines = [line.split(",") for line in printed("inexact", *files, *given[1:], *options).splitlines()]
         # The column of times differs from call to call.
-        lines = [line.split(",") for line in capfd.readouterr().out.splitlines()]
         time = lines[0].index("time")
-        printed.append([line[:time] + line[time + 1 :] for line in lines])
-    assert printed[0] == printed[1]
+        tables.append([line[:time] + line[time + 1 :] for line in lines])
+    assert tables[0] == tables[1]
     methods = ["Exact()", "ExactNetScore(quality_weight=1.0)", "NetScore(share=1.0)", "Champions(r=5)"]
-    assert [line[0] for line in printed[0]] == ["method", *methods]
+    assert [line[0] for line in tables[0]] == ["method", *methods]
 
 
-def test_list_methods_names_all_methods(capfd):
+def test_list_methods_names_all_methods(printed):
     for command in ("search", "inexact"):
-        with pytest.raises(SystemExit, match="0"):
-            main([command, "--list-methods"])
-        out = capfd.readouterr().out
+        out = printed(f"{command} --list-methods")
         assert set(re.findall(r"^(\w+)\(", out, re.MULTILINE)) >= set(NAMES)
         assert "Champions(r=100, " in out
-        with pytest.raises(SystemExit, match="0"):
-            main([command, "--help"])
-        printed = " ".join(capfd.readouterr().out.split()).partition("Methods: ")[2]
-        assert all(f"{name}(" in printed for name in NAMES)
-        assert printed.endswith(f"Weightings: {retrieval.weighting.EXPECTED}.")
+        listed = " ".join(printed(f"{command} --help").split()).partition("Methods: ")[2]
+        assert all(f"{name}(" in listed for name in NAMES)
+        assert listed.endswith(f"Weightings: {retrieval.weighting.EXPECTED}.")
 
 
 @pytest.fixture
@@ -347,14 +336,6 @@ def files(folder, tmp_path, monkeypatch):
     (tmp_path / "and.tsv").write_text("1\ttie\n7\ttie AND\n")
     (tmp_path / "none").mkdir()
     return tmp_path
-
-
-def status_of(arguments):
-    """Run a command and return its exit status; argparse itself exits."""
-    try:
-        return main(arguments)
-    except SystemExit as done:
-        return done.code
 
 
 @pytest.mark.parametrize(
@@ -394,6 +375,7 @@ def status_of(arguments):
         ("search index t.tsv --method WeightedZones(weights=[1])", "--method: weights[0] of WeightedZones("),
         ("search index t.tsv --method WeightedZones(weights={'tite':1})", "--method: weights of WeightedZones("),
         ("search index --filters --query NOT", "--query: query 1, character 4: expected a word, a phrase, NOT or ("),
+        ('search index --filters --query hot --query "hot', '--query: query 2, character 1: this " begins a phrase'),
         ("search index and.tsv --filters", "and.tsv: query 7, character 8: expected a word, a phrase, NOT or ("),
         ("search index t.tsv --method Exact --method MaxScore", "--method can be given only once: a run is made by"),
         ("search index t.tsv --method rocchio", "--method: rocchio is not a method: it makes queries from judgments"),
@@ -407,45 +389,38 @@ def status_of(arguments):
         ("inexact index t.tsv q --stemmer none", "--stemmer cannot be combined with an index, which has its own: "),
     ],
 )  # fmt: skip
-def test_errors_are_one_line_and_nothing_is_written(files, capfd, arguments, message):
+def test_errors_are_one_line_and_nothing_is_written(files, refused, arguments, message):
     if arguments.startswith("inexact"):
         (files / "q").write_text("1 0 T-000001 1\n")
     before = sorted(path.name for path in files.rglob("*"))
-    assert status_of(arguments.split()) == 2
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    assert err.removeprefix("tieaware index: ").startswith(message)
+    assert refused(arguments).removeprefix("tieaware index: ").startswith(message)
     assert sorted(path.name for path in files.rglob("*")) == before
 
 
-def test_an_interrupted_index_leaves_nothing(files, capfd, monkeypatch):
+def test_an_interrupted_index_leaves_nothing(files, command, monkeypatch):
     def documents(text):
         yield "d1", "tie"
         raise KeyboardInterrupt
 
     monkeypatch.setitem(retrieval.collections.READERS, "tsv", documents)
     before = sorted(files.rglob("*"))
-    assert main(["index", "d.tsv", "--out", "x"]) == 130
-    assert capfd.readouterr().err == "interrupted\n"
+    assert command("index d.tsv --out x") == (130, "", "interrupted\n")
     assert sorted(files.rglob("*")) == before
 
 
-def test_damaged_and_forged_indexes_are_refused(files, capfd):
+def test_damaged_and_forged_indexes_are_refused(files, refused):
     intact = (files / "index").read_bytes()
     (files / "truncated").write_bytes(intact[:-100])
     (files / "changed").write_bytes(intact[:-7] + b"x" + intact[-6:])
     (files / "later").write_bytes(intact.replace(b'"version": 1', b'"version": 7'))
     save_forged(files / "forged", lambda arrays: arrays["/documents"].__setitem__(0, 2))
     for name in ("truncated", "changed", "later", "forged"):
-        status, out, err = search(capfd, name, "t.tsv")
-        assert (status, out, err.count("\n")) == (2, "", 1)
+        err = refused(f"search {name} t.tsv")
         assert err.startswith(f"{name}: ")
         assert "not a complete and undamaged file" in err or "version 7 of the format" in err
 
 
-def test_an_index_without_an_analyzer_is_refused(files, capfd):
+def test_an_index_without_an_analyzer_is_refused(files, refused):
     retrieval.Index.build([("d1", "tie")], analyzer=str.split).save(files / "split.index")
-    status, out, err = search(capfd, "split.index", "t.tsv")
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith("split.index: the index was built with an analyzer that it cannot store: ")
+    message = "split.index: the index was built with an analyzer that it cannot store: "
+    assert refused("search split.index t.tsv").startswith(message)

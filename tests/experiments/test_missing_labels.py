@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from support.errors import message_of
 
 from tieaware import InputError, experiments, retrieval, samples
 
@@ -73,8 +74,7 @@ def test_missing_labels_are_unjudged_if_asked_for(name):
 def test_missing_labels_are_an_error_by_default(name):
     with pytest.raises(InputError, match="is NaN; pass missing='unjudged' if NaN means that a document is not judged"):
         CALLS[name](WITH_NAN)
-    with pytest.raises(InputError, match="missing: expected"):
-        CALLS[name](WITHOUT, missing="zero")
+    assert "missing: expected" in message_of(CALLS[name], WITHOUT, missing="zero")
 
 
 @pytest.mark.parametrize("kind", ["precision-recall", "interpolated"])

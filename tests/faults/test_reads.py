@@ -13,6 +13,7 @@ import time
 import pytest
 from injected import ALL_LATER, READS
 from inputs import COMPRESSIONS, TABLES, in_tables, result, texts
+from support.errors import message_of
 
 from tieaware.errors import InputError
 from tieaware.inputs.files import byte_streams
@@ -156,12 +157,10 @@ def test_a_pipe_whose_writer_is_slow_or_dies(compression, tmp_path):
         if size == len(data):
             assert result(io.BytesIO(QRELS), pipe) == RIGHT
         elif compression:
-            with pytest.raises(InputError, match="truncated"):
-                result(io.BytesIO(QRELS), pipe)
+            assert "truncated" in message_of(result, io.BytesIO(QRELS), pipe)
         else:
             # The end of uncompressed text does not show that more was to come, except for an incomplete last line.
-            with pytest.raises(InputError, match="a line of a run has 6 fields"):
-                result(io.BytesIO(QRELS), pipe)
+            assert "a line of a run has 6 fields" in message_of(result, io.BytesIO(QRELS), pipe)
         writer.join(10)
 
 

@@ -42,6 +42,7 @@ from ir_measures import (
     nDCG,
 )
 from published_values import TABLES
+from support.errors import message_of
 
 import tieaware
 from tieaware import InputError
@@ -193,8 +194,7 @@ def test_installing_changes_the_values_of_ir_measures(installed):
     ours.uninstall()
     ours.uninstall()
     assert pipeline.providers == before
-    with pytest.raises(InputError, match="ties: expected one of average"):
-        installed("random")
+    assert "ties: expected one of average" in message_of(installed, "random")
     assert pipeline.providers == before
 
 

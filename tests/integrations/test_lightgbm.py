@@ -9,6 +9,7 @@ import lightgbm
 import numpy as np
 import pytest
 from booster_data import lists, own_values
+from support.errors import message_of
 
 from tieaware import Evaluator, InputError
 from tieaware.integrations.lightgbm import metric
@@ -157,10 +158,8 @@ def test_data_without_groups_and_rules_by_document_are_errors():
     flat = lightgbm.Dataset(np.eye(labels.size), labels.ravel(), params={"verbosity": -1})
     with pytest.raises(InputError, match="group: the data has no groups, so there are no queries"):
         metric("AP")(scores.ravel(), flat.construct())
-    with pytest.raises(InputError, match="docids: is required by the tie rule"):
-        metric("AP", ties="trec_eval")
-    with pytest.raises(InputError, match="measure"):
-        metric("nothing")
+    assert "docids: is required by the tie rule" in message_of(metric, "AP", ties="trec_eval")
+    assert "measure" in message_of(metric, "nothing")
 
 
 def test_a_measure_is_reported_under_its_own_name():

@@ -7,6 +7,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from support.errors import message_of
 
 from tieaware import InputError
 from tieaware.integrations.link_prediction import Counts, counts, evaluate, sampled
@@ -151,9 +152,6 @@ def test_invalid_arguments(arguments, message):
 
 
 def test_large_ties_with_replacement_are_refused():
-    with pytest.raises(InputError, match="take too long with replacement"):
-        sampled(0, 2**30, 2**30, 10, replacement=True)
-    with pytest.raises(InputError, match="NaN"):
-        counts([np.nan], [[1.0]])
-    with pytest.raises(InputError, match="shape"):
-        counts([1.0, 2.0], [[1.0]])
+    assert "take too long with replacement" in message_of(sampled, 0, 2**30, 2**30, 10, replacement=True)
+    assert "NaN" in message_of(counts, [np.nan], [[1.0]])
+    assert "shape" in message_of(counts, [1.0, 2.0], [[1.0]])

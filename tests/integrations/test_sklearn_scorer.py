@@ -12,6 +12,7 @@ from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
 from sklearn.tree import DecisionTreeRegressor
+from support.errors import message_of
 
 from tieaware import Evaluator, InputError
 from tieaware.integrations.sklearn import scorer
@@ -78,13 +79,11 @@ def test_a_ranker_may_request_the_queries_too(rows):
 def test_missing_queries_are_an_error(rows):
     X, y, query = rows
     model = DecisionTreeRegressor().fit(X, y)
-    with pytest.raises(InputError, match="qid: the query of each document is missing; pass groups="):
-        scorer("AP")(model, X, y)
+    assert "qid: the query of each document is missing; pass groups=" in message_of(scorer("AP"), model, X, y)
     with pytest.raises(InputError, match=r"qid: expected shape \(240,\), a query for each document, found shape"):
         scorer("AP")(model, X, y, qid=[80, 80, 80])
     search = GridSearchCV(model, {"max_depth": [1]}, scoring=scorer("AP"), cv=KFold(2), error_score="raise")
-    with pytest.raises(InputError, match="qid: the query of each document is missing"):
-        search.fit(X, y)
+    assert "qid: the query of each document is missing" in message_of(search.fit, X, y)
     with pytest.raises(ValueError, match="'groups' parameter should not be None"):
         search.set_params(cv=GroupKFold(2)).fit(X, y)
     with pytest.raises(UnsetMetadataPassedError):
@@ -100,8 +99,6 @@ def test_options_and_errors(rows):
     worst, average, best = (scorer("AP", ties=rule)(model, X, y, qid=query) for rule in rules)
     assert worst < average < best
     assert repr(scorer("nDCG@10")).startswith("make_scorer(nDCG@10")
-    with pytest.raises(InputError, match="docids: is required by the tie rule"):
-        scorer("AP", ties="trec_eval")
+    assert "docids: is required by the tie rule" in message_of(scorer, "AP", ties="trec_eval")
     sklearn.set_config(enable_metadata_routing=False)
-    with pytest.raises(InputError, match="enable_metadata_routing=True"):
-        scorer("AP")
+    assert "enable_metadata_routing=True" in message_of(scorer, "AP")

@@ -5,9 +5,9 @@ import math
 
 import pytest
 import pytrec_eval
+from support.errors import message_of
 
 from tieaware import InputError, read_qrels, read_run
-from tieaware.cli import main
 from tieaware.trec_eval import MEASURES, evaluate_lines, lines, requests
 
 # The expected outputs of trec_eval's own tests, with their options, except for tests that need other input files.
@@ -27,18 +27,17 @@ OUTPUTS = {
 }
 
 
-def printed(capfd, *arguments):
-    status = main(["trec_eval", *map(str, arguments)])
-    output = capfd.readouterr()
-    return status, output.out, output.err
+@pytest.fixture
+def trec_eval(printed):
+    """Return a function that runs `tieaware trec_eval`, and returns its output."""
+    return lambda *arguments: printed("trec_eval", *arguments)
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_the_output_equals_that_of_trec_eval(data, capfd, output):
+def test_the_output_equals_that_of_trec_eval(data, trec_eval, output):
     folder = data / "trec_eval_tests"
     options, qrels, run = OUTPUTS[output]
-    status, out, _ = printed(capfd, *options.split(), folder / qrels, folder / run)
-    assert (status, out) == (0, (folder / output).read_text())
+    assert trec_eval(*options.split(), folder / qrels, folder / run) == (folder / output).read_text()
 
 
 @pytest.fixture
@@ -87,26 +86,27 @@ def test_the_average_of_the_measures_that_trec_eval_10_adds(files):
     assert evaluated.values[0] == pytest.approx(expected, rel=1e-12)
 
 
-def test_options(files, capfd):
+def test_options(files, trec_eval):
     """If a family of measures is requested twice, its first parameters are used. Every option also has a long name."""
-    assert printed(capfd, "-n", *files) == (0, "", "")
-    _, out, _ = printed(capfd, "-q", "-m", "P.1,3", "-m", "P.2", "-mrelstring", "-mrunid", "-mnum_q", *files)
-    assert out == (
+    assert trec_eval("-n", *files) == ""
+    assert trec_eval("-q", "-m", "P.1,3", "-m", "P.2", "-mrelstring", "-mrunid", "-mnum_q", *files) == (
         "P_1                   \tq1\t0.0000\nP_3                   \tq1\t0.3333\nrelstring             \tq1\t'-.102'\n"
         "runid                 \tall\ttag\nnum_q                 \tall\t1\n"
         "P_1                   \tall\t0.0000\nP_3                   \tall\t0.3333\n"
     )
-    _, out, _ = printed(capfd, "--ties=average", "-qn", "-m", "relstring", "-m", "P.2", *files)
-    assert out == "P_2                   \tq1\t0.2500\nrelstring             \tq1\t'-????'\n"
-    _, out, _ = printed(capfd, "--Judged_docs_only", "-M4", "-c", "-m", "num_ret", "-m", "set_P", *files)
-    assert out == "num_ret               \tall\t2\nset_P                 \tall\t0.2500\n"
-    _, out, _ = printed(capfd, "-l2", "-N", 10, "-m", "utility.0,0,1,1", "-m", "num_rel", *files)
-    assert out == "num_rel               \tall\t1\nutility_0,0,1,1       \tall\t5.0000\n"
-    _, out, _ = printed(capfd, "--ties", "optimistic", "-q", "-n", "-m", "relstring.3", *files)
-    assert out == "relstring_3           \tq1\t'-21'\n"
+    for options, expected in (
+        ("--ties=average -qn -m relstring -m P.2",
+         "P_2                   \tq1\t0.2500\nrelstring             \tq1\t'-????'\n"),
+        ("--Judged_docs_only -M4 -c -m num_ret -m set_P",
+         "num_ret               \tall\t2\nset_P                 \tall\t0.2500\n"),
+        ("-l2 -N 10 -m utility.0,0,1,1 -m num_rel",
+         "num_rel               \tall\t1\nutility_0,0,1,1       \tall\t5.0000\n"),
+        ("--ties optimistic -q -n -m relstring.3", "relstring_3           \tq1\t'-21'\n"),
+    ):  # fmt: skip
+        assert trec_eval(*options.split(), *files) == expected
 
 
-def test_a_run_of_other_queries_has_zeros_if_all_judged_queries_count(tmp_path, capfd):
+def test_a_run_of_other_queries_has_zeros_if_all_judged_queries_count(tmp_path, trec_eval, refused):
     """As in trec_eval 10; without -c, no query is left to evaluate."""
     (tmp_path / "qrels").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n")
     (tmp_path / "run").write_text("x Q0 a 1 2 t\nx Q0 b 2 2 t\n")
@@ -114,41 +114,36 @@ def test_a_run_of_other_queries_has_zeros_if_all_judged_queries_count(tmp_path, 
     for options in ((), ("-M5",), ("-J",), ("-q", "-M5", "-J"), ("--ties", "average")):
         measures = [each for name in ("map", "ndcg_cut.5", "P.5", "recip_rank", "set_F", "num_rel_ret", "num_ret")
                     for each in ("-m", name)]  # fmt: skip
-        status, out, err = printed(capfd, "-c", *options, *measures, "-m", "num_q", "-m", "num_rel", *files)
-        assert (status, err) == (0, "")
+        out = trec_eval("-c", *options, *measures, "-m", "num_q", "-m", "num_rel", *files)
         lines = [line.split("\t") for line in out.splitlines()]
         found = {name.strip(): float(value) for name, query, value in lines if query == "all"}
         assert (found.pop("num_q"), found.pop("num_rel")) == (2, 2)
         assert len(found) == 7
         assert set(found.values()) == {0.0}
-    assert printed(capfd, "-c", "-m", "all_trec", *files)[0] == 0
-    status, out, err = printed(capfd, "-m", "map", *files)
-    assert (status, out) == (2, "")
-    assert "has no query in common with" in err
+    assert trec_eval("-c", "-m", "all_trec", *files)
+    assert "has no query in common with" in refused("trec_eval", "-m", "map", *files)
 
 
-def test_set_f_is_rounded_as_in_trec_eval(tmp_path, capfd):
+def test_set_f_is_rounded_as_in_trec_eval(tmp_path, trec_eval):
     """Precision and recall are multiplied in trec_eval's order: 2 * 22 / 128 in one step would give 0.3438."""
     (tmp_path / "qrels").write_text("".join(f"q 0 d{i} 1\n" for i in range(78, 106)))
     (tmp_path / "run").write_text("".join(f"q Q0 d{i} 1 {i} t\n" for i in range(100)))
-    _, out, _ = printed(capfd, "-m", "set_F", "-m", "num_rel_ret", tmp_path / "qrels", tmp_path / "run")
+    files = tmp_path / "qrels", tmp_path / "run"
+    out = trec_eval("-m", "set_F", "-m", "num_rel_ret", *files)
     assert out == "num_rel_ret           \tall\t22\nset_F                 \tall\t0.3437\n"
-    _, out, _ = printed(capfd, "-m", "set_F.2.0", tmp_path / "qrels", tmp_path / "run")
-    assert float(out.split()[-1]) == pytest.approx(3 * 0.22 * 22 / 28 / (2 * 0.22 + 22 / 28), abs=5.1e-5)
+    found = float(trec_eval("-m", "set_F.2.0", *files).split()[-1])
+    assert found == pytest.approx(3 * 0.22 * 22 / 28 / (2 * 0.22 + 22 / 28), abs=5.1e-5)
 
 
-def test_the_rest_of_a_line_of_a_run_is_ignored(files, capfd):
+def test_the_rest_of_a_line_of_a_run_is_ignored(files, trec_eval, refused):
     """Even a second row, which the other readers refuse. As in trec_eval, judgments have exactly four fields."""
     qrels, run = files
     lines = run.read_text().splitlines()
     run.write_text("\n".join([f"{lines[0]} {lines[1]}", *lines[1:]]))
-    assert printed(capfd, "-m", "num_ret", *files) == (0, "num_ret               \tall\t5\n", "")
-    with pytest.raises(InputError, match="this line has two rows"):
-        read_run(run)
+    assert trec_eval("-m", "num_ret", *files) == "num_ret               \tall\t5\n"
+    assert "this line has two rows" in message_of(read_run, run)
     qrels.write_text("q1 0 a 2 x\n")
-    status, out, err = printed(capfd, *files)
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "a line of judgments has 4 fields" in err
+    assert "a line of judgments has 4 fields" in refused("trec_eval", *files)
 
 
 @pytest.mark.parametrize(
@@ -165,11 +160,8 @@ def test_the_rest_of_a_line_of_a_run_is_ignored(files, capfd):
         (["-R", "prefs"], "-R: expected one of qrels, found 'prefs'"),
     ],
 )
-def test_errors_are_one_line(files, capfd, options, problem):
-    status, out, err = printed(capfd, *options, *files)
-    assert (status, out) == (2, "")
-    assert err.startswith(problem)
-    assert err.count("\n") == 1
+def test_errors_are_one_line(files, refused, options, problem):
+    assert refused("trec_eval", *options, *files).startswith(problem)
 
 
 def test_a_tie_group_that_takes_too_long_for_g_is_an_error(tmp_path):

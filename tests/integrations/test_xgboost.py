@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xgboost
 from booster_data import lists, own_values
+from support.errors import message_of
 
 from tieaware import Evaluator, InputError
 from tieaware.integrations.xgboost import metric
@@ -115,8 +116,7 @@ def test_the_callback_refuses_other_measures():
     measured = metric(["nDCG@5", "RR"])
     with pytest.raises(InputError, match="measure: expected one of nDCG@5, RR, which this metric computes, found AP"):
         measured.early_stopping(10, measure="map")
-    with pytest.raises(InputError, match="rounds: expected a whole number of at least 1, found 0"):
-        measured.early_stopping(0)
+    assert "rounds: expected a whole number of at least 1, found 0" in message_of(measured.early_stopping, 0)
     with pytest.raises(InputError, match="min_delta: expected a number from 0 to inf, found -1"):
         measured.early_stopping(1, min_delta=-1)
 
@@ -148,8 +148,7 @@ def test_wrong_data_is_an_error():
     labels, scores = lists(3)
     with pytest.raises(InputError, match="data: the DMatrix has no queries; give it qid= or group="):
         metric("AP")(scores.ravel(), xgboost.DMatrix(np.eye(labels.size), labels.ravel()))
-    with pytest.raises(InputError, match="docids: is required by the tie rule"):
-        metric("AP", ties="trec_eval")
+    assert "docids: is required by the tie rule" in message_of(metric, "AP", ties="trec_eval")
     queries = np.repeat(np.arange(len(labels)), labels.shape[1])
     ranker = xgboost.XGBRanker(n_estimators=1, eval_metric=metric("AP"))
     with pytest.raises(InputError, match=r"data: must be a DMatrix, not ndarray; use xgboost\.train instead"):

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.errors import message_of
 
 import tieaware
-from tieaware import InputError, Results, cli, evaluate, parse_measure
+from tieaware import InputError, Results, evaluate, parse_measure
 from tieaware.integrations import beir
 from tieaware.measures import DEFINITIONS, listed_measures, named_measures, parse_measures
 from tieaware.measures.spellings import SPELLINGS, families, key
@@ -161,9 +162,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("text", "message"), WRONG.items())
 def test_the_error_says_what_to_write(text, message):
-    with pytest.raises(InputError) as error:
-        parse_measure(text)
-    assert str(error.value) == message
+    assert message_of(parse_measure, text) == message
     suggested = re.search(r"did you mean (\S+)\?$|write (?:for example )?([A-Z]\S*@\S+)$", message)
     if suggested and "parameter" not in message:
         parse_measure(suggested[1] or suggested[2])
@@ -307,9 +306,7 @@ def test_results_are_looked_up_under_any_name():
     ],
 )
 def test_a_measure_may_be_named_only_once(measures, message):
-    with pytest.raises(InputError) as error:
-        evaluate(QRELS, RUN, measures)
-    assert str(error.value) == f"measures: must be different, but {message}"
+    assert message_of(evaluate, QRELS, RUN, measures) == f"measures: must be different, but {message}"
 
 
 @pytest.mark.parametrize(
@@ -329,15 +326,13 @@ def test_a_text_may_list_several(text, separate):
     assert listed_measures(text) == separate
 
 
-def test_the_command_line_prints_the_notation(tmp_path, capsys):
+def test_the_command_line_prints_the_notation(tmp_path, printed, refused):
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
     (tmp_path / "a.run").write_text("q1 Q0 d1 1 2.0 a\n")
-    files = [str(tmp_path / "qrels.txt"), str(tmp_path / "a.run")]
-    assert cli.main(["eval", *files, "-m", "ndcg@10", "-m", "map", "-m", "P.5,10", "-m", "mrr_at_10"]) == 0
-    printed = capsys.readouterr().out
-    assert [line.split()[0] for line in printed.splitlines()] == ["nDCG@10", "map", "P_5", "P_10", "RR@10"]
-    assert cli.main(["eval", *files, "-m", "ndgc@10"]) == 2
-    assert "-m: unknown measure 'ndgc@10'; did you mean nDCG@10?" in capsys.readouterr().err
+    command = f"eval {tmp_path}/qrels.txt {tmp_path}/a.run -m"
+    lines = printed(f"{command} ndcg@10 -m map -m P.5,10 -m mrr_at_10").splitlines()
+    assert [line.split()[0] for line in lines] == ["nDCG@10", "map", "P_5", "P_10", "RR@10"]
+    assert "-m: unknown measure 'ndgc@10'; did you mean nDCG@10?" in refused(f"{command} ndgc@10")
 
 
 def test_names_are_parsed_once():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from tieaware import Evaluator
-from tieaware.cli import main
 from tieaware.commands.worst_case_command import table
 from tieaware.measures.worst_cases import measures_with_worst_cases, worst_case
 
@@ -88,11 +87,9 @@ def test_the_docstring_lists_the_measures_whose_worst_case_is_known():
     assert set(re.split(r",\s+| or ", listed.strip())) == set(measures_with_worst_cases())
 
 
-def test_the_command_prints_the_table(capfd):
-    assert main(["worst-case", "--rho", "1.5", "--rho", "2", "-m", "AP", "-m", "P@10", "--gain"]) == 0
-    assert capfd.readouterr().out == f"{table(['AP', 'P@10'], ['1.5', '2'], gain=True)}\n"
-    assert main(["worst-case", "--format", "csv", "-m", "RR", "--rho", "2"]) == 0
-    assert capfd.readouterr().out == f"rho,RR\n2,{worst_case('RR', 2).value!r}\n"
-    assert main(["worst-case", "--format", "markdown"]) == 0
-    assert capfd.readouterr().out.count("\n") == 12
-    assert main(["worst-case", "-m", "Bpref"]) == 2
+def test_the_command_prints_the_table(printed, refused):
+    found = printed("worst-case --rho 1.5 --rho 2 -m AP -m P@10 --gain")
+    assert found == f"{table(['AP', 'P@10'], ['1.5', '2'], gain=True)}\n"
+    assert printed("worst-case --format csv -m RR --rho 2") == f"rho,RR\n2,{worst_case('RR', 2).value!r}\n"
+    assert printed("worst-case --format markdown").count("\n") == 12
+    assert "the worst case of Bpref is not known" in refused("worst-case -m Bpref")

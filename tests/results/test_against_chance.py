@@ -7,7 +7,6 @@ import pytest
 
 import tieaware
 from tieaware import Evaluator, InputError, Results
-from tieaware.cli import main
 
 QRELS = {
     "q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1, "d": 1, "e": 1}, "q3": {"a": 0}, "q4": {"a": 1}, "q5": {"z": 1},
@@ -179,13 +178,12 @@ def test_other_results_have_no_chance(results):
     assert "chance" not in repr(results)
 
 
-def test_the_command_prints_chance(tmp_path, capsys):
+def test_the_command_prints_chance(tmp_path, printed, refused):
     (tmp_path / "qrels").write_text("q1 0 d1 1\n")
     (tmp_path / "a.run").write_text("q1 Q0 d1 1 2 a\nq1 Q0 d2 2 2 a\nq1 Q0 d3 3 1 a\nq1 Q0 d4 4 0 a\n")
-    assert main(["eval", str(tmp_path / "qrels"), str(tmp_path / "a.run"), "-m", "RR", "--chance"]) == 0
-    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    command = f"eval {tmp_path}/qrels {tmp_path}/a.run -m RR --chance"
+    lines = [line.split("\t") for line in printed(command).splitlines()]
     assert [(name.strip(), value) for name, _, value in lines] == [
         ("RR", "0.7500"), ("RR_chance", "0.5208"), ("RR_chance_std", "0.2909"), ("RR_ideal", "1.0000"),
     ]  # fmt: skip
-    assert main(["eval", str(tmp_path / "qrels"), str(tmp_path / "a.run"), "--chance", "--table", "text"]) == 2
-    assert "--chance cannot be combined with --table" in capsys.readouterr().err
+    assert "--chance cannot be combined with --table" in refused(f"{command} --table text")

@@ -5,7 +5,6 @@ import pytest
 
 import tieaware
 from tieaware import InputError
-from tieaware.cli import main
 from tieaware.statistics import mean_interval, paired_test, rank_intervals, ratio_interval
 
 QRELS = {f"q{i}": {"a": 1, "b": 2, "c": 0} for i in range(24)}
@@ -143,7 +142,7 @@ def test_results_that_cannot_be_tested():
         one.table(test="none", spread="interval")
 
 
-def test_the_command_shows_groups_and_intervals(tmp_path, capfd):
+def test_the_command_shows_groups_and_intervals(tmp_path, printed, refused):
     rng = np.random.default_rng(5)
     (tmp_path / "qrels").write_text("".join(f"q{i} 0 a 1\n" for i in range(12)))
     runs = []
@@ -151,13 +150,11 @@ def test_the_command_shows_groups_and_intervals(tmp_path, capfd):
         rows = [f"q{i} Q0 {d} 1 {rng.integers(0, 4)} {name}\n" for i in range(12) for d in "abc"]
         (tmp_path / name).write_text("".join(rows))
         runs.append(str(tmp_path / name))
-    options = ["--table", "text", "--beside", "interval", "--groups", "-m", "RR"]
-    assert main(["eval", str(tmp_path / "qrels"), *runs, *options]) == 0
     result = tieaware.evaluate(str(tmp_path / "qrels"), runs, "RR")
     low, high = result.intervals()["one", "RR"]
-    lines = capfd.readouterr().out.splitlines()
+    command = f"eval {tmp_path}/qrels {' '.join(runs)} --groups"
+    lines = printed(f"{command} --table text --beside interval -m RR").splitlines()
     row = next(line for line in lines if line.startswith("one"))
     assert row.endswith(f"[{low:.3f}, {high:.3f}]")
     assert " a " in row
-    assert main(["eval", str(tmp_path / "qrels"), *runs, "--groups"]) == 2
-    assert capfd.readouterr().err == "--groups requires --table; see tieaware eval --help\n"
+    assert refused(command) == "--groups requires --table; see tieaware eval --help\n"

@@ -9,6 +9,7 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from support.errors import message_of
 from test_combining import MEASURES, QRELS, RUNS, same
 
 import tieaware
@@ -133,8 +134,7 @@ def test_a_file_that_is_no_checkpoint_is_refused(folder):
         tieaware.evaluate(*given, out=folder / "qrels")
     with pytest.raises(InputError, match=r"out: the folder cannot be created: Not a directory$"):
         tieaware.evaluate(*given, out=folder / "qrels" / "out")
-    with pytest.raises(InputError, match="out: expected the path of a folder, found 5"):
-        tieaware.evaluate(*given, out=5)
+    assert "out: expected the path of a folder, found 5" in message_of(tieaware.evaluate, *given, out=5)
 
 
 def test_a_run_that_is_not_in_a_file_has_no_checkpoint(folder):

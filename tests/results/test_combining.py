@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from support.errors import message_of
 
 import tieaware
 from tieaware import InputError, Results
@@ -79,8 +80,7 @@ def test_a_run_may_be_in_some_shards_only():
     ]  # fmt: skip
     assert same(Results.concat(cells, QRELS), whole)
     assert same(Results.concat([Results.concat(cells[:3]), Results.concat(cells[3:])], QRELS), whole)
-    with pytest.raises(InputError, match=r"results\[1\]: an earlier result already has run 'bm25' on"):
-        Results.concat([cells[0], cells[0]])
+    assert "results[1]: an earlier result already has run 'bm25' on" in message_of(Results.concat, [cells[0], cells[0]])
     with pytest.raises(InputError, match=r"results: query 'q.*' is not judged in qrels"):
         Results.concat(cells, {"other": {"d1": 1}})
 
@@ -118,8 +118,7 @@ def test_a_shard_without_a_query_or_a_run_is_saved(tmp_path, suffix):
         assert repr(result)
         result.save(tmp_path / f"result{suffix}")
         assert same(Results.load(tmp_path / f"result{suffix}"), result)
-    with pytest.raises(InputError, match="runs: there is no run"):
-        tieaware.evaluate(QRELS, table, "AP")
+    assert "runs: there is no run" in message_of(tieaware.evaluate, QRELS, table, "AP")
 
 
 def test_duckdb_shards_a_table(tmp_path):

@@ -2,8 +2,6 @@
 
 import pytest
 
-from tieaware.cli import main
-
 QRELS = "q1 0 d1 1\nq1 0 d4 2\nq|2 0 d1 1\nq\\3 0 d9 1\n"
 RUNS = {
     'a,"b|.run': "q1 Q0 d1 1 7 t\nq1 Q0 d2 2 7 t\nq1 Q0 d3 3 6.5 t\nq|2 Q0 d2 1 2 t\nq|2 Q0 d1 1 2 t\n",
@@ -87,11 +85,10 @@ ALL = ["-q", "--spread", "--queries", "both", "--digits", "2"]
         ("markdown", ["--digits", "6"], MEANS),
     ],
 )  # fmt: skip
-def test_the_output_of_eval_is_stable(tmp_path, monkeypatch, capfd, form, options, expected):
+def test_the_output_of_eval_is_stable(tmp_path, monkeypatch, printed, form, options, expected):
     """The output is compared byte for byte. Names contain characters that each format must quote."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.txt").write_text(QRELS)
     for name, text in RUNS.items():
         (tmp_path / name).write_text(text)
-    assert main(["eval", "qrels.txt", *RUNS, "-m", "map", "-m", "num_ret", "--format", form, *options]) == 0
-    assert capfd.readouterr().out == expected
+    assert printed("eval", "qrels.txt", *RUNS, "-m", "map", "-m", "num_ret", "--format", form, *options) == expected

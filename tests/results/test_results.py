@@ -8,6 +8,7 @@ import polars
 import pyarrow
 import pyarrow.parquet
 import pytest
+from support.errors import message_of
 
 import tieaware
 from tieaware import InputError, Results
@@ -163,8 +164,7 @@ def test_values_of_integer_queries_and_of_hostile_names_are_written(tmp_path):
 
 @pytest.mark.parametrize("write", ["to_csv", "to_parquet"])
 def test_values_that_cannot_be_written_are_an_error(results, tmp_path, write):
-    with pytest.raises(InputError, match=r"gone/values: No such file"):
-        getattr(results, write)(tmp_path / "gone" / "values")
+    assert "gone/values: No such file" in message_of(getattr(results, write), tmp_path / "gone" / "values")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -294,7 +294,5 @@ def test_the_bias_of_a_rule_is_its_value_minus_the_expectation(results):
     np.testing.assert_allclose(bias.mean()[:, :2], (ordered.mean() - results.mean())[:, :2], rtol=0, atol=1e-15)
     assert bias.means().columns == ("run", "map_bias", "nDCG@2_bias", "num_ret_bias", "gm_map_bias")
     assert bias.to_dict()["x"]["q0"]["map_bias"] == 1 - (1 + 1 / 2 + 1 / 3) / 3
-    with pytest.raises(InputError, match=r"^expectation: must be computed with the tie rule average, not run_order$"):
-        results.bias(ordered)
-    with pytest.raises(InputError, match=r"^expectation: must have the same runs as the results$"):
-        results.bias(results["x"])
+    assert message_of(results.bias, ordered) == "expectation: must be computed with the tie rule average, not run_order"
+    assert message_of(results.bias, results["x"]) == "expectation: must have the same runs as the results"

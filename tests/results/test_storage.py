@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from support.errors import message_of
 from test_results import same
 
 import tieaware
@@ -137,8 +138,7 @@ def test_files_of_other_programs_are_refused(tmp_path):
     assert parquet.read_table(tmp_path / "means.parquet").num_rows == 1
     with pytest.raises(InputError, match=r"means.parquet: not a file that Results.save wrote$"):
         Results.load(tmp_path / "means.parquet")
-    with pytest.raises(InputError, match=r"gone.npz: No such file or directory$"):
-        Results.load(tmp_path / "gone.npz")
+    assert message_of(Results.load, tmp_path / "gone.npz").endswith("gone.npz: No such file or directory")
 
 
 def test_a_failed_save_leaves_the_existing_file(tmp_path, monkeypatch):
@@ -148,8 +148,7 @@ def test_a_failed_save_leaves_the_existing_file(tmp_path, monkeypatch):
         Results(np.zeros((1, 1, 0)), ("r",), ("q",), ()).save(tmp_path / "r.npz")
     with pytest.raises(InputError, match="names: must be all text or all integers of 64 bits"):
         results(("a", 1)).save(tmp_path / "r.npz")
-    with pytest.raises(InputError, match="No such file or directory"):
-        results().save(tmp_path / "gone" / "r.npz")
+    assert "No such file or directory" in message_of(results().save, tmp_path / "gone" / "r.npz")
     path = tmp_path / "r.npz"
     path.write_text("before")
 
@@ -158,8 +157,7 @@ def test_a_failed_save_leaves_the_existing_file(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(InputError, match=r"r.npz: No space left on device$"):
-        results().save(path)
+    assert message_of(results().save, path).endswith("r.npz: No space left on device")
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_text() == "before"
 
@@ -241,8 +239,7 @@ def test_a_table_without_rows_may_not_claim_any_number_of_runs(tmp_path, n_runs)
     header = {**header, "shape": [n_runs, 0, 1], "runs": None, "queries": None}
     forged = table.replace_schema_metadata({"tieaware": json.dumps(header)})
     pyarrow.parquet.write_table(forged, tmp_path / "b.parquet")
-    with pytest.raises(InputError, match=r"b.parquet: the file is damaged"):
-        Results.load(tmp_path / "b.parquet")
+    assert "b.parquet: the file is damaged" in message_of(Results.load, tmp_path / "b.parquet")
 
 
 def test_a_column_of_nulls_may_not_claim_rows(tmp_path):

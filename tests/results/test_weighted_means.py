@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.errors import message_of
 
 import tieaware
-from tieaware import InputError, Results, evaluate
-from tieaware.cli import main
+from tieaware import Results, evaluate
 
 # Three queries: one relevant document of one, one of four, and none of two; 4, 2 and 1 retrieved documents.
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1, "c": 1, "d": 2}, "q3": {"x": 1, "y": 1, "a": 0}}
@@ -87,12 +87,10 @@ def test_the_order_of_the_queries_does_not_matter():
 
 
 def test_wrong_weights(result):
-    with pytest.raises(InputError, match=r"^weights: must be a count, such as NumRel or NumRet; P is not$"):
-        result.mean(weights="P")
+    assert message_of(result.mean, weights="P") == "weights: must be a count, such as NumRel or NumRet; P is not"
     with pytest.raises(KeyError, match="NumRelRet"):
         result.mean(weights="NumRelRet")
-    with pytest.raises(InputError, match="must be a count"):
-        result.mean_std(weights=tieaware.R)
+    assert "must be a count" in message_of(result.mean_std, weights=tieaware.R)
 
 
 @pytest.fixture
@@ -110,12 +108,12 @@ def files(tmp_path):
     return list(paths.values())
 
 
-def test_the_command_weights_the_rows_for_all_queries(result, files, capfd):
+def test_the_command_weights_the_rows_for_all_queries(result, files, printed):
     """The rows are those of the Results: means, their std, and the means of the extremes. Counts stay sums."""
     options = [each for name in MEASURES for each in ("-m", name)]
     for weights in ("NumRel", "num_ret"):
-        assert main(["eval", *files, *options, "--weights", weights, "--spread", "--digits", "9"]) == 0
-        rows = [line.split() for line in capfd.readouterr().out.splitlines()]
+        text = printed("eval", *files, *options, "--weights", weights, "--spread", "--digits", "9")
+        rows = [line.split() for line in text.splitlines()]
         found = {}
         for name, query, value in rows:
             if name == "runid":
@@ -136,15 +134,12 @@ def test_the_command_weights_the_rows_for_all_queries(result, files, capfd):
 
 
 @pytest.mark.parametrize("form", ["text", "json", "csv", "markdown"])
-def test_weights_that_are_not_named_are_not_shown(files, capfd, form):
+def test_weights_that_are_not_named_are_not_shown(files, printed, form):
     """Queries without a value are not shown either, although they have a weight."""
     command = ["eval", files[0], files[1], "-m", "R", "-q", "--format", form, "--undefined", "nan"]
     with open(files[0], "a") as file:
         file.write("q9 0 a 0\n")
-    assert main(command) == 0
-    plain = capfd.readouterr().out
-    assert main([*command, "--weights", "NumRel"]) == 0
-    weighted = capfd.readouterr().out
+    plain, weighted = printed(*command), printed(*command, "--weights", "NumRel")
     assert "NumRel" not in weighted
     assert "q9" not in weighted
     # Only the last number differs, that for all queries.
@@ -161,6 +156,5 @@ def test_weights_that_are_not_named_are_not_shown(files, capfd, form):
         (["--weights", "NumRel", "--table", "text"], "--weights cannot be combined with --table: its tests compare"),
     ],
 )
-def test_wrong_weights_of_the_command(files, capfd, options, problem):
-    assert main(["eval", "no such file", files[1], "-m", "R", *options]) == 2
-    assert capfd.readouterr().err.startswith(problem)
+def test_wrong_weights_of_the_command(files, refused, options, problem):
+    assert refused("eval", "no such file", files[1], "-m", "R", *options).startswith(problem)

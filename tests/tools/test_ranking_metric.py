@@ -5,9 +5,9 @@ from functools import partial
 
 import numpy as np
 import pytest
+from support.errors import message_of
 
 import tieaware
-from tieaware import InputError
 
 torch = pytest.importorskip("torch")
 torchmetrics = pytest.importorskip("torchmetrics")
@@ -117,8 +117,7 @@ def test_forward_reset_clone_and_pickle():
         assert type(copy) is RankingMetric
         assert float(copy.compute()) == 0.75
     metric.reset()
-    with pytest.raises(InputError, match=r"^compute: nothing was evaluated: call update first$"):
-        metric.compute()
+    assert message_of(metric.compute) == "compute: nothing was evaluated: call update first"
 
 
 def test_collections_and_trackers():
@@ -196,15 +195,11 @@ def test_queries_are_gathered_from_processes(by_row, tmp_path):
     ],
 )  # fmt: skip
 def test_unusable_updates_are_refused(update, message):
-    with pytest.raises(InputError) as error:
-        RankingMetric("RR").update(*update)
-    assert str(error.value) == message
+    assert message_of(RankingMetric("RR").update, *update) == message
 
 
 def test_unknown_measures_and_options_are_refused_at_once():
-    with pytest.raises(InputError, match="unknown measure"):
-        RankingMetric("XX")
-    with pytest.raises(InputError, match="ties"):
-        RankingMetric("RR", ties="mean")
+    assert "unknown measure" in message_of(RankingMetric, "XX")
+    assert "ties" in message_of(RankingMetric, "RR", ties="mean")
     with pytest.raises(AttributeError, match="has no attribute 'Metric'"):
         module.Metric  # noqa: B018
