@@ -13,10 +13,10 @@ MEASURES = ("AP", "RR")
 # The highest ratio of each precision.
 TARGETS = {
     "bands:1.5": 1.8, "float32": 1.2, "float16": 1.5, "bfloat16": 1.5, "decimals:2": 1.5, "significant:3": 4.0,
-    "levels:11": 2.0,
+    "levels:11": 2.0, "gap:0.001": 8.0,
 }  # fmt: skip
-# The highest ratio of coarse scores themselves to a copy.
-MOST_COPIES = 3.0
+# The highest ratio of coarse scores themselves to a copy, and for those that need sorted scores, to a sort.
+MOST_COPIES, MOST_SORTS = 3.0, 3.0
 # The highest ratio of the experiment to one evaluation.
 MOST_EVALUATIONS = 15.0
 RULES = ("average", "optimistic", "run_order")
@@ -67,7 +67,7 @@ def test_spread(compare, lists, precision):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("precision", TARGETS)
+@pytest.mark.parametrize("precision", sorted(TARGETS.keys() - {"gap:0.001"}))
 def test_coarsening(compare, lists, precision):
     """Compare the time of coarse scores themselves with that of copying the scores."""
     _, scores, offsets = lists
@@ -77,6 +77,24 @@ def test_coarsening(compare, lists, precision):
         check=lambda: None,
         contender=partial(coarsening.coarsen, scores, offsets), of="coarse",
         baseline=scores.copy, to="a copy", at_most=MOST_COPIES,
+    )  # fmt: skip
+
+
+def test_near_ties(compare, lists):
+    """Compare the time of finding groups of near scores with that of sorting the scores."""
+    _, scores, offsets = lists
+    coarsening, rows = parse_precision("gap:0.001"), scores.reshape(len(offsets) - 1, -1)
+
+    def check():
+        """Groups begin where sorted scores are further apart than the tolerance."""
+        highest = [set(row) for row in coarsening.coarsen(scores, offsets).reshape(rows.shape).tolist()]
+        for sorted_row, found in zip(np.sort(rows, axis=1), highest, strict=True):
+            assert found == {*sorted_row[:-1][np.diff(sorted_row) > 0.001].tolist(), sorted_row[-1]}
+
+    compare(
+        f"Coarse scores themselves: {len(offsets) - 1} × 1,000", "gap:0.001", check=check,
+        contender=partial(coarsening.coarsen, scores, offsets), of="coarse",
+        baseline=partial(np.sort, rows, axis=1), to="`np.sort`", at_most=MOST_SORTS,
     )  # fmt: skip
 
 

@@ -13,6 +13,10 @@ cdef extern from "engine/coarsening.h" nogil:
         double* over
         int64_t* first
 
+cdef extern from "engine/near_ties.h" nogil:
+    ctypedef struct tieaware_tolerance:
+        double absolute, relative
+
 
 # A way to make scores coarser, with everything that does not depend on the scores.
 cdef struct Rounding:
@@ -33,6 +37,8 @@ cdef struct Rounding:
     const float* keys
     const double* values
     bint has_keys
+    # GAP: how far apart neighbours that tie can be.
+    tieaware_tolerance tolerance
 
 
 cdef class KernelCoarsening:

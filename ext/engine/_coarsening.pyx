@@ -1,4 +1,4 @@
-"""Coarsening of scores: rounding to binary formats, decimals, significant digits and levels, and numbers of ranks.
+"""Coarsening of scores: rounding to binary formats, decimals, significant digits and levels, bands of ranks, near ties.
 
 The loops that round are in coarsening.h. They round all scores but a few, such as 1e-30 to three significant digits.
 Those are converted to decimal digits and back by Python's own functions, which are slower and take the GIL.
@@ -40,13 +40,18 @@ cdef extern from "engine/coarsening.h" nogil:
 
 cdef extern from "engine/banding.h" nogil:
     ctypedef struct tieaware_banding:
-        pass
+        int64_t* place
     size_t tieaware_banding_size(Py_ssize_t)
     tieaware_banding tieaware_banding_in(void*, Py_ssize_t)
-    int64_t tieaware_write_band_keys(const double*, Py_ssize_t, const int64_t*, const float*, Sort, tieaware_banding,
+    void tieaware_write_band_keys(const double*, Py_ssize_t, const int64_t*, const float*, Sort, tieaware_banding,
                                      float*)
-    int64_t tieaware_write_band_values(const double*, Py_ssize_t, const int64_t*, const double*, Sort,
+    void tieaware_write_band_values(const double*, Py_ssize_t, const int64_t*, const double*, Sort,
                                        tieaware_banding, double*)
+    int64_t tieaware_has_nan(const double*, Py_ssize_t)
+
+cdef extern from "engine/near_ties.h" nogil:
+    void tieaware_chain(const double*, Py_ssize_t, tieaware_tolerance, Sort, tieaware_banding, double*, float*,
+                        double*)
 
 # Half of the extreme finite scores of a list, and whether no score is infinite. Without finite scores, low > high.
 cdef struct Range:
@@ -60,6 +65,7 @@ cdef enum Kind:
     SIGNIFICANT
     LEVELS
     BANDS
+    GAP
 
 cdef enum:
     # The largest k for which a double represents 10^k exactly.
@@ -85,18 +91,20 @@ cdef class KernelCoarsening:
     Parameters
     ----------
     name : str
-        "float32", "float16", "bfloat16", "decimals", "significant", "levels" or "bands".
+        "float32", "float16", "bfloat16", "decimals", "significant", "levels", "bands" or "gap".
     number : int
         The number of decimals, digits or levels, or for bands the length of the longest list; 0 for a binary format.
     starts : int64[n_bands], optional
         For bands: the first rank of each band, ascending from 1. The coarse scores of band b are 1/b.
+    atol, rtol : float, optional
+        For gap: the absolute tolerance, and the one relative to the scores.
     """
 
-    def __init__(self, str name not None, int64_t number=0, cnp.ndarray starts=None):
+    def __init__(self, str name not None, int64_t number=0, cnp.ndarray starts=None, double atol=0.0, double rtol=0.0):
         cdef Rounding* rounding = &self.rounding
-        self.arguments = name, number, starts
+        self.arguments = name, number, starts, atol, rtol
         self.single = name == "float32" or name in FORMATS
-        self.whole_list = name in ("levels", "bands")
+        self.whole_list = name in ("levels", "bands", "gap")
         self.longest = np.iinfo(np.intp).max
         if name == "float32":
             rounding.kind = FLOAT32
@@ -126,6 +134,9 @@ cdef class KernelCoarsening:
             rounding.kind = BANDS
             self.longest = number
             self.set_bands(starts)
+        elif name == "gap":
+            rounding.kind = GAP
+            rounding.tolerance.absolute, rounding.tolerance.relative = atol, rtol
         else:
             raise ValueError(f"unknown coarsening {name!r}")
 
@@ -158,7 +169,7 @@ cdef class KernelCoarsening:
         scores : float64[n_docs] or float32[n_docs]
             NaN stays NaN. Other dtypes are converted to float64.
         offsets : int64[n_lists + 1]
-            Ascending from 0 to n_docs. Only levels and bands depend on the division into lists.
+            Ascending from 0 to n_docs. Only levels, bands and gap depend on the division into lists.
 
         Raises
         ------
@@ -247,9 +258,9 @@ cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n,
     single[0] = rounding.kind == FLOAT32 or rounding.kind == FORMAT
     if rounding.kind == FLOAT32:
         return convert(scores, n, <float*>out, interruption)
-    if rounding.kind == BANDS:
-        single[0] = keys and rounding.has_keys
-        write_bands(rounding, scores, n, out, single[0], memory)
+    if rounding.kind == BANDS or rounding.kind == GAP:
+        single[0] = keys and (n <= MOST_KEYS if rounding.kind == GAP else rounding.has_keys)
+        write_ranked(rounding, scores, n, out, single[0], memory)
         return not interrupted(interruption, STEPS_OF_RANKING * n)
     if rounding.kind == LEVELS:
         find_range(scores, n, &scores_range, interruption)
@@ -380,22 +391,31 @@ cdef double digits_of(double x, char format, int precision, Interruption* interr
 
 
 cdef size_t memory_size(const Rounding* rounding, Py_ssize_t n) noexcept nogil:
-    return n * sizeof(double) + tieaware_banding_size(n) if rounding.kind == BANDS else 0
+    if rounding.kind == BANDS or rounding.kind == GAP:
+        return n * sizeof(double) + tieaware_banding_size(n)
+    return 0
 
 
-cdef void write_bands(const Rounding* rounding, const score_t* scores, Py_ssize_t n, void* out, bint single,
-                      void* memory) noexcept nogil:
-    """Write the key or the value of the band of each document; NaN for all documents if a score is NaN."""
+cdef void write_ranked(const Rounding* rounding, const score_t* scores, Py_ssize_t n, void* out, bint single,
+                       void* memory) noexcept nogil:
+    """Write the key or the value of the band or group of each document; NaN for all documents if a score is NaN."""
     cdef double* tile = <double*>memory
     cdef tieaware_banding banding = tieaware_banding_in(tile + n, n)
+    cdef float* keys = <float*>out if single else NULL
+    cdef double* values = <double*>out
     cdef Py_ssize_t i
     # Copy the scores: they are read several times, and buckets must be those of scores between the extremes.
     for i in range(n):
         tile[i] = scores[i]
-    if single:
-        if tieaware_write_band_keys(tile, n, rounding.starts, rounding.keys, sort_doubles, banding, <float*>out):
-            for i in range(n):
-                (<float*>out)[i] = NAN
-    elif tieaware_write_band_values(tile, n, rounding.starts, rounding.values, sort_doubles, banding, <double*>out):
+    if tieaware_has_nan(tile, n):
         for i in range(n):
-            (<double*>out)[i] = NAN
+            if single:
+                keys[i] = NAN
+            else:
+                values[i] = NAN
+    elif rounding.kind == GAP:
+        tieaware_chain(tile, n, rounding.tolerance, sort_doubles, banding, <double*>banding.place, keys, values)
+    elif single:
+        tieaware_write_band_keys(tile, n, rounding.starts, rounding.keys, sort_doubles, banding, keys)
+    else:
+        tieaware_write_band_values(tile, n, rounding.starts, rounding.values, sort_doubles, banding, values)

@@ -141,15 +141,14 @@ static inline const int64_t *tieaware_sort_places(int (*sort)(void *, intptr_t, 
     return words;
 }
 
-/* write_bands: writes the number of the band of each document, except in a list with a NaN; returns whether it has one.
- */
+/* write_bands: writes the number of the band of each document of a list without NaN. */
 #define TIEAWARE_WRITE_BANDS(NAME, NUMBER)                                                                     \
     TIEAWARE_CLONES static void NAME##_look_up(const int32_t *restrict bucket, ptrdiff_t n,                    \
                                                const NUMBER *restrict of_bucket, NUMBER *restrict out) {       \
         for (ptrdiff_t i = 0; i < n; i++) out[i] = of_bucket[bucket[i]];                                       \
     }                                                                                                          \
-    static int64_t NAME(const double *scores, ptrdiff_t n, const int64_t *start, const NUMBER *number,         \
-                        int (*sort)(void *, intptr_t, void *), tieaware_banding banding, NUMBER *out) {        \
+    static void NAME(const double *scores, ptrdiff_t n, const int64_t *start, const NUMBER *number,            \
+                     int (*sort)(void *, intptr_t, void *), tieaware_banding banding, NUMBER *out) {           \
         tieaware_buckets buckets;                                                                              \
         NUMBER of_bucket[TIEAWARE_BUCKETS];                                                                    \
         double low, high, scale;                                                                               \
@@ -157,7 +156,6 @@ static inline const int64_t *tieaware_sort_places(int (*sort)(void *, intptr_t, 
         int64_t mask, rank = 0;                                                                                \
         int32_t last = -1, band = 0;                                                                           \
         ptrdiff_t n_places;                                                                                    \
-        if (tieaware_has_nan(scores, n)) return 1;                                                             \
         tieaware_range(scores, n, &low, &high);                                                                \
         scale = n > TIEAWARE_SORTED_CHUNK ? (TIEAWARE_BUCKETS - 1) / (high - low) : 0.0;                       \
         /* Sort a short list as a whole, and one whose range of scores is 0 or not finite. */                  \
@@ -167,14 +165,14 @@ static inline const int64_t *tieaware_sort_places(int (*sort)(void *, intptr_t, 
                 while (start[band + 1] <= i) band++;                                                           \
                 out[sorted[i] & mask] = number[band];                                                          \
             }                                                                                                  \
-            return 0;                                                                                          \
+            return;                                                                                            \
         }                                                                                                      \
         tieaware_write_buckets(scores, n, high, scale, banding.bucket);                                        \
         tieaware_count_buckets(banding.bucket, n, start, &buckets);                                            \
         for (int b = 0; b < TIEAWARE_BUCKETS; b++) of_bucket[b] = number[buckets.band[b]];                     \
         NAME##_look_up(banding.bucket, n, of_bucket, out);                                                     \
         n_places = tieaware_find_several(banding.bucket, n, buckets.several, banding.place);                   \
-        if (n_places == 0) return 0;                                                                           \
+        if (n_places == 0) return;                                                                             \
         sorted = tieaware_sort_places(sort, scores, banding.place, n_places, banding.words, banding.spare, &mask); \
         /* Documents of one bucket are adjacent. Invariant: `band` is the band of the document before. */      \
         for (ptrdiff_t i = 0; i < n_places; i++) {                                                             \
@@ -186,7 +184,6 @@ static inline const int64_t *tieaware_sort_places(int (*sort)(void *, intptr_t, 
             while (start[band + 1] <= rank) band++;                                                            \
             out[place] = number[band];                                                                         \
         }                                                                                                      \
-        return 0;                                                                                              \
     }
 
 TIEAWARE_WRITE_BANDS(tieaware_write_band_keys, float)

@@ -143,6 +143,10 @@ FAULTS = (
         ("tests/precision/test_rank_bands.py", "tests/engine/test_bands_by_kernel.py"), ("_coarsening",),
     ),
     Fault(
+        "an infinite score is near a finite one", "ext/engine/near_ties.h", "(distance < INFINITY)", "1",
+        ("tests/precision/test_near_ties.py",), ("_coarsening",),
+    ),
+    Fault(
         "minimum and maximum are swapped where less is better", "ext/engine/_engine.pyx",
         "            if q.measure.less_is_better:\n                least[i], most[i] = most[i], least[i]\n", "",
         (SPREAD,),

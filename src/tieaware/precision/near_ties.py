@@ -11,7 +11,7 @@ import numpy as np
 from tieaware.checks.arguments import number as checked_number
 from tieaware.checks.arrays import Offsets, Scores
 from tieaware.errors import InputError
-from tieaware.kernels import _numbers
+from tieaware.kernels import _coarsening, _numbers
 from tieaware.precision.coarsening import Precision
 
 
@@ -80,24 +80,11 @@ class Gap(Precision):
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Replace each score by the highest score of its group."""
-        wide = scores.astype(np.float64)
-        sizes = np.diff(offsets)
-        query = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.lexsort((-wide, query))
-        ranked = wide[order]
-        size = np.abs(ranked)
-        with np.errstate(invalid="ignore", over="ignore"):
-            distance = -np.diff(ranked)
-            near = distance <= self.atol + self.rtol * np.maximum(size[:-1], size[1:])
-        # If one of two neighbouring scores is infinite, their distance and the relative tolerance are each infinite or
-        # NaN, so comparing them tells nothing.
-        near &= np.isfinite(distance)
-        near |= ranked[:-1] == ranked[1:]
-        first = np.ones(len(ranked), dtype=np.bool_)
-        first[1:] = ~near | (np.diff(query) != 0)
-        coarse = np.empty(len(ranked))
-        coarse[order] = ranked[first][np.cumsum(first) - 1]
-        return coarse
+        return self.kernel().coarsen(scores, offsets)
+
+    def kernel(self) -> _coarsening.KernelCoarsening:
+        """Return the kernel that finds groups of near scores."""
+        return _coarsening.KernelCoarsening("gap", atol=self.atol, rtol=self.rtol)
 
     def widest(self, scores: Scores, offsets: Offsets) -> tuple[float, int]:
         """Return the greatest width of a group, from its highest to its lowest score, and the list that has it.
