@@ -81,8 +81,8 @@ FAULTS = (
         "NAME##_key(-scores[i]);   ", (ENGINES,), ("_grouping",),
     ),
     Fault(
-        "zeros of either sign differ in long sorted lists", "ext/engine/narrow_sorting.h", "double_key(0.0 - score);",
-        "double_key(-score);      ", (ENGINES,), ("_grouping",),
+        "zeros of either sign differ in long sorted lists", "ext/engine/sorting.h", "const double x = 0.0 - score;",
+        "const double x = -score;", (ENGINES,), ("_grouping",),
     ),
     Fault(
         "different scores with equal narrow words keep the order of the list", RANKING, "unsettled |= key < before; ",
@@ -93,7 +93,7 @@ FAULTS = (
         "r += ((words[i] ^ words[i - 1]) & ~place_bits) != 0;", (ENGINES,), ("_grouping",),
     ),
     Fault(
-        "the last group of a sorted list has no weight", RANKING, "sums[r++] = sum;", "sums[r++] = last;",
+        "the last group of a sorted list lacks a document", RANKING, "end[r] = list->n;", "end[r] = list->n - 1;",
         (ENGINES,), ("_grouping",),
     ),
     Fault(
