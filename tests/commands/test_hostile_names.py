@@ -7,14 +7,13 @@ import html
 import io
 import os
 import re
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.errors import message_of
+from support.pages import BROWSER, in_browser
 
 import tieaware
 from tieaware import experiments
@@ -172,10 +171,10 @@ def pages(results, report):
     rows = [(name, Marked(name, name, True, name, name), 1) for name in NAMES]
     table = Table(IN_PAGES[0], IN_PAGES[:3], rows, IN_PAGES)
     yield "report", (report / "report.html").read_text("utf-8")
-    for name, shown in (("results", results), ("means", results.means()), ("table", table)):
-        yield name, f"<!DOCTYPE html>\n<html>{shown._repr_html_()}</html>"
-        if shown is not results:
-            yield f"{name}-html", f"<!DOCTYPE html>\n<html>{shown.to_html()}</html>"
+    for name, each in (("results", results), ("means", results.means()), ("table", table)):
+        yield name, f"<!DOCTYPE html>\n<html>{each._repr_html_()}</html>"
+        if each is not results:
+            yield f"{name}-html", f"<!DOCTYPE html>\n<html>{each.to_html()}</html>"
 
 
 TAGS = """!DOCTYPE a b body details div figcaption figure h1 h2 h3 head html img li meta nav p pre section small style
@@ -192,9 +191,6 @@ def test_names_add_no_tags_to_pages(results, report):
         assert html.escape(IN_PAGES[0]) in page, name
 
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH")
 def test_no_name_is_executed_in_a_browser(results, report, tmp_path):
     """A control page contains an unescaped name. It shows that the browser would execute an unescaped script."""
@@ -202,27 +198,18 @@ def test_no_name_is_executed_in_a_browser(results, report, tmp_path):
     def is_owned(name, page):
         path = tmp_path / f"{name}.html"
         path.write_text(page, "utf-8", "replace")
-        command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
-        made = subprocess.run(
-            [*command, f"--user-data-dir={tmp_path / 'profile'}", path.as_uri()], capture_output=True, timeout=120,
-            # `make checked` preloads the sanitizer, which must not be loaded into the browser.
-            env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
-        )  # fmt: skip
-        dom = made.stdout.decode("utf-8", "replace")
-        opening = re.search(r"<html[^>]*>", dom)
-        assert opening, made.stderr.decode("utf-8", "replace")[-2000:]
-        return "owned" in opening[0]
+        return "owned" in re.search(r"<html[^>]*>", in_browser(path.as_uri(), tmp_path))[0]
 
     assert is_owned("control", f"<!DOCTYPE html>\n<html><body>{IN_PAGES[1]}</body></html>")
     # Load one page with everything that a notebook shows, the report, and a page with all figures.
-    shown = dict(pages(results, report))
+    whole = dict(pages(results, report))
     # Remove the content security policy: the escaping alone must prevent execution.
-    written = shown.pop("report")
+    written = whole.pop("report")
     without = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", written)
     assert len(without) < len(written)
     assert not is_owned("report", without)
     assert not is_owned("policy", written.replace("<h1>", f"<h1>{IN_PAGES[0]}{IN_PAGES[1]}", 1))
-    assert not is_owned("notebook", "".join(shown.values()))
+    assert not is_owned("notebook", "".join(whole.values()))
     figures = "".join(figure.read_text() for figure in report.glob("*.svg"))
     assert not is_owned("figures", f"<!DOCTYPE html>\n<html><body>{figures}</body></html>")
 

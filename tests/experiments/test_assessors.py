@@ -105,13 +105,6 @@ def test_graded_labels_have_a_kappa_of_their_own():
     assert agreed.kappa_of_relevance.value == kappa([a > 1 for a, _ in labels], [b > 1 for _, b in labels]).value
 
 
-def test_the_same_assessor_changes_nothing():
-    first, _, runs = judgments(4)
-    outcome = assessors(first, first, runs, names=("me", "me again"))
-    assert outcome.taus == pytest.approx((1.0, 1.0, 1.0))
-    assert not any(len(each) for each in outcome.changed)
-
-
 def test_the_figure_of_a_measure_names_the_runs():
     first, second, runs = judgments(5)
     outcome = assessors(first, second, runs, "AP")

@@ -4,6 +4,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from made_runs import growing_results
 from support.trec_files import PUBLIC_IS_SLOW
 
 import tieaware
@@ -58,18 +59,6 @@ def test_flips_agree_with_an_enumeration_of_all_orders(seed):
     verdicts = np.where(tests.p < alpha, signs, 0.0)
     if resolved.verdict_flips[0] >= 0:
         assert resolved.verdict_flips[0] == (verdicts != verdict).any()
-
-
-def test_few_verdicts_stay_open():
-    """If it is unknown whether ties can flip a verdict, the test above skips it; this must be rare."""
-    rng = np.random.default_rng(1)
-    n_open = 0
-    for _ in range(200):
-        worst = rng.integers(0, 8, (2, 6, 1)) / 8
-        best = np.minimum(worst + rng.integers(0, 3, (2, 6, 1)) / 8, 1.0)
-        results = tieaware.Results((worst + best) / 2, ("a", "b"), tuple("uvwxyz"), (tieaware.AP,))
-        n_open += compare(results, worst, best).resolutions[0].verdict_flips[0] == -1
-    assert n_open <= 10
 
 
 def test_differences_intervals_and_p_values_agree_with_scipy(collection):
@@ -175,23 +164,13 @@ def test_bounds_where_less_is_better():
     assert (resolved.lowest[0], resolved.highest[0]) == (-0.5, 0.5)
 
 
-def _results(n_runs, n_measures=1, n_queries=12):
-    """Return results of runs whose means grow from run to run, with queries of different difficulty."""
-    rng = np.random.default_rng(9)
-    values = rng.random((n_runs, n_queries, n_measures)) / 2 + np.arange(n_runs)[:, None, None] / 6
-    queries = tuple(f"q{i}" for i in range(n_queries))
-    return tieaware.Results(
-        values, tuple(f"r{i}" for i in range(n_runs)), queries, (tieaware.AP, tieaware.ESL)[:n_measures]
-    )
-
-
 @pytest.mark.parametrize(
     ("correction", "correct"),
     [("holm", holm), ("bh", benjamini_hochberg), ("bonferroni", bonferroni), ("none", np.array)],
 )
 def test_verdicts_follow_the_correction(correction, correct):
     """All tables and figures agree with the p values after the correction, and say which correction that is."""
-    results = _results(4)
+    results = growing_results(4)
     outcome = compare(results, correction=correction, test="permutation")
     values = results.values[:, :, 0]
     p = correct(paired_test(values[outcome.first], values[outcome.second], "permutation").p)
@@ -210,7 +189,7 @@ def test_verdicts_follow_the_correction(correction, correct):
 
 
 def test_the_randomised_tukey_corrects_for_all_runs():
-    results = _results(5)
+    results = growing_results(5)
     outcome = compare(results, results.values - 0.01, results.values + 0.01, test="randomised-tukey")
     np.testing.assert_array_equal(
         outcome.adjusted[0], randomised_tukey_hsd(results.values[:, :, 0]).p[outcome.first, outcome.second]
@@ -219,7 +198,7 @@ def test_the_randomised_tukey_corrects_for_all_runs():
 
 @pytest.mark.parametrize("test", ["t", "tukey", "wilcoxon"])
 def test_with_a_baseline_each_run_is_compared_with_it(test):
-    results = _results(5, 2)
+    results = growing_results(5, 2)
     outcome = compare(results, results.values - 0.01, results.values + 0.01, baseline="r2", test=test)
     assert [results.runs[i] for i in outcome.first] == ["r0", "r1", "r3", "r4"]
     assert set(outcome.second) == {2}

@@ -4,6 +4,7 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from made_runs import growing_results
 
 import tieaware
 from tieaware.experiments import compare, comparison
@@ -16,19 +17,9 @@ pytest.importorskip("matplotlib")
 pytestmark = pytest.mark.filterwarnings("ignore:.* inside a tie at the common length:UserWarning")
 
 
-def _results(n_runs, n_measures=1, n_queries=12):
-    """Return results of runs whose means grow from run to run, with queries of different difficulty."""
-    rng = np.random.default_rng(9)
-    values = rng.random((n_runs, n_queries, n_measures)) / 2 + np.arange(n_runs)[:, None, None] / 6
-    queries = tuple(f"q{i}" for i in range(n_queries))
-    return tieaware.Results(
-        values, tuple(f"r{i}" for i in range(n_runs)), queries, (tieaware.AP, tieaware.ESL)[:n_measures]
-    )
-
-
 def test_ties_flip_the_verdicts_that_the_page_shows():
     """The effect of ties is that on the corrected verdicts, not on those without a correction."""
-    results = _results(6, n_queries=8)
+    results = growing_results(6, n_queries=8)
     flips = {}
     for correction in ("bonferroni", "none"):
         outcome = compare(results, results.values - 0.1, results.values + 0.1, correction=correction)

@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from made_runs import ranked_by_quality
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 from support.oracle import enumerate_orders
 
@@ -229,24 +230,9 @@ def test_each_run_has_a_figure_of_its_queries():
     np.testing.assert_array_equal(lines[3].get_xydata(), [[0, 0], [1, 1]])
 
 
-def many(n_runs, n_queries=3):
-    """Return judgments, and runs of increasing quality; the first two runs rank the documents in the same order."""
-    rng = np.random.default_rng(5)
-    noise = rng.random((n_queries, 60))
-    qrels = {f"q{q}": {f"d{i}": 1 for i in range(20)} for q in range(n_queries)}
-    weights = [0, *range(n_runs - 1)]
-    return qrels, {
-        f"run {r}": {
-            f"q{q}": {f"d{i}": float(noise[q, i] * n_runs + weight * (i < 20)) for i in range(60)}
-            for q in range(n_queries)
-        }
-        for r, weight in enumerate(weights)
-    }
-
-
 @pytest.mark.parametrize("kind", ["precision-recall", "interpolated", "roc"])
 def test_with_many_runs_some_have_colours_and_areas_in_the_legend(kind):
-    outcome = curves(*many(20), kind)
+    outcome = curves(*ranked_by_quality(20), kind)
     ax = outcome.plot()
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     grey = [line for line in ax.get_lines() if line.get_color() == "#b0b0b0"]

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.errors import message_of
-from support.pages import BROWSER, Page
+from support.pages import BROWSER, Page, in_browser
 
 from tieaware import InputError
 from tieaware._evaluate import evaluate_views
@@ -192,8 +192,7 @@ def test_a_page_fits_on_a_phone(tmp_path):
     document.title = (page.documentElement.scrollWidth <= 390) + " " + (Math.max(...heights) < 200);
     }</script>"""
     frame = f'<iframe style="width:390px;height:800px;border:0" srcdoc="{html.escape(text)}"></iframe>'
-    shown = _shown(f"<!DOCTYPE html><head>{script}</head><body>{frame}</body>", tmp_path)
-    assert "<title>true true</title>" in shown
+    assert "<title>true true</title>" in _shown(f"<!DOCTYPE html><head>{script}</head><body>{frame}</body>", tmp_path)
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is on PATH")
@@ -214,9 +213,9 @@ def test_a_wide_table_takes_the_margins_and_what_is_cut_says_that_it_scrolls(tmp
     }, 100)</script>"""
     text = page(report, {"lines": drawing.svg()}, "")
     frame = f'<iframe style="width:{width}px;height:800px;border:0" srcdoc="{html.escape(text)}"></iframe>'
-    shown = _shown(f"<!DOCTYPE html><head>{script}</head><body>{frame}</body>", tmp_path)
+    loaded = _shown(f"<!DOCTYPE html><head>{script}</head><body>{frame}</body>", tmp_path)
     expected = [hinted, *(str(each).lower() for each in (shows_all, bool(hinted), True))]
-    assert re.search("<title>(.*)</title>", shown)[1] == ",".join(expected)
+    assert re.search("<title>(.*)</title>", loaded)[1] == ",".join(expected)
 
 
 def _svgs():
@@ -226,15 +225,8 @@ def _svgs():
 def _shown(text, folder):
     """Return the HTML of a page after a browser has loaded it."""
     (folder / "page.html").write_text(text)
-    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
     # Chromium waits for the timers of the page, in a time of its own.
-    command.append("--virtual-time-budget=1000")
-    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    made = subprocess.run(
-        [*command, f"--user-data-dir={folder / 'profile'}", (folder / "page.html").as_uri()],
-        capture_output=True, text=True, timeout=120, env=environment,
-    )  # fmt: skip
-    return made.stdout
+    return in_browser((folder / "page.html").as_uri(), folder, "--virtual-time-budget=1000")
 
 
 def test_the_same_experiment_gives_the_same_bytes(tmp_path):

@@ -155,6 +155,3 @@ def test_equal_scores_share_a_rank_and_a_smaller_value_can_be_better():
     assert (outcome.order(0.5), outcome.order(1.0)) == (("a", "b", "c"), ("b", "a", "c"))
     ranks = {row[1]: (row[5], row[7]) for row in outcome.table().rows}
     assert ranks == {"a": (1, 2), "b": (1, 1), "c": (3, 3)}
-    assert outcome.verdict().startswith(
-        "At alpha 0.5, the order of the systems is a, b, c. Kendall's τ with their order"
-    )

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_runs import ranked_by_quality
 
 from tieaware import AP, ESL, RR, Results, experiments, retrieval, samples
 from tieaware.experiments import assessors, compare, comparison, curves, precision, smoothing, tie_prevalence
@@ -153,18 +154,6 @@ COMPARISON = (
      "^Both runs share the highest mean RR, 0.750; the two runs",
      "the two runs have the same documents and scores."),
 )  # fmt: skip
-
-
-def ranked_by_quality(n_runs):
-    """Return judgments, and runs of increasing quality; the first two runs rank the documents in the same order."""
-    noise = np.random.default_rng(5).random((3, 60))
-    runs = {
-        f"run {r}": {
-            f"q{q}": {f"d{i}": float(noise[q, i] * n_runs + weight * (i < 20)) for i in range(60)} for q in range(3)
-        }
-        for r, weight in enumerate((0, *range(n_runs - 1)))
-    }
-    return {f"q{q}": {f"d{i}": 1 for i in range(20)} for q in range(3)}, runs
 
 
 JUDGED, FIVE = ranked_by_quality(5)

@@ -13,6 +13,7 @@ from packaging.utils import canonicalize_name
 from support.errors import message_of
 
 from tieaware import integrations
+from tieaware.experiments.ties_by_tool import TOOLS
 from tieaware.runtime.extras import MissingExtraError
 
 ROOT = Path(__file__).parents[2]
@@ -113,6 +114,11 @@ def test_the_table_of_tools_lists_all_modules_and_pages_and_the_tested_versions(
     assert {package: {version} for package, version in versions.items() if package not in NOT_RECORDED} == {
         package: of_package.get(package) for package in versions if package not in NOT_RECORDED
     }
+
+
+def test_the_versions_in_the_table_of_tie_rules_are_the_tested_ones():
+    of_package = recorded()
+    assert [tool for tool in TOOLS if of_package[tool.package] != {tool.version}] == []
 
 
 def test_the_readme_imports_what_the_table_has():

@@ -231,7 +231,7 @@ def test_unusable_files_are_refused(tmp_path, name, contents, message):
     assert message_of(read_neighbours, path).startswith(f"{path}: {message}")
 
 
-def test_files_that_are_not_there(tmp_path):
+def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "folder.bin").mkdir()
     for name in ("missing.bin", "missing.hdf5", "folder.bin"):
         assert message_of(read_neighbours, tmp_path / name).startswith(f"{tmp_path / name}: the file cannot be read")
@@ -247,6 +247,7 @@ def test_files_that_are_not_there(tmp_path):
         ({"neighbors": [1, 2]}, "'neighbors' is not a two-dimensional array of numbers"),
         ({"neighbors": [[b"a"]]}, "'neighbors' is not a two-dimensional array of numbers"),
         ({"neighbors": [[1]], "distances": 3.0}, "'distances' is not a two-dimensional array of numbers"),
+        ({"neighbors/of a group": [[1]]}, "'neighbors' is not a two-dimensional array of numbers"),
     ],
 )
 def test_unusable_arrays_in_hdf5(tmp_path, values, message):
@@ -400,9 +401,3 @@ def test_any_bytes_are_read_or_refused_in_one_line(tmp_path, suffix, numbers, re
     except InputError as error:
         message = str(error)
     assert "\n" not in message
-
-
-def test_a_group_is_no_array(tmp_path):
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        file.create_group("neighbors")
-    assert "'neighbors' is not a two-dimensional array of numbers" in message_of(read_neighbours, tmp_path / "a.h5")

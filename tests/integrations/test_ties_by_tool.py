@@ -1,6 +1,5 @@
 """Each tool orders ties as the table of tieaware.experiments.ties_by_tool says, tested on a run with many ties."""
 
-import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -213,11 +212,3 @@ def test_the_documentation_and_the_command_have_the_same_table():
     assert "sentence-transformers" in line
     assert "lightgbm" not in line
     assert {rule for rule in RULES if not any(tool.rule == rule for tool in TOOLS)} == {"optimistic", "pessimistic"}
-
-
-def test_the_versions_are_those_of_the_constraint_files():
-    text = "".join((ROOT / "constraints" / f"{name}.txt").read_text(encoding="utf-8") for name in ("main", "tools"))
-    recorded = {}
-    for name, version in re.findall(r"^([\w.-]+)==(\S+)$", text, re.MULTILINE):
-        recorded.setdefault(re.sub("[-_.]+", "-", name).lower(), set()).add(version)
-    assert {tool.package: {tool.version} for tool in TOOLS} == {tool.package: recorded[tool.package] for tool in TOOLS}

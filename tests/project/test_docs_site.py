@@ -3,10 +3,8 @@
 import html
 import importlib
 import inspect
-import os
 import re
 import shutil
-import subprocess
 import tomllib
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +13,7 @@ from threading import Thread
 
 import pytest
 from support import docstrings
-from support.pages import BROWSER
+from support.pages import BROWSER, in_browser
 from website import check, draw, package_page, stage
 
 import tieaware
@@ -211,15 +209,11 @@ def test_every_page_fits_a_phone_and_a_notebook(width, tmp_path):
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "site"))
     with server:
         Thread(target=server.serve_forever, daemon=True).start()
-        command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
-        made = subprocess.run(
-            [*command, f"--user-data-dir={tmp_path / 'profile'}", f"http://127.0.0.1:{server.server_port}/frames.html"],
-            capture_output=True, timeout=300, env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"},
-        )  # fmt: skip
+        loaded = in_browser(f"http://127.0.0.1:{server.server_port}/frames.html", tmp_path, timeout=300)
         server.shutdown()
-    lines = re.findall(r"([^\s>]+\.html) (\d+) (\d+) (\d+) (\d+)", made.stdout.decode())
+    lines = re.findall(r"([^\s>]+\.html) (\d+) (\d+) (\d+) (\d+)", loaded)
     found = {page: tuple(map(int, numbers)) for page, *numbers in lines}
-    assert sorted(found) == pages, made.stderr.decode("utf-8", "replace")[-2000:]
+    assert sorted(found) == pages
     assert {page for page, (content, *_) in found.items() if content > width} == {"control.html"}
     assert {page for page, (_, plain, _, _) in found.items() if plain} == {"control.html"}
     if width > 390:

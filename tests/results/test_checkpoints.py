@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from support.errors import message_of
-from test_combining import MEASURES, QRELS, RUNS, same
+from test_combining import MEASURES, QRELS, RUNS
+from test_results import same
 
 import tieaware
 from tieaware import InputError, Results, _evaluate
@@ -121,20 +122,19 @@ def test_checkpoints_of_other_evaluations_are_neither_used_nor_lost(folder, eval
 
 
 def test_a_file_that_is_no_checkpoint_is_refused(folder):
-    given = folder / "qrels", folder / "runs", "AP"
     (folder / "out").mkdir()
     path = folder / "out" / "dense1.npz"
     tieaware.evaluate(folder / "qrels", folder / "runs" / "dense1.run", "AP").save(path)
-    with pytest.raises(InputError, match=r"dense1.npz: the file is not a checkpoint; choose another folder"):
-        tieaware.evaluate(*given, out=folder / "out")
-    path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(InputError, match=r"dense1.npz: the file is damaged, or was not written by Results.save"):
-        tieaware.evaluate(*given, out=folder / "out")
-    with pytest.raises(InputError, match=r"^out: .*qrels is a file, not a folder$"):
-        tieaware.evaluate(*given, out=folder / "qrels")
-    with pytest.raises(InputError, match=r"out: the folder cannot be created: Not a directory$"):
-        tieaware.evaluate(*given, out=folder / "qrels" / "out")
-    assert "out: expected the path of a folder, found 5" in message_of(tieaware.evaluate, *given, out=5)
+    (folder / "damaged").mkdir()
+    (folder / "damaged" / "dense1.npz").write_bytes(path.read_bytes()[:-30])
+    for out, message in (
+        (folder / "out", "dense1.npz: the file is not a checkpoint; choose another folder"),
+        (folder / "damaged", "dense1.npz: the file is damaged, or was not written by Results.save"),
+        (folder / "qrels", f"out: {folder}/qrels is a file, not a folder"),
+        (folder / "qrels" / "out", "out: the folder cannot be created: Not a directory"),
+        (5, "out: expected the path of a folder, found 5"),
+    ):
+        assert message in message_of(tieaware.evaluate, folder / "qrels", folder / "runs", "AP", out=out)
 
 
 def test_a_run_that_is_not_in_a_file_has_no_checkpoint(folder):

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from support.errors import message_of
+from test_results import same
 
 import tieaware
 from tieaware import InputError, Results
@@ -28,18 +29,6 @@ RUNS = {
     for step, name in enumerate(("bm25", "dense"))
 }  # fmt: skip
 MEASURES = ["AP", "nDCG@3", "RR", "NumRel", "NumRet", "GMAP", "infAP", "AUC", "Judged@2", "ESL", "SetF"]
-
-
-def same(one, other):
-    """Return whether two results have the same names, provenance and bits."""
-    cubes = one.cubes(), other.cubes()
-    return (
-        (one.runs, one.queries, one.measures) == (other.runs, other.queries, other.measures)
-        and one.provenance == other.provenance
-        and cubes[0].keys() == cubes[1].keys()
-        and all(np.array_equal(cube.view(np.int64), cubes[1][name].view(np.int64)) for name, cube in cubes[0].items())
-        and one.mean().tobytes() == other.mean().tobytes()
-    )  # fmt: skip
 
 
 def shards(n):

@@ -70,13 +70,6 @@ def test_wilcoxon_is_exact_for_all_combinations_of_signs(denominator, alternativ
             assert (test.statistic[i], test.p[i]) == _exact_wilcoxon(exact, alternative)
 
 
-def test_wilcoxon_gives_equal_differences_equal_ranks():
-    """Seven differences of 0.2, five of them positive. SciPy's p value is 0.609."""
-    a, b = [0.6, 0.2, 0.8, 0.4, 1, 0.6, 0.2], [0.4, 0.4, 0.6, 0.2, 0.8, 0.8, 0]
-    assert paired_test(a, b, "wilcoxon").p == 58 / 128
-    assert stats.wilcoxon(np.subtract(a, b)).pvalue == pytest.approx(0.609, abs=1e-3)
-
-
 def test_wilcoxon_of_precision_over_25_topics_is_that_of_whole_numbers():
     """Hits are whole numbers, whose differences are exact; with more than 13 topics, SciPy approximates p."""
     hits = np.random.default_rng(12).integers(0, 6, (2, 400, 25))
@@ -96,15 +89,6 @@ def test_sign_is_the_binomial_test_without_zeros(alternative):
         positive, n = int((a[i] > b[i]).sum()), int((a[i] != b[i]).sum())
         assert ours.statistic[i] == positive
         assert ours.p[i] == pytest.approx(stats.binomtest(positive, n, 0.5, alternative=alternative).pvalue, rel=1e-12)
-
-
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_permutation_with_few_pairs_tries_all_signs(alternative):
-    differences = np.array([0.5, -0.125, 0.75, 0.25, 0.0, -0.25])
-    means = np.array([(differences * signs).mean() for signs in product((1, -1), repeat=6)])
-    more, less = (means >= differences.mean()).mean(), (means <= differences.mean()).mean()
-    expected = {"two-sided": min(1, 2 * min(more, less)), "greater": more, "less": less}[alternative]
-    assert paired_test(differences, 0.0, "permutation", alternative).p == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -165,14 +149,6 @@ def test_thousands_of_pairs_can_be_tested(method):
     differences = np.random.default_rng(6).standard_normal((2, 2000)) + np.array([[0.0], [0.2]])
     low, high = paired_test(differences, 0.0, method, repeats=999).p[::-1]
     assert 0.0 < low < 0.01 < high < 1.0
-
-
-def test_permutation_with_many_pairs_is_random_and_reproducible():
-    rng = np.random.default_rng(4)
-    a, b = rng.random(40) + 0.1, rng.random(40)
-    first, again, other = (paired_test(a, b, "permutation", repeats=999, seed=seed).p for seed in (1, 1, 2))
-    assert first == again != other
-    assert first == pytest.approx(paired_test(a, b).p, abs=0.05)
 
 
 @pytest.mark.parametrize("method", ["t", "wilcoxon", "sign", "permutation"])

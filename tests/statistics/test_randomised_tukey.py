@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tieaware.statistics import paired_test, randomised_tukey_hsd, tukey, tukey_hsd
+from tieaware.statistics import paired_test, randomised_tukey_hsd, tukey
 
 stats = pytest.importorskip("scipy.stats")
 
@@ -81,15 +81,6 @@ def test_the_definition_with_the_same_permutations():
     for a, b in zip(*PAIRS, strict=True):
         count = sum(each >= abs(means[a] - means[b]) - 1e-9 for each in ranges)
         assert test.p[a, b] == test.p[b, a] == (count + 1) / 201
-
-
-def test_p_values_are_near_those_of_the_studentized_range():
-    """For normal values, both versions of Tukey's HSD agree."""
-    rng = np.random.default_rng(9)
-    values = rng.standard_normal((4, 60)) + 0.1 * np.arange(4)[:, None]
-    ours, theirs = randomised_tukey_hsd(values, repeats=20_000).p, tukey_hsd(values).p
-    np.testing.assert_allclose(ours, theirs, atol=0.03)
-    assert theirs.min() < 0.3
 
 
 def test_false_positives_are_limited_for_all_pairs_together():

@@ -96,18 +96,6 @@ def test_tau_ap_has_the_values_of_its_authors(correlation, expected):
     assert round(correlation(), 7) == expected
 
 
-@given(SCORES)
-def test_tau_ap_b_of_a_ranking_with_itself_is_one(scores):
-    itself = tau_ap(scores, scores, ties="b")
-    assert math.isnan(itself) if len(set(scores)) == 1 else itself == 1.0
-
-
-@given(st.permutations(range(6)), st.permutations(range(6)))
-def test_tau_ap_b_without_ties_is_the_symmetric_ap_correlation(a, b):
-    symmetric = (tau_ap(a, b) + tau_ap(b, a)) / 2
-    assert tau_ap(a, b, ties="b") == pytest.approx(symmetric, abs=1e-12)
-
-
 @given(PAIRS)
 def test_kendall_tau_follows_its_definition(pair):
     a, b = pair
@@ -174,13 +162,6 @@ def test_rbo_w_and_b_follow_their_definitions(a, b):
     assert rbo(a, b, p, "w") == pytest.approx(w + p**4 * last_w, abs=1e-12)
     assert rbo(a, b, p, "b") == pytest.approx(agreement_b + p**4 * last_b, abs=1e-12)
     assert rbo(a, b, p, "b", extrapolate=False) == pytest.approx(agreement_b, abs=1e-12)
-
-
-@pytest.mark.parametrize("ties", ["w", "b"])
-def test_rbo_of_a_ranking_with_itself_is_one(ties):
-    ranking = {"a": 2, "b": 2, "c": 1, "d": 0, "e": 0}
-    assert rbo(ranking, ranking, ties=ties) == pytest.approx(1.0, abs=1e-15)
-    assert rbo([2, 1, 0], [2, 1, 0], ties=ties) == pytest.approx(1.0, abs=1e-15)
 
 
 def test_rbo_of_long_rankings_stops_where_weights_are_negligible():

@@ -42,11 +42,6 @@ def test_the_values_of_repro_eval(experiments):
     assert found.rmse_advanced == pytest.approx(effectiveness.RMSE(advanced, new_advanced)["map"], rel=1e-12)
 
 
-def test_the_same_experiment_agrees_perfectly(experiments):
-    base, advanced = experiments[:2]
-    assert replication(base, advanced, base, advanced) == (1.0, 0.0, 0.0, 0.0)
-
-
 def test_many_measures_at_once(experiments):
     """The leading axes are measures, or pairs of systems."""
     several = experiments.reshape(4, 5, 5)

@@ -10,7 +10,6 @@ import pytrec_eval
 from support.trec_files import read_qrels, read_scores
 
 from tieaware import InputError, parse_measure
-from tieaware.cli import main
 
 CASES = {
     "out.test": ("qrels.test", "results.test", ["--queries", "both"]),
@@ -23,7 +22,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("all_judged", [False, True])
-def test_lines_have_the_values_of_pytrec_eval(collection, tmp_path, capfd, all_judged):
+def test_lines_have_the_values_of_pytrec_eval(collection, tmp_path, evaluate, all_judged):
     """Lines of queries, means and sums agree with pytrec_eval; with all judged queries, unanswered ones count as 0."""
     names = ["num_q", "num_ret", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "P_10", "ndcg_cut_10"]
     summaries = {"num_q", "gm_map"}
@@ -44,7 +43,7 @@ def test_lines_have_the_values_of_pytrec_eval(collection, tmp_path, capfd, all_j
         values = [*(values[name] for values in theirs.values()), *(missing for _ in unanswered)]
         expected[name, "all"] = pytrec_eval.compute_aggregated_measure(name, values)
     options = ["--queries", "judged" if all_judged else "both", "-q"]
-    lines = evaluate(capfd, collection.qrels.parent, collection.qrels, run, options, names)
+    lines = evaluate(collection.qrels, run, options, names)
     found = {(name.strip(), query): float(value) for name, query, value in lines}
     assert len(found) == len(lines)
     assert found == pytest.approx(expected, rel=0, abs=5.1e-5)
@@ -66,35 +65,39 @@ def known(lines):
         yield name, query, value
 
 
-def evaluate(capfd, data, qrels, run, options, names):
-    arguments = ["eval", str(data / qrels), str(data / run), "--ties", "trec_eval", *options]
-    for name in names:
-        arguments += ["-m", name]
-    assert main(arguments) == 0
-    return [tuple(line.split("\t")) for line in capfd.readouterr().out.splitlines()]
+@pytest.fixture
+def evaluate(printed):
+    """Return a function that evaluates by the tie rule trec_eval, and returns the fields of the lines."""
+
+    def run(qrels, run, options, names=()):
+        measures = [each for name in names for each in ("-m", name)]
+        text = printed("eval", qrels, run, "--ties", "trec_eval", *options, *measures)
+        return [tuple(line.split("\t")) for line in text.splitlines()]
+
+    return run
 
 
 @pytest.mark.parametrize("output", CASES)
-def test_lines_are_those_of_trec_eval(data, capfd, output):
+def test_lines_are_those_of_trec_eval(data, evaluate, output):
     """The lines of all measures that both have are equal, in any order."""
     folder = data / "trec_eval_tests"
     expected = list(known((folder / output).read_text().splitlines()))
     names = list(dict.fromkeys(name for name, _, _ in expected))
     assert len(names) >= (6 if output == "out.test.meas_params" else 14)
-    found = evaluate(capfd, folder, *CASES[output], names)
+    qrels, run, options = CASES[output]
+    found = evaluate(folder / qrels, folder / run, options, names)
     assert sorted((name.strip(), query, value) for name, query, value in found) == sorted(expected)
 
 
-def test_the_level_of_relevance_is_rel(data, capfd):
+def test_the_level_of_relevance_is_rel(data, evaluate):
     """rel=2 gives the values of trec_eval -l 2. nDCG is not compared, because tieaware's has no parameter rel."""
     folder = data / "trec_eval_tests"
     expected = [
         line for line in known((folder / "out.test.aql").read_text().splitlines()) if not line[0].startswith("ndcg")
     ]
     names = {name: level(name) for name, _, _ in expected}
-    found = evaluate(
-        capfd, folder, "qrels.rel_level", "results.test", ["--queries", "both", "-q"], dict.fromkeys(names.values())
-    )
+    files = folder / "qrels.rel_level", folder / "results.test"
+    found = evaluate(*files, ["--queries", "both", "-q"], dict.fromkeys(names.values()))
     values = {(name.strip(), query): value for name, query, value in found}
     assert len(names) > 20
     for name, query, value in expected:
@@ -107,14 +110,11 @@ def level(name):
     return str(measure(rel=2)) if "rel" in measure.parameters else str(measure)
 
 
-def test_the_default_output_begins_as_trec_evals(data, capfd):
+def test_the_default_output_begins_as_trec_evals(data, printed):
     """The default output has trec_eval's lines, except runid, which has the name of the file instead of the tag."""
     folder = data / "trec_eval_tests"
     expected = (folder / "out.test").read_text().splitlines()
-    assert (
-        main(["eval", str(folder / "qrels.test"), str(folder / "results.test"), "--ties=trec_eval", "--queries=both"])
-        == 0
-    )
-    lines = capfd.readouterr().out.splitlines()
+    files = folder / "qrels.test", folder / "results.test"
+    lines = printed("eval", *files, "--ties=trec_eval", "--queries=both").splitlines()
     assert lines[1:10] == expected[1:10]
     assert all(re.fullmatch(r"\S+ *\tall\t\S+", line) for line in lines)
