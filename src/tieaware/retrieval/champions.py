@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tieaware.checks.arguments import flag, number, shown, unexpected, whole_number
+from tieaware.checks.arguments import flag, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.kernels import _top
 from tieaware.kernels._term_lists import PostingLists
@@ -23,9 +23,11 @@ from tieaware.retrieval.accumulators import (
 )
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import (
+    Checks,
     Method,
     Searcher,
     WeightedQueries,
+    a_share,
     document_parts,
     filters_of,
     nth_largest,
@@ -135,12 +137,9 @@ class Champions(Method):
     share: float = 0.0
     fallback: bool = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not callable(self.r):
-            whole_number("r", self.r, 1)
-        number("share", self.share, 0, 1)
-        flag("fallback", self.fallback)
+    _checks: ClassVar[Checks] = {
+        "r": lambda name, r: callable(r) or whole_number(name, r, 1), "share": a_share, "fallback": flag,
+    }  # fmt: skip
 
     def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         champions = champions_of(index, self.weighting, self.r, self.share)

@@ -9,12 +9,20 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.checks.arguments import checked_seed, whole_number
+from tieaware.checks.arguments import checked_seed
 from tieaware.checks.arrays import Integers, Offsets
 from tieaware.kernels import _clusters
 from tieaware.retrieval.accumulators import FoundLists
 from tieaware.retrieval.index import Index
-from tieaware.retrieval.method import Method, Searcher, WeightedQueries, posting_weights
+from tieaware.retrieval.method import (
+    Checks,
+    Method,
+    Searcher,
+    WeightedQueries,
+    a_count,
+    or_none,
+    posting_weights,
+)
 from tieaware.retrieval.postings import LARGEST, LONG, DocumentWeights, Numbers, Postings, Vectors
 from tieaware.runtime.progress import stage
 
@@ -149,15 +157,10 @@ class ClusterPruning(Method):
     leaders: int | None = None
     seed: int = 0
 
+    _checks: ClassVar[Checks] = {
+        "leaders": or_none(a_count), "b1": a_count, "b2": a_count, "seed": lambda _, seed: checked_seed(seed),
+    }  # fmt: skip
     _adds_document_parts: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.leaders is not None:
-            whole_number("leaders", self.leaders, 1)
-        whole_number("b1", self.b1, 1)
-        whole_number("b2", self.b2, 1)
-        checked_seed(self.seed)
 
     def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         n_leaders = math.isqrt(max(len(index) - 1, 0)) + 1 if self.leaders is None else self.leaders

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tieaware.checks.arguments import number, shown, unexpected, whole_number
+from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.retrieval.accumulators import Found, FoundLists, accumulate
 from tieaware.retrieval.blocks import blocks_of
 from tieaware.retrieval.index import Index, Query
 from tieaware.retrieval.method import (
+    Checks,
     Method,
     Searcher,
     WeightedQueries,
     WeightedQuery,
+    a_count,
+    a_share,
     document_parts,
     one_by_one,
     parse_method,
@@ -67,10 +72,10 @@ class HighIdf(Method):
     share: float = 1.0
     method: str | Method | None = None
 
+    _checks: ClassVar[Checks] = {"min_idf": partial(number, least=0, most=np.inf), "share": a_share}
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        number("min_idf", self.min_idf, 0, np.inf)
-        number("share", self.share, 0, 1)
         if self.method is not None:
             self._searching(self.method)
 
@@ -141,10 +146,7 @@ class AtLeast(Method):
     m: int = 1
     share: float = 0.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        whole_number("m", self.m, 1)
-        number("share", self.share, 0, 1)
+    _checks: ClassVar[Checks] = {"m": a_count, "share": a_share}
 
     def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         if document_parts(index, self.weighting) is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -13,12 +14,14 @@ from tieaware.kernels import _query_terms, _wand
 from tieaware.retrieval.accumulators import Found, accumulate
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import (
+    Checks,
     Method,
     Searcher,
     WeightedQuery,
     document_parts,
     nth_largest,
     one_by_one,
+    or_none,
     posting_weights,
     term_lists,
 )
@@ -62,12 +65,8 @@ class Exact(Method):
 
     heap: Literal["all"] | None = None
 
+    _checks: ClassVar[Checks] = {"heap": or_none(partial(one_of, choices=("all",)))}
     _is_exact: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.heap is not None:
-            one_of("heap", self.heap, ("all",))
 
     def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         lists, n = term_lists(index, self.weighting), len(index)
@@ -230,11 +229,8 @@ class BlockMaxWAND(Method):
 
     block: int = 64
 
+    _checks: ClassVar[Checks] = {"block": partial(whole_number, least=1, most=LARGEST)}
     _is_exact: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        whole_number("block", self.block, 1, LARGEST)
 
     def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         weights = posting_weights(index, self.weighting)

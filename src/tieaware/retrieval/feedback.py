@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,13 @@ from tieaware.retrieval.accumulators import Found, FoundLists
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query, as_queries
 from tieaware.retrieval.method import (
+    Checks,
     Method,
     Searcher,
     WeightedQueries,
     WeightedQuery,
+    a_count,
+    a_share,
     filtering,
     posting_weights,
     query_weights,
@@ -215,9 +218,7 @@ class Feedback(Method):
 
     depth: int = 10
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        whole_number("depth", self.depth, 1)
+    _checks: ClassVar[Checks] = {"depth": a_count}
 
     @abstractmethod
     def _expansion(self, index: Index) -> tuple[Vectors, Callable[[WeightedQuery, Found, Values], Query]]:
@@ -352,10 +353,7 @@ class RM3(Feedback):
     n_terms: int = 10
     original: float = 0.5
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        whole_number("n_terms", self.n_terms, 1)
-        number("original", self.original, 0, 1)
+    _checks: ClassVar[Checks] = {**Feedback._checks, "n_terms": a_count, "original": a_share}
 
     def _expansion(self, index: Index) -> tuple[Vectors, Callable[[WeightedQuery, Found, Values], Query]]:
         vectors, lengths = vectors_of(index, "nnn.nnn"), index.postings.lengths

@@ -12,13 +12,13 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tieaware.checks.arguments import did_you_mean, flag, shown, unexpected, whole_number
+from tieaware.checks.arguments import did_you_mean, flag, number, shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.errors import InputError
 from tieaware.inputs.runs.run import Run
@@ -134,6 +134,20 @@ class WeightedQueries(NamedTuple):
 Searcher: TypeAlias = Callable[[WeightedQueries], FoundLists]
 
 
+# A function that checks the value of a parameter, given its name and the value.
+Check: TypeAlias = Callable[[str, Any], object]
+Checks: TypeAlias = Mapping[str, Check]
+
+# The checks of a whole number of at least 1, and of a number from 0 to 1.
+a_count: Check = partial(whole_number, least=1)
+a_share: Check = partial(number, least=0, most=1)
+
+
+def or_none(check: Check) -> Check:
+    """Return a check that also allows None."""
+    return lambda name, value: value is None or check(name, value)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Method(ABC):
     """The base class of all retrieval methods. An instance is a method with its parameters.
@@ -161,6 +175,8 @@ class Method(ABC):
 
     weighting: str = "lnc.ltc"
 
+    # The functions that check the parameters, by name, and raise InputError for a value that is not allowed.
+    _checks: ClassVar[Checks] = {}
     # Whether the method adds the document parts of a weighting that has them.
     _adds_document_parts: ClassVar[bool] = True
     # Whether the function that `_searcher` returns applies the filters of queries itself.
@@ -174,6 +190,8 @@ class Method(ABC):
         if weighting_of(self.weighting).has_document_parts and not self._adds_document_parts:
             problem = f"{type(self).__name__} cannot use {self.weighting}, whose scores have a part for each document"
             raise InputError("weighting", problem)
+        for name, check in self._checks.items():
+            check(name, getattr(self, name))
 
     def __str__(self) -> str:
         values = [(name, getattr(self, name), default) for name, default in _parameters(type(self))]

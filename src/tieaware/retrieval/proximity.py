@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tieaware.checks.arguments import number, whole_number
+from tieaware.checks.arguments import number
 from tieaware.checks.arrays import Offsets, Values
 from tieaware.errors import InputError
 from tieaware.kernels import _windows
 from tieaware.retrieval.accumulators import Found, FoundLists, top
 from tieaware.retrieval.exact import Exact
 from tieaware.retrieval.index import Index, Query, as_index
-from tieaware.retrieval.method import Method, Searcher, WeightedQueries, document_numbers
+from tieaware.retrieval.method import (
+    Checks,
+    Method,
+    Searcher,
+    WeightedQueries,
+    a_count,
+    document_numbers,
+    or_none,
+)
 from tieaware.retrieval.postings import Numbers
 
 
@@ -167,11 +177,10 @@ class Proximity(Method):
     alpha: float = 1.0
     depth: int | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        number("alpha", self.alpha, 0, np.finfo(np.float64).max)
-        if self.depth is not None:
-            whole_number("depth", self.depth, 1)
+    _checks: ClassVar[Checks] = {
+        "alpha": partial(number, least=0, most=float(np.finfo(np.float64).max)),
+        "depth": or_none(a_count),
+    }
 
     def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         position_starts(index)

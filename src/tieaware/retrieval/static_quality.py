@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -15,9 +16,12 @@ from tieaware.retrieval.blocks import Base, Blocks
 from tieaware.retrieval.champions import TermDocuments, among, best_documents, champions_of
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import (
+    Checks,
     Method,
     Searcher,
     WeightedQuery,
+    a_count,
+    a_share,
     one_by_one,
     posting_weights,
     share_of,
@@ -61,10 +65,7 @@ class _Weighted(Method):
     quality_weight: float
     score_weight: float
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        number("quality_weight", self.quality_weight, 0, 1e12)
-        number("score_weight", self.score_weight, 0, 1e12)
+    _checks: ClassVar[Checks] = dict.fromkeys(("quality_weight", "score_weight"), partial(number, least=0, most=1e12))
 
     @property
     def net_weights(self) -> tuple[float, float]:  # type: ignore[override]
@@ -140,11 +141,8 @@ class NetScore(_Weighted):
     quality_weight: float = 1.0
     score_weight: float = 1.0
 
+    _checks: ClassVar[Checks] = {**_Weighted._checks, "share": a_share}
     _adds_document_parts: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        number("share", self.share, 0, 1)
 
     def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         weights = posting_weights(index, self.weighting)
@@ -198,12 +196,8 @@ class GlobalChampions(Method):
     r: int = 100
     fallback: bool = False
 
+    _checks: ClassVar[Checks] = {"r": a_count, "fallback": flag}
     net_weights: ClassVar[tuple[float, float]] = (1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        whole_number("r", self.r, 1)
-        flag("fallback", self.fallback)
 
     def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         postings, quality = index.postings, quality_of(index)
@@ -254,12 +248,8 @@ class HighLow(Method):
     r: int = 100
     m: int = 1
 
+    _checks: ClassVar[Checks] = {"r": a_count, "m": partial(whole_number, least=1, most=LARGEST)}
     net_weights: ClassVar[tuple[float, float]] = (1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        whole_number("r", self.r, 1)
-        whole_number("m", self.m, 1, LARGEST)
 
     def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
         quality = quality_of(index)
