@@ -33,8 +33,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         epilog=f"Measures: {', '.join(DEFINITIONS)}. Parameters and cut-off are written as in 'AP(rel=2)@100'. Names "
         "of other tools are accepted too, in any case: trec_eval's ndcg_cut_10, ndcg@10, ndcg_at_10, mrr, hit_rate@5.",
     )
-    options.add_qrels(command)
-    options.add_runs(command)
+    options.add(command, options.QRELS, *options.RUNS)
     options.add_measures(command)
     command.add_argument("-q", "--per-query", action="store_true", help="print the values of each query too")
     options.add_ties(command)
@@ -55,12 +54,17 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help=f"print a table of runs × measures instead, as {', '.join(_TABLES)}; the best values are bold, and "
         "letters or daggers mark significant differences",
     )  # fmt: skip
-    options.add_queries(command)
+    # Without this option, a warning also says how many judged queries the runs lack.
+    command.add_argument(
+        "--queries", choices=("judged", "both"),
+        help="average over all judged queries, with 0 for queries that the run lacks (trec_eval -c), or only over "
+        "queries that are judged and in the run (trec_eval without -c) (default: judged)",
+    )  # fmt: skip
     command.add_argument(
         "--order", choices=ORDERS, default="score",
         help="order documents by score, or as in the file, which ignores scores (%(default)s)",
     )  # fmt: skip
-    options.add_consistent_only(command)
+    options.add(command, options.CONSISTENT_ONLY)
     command.add_argument(
         "--undefined", type=_undefined, default=0.0, metavar="VALUE",
         help="value of a query without a relevant judged document; nan excludes such queries from means (default: 0)",
@@ -71,7 +75,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--weights", metavar="COUNT",
         help="weight the queries in means by a count: R by NumRel, and P by NumRet, give micro-averages",
     )  # fmt: skip
-    options.add_threads(command)
+    options.add(command, options.THREADS)
     command.add_argument(
         "--out", metavar="FOLDER", type=options.checked_folder,
         help="save the results of each run in a folder, and reuse the results that are already saved there",
@@ -116,10 +120,7 @@ def _digits(text: str) -> int:
 
 
 def _undefined(text: str) -> float:
-    try:
-        return number_in(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"expected a number or nan, found {error}") from None
+    return options.converted(number_in, "a number or nan", text)
 
 
 def _run(arguments: argparse.Namespace) -> str:
@@ -132,7 +133,8 @@ def _run(arguments: argparse.Namespace) -> str:
     results = evaluate(
         arguments.qrels, options.run_files(arguments, arguments.qrels), measures,
         ties=arguments.ties, precision=arguments.precision, threads=arguments.threads,
-        queries=arguments.queries or "judged", spread=_has_spread(arguments, table_arguments),
+        queries=arguments.queries or "judged",
+        spread=arguments.spread or table_arguments.get("spread") in ("std", "range"),
         out=arguments.out, undefined=arguments.undefined, order=arguments.order,
         consistent_only=arguments.consistent_only, chance=arguments.chance,
     )  # fmt: skip
@@ -166,11 +168,6 @@ def _weights(arguments: argparse.Namespace) -> Measure | None:
         problem = f"--weights must be a count, such as NumRel or NumRet; {shown(arguments.weights)} is not"
         raise InputError("", problem, argument="weights")
     return measure
-
-
-def _has_spread(arguments: argparse.Namespace, table_arguments: dict[str, Any]) -> bool:
-    """Return whether the output shows the spread over the orders of ties."""
-    return arguments.spread or table_arguments.get("spread") in ("std", "range")
 
 
 def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:

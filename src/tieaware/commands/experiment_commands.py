@@ -23,7 +23,7 @@ def add_ties(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="count ties, and show their effect on the measures",
         description="Count the ties in runs. With judgments, also evaluate the runs under every tie rule.",
     )
-    options.add_runs(command)
+    options.add(command, *options.RUNS)
     command.add_argument(
         "--qrels", metavar="QRELS", help="file of judgments, to evaluate the runs under every tie rule"
     )
@@ -33,8 +33,7 @@ def add_ties(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="count the ties within the first K ranks, and across rank K; repeatable "
         f"(default: {', '.join(map(str, TIE_CUTOFFS))})",
     )  # fmt: skip
-    options.add_consistent_only(command)
-    options.add_threads(command)
+    options.add(command, options.CONSISTENT_ONLY, options.THREADS)
     options.add_output(command)
     command.set_defaults(run=_ties)
 
@@ -60,8 +59,7 @@ def add_precision(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         f"{RHOS[-1]} are tried.",
         epilog=f"Precisions: {notations()}.",
     )
-    options.add_qrels(command)
-    options.add_runs(command)
+    options.add(command, options.QRELS, *options.RUNS)
     options.add_measures(command, PRECISION_MEASURES)
     command.add_argument(
         "--rho", action="append", default=[], metavar="R", help="bands of ranks that grow by the factor R; repeatable"
@@ -79,8 +77,7 @@ def add_precision(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     )  # fmt: skip
     options.add_baseline(command, "all with each other")
     options.add_correction(command, "none", " between runs, by one measure with one precision")
-    options.add_consistent_only(command)
-    options.add_threads(command)
+    options.add(command, options.CONSISTENT_ONLY, options.THREADS)
     options.add_output(command)
     command.set_defaults(run=_precision)
 
@@ -112,7 +109,7 @@ def add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "whether any order of the tied documents changes the sign of a difference or its verdict. Text output lists "
         "all runs with those that they beat; CSV and JSON output have one row for each pair.",
     )
-    options.add_values(command)
+    options.add(command, *options.VALUES)
     options.add_measures(command, COMPARISON_MEASURES)
     options.add_procedure(command, "all with each other", "t, wilcoxon, sign, permutation, tukey or randomised-tukey")
     command.add_argument(
@@ -123,8 +120,7 @@ def add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="confidence level of the intervals of the differences, each for its pair alone, without the correction; "
         "with tukey, simultaneous for all runs (%(default)s)",
     )  # fmt: skip
-    options.add_consistent_only(command)
-    options.add_threads(command)
+    options.add(command, options.CONSISTENT_ONLY, options.THREADS)
     options.add_output(command)
     command.set_defaults(run=_compare)
 
@@ -156,8 +152,7 @@ def add_curve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         description="Compute precision–recall or ROC curves for each query and on average. With --ties average, a "
         "curve is the expectation over all orders of tied documents.",
     )
-    options.add_qrels(command)
-    options.add_runs(command)
+    options.add(command, options.QRELS, *options.RUNS)
     command.add_argument(
         "--kind", choices=("precision-recall", "interpolated", "roc"), default="precision-recall",
         help="type of the curves (%(default)s)",
@@ -171,8 +166,7 @@ def add_curve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     command.add_argument(
         "--rel", type=options.label, default=1, metavar="N", help="smallest relevant label (%(default)s)"
     )
-    options.add_consistent_only(command)
-    options.add_threads(command)
+    options.add(command, options.CONSISTENT_ONLY, options.THREADS)
     options.add_output(command)
     command.set_defaults(run=_curve)
 

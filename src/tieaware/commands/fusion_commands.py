@@ -24,8 +24,7 @@ def add_fuse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "paired t-tests. Says so if the best weights are noise. The weights of two runs are exact; those of more are "
         "found by coordinate ascent.",
     )
-    options.add_qrels(command)
-    options.add_runs(command)
+    options.add(command, options.QRELS, *options.RUNS)
     options.add_measures(command, FUSION_MEASURES, "the measure that chooses the weights")
     command.add_argument(
         "--normalise", choices=tuple(NORMALISATIONS), default="min-max",
@@ -65,7 +64,7 @@ def add_fuse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--depth", type=options.whole, metavar="N",
         help="write the first N documents of each query, and those that tie with the last of these (default: all)",
     )  # fmt: skip
-    options.add_threads(command)
+    options.add(command, options.THREADS)
     options.add_output(command, report="--report")
     command.set_defaults(run=_fuse)
 
@@ -109,7 +108,7 @@ def add_coarsen(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         description="Print a run in TREC format with coarser scores, sorted by them, for use in other tools. Documents "
         "whose scores tie keep the order of the run.",
     )
-    options.add_runs(command)
+    options.add(command, *options.RUNS)
     command.add_argument("--precision", metavar="P", required=True, help=f"the precision of the scores: {notations()}")
     command.add_argument(
         "--out", metavar="FILE",

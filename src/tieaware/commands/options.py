@@ -42,66 +42,17 @@ _RUN = (
 )
 
 
-def add_runs(command: argparse.ArgumentParser) -> None:
-    """Add the positional argument for run files, and the options for reading them."""
-    command.add_argument("runs", metavar="RUN", nargs="+", help=_RUN)
-    _add_name(command)
-    add_reading(command)
+class Option:
+    """An option or a positional argument that several commands share: the arguments of `add_argument`."""
+
+    def __init__(self, *names: str, **settings: Any) -> None:
+        self.names, self.settings = names, settings
 
 
-def _add_name(command: argparse.ArgumentParser) -> None:
-    """Add the option that makes one run of all run files."""
-    command.add_argument(
-        "--name", metavar="NAME", action="append",
-        help="all RUN files, and all files in RUN folders, are parts of one run, which gets this name",
-    )  # fmt: skip
-
-
-def add_reading(command: argparse.ArgumentParser) -> None:
-    """Add the options for reading run files."""
-    command.add_argument(
-        "--score-dtype", choices=("float64", "float32"), default="float64",
-        help="type of the scores: float32 as in trec_eval up to version 9, float64 as in version 10 (%(default)s)",
-    )  # fmt: skip
-    command.add_argument(
-        "--duplicates", choices=("error", "first"), default="error",
-        help="what to do if a query has a document twice: report an error, or keep the first (%(default)s)",
-    )  # fmt: skip
-
-
-def add_qrels(command: argparse.ArgumentParser) -> None:
-    """Add the positional argument for the file of judgments."""
-    command.add_argument("qrels", metavar="QRELS", help=_QRELS)
-
-
-def add_values(command: argparse.ArgumentParser) -> None:
-    """Add the arguments for the input of an experiment: judgments and runs, or a matrix of values."""
-    command.add_argument("qrels", metavar="QRELS", nargs="?", help=_QRELS)
-    command.add_argument("runs", metavar="RUN", nargs="*", help=_RUN)
-    command.add_argument(
-        "--matrix", metavar="FILE",
-        help="CSV file of values instead of QRELS and RUN: a column for each system, headed by its name, and a row for "
-        "each topic",
-    )  # fmt: skip
-    _add_name(command)
-    add_reading(command)
-
-
-def add_queries(command: argparse.ArgumentParser) -> None:
-    """Add the option for the queries to average over; None, which means "judged", if it is not given."""
-    command.add_argument(
-        "--queries", choices=("judged", "both"),
-        help="average over all judged queries, with 0 for queries that the run lacks (trec_eval -c), or only over "
-        "queries that are judged and in the run (trec_eval without -c) (default: judged)",
-    )  # fmt: skip
-
-
-def add_consistent_only(command: argparse.ArgumentParser) -> None:
-    """Add the option that leaves out runs whose scores contradict the order of their file."""
-    command.add_argument(
-        "--consistent-only", action="store_true",
-        help="leave out runs whose scores contradict the order of the file or its rank column",
-    )  # fmt: skip
+def add(command: argparse._ActionsContainer, *options: Option) -> None:
+    """Add options to a command, in this order."""
+    for option in options:
+        command.add_argument(*option.names, **option.settings)
 
 
 def add_measures(
@@ -166,11 +117,6 @@ def add_ties(command: argparse.ArgumentParser, default: str = "average") -> None
     )  # fmt: skip
 
 
-def add_threads(command: argparse.ArgumentParser) -> None:
-    """Add the option for the number of threads."""
-    command.add_argument("--threads", type=whole, metavar="N", help="number of threads (default: one per core)")
-
-
 def add_output(command: argparse.ArgumentParser, report: str = "--out") -> None:
     """Add the options for the output of an experiment; `report` is the option for the folder of the report."""
     command.add_argument("--format", choices=FORMATS, default="text", help="output format (%(default)s)")
@@ -185,20 +131,21 @@ def add_output(command: argparse.ArgumentParser, report: str = "--out") -> None:
 
 def label(text: str) -> float:
     """Convert the text of a relevance label to an int if it is written as one, otherwise to a float."""
-    return _converted(label_in, "a number", text)
+    return converted(label_in, "a number", text)
 
 
 def real(text: str) -> float:
     """Convert the text of a number to a float."""
-    return _converted(number_in, "a number", text)
+    return converted(number_in, "a number", text)
 
 
 def whole(text: str) -> int:
     """Convert the text of a whole number to an int."""
-    return _converted(whole_in, "a whole number", text)
+    return converted(whole_in, "a whole number", text)
 
 
-def _converted(convert: Callable[[str], Converted], expected: str, text: str) -> Converted:
+def converted(convert: Callable[[str], Converted], expected: str, text: str) -> Converted:
+    """Convert the text of an option; the error, which argparse shows with the option, says what was expected."""
     try:
         return convert(text)
     except ValueError as error:
@@ -223,6 +170,42 @@ def _checked(check: Callable[[str, str], str], path: str) -> str:
         return check("path", path)
     except InputError as error:
         raise argparse.ArgumentTypeError(error.problem) from None
+
+
+# The options that several commands share, added by `add`.
+QRELS = Option("qrels", metavar="QRELS", help=_QRELS)
+# How run files are read.
+READING = (
+    Option(
+        "--score-dtype", choices=("float64", "float32"), default="float64",
+        help="type of the scores: float32 as in trec_eval up to version 9, float64 as in version 10 (%(default)s)",
+    ),
+    Option(
+        "--duplicates", choices=("error", "first"), default="error",
+        help="what to do if a query has a document twice: report an error, or keep the first (%(default)s)",
+    ),
+)  # fmt: skip
+_NAME = Option(
+    "--name", metavar="NAME", action="append",
+    help="all RUN files, and all files in RUN folders, are parts of one run, which gets this name",
+)  # fmt: skip
+RUNS = (Option("runs", metavar="RUN", nargs="+", help=_RUN), _NAME, *READING)
+# The input of an experiment: judgments and runs, or a matrix of values.
+VALUES = (
+    Option("qrels", metavar="QRELS", nargs="?", help=_QRELS),
+    Option("runs", metavar="RUN", nargs="*", help=_RUN),
+    Option(
+        "--matrix", metavar="FILE",
+        help="CSV file of values instead of QRELS and RUN: a column for each system, headed by its name, and a row for "
+        "each topic",
+    ),
+    _NAME, *READING,
+)  # fmt: skip
+CONSISTENT_ONLY = Option(
+    "--consistent-only", action="store_true",
+    help="leave out runs whose scores contradict the order of the file or its rank column",
+)  # fmt: skip
+THREADS = Option("--threads", type=whole, metavar="N", help="number of threads (default: one per core)")
 
 
 def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:

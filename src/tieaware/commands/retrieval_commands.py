@@ -38,7 +38,7 @@ def add_index(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         help="file to write; it is replaced if it exists",
     )  # fmt: skip
     retrieval_options.add_format(command, "the documents")
-    retrieval_options.add_building(command)
+    options.add(command, *retrieval_options.BUILDING)
     command.add_argument(
         "--no-zones", action="store_true",
         help="do not index title and body separately, which only WeightedZones needs: a smaller index",
@@ -80,18 +80,17 @@ def add_search(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="words to search for, instead of a file of topics; repeatable: the queries are called 1, 2, …",
     )  # fmt: skip
     retrieval_options.add_format(command, "the topics")
-    retrieval_options.add_topic_parts(command)
-    retrieval_options.add_filters(command)
+    options.add(command, *retrieval_options.TOPICS)
     command.add_argument(
         "--method", action="append", metavar="METHOD",
         help="search method, such as 'Champions(r=100)' (default: Exact())",
     )  # fmt: skip
-    retrieval_options.add_weighting(command)
+    options.add(command, *retrieval_options.SEARCH)
     command.add_argument(
         "--whole-ties", action="store_true",
         help="if documents tie at rank K, write all of them, not only those that come first in the index",
     )  # fmt: skip
-    options.add_threads(command)
+    options.add(command, options.THREADS)
     command.add_argument(
         "--counts", action="store_true",
         help="print how many postings each query reads, how many documents it scores, and how many scores it compares, "
@@ -184,16 +183,14 @@ def add_inexact(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("topics", metavar="TOPICS", help="file of topics")
     command.add_argument("qrels", metavar="QRELS", help="file of judgments")
     retrieval_options.add_format(command, "all three files")
-    retrieval_options.add_topic_parts(command)
-    retrieval_options.add_filters(command)
+    options.add(command, *retrieval_options.TOPICS)
     command.add_argument(
         "--method", action="append", metavar="METHOD",
         help=f"search method, such as 'Champions(r=100)'; repeatable (default: {', '.join(INEXACT_METHODS)})",
     )  # fmt: skip
-    retrieval_options.add_weighting(command)
-    retrieval_options.add_building(command)
+    options.add(command, *retrieval_options.SEARCH, *retrieval_options.BUILDING)
     options.add_measures(command, INEXACT_MEASURES)
-    options.add_threads(command)
+    options.add(command, options.THREADS)
     options.add_output(command)
     command.set_defaults(run=_inexact, epilog_of=retrieval_options.method_epilog)
 

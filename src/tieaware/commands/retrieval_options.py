@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tieaware.checks.arguments import shown, unexpected
 from tieaware.commands import options
+from tieaware.commands.options import Option
 from tieaware.errors import InputError
 from tieaware.inputs.files.paths import source_name
 from tieaware.runtime.progress import stage
@@ -53,53 +54,48 @@ def add_format(command: argparse.ArgumentParser, what: str) -> None:
     )  # fmt: skip
 
 
-def add_building(command: argparse.ArgumentParser) -> None:
-    """Add the options for building an index from documents. They default to None, so that an index can refuse them."""
-    command.add_argument("--stemmer", metavar="S", help=f"name of a PyStemmer stemmer, or none (default: {_STEMMER})")
-    command.add_argument(
-        "--stop-words", metavar="LIST",
-        help=f"words to leave out: {', '.join(STOP_WORDS)}, or a file of words (default: {_STOP_WORDS})",
-    )  # fmt: skip
-    command.add_argument(
-        "--quality", metavar="FILE",
-        help="file with the static quality of each document: an id and a number of at least 0 on each line",
-    )  # fmt: skip
-
-
-def add_topic_parts(command: argparse.ArgumentParser) -> None:
-    """Add the option for the parts of topics."""
-    command.add_argument(
-        "--topic-part", choices=PARTS, action="append", metavar="PART", dest="parts",
-        help=f"part of each topic to use as query: {', '.join(PARTS)}; repeatable (default: title)",
-    )  # fmt: skip
-
-
-def add_filters(command: argparse.ArgumentParser) -> None:
-    """Add the option for queries that filter the documents."""
-    command.add_argument(
-        "--filters", action="store_true",
-        help='find only documents that contain the phrases in "double quotes", and match AND, OR, NOT and parentheses',
-    )  # fmt: skip
-
-
-def add_weighting(command: argparse.ArgumentParser) -> None:
-    """Add the option for the weights of terms, the number of documents to find, and the option that lists methods."""
-    command.add_argument(
-        "--weighting", default="lnc.ltc", metavar="W",
-        help="weights of terms, such as bm25; the end of this help lists all (%(default)s)",
-    )  # fmt: skip
-    command.add_argument("-k", type=options.whole, default=1000, help="number of documents to find (%(default)s)")
-    command.add_argument(
-        "--list-methods", action=_ListMethods, nargs=0, help="list all search methods with their parameters, and exit"
-    )
-
-
 class _ListMethods(argparse.Action):
     """Print all methods and weightings, and exit, as ``--help`` does."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         parser._print_message(method_list(), sys.stdout)
         parser.exit()
+
+
+# The options for building an index from documents. They default to None, so that an index can refuse them.
+BUILDING = (
+    Option("--stemmer", metavar="S", help=f"name of a PyStemmer stemmer, or none (default: {_STEMMER})"),
+    Option(
+        "--stop-words", metavar="LIST",
+        help=f"words to leave out: {', '.join(STOP_WORDS)}, or a file of words (default: {_STOP_WORDS})",
+    ),
+    Option(
+        "--quality", metavar="FILE",
+        help="file with the static quality of each document: an id and a number of at least 0 on each line",
+    ),
+)  # fmt: skip
+# The options for topics and their queries.
+TOPICS = (
+    Option(
+        "--topic-part", choices=PARTS, action="append", metavar="PART", dest="parts",
+        help=f"part of each topic to use as query: {', '.join(PARTS)}; repeatable (default: title)",
+    ),
+    Option(
+        "--filters", action="store_true",
+        help='find only documents that contain the phrases in "double quotes", and match AND, OR, NOT and parentheses',
+    ),
+)  # fmt: skip
+# The options for the weights of terms, the number of documents to find, and the list of methods.
+SEARCH = (
+    Option(
+        "--weighting", default="lnc.ltc", metavar="W",
+        help="weights of terms, such as bm25; the end of this help lists all (%(default)s)",
+    ),
+    Option("-k", type=options.whole, default=1000, help="number of documents to find (%(default)s)"),
+    Option(
+        "--list-methods", action=_ListMethods, nargs=0, help="list all search methods with their parameters, and exit"
+    ),
+)  # fmt: skip
 
 
 def method_list() -> str:
@@ -188,7 +184,7 @@ def loaded_index(path: str) -> Index:
 def built_index(
     paths: Sequence[str], arguments: argparse.Namespace, *, zones: bool = True, positions: bool = True
 ) -> Index:
-    """Build an index from files and folders of documents, with the options that `add_building` added."""
+    """Build an index from files and folders of documents, with the options in `BUILDING`."""
     from tieaware.retrieval import Analyzer, Index, is_index_file, read_quality
     from tieaware.retrieval.collections import read_collection
 

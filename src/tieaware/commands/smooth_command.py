@@ -29,7 +29,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "tau with their order on all topics. With --priors, a system's score is alpha times its mean plus 1 - alpha "
         "times its own earlier mean, and the scores and ranks are printed.",
     )
-    options.add_values(command)
+    options.add(command, *options.VALUES)
     options.add_measures(command, SMOOTHING_MEASURES, "the measure, such as nDCG@10")
     command.add_argument(
         "--alpha", action="append", type=options.real, metavar="A", help="weight of the measured scores; repeatable "
@@ -54,8 +54,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "system in each line, or results that Results.save wrote (.npz, .parquet). Prints the smoothed scores",
     )  # fmt: skip
     command.add_argument("--seed", type=options.whole, metavar="N", help="random seed of the splits (0)")
-    options.add_consistent_only(command)
-    options.add_threads(command)
+    options.add(command, options.CONSISTENT_ONLY, options.THREADS)
     options.add_output(command)
     command.set_defaults(run=_run)
 

@@ -20,7 +20,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Evaluate a run with the options, the output and the order of ties of trec_eval 10.",
         epilog=f"Measures: {', '.join(MEASURES)}; names of several measures: {', '.join(NICKNAMES)}.",
     )
-    options.add_qrels(command)
+    options.add(command, options.QRELS)
     command.add_argument(
         "run_file", metavar="RUN", help="run file; its columns are query, Q0, document, rank (ignored), score, tag"
     )
@@ -57,7 +57,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="format of RUN; only trec_results is supported",
     )  # fmt: skip
     options.add_ties(command, "trec_eval")
-    options.add_reading(command)
+    options.add(command, *options.READING)
     command.set_defaults(run=_run)
 
 
