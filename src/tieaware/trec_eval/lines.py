@@ -135,27 +135,9 @@ def _known(wanted: _Wanted) -> Line:
     return wanted.of(parse_measure(wanted.name))
 
 
-def _tag(wanted: _Wanted) -> Line:
-    return Line(wanted.name, wanted.family)
-
-
-def _interpolated_precision(wanted: _Wanted) -> Line:
-    # Only the printed name rounds the recall to two decimals.
-    return wanted.of(IPrec @ wanted.parameter)
-
-
 def _mean_interpolated_precision(wanted: _Wanted) -> Line:
     measures = [IPrec @ recall for recall in wanted.parameter]
     return wanted.of(*measures, combine=lambda *values: reduce(np.add, values) / len(values))
-
-
-def _precision_at_multiple(wanted: _Wanted) -> Line:
-    return wanted.of(kernel_measures.RPREC_MULT(multiple=wanted.parameter))
-
-
-def _relative_precision(wanted: _Wanted) -> Line:
-    # Hits / min(k, N) is the larger one of hits / k and hits / N, in every order of tied documents.
-    return wanted.of(P @ wanted.parameter, R @ wanted.parameter, combine=np.maximum)
 
 
 def _unjudged(wanted: _Wanted) -> Line:
@@ -182,10 +164,6 @@ def _utility(wanted: _Wanted) -> Line:
     return wanted.of(NumRelRet, NumRet, NumRel, combine=combine)
 
 
-def _nonrelevant_retrieved(wanted: _Wanted) -> Line:
-    return wanted.of(kernel_measures.NONRELEVANT_RETRIEVED)
-
-
 def _set_f(wanted: _Wanted) -> Line:
     # trec_eval does not square this number, which F does with its beta.
     x = number("beta of set_F", wanted.parameter[0], 0, 1e9, ends=False)
@@ -198,10 +176,6 @@ def _set_f(wanted: _Wanted) -> Line:
         return np.where(some, found, 0.0)
 
     return wanted.of(NumRelRet, NumRet, NumRel, combine=combine)
-
-
-def _geometric_bpref(wanted: _Wanted) -> Line:
-    return wanted.of(kernel_measures.GM_BPREF)
 
 
 def _ndcg(wanted: _Wanted) -> Line:
@@ -229,10 +203,6 @@ def _relevance_string(wanted: _Wanted) -> Line:
     return Line(wanted.name, wanted.family, text=partial(own_measures.relevance_string, length=length))
 
 
-def _binary_gain(wanted: _Wanted) -> Line:
-    return Line(wanted.name, wanted.family, walk=own_measures.binary_gain)
-
-
 def _of_gains(measure: Callable[..., float]) -> Callable[[_Wanted], Line]:
     """Return the builder for one of trec_eval's own measures that depends on gains."""
     return lambda wanted: Line(wanted.name, wanted.family, walk=partial(measure, gains=gains_text(wanted.parameter)))
@@ -241,21 +211,23 @@ def _of_gains(measure: Callable[..., float]) -> Callable[[_Wanted], Line]:
 # The functions that make the lines of those families that `tieaware.parse_measure` cannot parse, or cannot parse with
 # parameters.
 _BUILDERS: dict[str, Callable[[_Wanted], Line]] = {
-    "runid": _tag,
-    "iprec_at_recall": _interpolated_precision,
+    "runid": lambda wanted: Line(wanted.name, wanted.family),
+    # Only the printed name rounds the recall to two decimals.
+    "iprec_at_recall": lambda wanted: wanted.of(IPrec @ wanted.parameter),
     "11pt_avg": _mean_interpolated_precision,
-    "Rprec_mult": _precision_at_multiple,
-    "relative_P": _relative_precision,
+    "Rprec_mult": lambda wanted: wanted.of(kernel_measures.RPREC_MULT(multiple=wanted.parameter)),
+    # Hits / min(k, N) is the larger one of hits / k and hits / N, in every order of tied documents.
+    "relative_P": lambda wanted: wanted.of(P @ wanted.parameter, R @ wanted.parameter, combine=np.maximum),
     "unj": _unjudged,
     "utility": _utility,
-    "num_nonrel_judged_ret": _nonrelevant_retrieved,
+    "num_nonrel_judged_ret": lambda wanted: wanted.of(kernel_measures.NONRELEVANT_RETRIEVED),
     "set_F": _set_f,
-    "gm_bpref": _geometric_bpref,
+    "gm_bpref": lambda wanted: wanted.of(kernel_measures.GM_BPREF),
     "ndcg": _ndcg,
     "rbp": _rbp,
     "rbp_resid": _rbp_residual,
     "relstring": _relevance_string,
-    "binG": _binary_gain,
+    "binG": lambda wanted: Line(wanted.name, wanted.family, walk=own_measures.binary_gain),
     "G": _of_gains(own_measures.normalised_gain),
     "ndcg_rel": _of_gains(own_measures.ndcg_at_relevant),
     "Rndcg": _of_gains(own_measures.ndcg_at_levels),
