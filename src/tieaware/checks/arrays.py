@@ -135,6 +135,11 @@ def stable_order(numbers: Integers) -> Integers:
     return order.astype(np.int64, copy=False)
 
 
+def first(wrong: npt.NDArray[np.bool_]) -> int | None:
+    """Return the index, in the flattened array, of the first element that is true; None if there is none."""
+    return int(wrong.argmax()) if wrong.any() else None
+
+
 def element(where: str, shape: tuple[int, ...], index: int) -> str:
     """Return the name of the element with an index in the flattened array: "labels[3]", or "labels[0, 3]"."""
     return f"{where}[{', '.join(map(str, np.unravel_index(index, shape)))}]" if shape else where
@@ -193,7 +198,7 @@ def _first_invalid_label(array: npt.NDArray[Any]) -> int | None:
     wrong = ~((array >= np.float64(_LEAST_LABEL)) & (array <= np.float64(_LARGEST_LABEL)))
     if array.dtype.kind == "f":
         wrong |= array != np.floor(array)
-    return int(wrong.argmax()) if wrong.any() else None
+    return first(wrong)
 
 
 def _is_label(value: Any) -> bool:
@@ -293,8 +298,8 @@ def as_integers(values: Any, where: str) -> Integers:
         wrong = (array > _LARGEST_OFFSET) | (array < -_LARGEST_OFFSET)
     else:
         raise unexpected(where, "whole numbers", f"an array of {array.dtype}")
-    if wrong.any():
-        row = int(wrong.argmax())
+    row = first(wrong)
+    if row is not None:
         raise unexpected(f"{where}[{row}]", "a whole number from -2^62 to 2^62", shown(_plain(array, row)))
     # Copy the array, so that the checked offsets stay valid for the kernels even if the caller changes the array later.
     return np.array(array, np.int64, order="C")
@@ -306,20 +311,18 @@ def as_offsets(values: Any, n: int, where: str, of: str) -> Offsets:
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n:
         found = f"{offsets[0]} … {offsets[-1]}" if len(offsets) else "no offsets"
         raise InputError(where, f"must start at 0 and end at {n}, the number of {of}; found {found}")
-    falls = offsets[1:] < offsets[:-1]
-    if falls.any():
-        i = int(falls.argmax()) + 1
-        problem = f"must be at least {offsets[i - 1]}, the offset before it; found {offsets[i]}"
-        raise InputError(f"{where}[{i}]", problem)
+    last = first(offsets[1:] < offsets[:-1])
+    if last is not None:
+        problem = f"must be at least {offsets[last]}, the offset before it; found {offsets[last + 1]}"
+        raise InputError(f"{where}[{last + 1}]", problem)
     return offsets
 
 
 def offsets_from_sizes(values: Any, n: int, where: str, of: str) -> Offsets:
     """Convert the sizes of lists to offsets; the sizes must add up to n. `of` names the n elements, as in "labels"."""
     sizes = as_integers(values, where)
-    outside = (sizes < 0) | (sizes > n)
-    if outside.any():
-        i = int(outside.argmax())
+    i = first((sizes < 0) | (sizes > n))
+    if i is not None:
         raise unexpected(f"{where}[{i}]", f"a size from 0 to {n}, the number of {of}", f"{sizes[i]}")
     # Add as Python integers if the sum might overflow int64.
     total = int(sizes.sum()) if len(sizes) * (n + 1) < _LARGEST_OFFSET else sum(sizes.tolist())

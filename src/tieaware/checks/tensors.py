@@ -31,7 +31,8 @@ def check_tensor(tensor: Any, where: str) -> None:
     InputError
         If the caller may expect gradients, which no measure has, or an implicit copy from several devices.
     """
-    if requires_gradients(tensor):
+    # Such a tensor, of torch for example, records operations for gradients.
+    if getattr(tensor, "requires_grad", False) is True:
         problem = "a tensor must not require gradients, because none flow through a measure: pass its detach()"
         raise InputError(where, problem)
     devices = _n_devices(tensor)
@@ -39,11 +40,6 @@ def check_tensor(tensor: Any, where: str) -> None:
         is_dtensor = hasattr(tensor, "full_tensor")
         remedy = "pass its full_tensor()" if is_dtensor else "copy it to one, as jax.device_put does"
         raise InputError(where, f"a tensor must be on one device, and this one is on {devices}: {remedy}")
-
-
-def requires_gradients(tensor: Any) -> bool:
-    """Return whether a tensor, such as torch's, records operations for gradients."""
-    return getattr(tensor, "requires_grad", False) is True
 
 
 def _n_devices(tensor: Any) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import one_of, shown, unexpected
-from tieaware.checks.arrays import Labels, Place, Values, as_array, as_integer_labels, as_labels, element
+from tieaware.checks.arrays import Labels, Place, Values, as_array, as_integer_labels, as_labels, element, first
 from tieaware.errors import InputError
 
 # What a missing label (NaN) means; by default, it is an error.
@@ -203,9 +203,9 @@ def _check_finite(
     wrong = ~((reals >= -_LARGEST - 1.0) & (reals <= _LARGEST))
     if missing is not None:
         wrong &= ~np.isnan(reals)
-    if not wrong.any():
+    row = first(wrong)
+    if row is None:
         return
-    row = int(wrong.reshape(-1).argmax())
     at = place(row) if place else element(where, given.shape, row)
     if np.isnan(reals.reshape(-1)[row]):
         raise InputError(at, "is NaN; pass missing='unjudged' if NaN means that a document is not judged")

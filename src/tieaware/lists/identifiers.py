@@ -39,13 +39,6 @@ def _kind_of(types: set[type]) -> Kind:
     return "any"
 
 
-def _offsets_of(identifiers: list[bytes]) -> Offsets:
-    """Return the offsets of these identifiers in an array that stores their bytes one after the other."""
-    offsets = np.zeros(len(identifiers) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, identifiers), np.int64, len(identifiers)), out=offsets[1:])
-    return offsets
-
-
 def frozen(array: Array) -> Array:
     """Make this array read-only, in place, and return it."""
     array.setflags(write=False)
@@ -148,7 +141,8 @@ class Identifiers(_identifiers.IdentifierArrays):
             encodings = [encoded(value) for value in listed]
         except (TypeError, ValueError):
             raise _unusable(listed, argument) from None
-        return cls.of(np.frombuffer(b"".join(encodings), np.uint8), _offsets_of(encodings), kind)
+        offsets = np.cumsum([0, *map(len, encodings)], dtype=np.int64)
+        return cls.of(np.frombuffer(b"".join(encodings), np.uint8), offsets, kind)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Identifiers are immutable: {name} cannot be set")

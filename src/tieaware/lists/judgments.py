@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arrays import Integers, Labels, Offsets, Values, label_error
+from tieaware.checks.arrays import Integers, Labels, Offsets, Values, first, label_error
 from tieaware.errors import InputError
 from tieaware.kernels import _labels
 from tieaware.lists.exact_sums import cumulative_sums
@@ -150,7 +150,7 @@ class Judgments:
         found[is_there] = ours[beside[is_there]]
         short = others.count(0) > self.count(0)
         short[others.query[(theirs >= 0) & (found < theirs)]] = True
-        return int(short.argmax()) if short.any() else None
+        return first(short)
 
 
 class Excluded(NamedTuple):

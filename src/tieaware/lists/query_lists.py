@@ -106,8 +106,7 @@ def grouped(
     queries = sections.take(firsts)
     sizes = np.diff(section_offsets)
     row_numbers = np.repeat(numbers, sizes)
-    offsets = np.zeros(len(firsts) + 1, np.int64)
-    np.cumsum(np.bincount(numbers, weights=sizes, minlength=len(firsts)).astype(np.int64), out=offsets[1:])
+    offsets = np.append(0, np.cumsum(np.bincount(numbers, weights=sizes, minlength=len(firsts)).astype(np.int64)))
     if (row_numbers[1:] >= row_numbers[:-1]).all():
         return Lists(queries, offsets, documents, values, place=place)
     sources = stable_order(row_numbers)

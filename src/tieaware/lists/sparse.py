@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieaware.checks.arguments import shown, unexpected, whole_number
-from tieaware.checks.arrays import Integers, Labels, Offsets, as_flat, as_integers, as_labels, as_offsets
+from tieaware.checks.arrays import Integers, Labels, Offsets, as_flat, as_integers, as_labels, as_offsets, first
 from tieaware.errors import InputError
 from tieaware.lists.grades import GradedLabels, Grades, Missing
 from tieaware.lists.judgments import POOLED, Excluded, JudgedLists
@@ -45,9 +45,8 @@ class Entries(NamedTuple):
             problem = f"must have {shape[0] + 1} offsets for {shape[0]} rows, not {len(offsets)}"
             raise InputError(f"{where}.indptr", problem)
         offsets = as_offsets(offsets, len(columns), f"{where}.indptr", "indices")
-        outside = (columns < 0) | (columns >= shape[1])
-        if outside.any():
-            i = int(outside.argmax())
+        i = first((columns < 0) | (columns >= shape[1]))
+        if i is not None:
             raise unexpected(f"{where}.indices[{i}]", f"one of {shape[1]} columns, from 0", f"{columns[i]}")
         entries = cls(shape, offsets, columns, None)
         places = entries.places
@@ -55,9 +54,9 @@ class Entries(NamedTuple):
             return entries
         permutation = np.argsort(places, kind="stable")
         places = places[permutation]
-        again = places[1:] == places[:-1]
-        if again.any():
-            row, column = divmod(int(places[again.argmax()]), shape[1])
+        again = first(places[1:] == places[:-1])
+        if again is not None:
+            row, column = divmod(int(places[again]), shape[1])
             problem = "this cell has more than one entry; call sum_duplicates() of the matrix first"
             raise InputError(f"{where}[{row}, {column}]", problem)
         return cls(shape, offsets, columns[permutation], permutation)
@@ -97,9 +96,8 @@ class Relevance(NamedTuple):
         if excluded.shape != judged.shape:
             raise InputError("exclude", f"must have the shape of relevance, {judged.shape}, not {excluded.shape}")
         both = np.isin(judged.places, excluded.places, assume_unique=True)
-        relevant = both & (labels > 0)
-        if relevant.any():
-            i = int(relevant.argmax())
+        i = first(both & (labels > 0))
+        if i is not None:
             where = f"exclude[{judged.rows[i]}, {judged.columns[i]}]"
             label = labels[i] if grades is None else grades.values[labels[i]]
             problem = f"a relevant item must not be excluded, but this item has label {label}"

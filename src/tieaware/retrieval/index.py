@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tieaware.checks.arguments import flag, shown, unexpected
-from tieaware.checks.arrays import Integers, Offsets, Values, as_integers, as_offsets, check_no_nan
+from tieaware.checks.arrays import Integers, Offsets, Values, as_integers, as_offsets, check_no_nan, first
 from tieaware.checks.arrays import as_scores as as_numbers
 from tieaware.errors import InputError
 from tieaware.kernels import _postings, _query_terms
@@ -496,8 +496,7 @@ def _flat(tokens: Any) -> tuple[Any, Any]:
         offsets = as_offsets(tokens[1], len(flat), "tokens[1]", "tokens").copy()
     else:
         lists = [list(each) for each in tokens]
-        offsets = np.zeros(len(lists) + 1, np.int64)
-        np.cumsum([len(each) for each in lists], out=offsets[1:])
+        offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
         flat = as_integers([token for each in lists for token in each], "tokens")
     if len(flat) and not 0 <= flat.min() <= flat.max() <= LARGEST:
         i = int(((flat < 0) | (flat > LARGEST)).argmax())
@@ -512,9 +511,8 @@ def _counts(matrix: Any, entries: Entries) -> Integers:
         raise unexpected("matrix.data", f"{len(entries.columns)} counts, one for each index", f"{len(counts)}")
     if entries.permutation is not None:
         counts = counts[entries.permutation]
-    wrong = (counts < 0) | (counts > LARGEST)
-    if wrong.any():
-        i = int(wrong.argmax())
+    i = first((counts < 0) | (counts > LARGEST))
+    if i is not None:
         raise unexpected(
             f"matrix[{entries.rows[i]}, {entries.columns[i]}]", f"a count from 0 to {LARGEST:,}", str(counts[i])
         )
@@ -526,10 +524,9 @@ def _whole(data: Any) -> Any:
     array = np.asarray(data)
     if array.dtype.kind != "f":
         return data
-    wrong = ~(np.abs(array) <= LARGEST) | (array != np.round(array))
-    if wrong.any():
-        found = shown(array[wrong.argmax()].item())
-        raise unexpected(f"matrix.data[{int(wrong.argmax())}]", "a whole number as a count", found)
+    i = first(~(np.abs(array) <= LARGEST) | (array != np.round(array)))
+    if i is not None:
+        raise unexpected(f"matrix.data[{i}]", "a whole number as a count", shown(array[i].item()))
     return array.astype(np.int64)
 
 
@@ -555,8 +552,7 @@ def _quality(quality: Any, documents: Identifiers) -> Values | None:
     if len(numbers) != len(documents):
         raise unexpected("quality", f"{len(documents)} numbers, one for each document", f"{len(numbers)}")
     check_no_nan(numbers, "quality")
-    wrong = (numbers < 0) | np.isinf(numbers)
-    if wrong.any():
-        i = int(wrong.argmax())
+    i = first((numbers < 0) | np.isinf(numbers))
+    if i is not None:
         raise unexpected(f"quality[{i}]", "a finite number of at least 0", shown(float(numbers[i])))
     return numbers

@@ -110,8 +110,7 @@ def read(path: str | os.PathLike[str]) -> Content:
 def _arrays(index: Content) -> dict[str, NDArray[Any]]:
     """Return all arrays of an index by their names in the file."""
     terms = [term.encode("utf-8", "surrogatepass") for term in index.terms]
-    ends = np.zeros(len(terms) + 1, np.int64)
-    np.cumsum([len(term) for term in terms], out=ends[1:])
+    ends = np.cumsum([0, *map(len, terms)], dtype=np.int64)
     arrays: dict[str, NDArray[Any]] = {
         "documents": index.documents.data, "document_ends": index.documents.offsets,
         "terms": np.frombuffer(b"".join(terms), np.uint8), "term_ends": ends,

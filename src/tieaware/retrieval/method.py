@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tieaware.checks.arguments import did_you_mean, flag, number, shown, unexpected, whole_number
-from tieaware.checks.arrays import Integers, Offsets, Values
+from tieaware.checks.arrays import Integers, Offsets, Values, first
 from tieaware.errors import InputError
 from tieaware.inputs.runs.run import Run
 from tieaware.kernels import _top
@@ -441,9 +441,8 @@ def document_numbers(index: Index, documents: ArrayLike) -> Numbers:
     numbers = np.asarray(documents)
     if numbers.ndim != 1 or not (numbers.dtype.kind in "iu" or numbers.size == 0):
         raise unexpected("documents", "whole numbers in one dimension", f"{numbers.dtype} of shape {numbers.shape}")
-    wrong = (numbers < 0) | (numbers >= len(index))
-    if wrong.any():
-        row = int(wrong.argmax())
+    row = first((numbers < 0) | (numbers >= len(index)))
+    if row is not None:
         raise unexpected(f"documents[{row}]", f"a number from 0 to {len(index) - 1}", str(numbers[row]))
     return numbers.astype(np.int32)
 

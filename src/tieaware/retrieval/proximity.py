@@ -82,13 +82,7 @@ def position_starts(index: Index) -> Offsets:
     postings = as_index(index).postings
     if postings.positions is None:
         raise InputError("index", "has no positions; build it with positions")
-
-    def prepare() -> Offsets:
-        starts = np.zeros(len(postings.documents) + 1, np.int64)
-        np.cumsum(postings.frequencies, out=starts[1:])
-        return starts
-
-    return index.prepared("position starts", prepare)
+    return index.prepared("position starts", lambda: np.append(0, np.cumsum(postings.frequencies, dtype=np.int64)))
 
 
 def learn_alpha(scores: ArrayLike, windows: ArrayLike, relevant: ArrayLike) -> float:
