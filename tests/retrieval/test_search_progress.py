@@ -25,6 +25,7 @@ from tieaware.retrieval import (
     postings,
     tiers,
 )
+from tieaware.runtime import progress
 
 STAGES = {
     Exact(): {"dense lists", "largest weights"},
@@ -48,7 +49,7 @@ def shown(monkeypatch) -> dict[str, list[float]]:
             done = stages[title] = [0, total]
         yield lambda steps: done.__setitem__(0, done[0] + steps) if shown else None
 
-    for module in (accumulators, clusters, postings, tiers):
+    for module in (clusters, postings, progress):
         monkeypatch.setattr(module, "stage", stage)
     return stages
 

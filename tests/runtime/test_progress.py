@@ -9,8 +9,8 @@ import pytest
 
 import tieaware
 from tieaware.commands.streams import say
-from tieaware.experiments.evaluating import progress as over
 from tieaware.runtime import progress
+from tieaware.runtime.progress import progress as over
 
 
 class Terminal(io.StringIO):

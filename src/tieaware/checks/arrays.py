@@ -176,11 +176,11 @@ def as_integer_labels(values: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
     return as_contiguous(values, values.dtype.newbyteorder("="))
 
 
-def label_error(array: npt.NDArray[Any], where: str, place: Place | None = None) -> InputError:
+def label_error(array: npt.NDArray[Any], where: str) -> InputError:
     """Return the error that names the first element that is not a label; the array must have such an element."""
     row = _first_invalid_label(array.reshape(-1))
     assert row is not None
-    return _label_error_at(row, array, where, place)
+    return _label_error_at(row, array, where, None)
 
 
 def _label_error_at(row: int, array: npt.NDArray[Any], where: str, place: Place | None) -> InputError:

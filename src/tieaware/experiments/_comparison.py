@@ -36,7 +36,7 @@ from tieaware.experiments._tested_pairs import (
     verdict,
     verdict_counts,
 )
-from tieaware.experiments.evaluating import evaluate_with_progress, progress
+from tieaware.experiments.evaluating import evaluate_with_progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike
 from tieaware.lists.grades import Missing
@@ -45,6 +45,7 @@ from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Table, counted
 from tieaware.results import Results
 from tieaware.results.certainty import interval_figure
+from tieaware.runtime.progress import progress
 from tieaware.statistics import PairedTest, Resolutions
 from tieaware.statistics.intervals import mean_interval
 from tieaware.statistics.multiple_comparisons import Correction, adjusted

@@ -17,7 +17,6 @@ from tieaware.checks.rounding import merged, rounding_of
 from tieaware.defaults import FUSION_FOLDS, FUSION_MEASURES
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
-from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import Qrels, QrelsLike, Run, RunLike, as_qrels
 from tieaware.measures import Measure, parse_measures
@@ -27,7 +26,7 @@ from tieaware.optimise.normalisation import NormalisationName
 from tieaware.optimise.weighted_fusion import HeldOut, WeightSearch
 from tieaware.output.plots import COLOURS, DASHES, Axes, Drawing, colour, display_name, file_name, legend_above
 from tieaware.output.tables import Cell, Table, counted, significant
-from tieaware.runtime.progress import stage
+from tieaware.runtime.progress import progress, stage
 from tieaware.statistics import PairedTest, holm, paired_test
 
 _MOST_STEPS = 4_000

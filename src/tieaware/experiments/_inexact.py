@@ -19,7 +19,6 @@ from tieaware.checks.rounding import merged, rounding_of
 from tieaware.defaults import INEXACT_MEASURES
 from tieaware.errors import InputError
 from tieaware.experiments._cost_figures import CostAxis, draw_agreement, draw_frontier
-from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.inputs.runs.run import Run
@@ -30,6 +29,7 @@ from tieaware.output.tables import Cell, Table, counted, percent, significant
 from tieaware.results import Results
 from tieaware.retrieval import Costs, Exact, ExactNetScore, Index, Method
 from tieaware.retrieval.index import as_index
+from tieaware.runtime.progress import progress
 from tieaware.statistics import PairedTest, holm, paired_test, rbo
 from tieaware.statistics.tie_counts import tie_groups
 

@@ -13,11 +13,11 @@ from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Values
 from tieaware.defaults import OVERHEAD_MEASURES
 from tieaware.evaluator import Evaluator
-from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Axes, Drawing, display_name
 from tieaware.output.tables import Cell, Table, significant
+from tieaware.runtime.progress import progress
 from tieaware.runtime.timing import ratio, take_turns
 from tieaware.samples import DiscreteLists, discrete_lists
 from tieaware.ties import TieRuleName

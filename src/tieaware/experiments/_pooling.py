@@ -14,12 +14,13 @@ from tieaware.checks.arguments import threshold, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Scores, Values
 from tieaware.checks.rounding import merged
 from tieaware.defaults import POOL_DEPTH
-from tieaware.experiments.evaluating import progress, repeatable_runs
+from tieaware.experiments.evaluating import repeatable_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import Qrels, QrelsLike, Run, as_qrels
 from tieaware.lists.grades import Missing
 from tieaware.output.plots import COLOURS, Axes, Drawing, display_name, legend_above
 from tieaware.output.tables import Cell, Table, counted, percent, significant
+from tieaware.runtime.progress import progress
 from tieaware.statistics.tie_counts import tie_groups
 
 

@@ -31,7 +31,7 @@ from tieaware.experiments._precision_figures import (
     p_factors,
     p_points,
 )
-from tieaware.experiments.evaluating import evaluate_with_progress, progress
+from tieaware.experiments.evaluating import evaluate_with_progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike
 from tieaware.lists.grades import Missing
@@ -42,6 +42,7 @@ from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted
 from tieaware.precision import Bands, Coarsening, parse_precision
 from tieaware.runtime.extras import load
+from tieaware.runtime.progress import progress
 from tieaware.statistics import kendall_tau, paired_test, tau_ap
 from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.paired_tests import Alternative

@@ -23,12 +23,12 @@ from tieaware.checks.rounding import merged
 from tieaware.defaults import LARGEST_SET, SMOOTHING_ALPHAS
 from tieaware.errors import InputError
 from tieaware.experiments._smoothed import KINDS, Smoothed, mean_of_known, smoothed, systems_by_topics
-from tieaware.experiments.evaluating import progress
 from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure
 from tieaware.output.plots import COLOURS, Axes, Drawing, legend_above
 from tieaware.output.tables import Cell, Table, counted, significant
 from tieaware.results import Results
+from tieaware.runtime.progress import progress
 from tieaware.statistics import kendall_taus, smooth, standardize
 
 

@@ -25,7 +25,7 @@ from tieaware.experiments._observed_lists import (
     reaches_cut,
     warn_of_cuts,
 )
-from tieaware.experiments.evaluating import known_tau, progress
+from tieaware.experiments.evaluating import known_tau
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.ties_by_tool import tools_by_rule
 from tieaware.inputs import Qrels, QrelsLike, as_qrels, as_sources, look_like_labels
@@ -34,6 +34,7 @@ from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import COLOURS, MARKERS, Axes, Drawing, display_name, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
+from tieaware.runtime.progress import progress
 from tieaware.statistics import Ties, count_ties
 from tieaware.statistics.tie_counts import added_up
 from tieaware.ties import RULES

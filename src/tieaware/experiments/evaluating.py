@@ -1,9 +1,9 @@
-"""Evaluation of runs with progress displays, and the correlation of orders, for experiments."""
+"""Evaluation of runs with a progress display, and the correlation of orders, for experiments."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +17,6 @@ from tieaware.measures import Measure
 from tieaware.results import Results
 from tieaware.runtime.progress import stage
 from tieaware.statistics import kendall_tau
-
-Item = TypeVar("Item")
-
-
-def progress(items: Iterable[Item], title: str) -> Iterator[Item]:
-    """Yield the items; a progress display on a terminal or in a notebook shows how many of them are done."""
-    with stage(title, len(items) if isinstance(items, Sized) else None) as advance:
-        for item in items:
-            yield item
-            advance(1)
 
 
 def repeatable_runs(runs: Any, consistent_only: bool = False) -> dict[str, RunSource]:

@@ -22,11 +22,11 @@ from pathlib import Path
 from tieaware._version import __version__
 from tieaware.checks.arguments import local_path
 from tieaware.errors import InputError
-from tieaware.experiments.evaluating import progress
 from tieaware.output.plots import Drawing
 from tieaware.output.tables import Cell, Marked, Table, counted, significant
 from tieaware.runtime.atomic_files import unfinished_folder
 from tieaware.runtime.extras import load
+from tieaware.runtime.progress import progress
 
 # The most characters of all table rows, and of all figures, on a page, so that it stays below 2 MB and can be mailed.
 _ROOM_OF_ROWS, _ROOM_OF_FIGURES = 820_000, 1_050_000

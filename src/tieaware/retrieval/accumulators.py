@@ -17,7 +17,7 @@ from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.kernels import _accumulators, _candidates, _entry_bounds, _top
 from tieaware.kernels._term_lists import PostingLists
 from tieaware.retrieval.postings import LARGEST, LONG, DocumentWeights, Numbers, Postings, ranges
-from tieaware.runtime.progress import stage
+from tieaware.runtime.progress import progress
 
 Memory = TypeVar("Memory")
 # The number of documents that are scored at a time. Their accumulators take 128 KB, which fit in the second-level
@@ -70,11 +70,9 @@ class DenseLists(NamedTuple):
         rows = np.full(postings.n_terms, -1, np.int64)
         rows[terms] = np.arange(len(terms))
         dense = np.zeros((len(terms), n), weights.dtype)
-        with stage("dense lists", len(terms), shown=len(postings) > LONG) as advance:
-            for row, term in enumerate(terms):
-                own = slice(postings.starts[term], postings.starts[term + 1])
-                dense[row, postings.documents[own]] = weights[own]
-                advance(1)
+        for row, term in enumerate(progress(terms, "dense lists", shown=len(postings) > LONG)):
+            own = slice(postings.starts[term], postings.starts[term + 1])
+            dense[row, postings.documents[own]] = weights[own]
         return cls(rows, dense)
 
 
@@ -105,14 +103,12 @@ class Bitmaps(NamedTuple):
         rows[terms] = np.arange(len(terms))
         words = np.empty((len(terms), n_words), np.uint64)
         ranks = np.zeros((len(terms), n_words), np.uint32)
-        with stage("bitmaps", len(terms), shown=len(postings) > LONG) as advance:
-            for row, term in enumerate(terms):
-                documents = postings.documents[postings.starts[term] : postings.starts[term + 1]]
-                bits = np.zeros(64 * n_words, bool)
-                bits[documents] = True
-                words[row] = np.packbits(bits, bitorder="little").view("<u8")
-                np.cumsum(np.bincount(documents >> 6, minlength=n_words)[:-1], out=ranks[row, 1:], dtype=np.uint32)
-                advance(1)
+        for row, term in enumerate(progress(terms, "bitmaps", shown=len(postings) > LONG)):
+            documents = postings.documents[postings.starts[term] : postings.starts[term + 1]]
+            bits = np.zeros(64 * n_words, bool)
+            bits[documents] = True
+            words[row] = np.packbits(bits, bitorder="little").view("<u8")
+            np.cumsum(np.bincount(documents >> 6, minlength=n_words)[:-1], out=ranks[row, 1:], dtype=np.uint32)
         return cls(rows, words, ranks)
 
 

@@ -22,7 +22,7 @@ from tieaware.retrieval.accumulators import (
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import WeightedQueries, bitmaps_of, dense_lists, posting_weights
 from tieaware.retrieval.postings import LARGEST, LONG, DocumentWeights, Numbers, Postings
-from tieaware.runtime.progress import stage
+from tieaware.runtime.progress import progress
 
 # The number of documents of a block, as in the kernel.
 BLOCK = 16
@@ -71,11 +71,9 @@ class Blocks(NamedTuple):
             largest[df > 0] = np.maximum.reduceat(weights, starts[:-1][df > 0])
         terms = np.flatnonzero(bitmaps.rows >= 0)
         rows, scales = np.zeros((len(terms), -(-n // BLOCK)), np.uint8), largest[terms] / 255
-        with stage("largest weights of blocks", len(terms), shown=len(postings) > LONG) as advance:
-            for row, term in enumerate(terms):
-                own = slice(starts[term], starts[term + 1])
-                _set_maxima(rows[row], postings.documents[own], weights[own], float(scales[row]))
-                advance(1)
+        for row, term in enumerate(progress(terms, "largest weights of blocks", shown=len(postings) > LONG)):
+            own = slice(starts[term], starts[term + 1])
+            _set_maxima(rows[row], postings.documents[own], weights[own], float(scales[row]))
         lists = posting_lists(starts[:-1], starts[1:], postings.documents, weights, dense, bitmaps)
         blocks = _blocks.Blocks(lists, rows, scales, largest, n)
         return cls(lists, largest, n, blocks, IdleMemory(lambda: _blocks.Memory(n)))

@@ -49,13 +49,12 @@ class TermDocuments(NamedTuple):
 
     starts: Offsets
     documents: Numbers
-    weights: DocumentWeights | None = None
-    missing: Values | None = None
+    weights: DocumentWeights
+    missing: Values
 
     def lists(self) -> PostingLists:
-        """Return the lists in the form that the kernels take; weights are 0 if there are none."""
-        weights = np.zeros(len(self.documents), np.uint8) if self.weights is None else self.weights
-        return posting_lists(self.starts[:-1], self.starts[1:], self.documents, weights)
+        """Return the lists in the form that the kernels take."""
+        return posting_lists(self.starts[:-1], self.starts[1:], self.documents, self.weights)
 
 
 def best_documents(
@@ -198,8 +197,6 @@ def among(
     rank = rounded_rank(k)
 
     def make() -> EntryBounds:
-        assert champions.weights is not None
-        assert champions.missing is not None
         largest, kth = nth_largest(index, weighting, 1), nth_largest_of(champions.starts, champions.weights, rank)
         bases = None if base is None else base[champions.documents]
         most = 0.0 if base is None else float(base.max(initial=0))

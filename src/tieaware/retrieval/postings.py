@@ -121,17 +121,18 @@ def over_terms(title: str, starts: Offsets, work: Callable[[int, int], Result]) 
     return results
 
 
-def postings_of(tokens: Numbers, offsets: Offsets, n_terms: int, *, positions: bool, where: str = "tokens") -> Postings:
+def postings_of(tokens: Numbers, offsets: Offsets, n_terms: int, *, positions: bool) -> Postings:
     """Build the postings of documents whose tokens are term numbers.
 
     The tokens of document ``d`` are ``offsets[d]`` to ``offsets[d + 1]``; no other thread may change the arrays during
-    the call. A token outside 0 to ``n_terms - 1`` raises InputError, in which `where` names the tokens.
+    the call. A token outside 0 to ``n_terms - 1`` raises InputError.
     """
     lengths = np.diff(offsets)
     if len(lengths) > LARGEST or lengths.max(initial=0) > LARGEST:
-        raise InputError(where, f"there may be at most {LARGEST:,} documents, and at most as many tokens in a document")
+        problem = f"there may be at most {LARGEST:,} documents, and at most as many tokens in a document"
+        raise InputError("tokens", problem)
     built = _postings.build(tokens, offsets, n_terms, positions)
     if isinstance(built, int):
-        raise unexpected(f"{where}[{built}]", f"a term number from 0 to {n_terms - 1}", str(tokens[built]))
+        raise unexpected(f"tokens[{built}]", f"a term number from 0 to {n_terms - 1}", str(tokens[built]))
     starts, documents, frequencies, stored_positions = built
     return Postings(starts, documents, frequencies, lengths.astype(np.int32), stored_positions)

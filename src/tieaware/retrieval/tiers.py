@@ -25,7 +25,7 @@ from tieaware.retrieval.method import (
     rounded_rank,
 )
 from tieaware.retrieval.postings import LONG, DocumentWeights, Postings
-from tieaware.runtime.progress import stage
+from tieaware.runtime.progress import progress
 
 
 class _Tier(NamedTuple):
@@ -96,14 +96,12 @@ class Tiers(Method):
             values = weights if self.by == "weight" else postings.frequencies
             thresholds = self.thresholds or _quantiles(values, self.quantiles)
             tiers = []
-            with stage("tiers", len(thresholds), shown=len(postings) > LONG) as advance:
-                for threshold in thresholds:
-                    rows = np.flatnonzero(values >= threshold)
-                    starts, documents = np.searchsorted(rows, postings.starts), postings.documents[rows]
-                    own, own_weights = Postings(starts, documents, documents, postings.lengths), weights[rows]
-                    dense, bitmaps = DenseLists.of(own, own_weights), Bitmaps.of(own)
-                    tiers.append(_Tier(starts, own_weights, Blocks.of(own, own_weights, dense, bitmaps)))
-                    advance(1)
+            for threshold in progress(thresholds, "tiers", shown=len(postings) > LONG):
+                rows = np.flatnonzero(values >= threshold)
+                starts, documents = np.searchsorted(rows, postings.starts), postings.documents[rows]
+                own, own_weights = Postings(starts, documents, documents, postings.lengths), weights[rows]
+                dense, bitmaps = DenseLists.of(own, own_weights), Bitmaps.of(own)
+                tiers.append(_Tier(starts, own_weights, Blocks.of(own, own_weights, dense, bitmaps)))
             return tiers
 
         name = ("tiers", self.weighting, self.thresholds, self.quantiles, self.by)

@@ -6,13 +6,15 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from tieaware.runtime.extras import MissingExtraError, load
+
+Item = TypeVar("Item")
 
 # The seconds before the bar of a stage appears: a short stage needs none.
 _DELAY = 1.0
@@ -46,6 +48,14 @@ def stage(
     """
     is_visible = _open or (shown and (_is_terminal() or in_notebook()))
     return _drawn(title, total, done, unit) if is_visible else nullcontext(_ignore)
+
+
+def progress(items: Iterable[Item], title: str, *, shown: bool = True) -> Iterator[Item]:
+    """Yield the items; a progress display on a terminal or in a notebook shows how many of them are done."""
+    with stage(title, len(items) if isinstance(items, Sized) else None, shown=shown) as advance:
+        for item in items:
+            yield item
+            advance(1)
 
 
 @contextmanager
