@@ -248,7 +248,6 @@ class _Evaluation:
         self._runs = runs
         self._threads = threads
         self._undefined = undefined
-        self._looks_like_a_run: bool | None = None
         self._judgments = qrels.judgments.as_part if queries == "shard" else qrels.judgments
         try:
             self._totals = Totals.of(plan.measures, self._judgments)
@@ -267,11 +266,9 @@ class _Evaluation:
     def _unanswered(self) -> Values:
         return unanswered(self._judgments, self._plan.measures, self._plan.views, self._undefined)
 
-    @property
+    @cached_property
     def _look_like_a_run(self) -> bool:
-        if self._looks_like_a_run is None:
-            self._looks_like_a_run = look_like_a_run(self._qrels)
-        return self._looks_like_a_run
+        return look_like_a_run(self._qrels)
 
     @cached_property
     def _rows(self) -> dict[str | int, int]:

@@ -45,8 +45,8 @@ def write(output: str) -> int:
         sys.stdout.buffer.flush()
     except OSError as error:
         _discard(sys.stdout)
-        if _is_closed_pipe(error):
-            # The reader has closed the pipe, as in `tieaware eval … | head`.
+        if isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL):
+            # The reader has closed the pipe, as in `tieaware eval … | head`; Windows reports an invalid argument.
             return PIPE_CLOSED
         raise InputError("standard output", f"cannot be written: {reason(error)}") from None
     return 0
@@ -66,11 +66,6 @@ def say(line: str) -> None:
 
 def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
-
-
-def _is_closed_pipe(error: OSError) -> bool:
-    """Return whether the reader has closed the pipe; Windows reports this as the error "invalid argument"."""
-    return isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
 
 
 def _discard(stream: TextIO) -> None:

@@ -185,7 +185,10 @@ class Table(Hinted):
         if n_missing:
             end = n_rows - fitting.LAST_ROWS
             rows = [*rows[: end - n_missing], *rows[end:]]
-        layout = replace(self, rows=rows)._layout()
+        kept = replace(self, rows=rows)
+        is_text = kept._is_text()
+        n_names = is_text.index(False) if False in is_text else len(is_text)
+        layout = fitting.Layout(kept._printable(), kept.starts_left(), kept._indents(), n_names)
         lines, is_cut = fitting.fitted(layout, width, shortened=most is not None, has_gap=n_missing > 0)
         left_out = [f"{n_missing:,} of {n_rows:,} rows"] if n_missing else []
         left_out += ["the ends of long cells"] if is_cut else []
@@ -195,11 +198,6 @@ class Table(Hinted):
             for texts in ([self.title], [*self._plain_notes(), *rest])
         )
         return "\n".join([*title, *lines, *(["", *notes] if notes else [])])
-
-    def _layout(self) -> fitting.Layout:
-        is_text = self._is_text()
-        n_names = is_text.index(False) if False in is_text else len(is_text)
-        return fitting.Layout(self._printable(), self.starts_left(), self._indents(), n_names)
 
     def _repr_html_(self) -> str:
         import html

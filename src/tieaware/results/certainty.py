@@ -359,28 +359,24 @@ def means_figure(export: Export, place: int) -> Drawing:
     height = _ROW * n + _REST if n <= _MOST_NAMED else _HEIGHT_WITHOUT_NAMES
 
     def draw(ax: Axes) -> None:
-        _draw(ax, export.runs, value, limits)
+        """Draw the points, and the bars between the limits if they are known."""
+        # Stable sort: runs with equal means keep their order. NaN sorts last, and matplotlib draws no point for it.
+        order = np.argsort(-merged(value.summary), kind="stable")
+        rows = np.arange(len(order))
+        explanation = ", summed over the queries" if value.is_count else ""
+        if limits is not None:
+            least, greatest = (column.summary[order] for column in limits)
+            ax.hlines(rows, least, greatest, color=COLOURS[0], alpha=0.35, linewidth=5.0)
+            explanation += "\nbars: range over the orders of ties"
+        ax.plot(value.summary[order], rows, "o", color=COLOURS[0])
+        ax.set_xlabel(f"{display_name(value.name)}{explanation}")
+        ax.set_ylim(len(order) - 0.5, -0.5)
+        ax.grid(axis="y", visible=False)
+        if len(order) <= _MOST_NAMED:
+            ax.set_yticks(rows, [display_name(export.runs[i]) for i in order])
+        else:
+            ax.set_yticks([])
+            ax.set_ylabel(f"{len(order):,} runs, the highest first")
         ax.set_title(export.title, loc="left", fontsize=10.0)
 
     return Drawing(export.title, draw, (6.2, height))
-
-
-def _draw(ax: Axes, runs: Sequence[str], value: Column, limits: tuple[Column, Column] | None) -> None:
-    """Draw the points, and the bars between the limits if they are known."""
-    # Stable sort: runs with equal means keep their order. NaN sorts last, and matplotlib draws no point for it.
-    order = np.argsort(-merged(value.summary), kind="stable")
-    rows = np.arange(len(order))
-    explanation = ", summed over the queries" if value.is_count else ""
-    if limits is not None:
-        least, greatest = (column.summary[order] for column in limits)
-        ax.hlines(rows, least, greatest, color=COLOURS[0], alpha=0.35, linewidth=5.0)
-        explanation += "\nbars: range over the orders of ties"
-    ax.plot(value.summary[order], rows, "o", color=COLOURS[0])
-    ax.set_xlabel(f"{display_name(value.name)}{explanation}")
-    ax.set_ylim(len(order) - 0.5, -0.5)
-    ax.grid(axis="y", visible=False)
-    if len(order) <= _MOST_NAMED:
-        ax.set_yticks(rows, [display_name(runs[i]) for i in order])
-    else:
-        ax.set_yticks([])
-        ax.set_ylabel(f"{len(order):,} runs, the highest first")

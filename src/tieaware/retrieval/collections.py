@@ -384,11 +384,6 @@ def _zones(fields: dict[str, list[str]]) -> dict[str, str]:
     return {"title": title, "body": body.removeprefix(title).strip() if title else body}
 
 
-def _npl(text: TextFile) -> Iterator[Document]:
-    for name, lines in _npl_records(text):
-        yield name, " ".join(lines)
-
-
 def _npl_records(text: TextFile) -> Iterator[tuple[str, list[str]]]:
     """Yield the number and the lines of each record."""
     name, lines = "", list[str]()
@@ -423,11 +418,6 @@ def _pages(text: TextFile) -> Iterator[Document]:
         raise InputError(text.name, f"not a complete tar file: {reason(error)}") from None
 
 
-def _smart_judgments(text: TextFile) -> Iterator[tuple[str, str, int]]:
-    for query, document, *_ in _columns(text):
-        yield query, document, 1
-
-
 def _cranfield_judgments(text: TextFile) -> Iterator[tuple[str, str, int]]:
     for query, document, *rest in _columns(text):
         if not rest or rest[0] not in _CRANFIELD:
@@ -457,18 +447,16 @@ def _cacm_judgments(text: TextFile) -> Iterator[tuple[str, str, int]]:
         yield columns[0], f"CACM-{int(name[1]):04}", label
 
 
-def _npl_judgments(text: TextFile) -> Iterator[tuple[str, str, int]]:
-    for query, lines in _npl_records(text):
-        for document in " ".join(lines).split():
-            yield query, document, 1
-
-
 _Reader: TypeAlias = Callable[[TextFile], Iterator[Document]]
 READERS: dict[str, _Reader] = {
     "trec": _trec_documents, "jsonl": _jsonl, "tsv": _tsv, "smart": _smart_documents, "cranfield": _smart_documents,
-    "npl": _npl, "cacm": _pages,
+    "npl": lambda text: ((name, " ".join(lines)) for name, lines in _npl_records(text)), "cacm": _pages,
 }  # fmt: skip
 _JUDGMENTS: dict[str, Callable[[TextFile], Iterator[tuple[str, str, int]]]] = {
-    "smart": _smart_judgments, "cranfield": _cranfield_judgments, "npl": _npl_judgments,
+    "smart": lambda text: ((query, document, 1) for query, document, *_ in _columns(text)),
+    "cranfield": _cranfield_judgments,
+    "npl": lambda text: (
+        (query, document, 1) for query, lines in _npl_records(text) for document in " ".join(lines).split()
+    ),
     "cacm": _cacm_judgments,
-}  # fmt: skip
+}

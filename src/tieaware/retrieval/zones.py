@@ -77,9 +77,9 @@ class WeightedZones(Method):
             matching = [_matching(postings, query, self.match) for postings, _ in weighted_zones]
             summands = np.repeat([weight for _, weight in weighted_zones], [len(documents) for documents in matching])
             documents, places = np.unique(np.concatenate([np.empty(0, np.int32), *matching]), return_inverse=True)
-            n_postings = sum(_n_postings(postings, query) for postings, _ in weighted_zones)
+            sizes = [each.starts[query.terms + 1] - each.starts[query.terms] for each, _ in weighted_zones]
             scores = np.bincount(places, summands).astype(np.float64)
-            return top(documents, scores, n_postings, k, whole_ties=whole_ties)
+            return top(documents, scores, sum(int(each.sum()) for each in sizes), k, whole_ties=whole_ties)
 
         return one_by_one(find)
 
@@ -109,10 +109,6 @@ def _matching(postings: Postings, query: Query, match: str) -> Numbers:
     lists = [postings.documents[postings.starts[term] : postings.starts[term + 1]] for term in terms]
     documents, times = np.unique(np.concatenate([np.empty(0, np.int32), *lists]), return_counts=True)
     return documents[times == len(lists)] if match == "all" else documents
-
-
-def _n_postings(postings: Postings, query: Query) -> int:
-    return int((postings.starts[query.terms + 1] - postings.starts[query.terms]).sum())
 
 
 def zone_matches(
