@@ -44,9 +44,9 @@ cdef extern from "engine/banding.h" nogil:
     size_t tieaware_banding_size(Py_ssize_t)
     tieaware_banding tieaware_banding_in(void*, Py_ssize_t)
     void tieaware_write_band_keys(const double*, Py_ssize_t, const int64_t*, const float*, Sort, tieaware_banding,
-                                     float*)
+                                  float*)
     void tieaware_write_band_values(const double*, Py_ssize_t, const int64_t*, const double*, Sort,
-                                       tieaware_banding, double*)
+                                    tieaware_banding, double*)
     int64_t tieaware_has_nan(const double*, Py_ssize_t)
 
 cdef extern from "engine/near_ties.h" nogil:

@@ -32,23 +32,23 @@ cdef enum:
     LARGEST_INDEX = 0x7fffffff
 
 # A column of identifiers. The address of an empty array is NULL, and is never dereferenced.
-cdef struct Column:
+cdef struct IdentifierColumn:
     const uint8_t *data
     const int64_t *offsets
 
 
-cdef inline Column column_of(const uint8_t[::1] data, const int64_t[::1] offsets) noexcept:
-    cdef Column column
+cdef inline IdentifierColumn column_of(const uint8_t[::1] data, const int64_t[::1] offsets) noexcept:
+    cdef IdentifierColumn column
     column.data = &data[0] if data.shape[0] else NULL
     column.offsets = &offsets[0] if offsets.shape[0] else NULL
     return column
 
 
-cdef inline const uint8_t *bytes_of(Column column, Py_ssize_t i) noexcept nogil:
+cdef inline const uint8_t *bytes_of(IdentifierColumn column, Py_ssize_t i) noexcept nogil:
     return column.data + column.offsets[i]
 
 
-cdef inline Py_ssize_t size_of(Column column, Py_ssize_t i) noexcept nogil:
+cdef inline Py_ssize_t size_of(IdentifierColumn column, Py_ssize_t i) noexcept nogil:
     return column.offsets[i + 1] - column.offsets[i]
 
 
@@ -66,7 +66,7 @@ cdef inline uint64_t entry_of(uint64_t hashed, Py_ssize_t i) noexcept nogil:
 
 
 cdef inline Py_ssize_t find(
-    const uint64_t *index, uint64_t mask, Column column, Py_ssize_t base,
+    const uint64_t *index, uint64_t mask, IdentifierColumn column, Py_ssize_t base,
     const uint8_t *p, Py_ssize_t n, uint64_t hashed, uint64_t *where
 ) noexcept nogil:
     """Find the identifier with the n bytes at p, whose hash is `hashed`.

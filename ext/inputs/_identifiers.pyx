@@ -10,7 +10,7 @@ from libc.string cimport memcpy, memset
 
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._column cimport (
-    LARGEST_INDEX, Column, bytes_of, column_of, entry_of, find, index_size, size_of,
+    LARGEST_INDEX, IdentifierColumn, bytes_of, column_of, entry_of, find, index_size, size_of,
 )
 
 import numpy as np
@@ -92,7 +92,7 @@ def number(const uint8_t[::1] data, const int64_t[::1] offsets):
     cdef Py_ssize_t n = offsets.shape[0] - 1, i, found, n_distinct = 0
     if n >= LARGEST_INDEX:
         raise InputError("identifiers", f"there are {n} identifiers, but the limit is {LARGEST_INDEX - 1}")
-    cdef Column column = column_of(data, offsets)
+    cdef IdentifierColumn column = column_of(data, offsets)
     numbers = np.empty(n, np.int64)
     firsts = np.empty(n, np.int64)
     cdef int64_t[::1] numbers_view = numbers, firsts_view = firsts
@@ -192,7 +192,7 @@ cdef bint append_repeat(Repeats *repeats, int64_t row, int64_t first) noexcept n
 
 
 cdef bint all_distinct(
-    Column documents, Py_ssize_t begin, Py_ssize_t end, uint64_t *slots, uint32_t *hashes
+    IdentifierColumn documents, Py_ssize_t begin, Py_ssize_t end, uint64_t *slots, uint32_t *hashes
 ) noexcept nogil:
     """Return True if all documents of a short list are different; return False if two documents may be equal.
 
@@ -222,8 +222,8 @@ cdef bint all_distinct(
 
 
 cdef bint find_duplicates(
-    Column documents, const int64_t *list_offsets, Py_ssize_t n_queries, uint64_t *slots, uint32_t *hashes, bint one,
-    Repeats *repeats
+    IdentifierColumn documents, const int64_t *list_offsets, Py_ssize_t n_queries, uint64_t *slots, uint32_t *hashes,
+    bint one, Repeats *repeats
 ) noexcept nogil:
     cdef Py_ssize_t q, i, found, n, base, size
     cdef uint64_t hashed, where = 0
@@ -274,7 +274,7 @@ def duplicates(const uint8_t[::1] data, const int64_t[::1] offsets, const int64_
         longest = max(longest, list_offsets[q + 1] - list_offsets[q])
     cdef uint64_t[::1] slots = np.empty(max(index_size(longest), 1024), np.uint64)
     cdef uint32_t[::1] hashes = np.empty(SHORT_LIST, np.uint32)
-    cdef Column documents = column_of(data, offsets)
+    cdef IdentifierColumn documents = column_of(data, offsets)
     cdef Repeats repeats
     cdef bint good
     repeats.rows = NULL
@@ -302,7 +302,7 @@ cdef struct Keyed:
     int64_t row
 
 
-cdef inline bint precedes(Column column, Keyed a, Keyed b, bint descending) noexcept nogil:
+cdef inline bint precedes(IdentifierColumn column, Keyed a, Keyed b, bint descending) noexcept nogil:
     cdef int compared
     if a.prefix != b.prefix:
         return a.prefix > b.prefix
@@ -312,7 +312,7 @@ cdef inline bint precedes(Column column, Keyed a, Keyed b, bint descending) noex
     return compared > 0 if descending else compared < 0
 
 
-cdef Py_ssize_t common_prefix(Column column, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+cdef Py_ssize_t common_prefix(IdentifierColumn column, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
     cdef Py_ssize_t i, k, n = size_of(column, start)
     cdef const uint8_t *first = bytes_of(column, start)
     cdef const uint8_t *p
@@ -328,7 +328,7 @@ cdef Py_ssize_t common_prefix(Column column, Py_ssize_t start, Py_ssize_t stop) 
     return n
 
 
-cdef Keyed *sort(Column column, Keyed *keys, Keyed *spare, Py_ssize_t n, bint descending) noexcept nogil:
+cdef Keyed *sort(IdentifierColumn column, Keyed *keys, Keyed *spare, Py_ssize_t n, bint descending) noexcept nogil:
     """Sort n keys by a stable merge sort; return the array that contains the result, which is `keys` or `spare`.
 
     Invariant: before each pass, keys[i:i + width] is sorted for every multiple i of `width`. The pass doubles `width`.
@@ -390,7 +390,7 @@ def order(
         document in the list of its query, from 0.
     """
     cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, q, i, n, longest = 0, skip
-    cdef Column column = column_of(data, offsets)
+    cdef IdentifierColumn column = column_of(data, offsets)
     for q in range(n_queries):
         longest = max(longest, list_offsets[q + 1] - list_offsets[q])
     order = np.empty(list_offsets[n_queries] if n_queries > 0 else 0, np.int64)
@@ -437,7 +437,7 @@ cdef class Seen:
     def add(self, const uint8_t[::1] data, const int64_t[::1] offsets):
         """Add all identifiers of a column to the set; return False if any of them was already in the set."""
         cdef Py_ssize_t i
-        cdef Column column = column_of(data, offsets)
+        cdef IdentifierColumn column = column_of(data, offsets)
         cdef uint64_t[::1] slots
         cdef bint good = True
         if 2 * (self.n + offsets.shape[0]) > self.slots.size:
@@ -451,7 +451,7 @@ cdef class Seen:
     def known(self, const uint8_t[::1] data, const int64_t[::1] offsets):
         """Return the index of the first identifier in a column that the set contains; -1 if it contains none."""
         cdef Py_ssize_t i
-        cdef Column column = column_of(data, offsets)
+        cdef IdentifierColumn column = column_of(data, offsets)
         cdef uint64_t[::1] slots = self.slots
         for i in range(offsets.shape[0] - 1):
             if has(&slots[0], slots.shape[0] - 1, own_hash(column, i)):
@@ -470,7 +470,7 @@ cdef class Seen:
         self.slots = new.base
 
 
-cdef inline uint64_t own_hash(Column column, Py_ssize_t i) noexcept nogil:
+cdef inline uint64_t own_hash(IdentifierColumn column, Py_ssize_t i) noexcept nogil:
     """Return the hash of identifier i. If the hash is 0, return 1 instead, because 0 marks a free slot."""
     cdef uint64_t hashed = identifier_hash(bytes_of(column, i), size_of(column, i))
     return hashed + (hashed == 0)
@@ -501,7 +501,7 @@ def hashes(const uint8_t[::1] data, const int64_t[::1] offsets):
     They differ between processes, so results of an evaluation must not use them.
     """
     cdef Py_ssize_t i, n = offsets.shape[0] - 1
-    cdef Column column = column_of(data, offsets)
+    cdef IdentifierColumn column = column_of(data, offsets)
     found = np.empty(n, np.uint64)
     cdef uint64_t[::1] into = found
     with nogil:

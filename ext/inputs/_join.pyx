@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._allocation cimport new_array, new_zeros
 from tieaware.kernels._column cimport (
-    LARGEST_INDEX, Column, bytes_of, column_of, entry_of, find, index_size, key_hash, size_of, text_of,
+    LARGEST_INDEX, IdentifierColumn, bytes_of, column_of, entry_of, find, index_size, key_hash, size_of, text_of,
 )
 from tieaware.kernels._identifiers cimport check_lists
 
@@ -106,7 +106,7 @@ cdef class Index:
 
     # References to the arrays to which the pointers below point, so that these arrays are not freed.
     cdef object arrays
-    cdef Column queries, documents
+    cdef IdentifierColumn queries, documents
     cdef const int64_t *list_offsets
     cdef const int32_t *labels
     # `query_index` is the hash index of the queries. `indices` contains a hash index of the documents of each query:
@@ -196,7 +196,7 @@ cdef class Index:
         return self.index_offsets[q] // 4 + (hashed >> 32 & (size // 4 - 1))
 
     cdef uint64_t insert(
-        self, uint64_t *slots, uint64_t mask, Column column, Py_ssize_t base, Py_ssize_t i
+        self, uint64_t *slots, uint64_t mask, IdentifierColumn column, Py_ssize_t base, Py_ssize_t i
     ) noexcept nogil:
         """Add identifier `base` + i of a column to an index, as number i; return the hash of the identifier."""
         cdef const uint8_t *p = bytes_of(column, base + i)
@@ -281,7 +281,8 @@ def match(
         The label of each judged document.
     """
     cdef Py_ssize_t n_queries = list_offsets.shape[0] - 1, q, i, row
-    cdef Column query_column = column_of(queries, query_offsets), column = column_of(documents, document_offsets)
+    cdef IdentifierColumn query_column = column_of(queries, query_offsets)
+    cdef IdentifierColumn column = column_of(documents, document_offsets)
     cdef Found found
     cdef bint good = True
     found_rows = np.empty(n_queries, np.int64)

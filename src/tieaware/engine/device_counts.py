@@ -18,7 +18,7 @@ from tieaware.checks.device_tensors import DeviceScores, on_device
 from tieaware.checks.tensors import check_tensor
 from tieaware.engine.prepared import Prepared
 from tieaware.lists.judgments import Excluded
-from tieaware.precision.coarsening import Coarsening, Precision, coarsened
+from tieaware.precision.coarsening import Coarsening, NamedCoarsening, coarsened
 
 # The most comparisons of a score with a threshold at a time; each takes a byte on the device.
 _BLOCK = 1 << 26
@@ -63,7 +63,8 @@ def _fits(given: Any, prepared: Prepared, shape: tuple[int, ...]) -> bool:
 def countable(prepared: Prepared) -> bool:
     """Return whether counts are all that an evaluation needs, and are cheap."""
     wanted, engine = prepared.wanted, prepared.engine
-    by_score = wanted.coarsening is None or (isinstance(wanted.coarsening, Precision) and not wanted.needs_whole_list)
+    coarsening = wanted.coarsening
+    by_score = coarsening is None or (isinstance(coarsening, NamedCoarsening) and not wanted.needs_whole_list)
     if not (prepared.in_kernel and wanted.rule.by_score_alone and by_score and prepared.unshared is None):
         return False
     weighted = np.diff(engine.weighted_offsets)

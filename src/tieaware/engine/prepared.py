@@ -31,7 +31,7 @@ from tieaware.kernels._groups import PreparedLists
 from tieaware.lists.judgments import Excluded, JudgedLists, Judgments
 from tieaware.measures import Measure
 from tieaware.precision import Coarsening
-from tieaware.precision.coarsening import Precision, coarsened
+from tieaware.precision.coarsening import NamedCoarsening, coarsened
 from tieaware.runtime.threads import even_chunks, over_chunks
 from tieaware.ties import RULES
 
@@ -455,7 +455,7 @@ def _engine_of(
 
 def _kernel_of(coarsening: Coarsening, wanted: Pass, lists: JudgedLists) -> KernelCoarsening | None:
     """Return the coarsening with which the engine can do its work list by list; None if there is none."""
-    if not isinstance(coarsening, Precision):
+    if not isinstance(coarsening, NamedCoarsening):
         return None
     if wanted.needs_whole_list and lists.excluded is not None:
         return None

@@ -1,4 +1,4 @@
-"""The assessors experiment: how measures and verdicts move if the labels of one assessor stand for another's."""
+"""The assessors experiment: how measures and verdicts change if the labels of one assessor replace another's."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from tieaware.ties import TieRuleName
 
 
 class TracedRun(NamedTuple):
-    """The average precision–recall curve of a run, and its named points."""
+    """A run's precision–recall curve, averaged over the queries, and its named points."""
 
     name: str
     recall: Values

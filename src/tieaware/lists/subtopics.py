@@ -2,8 +2,8 @@
 
 The subtopics of a query are numbered from 0. A document has one label for each of them; these labels together are its
 *combination*. Documents of different queries that have the same combination share a code, and arrays of labels hold
-these codes. Codes are sorted by the highest label of the combination, so codes compare as the highest labels do, and
-everything that only compares labels needs no second form. A `SubtopicGrades` object holds the combinations.
+these codes. A higher code never has a lower highest label, so code that only compares labels can compare codes. A
+`SubtopicGrades` object holds the combinations.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def coarsened(coarsening: Coarsening, scores: Scores, offsets: Offsets) -> Score
     return coarse
 
 
-class Precision(Coarsening):
+class NamedCoarsening(Coarsening):
     """A coarsening with a notation. Each subclass is registered, so that `parse_precision` finds it by its names.
 
     Attributes
@@ -108,7 +108,7 @@ class Precision(Coarsening):
         REGISTRY.update(dict.fromkeys(cls.names, cls))
         if "coarsen" in vars(cls) and "kernel" not in vars(cls):
             # The kernel of a base class does not do what the method `coarsen` of this class does.
-            cls.kernel = Precision.kernel  # type: ignore[method-assign]
+            cls.kernel = NamedCoarsening.kernel  # type: ignore[method-assign]
 
     def __str__(self) -> str:
         return self.names[0]
@@ -128,7 +128,7 @@ class Precision(Coarsening):
 
         Returns
         -------
-        Precision
+        NamedCoarsening
 
         Raises
         ------
@@ -141,10 +141,10 @@ class Precision(Coarsening):
 
 
 # The classes of coarsenings by name. A class that has several names occurs under each.
-REGISTRY: dict[str, type[Precision]] = {}
+REGISTRY: dict[str, type[NamedCoarsening]] = {}
 
 
-def precisions() -> tuple[type[Precision], ...]:
+def precisions() -> tuple[type[NamedCoarsening], ...]:
     """Return all classes of coarsenings that have a notation."""
     return tuple(dict.fromkeys(REGISTRY.values()))
 
@@ -160,7 +160,7 @@ def notations() -> str:
     return ", ".join(f"{each.names[0]}:{each.number}" if each.number else each.names[0] for each in precisions())
 
 
-def whole_number_for(precision: type[Precision], number: str | None) -> int:
+def whole_number_for(precision: type[NamedCoarsening], number: str | None) -> int:
     """Return the text after the colon of a notation as an int; raise InputError if it is not a whole number."""
     if number is None or not (number.isascii() and number.isdecimal()) or len(number) > _MOST_DIGITS:
         raise InputError("precision", f"{precision.names[0]} needs a whole number, as in {precision.example}")

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Offsets, Scores
 from tieaware.kernels import _coarsening
-from tieaware.precision.coarsening import Precision, whole_number_for
+from tieaware.precision.coarsening import NamedCoarsening, whole_number_for
 
 _MOST_DIGITS = 300
 # Rounding to this number of significant digits changes no double.
@@ -17,7 +17,7 @@ _ENOUGH_DIGITS = 17
 
 
 @dataclass(frozen=True)
-class Decimals(Precision):
+class Decimals(NamedCoarsening):
     """Round scores to a number of digits after the decimal point.
 
     The result is the double nearest to the decimal number nearest to the score.
@@ -66,7 +66,7 @@ class Decimals(Precision):
 
 
 @dataclass(frozen=True)
-class Significant(Precision):
+class Significant(NamedCoarsening):
     """Round scores to a number of significant decimal digits. With 17 digits, no two doubles become equal.
 
     Parameters

@@ -10,13 +10,13 @@ from typing import ClassVar
 
 from tieaware.checks.arrays import Offsets, Scores
 from tieaware.kernels import _coarsening
-from tieaware.precision.coarsening import Precision
+from tieaware.precision.coarsening import NamedCoarsening
 
 _FLOAT32, _FLOAT16, _BFLOAT16 = map(_coarsening.KernelCoarsening, ("float32", "float16", "bfloat16"))
 
 
 @dataclass(frozen=True)
-class Float32(Precision):
+class Float32(NamedCoarsening):
     """Round scores to single precision, which has 24 significant bits.
 
     Examples
@@ -39,7 +39,7 @@ class Float32(Precision):
 
 
 @dataclass(frozen=True)
-class Float16(Precision):
+class Float16(NamedCoarsening):
     """Round scores to half precision, which has 11 significant bits. Scores of 65,520 or more become infinite.
 
     Examples
@@ -62,7 +62,7 @@ class Float16(Precision):
 
 
 @dataclass(frozen=True)
-class BFloat16(Precision):
+class BFloat16(NamedCoarsening):
     """Round scores to bfloat16, which has the range of single precision and 8 significant bits.
 
     Examples

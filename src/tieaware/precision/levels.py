@@ -8,11 +8,11 @@ from typing import ClassVar, Self
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Offsets, Scores
 from tieaware.kernels import _coarsening
-from tieaware.precision.coarsening import Precision, whole_number_for
+from tieaware.precision.coarsening import NamedCoarsening, whole_number_for
 
 
 @dataclass(frozen=True)
-class Levels(Precision):
+class Levels(NamedCoarsening):
     """Divide the range from the lowest to the highest finite score of each list into equal steps.
 
     Infinite scores stay infinite. A list whose scores are all infinite has no range, which is an error.

@@ -12,11 +12,11 @@ from tieaware.checks.arguments import number as checked_number
 from tieaware.checks.arrays import Offsets, Scores
 from tieaware.errors import InputError
 from tieaware.kernels import _coarsening, _numbers
-from tieaware.precision.coarsening import Precision
+from tieaware.precision.coarsening import NamedCoarsening
 
 
 @dataclass(frozen=True)
-class Gap(Precision):
+class Gap(NamedCoarsening):
     """Treat near scores of a list as tied: in descending order, neighbours at most ``atol + rtol * |s|`` apart.
 
     s is the larger of the two scores in absolute value. Groups chain: the first and the last score of a group can be

@@ -15,7 +15,7 @@ from tieaware.checks.arguments import shown, unexpected, whole_number
 from tieaware.checks.arrays import Integers, Offsets, Scores
 from tieaware.errors import InputError
 from tieaware.kernels import _coarsening
-from tieaware.precision.coarsening import Precision
+from tieaware.precision.coarsening import NamedCoarsening
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -101,7 +101,7 @@ def bands(rho: str | float | Fraction, depth: int) -> Integers:
 
 
 @dataclass(frozen=True)
-class Bands(Precision):
+class Bands(NamedCoarsening):
     """Treat all ranks of one band as tied, regardless of scores. Documents with equal scores keep the order of the run.
 
     Parameters

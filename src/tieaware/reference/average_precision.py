@@ -115,8 +115,8 @@ def mean_of_inferred_average_precision(groups: Groups, judged: Ranking, rel: flo
     """Return the mean of `inferred_average_precision`.
 
     A relevant document stands at each of the n ranks of its group with probability 1/n. For each rank, the function
-    sums over all cases: i relevant, j judged nonrelevant and v pooled but unjudged documents of the group come before
-    the document. Each case is weighted by the probability of i, j and v in a random order.
+    sums over all numbers i, j and v of relevant, judged nonrelevant, and pooled but unjudged documents of the group
+    that come before this document, each weighted by its probability in a random order.
     """
     N = relevant(judged, rel)
     epsilon = 0.00001

@@ -134,8 +134,8 @@ def variance_of_expected_reciprocal_rank(
 ) -> float:
     """Return the variance of `expected_reciprocal_rank`: Σ P² Var Σ_x (T_{x-1} - T_x)/(t+x).
 
-    The outer sum is over the groups. T_x is the product of 1 - stop over the first x documents of the group in an
-    order, and P is the product of 1 - stop over all documents of earlier groups.
+    The outer sum is over the groups. In an order of a group, T_x is the probability that the user goes on after
+    its first x documents. P is the probability that the user goes on after all documents of earlier groups.
     """
     return variance_of_utility_of_cascade(groups, k, max_rel, lambda j: 1 / j)
 

@@ -23,7 +23,7 @@ from tieaware.output import data_frames, tables
 from tieaware.output.tables import Table, counted
 from tieaware.results import certainty, combining, exports, summaries
 from tieaware.results.combining import Joinable
-from tieaware.results.exports import Column, Export
+from tieaware.results.exports import Export, ExportColumn
 from tieaware.results.lookup import Axes, position_of_measure, position_to_sort_by, shown_name
 from tieaware.results.provenance import Provenance, title_of, warning_of_unanswered
 
@@ -311,7 +311,7 @@ class Results(Hinted):
         return summaries.averages(self.values, self.measures, None if weights is None else self._weights(weights))
 
     def _weights(self, measure: str | Measure) -> Values:
-        """Return the values of a count, float64[n_runs, n_queries]; raise an error if it is none of the counts."""
+        """Return the values of the count with this name, float64[n_runs, n_queries]; raise an error without one."""
         place = position_of_measure(self.measures, self.names, measure)
         if not self.measures[place].definition.is_count:
             raise InputError("weights", f"must be a count, such as NumRel or NumRet; {measure} is not")
@@ -502,12 +502,12 @@ class Results(Hinted):
         place = 0 if measure is None else position_of_measure(self.measures, self.names, measure)
         return certainty.groups(export_of(self), place, test, correction, alpha)
 
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[ExportColumn]:
         """Return the columns of exports: the value of each measure, and what else is known of it.
 
         Returns
         -------
-        list of Column
+        list of ExportColumn
             In the order of the measures, under the names that were requested. With a spread, the std, min and max of a
             measure follow its value, as in "RR_std"; with chance, the chance, chance_std and ideal. Counts have a value
             only.

@@ -15,7 +15,7 @@ from tieaware.errors import Hinted, InputError
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import COLOURS, Axes, Drawing, check_axes, display_name
 from tieaware.output.tables import Cell, Marked, Table
-from tieaware.results.exports import Column, Export
+from tieaware.results.exports import Export, ExportColumn
 from tieaware.results.lookup import position_of_measure
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ def intervals(
     )
 
 
-def _std_of_ties(export: Export, columns: Sequence[Column]) -> Values:
+def _std_of_ties(export: Export, columns: Sequence[ExportColumn]) -> Values:
     """Return the standard deviation of each mean over the orders of ties, float64[n_runs, n_measures]."""
     found = np.full((len(export.runs), len(columns)), np.nan)
     known = {column.measure: column.summary for column in export.columns if column.kind == "std"}
@@ -330,7 +330,7 @@ def groups(
     return tuple(tuple(export.runs[i] for i in each) for each in largest_groups(separated, values.mean(axis=1)))
 
 
-def _values_of(export: Export) -> list[Column]:
+def _values_of(export: Export) -> list[ExportColumn]:
     return [column for column in export.columns if column.kind == "value"]
 
 

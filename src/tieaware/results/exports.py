@@ -29,7 +29,7 @@ _NAMED = 4
 _LETTERS = re.compile(r"[a-z0-9]+")
 
 
-class Column(NamedTuple):
+class ExportColumn(NamedTuple):
     """One column of an export: a number for each run and query, and a summary for each run.
 
     Attributes
@@ -87,7 +87,7 @@ class Export(NamedTuple):
     queries : tuple of str or of int
     answered : bool[n_runs, n_queries]
         Whether each run has a value for each query; see `tieaware.Results.answered`.
-    columns : list of Column
+    columns : list of ExportColumn
         In the order of the measures; the spread of a measure, and its chance, follow its value.
     has_spread : bool
         Whether the results have the spread over the orders of tied documents.
@@ -99,14 +99,14 @@ class Export(NamedTuple):
     runs: tuple[str, ...]
     queries: tuple[str | int, ...]
     answered: npt.NDArray[np.bool_]
-    columns: list[Column]
+    columns: list[ExportColumn]
     has_spread: bool
     made: Provenance | None
 
 
 def columns_of(
     measures: Sequence[Measure], names: Sequence[str], arrays: Mapping[str, Values], weights: Values | None = None
-) -> list[Column]:
+) -> list[ExportColumn]:
     """Return the columns of measures: for each measure its value, then its spread and its chance where they are known.
 
     A count has only the column of its value. A measure with a geometric mean has no column of a standard deviation.
@@ -134,7 +134,7 @@ def columns_of(
         for kind, (array, summary) in kinds.items():
             if kind == "value" or _is_known(measure, kind):
                 full_name = name if kind == "value" else f"{name}_{kind}"
-                columns.append(Column(full_name, array[..., i], summary[:, i], measure, kind))
+                columns.append(ExportColumn(full_name, array[..., i], summary[:, i], measure, kind))
     return columns
 
 
@@ -177,7 +177,7 @@ def as_columns(export: Export) -> dict[str, Any]:
     return columns | {column.name: column.values[runs, queries] for column in export.columns}
 
 
-def table_of_means(title: str, runs: Sequence[str], columns: Sequence[Column]) -> Table:
+def table_of_means(title: str, runs: Sequence[str], columns: Sequence[ExportColumn]) -> Table:
     """Return a table of the summaries of columns, with a row for each run."""
     cells = [[int(value) if column.is_count else value for value in column.summary.tolist()] for column in columns]
     rows: list[tuple[Cell, ...]] = list(zip(runs, *cells, strict=True))
@@ -257,7 +257,7 @@ def caption_of(export: Export) -> str:
     return f"{_quantities(values)} of {counted(len(export.runs), 'run')} over {over}{rest}."
 
 
-def _quantities(values: Sequence[Column]) -> str:
+def _quantities(values: Sequence[ExportColumn]) -> str:
     if not values or len(values) > _NAMED:
         return f"{counted(len(values), 'measure').capitalize()}"
     means = [column.name for column in values if not column.is_count]

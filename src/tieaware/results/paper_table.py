@@ -18,7 +18,7 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import merged
 from tieaware.errors import InputError
 from tieaware.output.tables import Cell, Marked, Note, Table, counted
-from tieaware.results.exports import Column, Export, caption_of, label_of
+from tieaware.results.exports import Export, ExportColumn, caption_of, label_of
 from tieaware.statistics.intervals import mean_interval
 from tieaware.statistics.letter_display import groups, letters
 from tieaware.statistics.multiple_comparisons import Correction
@@ -144,9 +144,9 @@ def paper_table(export: Export, design: Design) -> Table:
     return Table(export.title, tuple(names), rows, notes, caption=caption, label=_label(export, design))
 
 
-def _by_measure(columns: Sequence[Column]) -> list[dict[str, Column]]:
+def _by_measure(columns: Sequence[ExportColumn]) -> list[dict[str, ExportColumn]]:
     """Group the columns by measure: for each measure, a dict of its columns by kind, such as "value" or "std"."""
-    measured: list[dict[str, Column]] = []
+    measured: list[dict[str, ExportColumn]] = []
     for column in columns:
         if column.kind == "value":
             measured.append({})
@@ -155,7 +155,7 @@ def _by_measure(columns: Sequence[Column]) -> list[dict[str, Column]]:
 
 
 def _planned(
-    export: Export, values: Sequence[Column], design: Design, first: Integers, second: Integers
+    export: Export, values: Sequence[ExportColumn], design: Design, first: Integers, second: Integers
 ) -> _Plan | None:
     """Return the given pairs of runs as those to compare; None if none are."""
     n = len(export.runs)
@@ -179,7 +179,7 @@ def _planned(
     )
 
 
-def _check_testable(export: Export, values: Sequence[Column]) -> None:
+def _check_testable(export: Export, values: Sequence[ExportColumn]) -> None:
     """Raise InputError if the results cannot be tested."""
     if len(export.queries) < 2:
         raise InputError("test", "significance tests need at least two queries; choose the test 'none'")
@@ -187,7 +187,7 @@ def _check_testable(export: Export, values: Sequence[Column]) -> None:
         raise InputError("test", "significance tests need a value of each run on each query; choose the test 'none'")
 
 
-def _tested(column: Column, plan: _Plan | None, names: Sequence[str], design: Design) -> _Tested:
+def _tested(column: ExportColumn, plan: _Plan | None, names: Sequence[str], design: Design) -> _Tested:
     """Test the pairs of runs by one measure, and return the marks and numbers for the table."""
     n = len(column.summary)
     if plan is None or not column.is_tested:
@@ -234,7 +234,7 @@ def _beaten(plan: _Plan, better: Values, names: Sequence[str]) -> list[str]:
     return ["".join(sorted(each)) for each in raised]
 
 
-def _letters_of_groups(column: Column, plan: _Plan, better: Values) -> list[str]:
+def _letters_of_groups(column: ExportColumn, plan: _Plan, better: Values) -> list[str]:
     """Return the letters of each run's groups, whose runs no test separates; a is the group with the best run."""
     n = len(column.summary)
     separated = np.zeros((n, n), dtype=np.bool_)
@@ -243,7 +243,7 @@ def _letters_of_groups(column: Column, plan: _Plan, better: Values) -> list[str]
     return letters(groups(separated, larger_is_better), n)
 
 
-def _cells(column: Column, raised: Sequence[str], beside: Sequence[str], design: Design) -> list[Cell]:
+def _cells(column: ExportColumn, raised: Sequence[str], beside: Sequence[str], design: Design) -> list[Cell]:
     """Return the cells of one measure: the mean of each run, with bold type, raised letters and the text beside it."""
     summary = column.summary
     best = np.zeros(len(summary), dtype=np.bool_)
@@ -257,7 +257,7 @@ def _cells(column: Column, raised: Sequence[str], beside: Sequence[str], design:
     ]
 
 
-def _beside(columns: dict[str, Column], design: Design) -> list[str]:
+def _beside(columns: dict[str, ExportColumn], design: Design) -> list[str]:
     """Return the text beside the mean of each run: its spread or interval, or nothing where that is not known."""
     if design.spread == "interval" and columns["value"].is_tested:
         found = mean_interval(columns["value"].values)
@@ -313,7 +313,7 @@ def _described(export: Export, procedure: Procedure, alpha: float, plan: _Plan) 
 
 
 def _notes(
-    export: Export, values: Sequence[Column], design: Design, plan: _Plan | None, disagrees: bool
+    export: Export, values: Sequence[ExportColumn], design: Design, plan: _Plan | None, disagrees: bool
 ) -> tuple[str, ...]:
     """Return the notes below the table, which explain the marks, the bold type and the spread."""
     notes: list[str] = [] if plan is None else _of_comparisons(export, design, plan)

@@ -63,10 +63,11 @@ def paired_test(
 ) -> PairedTest:
     """Test whether paired differences are centred on 0, for many pairs of samples at once.
 
-    All methods assume that the pairs, such as topics, are independent. The t-test also assumes that the differences are
-    normally distributed; with 30 topics or more, its p values are good for most other distributions. Wilcoxon's test
-    and the permutation test assume that, without an effect, the differences are distributed symmetrically around 0. The
-    sign test assumes nothing about their distribution; its null hypothesis is that their median is 0.
+    All methods assume that the pairs (mostly one for each topic) are independent. The t-test also assumes that the
+    differences are normally distributed; with 30 topics or more, its p values are good for most other distributions.
+    Wilcoxon's test and the permutation test assume that, without an effect, the differences are distributed
+    symmetrically around 0. The sign test assumes nothing about their distribution; its null hypothesis is that their
+    median is 0.
 
     Parameters
     ----------

@@ -171,9 +171,9 @@ def normalised_gain(ranking: Ranking, gains: str) -> float:
 def _gain_of_group(group: Values, left: Values) -> float:
     """Return the expectation of Σ gain / log2(2 + left - C) over the orders of a group.
 
-    For each slot, `left` is I minus the gains of earlier groups, and C is the sum of the gains of this group down to
-    the slot. Given the document in slot x, the x documents before it are chosen from all others. `_ways` counts the
-    ways in which `a` of these x documents have gains, with the sum s; the rest of them have no gain.
+    For each slot, `left` is the ideal gain I minus the gains of earlier groups, and C is the sum of the gains of this
+    group down to the slot. Given the document in slot x, the x documents before it are chosen from all others. `_ways`
+    counts the ways in which `a` of these x documents have gains, with the sum s; the rest of them have no gain.
     """
     n = len(group)
     if n == 1:

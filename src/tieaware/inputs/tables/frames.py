@@ -409,7 +409,7 @@ class _PolarsFrame(Frame):
         self.names = tuple(data.collect_schema().names())
 
     def renaming(self, old: str, new: str) -> str | None:
-        """Return code that renames a column of a LazyFrame; None for a DataFrame."""
+        """Return an expression that renames a column of a LazyFrame; None for a DataFrame."""
         return None if hasattr(self._data, "iter_slices") else f"pass frame.rename({{{old!r}: {new!r}}})"
 
     def batches(self, columns: Sequence[int]) -> Batches:
