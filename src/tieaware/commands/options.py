@@ -46,7 +46,8 @@ class Option:
     """An option or a positional argument that several commands share: the arguments of `add_argument`."""
 
     def __init__(self, *names: str, **settings: Any) -> None:
-        self.names, self.settings = names, settings
+        self.names: tuple[str, ...] = names
+        self.settings: dict[str, Any] = settings
 
 
 def add(command: argparse._ActionsContainer, *options: Option) -> None:
@@ -173,9 +174,9 @@ def _checked(check: Callable[[str, str], str], path: str) -> str:
 
 
 # The options that several commands share, added by `add`.
-QRELS = Option("qrels", metavar="QRELS", help=_QRELS)
+QRELS: Option = Option("qrels", metavar="QRELS", help=_QRELS)
 # How run files are read.
-READING = (
+READING: tuple[Option, ...] = (
     Option(
         "--score-dtype", choices=("float64", "float32"), default="float64",
         help="type of the scores: float32 as in trec_eval up to version 9, float64 as in version 10 (%(default)s)",
@@ -189,9 +190,9 @@ _NAME = Option(
     "--name", metavar="NAME", action="append",
     help="all RUN files, and all files in RUN folders, are parts of one run, which gets this name",
 )  # fmt: skip
-RUNS = (Option("runs", metavar="RUN", nargs="+", help=_RUN), _NAME, *READING)
+RUNS: tuple[Option, ...] = (Option("runs", metavar="RUN", nargs="+", help=_RUN), _NAME, *READING)
 # The input of an experiment: judgments and runs, or a matrix of values.
-VALUES = (
+VALUES: tuple[Option, ...] = (
     Option("qrels", metavar="QRELS", nargs="?", help=_QRELS),
     Option("runs", metavar="RUN", nargs="*", help=_RUN),
     Option(
@@ -201,11 +202,11 @@ VALUES = (
     ),
     _NAME, *READING,
 )  # fmt: skip
-CONSISTENT_ONLY = Option(
+CONSISTENT_ONLY: Option = Option(
     "--consistent-only", action="store_true",
     help="leave out runs whose scores contradict the order of the file or its rank column",
 )  # fmt: skip
-THREADS = Option("--threads", type=whole, metavar="N", help="number of threads (default: one per core)")
+THREADS: Option = Option("--threads", type=whole, metavar="N", help="number of threads (default: one per core)")
 
 
 def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
