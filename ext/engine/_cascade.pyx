@@ -57,7 +57,7 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
         if t >= k or goes_on < 1e-30 * total:
             break
         if groups.size[g] == 1:
-            # A_0 is 1, and A_1 is q. Only one weight is not 0; which, cannot be predicted, so do not branch.
+            # A_0 is 1, and A_1 is q. One weight is not 0. Do not branch on it: the processor cannot predict the grade.
             own = 0.0
             for c in range(query.measure.n_weightings):
                 own += stop[c] * query.weight[c * groups.stride + g]

@@ -16,8 +16,17 @@ from tieaware.kernels._measure cimport Query, between, first_group, gain_weight
 cdef extern from "engine/expected.h" nogil:
     enum:
         TIEAWARE_TERMS
-    void tieaware_precisions(const int64_t*, const int64_t*, const double*, const double*, const int64_t*,
-                             const double (*)[TIEAWARE_TERMS], const double (*)[TIEAWARE_TERMS], int, double*)
+    ctypedef struct tieaware_precision_groups:
+        double* relevant
+        double* rank
+        double* size
+        double* inside
+        double* before
+        double* above
+        double* above_low
+        double* until
+        double* until_low
+    void tieaware_precisions(const tieaware_precision_groups*, int, double*)
     void tieaware_first_places(int64_t, int64_t, double, int64_t, int, double*, double*)
 
 # The number that infAP adds to the number of relevant documents, so that no share is 0/0.
@@ -25,6 +34,8 @@ cdef double EPSILON = 0.00001
 
 cdef enum:
     TERMS = 64
+    # After this many ties, average precision no longer branches on single documents: ties seem to be frequent.
+    FEW = 4
 
 
 cdef double hits(const Query* q) noexcept nogil:
@@ -125,57 +136,52 @@ cdef double average_precision(const Query* q) noexcept nogil:
     large numbers, so it is computed in double-double precision.
     """
     cdef const Groups* groups = q.groups
+    cdef Py_ssize_t g
+    cdef int tied = 0
+    cdef double r, before = 0.0, total = 0.0
+    for g in range(groups.count):
+        r = q.weight[g]
+        if r == 0.0:
+            continue
+        if groups.start[g] >= q.measure.cutoff:
+            break
+        if groups.size[g] == 1:
+            total += (before + 1.0) / (groups.start[g] + 1)
+        elif tied < FEW:
+            tied += 1
+            total = with_precisions(q, before, total, g, g + 1)
+        else:
+            total = with_precisions(q, before, total, g, groups.count)
+            break
+        before += r
+    return total / q.norm
+
+
+cdef double with_precisions(const Query* q, double before, double total, Py_ssize_t g, Py_ssize_t last) noexcept nogil:
+    """Return a sum of `average_precision` with the groups g … last - 1, without branches that depend on them."""
+    cdef const Groups* groups = q.groups
     cdef const double* lookup = q.measure.lookup
-    cdef double before[TIEAWARE_TERMS]
+    cdef tieaware_precision_groups chunk
     cdef double terms[TIEAWARE_TERMS]
-    cdef double above[2][TIEAWARE_TERMS]
-    cdef double until[2][TIEAWARE_TERMS]
-    cdef int64_t inside[TIEAWARE_TERMS]
     cdef int64_t t, m, k = q.measure.cutoff
-    cdef Py_ssize_t g = 0, first
-    cdef double relevant = 0.0, total = 0.0
-    cdef int i
-    if not is_tied(groups):
-        return precision_of_ranks(q)
-    while g < groups.count and groups.start[g] < k:
-        first = g
+    cdef int i, j
+    while g < last and groups.start[g] < k:
         i = 0
-        while g < groups.count and i < TIEAWARE_TERMS and groups.start[g] < k:
+        # Invariant: the groups before index i have relevant documents, and the group at index i may be overwritten.
+        while g < last and i < TIEAWARE_TERMS and groups.start[g] < k:
             t = groups.start[g]
             m = min(groups.size[g], k - t)
-            inside[i] = m
-            above[0][i], above[1][i] = lookup[2 * t], lookup[2 * t + 1]
-            until[0][i], until[1][i] = lookup[2 * (t + m)], lookup[2 * (t + m) + 1]
-            before[i] = relevant
-            relevant += q.weight[g]
-            i += 1
+            chunk.relevant[i], chunk.rank[i], chunk.size[i] = q.weight[g], <double>(t + 1), <double>groups.size[g]
+            chunk.inside[i], chunk.before[i] = <double>m, before
+            chunk.above[i], chunk.above_low[i] = lookup[2 * t], lookup[2 * t + 1]
+            chunk.until[i], chunk.until_low[i] = lookup[2 * (t + m)], lookup[2 * (t + m) + 1]
+            before += q.weight[g]
+            i += q.weight[g] > 0.0
             g += 1
-        tieaware_precisions(groups.start + first, groups.size + first, q.weight + first, before, inside, above, until,
-                            i, terms)
-        for m in range(i):
-            total += terms[m]
-    return total / q.norm
-
-
-cdef inline bint is_tied(const Groups* groups) noexcept nogil:
-    """Return whether a group has more than one document."""
-    cdef Py_ssize_t g
-    cdef int64_t sizes = 0
-    for g in range(groups.count):
-        sizes |= groups.size[g]
-    return sizes > 1
-
-
-cdef double precision_of_ranks(const Query* q) noexcept nogil:
-    """Return average precision for groups of one document each: Σ (R + 1)/(t + 1), divided by the norm."""
-    cdef Py_ssize_t g
-    cdef double relevant = 0.0, total = 0.0
-    for g in range(q.groups.count):
-        if q.groups.start[g] >= q.measure.cutoff:
-            break
-        total += q.weight[g] * ((relevant + 1.0) / (q.groups.start[g] + 1))
-        relevant += q.weight[g]
-    return total / q.norm
+        tieaware_precisions(&chunk, i, terms)
+        for j in range(i):
+            total += terms[j]
+    return total
 
 
 cdef double reciprocal_rank(const Query* q) noexcept nogil:

@@ -97,9 +97,9 @@ cdef class PreparedLists:
     # For each list to sort, and each place in the order of tied documents: the index of the weighted document at this
     # place. If the document at this place has no weight, the array holds the number of weighted documents of the list.
     cdef uint16_t* weighted_at
-    # For averages, a word for each place in a list to sort, with several whole numbers in its bits: 1 if the document
-    # there is weighted, and if `packed` its weight under each weighting. The numbers have so many bits each that sums
-    # over the documents of a list do not overflow; those of the first number are `count_bits`.
+    # For averages: a word for each place of a list to sort, which packs several whole numbers. The first is 1 if the
+    # document there is weighted. If `packed`, its weights follow, one for each weighting. Each number has enough bits
+    # for the sum over a list; `count_bits` are those of the first number.
     cdef bint packed
     cdef uint64_t count_bits
     cdef const uint64_t* packs

@@ -95,20 +95,4 @@ static inline int tieaware_significant_bits(uint64_t x) { return x == 0 ? 0 : 64
 TIEAWARE_NARROW_WORDS(tieaware_narrow_words_double, double, int64_t, uint64_t, INT64_MAX, INT64_C(0x7ff0000000000000))
 TIEAWARE_NARROW_WORDS(tieaware_narrow_words_float, float, int32_t, uint32_t, INT32_MAX, INT32_C(0x7f800000))
 
-#define TIEAWARE_WIDE_WORDS(NAME, SCORE)                                                                       \
-    TIEAWARE_CLONES static int NAME(const SCORE *scores, const int64_t *order, ptrdiff_t n,                    \
-                                    int64_t place_bits, int64_t *restrict keys, int64_t *restrict words) {     \
-        int64_t nan = 0;                                                                                       \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                                    \
-            const double score = scores[order == NULL ? i : order[i]];                                         \
-            nan += score != score;                                                                             \
-            keys[i] = tieaware_narrow_words_double_key(0.0 - score);                                           \
-            words[i] = tieaware_word(score, i, place_bits);                                                    \
-        }                                                                                                      \
-        return nan == 0;                                                                                       \
-    }
-
-TIEAWARE_WIDE_WORDS(tieaware_wide_words_double, double)
-TIEAWARE_WIDE_WORDS(tieaware_wide_words_float, float)
-
 #endif

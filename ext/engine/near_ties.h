@@ -16,8 +16,8 @@ typedef struct {
 } tieaware_tolerance;
 
 /* find_groups: writes whether a group begins with each of n ranked scores but the first, which always begins one. Equal
- * infinities tie, although their distance is NaN; an infinite distance is never within the tolerance, even where that is
- * infinite, too.
+ * infinities tie, although their distance is NaN. An infinite distance is never within the tolerance, even if the
+ * tolerance is infinite, too.
  */
 TIEAWARE_CLONES static void tieaware_find_groups(const double *restrict ranked, ptrdiff_t n,
                                                  tieaware_tolerance tolerance, int32_t *restrict begins) {
@@ -30,8 +30,8 @@ TIEAWARE_CLONES static void tieaware_find_groups(const double *restrict ranked, 
     }
 }
 
-/* chain: writes for each document of a list the highest score of its group, or to `keys`, unless NULL, the negated index
- * of its group, which is compared faster. `ranked` is memory for n scores. No score is NaN.
+/* chain: writes for each document of a list the highest score of its group; or, if `keys` is not NULL, writes the
+ * negated index of its group there, which is compared faster. `ranked` is memory for n scores. No score is NaN.
  */
 static void tieaware_chain(const double *scores, ptrdiff_t n, tieaware_tolerance tolerance,
                            int (*sort)(void *, intptr_t, void *), tieaware_banding memory, double *restrict ranked,

@@ -1,7 +1,7 @@
 /* Ranking of a list by sorting: finds its weighted documents in rank order, or its tie groups.
  *
  * Each score becomes a key, which has all its bits, and a word, which has as many as fit beside the place of the
- * document: see narrow_sorting.h. Only the words are sorted. Where they were too narrow, the keys do not ascend along the
+ * document: see narrow_sorting.h. Only the words are sorted. If they were too narrow, the keys do not ascend along the
  * sorted words, and `settle` mends that. So the keys decide whether documents tie.
  *
  * Places are in the order in which the tie rule puts tied documents, so sorting applies the rule, too. No loop has a
@@ -15,7 +15,9 @@
 
 #include "engine/narrow_sorting.h"
 
-/* What `rank` returns if a score is NaN, and if so many words were out of order that sorting them takes too long. */
+/* Results of `rank` besides a number of groups. NO_ORDER: a score is NaN. TOO_CLOSE: sorting by keys would take too
+ * long, because too many words are out of order.
+ */
 enum { TIEAWARE_NO_ORDER = -1, TIEAWARE_TOO_CLOSE = -2 };
 
 typedef int (*tieaware_sort_function)(void *, intptr_t, void *);
@@ -26,13 +28,13 @@ typedef int (*tieaware_sort_function)(void *, intptr_t, void *);
  * `sorts` has NumPy's sorts of uint32 and of doubles, and `narrow_chunk` the size of chunks of narrow words.
  *
  * The first `depth` weighted documents in rank order are found: for each of them, its index is written to document[g],
- * and the number of documents before it to start[g]. weighted_at[place] is the index of the weighted document at a place,
- * or n_weighted if the document there has no weight.
+ * and the number of documents before it to start[g]. weighted_at[place] is the index of the weighted document at a
+ * place, or n_weighted if the document there has no weight.
  *
  * If `packs` is not NULL and documents tie, the first `depth` groups of equal scores that hold a weighted document are
- * found instead: for each of them, the number of documents before it is written to start[g], their number to size[g], and
- * the sum of their packs to total[g]. packs[place] is 0 if the document at a place has no weight. All weighted documents
- * in rank order are written to `document` only if `numbering`. `grouped` tells whether groups were found.
+ * found instead: for each group, the number of documents before it is written to start[g], its size to size[g], and
+ * the sum of its packs to total[g]. packs[place] is 0 if the document at a place has no weight. If `numbering`, all
+ * weighted documents in rank order are written to `document`, too. `grouped` is set if groups were found.
  *
  * The arrays of results have room for n_weighted + 1 numbers.
  */
@@ -51,19 +53,32 @@ typedef struct {
     int numbering, grouped;
 } tieaware_ranking;
 
+/* wide_words: writes the words of sorting.h and the keys of n scores; returns 0 if a score is NaN. */
+#define TIEAWARE_WIDE_WORDS(NAME, SCORE, WORDS)                                                                \
+    TIEAWARE_CLONES static int NAME(const SCORE *scores, const int64_t *order, ptrdiff_t n,                    \
+                                    int64_t place_bits, int64_t *restrict keys, int64_t *words) {              \
+        if (WORDS(scores, order, n, place_bits, words) > 0) return 0;                                          \
+        for (ptrdiff_t i = 0; i < n; i++)                                                                      \
+            keys[i] = tieaware_narrow_words_double_key(0.0 - scores[order == NULL ? i : order[i]]);            \
+        return 1;                                                                                              \
+    }
+
+TIEAWARE_WIDE_WORDS(tieaware_wide_words_double, double, tieaware_words_double)
+TIEAWARE_WIDE_WORDS(tieaware_wide_words_float, float, tieaware_words_float)
+
 /* The functions for words of the type WORD and keys of the type KEY:
  *
- * settle: sorts words by their keys, where the words were equal apart from their places. Returns 0 if too many are out of
- * order. Invariant: the words before index i are in order.
+ * settle: sorts words by their keys, where the words were equal apart from their places. Returns 0 if too many are out
+ * of order. Invariant: the words before index i are in order.
  *
  * repeat: returns whether words are equal to the words before them, apart from their places.
  *
- * documents, groups: find the weighted documents or the groups along the sorted words; return their number, or -1 if the
- * keys do not ascend. If words do not repeat, `documents` need not compare keys. Invariant of `documents`: document[g] and
- * start[g] may be overwritten, the elements before them are final. `groups` first finds all runs of equal keys: run r
- * ends before the word with index end[r], and sums[r] is the sum of all packs up to there.
+ * documents, groups: find the weighted documents or the groups along the sorted words; return their number, or -1 if
+ * the keys do not ascend. If words do not repeat, `documents` need not compare keys. Invariant of `documents`:
+ * document[g] and start[g] may be overwritten, the elements before them are final. `groups` first finds all runs of
+ * equal keys: run r ends before the word with index end[r], and sums[r] is the sum of all packs up to there.
  *
- * walk: does the one or the other.
+ * walk: calls `groups` or `documents`, with constants for `repeats`, so that the compiler makes a loop for each.
  *
  * rank: ranks a list; returns the number of documents or groups.
  */

@@ -108,6 +108,14 @@ def test_every_measure_and_its_spread(ties, dtype):
     assert_same_bits([q.labels for q in some], scores_of(some, dtype), MEASURES, ties, spread=RULES[ties].averages)
 
 
+@pytest.mark.parametrize("spread", [False, True])
+@pytest.mark.parametrize("measures", [["AP"], ["nDCG@10", "AP", "RR"], ["nDCG(dcg='exp-log2')"], ["P", "ERR", "Bpref"]])
+def test_weights_that_fit_into_a_word(measures, spread):
+    """Sorting adds up the packed weights of groups; other engines add up each weight."""
+    some = [random_query(random.Random(seed), 60) for seed in range(30)]
+    assert_same_bits([q.labels for q in some], scores_of(some, np.float64).round(1), measures, "average", spread=spread)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_relevant", [pytest.param(40, marks=pytest.mark.slow), 300])
 def test_a_list_of_several_chunks(n_relevant, dtype):

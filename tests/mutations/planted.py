@@ -119,8 +119,8 @@ FAULTS = (
         ("_grouping",),
     ),
     Fault(
-        "a single NaN is accepted in a long list", "ext/engine/narrow_sorting.h", "return nan == 0;",
-        "return nan <= 1;", (ENGINES,), ("_grouping",),
+        "a single NaN is accepted in a long list", RANKING, "place_bits, words) > 0) return 0;",
+        "place_bits, words) > 1) return 0;", (ENGINES,), ("_grouping",),
     ),
     Fault(
         "doubles that are equal as floats tie", "ext/engine/_counting.pyx", "while end < n_values and equal[end] > 1",
