@@ -13,7 +13,7 @@ MEASURES = ("AP", "RR")
 # The highest ratio of each precision.
 TARGETS = {
     "bands:1.5": 1.8, "float32": 1.2, "float16": 1.5, "bfloat16": 1.5, "decimals:2": 1.5, "significant:3": 4.0,
-    "levels:11": 2.0, "gap:0.001": 8.0,
+    "levels:11": 2.0, "gap:0.001": 4.0,
 }  # fmt: skip
 # The highest ratio of coarse scores themselves to a copy, and for those that need sorted scores, to a sort.
 MOST_COPIES, MOST_SORTS = 3.0, 3.0
