@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from searches import Search, find, searches
 
 import tieaware
-from tieaware import InputError
 from tieaware.kernels import _settling
 from tieaware.precision import Bands
-from tieaware.retrieval import BandSafe, Exact, Index, Query, parse_method
+from tieaware.retrieval import BandSafe, Exact, Index, Query
 
 WEIGHTINGS = ("lnc.ltc", "bm25", "impact:8", "impact:2:nnn.nnn")
 RHOS = ("1", "1.1", "1.25", "1.5", "2", "3", "10")
@@ -68,16 +67,6 @@ def test_the_bands_are_those_of_exact_search(index, queries, weighting, k, look_
         assert (costs.documents <= all_costs.documents).all()
 
 
-@pytest.mark.parametrize("look_up", [True, False])
-def test_threads_do_not_change_results_or_costs(index, queries, look_up):
-    for rho in (1, 2):
-        method = BandSafe(rho=rho, look_up=look_up, weighting="bm25")
-        (one, costs), (three, same_costs) = (method.counted(index, queries, 100, threads=n) for n in (1, 3))
-        assert same(one, three)
-        assert (costs.postings == same_costs.postings).all()
-        assert (costs.documents == same_costs.documents).all()
-
-
 def test_larger_bands_need_no_more_work(index, queries):
     for weighting, look_up in (("bm25", True), ("lnc.ltc", True), ("bm25", False)):
         methods = [BandSafe(rho=rho, look_up=look_up, weighting=weighting) for rho in (1, 1.1, 2)]
@@ -116,18 +105,6 @@ def test_values_equal_those_of_exact_search_by_the_mean_over_bands(index, querie
         assert expected.any()
         assert tieaware.evaluate(qrels, run, MEASURES).values.tobytes() == expected.tobytes()
         assert tieaware.evaluate(qrels, run, MEASURES, precision=precision).values.tobytes() == expected.tobytes()
-
-
-def test_ties_are_divided_between_bands_in_the_order_of_the_index():
-    # All five documents tie. At rho 2, the bands have one, two and four ranks.
-    index = Index.build(((f"d{i}", "tie") for i in range(5)), analyzer=str.split)
-    for look_up in (True, False):
-        method = BandSafe(rho=2, look_up=look_up, weighting="nnn.nnn")
-        run = method.search(index, {"q": "tie"}, k=4)
-        assert run.documents.to_list() == ["d0", "d1", "d2", "d3"]
-        assert run.scores.tolist() == [1.0, 0.5, 0.5, 1 / 3]
-        run = method.search(index, {"q": "tie"}, k=4, whole_ties=True)
-        assert run.scores.tolist() == [1.0, 0.5, 0.5, 1 / 3, 1 / 3]
 
 
 def test_documents_inside_a_band_are_not_scored():
@@ -174,20 +151,6 @@ def test_the_bands_of_a_query_with_a_filter_have_only_documents_that_pass(index,
         for whole_ties in (False, True):
             whole = Exact(weighting="bm25").search(index, filtered, 20, whole_ties=whole_ties)
             assert same(one.search(index, filtered, 20, whole_ties=whole_ties), whole)
-
-
-def test_names_and_parameters():
-    assert str(BandSafe()) == "BandSafe(rho=1.5)"
-    assert BandSafe(rho="1.5") == BandSafe(rho=Fraction(3, 2)) == BandSafe()
-    for rho in (1, "2", Fraction(4, 3), 1.62):
-        method = BandSafe(rho=rho, look_up=False, weighting="bm25")
-        assert parse_method(str(method)) == method
-    assert str(BandSafe(rho=Fraction(4, 3))) == "BandSafe(rho='4/3')"
-    for rho in (0.9, "half", None):
-        with pytest.raises(InputError, match=r"^rho: "):
-            BandSafe(rho=rho)
-    with pytest.raises(InputError, match=r"^look_up: "):
-        BandSafe(look_up=1)
 
 
 def arguments(documents, n=100):

@@ -1,6 +1,5 @@
 """Proximity: the smallest windows, the ranking by them, and the learned weight."""
 
-import re
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +11,7 @@ from searches import Search, searches
 
 from tieaware import InputError
 from tieaware.kernels import _windows
-from tieaware.retrieval import Index, Proximity, learn_alpha, smallest_windows
+from tieaware.retrieval import Index, learn_alpha, smallest_windows
 
 
 @given(searches(), st.randoms(use_true_random=False))
@@ -95,15 +94,3 @@ def test_documents_are_checked(documents, message):
     index = Index.build([("d", "a"), ("e", "b")], analyzer=str.split)
     with pytest.raises(InputError, match=f"^{message}$"):
         smallest_windows(index, "a", documents)
-
-
-def test_parameters_and_the_index_are_checked():
-    for parameters, message in (
-        ({"alpha": -1}, "alpha: expected a number from 0 to 1.79769e+308, found -1"),
-        ({"depth": 0}, "depth: expected a whole number of at least 1, found 0"),
-    ):
-        with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
-            Proximity(**parameters)
-    index = Index.build([("d", "a")], analyzer=str.split, positions=False)
-    with pytest.raises(InputError, match=r"^index: has no positions; build it with positions$"):
-        Proximity().search(index, {"q": "a"})
