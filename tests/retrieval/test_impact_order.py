@@ -320,18 +320,6 @@ def test_segments_beyond_the_postings_are_refused():
             found(**changed)
 
 
-def test_impacts_and_their_scores_are_integers():
-    index = Index.build([("d1", "a a b c"), ("d2", "a b"), ("d3", "a c")], analyzer=str.split)
-    weights = posting_weights(index, "impact:4")
-    assert weights.dtype == "uint8"
-    assert weights.max() == 15
-    assert weights.min() >= 1
-    query = index.query("a a b")
-    assert query_weights(index, "impact:4", query).tolist() == [2.0, 1.0]
-    scores = ImpactOrdered(weighting="impact:4").search(index, {"q": "a a b"}).scores
-    assert (scores == scores.round()).all()
-
-
 def test_one_posting_and_all_postings_are_different_methods():
     index = Index.build([("d1", "a"), ("d2", "a")], analyzer=str.split)
     for one, n_read in ((1, 1), (np.int32(1), 1), (1.0, 2), (np.float32(1), 2), (None, 2)):
