@@ -1,9 +1,9 @@
 """Readers of test collections: each format, malformed files, and four real collections."""
 
-import bz2
 import gzip
 import io
 import tarfile
+from functools import partial
 
 import pytest
 
@@ -27,52 +27,32 @@ def tar(pages):
     return gzip.compress(file.getvalue(), mtime=0)
 
 
-@pytest.mark.parametrize("format", [None, "trec"])
-def test_trec(format):
-    text = "<DOC>\n<DOCNO> d1 </DOCNO>\n<TEXT>tied &amp; <b>done</b>\n\n</TEXT></DOC>\n\n<doc><docno>d2</docno></doc>\n"
-    assert documents(text, format) == [("d1", "tied & done"), ("d2", "")]
-
-
-def test_jsonl():
-    text = '{"id": "d1", "contents": "tie"}\n\n{"_id": 2, "text": "tied"}\n'
-    assert documents(text) == [("d1", "tie"), ("2", "tied")]
-    titled = '{"_id": "d1", "title": "tie", "text": "a"}\n{"_id": "d2", "text": "b"}\n'
-    assert documents(titled) == [("d1", {"title": "tie", "body": "a"}), ("d2", {"title": "", "body": "b"})]
-
-
-def test_tsv_with_crlf_latin_1_and_no_final_line_end():
-    assert documents(b"d1\ta\tb\r\nd2\tn\xe9\r\nd3\t\xc3\xa9") == [("d1", "a b"), ("d2", "né"), ("d3", "é")]
+PAGE = b"<html>\n<pre>\n\n\nTied Scores\n\nThey are frequent.\n</pre>\n</html>\n"
+TITLED = '{"_id": "d1", "title": "tie", "text": "a"}\n{"_id": "d2", "text": "b"}\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "name"), [("d1\ttie\n", "tsv"), ('{"id": "d1", "text": "tie"}', "jsonl"), (".I d1\n.W\ntie\n", "smart")]
-)
-def test_a_byte_order_mark_is_no_part_of_the_text(text, name):
-    with_mark = b"\xef\xbb\xbf" + text.encode()
-    assert documents(with_mark) == documents(with_mark, name) == documents(text)
-
-
-def test_smart_with_a_title_repeated_in_the_text():
-    text = ".I 1\n.T\ntied\nscores\n.A\nnobody\n.W\ntied scores are\nfrequent\n.I 2\n.W\nno title\n.X\n1 5 1\n"
-    assert documents(text) == [
-        ("1", {"title": "tied scores", "body": "are frequent"}),
-        ("2", {"title": "", "body": "no title"}),
-    ]
-
-
-def test_npl():
-    assert documents("1\ntied\nscores\n   /\n2\nmore\n/\n", "npl") == [("1", "tied scores"), ("2", "more")]
-    qrels = read_judgments(io.BytesIO(b"1\n 5 6\n 7\n/\n2\n5\n/\n"), "npl")
-    assert qrels.queries.to_list() == ["1", "2"]
-    assert qrels.documents.to_list() == ["5", "6", "7", "5"]
-
-
-def test_cacm():
-    page = b"<html>\n<pre>\n\n\nTied Scores\n\nThey are frequent.\n</pre>\n</html>\n"
-    assert documents(tar({"x/CACM-0001.html": page, "x/readme.txt": b"no"}), "cacm") == [
-        ("CACM-0001", {"title": "Tied Scores", "body": "They are frequent."})
-    ]
-    assert read_judgments(io.BytesIO(b"1 Q0 CACM-756 1\n"), "cacm").documents.to_list() == ["CACM-0756"]
+    ("text", "formats", "expected"),
+    [
+        ("<DOC>\n<DOCNO> d1 </DOCNO>\n<TEXT>tied &amp; <b>done</b>\n\n</TEXT></DOC>\n\n<doc><docno>d2</docno></doc>\n",
+         (None, "trec"), [("d1", "tied & done"), ("d2", "")]),
+        ('{"id": "d1", "contents": "tie"}\n\n{"_id": 2, "text": "tied"}\n', (None, "jsonl"),
+         [("d1", "tie"), ("2", "tied")]),
+        (TITLED, (None,), [("d1", {"title": "tie", "body": "a"}), ("d2", {"title": "", "body": "b"})]),
+        # Windows line ends, Latin-1 beside UTF-8, and no end of the last line.
+        (b"d1\ta\tb\r\nd2\tn\xe9\r\nd3\t\xc3\xa9", (None, "tsv"), [("d1", "a b"), ("d2", "né"), ("d3", "é")]),
+        # The title is repeated in the text.
+        (".I 1\n.T\ntied\nscores\n.A\nnobody\n.W\ntied scores are\nfrequent\n.I 2\n.W\nno title\n.X\n1 5 1\n",
+         (None, "smart"),
+         [("1", {"title": "tied scores", "body": "are frequent"}), ("2", {"title": "", "body": "no title"})]),
+        ("1\ntied\nscores\n   /\n2\nmore\n/\n", ("npl",), [("1", "tied scores"), ("2", "more")]),
+        (tar({"x/CACM-0001.html": PAGE, "x/readme.txt": b"no"}), ("cacm",),
+         [("CACM-0001", {"title": "Tied Scores", "body": "They are frequent."})]),
+    ],
+    ids=["trec", "jsonl", "jsonl with titles", "tsv", "smart", "npl", "cacm"],
+)  # fmt: skip
+def test_formats_of_documents(text, formats, expected):
+    assert [documents(text, format) for format in formats] == [expected] * len(formats)
 
 
 def test_judgments():
@@ -80,10 +60,9 @@ def test_judgments():
     assert cranfield.labels.tolist() == [4, 1, 0]
     assert read_judgments(io.BytesIO(b"1 13 1\n1 13 1\n2 4 0 0.0\n"), "smart").labels.tolist() == [1, 1]
     assert read_judgments(io.BytesIO(b"1 0 d1 2\n")).labels.tolist() == [2]
-
-
-def test_compressed():
-    assert documents(bz2.compress(b"d1\ttie\n")) == [("d1", "tie")]
+    assert read_judgments(io.BytesIO(b"1 Q0 CACM-756 1\n"), "cacm").documents.to_list() == ["CACM-0756"]
+    npl = read_judgments(io.BytesIO(b"1\n 5 6\n 7\n/\n2\n5\n/\n"), "npl")
+    assert npl.to_dict() == {"1": dict.fromkeys("567", 1), "2": {"5": 1}}
 
 
 @pytest.mark.parametrize(
@@ -110,20 +89,6 @@ def test_malformed_documents_are_refused(text, format, message):
     with pytest.raises(InputError, match=message) as raised:
         documents(text, format)
     assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "format", "message"),
-    [
-        (b"1 5 9\n", "cranfield", "<file>:1: expected a label, one of 1, 2, 3, 4, 5, -1, found '9'"),
-        (b"1\n", "smart", "<file>:1: expected a query and a document"),
-        (b"", "smart", "<file>: the file has no judgments"),
-        (b"1 Q0 d1 1\n", "cacm", "<file>:1: expected the columns query, iteration, CACM-number and label"),
-    ],
-)
-def test_malformed_judgments_are_refused(text, format, message):
-    with pytest.raises(InputError, match=message):
-        read_judgments(io.BytesIO(text), format)
 
 
 def test_a_folder_is_read_with_its_subfolders(tmp_path):
@@ -158,18 +123,24 @@ def test_quality():
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("read", "text", "message"),
     [
-        (b"", "<file>: the file has no qualities"),
-        (b"d1\n", "<file>:1: expected an id and a number of at least 0, found 'd1'"),
-        (b"d1 0.5\nd2 nan\n", "<file>:2: expected an id and a number of at least 0, found 'd2 nan'"),
-        (b"d1 -0.5\n", "<file>:1: expected an id and a number of at least 0, found 'd1 -0.5'"),
-        (b"d1 0.5\n d1\t0.5\n", "<file>:2: the document 'd1' appears twice"),
+        (partial(read_judgments, format="cranfield"), b"1 5 9\n",
+         "<file>:1: expected a label, one of 1, 2, 3, 4, 5, -1, found '9'"),
+        (partial(read_judgments, format="smart"), b"1\n", "<file>:1: expected a query and a document"),
+        (partial(read_judgments, format="smart"), b"", "<file>: the file has no judgments"),
+        (partial(read_judgments, format="cacm"), b"1 Q0 d1 1\n",
+         "<file>:1: expected the columns query, iteration, CACM-number and label"),
+        (read_quality, b"", "<file>: the file has no qualities"),
+        (read_quality, b"d1\n", "<file>:1: expected an id and a number of at least 0, found 'd1'"),
+        (read_quality, b"d1 0.5\nd2 nan\n", "<file>:2: expected an id and a number of at least 0, found 'd2 nan'"),
+        (read_quality, b"d1 -0.5\n", "<file>:1: expected an id and a number of at least 0, found 'd1 -0.5'"),
+        (read_quality, b"d1 0.5\n d1\t0.5\n", "<file>:2: the document 'd1' appears twice"),
     ],
-)
-def test_malformed_qualities_are_refused(text, message):
+)  # fmt: skip
+def test_malformed_judgments_and_qualities_are_refused(read, text, message):
     with pytest.raises(InputError, match=message):
-        read_quality(io.BytesIO(text))
+        read(io.BytesIO(text))
 
 
 @pytest.mark.parametrize(

@@ -104,55 +104,77 @@ COVID = """<topics task="COVIDSEARCH" batch="1">
 """
 
 
-def test_adhoc_topics():
-    assert parts_of(ADHOC) == {
-        "301": (
-            "International Organized Crime",
-            "Identify organizations that participate in international criminal activity, the activity, and, if "
-            "possible, collaborating organizations.",
-            'A relevant document must as a minimum identify the organization; at < 5 percent, "rings" & gangs are not '
-            "relevant.",
-        ),
-        "302": ("Poliomyelitis", "Is the disease of Polio under control?", "Relevant."),
-    }
+ADHOC_PARTS = {
+    "301": (
+        "International Organized Crime",
+        "Identify organizations that participate in international criminal activity, the activity, and, if "
+        "possible, collaborating organizations.",
+        'A relevant document must as a minimum identify the organization; at < 5 percent, "rings" & gangs are not '
+        "relevant.",
+    ),
+    "302": ("Poliomyelitis", "Is the disease of Polio under control?", "Relevant."),
+}
+TIPSTER_PARTS = {
+    "051": (
+        "Airbus Subsidies", "Document will discuss government assistance to Airbus Industrie.",
+        "A relevant document will cite trade policies.",
+    )
+}  # fmt: skip
+COVID_PARTS = {
+    "1": (
+        "coronavirus origin", "what is the origin of COVID-19", "seeking range of information about the virus",
+    )
+}  # fmt: skip
 
 
-def test_the_default_is_the_title():
-    assert topics(ADHOC) == topics(ADHOC, "title") == {"301": "International Organized Crime", "302": "Poliomyelitis"}
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [(ADHOC, ADHOC_PARTS), (TIPSTER, TIPSTER_PARTS), (COVID, COVID_PARTS)],
+    ids=["adhoc", "tipster", "covid"],
+)
+def test_parts_of_published_topics(text, expected):
+    assert parts_of(text) == expected
 
 
-def test_parts_are_joined_in_the_order_given():
-    assert topics(ADHOC, "narrative", "title")["302"] == "Relevant. Poliomyelitis"
-    assert topics(ADHOC, *PARTS)["302"] == "Poliomyelitis Is the disease of Polio under control? Relevant."
+TITLES = {"301": "International Organized Crime", "302": "Poliomyelitis"}
+OLD = "<top>\n<num> Number: 301\n<title> Topic: tied\nscores\n<desc> Description:\nnone\n</top>\n"
+NEW = "<TOP><NUM>7</NUM><TITLE>\nTIES\n</TITLE></TOP>"
+LACKING = "<top><num>1<title>a<desc>b</top><top><num>2<title>c</top>"
+JSON = """{"qid": 1, "title": "tie", "description": "do they?", "narrative": "all"}
+{"qid": 2, "title": "rank", "desc": null}
+"""
+OTHER_JSON = '{"_id": "1", "text": "tie", "desc": "of scores"}\n'
 
 
-def test_tipster_topics():
-    assert parts_of(TIPSTER) == {
-        "051": (
-            "Airbus Subsidies", "Document will discuss government assistance to Airbus Industrie.",
-            "A relevant document will cite trade policies.",
-        )
-    }  # fmt: skip
-
-
-def test_web_topics():
-    assert topics(WEB) == {"151": "403b", "152": "angular <b> cheilitis"}
-    assert topics(WEB, "description") == {
-        "151": "What is a 403b plan <in the U.S.>?",
-        "152": "What is the best treatment?",
-    }
-
-
-def test_covid_topics():
-    narrative = "seeking range of information about the virus"
-    assert parts_of(COVID) == {"1": ("coronavirus origin", "what is the origin of COVID-19", narrative)}
-
-
-def test_old_new_and_lower_case_topics_in_one_file():
-    old = "<top>\n<num> Number: 301\n<title> Topic: tied\nscores\n<desc> Description:\nnone\n</top>\n"
-    new = "<TOP><NUM>7</NUM><TITLE>\nTIES\n</TITLE></TOP>"
-    assert topics(old + new) == {"301": "tied scores", "7": "TIES"}
-    assert topics("<DOC>\n<DOCNO>3</DOCNO>\nties\n</DOC>") == {"3": "ties"}
+@pytest.mark.parametrize(
+    ("text", "parts", "expected"),
+    [
+        # The default is the title. Parts are joined in the given order.
+        (ADHOC, (), TITLES), (ADHOC, ("title",), TITLES),
+        (ADHOC, ("narrative", "title"), {
+            name: f"{narrative} {title}" for name, (title, _, narrative) in ADHOC_PARTS.items()
+        }),
+        (ADHOC, PARTS, {name: " ".join(each) for name, each in ADHOC_PARTS.items()}),
+        (WEB, (), {"151": "403b", "152": "angular <b> cheilitis"}),
+        (WEB, ("description",),
+         {"151": "What is a 403b plan <in the U.S.>?", "152": "What is the best treatment?"}),
+        # Old, new and lower-case topics in one file, and documents that are topics.
+        (OLD + NEW, (), {"301": "tied scores", "7": "TIES"}),
+        ("<DOC>\n<DOCNO>3</DOCNO>\nties\n</DOC>", (), {"3": "ties"}),
+        # A topic without a closing tag ends where the next begins.
+        ("<top>\n<num>1\n<title>a\n<top>\n<num>2\n<title>b\n</top>\n", (), {"1": "a", "2": "b"}),
+        # A topic of XML without elements is its query.
+        ('<topics><topic number="1">\nA 19-year-old\nmale &amp; more\n</topic></topics>', (),
+         {"1": "A 19-year-old male & more"}),
+        # A topic may lack a part.
+        (LACKING, ("title", "description"), {"1": "a b", "2": "c"}), (LACKING, ("description",), {"1": "b", "2": ""}),
+        (JSON, ("title", "description"), {"1": "tie do they?", "2": "rank"}),
+        (JSON, ("narrative",), {"1": "all", "2": ""}),
+        (OTHER_JSON, ("title", "description"), {"1": "tie of scores"}),
+    ],
+)  # fmt: skip
+def test_texts_of_topics(text, parts, expected):
+    assert topics(text, *parts) == expected
 
 
 @pytest.mark.parametrize(
@@ -176,35 +198,9 @@ def test_quirks(text, expected):
     assert parts_of(text) == {"7": expected}
 
 
-def test_a_topic_without_closing_tag_ends_where_the_next_begins():
-    assert topics("<top>\n<num>1\n<title>a\n<top>\n<num>2\n<title>b\n</top>\n") == {"1": "a", "2": "b"}
-
-
-def test_an_xml_topic_without_elements_is_its_query():
-    assert topics('<topics><topic number="1">\nA 19-year-old\nmale &amp; more\n</topic></topics>') == {
-        "1": "A 19-year-old male & more"
-    }
-
-
-def test_a_topic_may_lack_a_part():
-    text = "<top><num>1<title>a<desc>b</top><top><num>2<title>c</top>"
-    assert topics(text, "title", "description") == {"1": "a b", "2": "c"}
-    assert topics(text, "description") == {"1": "b", "2": ""}
-
-
 def test_cranfield_topics_are_numbered_by_position():
     text = b".I 001\n.W\nfirst\n.I 004\n.W\nsecond\n"
     assert topics(text, format="cranfield") == {"1": "first", "2": "second"}
-
-
-def test_json_topics():
-    text = '{"qid": 1, "title": "tie", "description": "do they?", "narrative": "all"}\n{"qid": 2, "title": "rank"'
-    text += ', "desc": null}\n'
-    assert topics(text, "title", "description") == {"1": "tie do they?", "2": "rank"}
-    assert topics(text, "narrative") == {"1": "all", "2": ""}
-    assert topics('{"_id": "1", "text": "tie", "desc": "of scores"}\n', "title", "description") == {
-        "1": "tie of scores"
-    }
 
 
 @pytest.mark.parametrize(
