@@ -7,9 +7,9 @@ import pytest
 from test_accumulators import drawn, postings_of, with_bitmaps
 
 from tieaware.kernels import _blocks
-from tieaware.retrieval import AtLeast, Index, NetScore
+from tieaware.retrieval import AtLeast, Index
 from tieaware.retrieval.accumulators import Bitmaps, DenseLists, TermLists, accumulate
-from tieaware.retrieval.blocks import BLOCK, Base, Blocks
+from tieaware.retrieval.blocks import Base, Blocks
 from tieaware.retrieval.index import Query
 from tieaware.retrieval.method import WeightedQueries
 from tieaware.retrieval.postings import Postings
@@ -120,22 +120,6 @@ def test_postings_of_weight_0_count_as_lists_of_a_document():
     assert found.n_postings < 20
 
 
-def test_the_best_blocks_are_read_and_few_others():
-    lists = skewed(3)
-    blocks = blocks_of(lists)
-    mine, plain = both(lists, blocks, 10)
-    assert_same(mine, plain)
-    assert 0 < mine.n_documents <= mine.n_postings < plain.n_postings / 3
-
-
-def test_all_documents_are_read_if_weights_are_equal():
-    lists = skewed(4)
-    lists = lists._replace(weights=np.ones_like(lists.weights), query_weights=np.ones(len(SHARES)))
-    mine, plain = both(lists, blocks_of(lists), 10)
-    assert_same(mine, plain)
-    assert mine.n_postings >= plain.n_postings
-
-
 def test_negative_query_weights_and_empty_queries():
     lists = skewed(5)
     blocks = blocks_of(lists)
@@ -240,12 +224,3 @@ def test_memory_blocks_and_bases_check_their_arguments():
     ):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             make()
-
-
-def test_net_score_reads_few_postings_far_down():
-    """The quality of most documents is so low that their blocks are left out."""
-    n = 64 * BLOCK
-    index = Index.build(((i, "a b"[: 1 + i % 3]) for i in range(n)), analyzer=str.split, quality=np.arange(n, 0, -1.0))
-    run, costs = NetScore().counted(index, {"q": "a b"}, 3)
-    assert run.documents.to_list() == [0, 1, 2]
-    assert costs.postings[0] < n / 2

@@ -280,11 +280,3 @@ def test_long_filters_end():
     longest = parse_query(index, f'"{"a " * 1000}"').documents
     assert longest is not None
     assert longest.tolist() == [0]
-
-
-def test_words_of_a_phrase_stand_side_by_side_in_one_document():
-    index = Index.build([("d1", "c a"), ("d2", "b c"), ("d3", "a c b"), ("d4", "c c a b")], analyzer=str.split)
-    for phrase, documents in (("a b", [3]), ("c a", [0, 3]), ("a c b", [2]), ("c c", [3]), ("b b", [])):
-        found = parse_query(index, f'"{phrase}"').documents
-        assert found is not None
-        assert found.tolist() == documents
