@@ -37,6 +37,9 @@ def test_judgments_of_columns():
     """A judgment that is given twice counts once."""
     qrels = Qrels.from_columns([2, 1, 2, 2], ["b", "b", "a", "b"], np.array([1, 2, 3, 1], np.uint64))
     assert as_dict(qrels, qrels.labels) == {b"2": {b"b": 1, b"a": 3}, b"1": {b"b": 2}}
+    assert message_of(Qrels.from_columns, ["q", "r", "q"], ["d", "d", "d"], [1, 2, 3]) == (
+        "doc[2]: document 'd' of query 'q' has label 3 here, but label 1 at doc[0]"
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,22 +69,23 @@ def test_bad_labels(label, message):
 @pytest.mark.parametrize(
     ("judged", "message"),
     [
-        ({b"d": 1, "d": 2}, "document 'd' of query 'q' has label 2 here, but label 1 at qrels['q'][b'd']"),
-        ({b"d": 0.5, "d": 1}, "document 'd' of query 'q' has label 1.0 here, but label 0.5 at qrels['q'][b'd']"),
-        ({"c": 1, "d": nan}, IS_NAN),
-        ({"c": 1, "d": [1]}, f"expected {LABEL}, found [1]"),
-        ({"c": 1, "d": "1"}, f"expected {LABEL}, found '1'"),
-        ({"c": 1, "d": np.inf}, f"expected {LABEL}, found inf"),
+        ({b"d": 1, "d": 2},
+         "qrels['q']['d']: document 'd' of query 'q' has label 2 here, but label 1 at qrels['q'][b'd']"),
+        ({b"d": 0.5, "d": 1},
+         "qrels['q']['d']: document 'd' of query 'q' has label 1.0 here, but label 0.5 at qrels['q'][b'd']"),
+        ({"c": 1, "d": nan}, f"qrels['q']['d']: {IS_NAN}"),
+        ({"c": 1, "d": [1]}, f"qrels['q']['d']: expected {LABEL}, found [1]"),
+        ({"c": 1, "d": "1"}, f"qrels['q']['d']: expected {LABEL}, found '1'"),
+        ({"c": 1, "d": np.inf}, f"qrels['q']['d']: expected {LABEL}, found inf"),
+        (["d", "e", "d"], "qrels['q'][2]: document 'd' appears twice, first at 0"),
+        ((7, 8, 8), "qrels['q'][2]: document 8 appears twice, first at 1"),
+        (["d", ["e"]], "qrels['q'][1]: expected text, bytes or an integer, found ['e']"),
+        ({1.5}, "documents of qrels[0]: expected text, bytes or an integer, found 1.5"),
+        ("d1", "qrels['q']: must be a dict {document: value}, not str"),
     ],
-)
-def test_bad_labels_in_dicts(judged, message):
-    assert message_of(Qrels.from_dict, {"q": judged}) == f"qrels['q']['d']: {message}"
-
-
-def test_columns_that_contradict_each_other():
-    assert message_of(Qrels.from_columns, ["q", "r", "q"], ["d", "d", "d"], [1, 2, 3]) == (
-        "doc[2]: document 'd' of query 'q' has label 3 here, but label 1 at doc[0]"
-    )
+)  # fmt: skip
+def test_bad_judgments_of_a_query(judged, message):
+    assert message_of(Qrels.from_dict, {"q": judged}) == message
 
 
 def test_whole_floats_are_labels():
@@ -106,21 +110,6 @@ def test_relevant_documents_without_labels(form):
     assert {q: dict(sorted(listed.items())) for q, listed in as_dict(qrels, qrels.labels).items()} == {
         b"q1": {b"3": 1, b"d1": 1, b"d2": 1}, b"q2": {b"d1": 0}, b"q3": {},
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("listed", "message"),
-    [
-        (["d", "e", "d"], "qrels['q'][2]: document 'd' appears twice, first at 0"),
-        ((7, 8, 8), "qrels['q'][2]: document 8 appears twice, first at 1"),
-        (["d", ["e"]], "qrels['q'][1]: expected text, bytes or an integer, found ['e']"),
-        ({"d", 1.5}, "documents of qrels[{0}]: expected text, bytes or an integer, found 1.5"),
-        ("d1", "qrels['q']: must be a dict {document: value}, not str"),
-    ],
-)
-def test_bad_documents_without_labels(listed, message):
-    place = list(listed).index(1.5) if isinstance(listed, set) else 0
-    assert message_of(Qrels.from_dict, {"q": listed}) == message.replace("{0}", str(place))
 
 
 def test_the_index_is_built_once():

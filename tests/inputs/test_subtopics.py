@@ -59,52 +59,41 @@ def test_files_are_read_with_subtopics_if_a_measure_needs_them(tmp_path):
     assert tieaware.evaluate(table, RUN, "StRecall@1").values[0].tolist() == [[0.5], [0.5]]
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (b"", 'the file has no lines of the form "query subtopic document label"'),
-        (b"q a d 1\nq a d\n", "2: a line of judgments has 4 fields"),
-        (b"q a d 1_0\n", "1: the label, field 4, must be a number from -2147483648 to 2147483647, not '1_0'"),
-        (b"q a d 5000000000\n", "1: the label, field 4, must be a number"),
-        (b"q Q0 d 1 2.5 bm25\n", "1: this is a line of a run"),
-        (b"q a d 1\nq b d 1\nq a d 0\n", "document 'd' of query 'q', subtopic 'a', has label 0 here, but"),
-        (b"".join(b"q s%d d 1\n" % i for i in range(65)), "query 'q' has 65 subtopics, but at most 64 are possible"),
-    ],
-)
-def test_errors_in_files(lines, message):
-    assert message in message_of(read_qrels, io.BytesIO(lines), subtopics=True)
+def read_lines(lines, **options):
+    return read_qrels(io.BytesIO(lines), subtopics=True, **options)
+
+
+with_intents = Qrels.from_dict(NESTED).with_intents
 
 
 @pytest.mark.parametrize(
-    ("qrels", "message"),
+    ("read", "given", "message"),
     [
-        ({"q": {"a": {"d": 1}, "b": 1}}, "qrels['q']['b']: must be a dict {document: label}, not int"),
-        ({"q": {"a": {"d": 1}}, "p": [1]}, "qrels['p']: must be a dict {subtopic: {document: label}}, not list"),
-        ({"q": {"a": {"d": 5e9}}}, "qrels['q']['a']['d']: expected"),
-        ({"q": {"a": {"d": "x"}}}, "qrels['q']['a']['d']: expected"),
+        (read_lines, b"", 'the file has no lines of the form "query subtopic document label"'),
+        (read_lines, b"q a d 1\nq a d\n", "2: a line of judgments has 4 fields"),
+        (read_lines, b"q a d 1_0\n",
+         "1: the label, field 4, must be a number from -2147483648 to 2147483647, not '1_0'"),
+        (read_lines, b"q a d 5000000000\n", "1: the label, field 4, must be a number"),
+        (read_lines, b"q Q0 d 1 2.5 bm25\n", "1: this is a line of a run"),
+        (read_lines, b"q a d 1\nq b d 1\nq a d 0\n", "document 'd' of query 'q', subtopic 'a', has label 0 here, but"),
+        (read_lines, b"".join(b"q s%d d 1\n" % i for i in range(65)),
+         "query 'q' has 65 subtopics, but at most 64 are possible"),
+        (Qrels.from_dict, {"q": {"a": {"d": 1}, "b": 1}}, "qrels['q']['b']: must be a dict {document: label}, not int"),
+        (Qrels.from_dict, {"q": {"a": {"d": 1}}, "p": [1]},
+         "qrels['p']: must be a dict {subtopic: {document: label}}, not list"),
+        (Qrels.from_dict, {"q": {"a": {"d": 5e9}}}, "qrels['q']['a']['d']: expected"),
+        (Qrels.from_dict, {"q": {"a": {"d": "x"}}}, "qrels['q']['a']['d']: expected"),
+        (with_intents, {"q2": {"a": 1, "b": 1}}, "intents: has no weights for query 'q1'"),
+        (with_intents, {"q2": {"a": 1}, "q1": {"x": 1}}, "intents['q2']['b']: is missing; give a weight, or 0"),
+        (with_intents, {"q2": {"a": 1, "b": -1}, "q1": {"x": 1}},
+         "intents['q2']['b']: must be a finite number of at least 0"),
+        (with_intents, {"q2": {"a": 1, "b": "x"}, "q1": {"x": 1}}, "intents['q2']['b']: must be a number, not 'x'"),
+        (with_intents, [1], "intents: must be a dict {query: {subtopic: weight}}, not list"),
+        (Qrels.from_dict({"q": {"d": 1}}).with_intents, {}, "qrels: have no subtopics, so these have no weights"),
     ],
-)
-def test_errors_in_dicts(qrels, message):
-    assert message_of(Qrels.from_dict, qrels).startswith(message)
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ({"q2": {"a": 1, "b": 1}}, "intents: has no weights for query 'q1'"),
-        ({"q2": {"a": 1}, "q1": {"x": 1}}, "intents['q2']['b']: is missing; give a weight, or 0"),
-        ({"q2": {"a": 1, "b": -1}, "q1": {"x": 1}}, "intents['q2']['b']: must be a finite number of at least 0"),
-        ({"q2": {"a": 1, "b": "x"}, "q1": {"x": 1}}, "intents['q2']['b']: must be a number, not 'x'"),
-        ([1], "intents: must be a dict {query: {subtopic: weight}}, not list"),
-    ],
-)
-def test_errors_in_weights(weights, message):
-    assert message_of(Qrels.from_dict(NESTED).with_intents, weights).startswith(message)
-
-
-def test_judgments_without_subtopics_have_no_weights():
-    message = message_of(Qrels.from_dict({"q": {"d": 1}}).with_intents, {})
-    assert message == "qrels: have no subtopics, so these have no weights"
+)  # fmt: skip
+def test_unusable_subtopics_are_refused(read, given, message):
+    assert message in message_of(read, given)
 
 
 def test_checkpoints_know_the_subtopics(tmp_path):
@@ -123,8 +112,7 @@ def test_missing_labels():
     """With missing="unjudged", a missing label is that of an unjudged document; otherwise it is an error."""
     lines = b"q a d1 1\nq a d2 nan\nq b d2 1\n"
     nested = {"q": {"a": {"d1": 1, "d2": float("nan")}, "b": {"d2": 1}}}
-    for read, given in ((lambda each, **kw: read_qrels(io.BytesIO(each), subtopics=True, **kw), lines),
-                        (Qrels.from_dict, nested)):  # fmt: skip
+    for read, given in ((read_lines, lines), (Qrels.from_dict, nested)):
         assert read(given, missing="unjudged").to_dict() == {"q": {"a": {"d1": 1}, "b": {"d2": 1}}}
         with pytest.raises(InputError, match=r"nan|NaN"):
             read(given)
