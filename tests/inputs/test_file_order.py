@@ -5,7 +5,6 @@ import io
 
 import numpy as np
 import pytest
-from support.errors import message_of
 
 import tieaware
 from tieaware import InputError
@@ -171,11 +170,3 @@ def test_a_stream_is_read_once(files):
     with open(files["consistent"], "rb") as file:
         values = tieaware.evaluate(QRELS, file, "RR", consistent_only=True).values
     np.testing.assert_array_equal(values, tieaware.evaluate(QRELS, files["consistent"], "RR").values)
-
-
-def test_a_checkpoint_knows_the_order(files, tmp_path):
-    out = tmp_path / "saved"
-    tieaware.evaluate(QRELS, files["mixed"], "RR", out=out)
-    assert "was made with another order of documents (score instead of file)" in message_of(
-        tieaware.evaluate, QRELS, files["mixed"], "RR", out=out, order="file"
-    )

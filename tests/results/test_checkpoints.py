@@ -102,6 +102,7 @@ def test_a_run_whose_file_has_changed_is_evaluated_again(folder, evaluated):
         ({"queries": "both"}, "made with another choice of queries (judged instead of both)"),
         ({"precision": "float16"}, "made with another score precision (None instead of float16)"),
         ({"qrels": {**QRELS, "q1": {"d1": 7}}}, "made with other judgments"),
+        ({"order": "file"}, "made with another order of documents (score instead of file)"),
         ({"undefined": float("nan")}, "made with another value of undefined (0.0 instead of nan)"),
         ({"runs": "float32"}, "made with another type of scores (float64 instead of float32)"),
     ],
