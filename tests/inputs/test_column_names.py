@@ -20,8 +20,8 @@ COLUMNS = {"query": "query", "doc": "document", "score": "score, in runs", "labe
 @pytest.mark.parametrize("doc", ["docid", "DocNo", "document", "Document ID", "pid", "PassageId", "itemId", "movieId"])
 def test_names_in_any_spelling(query, doc):
     rows = {query: ["q1", "q1"], doc: ["d1", "d2"]}
-    run = Run.from_frame(pl.DataFrame({**rows, "Score": [2, 1]}))
-    assert (run.queries.to_list(), run.documents.to_list(), run.scores.tolist()) == (["q1"], ["d1", "d2"], [2, 1])
+    run = Run.from_frame(pl.DataFrame({**rows, "Score": [2, 1], "System": ["bm25", "bm25"]}))
+    assert (run.name, run.to_dict()) == ("bm25", {"q1": {"d1": 2, "d2": 1}})
     qrels = Qrels.from_frame(pl.DataFrame({**rows, "Relevance": [2, 1]}))
     assert (qrels.queries.to_list(), qrels.labels.tolist()) == (["q1"], [2, 1])
 
@@ -70,11 +70,6 @@ def test_ambiguous_names(names, several, argument):
     assert message_of(Run.from_frame, frame) == (
         f"run: {several[0]} and {several[1]} may be the {argument} column: {remedy}"
     )
-
-
-def test_a_run_column_in_any_case():
-    frame = pl.DataFrame({"Query_ID": ["q1"], "docno": ["d1"], "score": [1.0], "System": ["bm25"]})
-    assert Run.from_frame(frame, query="Query_ID").name == "bm25"
 
 
 def test_headers_of_files():

@@ -119,8 +119,8 @@ def test_the_levels_use_all_bits_of_the_hash(tmp_path, spilling, monkeypatch):
     """With two buckets and no memory, each query gets a bucket of its own, as far down as it takes."""
     for name, value in (("BUCKETS", 2), ("HELD", 1), ("SMALL", 1)):
         monkeypatch.setattr(grouping, name, value)
-    rows = {"query_id": [f"q{i % 1000}" for i in range(2000)], "doc_id": range(2000), "score": [0.0] * 2000}
-    found = tieaware.evaluate({"q7": {"7": 1}, "q999": {"999": 1, "1999": 1}}, write(tmp_path, "pyarrow", rows), "RR")
+    rows = {"query_id": [f"q{i % 300}" for i in range(600)], "doc_id": range(600), "score": [0.0] * 600}
+    found = tieaware.evaluate({"q7": {"7": 1}, "q299": {"299": 1, "599": 1}}, write(tmp_path, "pyarrow", rows), "RR")
     assert found.values.tolist() == [[[0.75], [1.0]]]
     assert 8 < max(spilling) < 64
 

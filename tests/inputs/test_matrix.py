@@ -32,10 +32,6 @@ def test_errors_name_the_line(tmp_path, monkeypatch, text, message):
     assert message_of(read_matrix, "ap.csv") == message
 
 
-def test_a_file_that_is_not_there(tmp_path):
-    assert "there is no such file" in message_of(read_matrix, tmp_path / "none.csv")
-
-
 def test_the_matrix_of_a_track(matrix):
     """103 systems and 50 topics, as NumPy reads them."""
     read = read_matrix(matrix)

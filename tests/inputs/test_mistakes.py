@@ -291,12 +291,6 @@ def test_mistakes_in_calls(call, message, files):
     check(call, message)
 
 
-def test_a_file_that_is_open_as_text(files):
-    with open("bm25.run") as file:
-        message = "bm25.run: the file is open as text: open it in binary mode, as in open(path, 'rb')"
-        check(lambda: tieaware.evaluate(QRELS, file, "AP"), message)
-
-
 def test_a_stream_that_was_read_before():
     stream = pl.from_pandas(frame()).to_arrow().to_reader()
     tieaware.evaluate(QRELS, stream, "AP")

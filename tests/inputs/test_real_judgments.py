@@ -115,14 +115,6 @@ def test_threads_chunks_and_shards_change_no_bit(ties, tmp_path, monkeypatch):
     np.testing.assert_array_equal(tieaware.Results.concat(parts).values, known.values)
 
 
-def test_the_order_of_the_rows_changes_no_bit():
-    shuffled = pd.DataFrame(COLUMNS).sample(frac=1.0, random_state=1)
-    found, known = (evaluate(judged, RUN, MEASURES, spread=True) for judged in (shuffled, QRELS))
-    places = [found.queries.index(query) for query in known.queries]
-    for name, cube in known.cubes().items():
-        np.testing.assert_array_equal(found.cubes()[name][:, places], cube)
-
-
 @settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from([0.1, 0.2, 0.3, 0.7, 1 / 3, 1e-9, 5.0])),

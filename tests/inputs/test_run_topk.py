@@ -89,7 +89,17 @@ def test_the_arrays_may_change_later():
     assert columns_of(run)[2:] == (list(range(9)), [1.0] * 9)
 
 
-@pytest.mark.parametrize("form", [(IDS, SCORES), [IDS, SCORES], Run.from_topk(IDS, SCORES)])
+RAGGED = [[7, 3, 5], [3], [5, 7]], [[np.float32(0.9), 0.5, 0.5], [0.5], [1, 1]]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "form",
+    [
+        (IDS, SCORES), [IDS, SCORES], Run.from_topk(IDS, SCORES), RAGGED, list(RAGGED), (IDS.tolist(), SCORES),
+        (Tensor(IDS), Tensor(SCORES)),
+    ],
+)  # fmt: skip
 def test_a_pair_of_arrays_is_a_run(form):
     """As the value of a dict, in a list of runs, and alone, with judgments as a matrix or a dict."""
     expected = evaluate(QRELS, {"run": AS_DICT}, MEASURES, spread=True)
@@ -320,15 +330,6 @@ def test_other_ids_are_allowed_if_the_judgments_name_their_documents():
     found = evaluate(Qrels.from_sparse(RELEVANCE, documents=names), (10 * IDS, SCORES), MEASURES)
     np.testing.assert_array_equal(found.values, evaluate(RELEVANCE, (IDS, SCORES), MEASURES).values)
     evaluate(QRELS, (np.where(IDS == 5, 500, IDS), SCORES), MEASURES)
-
-
-@pytest.mark.filterwarnings("error")
-def test_lists_of_lists_and_tensors_are_a_pair_too():
-    ids, scores = [[7, 3, 5], [3], [5, 7]], [[np.float32(0.9), 0.5, 0.5], [0.5], [1, 1]]
-    expected = evaluate(RELEVANCE, (IDS, SCORES), MEASURES).values
-    for pair in ((ids, scores), [ids, scores], (IDS.tolist(), SCORES), (Tensor(IDS), Tensor(SCORES))):
-        np.testing.assert_array_equal(evaluate(RELEVANCE, {"als": pair}, MEASURES).values, expected)
-    np.testing.assert_array_equal(evaluate(RELEVANCE, (ids, scores), MEASURES).values, expected)
 
 
 @pytest.mark.parametrize("matrix", [True, False])

@@ -294,11 +294,3 @@ def test_a_number_that_is_not_needed_may_be_unrepresentable():
     assert search_engines.read_results(io.BytesIO(contents), "q").to_dict() == {"q": {"a": 1.5}}
     run = search_engines.read_results(io.BytesIO(contents), "q", document="_source.id")
     assert run.to_dict() == {"q": {"9007199254740993": 1.5}}
-
-
-def test_repeated_keys_lose_no_hits():
-    contents = b'{"hits": {"hits": [{"_id": "a", "_score": 2}], "hits": [{"_id": "b", "_score": 1}]}}'
-    assert (
-        message_of(search_engines.read_results, io.BytesIO(contents), "q")
-        == "<file>: an object has the key 'hits' twice"
-    )
