@@ -53,17 +53,6 @@ def test_rows_in_another_order_give_the_same_trees(measure):
     assert models[0].count("Tree=") == 15
 
 
-def test_lambdarank_depends_on_the_order_of_rows():
-    """The test above could fail: LightGBM's own objective gives other trees."""
-    features, labels = lists()
-    *others, _ = shuffled(features, labels)
-    models = [
-        lightgbm.train({**QUIET, "objective": "lambdarank"}, dataset(*rows), 2).model_to_string()
-        for rows in ((features, labels), others)
-    ]
-    assert models[0] != models[1]
-
-
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR"])
 def test_rows_in_another_order_give_the_same_trees_of_xgboost(measure):
     """The features have fewer values than XGBoost has bins; otherwise, its bins depend on the order of the rows."""

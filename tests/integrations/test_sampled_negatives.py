@@ -1,4 +1,4 @@
-"""Measures of one positive among sampled negatives, compared with enumeration, simulation and published formulas."""
+"""Measures of one positive among sampled negatives, compared with enumeration and published formulas."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def value_at(rank, m, measures):
 @pytest.mark.parametrize("replacement", [False, True])
 def test_values_equal_those_over_all_samples(replacement):
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(25):
         n = int(rng.integers(1, 7))
         m = int(rng.integers(0, min(n, 4) + 1))
         above = int(rng.integers(0, n + 1))
@@ -89,19 +89,6 @@ def test_formulas_of_krichene_and_rendle():
     np.testing.assert_allclose(mean[:, 2], (1 - q) ** m, rtol=1e-10, atol=1e-30)
     # Without replacement, AUC is unbiased too.
     np.testing.assert_allclose(sampled(ranks - 1, 0, n, m, "AUC").mean[:, 0], 1 - q, rtol=1e-12)
-
-
-def test_simulation():
-    """The mean of 100,000 samples of 500 of 10,000 negatives is within five standard errors."""
-    rng = np.random.default_rng(2)
-    drawn = 100_000
-    for above, tied in [(30, 0), (10, 300), (5_000, 4_000)]:
-        x = rng.integers(above, above + tied + 1, drawn)
-        rank = 1 + rng.hypergeometric(x, 10_000 - x, 500)
-        found = sampled(above, tied, 10_000, 500, ["RR", "Hits@10"])
-        for i, values in enumerate((1 / rank, rank <= 10)):
-            assert abs(values.mean() - found.mean[0, i]) <= 5 * found.std[0, i] / drawn**0.5
-        assert np.std(1 / rank) == pytest.approx(found.std[0, 0], rel=0.02)
 
 
 def test_large_numbers_are_finite_and_ordered():

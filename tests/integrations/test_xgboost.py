@@ -5,22 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xgboost
-from booster_data import OF_XGBOOST, by_xgboost, lists, xgboost_data
+from booster_data import OF_XGBOOST, lists, xgboost_data
 from support.errors import message_of
 
 from tieaware import Evaluator, InputError
 from tieaware.integrations.xgboost import metric
-
-
-def test_weights_count_as_in_xgboost():
-    """Query weights have the same effect. A metric name ending in - gives 0 to a query without a relevant document."""
-    labels, scores = lists(3)
-    rows = xgboost_data(np.minimum(labels, 1), scores)
-    rows.set_weight(np.random.default_rng(5).random(len(labels)))
-    names = {"ndcg@5-": "nDCG@5", "map@100-": "AP@100", "pre@5": "P@5"}
-    theirs = by_xgboost(rows, names)
-    found = [value for _, value in metric(list(names.values()), ties="run_order")(scores.ravel(), rows)]
-    assert found == pytest.approx(theirs, rel=1e-14)
 
 
 @pytest.mark.parametrize("maximize", [True, False])
