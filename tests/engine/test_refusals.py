@@ -8,7 +8,7 @@ import pytest
 import tieaware
 import tieaware.experiments
 from tieaware import Evaluator, InputError
-from tieaware.kernels import _means, _resamples
+from tieaware.kernels import _labels, _means, _resamples
 from tieaware.measures import DEFINITIONS, Measure
 
 ONE_ORDER = r"^ties: '{}' gives tied documents one order; a spread requires 'average'$"
@@ -42,6 +42,7 @@ LABELS = [
     (lambda: Evaluator([0.4, 0.1], "AP@5"), r"^AP@5: labels: are all below rel=1, .* \(the highest is 0\.4\)"),
     (lambda: Evaluator([0.7, 0.1], "AP@5"), r"write for example AP\(rel=0\.5\)@5"),
     (lambda: Evaluator(np.linspace(0.01, 3.5, 300), "ERR"), r"^ERR: labels: have 300 different values, but at most"),
+    (lambda: Evaluator([[52, 52, 52]], "nDCG(dcg='exp-log2')"), r"labels: the gains add up to 2\^53 or more"),
     (lambda: Evaluator([4.5, 1.0], "ERR"), r"^ERR: labels: expected at most max_rel=4, found 4\.5$"),
     (lambda: Evaluator([np.nan, 1.0, 0.5], "nDCG"), r"^labels\[0\]: is NaN; pass missing='unjudged'"),
     (lambda: Evaluator([0, 1, 2, 2], "DCG(gains={1: 1})"), r"labels: the table of gains has no label 2$"),
@@ -143,6 +144,8 @@ MISSPELT = Measure(replace(DEFINITIONS["P"], kernel="hit"))
           for wrong in ((PARTS, COUNTS[:1], COUNTS), (PARTS[:, :1].copy(), COUNTS, COUNTS),
                         (PARTS, COUNTS, COUNTS[:1]))),
         (_means.of_sums, (PARTS, COUNTS[:1], GEOMETRIC), r"parts: expected"),
+        (_labels.weighted, (np.array([0, 2]), np.arange(2), np.array([1, 3], np.int32), -2, np.ones((1, 5))),
+         "beyond the last column"),
         (_means.means, (np.zeros((2, 3, 4)), np.zeros(3, bool)), "expected shape"),
     ],
 )  # fmt: skip

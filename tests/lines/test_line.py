@@ -108,21 +108,6 @@ def test_crossings_are_rounded_correctly(documents):
     assert {t + 0.0 for t in line.breaks.tolist()} <= exact
 
 
-def test_crossings_that_coincide_are_one_break():
-    """Three lines that meet in one point: the value there exceeds both sides, and no interval has it."""
-    line = Evaluator([1, 0, 0], ["P@2", "P@1"]).along([0.0, 1.0, -1.0], [0.0, -1.0, 1.0])
-    assert line.breaks.tolist() == []
-    assert line.values.tolist() == [[0.5, 0.0]]
-    assert line.at(1.0) == pytest.approx([1 / 3, 1 / 3])
-
-
-def test_documents_on_one_line_stay_tied():
-    evaluator = Evaluator([1, 0, 0], ["RR"])
-    line = evaluator.along([1.0, 1.0, 0.0], [1.0, 1.0, 5.0])
-    assert line.breaks.tolist() == [0.25]
-    np.testing.assert_allclose(line.values.ravel(), [0.75, (1 / 2 + 1 / 3) / 2])
-
-
 def test_cross_validation_does_not_see_the_fold():
     rng = np.random.default_rng(10)
     labels, a, b = rng.integers(0, 2, (30, 10)), rng.random((30, 10)), rng.random((30, 10))
@@ -200,6 +185,15 @@ def test_weighted_sums_in_blocks():
     assert evaluator.combinations(features, np.empty((0, 4))).shape == (0, 2)
 
 
+# Evaluators without lines.
+WITHOUT_LINES = (
+    ({"measures": "RR", "precision": "decimals:1"}, "^precision: rounds the scores of every t, so they form no lines"),
+    ({"measures": "RR", "ties": "run_order"}, "^ties: 'run_order' orders tied documents one by one; lines need 'av"),
+    ({"measures": "GMAP"}, "^GMAP: has a geometric mean, which lines lack$"),
+    ({"measures": "AUC@1", "ties": "optimistic"}, "^ties: 'optimistic' needs measures whose best order is by"),
+)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -226,6 +220,8 @@ def test_weighted_sums_in_blocks():
          r"^precision: bands:2.* does not round single scores, so lines cannot"),
         (lambda e: Evaluator.from_sparse(RELEVANT, ["RR"], exclude=SEEN).along(np.zeros((2, 3)), np.ones((2, 3))),
          r"^exclude: lines cannot leave out items; drop them from the lists$"),
+        *((lambda e, options=options: Evaluator([1, 0], **options).along([0.0, 1.0], [1.0, 0.0]), message)
+          for options, message in WITHOUT_LINES),
         (lambda e: e.combinations([[1.0], [2.0]], [[1.0, 2.0]]), r"^weights: expected shape \(n, 1\)"),
         (lambda e: e.combinations([[1.0]], [[1.0]]), r"^features: expected shape \(2, n\), with n_docs = 2"),
         (lambda e: e.combinations([[1.0], [np.nan]], [[1.0]]), r"^features: must be finite numbers$"),
@@ -234,20 +230,6 @@ def test_weighted_sums_in_blocks():
 def test_bad_input(call, message):
     with pytest.raises(InputError, match=message):
         call(Evaluator([1, 0], ["RR"]))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"precision": "decimals:1"}, "^precision: rounds the scores of every t, so they form no lines; use an"),
-        ({"ties": "run_order"}, "^ties: 'run_order' orders tied documents one by one; lines need 'average'"),
-        ({"measures": "GMAP"}, "^GMAP: has a geometric mean, which lines lack$"),
-        ({"measures": "AUC@1", "ties": "optimistic"}, "^ties: 'optimistic' needs measures whose best order is by"),
-    ],
-)
-def test_evaluators_without_lines(options, message):
-    with pytest.raises(InputError, match=message):
-        Evaluator([1, 0], **{"measures": "RR", **options}).along([0.0, 1.0], [1.0, 0.0])
 
 
 @pytest.mark.parametrize("precision", ["decimals:1", "significant:1", "float16", "bfloat16", "levels:4"])
