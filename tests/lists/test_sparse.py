@@ -22,7 +22,6 @@ from tieaware.engine.engine_choice import EngineChoice
 from tieaware.engine.prepared import prepare
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
-from tieaware.lists.judgments import JudgedLists
 from tieaware.lists.sparse import Relevance
 from tieaware.measures import parse_measures
 from tieaware.ties import RULES
@@ -324,20 +323,6 @@ def test_scores_of_excluded_items_may_be_nan_and_are_not_changed(ties, precision
         block(wrong[query])
 
 
-def test_explicit_zeros_are_judged_nonrelevant_and_other_items_unjudged():
-    relevance = Sparse([0, 3], [0, 1, 3], [1, 0, -1], (1, 5))
-    evaluator = Evaluator.from_sparse(relevance, ["NumRel(rel=0)", "Judged@5", "RR(judged_only=True)"])
-    np.testing.assert_array_equal(evaluator([[1.0, 2.0, 3.0, 4.0, 5.0]]), [[2.0, 0.4, 0.5]])
-
-
-def test_an_excluded_item_is_neither_ranked_nor_judged():
-    """The list has one document fewer, and so do the judged documents of the query."""
-    relevance = Sparse([0, 2], [0, 1], [1, 0], (1, 3))
-    exclude = Sparse([0, 1], [1], [1], (1, 3))
-    evaluator = Evaluator.from_sparse(relevance, ["NumRet", "NumRel(rel=0)", "RR"], exclude=exclude)
-    np.testing.assert_array_equal(evaluator([[1.0, 2.0, 1.0]]), [[2.0, 1.0, 0.75]])
-
-
 @pytest.mark.parametrize("form", ["csr_array", "csr_matrix"])
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint16, np.float32, np.float64])
 def test_matrices_of_scipy_are_accepted(form, dtype):
@@ -502,14 +487,6 @@ def test_scores_that_change_meanwhile_never_crash(ties):
         for call in [evaluator, evaluator.spread if ties == "average" else evaluator] * 30:
             with suppress(InputError):
                 call(scores)
-
-
-def test_lengths_count_the_items_that_are_not_excluded():
-    some = draw(22, 15, 30)
-    lists = Relevance.of(some.relevance, some.exclude).lists(pool=True)
-    assert isinstance(lists, JudgedLists)
-    np.testing.assert_array_equal(lists.lengths, 30 - some.excluded.sum(axis=1))
-    assert lists.longest == lists.lengths.max()
 
 
 def test_both_ways_out_of_excluded_relevant_items_work():
