@@ -33,6 +33,12 @@ def small(monkeypatch):
 
 
 @pytest.fixture
+def path(tmp_path):
+    """Return the path of a run that the test writes."""
+    return tmp_path / "a.run"
+
+
+@pytest.fixture
 def taken(monkeypatch):
     """Return a list to which the size of each chunk that a thread takes is appended."""
     sizes: list[int] = []
@@ -140,9 +146,8 @@ def test_parsing_a_chunk_leaves_the_next_chunk_unchanged():
     assert buffer.tobytes() == text
 
 
-def test_chunks_contain_whole_queries_and_all_rows(tmp_path):
+def test_chunks_contain_whole_queries_and_all_rows(path):
     content = b"# comment\n\n" + lines_of(30, 3) + lines_of(1, 50, 30) + b"\n# more\n" + lines_of(20, 1, 31)
-    path = tmp_path / "a.run"
     path.write_bytes(content)
     whole = tieaware.read_run(path)
     for size in (1, 50, 200, 1000, len(content) - 1, len(content), len(content) + 1):
@@ -167,9 +172,8 @@ def test_chunks_contain_whole_queries_and_all_rows(tmp_path):
         (b"query3 Q0 z 1 1 t\n", NotParallel),
     ],
 )
-def test_some_files_must_be_read_in_order(tmp_path, lines, reason):
+def test_some_files_must_be_read_in_order(path, lines, reason):
     """These are files that are malformed or empty, or have duplicates or a query whose lines are not contiguous."""
-    path = tmp_path / "a.run"
     path.write_bytes(lines_of(20, 3) + lines + lines_of(20, 3, 20) if lines else b"# nothing\n")
     with ByteStream(path) as stream:
         chunks = FileChunks(stream, 200)
@@ -182,8 +186,7 @@ def test_some_files_must_be_read_in_order(tmp_path, lines, reason):
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
-def test_values_are_the_same_for_any_number_of_threads(tmp_path, compress, taken):
-    path = tmp_path / "a.run"
+def test_values_are_the_same_for_any_number_of_threads(path, compress, taken):
     path.write_bytes(compress(lines_of(60, 8)))
     values, _ = assert_alike(path)
     assert len(values) == 60 * len(MEASURES) * 8
@@ -210,8 +213,7 @@ def test_values_are_the_same_for_any_number_of_threads(tmp_path, compress, taken
         b"".join(b"\xef\xbb\xbfquery25 Q0 doc%d 1 1 t\n" % i for i in range(20)),
     ],
 )
-def test_errors_and_warnings_are_the_same_for_any_number_of_threads(tmp_path, middle):
-    path = tmp_path / "a.run"
+def test_errors_and_warnings_are_the_same_for_any_number_of_threads(path, middle):
     for rest in (b"", b"query55 Q0 doc4 1 1 t\n", b"query55 Q0 doc4 1 nan t\n"):
         path.write_bytes(b"\xef\xbb\xbf# first\n" + lines_of(25, 6) + middle + lines_of(34, 6, 26) + rest)
         for duplicates in ("error", "first"):
@@ -233,7 +235,7 @@ def test_a_damaged_compressed_file_is_an_error(tmp_path):
 
 
 @pytest.mark.usefixtures("small")
-def test_errors_of_an_evaluation_are_raised(tmp_path):
+def test_errors_of_an_evaluation_are_raised(path):
     class Fails:
         def coarsen(self, scores, offsets):
             raise ZeroDivisionError("of mine")
@@ -241,7 +243,6 @@ def test_errors_of_an_evaluation_are_raised(tmp_path):
         def __str__(self):
             return "fails"
 
-    path = tmp_path / "a.run"
     path.write_bytes(lines_of(60, 8))
     for threads in (1, 2):
         with pytest.raises(ZeroDivisionError, match="of mine"):
@@ -250,17 +251,15 @@ def test_errors_of_an_evaluation_are_raised(tmp_path):
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("ties", ["trec_eval", "run_order", "pessimistic"])
-def test_every_tie_rule_has_the_same_values(tmp_path, ties):
-    path = tmp_path / "a.run"
+def test_every_tie_rule_has_the_same_values(path, ties):
     path.write_bytes(lines_of(60, 8))
     expected = tieaware.evaluate(QRELS, path, MEASURES, ties=ties, threads=1)
     found = tieaware.evaluate(QRELS, path, MEASURES, ties=ties, threads=2)
     np.testing.assert_array_equal(found.values, expected.values)
 
 
-def test_a_large_file_in_chunks_of_the_usual_size(tmp_path, taken):
+def test_a_large_file_in_chunks_of_the_usual_size(path, taken):
     """The file has a line of the largest length, and a query that is longer than a chunk."""
-    path = tmp_path / "a.run"
     long = b"query3 Q0 " + b"d" * 1_000_000 + b" 1 9 t\n"
     many = b"".join(b"query4 Q0 doc%d 1 %d t\n" % (d, d % 1000) for d in range(250_000))
     path.write_bytes(lines_of(3, 3000) + long + many + lines_of(55, 6000, 5))
@@ -270,8 +269,7 @@ def test_a_large_file_in_chunks_of_the_usual_size(tmp_path, taken):
     assert max(taken) > streamed.CHUNK
 
 
-def test_small_files_are_read_in_order_and_so_is_every_file_with_one_thread(tmp_path, taken):
-    path = tmp_path / "a.run"
+def test_small_files_are_read_in_order_and_so_is_every_file_with_one_thread(path, taken):
     path.write_bytes(lines_of(60, 8))
     outcome(path, 8)
     path.write_bytes(lines_of(60, 8) + b"\n" * streamed.SMALLEST)

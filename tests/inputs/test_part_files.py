@@ -29,6 +29,12 @@ SHUFFLED = random.Random(1).sample(ROWS, len(ROWS))
 N_PARTS = 12
 
 
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    """Make a new folder the working directory."""
+    monkeypatch.chdir(tmp_path)
+
+
 def text(rows):
     return "".join(f"{query} Q0 {doc} 0 {score} tag\n" for query, doc, score in rows)
 
@@ -141,8 +147,7 @@ def test_several_runs_in_the_run_column_of_parts_are_not_one_run(tmp_path):
     assert message_of(values, tmp_path) == "runs['bm25']: must be one run, not 2: a, b"
 
 
-def test_checkpoints_know_the_state_of_all_parts(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_checkpoints_know_the_state_of_all_parts():
     files = divided(ROWS, "parts", "")
     assert values("parts", out="done") == EXPECTED
     saved = os.stat("done/bm25.npz").st_mtime_ns
@@ -166,8 +171,7 @@ def test_checkpoints_know_the_state_of_all_parts(tmp_path, monkeypatch):
         (gzip.compress(b"q50 Q0 d1 0 NaN tag\n"), "parts/part-7:1: the score, field 5, must be a number, not NaN"),
     ],
 )  # fmt: skip
-def test_errors_name_the_part_and_the_line(part, message, threads, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_errors_name_the_part_and_the_line(part, message, threads, monkeypatch):
     monkeypatch.setattr(streamed, "SMALLEST", 100)
     files = divided(ROWS, "parts", "")
     Path(files[7]).write_bytes(part.encode() if isinstance(part, str) else part)
@@ -176,15 +180,13 @@ def test_errors_name_the_part_and_the_line(part, message, threads, tmp_path, mon
     assert message_of(values, "parts", threads=threads) == message
 
 
-def test_the_warning_about_duplicates_names_the_part_and_the_line(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_warning_about_duplicates_names_the_part_and_the_line():
     Path(divided(ROWS, "parts", "")[7]).write_text(text([ROWS[700], ROWS[3]]))
     with pytest.warns(UserWarning, match="1 duplicate row is ignored; parts/part-7:2: document 'd3' of query 'q0'"):
         read_run("parts", duplicates="first")
 
 
-def test_errors_in_tables_name_the_part_and_its_row(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_errors_in_tables_name_the_part_and_its_row():
     for suffix, where in ((".csv", "7.csv/part-7.csv: score[2]"), (".jsonl", "7.jsonl/part-7.jsonl:3: score")):
         files = divided(ROWS, f"7{suffix}", suffix)
         write([*ROWS[700:702], ("q99", "d1", "high")], files[7])
@@ -213,16 +215,14 @@ SAME = "the parts of a run must have the same format"
          "parts/1.parquet: doc_id: this part has numbers in this column, but parts/0.parquet has text"),
     ],
 )  # fmt: skip
-def test_parts_must_have_the_same_format(parts, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_parts_must_have_the_same_format(parts, message):
     os.mkdir("parts")
     for name, columns in parts.items():
         write_columns(columns, f"parts/{name}")
     assert message_of(values, "parts") == message
 
 
-def test_folders_of_data_sets_are_no_parts(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_folders_of_data_sets_are_no_parts():
     os.makedirs("data/run=bm25")
     os.makedirs("delta/_delta_log")
     Path("delta/part-0").write_text("q1 Q0 d1 1 1 t\n")
@@ -254,8 +254,7 @@ def test_names_that_look_like_parts(names, n):
     assert len(look_like_parts(names)) == n
 
 
-def test_a_warning_about_runs_that_may_be_parts(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_warning_about_runs_that_may_be_parts():
     files = divided(ROWS, "parts", ".snappy.parquet")
     problem = r"runs: part-0.* … part-.* look like parts of one run, but are evaluated as 12 runs: pass \{'name'"
     for runs in ("parts", "parts/*.parquet", files):
@@ -267,8 +266,7 @@ def test_a_warning_about_runs_that_may_be_parts(tmp_path, monkeypatch):
         tieaware.evaluate(QRELS, {f"{i}": path for i, path in enumerate(files)}, "AP")
 
 
-def test_the_pattern_for_a_partitioned_data_set(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_pattern_for_a_partitioned_data_set():
     for i in range(2):
         os.makedirs(f"data/year=1/shard={i}")
         FORMATS[".snappy.parquet"](ROWS[600 * i : 600 * (i + 1)], f"data/year=1/shard={i}/0.parquet")
@@ -278,8 +276,7 @@ def test_the_pattern_for_a_partitioned_data_set(tmp_path, monkeypatch):
     assert values("data/*/*/*.parquet") == EXPECTED
 
 
-def test_folders_without_files_but_with_a_folder_for_each_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_folders_without_files_but_with_a_folder_for_each_run():
     for name in ("modelA", "modelB"):
         os.makedirs(f"hive/model={name}/_temporary")
         FORMATS[".snappy.parquet"](ROWS, f"hive/model={name}/data_0.parquet")
