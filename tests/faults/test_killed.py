@@ -9,11 +9,9 @@ import time
 
 import numpy as np
 import pytest
-from inputs import texts
 
 import tieaware
 from tieaware import retrieval
-from tieaware.cli import main
 
 TIMES = 60
 QUERIES = tuple(range(500))
@@ -113,45 +111,27 @@ def test_killed_writers_of_a_single_file(tmp_path, name, versions, read):
     assert unfinished(tmp_path) == []
 
 
-def check_reports(target, write, longest, times):
-    """Kill the writer of a report again and again; each file in the folder must be the old or the whole new one."""
+def test_killed_writers_of_a_report(tmp_path, experiment):
+    """The files are renamed one after another, so old and new ones may be mixed; each is whole."""
+    target = tmp_path / "report"
+    experiment.write(target)
+    longest = duration(lambda: experiment.write(target))
     names = {path.name for path in target.iterdir()}
     rng = random.Random(2)
     n_killed = 0
-    for i in range(times):
+    for i in range(TIMES):
         for name in names:
             if i % 2:
                 (target / name).write_text("old")
             else:
                 (target / name).unlink(missing_ok=True)
-        was_killed = killed(write, longest, rng)
+        was_killed = killed(lambda: experiment.write(target), longest, rng)
         n_killed, longest = n_killed + was_killed, adapted(longest, was_killed)
         for path in target.iterdir():
             if path.is_file():
                 content = path.read_bytes()
                 assert path.name in names
                 assert content == b"old" or content.endswith(ENDS[path.suffix]), path
-    assert n_killed > times // 4
-    write()
-    assert {path.name for path in target.iterdir()} == names
-
-
-def test_killed_writers_of_a_report(tmp_path, experiment):
-    """Its files are renamed one after another, so old and new files may be mixed."""
-    target = tmp_path / "report"
+    assert n_killed > TIMES // 4
     experiment.write(target)
-    longest = duration(lambda: experiment.write(target))
-    check_reports(target, lambda: experiment.write(target), longest, TIMES)
-
-
-def test_killed_precision_commands(tmp_path, monkeypatch, capfd):
-    for seed, name in enumerate("ab"):
-        qrels, run = texts(6, 12, seed)
-        (tmp_path / name).write_bytes(run)
-    (tmp_path / "qrels").write_bytes(qrels)
-    monkeypatch.chdir(tmp_path)
-    options = ["--precision", "bfloat16", "-m", "AP", "--threads", "1", "--out", "report"]
-    command = ["precision", "qrels", "a", "b", *options]
-    assert main(command) == 0
-    longest = duration(lambda: main(command))
-    check_reports(tmp_path / "report", lambda: main(command), longest, TIMES // 5)
+    assert {path.name for path in target.iterdir()} == names

@@ -267,20 +267,3 @@ def test_a_read_only_folder(folder):
         assert errors.startswith("closed")
         assert "Permission denied" in errors
     assert list((folder / "closed").iterdir()) == []
-
-
-def test_a_small_disk(folder, tmp_path):
-    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode:
-        pytest.skip("file systems cannot be mounted here")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    for size in (4, 16, 64):
-        command = f"mount -t tmpfs -o size={size}k none {disk} && cd {folder} && tieaware ties a --out {disk}"
-        after = f'; status=$?; for each in $(ls -A {disk}); do echo "$each"; done; exit $status'
-        done = subprocess.run(
-            ["unshare", "-m", "bash", "-c", command.replace("tieaware", " ".join(TIEAWARE)) + after],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert (done.returncode, done.stdout) == (2, ""), done
-        assert one_line(done.stderr), done.stderr
-        assert "No space left on device" in done.stderr
