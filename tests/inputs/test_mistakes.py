@@ -296,9 +296,3 @@ def test_a_stream_that_was_read_before():
     tieaware.evaluate(QRELS, stream, "AP")
     message = "run: no query of this run is judged in qrels: the run is empty, or was read before"
     check(lambda: tieaware.evaluate(QRELS, stream, "AP"), message)
-
-
-def test_documents_that_do_not_match_give_a_warning():
-    message = "for query 'q1', the run has document 'D1', and the judgments have 'd1'"
-    with pytest.warns(UserWarning, match=f"^run: no document of this run is judged in qrels; {message}$"):
-        tieaware.evaluate(QRELS, {"q1": {"D1": 1.0}}, "AP")

@@ -155,21 +155,6 @@ def test_methods_that_leave_nothing_out_equal_exact_search(search: Search, b1, s
             assert search.found(method(weighting=weighting, **parameters)) == expected, method
 
 
-@given(searches())
-@settings(max_examples=30, deadline=None)
-def test_methods_with_quality_agree_if_they_leave_nothing_out(search: Search):
-    """With quality 0, they also equal exact search."""
-    n = len(search.index)
-    for quality in (search.index.quality, np.zeros(n)):
-        texts = ((i, " ".join(text)) for i, text in enumerate(search.texts))
-        again = search._replace(index=Index.build(texts, analyzer=str.split, quality=quality))
-        net = again.found(NetScore(weighting=search.weighting))
-        for method in (GlobalChampions(weighting=search.weighting, r=n), HighLow(weighting=search.weighting, r=n)):
-            assert again.found(method) == net
-    positive = [each for each in net if each[1] > 0]
-    assert positive == again.found(Exact(weighting=search.weighting))[: len(positive)]
-
-
 METHODS = (
     Exact(), MaxScore(), WAND(), BlockMaxWAND(block=7), Champions(r=4), Champions(r=20, weighting="bm25"),
     Champions(r=2, fallback=True), Champions(r=5, weighting="lm-dirichlet:2000", fallback=True), GlobalChampions(r=6),

@@ -224,7 +224,7 @@ def test_unusable_topics_are_refused(text, parts, message):
         topics(text, *parts)
 
 
-@pytest.mark.parametrize("content", ["\n" * 10**6, "<![CDATA[" * 10**5, "<title " * 10**5, "<title>\n  " * 10**5])
+@pytest.mark.parametrize("content", ["\n" * 10**5, "<![CDATA[" * 10**5, "<title " * 10**5, "<title>\n  " * 10**5])
 def test_hostile_topics_are_read_in_linear_time(content):
     """A quadratic search would take hours."""
     assert list(topics(f"<top><num>1<title>a<desc>{content}</top>", "title")) == ["1"]
