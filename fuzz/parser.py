@@ -175,9 +175,8 @@ def check_chunks(run: expected.Run | None, columns: Columns | None, content: byt
             chunks.append(chunk.whole())
 
     COUNTS["reads"] += 1
-    good = True
     try:
-        RunFile(PATH, dtype).over_parallel_chunks(work, 3)
+        good = RunFile(PATH, dtype).over_parallel_chunks(work, 3)
     except (NotParallel, Malformed, InputError):
         good = False
     usable = run is not None and run.repeated is None

@@ -105,11 +105,10 @@ def grouped(
         return Lists(sections, section_offsets, documents, values, place=place)
     queries = sections.take(firsts)
     sizes = np.diff(section_offsets)
-    row_numbers = np.repeat(numbers, sizes)
     offsets = np.append(0, np.cumsum(np.bincount(numbers, weights=sizes, minlength=len(firsts)).astype(np.int64)))
-    if (row_numbers[1:] >= row_numbers[:-1]).all():
+    if (numbers[1:] >= numbers[:-1]).all():
         return Lists(queries, offsets, documents, values, place=place)
-    sources = stable_order(row_numbers)
+    sources = stable_order(np.repeat(numbers, sizes))
     return Lists(queries, offsets, documents.take(sources), values[sources], sources, place)
 
 

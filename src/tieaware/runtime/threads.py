@@ -71,13 +71,14 @@ class _Abandoned(BaseException):
     """Ends the work of a pool thread after the call that it works for was interrupted; raised inside the kernels."""
 
 
-def _check_abandoned() -> None:
+def check_abandoned() -> None:
+    """End the work of this pool thread if the call that it works for was interrupted."""
     call = getattr(_thread, "call", None)
     if call is not None and call.abandoned:
         raise _Abandoned
 
 
-_interruption.ask_also(_check_abandoned)
+_interruption.ask_also(check_abandoned)
 
 
 def _forget_pool() -> None:

@@ -134,7 +134,7 @@ class ExternalGrouping:
             while last < BUCKETS and sizes[first : last + 1].sum() <= SMALL:
                 last += 1
             if sizes[first:last].any():
-                yield _merged(list(self._batches(edges, first, last)))
+                yield merged(list(self._batches(edges, first, last)))
             first = last
 
     def _batches(self, edges: Integers, first: int, last: int) -> Iterator[Lists]:
@@ -214,7 +214,7 @@ def _length_type(n_bytes: int) -> type[np.unsignedinteger[Any]]:
     return np.uint32 if n_bytes < 1 << 32 else np.uint64
 
 
-def _merged(batches: Sequence[Lists]) -> Lists:
+def merged(batches: Sequence[Lists]) -> Lists:
     """Merge the lists of each query in all batches into one list, whose rows are in the order of the batches."""
     starts, n = [], 0
     for batch in batches:

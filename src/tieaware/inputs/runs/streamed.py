@@ -6,13 +6,15 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
+from threading import Lock
 from typing import Any
 
 from tieaware.checks.arrays import Integers, Place
 from tieaware.errors import InputError, NoRangeError
 from tieaware.inputs.files.paths import Path, Source, run_name, source_name, stored_size
-from tieaware.inputs.runs.grouping import BATCH_ROWS, ExternalGrouping
+from tieaware.inputs.runs.grouping import BATCH_ROWS, ExternalGrouping, merged
 from tieaware.inputs.runs.reading_options import (
     FROM_FILE,
     Duplicates,
@@ -27,8 +29,9 @@ from tieaware.inputs.tables.column_names import run_columns
 from tieaware.inputs.tables.frames import Frame
 from tieaware.inputs.tables.rows import CHUNK_ROWS, RowChunk, Rows, runs_of
 from tieaware.inputs.trec.reader import FileChunks, Malformed, NotParallel, RankColumn, Reader, rank_lines
+from tieaware.kernels._identifiers import Seen
 from tieaware.lists.query_lists import Lists, NotContiguous
-from tieaware.runtime.threads import over_items
+from tieaware.runtime.threads import check_abandoned, over_items
 
 # The number of bytes from which a file is read by several threads, and the smallest chunk of such a file. One thread
 # reads a smaller file before other threads have started.
@@ -82,7 +85,16 @@ class StreamedRun(RunSource):
             yield from self._grouped()
 
     def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
-        """Call a function with each chunk, in several threads. The chunks are read one after another."""
+        """Call a function with each chunk, in several threads, which read chunks at the same time if they can."""
+        if threads > 1:
+            try:
+                if self.over_parallel_chunks(work, threads):
+                    return
+            except (NotParallel, Malformed, InputError):
+                # Reading in order, which follows, can ignore duplicates and can group the rows of a query. An error
+                # may not be the first in the input, and its row may be unknown: reading in order raises the first
+                # error with its row, for any number of threads.
+                pass
 
         def read_and_work(chunk: Any) -> Ignored:
             run, ignored = self._run_of(self._lists(chunk))
@@ -101,6 +113,15 @@ class StreamedRun(RunSource):
                 work(run)
         else:
             sum(ignored, Ignored()).warn(self.source_name)
+
+    def over_parallel_chunks(self, work: Callable[[RunSource], None], threads: int) -> bool:
+        """Call a function with each chunk, which several threads read at the same time; return False if they cannot.
+
+        NotParallel or Malformed is raised if the input must be read in order, to group the rows of a query or to find
+        the first malformed line. The function may already have been called with some chunks. If InputError is raised,
+        the input may have another error before this one.
+        """
+        return False
 
     def _is_contiguous(self) -> bool:
         """Return False if the rows of a query are not contiguous; True if they are, or cannot be read to the end."""
@@ -154,6 +175,44 @@ class RunFrame(StreamedRun):
         for chunk in self.rows.chunks_of_any_rows(BATCH_ROWS):
             yield *self.rows.numbered_lists(chunk, exact_scores), partial(self.rows.where, 1)
 
+    def over_parallel_chunks(self, work: Callable[[RunSource], None], threads: int) -> bool:
+        """Read the pieces of the table in several threads."""
+        pieces = self.rows.frame.pieces()
+        if len(pieces) < 2:
+            return False
+        seen, lock = Seen(), Lock()
+        # The first and the last query of each piece, with the number of the piece: they may continue in another piece.
+        cut: list[tuple[int, Lists]] = []
+
+        def work_on(lists: Lists) -> None:
+            run, ignored = self._run_of(lists)
+            with lock:
+                new = seen.add(lists.queries.data, lists.queries.offsets)
+            if not new or ignored.n:
+                raise NotParallel
+            work(run)
+
+        def read_and_work(piece: tuple[int, Frame]) -> None:
+            rows = replace(self.rows, frame=piece[1])
+            n_cut = n = 0
+            for chunk, are_whole in rows.chunks_within(CHUNK_ROWS):
+                check_abandoned()
+                n += int(chunk.starts[-1])
+                if are_whole:
+                    work_on(rows.lists(chunk, exact_scores))
+                    continue
+                lists, numbers = rows.numbered_lists(chunk, exact_scores)
+                cut.append((piece[0], replace(lists, sources=numbers)))
+                n_cut += len(numbers)
+            # All queries that are cut stay in memory until the end, so they must be a small part of the table.
+            if n_cut > max(n // 2, CHUNK_ROWS):
+                raise NotParallel
+
+        over_items(read_and_work, enumerate(pieces), threads)
+        if cut:
+            work_on(merged([lists for _, lists in sorted(cut, key=lambda pair: pair[0])]))
+        return True
+
     def whole(self) -> Run:
         """Read the whole table as one Run."""
         run, ignored = self._run_of(self._lists(self.rows.whole()))
@@ -191,32 +250,21 @@ class RunFile(StreamedRun):
         return super().contiguous_chunks() if self.state is not None else iter([self.whole()])
 
     def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
-        """Read chunks in several threads if the file is large; otherwise read it in order from beginning to end."""
+        """Call a function with each chunk; a file that can be read only once is a single chunk."""
         if self.state is None:
             work(self.whole())
             return
-        if threads > 1 and stored_size(self.path) >= SMALLEST:
-            try:
-                self.over_parallel_chunks(work, threads)
-                return
-            except (NotParallel, Malformed, InputError):
-                # Reading in order, which follows, can ignore duplicates and can group the lines of a query. An error
-                # may not be the first in the file, and its line number is unknown: reading in order raises the first
-                # error with its line number, for any number of threads.
-                pass
         super().over_chunks(work, threads)
 
-    def over_parallel_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
-        """Call a function with each chunk of a regular file, in several threads.
-
-        NotParallel or Malformed is raised if the file must be read in order, to group the lines of a query or to find
-        the first malformed line. The function may already have been called with some chunks. If InputError is raised,
-        the file may have another error before this one.
-        """
+    def over_parallel_chunks(self, work: Callable[[RunSource], None], threads: int) -> bool:
+        """Divide a regular file into chunks between its lines. The chunks of a small file are read one by one."""
+        if stored_size(self.path) < SMALLEST:
+            return False
         size = min(CHUNK, max(SMALLEST, stored_size(self.path) // (4 * threads)))
         with text_at(self.path) as stream:
             chunks = FileChunks(stream, size)
             over_items(lambda chunk: work(self._run_of(chunks.parse(chunk))[0]), chunks, threads)
+        return True
 
     def whole(self) -> Run:
         """Read the whole file as one Run."""

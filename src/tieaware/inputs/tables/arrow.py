@@ -5,16 +5,23 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 from tieaware.errors import InputError
 from tieaware.inputs.files.byte_streams import ByteStream
 from tieaware.inputs.files.paths import reason
-from tieaware.inputs.tables.frames import ArrowFrame, Batches, Frame
+from tieaware.inputs.tables.frames import Batches, Frame, batch_of_pyarrow
 from tieaware.runtime.extras import MissingExtraError, load
 
-# The largest number of rows in a batch from a Parquet file.
-_BATCH_ROWS = 1 << 17
+# The largest number of rows in a batch from a Parquet file. Its columns fit in a cache of the processor.
+_BATCH_ROWS = 1 << 16
+# The least number of rows in a piece of a Parquet file, except the last. The first and the last query of a piece are
+# evaluated apart, which takes little time compared with this number of rows.
+PIECE_ROWS = 1 << 18
+# A text column that takes fewer bytes per row than this is stored as indices of dictionary values: the length of a text
+# alone takes as much.
+_LENGTH_BYTES = 4
 
 
 class _PyarrowFile(Frame):
@@ -27,6 +34,8 @@ class _PyarrowFile(Frame):
     SCAN: ClassVar[str]
     # The function of pyarrow that reads such a file from a file object.
     READ: ClassVar[str]
+    # The row number in the file of the first row of the table.
+    _first = 0
 
     @classmethod
     def recognise(cls, stream: ByteStream) -> Frame | None:
@@ -74,28 +83,70 @@ class _PyarrowFile(Frame):
     def batches(self, columns: Sequence[int]) -> Batches:
         names = [self.names[i] for i in columns]
         batches = iter(self._try(lambda: self._batches(names)))
-        first = 0
+        first = self._first
         while (batch := self._try(lambda: self._validated(next(batches, None)))) is not None:
-            found = batch.schema.names
-            for read in ArrowFrame(batch, self.source_name).batches([found.index(name) for name in names]):
-                yield read._replace(first=first)
+            yield batch_of_pyarrow(batch, names, first, self.source_name)
             first += len(batch)
 
 
 class ParquetFile(_PyarrowFile):
-    """A Parquet file. It is read in batches of a fixed number of rows, however its row groups divide it."""
+    """A Parquet file, or a piece of it: some of its row groups. It is read in batches of a limited number of rows.
+
+    Each reader decodes in the thread that calls it. Several threads read different pieces at the same time.
+    """
 
     MAGIC: ClassVar[bytes] = b"PAR1"
     SCAN: ClassVar[str] = "scan_parquet"
     READ: ClassVar[str] = "pyarrow.parquet.read_table"
 
+    # For a piece, its row groups, and the metadata of the file.
+    _groups: Sequence[int] | None = None
+    _metadata: Any = None
+
     def _schema(self) -> Any:
         with load("pyarrow.parquet", "arrow").ParquetFile(self._path) as file:
             return file.schema_arrow
 
+    def _read_metadata(self) -> Any:
+        return self._metadata or load("pyarrow.parquet", "arrow").read_metadata(self._path)
+
     def _batches(self, names: list[str]) -> Iterator[Any]:
-        with load("pyarrow.parquet", "arrow").ParquetFile(self._path) as file:
-            yield from file.iter_batches(batch_size=_BATCH_ROWS, columns=names)
+        metadata = self._read_metadata()
+        groups = range(metadata.num_row_groups) if self._groups is None else self._groups
+        indexed = _dictionary_encoded(metadata, groups)
+        with load("pyarrow.parquet", "arrow").ParquetFile(
+            self._path, metadata=metadata, read_dictionary=indexed
+        ) as file:
+            yield from file.iter_batches(_BATCH_ROWS, row_groups=groups, columns=names, use_threads=False)
+
+    def pieces(self) -> list[Frame]:
+        """Divide the row groups into pieces of at least PIECE_ROWS rows."""
+        metadata = self._try(self._read_metadata)
+        pieces: list[Frame] = []
+        start = first = n = 0
+        for i in range(metadata.num_row_groups):
+            n += metadata.row_group(i).num_rows
+            if n >= PIECE_ROWS or i + 1 == metadata.num_row_groups:
+                piece = copy(self)
+                piece._metadata, piece._groups, piece._first = metadata, range(start, i + 1), first
+                pieces.append(piece)
+                start, first, n = i + 1, first + n, 0
+        return pieces
+
+
+def _dictionary_encoded(metadata: Any, groups: Sequence[int]) -> list[str]:
+    """Return the names of the text columns that are read as indices of dictionary values.
+
+    Such indices are compared much faster than text. To make indices for text that is stored otherwise would be slow.
+    """
+    names = []
+    for i in range(metadata.num_columns if groups else 0):
+        stored = [metadata.row_group(group).column(i) for group in groups]
+        n = sum(metadata.row_group(group).num_rows for group in groups)
+        size = sum(column.total_uncompressed_size for column in stored)
+        if stored[0].physical_type == "BYTE_ARRAY" and size < _LENGTH_BYTES * n:
+            names.append(stored[0].path_in_schema)
+    return names
 
 
 class ArrowFile(_PyarrowFile):

@@ -135,6 +135,10 @@ class Frame(ABC):
     def batches(self, columns: Sequence[int]) -> Batches:
         """Yield the rows of the table in batches, restricted to the columns with these indices."""
 
+    def pieces(self) -> Sequence[Frame]:
+        """Divide the table into consecutive pieces, which several threads can read at the same time."""
+        return [self]
+
     def renaming(self, old: str, new: str) -> str | None:
         """Say how to rename a column of a table that is not in memory, without reading all of it.
 
@@ -457,14 +461,25 @@ class _DatasetFrame(Frame):
             for batch in self._data.to_batches(**few):
                 # The kernels rely on the offsets in the buffers, which may be corrupt in an Arrow file.
                 batch.validate(full=True)
-                found = batch.schema.names
-                for read in ArrowFrame(batch, self.source_name).batches([found.index(name) for name in names]):
-                    yield read._replace(first=first)
+                yield batch_of_pyarrow(batch, names, first, self.source_name)
                 first += len(batch)
         except (InputError, MemoryError):
             raise
         except Exception as error:
             raise InputError(self.source_name, f"the data set cannot be read: {reason(error)}") from error
+
+
+def batch_of_pyarrow(batch: Any, names: Sequence[str], first: int, source_name: str) -> Batch:
+    """Return the columns with these names of a batch of pyarrow, whose first row has the row number `first`."""
+    found = batch.schema.names
+    try:
+        columns = _arrow.Stream(*validated(batch).__arrow_c_array__()).read([found.index(name) for name in names])
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise InputError(source_name, f"the table cannot be read: {reason(error)}") from error
+    assert columns is not None
+    return Batch.of([_Buffers(column) for column in columns], first)
 
 
 def validated(data: Any) -> Any:

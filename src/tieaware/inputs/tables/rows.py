@@ -71,6 +71,23 @@ class RowChunk(NamedTuple):
     queries: Identifiers
     starts: Offsets
 
+    def divided(self, section: int) -> tuple[RowChunk, RowChunk]:
+        """Divide the chunk before a section; a part may have no rows."""
+        row = int(self.starts[section])
+        before, after = [], []
+        for batch, start, stop in self.ranges:
+            cut = min(start + row, stop)
+            if start < cut:
+                before.append(BatchRange(batch, start, cut))
+            if cut < stop:
+                after.append(BatchRange(batch, cut, stop))
+            row -= cut - start
+        at = np.arange(len(self.queries))
+        return (
+            RowChunk(before, self.queries.take(at[:section]), self.starts[: section + 1]),
+            RowChunk(after, self.queries.take(at[section:]), self.starts[section:] - self.starts[section]),
+        )
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -119,6 +136,27 @@ class Rows:
                 raise InputError(where, f"{problem} that can be read only once: sort it by query, or pass a table")
             seen.add(queries.data, queries.offsets)
             yield chunk
+
+    def chunks_within(self, least: int) -> Iterator[tuple[RowChunk, bool]]:
+        """Yield the chunks of a piece of a table, and whether the queries of each are certainly whole.
+
+        The rows of the first and of the last query are chunks of their own, because these queries may continue in other
+        pieces. Any other query may reappear.
+        """
+        held: RowChunk | None = None
+        for chunk in self._cut(least):
+            if held is None:
+                first, chunk = chunk.divided(_n_equal(chunk.queries))
+                yield first, False
+            elif held.ranges:
+                yield held, True
+            held = chunk
+        if held is not None and held.ranges:
+            n = len(held.queries)
+            held, last = held.divided(n - _n_equal(held.queries.take(np.arange(n)[::-1])))
+            if held.ranges:
+                yield held, True
+            yield last, False
 
     def whole(self) -> RowChunk:
         """Return all rows as one chunk."""
@@ -267,6 +305,12 @@ class Rows:
             return self.where(column, rows.row(rows.stop - int(ends[i]) + row))
 
         return place
+
+
+def _n_equal(queries: Identifiers) -> int:
+    """Return the number of identifiers at the beginning that are equal to the first."""
+    numbers, _ = _identifiers.number(queries.data, queries.offsets)
+    return int(np.argmax(np.append(numbers, -1) != 0))
 
 
 class _GrowingChunk:
