@@ -22,7 +22,7 @@ from tieaware.cli import main
 from tieaware.errors import InputError
 from tieaware.inputs import read_qrels, read_run
 from tieaware.inputs.files.byte_streams import ByteStream
-from tieaware.inputs.tables import arrow, delimited, json_lines, table_in
+from tieaware.inputs.tables import arrow, delimited, json_lines, table_at, table_in
 from tieaware.kernels._trec import LONGEST_LINE
 from tieaware.runtime.extras import MissingExtraError
 
@@ -80,6 +80,105 @@ def test_several_runs_in_a_file(suffix, expected, tmp_path):
     result = tieaware.evaluate(tieaware.Qrels.from_columns(*QRELS.values()), paths, MEASURES)
     assert result.runs == ("a", "b", "one")
     assert result.values.tobytes() == 3 * expected
+
+
+def unusual(change):
+    """Return the columns of RUN after a change, whose result may depend on the number of threads by mistake."""
+    columns = {name: list(values) for name, values in RUN.items()}
+    change(columns)
+    return columns
+
+
+@pytest.mark.parametrize("row_group", [1, 7, 40, 100, 400])
+@pytest.mark.parametrize("text", [pa.string(), pa.large_string(), pa.string_view(), pa.binary()])
+@pytest.mark.parametrize("options", [{}, {"use_dictionary": False}, {"data_page_version": "2.0"}])
+def test_pieces_of_parquet_give_the_same_values(row_group, text, options, expected, tmp_path, monkeypatch):
+    """A query may continue over any number of row groups. Repeated text is read as indices of a dictionary."""
+    monkeypatch.setattr(arrow, "PIECE_ROWS", 1)
+    monkeypatch.setattr("tieaware.inputs.runs.streamed.CHUNK_ROWS", 30)
+    table = pa.table(RUN).set_column(0, "query_id", pa.array(RUN["query_id"], pa.string()).cast(text))
+    pa.parquet.write_table(table, tmp_path / "run.parquet", row_group_size=row_group, **options)
+    qrels = tieaware.Qrels.from_columns(*QRELS.values())
+    pieces = table_at(tmp_path / "run.parquet").pieces()
+    assert len(pieces) == -(-400 // row_group)
+    rows = [(batch.first, batch.stop - batch.start) for piece in pieces for batch in piece.batches([0])]
+    assert rows == [(i, min(row_group, 400 - i)) for i in range(0, 400, row_group)]
+    for threads in (1, 2, 3):
+        result = tieaware.evaluate(qrels, tmp_path / "run.parquet", MEASURES, threads=threads)
+        assert result.values.tobytes() == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows["score"].__setitem__(250, None), "run.parquet: score[250]: expected a number"),
+        (lambda rows: rows["score"].__setitem__(390, float("nan")), "run.parquet: score[390]"),
+        (lambda rows: rows["query_id"].__setitem__(120, None), "run.parquet: query_id[120]"),
+        (lambda rows: rows["doc_id"].__setitem__(399, rows["doc_id"][398]), "run.parquet: doc_id[399]"),
+    ],
+)
+def test_errors_name_the_row_for_any_number_of_threads(change, message, tmp_path, monkeypatch):
+    """Of two errors, the first in the file is raised."""
+    monkeypatch.setattr(arrow, "PIECE_ROWS", 50)
+    monkeypatch.chdir(tmp_path)
+    pa.parquet.write_table(pa.table(unusual(change)), "run.parquet", row_group_size=50)
+    qrels = tieaware.Qrels.from_columns(*QRELS.values())
+    texts = {message_of(lambda n=n: tieaware.evaluate(qrels, "run.parquet", MEASURES, threads=n)) for n in (1, 2, 4)}
+    assert len(texts) == 1
+    assert texts.pop().startswith(message)
+
+
+def test_rows_of_a_query_in_several_pieces(expected, tmp_path, monkeypatch):
+    """Rows that are sorted by document are grouped; a query that fills many pieces is read in order."""
+    monkeypatch.setattr(arrow, "PIECE_ROWS", 50)
+    order = sorted(range(400), key=lambda i: i * 7 % 400)
+    shuffled = pa.table({name: [values[i] for i in order] for name, values in RUN.items()})
+    pa.parquet.write_table(shuffled, tmp_path / "run.parquet", row_group_size=50)
+    qrels = tieaware.Qrels.from_columns(*QRELS.values())
+    result = tieaware.evaluate(qrels, tmp_path / "run.parquet", MEASURES, threads=2)
+    assert result.values.tobytes() == expected
+    monkeypatch.setattr("tieaware.inputs.runs.streamed.CHUNK_ROWS", 10)
+    one = {**RUN, "query_id": ["q"] * 400, "doc_id": [f"d{i}" for i in range(400)]}
+    pa.parquet.write_table(pa.table(one), tmp_path / "one.parquet", row_group_size=50)
+    values = [tieaware.evaluate({"q": {"d7": 1}}, tmp_path / "one.parquet", "AP", threads=n).values for n in (1, 2)]
+    assert values[0].tobytes() == values[1].tobytes()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+@pytest.mark.parametrize("order", ["one after another", "by query", "by row"])
+def test_two_runs_of_a_file_are_not_held_in_memory(suffix, order, expected, tmp_path, monkeypatch):
+    """A file with two runs is read again for each; an error names the row of the file."""
+    monkeypatch.setattr(arrow, "PIECE_ROWS", 50)
+    monkeypatch.setattr("tieaware.inputs.tables.rows.FrameInMemory", None)
+    key = {"one after another": lambda i: 0, "by query": lambda i: i % 400 // 40, "by row": lambda i: i % 400}[order]
+    rows = sorted(range(800), key=key)
+    both = {name: [values[i % 400] for i in rows] for name, values in RUN.items()}
+    both["run"] = ["ab"[i // 400] for i in rows]
+
+    def write():
+        path = tmp_path / f"runs.{suffix}"
+        if suffix == "parquet":
+            pa.parquet.write_table(pa.table(both), path, row_group_size=50)
+            return path
+        return write_columns(both, path)
+
+    qrels = tieaware.Qrels.from_columns(*QRELS.values())
+    for threads in (1, 2):
+        result = tieaware.evaluate(qrels, write(), MEASURES, threads=threads)
+        assert result.runs == ("a", "b")
+        assert result.values.tobytes() == 2 * expected
+    bad = rows.index(777)
+    both["score"][bad] = float("nan")
+    assert f"score[{bad}]" in message_of(lambda: tieaware.evaluate(qrels, write(), MEASURES, threads=2))
+
+
+def test_several_runs_that_take_turns_in_csv(tmp_path):
+    """Rows of two runs alternate. Text such as 007 stays unchanged while the rows are grouped by run."""
+    rows = [(f"{q:03}", d, d + q, run) for d in range(5) for run in "ab" for q in (7, 8)]
+    text = "".join(f"{q},{d},{s},{run}\n" for q, d, s, run in rows)
+    (tmp_path / "runs.csv").write_text("qid,docno,score,run\n" + text)
+    result = tieaware.evaluate({"007": {"1": 1}, "008": {"4": 1}}, tmp_path / "runs.csv", "RR")
+    assert (result.runs, result.values.tolist()) == (("a", "b"), [[[0.25], [1.0]]] * 2)
 
 
 def test_integers_of_parquet_match_integers_and_the_text_of_csv(tmp_path):

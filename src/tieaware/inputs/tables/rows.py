@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,6 +16,7 @@ from tieaware.errors import InputError
 from tieaware.inputs.tables.column_names import run_column, unread_columns
 from tieaware.inputs.tables.frames import (
     Batch,
+    Batches,
     Cells,
     Frame,
     FrameInMemory,
@@ -33,6 +35,9 @@ from tieaware.lists.query_lists import Lists, NotContiguous, grouped
 # messages. Its third argument is a function that describes the place of the number with a given index for messages.
 Convert: TypeAlias = Callable[[NDArray[Any], str, Place], NDArray[Any]]
 
+# A file with several runs is read again for each run, unless this would read the rows of the file more than so many
+# times on average.
+_MOST_READINGS = 2
 # The approximate number of rows in a chunk, unless a single query has more. The rows of a typical chunk and their
 # results fit in a cache of the processor.
 CHUNK_ROWS = 1 << 16
@@ -342,52 +347,114 @@ class _GrowingChunk:
         return RowChunk(self._ranges, joined(self._queries), starts)
 
 
+class _RunOfFile(Frame):
+    """The rows of one run of a file, which is read again for each run. Pieces without a row of the run are left out.
+
+    `names` are those of the columns of `rows`, and `column` is the index of the run column in the file.
+    """
+
+    def __init__(self, rows: Rows, column: int, run: str, pieces: Sequence[Frame]) -> None:
+        self.names = tuple(rows.frame.names[i] for i in rows.columns)
+        self.source_name = rows.frame.source_name
+        self._rows, self._column, self._run = rows, column, run
+        # A frame of its own, because it may keep what it has read last to describe rows in messages.
+        self._pieces = list(map(copy, pieces))
+        self._origin = self._pieces[0]
+
+    def where(self, column: str, row: int | None = None) -> str:
+        """Describe a column or a value for a message by its place in the file."""
+        return self._origin.where(column, row)
+
+    def pieces(self) -> list[Frame]:
+        """Return the rows in each piece of the file."""
+        return [_RunOfFile(self._rows, self._column, self._run, [piece]) for piece in self._pieces]
+
+    def batches(self, columns: Sequence[int]) -> Batches:
+        """Yield the rows of the run in each batch of the file. They are copied only if rows of others are between."""
+        for piece in self._pieces:
+            self._origin = piece
+            rows = replace(self._rows, frame=piece)
+            for batch in piece.batches([self._column, *rows.columns]):
+                starts, numbers, names = _sections_of_runs(rows, self._column, batch)
+                if self._run in names:
+                    found = _rows_of(rows, batch, starts, numbers == names.index(self._run))
+                    yield found._replace(columns=[found.columns[i] for i in columns])
+
+
 def runs_of(rows: Rows, run: str | None = None) -> dict[str, Rows]:
     """Divide a table into its runs; return {name of the run: rows of the run}, or {"": rows} without a run column.
 
-    The result is empty if the table has a run column but no rows. A table with several runs is held in memory. A table
-    that has a run column and can be read only once is held in memory too. If the name of the run column, `run`, is
-    None, the column is recognised by its usual names.
+    The result is empty if the table has a run column but no rows. If the name of the run column, `run`, is None, the
+    column is recognised by its usual names.
+
+    A file is read again for each run. Any other table with several runs is held in memory, and so is a table that has a
+    run column and can be read only once, and a file of which most pieces contain rows of many runs.
     """
     frame, source_name = rows.frame, rows.frame.source_name
     column = run_column(frame, run)
     if column is None:
         return {"": rows}
-    where = f"{source_name}: {frame.names[column]}"
-    wanted = [column, *rows.columns]
     if not frame.rereadable:
+        wanted = [column, *rows.columns]
         held = list(frame.batches(wanted))
         frame, column = FrameInMemory(tuple(frame.names[i] for i in wanted), held, source_name, frame), 0
-        rows, wanted = Rows(frame, (1, 2, 3)), [0, 1, 2, 3]
-    sections = [_sections_of_runs(batch, where) for batch in frame.batches([column])]
-    named = joined(names for _, names in sections)
-    numbers, firsts = _identifiers.number(named.data, named.offsets)
-    names = [str(name) for name in named.take(firsts).to_list()]
-    if len(names) < 2:
-        return dict.fromkeys(names, replace(rows, run_column=column))
-    batches: list[list[Batch]] = [[] for _ in names]
-    row = 0
-    for batch, (starts, queries) in zip(frame.batches(wanted), sections, strict=True):
-        for i, of_run in _by_run(rows, batch, starts, numbers[row : row + len(queries)]):
-            batches[i].append(of_run)
-        row += len(queries)
+        rows = Rows(frame, (1, 2, 3))
+    # For each run, the pieces with rows of it.
+    found: dict[str, list[Frame]] = {}
+    n = n_read = 0
+    for piece in frame.pieces():
+        before, n_names = n, set[str]()
+        for batch in piece.batches([column]):
+            n += batch.stop - batch.start
+            n_names.update(names := _sections_of_runs(rows, column, batch)[2])
+            for name in names:
+                pieces = found.setdefault(name, [])
+                if piece not in pieces[-1:]:
+                    pieces.append(piece)
+        n_read += len(n_names) * (n - before)
+    if len(found) < 2:
+        return dict.fromkeys(found, replace(rows, run_column=column))
+    if frame.is_file and n_read <= _MOST_READINGS * n:
+        return {name: Rows(_RunOfFile(rows, column, name, pieces), (0, 1, 2)) for name, pieces in found.items()}
+    batches: dict[str, list[Batch]] = {name: [] for name in found}
+    for batch in frame.batches([column, *rows.columns]):
+        starts, numbers, names = _sections_of_runs(rows, column, batch)
+        for i, of_run in _by_run(rows, batch, starts, numbers):
+            batches[names[i]].append(of_run)
     columns = tuple(rows.frame.names[i] for i in rows.columns)
     return {
-        name: Rows(FrameInMemory(columns, held, source_name, rows.frame), (0, 1, 2))
-        for name, held in zip(names, batches, strict=True)
+        name: Rows(FrameInMemory(columns, held, source_name, rows.frame), (0, 1, 2)) for name, held in batches.items()
     }
 
 
-def _sections_of_runs(batch: Batch, where: str) -> tuple[Integers, Identifiers]:
-    """Divide a batch into sections of consecutive rows of one run; return the first row and the run of each section."""
-    (column,) = batch.columns
+def _sections_of_runs(rows: Rows, run_column: int, batch: Batch) -> tuple[Integers, Integers, list[str]]:
+    """Divide a batch, whose first column has the names of the runs, into sections of consecutive rows of one run.
+
+    Returns the first row of each section, the number of its run, and the names of the runs by number: runs are numbered
+    in the order of first appearance in the batch.
+    """
+    where = f"{rows.frame.source_name}: {rows.frame.names[run_column]}"
+    column = batch.columns[0]
     if column.holds not in ("text", "integer", "object", "null"):
         raise unexpected(where, "a column of text, bytes or integers", column.type)
     try:
         starts = column.sections(batch.start, batch.stop)
-        return starts, column.identifiers_at(starts)
+        named = column.identifiers_at(starts)
     except BadCell as bad:
         raise unexpected(f"{where}[{batch.row(bad.args[0])}]", "the name of a run", bad.args[1]) from None
+    numbers, firsts = _identifiers.number(named.data, named.offsets)
+    return starts, numbers, [str(name) for name in named.take(firsts).to_list()]
+
+
+def _rows_of(rows: Rows, batch: Batch, starts: Integers, wanted: NDArray[np.bool_]) -> Batch:
+    """Return the rows of the sections of one run, `wanted`, in a batch as for `_by_run`."""
+    batch = batch._replace(columns=batch.columns[1:])
+    rows.check(batch)
+    stops = np.append(starts[1:], batch.stop)
+    first, last = np.flatnonzero(wanted)[[0, -1]].tolist()
+    if wanted[first : last + 1].all():
+        return batch._replace(start=int(starts[first]), stop=int(stops[last]))
+    return rows.ordered(batch, np.flatnonzero(np.repeat(wanted, stops - starts)) + batch.start)
 
 
 def _by_run(rows: Rows, batch: Batch, starts: Integers, numbers: Integers) -> Iterator[tuple[int, Batch]]:
