@@ -45,6 +45,16 @@ with open("/proc/self/status") as status:
 print(json.dumps([means, 1024 * (after - before)]))
 """
 
+# A program that evaluates a file, and prints the means of all runs.
+FILE = """
+import json, sys
+import tieaware
+
+folder, name = sys.argv[1:]
+found = tieaware.evaluate(f"{folder}/qrels.txt", f"{folder}/{name}", ["AP", "RR", "nDCG@10", "R@1000"])
+print(json.dumps(found.mean().tolist()))
+"""
+
 # A program that evaluates a stream with the given number of rows, a thousand per query. It makes each batch on demand.
 STREAM = """
 import sys
@@ -105,7 +115,7 @@ FORMS = {
     "pandas, object strings": (lambda frame, _: objects(frame), 6),
     "an Arrow table": (lambda frame, _: frame.to_arrow(), 1.5),
     "an Arrow stream": (lambda frame, _: frame.to_arrow(), 1.5),
-    "Parquet": (lambda _, folder: folder / "run.parquet", 2),
+    "Parquet": (lambda _, folder: folder / "run.parquet", 1.1),
 }
 
 
@@ -162,6 +172,41 @@ def test_memory_beside_the_table(report, small, rows, form):
     ratio = beside / MOST_MEMORY
     report(Ratio(SECTION, f"the same from {form}: peak memory beside it", "tieaware", "300 MB", ratio, ratio,
                  None if small else 1.0))  # fmt: skip
+
+
+@pytest.mark.parametrize("order", ["one after another", "by query"])
+def test_two_runs_in_a_column(compare, report, small, rows, order):
+    """Measure a Parquet file in which a column tells two runs apart, compared with a file of each run."""
+    folder, frame = rows
+    half = frame.with_columns(score=-pl.col("score"))
+    both = pl.concat([frame.with_columns(run=pl.lit("a")), half.with_columns(run=pl.lit("b"))])
+    if order == "by query":
+        both = both.sort("query_id", "run", maintain_order=True)
+    half.write_parquet(folder / "b.parquet")
+    both.write_parquet(folder / "both.parquet")
+    del both, half
+    qrels = tieaware.read_qrels(folder / "qrels.txt")
+    files = [folder / "run.parquet", folder / "b.parquet"]
+    peaks = []
+
+    def check() -> None:
+        expected = tieaware.evaluate(qrels, files, MEASURES)
+        found = tieaware.evaluate(qrels, folder / "both.parquet", MEASURES)
+        assert found.values.tobytes() == expected.values.tobytes()
+        for name, means in (("both.parquet", expected.mean()), ("run.parquet", expected.mean()[:1])):
+            process = run(sys.executable, "-c", FILE, folder, name)
+            assert json.loads(process.output) == means.tolist()
+            peaks.append(process.peak)
+
+    workload = f"two runs of {len(frame) / 1e6:.2f} million rows in one Parquet file, {order}"
+    compare(
+        SECTION, workload, check=check, contender=partial(tieaware.evaluate, qrels, folder / "both.parquet", MEASURES),
+        baseline=partial(tieaware.evaluate, qrels, files, MEASURES), to="a file per run",
+        at_most=1.25 if order == "one after another" else 2, budget=8,
+    )  # fmt: skip
+    memory = peaks[0] / peaks[1]
+    report(Ratio(SECTION, f"{workload}: peak memory", "tieaware", "of one run", memory, memory,
+                 None if small else 1.5))  # fmt: skip
 
 
 def test_memory_of_streams(report, small):
