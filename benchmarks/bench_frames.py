@@ -202,7 +202,7 @@ def test_two_runs_in_a_column(compare, report, small, rows, order):
     compare(
         SECTION, workload, check=check, contender=partial(tieaware.evaluate, qrels, folder / "both.parquet", MEASURES),
         baseline=partial(tieaware.evaluate, qrels, files, MEASURES), to="a file per run",
-        at_most=1.5 if order == "one after another" else 2.5, budget=8,
+        at_most=1.25 if order == "one after another" else 2.0, budget=8,
     )  # fmt: skip
     memory = peaks[0] / peaks[1]
     report(Ratio(SECTION, f"{workload}: peak memory", "tieaware", "of one run", memory, memory,

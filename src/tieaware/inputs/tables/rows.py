@@ -35,7 +35,7 @@ from tieaware.lists.query_lists import Lists, NotContiguous, grouped
 # messages. Its third argument is a function that describes the place of the number with a given index for messages.
 Convert: TypeAlias = Callable[[NDArray[Any], str, Place], NDArray[Any]]
 
-# A file with several runs is read again for each run, unless this would read the rows of the file more than so many
+# A file in pieces that has several runs is read again for each run, unless this would read its rows more than so many
 # times on average.
 _MOST_READINGS = 2
 # The approximate number of rows in a chunk, unless a single query has more. The rows of a typical chunk and their
@@ -387,8 +387,8 @@ def runs_of(rows: Rows, run: str | None = None) -> dict[str, Rows]:
     The result is empty if the table has a run column but no rows. If the name of the run column, `run`, is None, the
     column is recognised by its usual names.
 
-    A file is read again for each run. Any other table with several runs is held in memory, and so is a table that has a
-    run column and can be read only once, and a file of which most pieces contain rows of many runs.
+    A file in pieces is read again for each run. Any other table with several runs is held in memory, and so is a table
+    that has a run column and can be read only once, and a file of which most pieces contain rows of many runs.
     """
     frame, source_name = rows.frame, rows.frame.source_name
     column = run_column(frame, run)
@@ -402,7 +402,8 @@ def runs_of(rows: Rows, run: str | None = None) -> dict[str, Rows]:
     # For each run, the pieces with rows of it.
     found: dict[str, list[Frame]] = {}
     n = n_read = 0
-    for piece in frame.pieces():
+    divided = frame.pieces()
+    for piece in divided:
         before, n_names = n, set[str]()
         for batch in piece.batches([column]):
             n += batch.stop - batch.start
@@ -414,7 +415,7 @@ def runs_of(rows: Rows, run: str | None = None) -> dict[str, Rows]:
         n_read += len(n_names) * (n - before)
     if len(found) < 2:
         return dict.fromkeys(found, replace(rows, run_column=column))
-    if frame.is_file and n_read <= _MOST_READINGS * n:
+    if len(divided) > 1 and n_read <= _MOST_READINGS * n:
         return {name: Rows(_RunOfFile(rows, column, name, pieces), (0, 1, 2)) for name, pieces in found.items()}
     batches: dict[str, list[Batch]] = {name: [] for name in found}
     for batch in frame.batches([column, *rows.columns]):
