@@ -203,6 +203,15 @@ FAULTS = (
         ("tests/retrieval/test_impact_order.py",),
     ),
     Fault(
+        "lower ends are taken in the order of the least values", "src/tieaware/statistics/verdicts.py",
+        "np.argsort(low + high)", "np.argsort(low)", ("tests/statistics/test_tie_resolutions.py",),
+    ),
+    Fault(
+        "a topic takes its next attained value too early", "src/tieaware/statistics/verdicts.py",
+        "np.argsort((ends[:-1] + ends[1:]) / 2.0", "np.argsort((ends[:-1] + ends[:-1]) / 2.0",
+        ("tests/statistics/test_tie_resolutions.py",),
+    ),
+    Fault(
         "Wilcoxon's test ranks differences of 0", "src/tieaware/statistics/paired_tests.py",
         "np.where(samples == 0.0, np.nan, np.abs(samples))", "np.abs(samples)",
         ("tests/statistics/test_paired_tests.py",),

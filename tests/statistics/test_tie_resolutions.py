@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tieaware.statistics.multiple_comparisons import adjusted
+from tieaware.statistics.paired_tests import paired_test
 from tieaware.statistics.procedures import TESTS, Procedure
-from tieaware.statistics.verdicts import resolve
+from tieaware.statistics.verdicts import resolve, resolve_ties
 
 pytest.importorskip("scipy.stats")
 ALPHA = 0.3
@@ -125,3 +126,27 @@ def test_wilcoxon_is_decided_where_ties_keep_all_ranks():
         least[0], greatest[0] = least[0] - change / 2, greatest[0] + change / 2
         effect = resolve(procedure, verdicts, values, (least, greatest), first, second, 0.1)
         assert effect.verdict_flips.tolist() == expected
+
+
+def test_flips_of_many_topics_are_those_of_the_best_combinations():
+    """Each combination has the attained values nearest to one level, or lower ends up to one topic and upper ends."""
+    rng = np.random.default_rng(9)
+    counts = dict.fromkeys((-1, 0, 1), 0)
+    for _ in range(60):
+        least = rng.normal(size=(2, 40)) + np.array([[rng.random() / 2], [0.0]])
+        greatest = least + rng.random((2, 40)) * rng.choice([0.0, 0.1, 0.5], (2, 40)) * rng.random()
+        average = (least + greatest) / 2.0
+        test = paired_test(average[:1], average[1:])
+        flips = int(resolve_ties(test, least, greatest, [0], [1], 0.1).verdict_flips[0])
+        ends = np.sort(np.stack([x[0] - y[1] for x in (least, greatest) for y in (least, greatest)]), axis=0)
+        middles = ((ends[1:] + ends[:-1]) / 2.0).ravel()
+        nearest = [np.abs(ends - level).argmin(axis=0) for level in np.concatenate((middles - 1e-9, middles + 1e-9))]
+        places = np.argsort(np.argsort(ends[0] + ends[-1]))
+        corners = [np.where(places < some, *of) for some in range(41) for of in ((0, 3), (3, 0))]
+        combinations = np.array([np.take_along_axis(ends, row[None], axis=0)[0] for row in (*nearest, *corners)])
+        outcome = paired_test(combinations, np.zeros_like(combinations))
+        found = np.where(outcome.p <= 0.1, np.sign(outcome.difference), 0.0)
+        verdict = np.sign(test.difference[0]) if test.p[0] <= 0.1 else 0.0
+        assert (flips == 1) == bool((found != verdict).any())
+        counts[flips] += 1
+    assert min(counts[0], counts[1]) > 5

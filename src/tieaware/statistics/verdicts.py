@@ -256,11 +256,23 @@ def _critical_cosine(n: int, levels: Values) -> Values:
     return cosines
 
 
-def _cosines(differences: Values) -> Values:
-    """Return the cosine between each row and (1, …, 1), which grows with the row's t value; 0 for a row of zeros."""
-    length = np.sqrt((differences**2).sum(axis=1) * differences.shape[1])
-    cosines: Values = np.divide(differences.sum(axis=1), length, out=np.zeros(len(length)), where=length > 0.0)
-    return cosines
+def _cosines(total: Values, squares: Values, n: int) -> Values:
+    """Return the cosine between n differences and (1, …, 1), which grows with their t value; 0 if all are zeros.
+
+    `total` is the sum of the differences, and `squares` that of their squares, for each set of differences.
+    """
+    length = np.sqrt(np.maximum(squares, 0.0) * n)
+    return np.divide(total, length, out=np.zeros_like(length), where=length > 0.0)
+
+
+def _cosine(differences: Values) -> float:
+    """Return the cosine between the differences and (1, …, 1)."""
+    return float(_cosines(np.sum(differences), np.sum(differences**2), len(differences)))
+
+
+def _switched(before: Values, after: Values) -> Values:
+    """Return the sums of `before` in which the first 0, 1, … elements are replaced by those of `after`."""
+    return np.append(0.0, np.cumsum(after - before)) + before.sum()
 
 
 def _can_lose(ends: Values, critical: float, rounding: float) -> int:
@@ -270,21 +282,29 @@ def _can_lose(ends: Values, critical: float, rounding: float) -> int:
     largest. Let T be the sum of the differences d and Q the sum of their squares. If T is positive in the whole box of
     possible differences, the cosine T / √(n Q) is quasi-concave there, so it is least at a corner of the box. For any
     s > 0, √Q ≤ (Q/s + s)/2. With k = critical √n, T - k √Q is therefore at least Σ_i min(d - k d²/(2 s)) - k s/2, with
-    the minimum over the two ends of topic i. If this bound is positive for some s, no corner removes the verdict.
+    the minimum over the two ends of topic i. If this bound is positive for some s, no corner removes the verdict. The
+    lower end has the minimum if the middle of the topic's interval is at most s/k, so all corners of such minima come
+    from one order of the topics.
     """
     low, high = ends.min(axis=0), ends.max(axis=0)
     if low.mean() <= rounding:
         return 1
     n = len(low)
     k = critical * math.sqrt(n)
-    middles = np.unique((low + high) / 2.0)
-    scales = np.append(k * middles[middles > 0.0], math.sqrt((((low + high) / 2.0) ** 2).sum()))
-    of_low, of_high = (end - k * end**2 / (2.0 * scales[:, None]) for end in (low, high))
-    corners = np.where(of_low <= of_high, low, high)
-    if (_cosines(corners) < critical).any():
+    order = np.argsort(low + high)
+    low, high = low[order], high[order]
+    middles = (low + high) / 2.0
+    total, squares = _switched(high, low), _switched(high**2, low**2)
+    least = _cosines(total, squares, n).argmin()
+    # Running sums only choose: what they choose is summed again.
+    if _cosine(np.append(low[:least], high[least:])) < critical:
         return 1
-    bound = np.minimum(of_low, of_high).sum(axis=1) - k * scales / 2.0
-    return 0 if (bound > rounding * n).any() else -1
+    scales = np.append(k * middles[middles > 0.0], math.sqrt((middles**2).sum()))
+    n_low = np.searchsorted(middles, scales / k, side="right")
+    best = (total[n_low] - k * (squares[n_low] / scales + scales) / 2.0).argmax()
+    corner, scale = np.append(low[: n_low[best]], high[n_low[best] :]), scales[best]
+    bound = corner.sum() - k * ((corner**2).sum() / scale + scale) / 2.0
+    return 0 if bound > rounding * n else -1
 
 
 def _can_gain(ends: Values, critical: float) -> int:
@@ -296,19 +316,29 @@ def _can_gain(ends: Values, critical: float) -> int:
     at c = B/A.
     """
     low, high = ends.min(axis=0), ends.max(axis=0)
-    levels = np.unique(np.concatenate((low, high)))
-    middles = (levels[1:] + levels[:-1]) / 2.0
-    at_end = np.clip(middles[:, None], low, high)
-    fixed = (middles[:, None] <= low) | (middles[:, None] >= high)
-    total, squares = (at_end * fixed).sum(axis=1), (at_end**2 * fixed).sum(axis=1)
-    inner = np.divide(squares, total, out=middles.copy(), where=total > 0.0)
-    levels = np.concatenate((levels, np.clip(inner, levels[:-1], levels[1:])))
-    if _cosines(np.clip(levels[:, None], low, high)).max() < critical - ROUNDING:
+    levels, lows, highs = np.unique(np.concatenate((low, high))), np.sort(low), np.sort(high)
+    # Between two levels, as many topics have the upper end below as at the first, and the lower end above.
+    n_high, n_above = (np.searchsorted(each, levels, side="right") for each in (highs, lows))
+    zeros = np.zeros_like(low)
+    total, squares = (
+        _switched(zeros, highs**power)[n_high] + _switched(lows**power, zeros)[n_above] for power in (1, 2)
+    )
+    inner = np.divide(squares, total, out=levels.copy(), where=total > 0.0)
+    candidates = np.stack((levels, np.clip(inner, levels, np.append(levels[1:], levels[-1]))))
+    n_free = n_above - n_high
+    cosines = _cosines(total + n_free * candidates, squares + n_free * candidates**2, len(low))
+    level = candidates.flat[cosines.argmax()]
+    if _cosine(np.clip(level, low, high)) < critical - ROUNDING:
         return 0
-    # The box may contain combinations that no order attains, so take for each topic the attained value nearest to c.
-    nearest = np.abs(ends[:, None, :] - levels[:, None]).argmin(axis=0)
-    occurring = np.take_along_axis(ends, nearest, axis=0)
-    return 1 if (_cosines(occurring) > critical).any() else -1
+    # The box may contain combinations that no order attains, so each topic takes the attained value nearest to c: the
+    # next one as soon as c has passed the middle between both.
+    ends = np.sort(ends, axis=0)
+    order = np.argsort((ends[:-1] + ends[1:]) / 2.0, axis=None, kind="stable")
+    sums = [np.cumsum(np.append(each[0].sum(), np.diff(each, axis=0).ravel()[order])) for each in (ends, ends**2)]
+    passed = np.zeros(order.size, dtype=np.intp)
+    passed[order[: _cosines(*sums, len(low)).argmax()]] = 1
+    attained = np.take_along_axis(ends, passed.reshape(-1, len(low)).sum(axis=0)[None], axis=0)[0]
+    return 1 if _cosine(attained) > critical else -1
 
 
 def resolve(
