@@ -203,13 +203,13 @@ FAULTS = (
         ("tests/retrieval/test_impact_order.py",),
     ),
     Fault(
-        "lower ends are taken in the order of the least values", "src/tieaware/statistics/verdicts.py",
-        "np.argsort(low + high)", "np.argsort(low)", ("tests/statistics/test_tie_resolutions.py",),
+        "the lower ends of the wrong topics remove a verdict", "src/tieaware/statistics/verdicts.py",
+        "np.append(low[:least], high[least:])", "np.append(high[:least], low[least:])",
+        ("tests/statistics/test_tie_resolutions.py",),
     ),
     Fault(
-        "a topic takes its next attained value too early", "src/tieaware/statistics/verdicts.py",
-        "np.argsort((ends[:-1] + ends[1:]) / 2.0", "np.argsort((ends[:-1] + ends[:-1]) / 2.0",
-        ("tests/statistics/test_tie_resolutions.py",),
+        "differences inside their intervals count negatively", "src/tieaware/statistics/verdicts.py",
+        "n_free = n_above - n_high", "n_free = n_high - n_above", ("tests/statistics/test_tie_resolutions.py",),
     ),
     Fault(
         "Wilcoxon's test ranks differences of 0", "src/tieaware/statistics/paired_tests.py",
