@@ -45,6 +45,8 @@ cdef extern from "engine/crossings.h" nogil:
     int64_t tieaware_cross(const double*, const double*, const double*, Py_ssize_t, double, double, double,
                            const tieaware_bounds*, tieaware_tile*, Py_ssize_t*, int64_t*, int64_t*)
     void tieaware_round_crossings(double, double, double, Py_ssize_t, tieaware_tile*)
+    void tieaware_reaching(const double*, const double*, Py_ssize_t, double, double, int64_t, double*, double*,
+                           uint8_t*)
 
 
 # The units of all queries, and the state of the pass. Units of a query are adjacent, in rank order.
@@ -63,12 +65,21 @@ cdef struct Units:
     double* weight
 
 
-# The line: starts, directions as sums of two doubles, and bounds.
+# The line: starts, directions as sums of two doubles, bounds, and which documents may be above every cut-off.
 cdef struct Pencil:
     const double* a
     const double* d
     const double* e
     tieaware_bounds bounds
+    const uint8_t* reaches
+
+
+# Those documents of one list, one after the other.
+cdef struct Others:
+    Py_ssize_t n
+    double* a
+    double* d
+    double* e
 
 
 cdef inline bint is_close(const tieaware_bounds* bounds, double t, double later) noexcept nogil:
@@ -92,7 +103,7 @@ cdef Py_ssize_t write_units(PreparedLists lists, Py_ssize_t query, const Pencil*
     cdef double* weight
     cdef double a_u, d_u, e_u
     for w in range(n):
-        seen[w] = 0
+        seen[w] = not pencil.reaches[lists.offsets[query] + position[w]]
     for w in range(n):
         if seen[w]:
             continue
@@ -132,13 +143,22 @@ cdef inline double widened(double bound, double sign) noexcept nogil:
     return bound + sign * (fabs(bound) * 1e-15 + 1e-300) if isfinite(bound) else bound
 
 
-cdef bint write_crossings(PreparedLists lists, Py_ssize_t query, const Pencil* pencil, Units* units,
-                          Crossings* crossings, tieaware_tile* tile, int64_t* blurred) noexcept nogil:
+cdef void gather(PreparedLists lists, Py_ssize_t query, const Pencil* pencil, Others* others) noexcept nogil:
+    """Write the documents of a query that may be above every cut-off."""
+    cdef Py_ssize_t j
+    others.n = 0
+    for j in range(lists.offsets[query], lists.offsets[query + 1]):
+        others.a[others.n], others.d[others.n], others.e[others.n] = pencil.a[j], pencil.d[j], pencil.e[j]
+        others.n += pencil.reaches[j]
+
+
+cdef bint write_crossings(PreparedLists lists, Py_ssize_t query, const Pencil* pencil, const Others* others,
+                          Units* units, Crossings* crossings, tieaware_tile* tile, int64_t* blurred) noexcept nogil:
     """Add the crossings of a query between the bounds, and complete its units as they are just above the lower one."""
-    cdef Py_ssize_t n = lists.offsets[query + 1] - lists.offsets[query], u, j, i, count = 0, at
-    cdef const double* a = pencil.a + lists.offsets[query]
-    cdef const double* d = pencil.d + lists.offsets[query]
-    cdef const double* e = pencil.e + lists.offsets[query]
+    cdef Py_ssize_t n = others.n, u, j, i, count = 0, at
+    cdef const double* a = others.a
+    cdef const double* d = others.d
+    cdef const double* e = others.e
     cdef double a_u, d_u, e_u, t, low = pencil.bounds.low, high = pencil.bounds.high
     cdef tieaware_bounds wide = pencil.bounds
     cdef int64_t above, same
@@ -146,7 +166,8 @@ cdef bint write_crossings(PreparedLists lists, Py_ssize_t query, const Pencil* p
     for u in range(units.first[query], units.first[query + 1]):
         if not make_room(crossings, n):
             return False
-        a_u, d_u, e_u = a[units.unit[u]], d[units.unit[u]], e[units.unit[u]]
+        i = lists.offsets[query] + units.unit[u]
+        a_u, d_u, e_u = pencil.a[i], pencil.d[i], pencil.e[i]
         above = same = 0
         at = crossings.count
         j = 0
@@ -209,6 +230,47 @@ cdef inline Py_ssize_t settle(Units* units, Py_ssize_t query, Py_ssize_t n_weigh
     return g
 
 
+cdef Py_ssize_t longest(PreparedLists lists) noexcept nogil:
+    """Return how many documents the longest list has."""
+    cdef Py_ssize_t query, most = 0
+    for query in range(lists.n_queries):
+        most = max(most, lists.offsets[query + 1] - lists.offsets[query])
+    return most
+
+
+def reaching(Engine engine not None, cnp.ndarray a not None, cnp.ndarray d not None, double low, double high):
+    """Mark the documents that may be above a cut-off of the engine's measures for some t; the others change no value.
+
+    Parameters
+    ----------
+    engine, a, d, low, high
+        As for `Line`.
+
+    Returns
+    -------
+    uint8[n_docs]
+    """
+    cdef PreparedLists lists = engine.lists
+    cdef cnp.npy_intp n = lists.offsets[lists.n_queries]
+    cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &n, cnp.NPY_UINT8, False)
+    cdef const double* starts = <const double*>cnp.PyArray_DATA(a)
+    cdef const double* directions = <const double*>cnp.PyArray_DATA(d)
+    cdef uint8_t* reaches = <uint8_t*>cnp.PyArray_DATA(found)
+    cdef double* scratch = <double*>malloc(2 * (longest(lists) + 1) * sizeof(double))
+    cdef Py_ssize_t query, begin, size
+    # A document after `depth` others may tie with the last of them.
+    cdef int64_t depth = lists.depth + 1
+    if scratch == NULL:
+        raise MemoryError("no memory for the line")
+    with nogil:
+        for query in range(lists.n_queries):
+            begin, size = lists.offsets[query], lists.offsets[query + 1] - lists.offsets[query]
+            tieaware_reaching(starts + begin, directions + begin, size, low, high, depth, scratch, scratch + size,
+                              reaches + begin)
+    free(scratch)
+    return found
+
+
 cdef class Line:
     """The breaks and the means of an engine's measures along a line of scores.
 
@@ -225,6 +287,8 @@ cdef class Line:
         Intervals that are narrower than width + relative |t| do not count.
     included : uint8[n_queries]
         Which queries count.
+    reaches : uint8[n_docs]
+        Which documents may be above every cut-off: `reaching`.
     centre : float64[n_queries, n_measures], optional
         What is subtracted from the values in `sums`; without it, these are not computed.
     with_meetings : bool
@@ -255,8 +319,9 @@ cdef class Line:
 
     def __init__(self, Engine engine not None, cnp.ndarray a not None, cnp.ndarray d not None, cnp.ndarray e not None,
                  double low, double high, double width, double relative, cnp.ndarray included not None,
-                 cnp.ndarray centre=None, bint with_meetings=False):
+                 cnp.ndarray reaches not None, cnp.ndarray centre=None, bint with_meetings=False):
         cdef Units units
+        cdef Others others
         cdef Crossings crossings, spare
         cdef tieaware_tile tile
         cdef Workspace workspace
@@ -271,10 +336,12 @@ cdef class Line:
         pencil.a = <const double*>cnp.PyArray_DATA(a)
         pencil.d = <const double*>cnp.PyArray_DATA(d)
         pencil.e = <const double*>cnp.PyArray_DATA(e)
+        pencil.reaches = <const uint8_t*>cnp.PyArray_DATA(reaches)
         pencil.bounds.low, pencil.bounds.high = low, high
         pencil.bounds.width, pencil.bounds.relative = width, relative
         pencil.bounds.far = max(fabs(low) if isfinite(low) else 0.0, fabs(high) if isfinite(high) else 0.0)
         self.n_measures = m
+        others.a = NULL
         crossings.count = crossings.room = 0
         crossings.key = NULL
         crossings.change = NULL
@@ -282,9 +349,12 @@ cdef class Line:
         try:
             memory = malloc(words * 8 + max(engine.lists.most_weighted, 1))
             values = <double*>malloc(state * 8 + m * sizeof(Mean))
+            others.a = <double*>malloc(3 * (longest(engine.lists) + 1) * sizeof(double))
             # A unit and a flag share the 32 bits of `change`.
-            if memory == NULL or values == NULL or n > MOST_CROSSINGS // 2:
+            if memory == NULL or values == NULL or others.a == NULL or n > MOST_CROSSINGS // 2:
                 raise MemoryError("no memory for the line")
+            others.d = others.a + longest(engine.lists) + 1
+            others.e = others.d + longest(engine.lists) + 1
             units.first = <int64_t*>memory
             units.start = units.first + queries + 2
             units.size = units.start + n
@@ -293,8 +363,8 @@ cdef class Line:
             units.place = units.unit + n
             units.query = units.place + n
             with nogil:
-                good = self.prepare(engine, engine.lists, &pencil, <const uint8_t*>cnp.PyArray_DATA(included), &units,
-                                    &crossings, &workspace, <uint8_t*>(<char*>memory + words * 8), &tile)
+                good = self.prepare(engine, engine.lists, &pencil, <const uint8_t*>cnp.PyArray_DATA(included), &others,
+                                    &units, &crossings, &workspace, <uint8_t*>(<char*>memory + words * 8), &tile)
                 if good:
                     good = make_room(&spare, crossings.count)
                 if good:
@@ -310,6 +380,7 @@ cdef class Line:
         finally:
             free(memory)
             free(values)
+            free(others.a)
             free(crossings.key)
             free(crossings.change)
             free(spare.key)
@@ -323,7 +394,7 @@ cdef class Line:
         free(self.meetings_data)
 
     cdef bint prepare(self, Engine engine, PreparedLists lists, const Pencil* pencil, const uint8_t* included,
-                      Units* units, Crossings* crossings, Workspace* workspace, uint8_t* seen,
+                      Others* others, Units* units, Crossings* crossings, Workspace* workspace, uint8_t* seen,
                       tieaware_tile* tile) noexcept nogil:
         """Write the units and the crossings of all queries; return False if there is no memory."""
         cdef Py_ssize_t query, u, count
@@ -334,9 +405,10 @@ cdef class Line:
             if included[query]:
                 count = write_units(lists, query, pencil, lists.placement, units, seen)
             units.first[query + 1] = units.first[query] + count
-            if not write_crossings(lists, query, pencil, units, crossings, tile, &self.n_blurred):
+            gather(lists, query, pencil, others)
+            if not write_crossings(lists, query, pencil, others, units, crossings, tile, &self.n_blurred):
                 return False
-            if interrupted(&workspace.interruption, count * (lists.offsets[query + 1] - lists.offsets[query])):
+            if interrupted(&workspace.interruption, others.n + count * others.n):
                 workspace.failed = True
                 return True
             for u in range(units.first[query], units.first[query + 1]):

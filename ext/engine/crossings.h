@@ -132,4 +132,44 @@ TIEAWARE_CLONES static void tieaware_round_crossings(double a_u, double d_u, dou
     }
 }
 
+/* reaching: marks in `reaches` the documents of a list that may be among the first `depth` for some t between the
+ * bounds. For all t between two of PIECES + 1 directions (1, t), a score lies between its
+ * values at both. A document is left out if, in each piece, its larger value is below the smaller values of `depth`
+ * documents, by more than rounding. Directions are at equal angles, so that bounds may be infinite. No document is left
+ * out if `depth` is above MOST_REACHED. The scratch arrays `before` and `after` have a score for each document.
+ */
+enum { TIEAWARE_PIECES = 16, TIEAWARE_MOST_REACHED = 128 };
+
+static void tieaware_reaching(const double *a, const double *d, ptrdiff_t n, double low, double high, int64_t depth,
+                              double *before, double *after, uint8_t *reaches) {
+    double most_a = 0.0, most_d = 0.0, first[TIEAWARE_MOST_REACHED];
+    for (ptrdiff_t j = 0; j < n; j++) {
+        most_a = fmax(most_a, fabs(a[j]));
+        most_d = fmax(most_d, fabs(d[j]));
+    }
+    const double scale = most_a / most_d, least = atan(low / scale);
+    const double step = (atan(high / scale) - least) / TIEAWARE_PIECES;
+    const int all = n <= depth || depth > TIEAWARE_MOST_REACHED || !(scale > 0.0) || !isfinite(scale);
+    memset(reaches, all, n);
+    if (all) return;
+    for (int piece = 0; piece <= TIEAWARE_PIECES; piece++) {
+        const double x = cos(least + piece * step), y = scale * sin(least + piece * step);
+        for (ptrdiff_t j = 0; j < n; j++) after[j] = x * a[j] + y * d[j];
+        if (piece > 0) {
+            /* `first` has the largest of the smaller values, ascending. */
+            for (ptrdiff_t k = 0; k < depth; k++) first[k] = -INFINITY;
+            for (ptrdiff_t j = 0; j < n; j++) {
+                const double smaller = fmin(before[j], after[j]);
+                if (smaller <= first[0]) continue;
+                ptrdiff_t k = 1;
+                for (; k < depth && first[k] < smaller; k++) first[k - 1] = first[k];
+                first[k - 1] = smaller;
+            }
+            const double limit = first[0] - 1e-12 * most_a;
+            for (ptrdiff_t j = 0; j < n; j++) reaches[j] |= fmax(before[j], after[j]) >= limit;
+        }
+        memcpy(before, after, n * sizeof(double));
+    }
+}
+
 #endif

@@ -3,6 +3,10 @@ import numpy.typing as npt
 
 from tieaware.kernels._engine import Engine
 
+def reaching(
+    engine: Engine, a: npt.NDArray[np.float64], d: npt.NDArray[np.float64], low: float, high: float
+) -> npt.NDArray[np.uint8]: ...
+
 class Line:
     n_blurred: int
     def __init__(
@@ -16,6 +20,7 @@ class Line:
         width: float,
         relative: float,
         included: npt.NDArray[np.uint8],
+        reaches: npt.NDArray[np.uint8],
         centre: npt.NDArray[np.float64] | None = None,
         with_meetings: bool = False,
     ) -> None: ...

@@ -77,6 +77,8 @@ class Pencil(NamedTuple):
         Two numbers: intervals that are narrower than their sum, the second times |t|, do not count.
     b : float64[n_docs], optional
         The scores at t = 1, if the line is between two systems.
+    reaches : uint8[n_docs]
+        Which documents may be above a cut-off for some t; the others change no value.
     """
 
     prepared: Prepared
@@ -87,6 +89,7 @@ class Pencil(NamedTuple):
     high: float
     least_width: tuple[float, float]
     b: Values | None
+    reaches: npt.NDArray[np.uint8]
 
     @staticmethod
     def along(prepared: Prepared, a: Values, d: Values, low: float, high: float) -> Pencil:
@@ -97,7 +100,8 @@ class Pencil(NamedTuple):
             with np.errstate(over="ignore"):
                 doubled = np.abs(a[d != 0.0] / d[d != 0.0])
             least_width = (_LEAST_AT_0 * min(float(np.median(doubled)), 1e300) if len(doubled) else 0.0, _LEAST_WIDTH)
-        return Pencil(prepared, a, d, np.zeros(len(d)), low, high, least_width, None)
+        reaches = _lines.reaching(prepared.engine, a, d, low, high)
+        return Pencil(prepared, a, d, np.zeros(len(d)), low, high, least_width, None, reaches)
 
     @staticmethod
     def between(prepared: Prepared, a: Values, b: Values) -> Pencil:
@@ -105,12 +109,16 @@ class Pencil(NamedTuple):
         d = b - a
         rounded = d - b
         # Knuth's algorithm: d + e is b - a exactly.
-        return Pencil(prepared, a, d, (b - (d - rounded)) + (-a - rounded), 0.0, 1.0, (_LEAST_WIDTH, 0.0), b)
+        e = (b - (d - rounded)) + (-a - rounded)
+        reaches = _lines.reaching(prepared.engine, a, d, 0.0, 1.0)
+        return Pencil(prepared, a, d, e, 0.0, 1.0, (_LEAST_WIDTH, 0.0), b, reaches)
 
     @property
     def n_pairs(self) -> int:
         """The number of pairs of a weighted document and a document of its list: at least that of the crossings."""
-        return int((np.diff(self.prepared.engine.weighted_offsets) * np.diff(self.prepared.offsets)).sum())
+        n_others = np.diff(np.concatenate(([0], np.cumsum(self.reaches)))[self.prepared.offsets])
+        n_weighted = np.minimum(np.diff(self.prepared.engine.weighted_offsets), n_others)
+        return int((n_weighted * n_others).sum())
 
     def steps(self, included: Mask | None = None, centre: Values | None = None) -> Steps:
         """Return the means along the line over some queries, or over all; with a centre, also the sums."""
@@ -124,7 +132,7 @@ class Pencil(NamedTuple):
 
         def found(edges: tuple[float, float]) -> Values:
             lines = self.prepared.engine, self.a, self.d, self.e
-            line = _lines.Line(*lines, *edges, *self.least_width, mask, with_meetings=True)
+            line = _lines.Line(*lines, *edges, *self.least_width, mask, self.reaches, with_meetings=True)
             return np.array(line.meetings)
 
         edges = self._edges()
@@ -152,7 +160,7 @@ class Pencil(NamedTuple):
         mask = np.ones(n_queries, np.uint8) if included is None else included.astype(np.uint8)
         middle = None if centre is None else np.ascontiguousarray(centre, np.float64)
         lines = self.prepared.engine, self.a, self.d, self.e
-        line = _lines.Line(*lines, *edges, *self.least_width, mask, middle)
+        line = _lines.Line(*lines, *edges, *self.least_width, mask, self.reaches, middle)
         return Steps(line.breaks, line.means, line.sums, line.n_blurred)
 
     def _edges(self) -> list[float]:
@@ -164,10 +172,13 @@ class Pencil(NamedTuple):
         if self.n_pairs <= _FEW:
             return [self.low, self.high]
         rng = np.random.default_rng(0)
-        first = rng.integers(0, len(self.a), _SAMPLE)
-        query = np.searchsorted(self.prepared.offsets, first, side="right") - 1
-        begin, end = self.prepared.offsets[query], self.prepared.offsets[query + 1]
-        second = begin + (rng.random(_SAMPLE) * (end - begin)).astype(np.int64)
+        others = np.flatnonzero(self.reaches)
+        offsets = np.searchsorted(others, self.prepared.offsets)
+        first = rng.integers(0, len(others), _SAMPLE)
+        query = np.searchsorted(offsets, first, side="right") - 1
+        begin, end = offsets[query], offsets[query + 1]
+        second = others[begin + (rng.random(_SAMPLE) * (end - begin)).astype(np.int64)]
+        first = others[first]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             t = (self.a[second] - self.a[first]) / (self.d[first] - self.d[second])
         t = np.sort(t[(t > self.low) & (t < self.high) & np.isfinite(t)])
@@ -187,7 +198,7 @@ class Pencil(NamedTuple):
         documents = slice(self.prepared.offsets[query], self.prepared.offsets[query + 1])
         return self._replace(
             prepared=self.prepared.rows(query, query + 1), a=self.a[documents], d=self.d[documents],
-            e=self.e[documents], b=None if self.b is None else self.b[documents],
+            e=self.e[documents], b=None if self.b is None else self.b[documents], reaches=self.reaches[documents],
         )  # fmt: skip
 
     def scores(self, t: float | Values) -> Values:

@@ -59,6 +59,12 @@ class Ranking(NamedTuple):
         for start, end in pairwise(self.edges.tolist()):
             yield self.labels[start:end]
 
+    def groups_with(self, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+        """Yield the ends of each tie group that has a wanted document, as slices of the list."""
+        if len(wanted):
+            found = np.logical_or.reduceat(wanted, self.edges[:-1])
+            yield from zip(self.edges[:-1][found].tolist(), self.edges[1:][found].tolist(), strict=True)
+
     def expected(self, worth: NDArray[np.generic]) -> Values:
         """Return the expected worth of the document in each slot, float64[n]: the mean over the slot's tie group."""
         if len(self.labels) == 0:
@@ -118,7 +124,7 @@ def ndcg_at_relevant(ranking: Ranking, gains: str) -> float:
     best = np.cumsum(ideal * _discounts(len(ideal)))
     discounts = _discounts(len(worth))
     before = total = 0.0
-    for start, end in pairwise(ranking.edges.tolist()):
+    for start, end in ranking.groups_with(worth != 0):
         group, d = worth[start:end], discounts[start:end]
         n, r, own, s = end - start, np.count_nonzero(group > 0), group[group > 0].sum(), group.sum()
         pairs = (r * s - own) / (n * (n - 1)) if n > 1 else 0.0
@@ -137,12 +143,13 @@ def binary_gain(ranking: Ranking) -> float:
 
     No kernel computes binG, because the discount depends on the number of nonrelevant documents above, not on the rank.
     """
-    total, above = 0.0, 0
-    for labels in ranking.groups():
-        relevant = int((labels >= ranking.level).sum())
-        s = len(labels) - relevant
-        total += relevant * float(np.mean(1.0 / np.log2(np.arange(above + 2.0, above + s + 3.0)))) if relevant else 0.0
-        above += s
+    is_relevant = ranking.labels >= ranking.level
+    total, found = 0.0, 0
+    for start, end in ranking.groups_with(is_relevant):
+        relevant = int(is_relevant[start:end].sum())
+        above, s = start - found, end - start - relevant
+        total += relevant * float(np.mean(1.0 / np.log2(np.arange(above + 2.0, above + s + 3.0))))
+        found += relevant
     return total / ranking.n_relevant if ranking.n_relevant else 0.0
 
 
@@ -160,11 +167,9 @@ def normalised_gain(ranking: Ranking, gains: str) -> float:
         return 0.0
     cost = np.maximum(np.concatenate((ideal, np.zeros(len(worth))))[: len(worth)], 1.0).cumsum()
     total = found = 0.0
-    for start, end in pairwise(ranking.edges.tolist()):
-        group = worth[start:end]
-        if group.any():
-            total += _gain_of_group(group, cost[start:end] - found)
-        found += group.sum()
+    for start, end in ranking.groups_with(worth != 0):
+        total += _gain_of_group(worth[start:end], cost[start:end] - found)
+        found += worth[start:end].sum()
     return float(total / ideal.sum())
 
 
