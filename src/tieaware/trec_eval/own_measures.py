@@ -59,19 +59,15 @@ class Ranking(NamedTuple):
         for start, end in pairwise(self.edges.tolist()):
             yield self.labels[start:end]
 
-    def groups_with(self, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-        """Yield the ends of each tie group that has a wanted document, as slices of the list."""
-        if len(wanted):
-            found = np.logical_or.reduceat(wanted, self.edges[:-1])
-            yield from zip(self.edges[:-1][found].tolist(), self.edges[1:][found].tolist(), strict=True)
+    def sums(self, values: NDArray[np.generic]) -> Values:
+        """Return the sum over each tie group, float64[n_groups], of a value for each document or slot."""
+        found: Values = np.add.reduceat(values.astype(np.float64), self.edges[:-1]) if len(values) else np.zeros(0)
+        return found
 
     def expected(self, worth: NDArray[np.generic]) -> Values:
         """Return the expected worth of the document in each slot, float64[n]: the mean over the slot's tie group."""
-        if len(self.labels) == 0:
-            return np.zeros(0)
         sizes = np.diff(self.edges)
-        sums: Values = np.add.reduceat(worth.astype(np.float64), self.edges[:-1])
-        return np.repeat(sums / sizes, sizes)
+        return np.repeat(self.sums(worth) / sizes, sizes)
 
     def gains(self, changed: str) -> tuple[Values, Values]:
         """Return the gain of each document of the list, and the positive gains of the judged documents, descending.
@@ -121,18 +117,19 @@ def ndcg_at_relevant(ranking: Ranking, gains: str) -> float:
     worth, ideal = ranking.gains(gains)
     if len(ideal) == 0:
         return 0.0
-    best = np.cumsum(ideal * _discounts(len(ideal)))
-    discounts = _discounts(len(worth))
-    before = total = 0.0
-    for start, end in ranking.groups_with(worth != 0):
-        group, d = worth[start:end], discounts[start:end]
-        n, r, own, s = end - start, np.count_nonzero(group > 0), group[group > 0].sum(), group.sum()
-        pairs = (r * s - own) / (n * (n - 1)) if n > 1 else 0.0
-        reached = before * r / n + own / n * d + pairs * (np.cumsum(d) - d)
-        total += float((reached / best[np.minimum(np.arange(start, end), len(best) - 1)]).sum())
-        before += s / n * d.sum()
+    best, d = np.cumsum(ideal * _discounts(len(ideal))), _discounts(len(worth))
+    n, r, s = np.diff(ranking.edges), ranking.sums(worth > 0), ranking.sums(worth)
+    own = ranking.sums(np.maximum(worth, 0))
+    earned = np.cumsum(np.append(0.0, s / n * ranking.sums(d)))
+    pairs = (r * s - own) / np.maximum(n * (n - 1), 1)
+    # The sum of the discounts before each slot; less that at the group's first slot, those of the group.
+    sums = np.cumsum(d) - d
+    by_group = earned[:-1] * r / n, own / n, pairs, sums[ranking.edges[:-1]]
+    before, share, pair, start = (np.repeat(each, n) for each in by_group)
+    reached = before + share * d + pair * (sums - start)
+    total = (reached / best[np.minimum(np.arange(len(worth)), len(best) - 1)]).sum()
     missed = len(ideal) - np.count_nonzero(worth > 0)
-    return max(float(total + missed * before / best[-1]) / len(ideal), 0.0)
+    return max(float(total + missed * earned[-1] / best[-1]) / len(ideal), 0.0)
 
 
 def binary_gain(ranking: Ranking) -> float:
@@ -143,13 +140,14 @@ def binary_gain(ranking: Ranking) -> float:
 
     No kernel computes binG, because the discount depends on the number of nonrelevant documents above, not on the rank.
     """
-    is_relevant = ranking.labels >= ranking.level
-    total, found = 0.0, 0
-    for start, end in ranking.groups_with(is_relevant):
-        relevant = int(is_relevant[start:end].sum())
-        above, s = start - found, end - start - relevant
-        total += relevant * float(np.mean(1.0 / np.log2(np.arange(above + 2.0, above + s + 3.0))))
-        found += relevant
+    relevant = ranking.sums(ranking.labels >= ranking.level).astype(np.int64)
+    some = np.flatnonzero(relevant)
+    relevant, earlier = relevant[some], np.cumsum(relevant) - relevant
+    above, s = ranking.edges[some] - earlier[some], np.diff(ranking.edges)[some] - relevant
+    alone = s == 0
+    total = float((relevant[alone] / np.log2(above[alone] + 2.0)).sum())
+    for first, last, weight in zip(above[~alone], (above + s)[~alone], relevant[~alone], strict=True):
+        total += float(weight * np.mean(1.0 / np.log2(np.arange(first + 2.0, last + 3.0))))
     return total / ranking.n_relevant if ranking.n_relevant else 0.0
 
 
@@ -167,7 +165,8 @@ def normalised_gain(ranking: Ranking, gains: str) -> float:
         return 0.0
     cost = np.maximum(np.concatenate((ideal, np.zeros(len(worth))))[: len(worth)], 1.0).cumsum()
     total = found = 0.0
-    for start, end in ranking.groups_with(worth != 0):
+    for g in np.flatnonzero(ranking.sums(worth != 0)):
+        start, end = ranking.edges[g : g + 2].tolist()
         total += _gain_of_group(worth[start:end], cost[start:end] - found)
         found += worth[start:end].sum()
     return float(total / ideal.sum())
