@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import lightgbm
 import numpy as np
 import pytest
 
@@ -15,6 +14,7 @@ SECTION = "After a round of LightGBM, one thread"
 
 @pytest.mark.parametrize(("scores", "levels"), [("distinct scores", None), ("16 scores", 16)])
 def test_round(compare, small, scores, levels):
+    lightgbm = pytest.importorskip("lightgbm")
     n_queries = 10 if small else 1_000
     judged = labels(n_queries, 100, 20) * np.random.default_rng(2008).integers(1, 5, (n_queries, 100), dtype=np.int32)
     matrix = distinct_scores(n_queries, 100)

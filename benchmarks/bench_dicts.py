@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-import pytrec_eval
 
 import tieaware
 from benchmarks.workloads import as_dicts, distinct_scores, labels
@@ -23,6 +22,7 @@ def dicts(small):
 def test_pytrec_eval(compare, dicts, threads):
     qrels, run = dicts
     judgments = tieaware.Qrels.from_dict(qrels)
+    pytrec_eval = pytest.importorskip("pytrec_eval")
     peer = pytrec_eval.RelevanceEvaluator(qrels, {"map", "recip_rank", "ndcg_cut.10", "recall.1000"})
 
     def check() -> None:

@@ -2,11 +2,12 @@
 
 from functools import partial
 
-import lightgbm
 import numpy as np
 import pytest
 
 from tieaware.integrations.lightgbm import objective
+
+lightgbm = pytest.importorskip("lightgbm")
 
 SECTION = "Training LightGBM with gradients under ties, one thread"
 MEASURE = "nDCG(dcg='exp-log2')@10"

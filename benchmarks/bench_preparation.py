@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import pytrec_eval
-from sklearn.metrics import ndcg_score
 
 import tieaware
 from benchmarks import processes
@@ -76,6 +74,7 @@ def test_construct_and_call(compare, small):
 
 
 def test_one_list(compare):
+    ndcg_score = pytest.importorskip("sklearn.metrics").ndcg_score
     judged, scores = labels(1, 10, 2), distinct_scores(1, 10)
 
     def once() -> Floats:
@@ -132,6 +131,7 @@ def test_dicts(report, small, tmp_path, n_queries, length, relevant, at_most):
     """
     qrels, run = as_dicts(distinct_scores(n_queries, length), labels(n_queries, length, relevant))
     result = tieaware.evaluate(qrels, run, MEASURES)
+    pytrec_eval = pytest.importorskip("pytrec_eval")
     values = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "map", "recip_rank"}).evaluate(run)
     expected = [[values[query][name] for name in ("ndcg_cut_10", "map", "recip_rank")] for query in result.queries]
     np.testing.assert_allclose(result.values[0], expected, rtol=0, atol=1e-9)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
-import bm25s
 import numpy as np
 import pytest
 
@@ -46,7 +46,7 @@ class Peer:
 
     def __init__(self, index: Index, queries: dict[int, Query]) -> None:
         postings = index.postings
-        self._peer = bm25s.BM25(method="lucene", backend="numba")
+        self._peer = pytest.importorskip("bm25s").BM25(method="lucene", backend="numba")
         self._peer.scores = {
             "data": posting_weights(index, "bm25"), "indices": postings.documents, "indptr": postings.starts,
             "num_docs": len(index),
@@ -122,6 +122,7 @@ def test_a_tenth_of_the_postings(compare, index, words, k, to):
 
 @pytest.mark.parametrize("given", ["lists", "arrays"])
 def test_building(compare, words, given):
+    bm25s = pytest.importorskip("bm25s")
     n = min(50_000, len(words.offsets) - 1)
     stop = words.offsets[n]
     terms = [str(i) for i in range(words.n_terms)]
@@ -134,7 +135,7 @@ def test_building(compare, words, given):
         posting_weights(index, "bm25")
         return index
 
-    def build_theirs() -> bm25s.BM25:
+    def build_theirs() -> Any:
         peer = bm25s.BM25(method="lucene", backend="numba")
         peer.index((lists, {term: i for i, term in enumerate(terms)}), show_progress=False)
         return peer

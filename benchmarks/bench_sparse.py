@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import tieaware
 from benchmarks.workloads import assert_reference
@@ -21,7 +20,7 @@ class Catalogue:
         chosen = np.array([rng.choice(n_items, 110, replace=False) for _ in range(n_users)])
         users = np.repeat(np.arange(n_users), 110).reshape(chosen.shape)
         self.relevant, self.excluded = chosen[:, :10], chosen[:, 10:]
-        shape = n_users, n_items
+        shape, sp = (n_users, n_items), pytest.importorskip("scipy.sparse")
         self.relevance, self.seen = (
             sp.csr_array((np.ones(items.size, np.int8), (users[:, : items.shape[1]].ravel(), items.ravel())), shape)
             for items in (self.relevant, self.excluded)

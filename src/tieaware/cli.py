@@ -29,14 +29,15 @@ from tieaware.measures import parse_measure
 from tieaware.runtime.progress import stage
 
 # The functions that add the commands, in the order of the help.
-_COMMANDS = (
-    eval_command.add, trec_eval_command.add, experiment_commands.add_ties, experiment_commands.add_precision,
-    experiment_commands.add_compare, worst_case_command.add, fusion_commands.add_fuse,
-    fusion_commands.add_coarsen, experiment_commands.add_curve, smooth_command.add, experiment_commands.add_overhead,
-    retrieval_commands.add_inexact, retrieval_commands.add_index, retrieval_commands.add_search, demo_command.add,
-    completion_command.add,
-)  # fmt: skip
-_LONGEST_NAME = len("worst-case")
+_COMMANDS = {
+    "eval": eval_command.add, "trec_eval": trec_eval_command.add, "ties": experiment_commands.add_ties,
+    "precision": experiment_commands.add_precision, "compare": experiment_commands.add_compare,
+    "worst-case": worst_case_command.add, "fuse": fusion_commands.add_fuse, "coarsen": fusion_commands.add_coarsen,
+    "curve": experiment_commands.add_curve, "smooth": smooth_command.add, "overhead": experiment_commands.add_overhead,
+    "inexact": retrieval_commands.add_inexact, "index": retrieval_commands.add_index,
+    "search": retrieval_commands.add_search, "demo": demo_command.add, "completion": completion_command.add,
+}  # fmt: skip
+_LONGEST_NAME = max(map(len, _COMMANDS))
 
 
 class _Help(argparse.HelpFormatter):
@@ -100,7 +101,11 @@ class _Parser(argparse.ArgumentParser):
             sys.exit(status)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(command: str = "") -> argparse.ArgumentParser:
+    """Return the parser of one command, or of all. Those that are not asked for would take a third of a short call.
+
+    The command "completion" writes about all of them.
+    """
     parser = _Parser(
         prog="tieaware",
         description="Evaluate rankings whose scores tie: exactly, averaged over all orders of tied documents.",
@@ -109,7 +114,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tieaware {__version__}")
     commands: argparse._SubParsersAction[Any] = parser.add_subparsers(metavar="COMMAND", required=True)
-    for add in _COMMANDS:
+    alone = command in _COMMANDS and command != "completion"
+    for add in [_COMMANDS[command]] if alone else _COMMANDS.values():
         add(commands)
     for each in commands.choices.values():
         each.set_defaults(parser=each, root=parser)
@@ -183,8 +189,9 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line, and return the exit status: 0, 2 after an error, or 128 plus the number of a signal."""
     arguments = argparse.Namespace()
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
-        unknown = _parser().parse_known_args(argv, arguments)[1]
+        unknown = _parser(*words[:1]).parse_known_args(words, arguments)[1]
         if unknown:
             hint = _hint(arguments.parser, unknown[0])
             arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")

@@ -1,3 +1,4 @@
+import ast
 import importlib
 import json
 import sys
@@ -247,6 +248,16 @@ def test_process_is_measured_alone():
 def test_process_that_fails_is_an_error():
     with pytest.raises(RuntimeError, match="failed"):
         run(sys.executable, "-I", "-S", "-c", "raise SystemExit('no')")
+
+
+@pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("bench_*.py")), ids=lambda path: path.stem)
+def test_benchmarks_without_peers_need_no_peer(path):
+    """Peers are imported by the tests that compare with them, so that pytest can collect the others without them."""
+    known = sys.stdlib_module_names | {"benchmarks", "numpy", "pytest", "tieaware"}
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            names = [statement.module] if isinstance(statement, ast.ImportFrom) else [a.name for a in statement.names]
+            assert {str(name).partition(".")[0] for name in names} <= known
 
 
 @pytest.mark.parametrize("name", MODULES)

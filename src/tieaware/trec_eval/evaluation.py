@@ -103,7 +103,7 @@ def evaluate_lines(
     """
     rule = tie_rule(ties)
     run, matched = _shortened(qrels, run, rule, judged_only, deepest)
-    rows = np.arange(len(qrels)) if complete else np.unique(matched.rows[matched.rows >= 0])
+    rows = np.arange(len(qrels)) if complete else np.flatnonzero(np.bincount(matched.rows[matched.rows >= 0]))
     if not len(rows):
         raise InputError(run.name, f"has no query in common with {qrels.name}")
     if not (matched.rows >= 0).any():
