@@ -136,7 +136,7 @@ def common_intervals(a, b, between):
 
 
 @pytest.mark.parametrize(("seed", "n_batches", "n_lists", "n_lines"), [
-    (1, 6, 12, 25), pytest.param(2, 55, 100, 100, marks=pytest.mark.slow, id="a hundred thousand in all"),
+    (1, 6, 12, 25), pytest.param(2, 18, 100, 30, marks=pytest.mark.slow, id="thirty thousand in all"),
 ])  # fmt: skip
 @pytest.mark.parametrize("between", [True, False])
 @pytest.mark.parametrize("kind", KINDS)

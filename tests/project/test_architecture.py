@@ -206,27 +206,6 @@ def test_kernels_are_translated_soon_and_again_when_a_declaration_changes(path):
     assert not re.search("cimport numpy|from tieaware.kernels cimport", path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.slow
-def test_kernels_can_be_translated_with_checks(tmp_path):
-    """`make checked` is not part of the gate, and some code needs the GIL only if Cython checks for None."""
-    pytest.importorskip("Cython")
-    declarations = tmp_path / "tieaware" / "kernels"
-    declarations.mkdir(parents=True)
-    for package in (declarations, declarations.parent):
-        (package / "__init__.pxd").touch()
-    for path in [*_kernel_sources(".pxd"), ROOT / "src/tieaware/include/tieaware.pxd"]:
-        shutil.copy(path, declarations)
-    cmake = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
-    checks = re.findall(r"set\(checks (.*nonecheck=True)\)|list\(APPEND checks (.*)\)", cmake)
-    options = " ".join("".join(each) for each in checks).split()
-    assert "boundscheck=True" in options
-    assert "wraparound=False" in options
-    command = [sys.executable, ROOT / "ext" / "translate.py", tmp_path / "made", "-I", tmp_path, "-3", *options, "--"]
-    done = subprocess.run([*command, *_kernel_sources(".pyx")], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert len(list(tmp_path.glob("made/*.made_by"))) == len(_kernel_sources(".pyx"))
-
-
 def test_the_version_is_that_of_the_installed_package():
     assert tieaware.__version__ == importlib.metadata.version("tieaware")
 
