@@ -8,7 +8,6 @@ import importlib
 import importlib.metadata
 import pkgutil
 import re
-import shutil
 import subprocess
 import sys
 import textwrap

@@ -96,7 +96,7 @@ def test_make_test_runs_the_whole_suite_or_its_quick_cases():
 def test_ci_runs_the_whole_suite():
     lines = RUN.read_text(encoding="utf-8").splitlines()
     assert "make test SELECT=" in lines
-    assert 'make faults > "$scratch/faults" 2>&1 &' in lines
+    assert '{ make faults && make fuzz SECONDS=10 CLANG=none; } > "$scratch/faults" 2>&1 &' in lines
 
 
 # Python's versions.
