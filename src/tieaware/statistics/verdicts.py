@@ -262,17 +262,20 @@ def _cosines(total: Values, squares: Values, n: int) -> Values:
     `total` is the sum of the differences, and `squares` that of their squares, for each set of differences.
     """
     length = np.sqrt(np.maximum(squares, 0.0) * n)
-    return np.divide(total, length, out=np.zeros_like(length), where=length > 0.0)
+    cosines: Values = np.divide(total, length, out=np.zeros_like(length), where=length > 0.0)
+    return cosines
 
 
 def _cosine(differences: Values) -> float:
     """Return the cosine between the differences and (1, …, 1)."""
-    return float(_cosines(np.sum(differences), np.sum(differences**2), len(differences)))
+    total, squares = differences.sum(keepdims=True), (differences**2).sum(keepdims=True)
+    return float(_cosines(total, squares, len(differences))[0])
 
 
 def _switched(before: Values, after: Values) -> Values:
     """Return the sums of `before` in which the first 0, 1, … elements are replaced by those of `after`."""
-    return np.append(0.0, np.cumsum(after - before)) + before.sum()
+    sums: Values = np.append(0.0, np.cumsum(after - before)) + before.sum()
+    return sums
 
 
 def _can_lose(ends: Values, critical: float, rounding: float) -> int:
@@ -334,9 +337,11 @@ def _can_gain(ends: Values, critical: float) -> int:
     # next one as soon as c has passed the middle between both.
     ends = np.sort(ends, axis=0)
     order = np.argsort((ends[:-1] + ends[1:]) / 2.0, axis=None, kind="stable")
-    sums = [np.cumsum(np.append(each[0].sum(), np.diff(each, axis=0).ravel()[order])) for each in (ends, ends**2)]
+    total, squares = (
+        np.cumsum(np.append(each[0].sum(), np.diff(each, axis=0).ravel()[order])) for each in (ends, ends**2)
+    )
     passed = np.zeros(order.size, dtype=np.intp)
-    passed[order[: _cosines(*sums, len(low)).argmax()]] = 1
+    passed[order[: _cosines(total, squares, len(low)).argmax()]] = 1
     attained = np.take_along_axis(ends, passed.reshape(-1, len(low)).sum(axis=0)[None], axis=0)[0]
     return 1 if _cosine(attained) > critical else -1
 

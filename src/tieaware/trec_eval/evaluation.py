@@ -125,7 +125,7 @@ def evaluate_lines(
             values[:, i] = [line.walk(ranking) for ranking in rankings]
         elif line.measures:
             values[:, i] = line.value(*(by_measure[measure][rows] for measure in line.measures))
-    names = qrels.queries.to_list()
+    names = [str(name) for name in qrels.queries.to_list()]
     return Evaluated([names[row] for row in rows], tuple(lines), values, texts)
 
 
