@@ -7,7 +7,8 @@ q = 1 - stop[c] is the probability that the user goes on after a document of wei
 documents. A_x is the mean product of q over x random documents of a group: the probability that the user goes on beyond
 the first x slots. S_x = A_{x-1} - A_x is the probability that the user stops at slot x. It is not computed as a
 difference, which would lose digits if users seldom stop. P is the product of q over all documents of the groups before.
-The numbers of a group are computed by adding its documents one at a time, in ascending order of grade.
+The numbers of a group are computed as coefficients of polynomials, or, where these would overflow, by adding documents
+one at a time, in ascending order of grade.
 
 In a large group, almost no user gets far: A_x is at most (1 - s)^x, where s is the mean stopping probability of the
 group's documents. So a group is cut off after 45/s slots, where A_x is below 2^-64 and no later slot changes the sum.
@@ -19,6 +20,14 @@ from tieaware.kernels._interruption cimport interrupted
 from tieaware.kernels._measure cimport TOO_MANY, Query
 
 cdef extern from "engine/cascade.h" nogil:
+    enum:
+        TIEAWARE_FEW_TIED
+        TIEAWARE_MOST_IN_POLYNOMIAL
+    double tieaware_write_few_stops(const double* weights, Py_ssize_t stride, const double* stop, int n_weightings,
+                                    int64_t n, double* stops)
+    Py_ssize_t tieaware_spare_stops(Py_ssize_t n_weightings)
+    double tieaware_write_stops(const double* weights, Py_ssize_t stride, const double* stop, int n_weightings, int n,
+                                int m, double* stops)
     Py_ssize_t tieaware_covariances_row(int64_t m)
     void tieaware_join_products(double* products, int m, int64_t i, double q)
     void tieaware_join_stops(double* stops, const double* products, int m, int64_t i, double q, double stop)
@@ -44,14 +53,13 @@ cdef inline const double* stops_of(const Query* q) noexcept nogil:
 
 
 cdef double mean_of_cascade(const Query* query) noexcept nogil:
-    """Return Σ P Σ_{x≤m} S_x/(t+x), divided by the norm. The workspace holds A_m … A_0, then S_m … S_0."""
+    """Return Σ P Σ_{x≤m} S_x/(t+x), divided by the norm. The workspace holds S_m … S_1."""
     cdef const Groups* groups = query.groups
     cdef const double* stop = stops_of(query)
-    cdef double* products = query.workspace
-    cdef double* stops
-    cdef int64_t t, m, x, i, k = query.measure.cutoff
-    cdef Py_ssize_t g, c, _copy
-    cdef double graded, own, rest, goes_on = 1.0, total = 0.0
+    cdef double[TIEAWARE_FEW_TIED] few
+    cdef int64_t t, m, x, k = query.measure.cutoff
+    cdef Py_ssize_t g, c
+    cdef double own, rest, goes_on = 1.0, total = 0.0
     for g in range(groups.count):
         t = groups.start[g]
         if t >= k or goes_on < 1e-30 * total:
@@ -63,30 +71,50 @@ cdef double mean_of_cascade(const Query* query) noexcept nogil:
                 own += stop[c] * query.weight[c * groups.stride + g]
             total += over_rank(query, goes_on * own, t + 1)
             goes_on *= 1.0 - own
-            continue
-        graded = graded_of(query, g)
-        if graded == 0.0:
-            continue
-        m = reached(query, g)
-        i = groups.size[g] - <int64_t>graded
-        rest = 1.0
-        stops = products + m + 1
-        for x in range(m + 1):
-            # For x above the number of ungraded documents, any numbers would do: A_x and S_x will be multiplied by 0.
-            products[x] = 1.0
-            stops[x] = 0.0
-        for c in range(query.measure.n_weightings):
-            for _copy in range(<Py_ssize_t>query.weight[c * groups.stride + g]):
-                if interrupted(query.interruption, 2 * m):
-                    return 0.0
-                i += 1
-                rest *= 1.0 - stop[c]
-                tieaware_join_stops(stops, products, <int>m, i, 1.0 - stop[c], stop[c])
-                tieaware_join_products(products, <int>m, i, 1.0 - stop[c])
-        for x in range(1, m + 1):
-            total += over_rank(query, goes_on * stops[m - x], t + x)
-        goes_on *= rest
+        elif groups.size[g] <= TIEAWARE_FEW_TIED:
+            rest = tieaware_write_few_stops(query.weight + g, groups.stride, stop, query.measure.n_weightings,
+                                            groups.size[g], few)
+            m = min(groups.size[g], k - t)
+            for x in range(TIEAWARE_FEW_TIED):
+                # Slots beyond the group or the cut-off count 0 times.
+                total += over_rank(query, goes_on * few[x], t + 1 + x * (x < m)) * (x < m)
+            goes_on *= rest
+        elif graded_of(query, g) > 0.0:
+            m = reached(query, g)
+            rest = write_stops(query, g, m)
+            for x in range(1, m + 1):
+                total += over_rank(query, goes_on * query.workspace[m - x], t + x)
+            goes_on *= rest
     return total / query.norm
+
+
+cdef double write_stops(const Query* query, Py_ssize_t g, int64_t m) noexcept nogil:
+    """Write S_m … S_1 of a group to the workspace, and return the product of q over its documents."""
+    cdef const Groups* groups = query.groups
+    cdef const double* stop = stops_of(query)
+    cdef double* stops = query.workspace
+    cdef double* products = stops + m + 1
+    cdef int64_t x, graded = <int64_t>graded_of(query, g), i = groups.size[g] - graded
+    cdef Py_ssize_t c, _copy
+    cdef double rest = 1.0
+    if groups.size[g] <= TIEAWARE_MOST_IN_POLYNOMIAL:
+        if interrupted(query.interruption, graded * m):
+            return 0.0
+        return tieaware_write_stops(query.weight + g, groups.stride, stop, query.measure.n_weightings,
+                                    <int>groups.size[g], <int>m, stops)
+    for x in range(m + 1):
+        # For x above the number of ungraded documents, any numbers would do: A_x and S_x will be multiplied by 0.
+        products[x] = 1.0
+        stops[x] = 0.0
+    for c in range(query.measure.n_weightings):
+        for _copy in range(<Py_ssize_t>query.weight[c * groups.stride + g]):
+            if interrupted(query.interruption, 2 * m):
+                return 0.0
+            i += 1
+            rest *= 1.0 - stop[c]
+            tieaware_join_stops(stops, products, <int>m, i, 1.0 - stop[c], stop[c])
+            tieaware_join_products(products, <int>m, i, 1.0 - stop[c])
+    return rest
 
 
 cdef double variance_of_cascade(const Query* query) noexcept nogil:
@@ -228,4 +256,6 @@ cdef int64_t size_of_cascade(const Query* q, bint spread) noexcept nogil:
             steps += graded_of(q, g) * m * (0.5 * m if spread else 1.0)
     if steps > MOST_STEPS or most > (MOST_SLOTS if spread else 0x7ffffffe):
         return TOO_MANY
-    return (most + 4) * tieaware_covariances_row(most) + 2 * (most + 1) if spread else 2 * (most + 1)
+    if spread:
+        return (most + 4) * tieaware_covariances_row(most) + 2 * (most + 1)
+    return 2 * (most + 1) + tieaware_spare_stops(q.measure.n_weightings)

@@ -65,6 +65,124 @@ static TIEAWARE_CLONES void tieaware_join_falls(double *falls, int m, int64_t i,
     }
 }
 
+/* Writes S_1 … S_4 of a group of n documents, at most FEW_TIED, and returns the product of all q. Documents of weighting
+ * c have the probability of a stop stop[c], and weights[c * stride] says how many they are.
+ *
+ * If M_k is the mean product of the stops of k documents, S_x is the sum of (-1)^j C(x-1,j) M_(j+1) for j < x. The sums
+ * of powers p_k give the elementary symmetric sums e_k (Newton), and M_k is e_k / C(n,k). Rounding errors are relative to
+ * the largest term, M_1, which is S_1. There is no branch that depends on the weights, which no processor can predict.
+ */
+enum { TIEAWARE_FEW_TIED = 4 };
+
+static inline double tieaware_write_few_stops(const double *weights, ptrdiff_t stride, const double *stop,
+                                              int n_weightings, int64_t n, double *stops) {
+    static const double shares[5][4] = {
+        {0.0}, {1.0}, {1.0 / 2.0, 1.0}, {1.0 / 3.0, 1.0 / 3.0, 1.0}, {1.0 / 4.0, 1.0 / 6.0, 1.0 / 4.0, 1.0}};
+    double p1 = 0.0, p2 = 0.0, p3 = 0.0, p4 = 0.0;
+    for (int c = 0; c < n_weightings; c++) {
+        const double s = stop[c], w = weights[c * stride] * s, square = s * s;
+        p1 += w;
+        p2 += w * s;
+        p3 += w * square;
+        p4 += w * s * square;
+    }
+    const double e2 = 0.5 * (p1 * p1 - p2), e3 = (1.0 / 3.0) * (p1 * e2 - p2 * p1 + p3);
+    const double e4 = 0.25 * (p1 * e3 - p2 * e2 + p3 * p1 - p4);
+    const double *share = shares[n];
+    const double m1 = share[0] * p1, m2 = share[1] * e2, m3 = share[2] * e3, m4 = share[3] * e4;
+    stops[0] = m1;
+    stops[1] = m1 - m2;
+    stops[2] = m1 - 2.0 * m2 + m3;
+    stops[3] = m1 - 3.0 * (m2 - m3) - m4;
+    return 1.0 - p1 + e2 - e3 + e4;
+}
+
+/* Polynomials. The product of 1 + q z over the documents of a group has the coefficients C(n,x) A_x. If T is the sum,
+ * over the documents, of their probability of a stop times the product over all others, its coefficients are
+ * n C(n-1,x-1) S_x for z^(x-1). With w documents of each grade, T is the product of (1 + q z)^(w-1) over the grades,
+ * times a polynomial of as many terms as there are grades. No term is negative. Coefficients are below n 2^n.
+ */
+enum { TIEAWARE_MOST_IN_POLYNOMIAL = 1000 };
+
+/* Multiplies a polynomial of this degree by (1 + q z)^times, up to z^(m-1). The coefficient of z^x is at index m-1-x;
+ * eight zeros follow. Up to eight factors are multiplied at a time.
+ */
+static inline void tieaware_multiply_few(double *p, int m, int degree, double q, int times) {
+    for (; times > 0; times -= 8) {
+        static const double binomials[9][8] = {
+            {0}, {1}, {2, 1}, {3, 3, 1}, {4, 6, 4, 1}, {5, 10, 10, 5, 1}, {6, 15, 20, 15, 6, 1},
+            {7, 21, 35, 35, 21, 7, 1}, {8, 28, 56, 70, 56, 28, 8, 1}};
+        const int factors = times < 8 ? times : 8;
+        const double q2 = q * q, q4 = q2 * q2, *b = binomials[factors];
+        const double c[8] = {b[0] * q,        b[1] * q2,        b[2] * (q2 * q),        b[3] * q4,
+                             b[4] * (q4 * q), b[5] * (q4 * q2), b[6] * (q4 * q2 * q), b[7] * (q4 * q4)};
+        degree += factors;
+        const int first = degree < m ? m - 1 - degree : 0;
+        if (factors <= 4) {
+            for (int e = first; e < m; e++) {
+                p[e] += (c[0] * p[e + 1] + c[1] * p[e + 2]) + (c[2] * p[e + 3] + c[3] * p[e + 4]);
+            }
+        } else {
+            for (int e = first; e < m; e++) {
+                p[e] += ((c[0] * p[e + 1] + c[1] * p[e + 2]) + (c[2] * p[e + 3] + c[3] * p[e + 4])) +
+                        ((c[4] * p[e + 5] + c[5] * p[e + 6]) + (c[6] * p[e + 7] + c[7] * p[e + 8]));
+            }
+        }
+    }
+}
+
+static TIEAWARE_CLONES void tieaware_multiply_many(double *p, int m, int degree, double q, int times) {
+    tieaware_multiply_few(p, m, degree, q, times);
+}
+
+/* Writes S_1 … S_m of a group of n documents, at most MOST_IN_POLYNOMIAL, and returns the product of all q. Documents
+ * of weighting c have the probability of a stop stop[c], and weights[c * stride] says how many they are. S_x is written
+ * to stops[m-x]. After `stops` there is room for spare_stops numbers.
+ */
+static inline ptrdiff_t tieaware_spare_stops(ptrdiff_t n_weightings) { return 3 * n_weightings + 11; }
+
+static inline double tieaware_write_stops(const double *weights, ptrdiff_t stride, const double *stop, int n_weightings,
+                                          int n, int m, double *stops) {
+    double *linear = stops + m + n_weightings + 8, *product = linear + n_weightings + 1, rest = 1.0, number = 1.0;
+    int degree = n, n_grades = 0;
+    for (int c = 0; c < n_weightings; c++) degree -= (int)weights[c * stride];
+    /* Documents without a grade: (1 + z)^degree. */
+    for (int e = 0; e < m + (int)tieaware_spare_stops(n_weightings); e++) stops[e] = 0.0;
+    for (int x = 0; x < m && x <= degree; x++) {
+        stops[m - 1 - x] = number;
+        number *= (double)(degree - x) / (double)(x + 1);
+    }
+    product[0] = 1.0;
+    for (int c = 0; c < n_weightings; c++) {
+        const int w = (int)weights[c * stride];
+        const double q = 1.0 - stop[c], own = w * stop[c];
+        if (w == 0) continue;
+        if (m < 16) tieaware_multiply_few(stops, m, degree, q, w - 1);
+        else tieaware_multiply_many(stops, m, degree, q, w - 1);
+        degree += w - 1;
+        for (int i = n_grades; i > 0; i--) linear[i] += q * linear[i - 1] + own * product[i];
+        linear[0] += own;
+        n_grades++;
+        for (int i = n_grades; i > 0; i--) product[i] += q * product[i - 1];
+        double power = q;
+        for (int left = w; left; left >>= 1) {
+            if (left & 1) rest *= power;
+            power *= power;
+        }
+    }
+    for (int e = 0; e < m; e++) {
+        double sum = linear[0] * stops[e];
+        for (int i = 1; i < n_grades; i++) sum += linear[i] * stops[e + i];
+        stops[e] = sum;
+    }
+    double share = 1.0 / n;
+    for (int x = 1; x <= m; x++) {
+        stops[m - x] *= share;
+        share *= (double)x / (double)(x < n ? n - x : 1);
+    }
+    return rest;
+}
+
 /* Returns the length of a row of K for m slots. The numbers of a row are written four at a time, and one number after
  * these is read, so a row is longer than m + 1.
  */
