@@ -14,6 +14,7 @@ cdef extern from "engine/counting.h" nogil:
     int64_t tieaware_count_float(const float*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*)
     int64_t tieaware_count_rounded(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t, int64_t*, int64_t*,
                                    int64_t*)
+    void tieaware_count_equal(const double*, Py_ssize_t, const double*, Py_ssize_t, int64_t*)
     void tieaware_rank(const double*, Py_ssize_t, int64_t*)
     int64_t tieaware_precede_double(const double*, Py_ssize_t, Py_ssize_t, const double*, const int64_t*, Py_ssize_t,
                                     int64_t, int64_t*)
@@ -51,7 +52,7 @@ cdef int64_t count_own(const score_t* scores, Py_ssize_t n, const double* values
     """Count with scores and values rounded to floats, which is faster, and count again with doubles where that matters.
 
     Rounding never swaps two numbers, but may make them equal. So a value is counted again with doubles if rounding
-    changed any score and several scores round to the same float as the value.
+    changed any score and several scores round to the same float as the value, unless all these are ties.
     """
     cdef Py_ssize_t at = 0, v = 0, end
     cdef int64_t nan = 0, inexact = 0
@@ -76,10 +77,31 @@ cdef int64_t count_own(const score_t* scores, Py_ssize_t n, const double* values
             # Count adjacent values again together, in one pass over the scores.
             while end < n_values and equal[end] > 1 and greater[end] < limit:
                 end += 1
-            if end > v:
+            if end > v and not are_ties(scores, n, values + v, end - v, equal + v, interruption):
                 count(scores, n, values + v, end - v, limit, greater + v, equal + v, interruption)
             v = end + 1
         return nan
+
+
+cdef bint are_ties(const double* scores, Py_ssize_t n, const double* values, Py_ssize_t n_values, const int64_t* equal,
+                   Interruption* interruption) noexcept nogil:
+    """Return whether equal[v] scores equal values[v], for each of the values."""
+    cdef int64_t found[LANES]
+    cdef Py_ssize_t v = 0, at, i, some
+    while v < n_values:
+        some = min(n_values - v, <Py_ssize_t>LANES)
+        memset(found, 0, sizeof(found))
+        at = 0
+        while at < n:
+            tieaware_count_equal(scores + at, min(n - at, <Py_ssize_t>CHUNK), values + v, some, found)
+            at += CHUNK
+            if at < n and interrupted(interruption, CHUNK * some // 8):
+                return True
+        for i in range(some):
+            if found[i] != equal[v + i]:
+                return False
+        v += some
+    return True
 
 
 cdef int64_t precede(const score_t* scores, Py_ssize_t n, const double* values, const int64_t* positions,

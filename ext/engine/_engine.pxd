@@ -66,6 +66,7 @@ cdef class Engine:
     cdef void write_banded(self, Py_ssize_t query, const Groups* ranked, Bands bands, int placement, bint spread,
                            Groups* banded, Groups* best, Groups* worst, Workspace* workspace,
                            double* values) noexcept nogil
+    cdef bint have_one_order(self, const Groups* tied) noexcept nogil
     cdef void write_extremes(self, Py_ssize_t query, const Groups* tied, Groups* best, Groups* worst,
                              Workspace* workspace, double* mean, Py_ssize_t n_values) noexcept nogil
     cdef Py_ssize_t write_values(self, const char* scores, Form form, Groups* groups, Workspace* workspace,

@@ -317,6 +317,12 @@ cdef class Engine:
     cdef void write_extremes(self, Py_ssize_t query, const Groups* tied, Groups* best, Groups* worst,
                              Workspace* workspace, double* mean, Py_ssize_t n_values) noexcept nogil:
         """Write the standard deviation and the extremes of one query, whose means are written; see `write_spread`."""
+        cdef Py_ssize_t i
+        if self.have_one_order(tied):
+            for i in range(self.n_measures):
+                mean[n_values + i] = 0.0
+                mean[2 * n_values + i] = mean[3 * n_values + i] = mean[i]
+            return
         order_by_label(self.lists, query, tied, workspace.grouping, best, worst)
         self.write_condensed(best)
         self.write_condensed(worst)
@@ -325,6 +331,17 @@ cdef class Engine:
         self.write_means(query, worst, workspace, mean + 2 * n_values)
         self.write_means(query, best, workspace, mean + 3 * n_values)
         self.write_spread(query, tied, workspace, mean, n_values)
+
+    cdef bint have_one_order(self, const Groups* tied) noexcept nogil:
+        """Return whether no weighted document ties with another, and no measure has a rule of its own for extremes."""
+        cdef Py_ssize_t g, i
+        cdef int64_t largest = 0
+        for g in range(tied.count):
+            largest = max(largest, tied.size[g])
+        for i in range(self.n_measures):
+            if self.measure[i].kernel.extremes != NULL:
+                return False
+        return largest <= 1
 
     def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
         """Write the means over all queries of the candidates first … last - 1 into their rows of `out`.

@@ -247,7 +247,10 @@ cdef bint group_first(PreparedLists self, Py_ssize_t query, const score_t* score
         # Do not branch: which document has the highest score cannot be predicted.
         weight += document_weight[i] if scratch.score[i] == top else 0.0
         own += scratch.score[i] == top
-    groups.count = n_values
+    if scratch.numbering:
+        for i in range(n_weighted):
+            scratch.group[i] = <int64_t>(scratch.score[i] == top) * n_values - 1
+    scratch.n_values = groups.count = n_values
     if n_values == 1:
         # Clamp, as `confine` does.
         groups.start[0] = max(min(scratch.greater[0], ranked - n_weighted), <int64_t>0)

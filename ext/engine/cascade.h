@@ -69,8 +69,8 @@ static TIEAWARE_CLONES void tieaware_join_falls(double *falls, int m, int64_t i,
  * c have the probability of a stop stop[c], and weights[c * stride] says how many they are.
  *
  * If M_k is the mean product of the stops of k documents, S_x is the sum of (-1)^j C(x-1,j) M_(j+1) for j < x. The sums
- * of powers p_k give the elementary symmetric sums e_k (Newton), and M_k is e_k / C(n,k). Rounding errors are relative to
- * the largest term, M_1, which is S_1. There is no branch that depends on the weights, which no processor can predict.
+ * of powers p_k give the elementary symmetric sums e_k (Newton), and M_k is e_k / C(n,k). Rounding errors are relative
+ * to the largest term, M_1, which is S_1. No branch depends on the weights, which processors cannot predict.
  */
 enum { TIEAWARE_FEW_TIED = 4 };
 

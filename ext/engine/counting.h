@@ -122,6 +122,26 @@ TIEAWARE_CLONES static int64_t tieaware_count_rounded(const double *scores, ptrd
     return nan;
 }
 
+/* count_equal: adds to equal[v] the number of scores that equal values[v]. */
+TIEAWARE_CLONES static void tieaware_count_equal(const double *scores, ptrdiff_t n, const double *values,
+                                                 ptrdiff_t n_values, int64_t *equal) {
+    ptrdiff_t v = 0;
+    for (; v + 4 <= n_values; v += 4) {
+        const double a = values[v], b = values[v + 1], c = values[v + 2], d = values[v + 3];
+        int64_t equal_a = 0, equal_b = 0, equal_c = 0, equal_d = 0;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            equal_a += scores[i] == a;
+            equal_b += scores[i] == b;
+            equal_c += scores[i] == c;
+            equal_d += scores[i] == d;
+        }
+        equal[v] += equal_a, equal[v + 1] += equal_b, equal[v + 2] += equal_c, equal[v + 3] += equal_d;
+    }
+    for (; v < n_values; v++) {
+        for (ptrdiff_t i = 0; i < n; i++) equal[v] += scores[i] == values[v];
+    }
+}
+
 /* rank: writes to above[i] how many of the n scores are greater than scores[i]; n is at most TIEAWARE_LANES.
  *
  * This sorts a few scores without a branch that the processor could mispredict. Scores are read and results are written

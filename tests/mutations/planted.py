@@ -63,6 +63,23 @@ FAULTS = (
         "(r - 1.0) / (n > 1.0 ? n - 1.0 : 1.0)", "(r - 1.0) / n", (VALUES,), ("_expected",),
     ),
     Fault(
+        "the third document of a small group stops too few users", "ext/engine/cascade.h",
+        "stops[2] = m1 - 2.0 * m2 + m3;", "stops[2] = m1 - 2.0 * m2;", (VALUES,), ("_cascade",),
+    ),
+    Fault(
+        "each grade stops as many users as one of its documents", "ext/engine/cascade.h",
+        "own = w * stop[c];", "own = stop[c];", (VALUES,), ("_cascade",),
+    ),
+    Fault(
+        "scores that round to the same float tie", "ext/engine/_counting.pyx", "if found[i] != equal[v + i]:",
+        "if found[i] > equal[v + i]:", (ENGINES,), ("_grouping", "_counting"),
+    ),
+    Fault(
+        "a document below a cut-off at the ends of a line stays there", "ext/engine/crossings.h",
+        "fmax(before[j], after[j]) >= limit", "fmin(before[j], after[j]) >= limit", ("tests/lines/test_line.py",),
+        ("_lines",),
+    ),
+    Fault(
         "excluded documents count", GROUPING, "    if n == 0:\n        return 0\n    nan = tally",
         "    if n >= 0:\n        return 0\n    nan = tally", ("tests/lists/test_sparse.py", ENGINES),
     ),

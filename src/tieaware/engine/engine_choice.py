@@ -47,7 +47,9 @@ class EngineChoice:
     counting_limit: int = COUNTING_LIMIT
     sorting: bool | None = None
 
-    def sorted_lists(self, lengths: Integers, weighted_offsets: Offsets, depth: int) -> npt.NDArray[np.bool_] | None:
+    def sorted_lists(
+        self, lengths: Integers, weighted_offsets: Offsets, depth: int, in_order: bool
+    ) -> npt.NDArray[np.bool_] | None:
         """Return for each list whether to group it by sorting; return None if it is quickly seen that none should be.
 
         Parameters
@@ -57,19 +59,23 @@ class EngineChoice:
             Where the weighted documents of each list start.
         depth : int
             A rank such that no measure looks at documents below it.
+        in_order : bool
+            Whether the tie rule orders tied documents one by one, by their places or identifiers.
         """
         if self.sorting is not None:
             return np.full(len(lengths), self.sorting)
         if _labels.longest(weighted_offsets) <= _FEW_WEIGHTED:
             return None
-        return sorting_pays(lengths, weighted_offsets[1:] - weighted_offsets[:-1], depth)
+        return sorting_pays(lengths, weighted_offsets[1:] - weighted_offsets[:-1], depth, in_order)
 
 
 # The rule that `prepare` uses. Tests and benchmarks replace it to make one engine group all lists.
 CHOICE = EngineChoice()
 
 
-def sorting_pays(lengths: Integers, n_weighted: Integers, depth: int) -> npt.NDArray[np.bool_]:
+def sorting_pays(
+    lengths: Integers, n_weighted: Integers, depth: int, in_order: bool = False
+) -> npt.NDArray[np.bool_]:
     """Estimate for which lists sorting costs less than counting and locating.
 
     The costs are in nanoseconds per document, but only their ratios matter. They were measured with engines that differ
@@ -85,6 +91,8 @@ def sorting_pays(lengths: Integers, n_weighted: Integers, depth: int) -> npt.NDA
         The number of documents and the number of weighted documents of each list.
     depth : int
         A rank such that no measure looks at documents below it.
+    in_order : bool
+        Whether the tie rule orders tied documents one by one. Doubles are then compared, and floats otherwise.
 
     Returns
     -------
@@ -100,7 +108,7 @@ def sorting_pays(lengths: Integers, n_weighted: Integers, depth: int) -> npt.NDA
     else:
         compared = np.maximum(n_weighted, 1)
         ordering, walking = 120 + 16 * n_weighted, 4 * n_weighted
-    counting = 0.25 + 0.065 * compared + ordering / n
+    counting = 0.25 + (0.065 if in_order else 0.045) * compared + ordering / n
     locating = 4.0 + 0.55 * np.log2(compared) + ordering / n
     sorting = _sorting_costs(n) + (20 + walking) / n
     pays: npt.NDArray[np.bool_] = (n_weighted > _FEW_WEIGHTED) & (sorting < np.minimum(counting, locating))

@@ -27,7 +27,7 @@ from tieaware.engine.weights import NO_CUTOFF, Weights
 from tieaware.errors import InputError
 from tieaware.kernels._coarsening import KernelCoarsening
 from tieaware.kernels._engine import Engine
-from tieaware.kernels._groups import PreparedLists
+from tieaware.kernels._groups import IN_ORDER, PreparedLists
 from tieaware.lists.judgments import Excluded, JudgedLists, Judgments
 from tieaware.measures import Measure
 from tieaware.precision import Coarsening
@@ -470,8 +470,8 @@ def _prepared_lists(
     weighted = WeightedDocuments.of(lists, labels, weights, wanted, order)
     # With bands, documents below the cut-off matter too: they may be in the band that the cut-off divides.
     depth = NO_CUTOFF if wanted.bands else weights.depth
-    choice = engine_choice.CHOICE
-    first_group = weights.first_group and ordering.averages and not (wanted.bands or wanted.spread)
+    choice, in_order = engine_choice.CHOICE, ordering.placement == IN_ORDER
+    first_group = weights.first_group and ordering.averages and not wanted.bands
     return PreparedLists(
         as_contiguous(lists.offsets, _INT64),
         weighted,
@@ -481,7 +481,7 @@ def _prepared_lists(
         depth=depth,
         first_group=first_group,
         counting_limit=choice.counting_limit,
-        sorted_lists=None if first_group else choice.sorted_lists(lengths, weighted.offsets, depth),
+        sorted_lists=None if first_group else choice.sorted_lists(lengths, weighted.offsets, depth, in_order),
     )
 
 
