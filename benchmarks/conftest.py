@@ -12,7 +12,7 @@ from benchmarks import tables, targets
 from benchmarks.ratios import Ratio, environment, rounds_within, seconds, summarise
 
 _ratios = pytest.StashKey[list[Ratio]]()
-_reasons = pytest.StashKey[dict[tuple[str, ...], str]]()
+_reasons = pytest.StashKey[dict[str, str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,7 +40,7 @@ def report(request: pytest.FixtureRequest) -> Callable[[Ratio], None]:
     stash = request.config.stash
 
     def report(ratio: Ratio) -> None:
-        stash[_ratios].append(replace(ratio, expected_to_miss=stash[_reasons].get(ratio.key, "")))
+        stash[_ratios].append(replace(ratio, expected_to_miss=stash[_reasons].get(ratio.name, "")))
 
     return report
 

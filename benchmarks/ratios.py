@@ -55,11 +55,6 @@ class Ratio:
     expected_to_miss: str = ""
 
     @property
-    def key(self) -> tuple[str, ...]:
-        """The names that identify the row."""
-        return self.section, self.workload, self.of, self.to, self.column
-
-    @property
     def name(self) -> str:
         """The names of the row in one line."""
         where = "; ".join(filter(None, (self.section, self.workload, self.column)))

@@ -9,36 +9,28 @@ from pathlib import Path
 from benchmarks.ratios import Ratio
 
 LIST = Path(__file__).with_name("expected_to_miss.toml")
-_NAMES = ("section", "workload", "of", "to")
 
 
-def expected_to_miss(processor: str, path: Path = LIST) -> dict[tuple[str, ...], str]:
+def expected_to_miss(processor: str, path: Path = LIST) -> dict[str, str]:
     """Read the targets that are expected to be missed on a processor.
 
     Returns
     -------
-    dict of tuple of str to str
-        The reason for each `Ratio.key`.
+    dict of str to str
+        The reason for each `Ratio.name`.
 
     Raises
     ------
     ValueError
-        If an entry of the file is incomplete, has an unknown name, or repeats another one.
+        If an entry of the file is no reason.
     """
-    reasons: dict[tuple[str, ...], str] = {}
-    for number, entry in enumerate(tomllib.loads(path.read_text(encoding="utf-8")).get("row", []), start=1):
-        where = f"{path.name}: row {number}"
-        required = {*_NAMES, "processors", "reason"}
-        if missing := sorted(name for name in required if not entry.get(name)):
-            raise ValueError(f"{where}: no {missing[0]}")
-        if unknown := sorted(entry.keys() - required - {"column"}):
-            raise ValueError(f"{where}: unknown name {unknown[0]!r}")
-        if processor not in entry["processors"]:
-            continue
-        key = (*(entry[name] for name in _NAMES), entry.get("column", ""))
-        if key in reasons:
-            raise ValueError(f"{where}: an earlier row has the same names and processor")
-        reasons[key] = entry["reason"]
+    reasons = {}
+    for title, rows in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        for name, reason in rows.items():
+            if not isinstance(reason, str) or not reason:
+                raise ValueError(f"{path.name}: {title}: {name}: no reason")
+            if title == processor:
+                reasons[name] = reason
     return reasons
 
 
@@ -47,7 +39,7 @@ def missed(ratios: Iterable[Ratio]) -> list[Ratio]:
     return [ratio for ratio in ratios if ratio.verdict == "missed"]
 
 
-def summary(ratios: Sequence[Ratio], reasons: Mapping[tuple[str, ...], str], complete: bool) -> list[str]:
+def summary(ratios: Sequence[Ratio], reasons: Mapping[str, str], complete: bool) -> list[str]:
     """Return lines about all rows whose result differs from the list of expected misses.
 
     If `complete`, all benchmarks were measured. Entries of the list that name no measured row are then reported too.
@@ -55,10 +47,10 @@ def summary(ratios: Sequence[Ratio], reasons: Mapping[tuple[str, ...], str], com
     lines = []
     if met := [ratio for ratio in ratios if ratio.verdict == "met (expected to miss)"]:
         lines += [f"Met, although expected to be missed. If this lasts, delete it from {LIST.name}:", *_named(met)]
-    unknown = [key for key in reasons if key not in {ratio.key for ratio in ratios}] if complete else []
+    unknown = [name for name in reasons if name not in {ratio.name for ratio in ratios}] if complete else []
     if unknown:
         lines += [f"In {LIST.name}, but no benchmark has these names:"]
-        lines += [f"  {'; '.join(name for name in key if name)}" for key in unknown]
+        lines += [f"  {name}" for name in unknown]
     if rows := missed(ratios):
         lines += [f"Missed: {len(rows)} target{'s' * (len(rows) != 1)}. If the reason is known, add it to {LIST.name}:"]
         lines += _named(rows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from itertools import accumulate
 
 import mpmath
@@ -214,3 +216,31 @@ def test_groups_deep_and_shallow(t, n, r, some_above):
         for name, found, (mean, variance) in zip(measures, spread.std[0], exact, strict=False):
             if mean > 1e-150:
                 assert_variance(found, variance, mean, name)
+
+
+def mean_of_group(labels, t, k):
+    """Return the exact ERR of a group whose documents follow t others, over ranks up to k.
+
+    The mean product of 1 - stop over x documents is e_x / C(n, x), with the elementary symmetric sum e_x.
+    """
+    n, sums = len(labels), [1]
+    for label in labels:
+        # Sixteenths, so that the sums are whole numbers.
+        goes_on = 16 - (2**label - 1 if label > 0 else 0)
+        sums = [a + b * goes_on for a, b in zip([*sums, 0], [0, *sums], strict=True)]
+    goes_on = [Fraction(each, math.comb(n, x) * 16**x) for x, each in enumerate(sums)]
+    return sum((goes_on[x] - goes_on[x + 1]) / (t + x + 1) for x in range(min(n, k - t)))
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 17, 130, 1000, 1001])
+@pytest.mark.parametrize("t", [0, 3, 500])
+def test_the_mean_of_err_has_twelve_digits_in_groups_of_any_size(n, t):
+    """Small groups, polynomials and groups in which these would overflow have formulas of their own."""
+    rng = np.random.default_rng(n)
+    for grades in ([0, 1, 2, 3, 4], [0, 4], [1], [0] * 20 + [1, 3]):
+        labels = rng.choice(grades, n)
+        labels[0] = 1
+        for k in (t + 2, t + max(n // 3, 3), t + n):
+            found = Evaluator([0] * t + labels.tolist(), f"ERR@{k}")(listed(t, labels))
+            exact = mean_of_group(labels.tolist(), t, k)
+            assert found[0, 0] == pytest.approx(float(exact), rel=1e-12, abs=0)

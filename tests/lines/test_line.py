@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 from fractions import Fraction
@@ -270,3 +271,26 @@ def test_the_figure():
     ax = tieaware.Evaluator(labels, ["AP"]).along(a, b - a).plot()
     assert ax.get_ylabel() == "AP"
     assert len(ax.get_legend().get_texts()) == 3
+
+
+@pytest.mark.parametrize("bounds", [(-np.inf, np.inf), (-0.7, 1.3), (0.0, np.inf), (-np.inf, 2.0)])
+@pytest.mark.parametrize("kind", ["real", "one decimal", "of two scales"])
+def test_documents_below_every_cut_off_change_nothing(kind, bounds):
+    """AP looks at all ranks, so beside it no document is left out."""
+    rng = np.random.default_rng(8)
+    shape = 5, 300
+    a, d = rng.random(shape), rng.standard_normal(shape) / 4
+    if kind == "one decimal":
+        a, d = a.round(1), d.round(1)
+    elif kind == "of two scales":
+        a, d = a * np.where(rng.random(shape) < 0.1, 1.0, 1e-3), d * np.where(rng.random(shape) < 0.1, 1.0, 1e-3)
+    labels = rng.integers(0, 4, shape) * (rng.random(shape) < 0.3)
+    both = ["nDCG@5", "AP"]
+    alone, beside = (Evaluator(labels, measures).along(a, d, bounds=bounds) for measures in (both[0], both))
+    assert alone._pencil.n_pairs < beside._pencil.n_pairs
+    edges = [max(bounds[0], -50.0), *beside.breaks[np.abs(beside.breaks) < 50.0], min(bounds[1], 50.0)]
+    for low, high in itertools.pairwise(edges):
+        t = (low + high) / 2
+        found, expected = (line.values[np.searchsorted(line.breaks, t), 0] for line in (alone, beside))
+        assert found == pytest.approx(expected, abs=1e-13)
+    assert alone.best().value == pytest.approx(beside.best("nDCG@5").value, abs=1e-13)
