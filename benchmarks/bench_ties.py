@@ -117,6 +117,25 @@ def test_err_of_dense_lists(compare, small, kind):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR"])
+@pytest.mark.parametrize("kind", SCORES)
+def test_spread_of_dense_lists(compare, small, kind, measure):
+    scores, labels = dense_lists("500 × 120, 60 labelled", kind, small)
+    evaluator, out = tieaware.Evaluator(labels, [measure]), np.empty((len(labels), 1))
+
+    def check() -> None:
+        spread = evaluator.spread(scores)
+        np.testing.assert_array_equal(spread.mean, evaluator(scores, out))
+        expected = [reference.variance(measure, scores[i].tolist(), labels[i].tolist()) for i in range(2)]
+        np.testing.assert_allclose(spread.std[:2, 0] ** 2, expected, rtol=1e-8, atol=1e-13)
+
+    compare(
+        "The spread of dense lists, one thread: 500 × 120, 60 labelled", f"{measure}, {kind}", check=check,
+        contender=partial(evaluator.spread, scores), of="spread",
+        baseline=partial(evaluator, scores, out), to="average", at_most=2.5,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("measure", [*MEASURES, "DCG", "RBP", "Success@10", "Rprec"])
 def test_reference(compare, measure, small):
     n_queries = 20 if small else 200
