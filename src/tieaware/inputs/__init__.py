@@ -27,6 +27,7 @@ from tieaware.inputs.runs.matching import (
     look_like_a_run,
     look_like_labels,
     match,
+    match_whole,
     no_query_judged,
 )
 from tieaware.inputs.runs.reading_options import Duplicates, ScoreDtype
@@ -61,6 +62,7 @@ __all__ = [
     "look_like_a_run",
     "look_like_labels",
     "match",
+    "match_whole",
     "no_query_judged",
     "read_qrels",
     "read_run",

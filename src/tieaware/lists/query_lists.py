@@ -176,3 +176,12 @@ def from_mapping(
     queries = Identifiers.from_sequence(names, f"queries of {argument}").matching_any()
     documents = Identifiers.from_sequence(keys, f"documents of {argument}").matching_any()
     return grouped(queries, offsets, documents, convert(values, place), place)
+
+
+def rows_of(offsets: Offsets, lists: Integers) -> tuple[Integers, Offsets]:
+    """Return the rows of some lists, one list after the other, and the offsets of the result; -1 is an empty list."""
+    # The size at the end, which -1 takes, is 0.
+    sizes = np.diff(offsets, append=offsets[-1])[lists]
+    ends = np.cumsum(sizes)
+    rows = np.repeat(offsets[lists] - (ends - sizes), sizes) + np.arange(sizes.sum())
+    return rows, np.concatenate((np.zeros(1, np.int64), ends))

@@ -6,38 +6,23 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 from tieaware.checks.arguments import unexpected
 from tieaware.checks.arrays import Integers, Offsets, Values, as_array
 from tieaware.engine.views import View
-from tieaware.errors import Hinted, InputError, warn
+from tieaware.errors import Hinted, InputError
 from tieaware.evaluator import Evaluator
-from tieaware.inputs import (
-    Matched,
-    Qrels,
-    QrelsLike,
-    Run,
-    RunLike,
-    as_qrels,
-    check_numbers,
-    differing,
-    first_query,
-    match,
-    no_query_judged,
-)
+from tieaware.inputs import QrelsLike, Run, RunLike, as_qrels, check_numbers, match_whole
 from tieaware.lines import Line
 from tieaware.lists.identifiers import Identifiers, frozen
-from tieaware.lists.judgments import POOLED
-from tieaware.lists.query_lists import Lists
+from tieaware.lists.query_lists import Lists, rows_of
 from tieaware.measures import Measure, parse_measures
 from tieaware.optimise.ascent import coordinate_ascent
 from tieaware.optimise.fusion import (
-    Aligned,
     Minimum,
     Missing,
     aligned_sources,
@@ -127,7 +112,9 @@ class WeightedFusion(Hinted):
         self.runs: tuple[str, ...] = tuple(sources)
         minima = checked_minimum(minimum, normalise, self.runs)
         aligned = aligned_sources(sources, minima)
-        matched = _matched(judged, aligned, "+".join(self.runs))
+        name = "+".join(self.runs)
+        lists = Lists(aligned.queries, aligned.offsets, aligned.documents, aligned.scores[0])
+        matched = match_whole(judged, Run.of(lists, name), name)
         rows, offsets = _rows_by_judgments(matched.rows, aligned.offsets, len(judged))
         self.queries: tuple[str | int, ...] = tuple(judged.queries.to_list())
         self.documents: Identifiers = aligned.documents.take(rows)
@@ -136,7 +123,7 @@ class WeightedFusion(Hinted):
         # One run after the other, because `scores` adds whole runs.
         self._by_run: Values = frozen(normalised_scores(aligned, normalise, missing, minima)[:, rows])
         self.features: Values = self._by_run.T
-        self._labels, self._offsets, self._judged = _labels(matched, aligned)[rows], offsets, judged
+        self._labels, self._offsets, self._judged = matched.labels[rows], offsets, judged
         self._evaluator: Callable[..., Evaluator] = partial(
             Evaluator, measures=measures, ties=ties, precision=precision, threads=threads, undefined=undefined
         )
@@ -219,8 +206,8 @@ class WeightedFusion(Hinted):
         if self._by_document:
             raise InputError("ties", "this rule orders documents by identifier, which a part of the queries cannot")
         chosen = np.flatnonzero(mask)
-        rows, offsets = _rows_of(self._offsets, chosen)
-        judged, judged_offsets = _rows_of(self._judged.offsets, chosen)
+        rows, offsets = rows_of(self._offsets, chosen)
+        judged, judged_offsets = rows_of(self._judged.offsets, chosen)
         evaluator = self._evaluator(
             self._labels[rows], offsets=offsets, judgments=(self._judged.labels[judged], judged_offsets)
         )
@@ -232,29 +219,6 @@ class WeightedFusion(Hinted):
         return f"WeightedFusion({' + '.join(self.runs)}, {sizes})"
 
 
-def _matched(qrels: Qrels, aligned: Aligned, name: str) -> Matched:
-    """Match the documents of all runs with the judgments; warn if no document is judged."""
-    run = Run.of(Lists(aligned.queries, aligned.offsets, aligned.documents, aligned.scores[0]), name)
-    matched = match(qrels, run)
-    if not (matched.rows >= 0).any():
-        raise InputError(name, no_query_judged(qrels, run, first_query(run)))
-    example = "" if len(matched.lists.positions) else differing(qrels, run, matched)
-    if example:
-        warn(f"{name}: no document is judged in {qrels.name}; {example}")
-    return matched
-
-
-def _labels(matched: Matched, aligned: Aligned) -> NDArray[Any]:
-    """Return the label of each aligned document; -1 if it is not judged."""
-    lists = matched.lists
-    known = lists.judgments.values
-    labels = np.full(len(aligned.documents), -1, known.dtype)
-    found = np.repeat(aligned.offsets[:-1], np.diff(lists.judged_offsets)) + lists.positions
-    # In judgments, negative labels mean "in the pool, but not judged"; in an evaluator, -1 means "not in the pool".
-    labels[found] = np.where(known < 0, POOLED, known)
-    return labels
-
-
 def _rows_by_judgments(judged: Integers, offsets: Offsets, n_judged: int) -> tuple[Integers, Offsets]:
     """Return the rows of each judged query, in the order of the judgments, and the offsets of these lists.
 
@@ -262,16 +226,7 @@ def _rows_by_judgments(judged: Integers, offsets: Offsets, n_judged: int) -> tup
     """
     lists = np.full(n_judged, -1)
     lists[judged[judged >= 0]] = np.flatnonzero(judged >= 0)
-    return _rows_of(offsets, lists)
-
-
-def _rows_of(offsets: Offsets, lists: Integers) -> tuple[Integers, Offsets]:
-    """Return the rows of some lists, one list after the other, and the offsets of the result; -1 is an empty list."""
-    # The size at the end, which -1 takes, is 0.
-    sizes = np.diff(offsets, append=offsets[-1])[lists]
-    ends = np.cumsum(sizes)
-    rows = np.repeat(offsets[lists] - (ends - sizes), sizes) + np.arange(sizes.sum())
-    return rows, np.concatenate((np.zeros(1, np.int64), ends))
+    return rows_of(offsets, lists)
 
 
 class HeldOut(NamedTuple):

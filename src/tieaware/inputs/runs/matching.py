@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tieaware.checks.arguments import shown
 from tieaware.checks.arrays import Integers, Scores
-from tieaware.errors import InputError
+from tieaware.errors import InputError, warn
 from tieaware.inputs.judgments.qrels import Qrels
-from tieaware.inputs.runs.run import RunSource
+from tieaware.inputs.runs.run import Run, RunSource
 from tieaware.kernels import _join, _labels
 from tieaware.lists.identifiers import Identifiers, quoted
-from tieaware.lists.judgments import JudgedLists
+from tieaware.lists.judgments import POOLED, JudgedLists
 
 # The end of a message if a run has text, and the judgments are a matrix without names.
 _NAMES_OF_COLUMNS = "name the columns of the matrix with Qrels.from_sparse(relevance, documents=...)"
@@ -53,6 +54,17 @@ class Matched(NamedTuple):
     scores: Scores
     lists: JudgedLists
 
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The label of each document of the run, as `Evaluator` takes them; -1 if it is not judged."""
+        lists = self.lists
+        known = lists.judgments.values
+        labels = np.full(len(self.scores), -1, known.dtype)
+        found = np.repeat(lists.offsets[:-1], np.diff(lists.judged_offsets)) + lists.positions
+        # In judgments, negative labels mean "in the pool, but not judged"; in an evaluator, -1 means "not in the pool".
+        labels[found] = np.where(known < 0, POOLED, known)
+        return labels
+
 
 def match(qrels: Qrels, run: RunSource) -> Matched:
     """Return the judged documents of each query in a run, or in a chunk of a run, and the scores of all documents.
@@ -87,6 +99,28 @@ def match(qrels: Qrels, run: RunSource) -> Matched:
     )
     lists = JudgedLists(columns.offsets, judged_offsets, positions, labels, grades=qrels.grades)
     return Matched(rows, columns.scores, lists)
+
+
+def match_whole(qrels: Qrels, run: Run, name: str) -> Matched:
+    """Match a whole run, which has this name in messages.
+
+    Raises
+    ------
+    InputError
+        As for `match`, or no query of the run is judged.
+
+    Warns
+    -----
+    UserWarning
+        If no document of the run is judged, although some query is.
+    """
+    matched = match(qrels, run)
+    if not (matched.rows >= 0).any():
+        raise InputError(name, no_query_judged(qrels, run, first_query(run)))
+    example = "" if len(matched.lists.positions) else differing(qrels, run, matched)
+    if example:
+        warn(f"{name}: no document is judged in {qrels.name}; {example}")
+    return matched
 
 
 def check_numbers(qrels: Qrels, run: RunSource, name: str) -> None:
