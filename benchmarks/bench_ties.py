@@ -1,6 +1,5 @@
 """The time of exact averages compared with ignoring ties, and of the kernels compared with plain Python."""
 
-from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
@@ -11,7 +10,7 @@ import tieaware
 from benchmarks.workloads import assert_reference
 from benchmarks.workloads import labels as relevance
 from tieaware import reference
-from tieaware.samples import discrete_lists
+from tieaware.samples.discrete import DENSE_SCORES, dense_lists, discrete_lists
 
 MEASURES = ("P", "R", "F1", "AP", "RR", "nDCG")
 
@@ -50,31 +49,22 @@ def test_overhead(compare, discrete, measure, oblivious):
 # Lists in which many documents are labelled: the number of lists and of documents, and the documents with a label.
 DENSE = {"500 × 120, 60 labelled": (500, 120, 60), "50 × 1,000, 40 labelled": (50, 1_000, 40),
          "50 × 1,000, 96 labelled": (50, 1_000, 96)}  # fmt: skip
-SCORES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "all distinct": lambda scores: scores, "one decimal": lambda scores: scores.round(1),
-    "whole numbers": np.round, "all equal": np.zeros_like,
-}  # fmt: skip
 
 
-def dense_lists(shape: str, kind: str, small: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores and grades of lists in which many documents have one of the grades 1 to 4."""
-    n_queries, n, n_labelled = DENSE[shape]
-    n_queries = 5 if small else n_queries
-    rng = np.random.default_rng(2008)
-    labels = np.zeros((n_queries, n), dtype=int)
-    some = rng.permuted(np.tile(np.arange(n), (n_queries, 1)), axis=1)[:, :n_labelled]
-    np.put_along_axis(labels, some, rng.integers(1, 5, some.shape), axis=1)
-    return SCORES[kind](rng.standard_normal(labels.shape)), labels
+def dense(shape: str, kind: str, small: bool) -> tuple[np.ndarray, np.ndarray]:
+    n_queries, *sizes = DENSE[shape]
+    scores, labels = dense_lists(5 if small else n_queries, *sizes)
+    return DENSE_SCORES[kind](scores), labels
 
 
 @pytest.mark.parametrize(
     ("of", "to", "at_most"),
     [("average", "run_order", 1.0), ("optimistic", "run_order", 1.15), ("pessimistic", "run_order", 1.15)],
 )
-@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("kind", DENSE_SCORES)
 @pytest.mark.parametrize("shape", DENSE)
 def test_dense_lists(compare, small, shape, kind, of, to, at_most):
-    scores, labels = dense_lists(shape, kind, small)
+    scores, labels = dense(shape, kind, small)
     measures = ["nDCG@10", "AP", "RR"]
     evaluators = {ties: tieaware.Evaluator(labels, measures, ties=ties) for ties in (of, to)}
     out = np.empty((len(labels), 3))
@@ -91,10 +81,10 @@ def test_dense_lists(compare, small, shape, kind, of, to, at_most):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("kind", DENSE_SCORES)
 @pytest.mark.parametrize("shape", DENSE)
 def test_dense_lists_and_sorting(compare, small, shape, kind, dtype):
-    scores, labels = dense_lists(shape, kind, small)
+    scores, labels = dense(shape, kind, small)
     scores, measures = scores.astype(dtype), ["nDCG@10", "AP", "RR"]
     evaluator, out = tieaware.Evaluator(labels, measures), np.empty((len(labels), 3))
     compare(
@@ -105,9 +95,9 @@ def test_dense_lists_and_sorting(compare, small, shape, kind, dtype):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("kind", DENSE_SCORES)
 def test_err_of_dense_lists(compare, small, kind):
-    scores, labels = dense_lists("500 × 120, 60 labelled", kind, small)
+    scores, labels = dense("500 × 120, 60 labelled", kind, small)
     err, ap = (tieaware.Evaluator(labels, [measure]) for measure in ("ERR", "AP"))
     out = np.empty((len(labels), 1))
     compare(

@@ -1,14 +1,15 @@
-"""Generated lists of any number and length, with discrete scores, for benchmarks."""
+"""Generated lists of any number and length, with discrete scores or many labelled documents, for benchmarks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import PCG64, Generator
 
 from tieaware.checks.arguments import checked_seed, number, whole_number
-from tieaware.checks.arrays import Labels, Offsets, Values
+from tieaware.checks.arrays import Integers, Labels, Offsets, Values
 from tieaware.output.tables import counted
 
 # The largest mean length that is accepted. Lists of this length fit into no memory.
@@ -93,3 +94,22 @@ def discrete_lists(
     np.floor(scores, out=scores)
     scores -= 1
     return DiscreteLists(scores, labels, offsets)
+
+
+# What the scores of `dense_lists` can be made, by name.
+DENSE_SCORES: dict[str, Callable[[Values], Values]] = {
+    "all distinct": lambda scores: scores, "one decimal": lambda scores: scores.round(1),
+    "whole numbers": np.round, "all equal": np.zeros_like,
+}  # fmt: skip
+
+
+def dense_lists(n_queries: int, n_docs: int, n_labelled: int, seed: int = 2008) -> tuple[Values, Integers]:
+    """Return distinct scores and grades of lists in which many documents have one of the grades 1 to 4.
+
+    Both have the shape (n_queries, n_docs). As in learning to rank, documents without a grade have the label 0.
+    """
+    rng = Generator(PCG64(seed))
+    labels = np.zeros((n_queries, n_docs), dtype=int)
+    some = rng.permuted(np.tile(np.arange(n_docs), (n_queries, 1)), axis=1)[:, :n_labelled]
+    np.put_along_axis(labels, some, rng.integers(1, 5, some.shape), axis=1)
+    return rng.standard_normal(labels.shape), labels
