@@ -146,8 +146,8 @@ def _all_commands() -> list[argparse.ArgumentParser]:
     return list(commands.choices.values())
 
 
-# Experiments call their input `values` or `results`; commands call it `runs` or `matrix`.
-_OTHER_NAMES = {"runs": ("values", "results"), "matrix": ("values", "results")}
+# Experiments call their input `run`, `values` or `results`; commands call it `runs` or `matrix`.
+_OTHER_NAMES = {"runs": ("run", "values", "results"), "matrix": ("values", "results")}
 
 
 def _message(error: InputError, arguments: argparse.Namespace) -> str:

@@ -60,6 +60,7 @@ def rankings(**changed):
         (experiments.pooling, {"runs": RUN, "depth": 2, "qrels": QRELS, "rel": 1, "consistent_only": True}),
         (experiments.assessors, {"qrels_a": QRELS, "qrels_b": QRELS, "runs": RUN, "consistent_only": True}),
         (experiments.overhead, {"measures": [], "n_queries": 20, "rounds": 1}),
+        (experiments.overhead, {"measures": "AP", "qrels": QRELS, "run": RUN, "missing": None}),
         (generate, {"n_queries": 1, "depth": 2, "n_documents": 5, "pool_depth": 1}),
         (discrete_lists, {"n_queries": 1, "relevant": 0.5, "grades": 1}),
     ],

@@ -188,21 +188,33 @@ def add_overhead(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "overhead",
         help="compare the speed of exact averages with kernels that ignore ties",
         description="Measure how long exact averages over ties take, compared with kernels that ignore ties and with "
-        "the reference in plain Python, on generated lists with discrete scores. All figures are ratios of times.",
+        "the reference in plain Python, on generated lists: long ones with discrete scores, and dense ones, as in "
+        "learning to rank. With --run and --qrels, the lists of a run are measured instead, against the kernels that "
+        "ignore ties. All figures are ratios of times.",
     )
     options.add_measures(command, OVERHEAD_MEASURES)
     command.add_argument(
-        "--queries", type=options.whole, default=2_000, metavar="N", help="number of lists (%(default)s)"
-    )
+        "--queries", type=options.whole, default=2_000, metavar="N",
+        help="number of lists to generate; at most 500 dense ones of each kind (%(default)s)",
+    )  # fmt: skip
     command.add_argument(
         "--seed", type=options.whole, default=2008, metavar="N", help="random seed of the lists (%(default)s)"
     )
+    command.add_argument(
+        "--run", dest="runs", nargs=1, metavar="FILE", help="run to measure instead of generated lists; needs --qrels"
+    )
+    command.add_argument("--qrels", metavar="FILE", help="judgments of the run; needs --run")
+    options.add(command, *options.READING)
     options.add_output(command)
-    command.set_defaults(run=_overhead)
+    command.set_defaults(run=_overhead, name=None)
 
 
 def _overhead(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import overhead
 
-    outcome = overhead(arguments.measure or OVERHEAD_MEASURES, n_queries=arguments.queries, seed=arguments.seed)
+    run = options.run_files(arguments, *filter(None, [arguments.qrels])) if arguments.runs else None
+    outcome = overhead(
+        arguments.measure or OVERHEAD_MEASURES, n_queries=arguments.queries, seed=arguments.seed,
+        qrels=arguments.qrels, run=run,
+    )  # fmt: skip
     return options.output(outcome, arguments)

@@ -4,30 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tieaware import reference
 from tieaware.checks.arguments import whole_number
-from tieaware.checks.arrays import Values
+from tieaware.checks.arrays import Offsets, Scores, Values
 from tieaware.defaults import OVERHEAD_MEASURES
+from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.experiments.experiment import Experiment
+from tieaware.inputs import QrelsLike, as_qrels, as_sources, check_numbers, match_whole
+from tieaware.lists.grades import Missing
+from tieaware.lists.query_lists import rows_of
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Axes, Drawing, display_name
-from tieaware.output.tables import Cell, Table, significant
+from tieaware.output.tables import Cell, Table, counted, significant
 from tieaware.runtime.progress import progress
 from tieaware.runtime.timing import ratio, take_turns
-from tieaware.samples import DiscreteLists, discrete_lists
+from tieaware.samples.discrete import DENSE_SCORES, dense_lists, discrete_lists
+from tieaware.statistics import Ties, count_ties
 from tieaware.ties import TieRuleName
 
 # Tie rules under which each tied document has its own rank: run order, and relevant documents first.
 _OBLIVIOUS: tuple[TieRuleName, ...] = ("run_order", "optimistic")
 _COMPARED: tuple[TieRuleName, ...] = ("average", *_OBLIVIOUS)
 
-# The reference in plain Python evaluates only this many lists.
+# The reference in plain Python evaluates at most this many lists.
 _PLAIN = 20
+# The dense lists: at most this many, of so many documents, so many of them labelled.
+_DENSE = (500, 120, 60)
+
+
+class _Lists(NamedTuple):
+    """Lists as flat arrays, and the labels of all judged documents of each query."""
+
+    scores: Scores
+    labels: NDArray[Any]
+    offsets: Offsets
+    judged: NDArray[Any]
+    judged_offsets: Offsets
 
 
 def overhead(
@@ -36,23 +56,34 @@ def overhead(
     n_queries: int = 2_000,
     rounds: int = 15,
     seed: int = 2008,
+    qrels: QrelsLike | None = None,
+    run: Any = None,
+    missing: Missing | None = None,
 ) -> Overhead:
     """Time the average over ties against tie-oblivious kernels and against the reference in Python.
 
-    The lists have power-law lengths and discrete scores, as in the paper by McSherry and Najork. First, the values of
-    the kernels are checked against the reference. Then all contenders are timed in turns; each reported ratio is the
-    median over the rounds.
+    Two shapes of lists are generated. The first have power-law lengths, few relevant documents and discrete scores, as
+    in the paper by McSherry and Najork. The others are dense, as in learning to rank: 120 documents, half of them
+    labelled, with scores that are all distinct, of one decimal, whole numbers or all equal. With `qrels` and `run`, the
+    lists of a run that are judged are timed instead, against the tie-oblivious kernels.
+
+    First, the values of the kernels are checked against the reference. Then all contenders are timed in turns, in
+    memory, and in one thread; each reported ratio is the median over the rounds.
 
     Parameters
     ----------
     measures : sequence of str or Measure
         The measures to time; the reference must have them.
     n_queries : int
-        The number of lists, at least 20.
+        The number of lists to generate, at least 20; of each kind of dense lists, at most 500.
     rounds : int
         The number of rounds in which each contender is timed once, at least 1.
     seed : int
-        The seed of the lists, at least 0.
+        The seed of the generated lists, at least 0.
+    qrels, missing
+        As for `tieaware.evaluate`; only with `run`.
+    run
+        One run, as for `tieaware.evaluate`; only with `qrels`.
 
     Returns
     -------
@@ -62,7 +93,12 @@ def overhead(
     Raises
     ------
     InputError
-        If an argument is out of range.
+        If an argument is out of range, only one of `qrels` and `run` is given, or no query of the run is judged.
+
+    Warns
+    -----
+    UserWarning
+        If the run shares queries with the judgments, but no document.
 
     References
     ----------
@@ -72,43 +108,83 @@ def overhead(
     Examples
     --------
     >>> outcome = overhead(["AP"], n_queries=20, rounds=1)
-    >>> outcome.ratios.shape, outcome.measures
-    ((1, 3), (AP,))
+    >>> outcome.ratios.shape, outcome.measures, outcome.together.shape, outcome.lists[0]
+    ((1, 3), (AP,), (4, 3), 'all distinct')
+    >>> run = {"q1": {"d1": 2.0, "d2": 2.0, "d3": 1.0}}
+    >>> outcome = overhead(["AP", "RR"], qrels={"q1": {"d1": 1}}, run=run, rounds=1)
+    >>> outcome.ratios.shape, outcome.together.shape, outcome.ties
+    ((2, 2), (1, 2), Ties(1 of 1 list and 2 of 3 documents tied, 1 tie group, the largest of 2))
     """
     parsed = parse_measures(measures)
     n_queries, rounds = whole_number("n_queries", n_queries, _PLAIN, 10**8), whole_number("rounds", rounds, 1)
-    lists = discrete_lists(n_queries, seed, grades=3)
-    ratios = [_ratios(measure, lists, rounds) for measure in progress(parsed, "measures")]
-    return Overhead(parsed, np.array(ratios), n_queries, seed)
+    if run is not None and qrels is not None:
+        name, lists = _judged_lists(qrels, run, missing)
+        together, ties = {name: lists}, count_ties(lists.scores, lists.offsets)
+    elif run is None and qrels is None:
+        scores, labels, offsets = discrete_lists(n_queries, seed, grades=3)
+        lists, together, ties = _Lists(scores, labels, offsets, labels, offsets), _dense(n_queries, seed), None
+    else:
+        given, other = ("qrels", "run") if run is None else ("run", "qrels")
+        raise InputError(other, f"{given} is given without {other}; pass both or neither")
+    rows = [((measure,), lists) for measure in parsed] + [(parsed, each) for each in together.values()]
+    if ties is not None and len(parsed) == 1:
+        rows.pop()  # its only measure was timed already
+    ratios = np.array([_ratios(*row, rounds, plain=ties is None) for row in progress(rows, "rows")])
+    of_all = ratios[-len(together) :]
+    return Overhead(parsed, ratios[: len(parsed)], len(lists.offsets) - 1, seed, tuple(together), of_all, ties)
 
 
-def _ratios(measure: Measure, lists: DiscreteLists, rounds: int) -> list[float]:
-    """Return three ratios of times: average ÷ run order, average ÷ optimistic order, and plain Python ÷ average."""
-    scores, labels, offsets = lists
-    n_queries = len(offsets) - 1
-    out = np.empty((n_queries, 1))
-    evaluators = [Evaluator(labels, [measure], offsets=offsets, ties=ties) for ties in _COMPARED]
-    end = int(offsets[_PLAIN])
-    short = Evaluator(labels[:end], [measure], offsets=offsets[: _PLAIN + 1])
-    some = [(scores[a:b].tolist(), labels[a:b].tolist()) for a, b in pairwise(offsets[: _PLAIN + 1].tolist())]
+def _dense(n_queries: int, seed: int) -> dict[str, _Lists]:
+    """Return the dense lists by the kind of their scores."""
+    most, n_docs, n_labelled = _DENSE
+    distinct, grades = dense_lists(min(n_queries, most), n_docs, n_labelled, seed)
+    labels, offsets = grades.ravel(), np.arange(len(grades) + 1) * n_docs
+    return {kind: _Lists(of(distinct).ravel(), labels, offsets, labels, offsets) for kind, of in DENSE_SCORES.items()}
 
-    def plain() -> list[float]:
-        return [reference.evaluate(measure, *each) for each in some]
+
+def _judged_lists(qrels: QrelsLike, run: Any, missing: Missing | None) -> tuple[str, _Lists]:
+    """Return the name of the run, and those of its lists whose queries are judged."""
+    judged, sources = as_qrels(qrels, missing), as_sources(run)
+    if len(sources) != 1:
+        raise InputError("run", f"must be one run; found {len(sources)}")
+    ((name, source),) = sources.items()
+    check_numbers(judged, source, name)
+    matched = match_whole(judged, source.whole(), name)
+    lists = np.flatnonzero(matched.rows >= 0)
+    rows, offsets = rows_of(matched.lists.offsets, lists)
+    of_judged, judged_offsets = rows_of(judged.offsets, matched.rows[lists])
+    labels = judged.labels[of_judged]
+    return name, _Lists(matched.scores[rows], matched.labels[rows], offsets, labels, judged_offsets)
+
+
+def _ratios(measures: tuple[Measure, ...], lists: _Lists, rounds: int, plain: bool) -> list[float]:
+    """Return ratios of times: average ÷ run order, average ÷ optimistic order, and if `plain`, plain Python ÷ average.
+
+    All measures are computed together.
+    """
+    scores, labels, offsets, judged, judged_offsets = lists
+    out = np.empty((len(offsets) - 1, len(measures)))
+    evaluators = [
+        Evaluator(labels, measures, offsets=offsets, judgments=(judged, judged_offsets), ties=ties)
+        for ties in _COMPARED
+    ]
+    short = evaluators[0].rows(0, _PLAIN)
+    some = [
+        (scores[a:b].tolist(), labels[a:b].tolist(), judged[c:d].tolist())
+        for (a, b), (c, d) in zip(pairwise(offsets[: _PLAIN + 1]), pairwise(judged_offsets), strict=False)
+    ]
+
+    def by_reference(ties: TieRuleName = "average") -> list[list[float]]:
+        return [[reference.evaluate(measure, *each, ties=ties) for measure in measures] for each in some]
 
     for evaluator, ties in zip(evaluators, _COMPARED, strict=True):
-        expected = [reference.evaluate(measure, *each, ties=ties) for each in some]
-        np.testing.assert_allclose(evaluator(scores)[:_PLAIN, 0], expected, rtol=1e-9, atol=1e-12)
-    contenders: list[Callable[[], object]] = [
-        *(_call(evaluator, scores, out) for evaluator in evaluators),
-        _call(short, scores[:end], np.empty((_PLAIN, 1))),
-        plain,
-    ]
-    average, *oblivious, average_of_some, python = take_turns(contenders, rounds)
-    return [*(ratio(average, each) for each in oblivious), ratio(python, average_of_some)]
-
-
-def _call(evaluator: Evaluator, scores: Values, out: Values) -> Callable[[], object]:
-    return lambda: evaluator(scores, out)
+        np.testing.assert_allclose(evaluator(scores)[:_PLAIN], by_reference(ties), rtol=1e-9, atol=1e-12)
+    contenders: list[Callable[[], object]] = [partial(evaluator, scores, out) for evaluator in evaluators]
+    if plain:
+        contenders += [partial(short, scores[: short.n_docs], np.empty((len(some), len(measures)))), by_reference]
+    average, *others = take_turns(contenders, rounds)
+    ratios = [ratio(average, each) for each in others[: len(_OBLIVIOUS)]]
+    return [*ratios, ratio(others[-1], others[-2])] if plain else ratios
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,77 +197,117 @@ class Overhead(Experiment):
         The measures that were timed.
     ratios : float64[n_measures, 3]
         For each measure, three ratios of times: the average over ties ÷ run order; the average ÷ the optimistic order;
-        and the reference in Python ÷ the average.
+        and the reference in Python ÷ the average. For the lists of a run, only the first two.
     n_queries, seed : int
-        The number of lists, and the seed from which they were generated.
+        The number of lists in `ratios`, and the seed of those that are generated.
+    lists : tuple of str
+        The scores of the dense lists; or the name of the run.
+    together : float64[len(lists), 3]
+        The same ratios for all measures together: for each kind of dense lists, or for the lists of the run.
+    ties : Ties or None
+        The ties of the run; None for generated lists.
     """
 
     measures: tuple[Measure, ...]
     ratios: Values
     n_queries: int
     seed: int
+    lists: tuple[str, ...]
+    together: Values
+    ties: Ties | None = None
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """The title, which states the number of lists."""
-        return f"The cost of exactness under ties: {self.n_queries} lists with discrete scores"
+        """The title, which states the number of lists, and for those of a run, how many of their documents tie."""
+        of = "with discrete scores"
+        if self.ties is not None:
+            documents = counted(self.ties.documents, "document")
+            of = f"of {self.lists[0]}, {self.ties.tied_documents:,} of {documents} tied"
+        return f"The cost of exactness under ties: {counted(self.n_queries, 'list')} {of}"
 
     heading = "What does it cost to be exact under ties?"
 
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of all tables."""
+        return tuple(self.tables())
+
     def verdict(self) -> str:
-        """Return how much longer the average takes than kernels that ignore ties, and plain Python than the average.
+        """Return how much longer the average takes than breaking ties in run order, and what else was found.
 
         Examples
         --------
         >>> overhead(["AP"], n_queries=20, rounds=1).verdict()          # doctest: +ELLIPSIS
-        'The average over ties takes ... times the time of the same kernels in run order, by AP. The ...'
+        'Averaging over ties costs ... times breaking them in run order (AP); in dense lists, ... The readable ...'
         """
-        least, most = int(np.argmin(self.ratios[:, 0])), int(np.argmax(self.ratios[:, 0]))
-        times = f"{significant(self.ratios[least, 0])} times the time"
-        by = f"by {self.measures[least]}"
-        if least != most:
-            times = f"{significant(self.ratios[least, 0])} to {significant(self.ratios[most, 0])} times the time"
-            by = f"by {self.measures[least]} and {self.measures[most]}"
-        python = significant(float(self.ratios[:, 2].min()))
-        return (
-            f"The average over ties takes {times} of the same kernels in run order, {by}. The readable reference in "
-            f"Python takes at least {python} times as long as the average."
-        )
+        alone = _range(self.ratios[:, 0], self.measures)
+        if self.ties is None:
+            python = significant(float(self.ratios[:, 2].min()))
+            return (
+                f"Averaging over ties costs {alone[0]} times breaking them in run order ({alone[1]}); in dense lists, "
+                "{} times ({}). The readable reference in Python takes at least {} times as long as the average."
+            ).format(*_range(self.together[:, 0], self.lists), python)
+        times = significant(self.together[0, 0])
+        one = f" One measure alone: {alone[0]} times ({alone[1]})." if len(self.measures) > 1 else ""
+        return f"Averaging over ties costs {times} times breaking them in run order on your lists.{one}"
 
     def tables(self) -> dict[str, Table]:
-        """Return the table of the ratios.
+        """Return the tables of the ratios.
 
-        Its name: "overhead".
+        Their names: "overhead"; and for generated lists "dense".
         """
-        rows: list[tuple[Cell, ...]] = [
-            (str(measure), *row) for measure, row in zip(self.measures, self.ratios.tolist(), strict=True)
-        ]
-        columns = ("measure", "exact ÷ run order", "exact ÷ optimistic", "Python ÷ exact")
-        notes = (
+        notes = [
             "exact: the average over all orders of tied documents. run order, optimistic: the same kernels, with ties "
-            f"in run order, or relevant documents first. Python: the readable reference, on the first {_PLAIN} lists. "
-            f"Medians over rounds in turns, after the values were compared. Lists of seed {self.seed}.",
-        )
-        return {"overhead": Table(self.title, columns, rows, notes)}
+            "in run order, or relevant documents first.",
+            f"Medians over rounds in turns, after the values of the first {_PLAIN} lists were compared with those of "
+            "the readable reference in Python.",
+        ]
+        if self.ties is None:
+            notes.append(f"Python: this reference, on the same {_PLAIN} lists. Lists of seed {self.seed}.")
+        columns = ("exact ÷ run order", "exact ÷ optimistic", "Python ÷ exact")[: self.ratios.shape[1]]
+        tables: dict[str, Table] = {}
+        for name, (title, of, names, ratios) in self._shown().items():
+            rows: list[tuple[Cell, ...]] = [(row, *cells) for row, cells in zip(names, ratios.tolist(), strict=True)]
+            tables[name] = Table(title, (of, *columns), rows, () if tables else (" ".join(notes),))
+        return tables
+
+    def _shown(self) -> dict[str, tuple[str, str, Sequence[str], Values]]:
+        """Return the title, the kind and the names of the rows, and the ratios, of each table and its figure."""
+        names, n = [str(measure) for measure in self.measures], len(self.measures)
+        together = names[0] if n == 1 else f"all {n} together"
+        if self.ties is None:
+            n, *sizes = min(self.n_queries, _DENSE[0]), *_DENSE[1:], together
+            title = "Dense lists, {} × {}, {} labelled: {}".format(n, *sizes)
+            shown = {"dense": (title, "scores", self.lists, self.together)}
+            return {"overhead": (self.title, "measure", names, self.ratios), **shown}
+        if n > 1:
+            return {"overhead": (self.title, "measure", [*names, together], np.vstack((self.ratios, self.together)))}
+        return {"overhead": (self.title, "measure", names, self.ratios)}
 
     def drawings(self) -> dict[str, Drawing]:
-        """Return the figure of the ratios to the two kernels that ignore ties.
-
-        Its name: "overhead".
-        """
+        """Return a figure for each table, of the ratios to the two kernels that ignore ties; names as in `tables`."""
         caption = "Time of the exact average ÷ time of tie-oblivious kernels; 1 is equal time."
-        size = 7.0, 1.6 + 0.3 * len(self.measures)
-        return {"overhead": Drawing(caption, self._draw, size, "The time of the exact average")}
+        return {
+            name: Drawing(caption, partial(_draw, names, ratios), (7.0, 1.6 + 0.3 * len(names)), title)
+            for name, (title, _, names, ratios) in self._shown().items()
+        }
 
-    def _draw(self, ax: Axes) -> None:
-        places = np.arange(len(self.measures))[::-1]
-        for i, (name, colour, hatch) in enumerate((("run order", "#0072B2", ""), ("optimistic", "#E69F00", "///"))):
-            ax.barh(
-                places - 0.18 + 0.36 * (1 - i), self.ratios[:, i], height=0.34, color=colour, hatch=hatch,
-                edgecolor="#ffffff", label=f"against {name}",
-            )  # fmt: skip
-        ax.axvline(1.0, color="#000000", linewidth=0.8)
-        ax.set_yticks(places, [display_name(str(measure)) for measure in self.measures])
-        ax.grid(visible=False, axis="y")
-        ax.set_xlabel("time of the exact average ÷ time of the tie-oblivious kernel")
-        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+def _range(ratios: Values, names: Sequence[object]) -> tuple[str, str]:
+    """Return the least and the greatest ratio, and their names."""
+    ends = dict.fromkeys((int(np.argmin(ratios)), int(np.argmax(ratios))))
+    return " to ".join(significant(ratios[i]) for i in ends), " to ".join(str(names[i]) for i in ends)
+
+
+def _draw(names: Sequence[str], ratios: Values, ax: Axes) -> None:
+    places = np.arange(len(names))[::-1]
+    for i, (name, colour, hatch) in enumerate((("run order", "#0072B2", ""), ("optimistic", "#E69F00", "///"))):
+        ax.barh(
+            places - 0.18 + 0.36 * (1 - i), ratios[:, i], height=0.34, color=colour, hatch=hatch,
+            edgecolor="#ffffff", label=f"against {name}",
+        )  # fmt: skip
+    ax.axvline(1.0, color="#000000", linewidth=0.8)
+    ax.set_yticks(places, [display_name(name) for name in names])
+    ax.grid(visible=False, axis="y")
+    ax.set_xlabel("time of the exact average ÷ time of the tie-oblivious kernel")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
