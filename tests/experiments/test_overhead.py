@@ -58,10 +58,11 @@ def test_the_values_of_the_judged_lists_of_a_run_are_timed(scale, monkeypatch):
 
     monkeypatch.setattr(reference, "evaluate", recorded)
     qrels = {query: {document: scale * n for document, n in labels.items()} for query, labels in QRELS.items()}
+    qrels["q1"]["c"] = np.nan
     names = [f"AP(rel={scale})", "nDCG@3", f"Bpref(rel={scale})"]
-    outcome = overhead(names, qrels=qrels, run={"bm25": RUN}, rounds=1)
+    outcome = overhead(names, qrels=qrels, run={"bm25": RUN}, rounds=1, missing="unjudged")
     for ties in ("average", "run_order", "optimistic"):
-        expected = tieaware.evaluate(qrels, RUN, names, queries="both", ties=ties)
+        expected = tieaware.evaluate(qrels, RUN, names, queries="both", ties=ties, missing="unjudged")
         for j, measure in enumerate(outcome.measures):
             timed = dict(zip(("q2", "q1", "q4"), found[str(measure), ties], strict=False))
             values = dict(zip(expected.queries, expected.values[0, :, j].tolist(), strict=True))
