@@ -110,7 +110,7 @@ def test_err_of_dense_lists(compare, small, kind):
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR"])
 @pytest.mark.parametrize("kind", DENSE_SCORES)
 def test_spread_of_dense_lists(compare, small, kind, measure):
-    scores, labels = dense_lists("500 × 120, 60 labelled", kind, small)
+    scores, labels = dense("500 × 120, 60 labelled", kind, small)
     evaluator, out = tieaware.Evaluator(labels, [measure]), np.empty((len(labels), 1))
 
     def check() -> None:
