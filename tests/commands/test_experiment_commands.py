@@ -143,6 +143,7 @@ REFUSED = (
     ("overhead --run 0.run", "--qrels: run is given without qrels; pass both or neither; see tieaware overhead --help"),
     ("overhead --qrels qrels", "--run: qrels is given without run; pass both or neither; see tieaware overhead --help"),
     ("overhead --run *.run --qrels qrels", "--run: must be one run; found "),
+    ("overhead --run 0.run --qrels qrels --seed 1", "--seed: is for generated lists; leave it out"),
     ("overhead --run - --qrels -", "-: standard input can be read only once"),
     ("overhead --run none.run --qrels qrels", "none.run: there is no such file"),
     ("ties tied.run -k 0", "-k: expected a whole number of at least 1, found 0; see tieaware ties --help"),

@@ -13,6 +13,7 @@ from tieaware.defaults import (
     TIE_CUTOFFS,
     TIE_MEASURES,
 )
+from tieaware.errors import InputError
 from tieaware.precision.coarsening import notations
 
 
@@ -194,11 +195,11 @@ def add_overhead(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     options.add_measures(command, OVERHEAD_MEASURES)
     command.add_argument(
-        "--queries", type=options.whole, default=2_000, metavar="N",
-        help="number of lists to generate; at most 500 dense ones of each kind (%(default)s)",
+        "--queries", type=options.whole, metavar="N",
+        help="number of lists to generate; at most 500 dense ones of each kind (default: 2000)",
     )  # fmt: skip
     command.add_argument(
-        "--seed", type=options.whole, default=2008, metavar="N", help="random seed of the lists (%(default)s)"
+        "--seed", type=options.whole, metavar="N", help="random seed of the generated lists (default: 2008)"
     )
     command.add_argument(
         "--run", dest="runs", nargs=1, metavar="FILE", help="run to measure instead of generated lists; needs --qrels"
@@ -212,9 +213,10 @@ def add_overhead(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def _overhead(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import overhead
 
+    given = {"n_queries": arguments.queries, "seed": arguments.seed}
+    given = {name: value for name, value in given.items() if value is not None}
+    if arguments.runs and given:
+        raise InputError(next(iter(given)), "is for generated lists; leave it out, or leave out the run")
     run = options.run_files(arguments, *filter(None, [arguments.qrels])) if arguments.runs else None
-    outcome = overhead(
-        arguments.measure or OVERHEAD_MEASURES, n_queries=arguments.queries, seed=arguments.seed,
-        qrels=arguments.qrels, run=run,
-    )  # fmt: skip
+    outcome = overhead(arguments.measure or OVERHEAD_MEASURES, qrels=arguments.qrels, run=run, **given)
     return options.output(outcome, arguments)
