@@ -114,16 +114,24 @@ class _Call(Generic[Item, Result]):
 
     def help(self) -> None:
         """Work on items in a pool thread until none are left; return at once if the call is over."""
-        with self._changed:
+        # Not by `with`, which runs Python code to release the condition: without memory for that, the calling thread
+        # would wait for ever.
+        self._changed.acquire()
+        try:
             if self._over:
                 return
             self._helping += 1
+        finally:
+            self._changed.release()
         try:
             self._take_items()
         finally:
-            with self._changed:
+            self._changed.acquire()
+            try:
                 self._helping -= 1
                 self._changed.notify_all()
+            finally:
+                self._changed.release()
 
     def results(self) -> list[Result]:
         """Work on items in the calling thread, wait for the helping threads, and return the results in order.
@@ -154,7 +162,9 @@ class _Call(Generic[Item, Result]):
 
     def _wait(self) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self._helping == 0)
+            # A thread that has no memory to notify this one is not waited for longer than this.
+            while not self._changed.wait_for(lambda: self._helping == 0, timeout=0.5):
+                pass
             self._over = True
 
     def _take_items(self) -> None:
