@@ -19,178 +19,24 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
 cimport tieaware.kernels._numpy as cnp
-from tieaware.kernels._crossings cimport MOST_CROSSINGS, Crossings, crossing, key_of, make_room, t_of
+from tieaware.kernels._crossings cimport MOST_CROSSINGS, Crossings, make_room, t_of
 from tieaware.kernels._engine cimport Engine, Workspace, end
 from tieaware.kernels._exact cimport double_double, two_sum
-from tieaware.kernels._groups cimport AVERAGE, BEST_FIRST, Groups, PreparedLists
+from tieaware.kernels._groups cimport AVERAGE, Groups, PreparedLists
 from tieaware.kernels._interruption cimport interrupted
+from tieaware.kernels._line_units cimport (
+    Others, Pencil, Units, gather, longest, tieaware_bounds, tieaware_tile, write_crossings, write_units
+)
 from tieaware.kernels._means cimport Mean, extend, mean_of_none, rounded
 from tieaware.kernels._measure cimport Measure
 from tieaware.kernels._sorting cimport sort_crossings
 
 cnp.import_array()
 
-cdef extern from "engine/crossings.h" nogil:
-    enum:
-        TIEAWARE_CROSSED
-    ctypedef struct tieaware_tile:
-        double a[512]
-        double d[512]
-        double e[512]
-        double fall[512]
-        double t[512]
-        int64_t sure[512]
-    ctypedef struct tieaware_bounds:
-        double low, high, width, relative, far
-    int64_t tieaware_cross(const double*, const double*, const double*, Py_ssize_t, double, double, double,
-                           const tieaware_bounds*, tieaware_tile*, Py_ssize_t*, int64_t*, int64_t*)
-    void tieaware_round_crossings(double, double, double, Py_ssize_t, tieaware_tile*)
-    void tieaware_reaching(const double*, const double*, Py_ssize_t, double, double, int64_t, double*, double*,
-                           uint8_t*)
-
-
-# The units of all queries, and the state of the pass. Units of a query are adjacent, in rank order.
-cdef struct Units:
-    Py_ssize_t count
-    # The index of each query's first unit, and the end.
-    int64_t* first
-    # start[g] is how many documents are before the group at place g, size[g] how many it has. `unit` is the unit at
-    # each place, and `place` where each unit is.
-    int64_t* start
-    int64_t* size
-    int32_t* unit
-    int32_t* place
-    int32_t* query
-    # The weights of the units of query q begin at n_weightings * first[q]: one row per weighting.
-    double* weight
-
-
-# The line: starts, directions as sums of two doubles, bounds, and which documents may be above every cut-off.
-cdef struct Pencil:
-    const double* a
-    const double* d
-    const double* e
-    tieaware_bounds bounds
-    const uint8_t* reaches
-
-
-# Those documents of one list, one after the other.
-cdef struct Others:
-    Py_ssize_t n
-    double* a
-    double* d
-    double* e
-
 
 cdef inline bint is_close(const tieaware_bounds* bounds, double t, double later) noexcept nogil:
     """Return whether an interval is too narrow to count."""
     return isfinite(later) and later - t <= bounds.width + bounds.relative * fabs(later)
-
-
-cdef Py_ssize_t write_units(PreparedLists lists, Py_ssize_t query, const Pencil* pencil, int placement, Units* units,
-                            uint8_t* seen) noexcept nogil:
-    """Write the units of a query with their weights; return how many there are.
-
-    seen[i] is working memory for each weighted document. Until `start` is final, it holds how many documents of the
-    same line are before the unit, or, if it is negative, -1 minus how many are after.
-    """
-    cdef Py_ssize_t begin = lists.weighted_offsets[query], n = lists.weighted_offsets[query + 1] - begin
-    cdef Py_ssize_t first = units.first[query], count = 0, u, w, c, j
-    cdef const int64_t* position = lists.weighted_position + begin
-    cdef const double* a = pencil.a + lists.offsets[query]
-    cdef const double* d = pencil.d + lists.offsets[query]
-    cdef const double* e = pencil.e + lists.offsets[query]
-    cdef double* weight
-    cdef double a_u, d_u, e_u
-    for w in range(n):
-        seen[w] = not pencil.reaches[lists.offsets[query] + position[w]]
-    for w in range(n):
-        if seen[w]:
-            continue
-        a_u, d_u, e_u = a[position[w]], d[position[w]], e[position[w]]
-        u = 0
-        for j in range(w, n):
-            if seen[j] or a[position[j]] != a_u or d[position[j]] != d_u or e[position[j]] != e_u:
-                continue
-            seen[j] = 1
-            if placement != AVERAGE or u == 0:
-                units.unit[first + count] = <int32_t>position[j]
-                units.start[first + count] = 0
-                if placement == BEST_FIRST:
-                    units.start[first + count] = u
-                elif placement != AVERAGE:
-                    units.start[first + count] = -1 - u
-                weight = units.weight + first * lists.n_weightings + count
-                # The rows of weights are `n` apart until the number of units is known.
-                for c in range(lists.n_weightings):
-                    weight[c * n] = 0.0
-                count += 1
-            weight = units.weight + first * lists.n_weightings + count - 1
-            for c in range(lists.n_weightings):
-                weight[c * n] += lists.weight[c * lists.n_weighted + begin + j]
-            u += 1
-    # Move the rows together.
-    for c in range(1, lists.n_weightings):
-        for u in range(count):
-            units.weight[first * lists.n_weightings + c * count + u] = (
-                units.weight[first * lists.n_weightings + c * n + u]
-            )
-    return count
-
-
-cdef inline double widened(double bound, double sign) noexcept nogil:
-    """Return a bound moved outward by more than the error of an approximate crossing."""
-    return bound + sign * (fabs(bound) * 1e-15 + 1e-300) if isfinite(bound) else bound
-
-
-cdef void gather(PreparedLists lists, Py_ssize_t query, const Pencil* pencil, Others* others) noexcept nogil:
-    """Write the documents of a query that may be above every cut-off."""
-    cdef Py_ssize_t j
-    others.n = 0
-    for j in range(lists.offsets[query], lists.offsets[query + 1]):
-        others.a[others.n], others.d[others.n], others.e[others.n] = pencil.a[j], pencil.d[j], pencil.e[j]
-        others.n += pencil.reaches[j]
-
-
-cdef bint write_crossings(PreparedLists lists, Py_ssize_t query, const Pencil* pencil, const Others* others,
-                          Units* units, Crossings* crossings, tieaware_tile* tile, int64_t* blurred) noexcept nogil:
-    """Add the crossings of a query between the bounds, and complete its units as they are just above the lower one."""
-    cdef Py_ssize_t n = others.n, u, j, i, count = 0, at
-    cdef const double* a = others.a
-    cdef const double* d = others.d
-    cdef const double* e = others.e
-    cdef double a_u, d_u, e_u, t, low = pencil.bounds.low, high = pencil.bounds.high
-    cdef tieaware_bounds wide = pencil.bounds
-    cdef int64_t above, same
-    wide.low, wide.high = widened(low, -1.0), widened(high, 1.0)
-    for u in range(units.first[query], units.first[query + 1]):
-        if not make_room(crossings, n):
-            return False
-        i = lists.offsets[query] + units.unit[u]
-        a_u, d_u, e_u = pencil.a[i], pencil.d[i], pencil.e[i]
-        above = same = 0
-        at = crossings.count
-        j = 0
-        while j < n:
-            above += tieaware_cross(a + j, d + j, e + j, min(n - j, <Py_ssize_t>TIEAWARE_CROSSED), a_u, d_u, e_u, &wide,
-                                    tile, &count, &same, blurred)
-            tieaware_round_crossings(a_u, d_u, e_u, count, tile)
-            for i in range(count):
-                t = tile.t[i]
-                if not tile.sure[i]:
-                    t = crossing(a_u, d_u, e_u, tile.a[i], tile.d[i], tile.e[i])
-                if t <= low:
-                    # `above` counts the documents just before their crossing.
-                    above += 1 if tile.fall[i] < 0.0 else -1
-                else:
-                    crossings.key[at] = key_of(t)
-                    crossings.change[at] = <uint32_t>(2 * u + (tile.fall[i] > 0.0))
-                    at += t < high
-            j += TIEAWARE_CROSSED
-        crossings.count = at
-        units.start[u] += above + (same if units.start[u] < 0 else 0)
-        units.size[u] = same if lists.placement == AVERAGE else 1
-    return True
 
 
 cdef inline void exchange(Units* units, double* weight, Py_ssize_t count, Py_ssize_t n_weightings, Py_ssize_t first,
@@ -230,47 +76,6 @@ cdef inline Py_ssize_t settle(Units* units, Py_ssize_t query, Py_ssize_t n_weigh
     return g
 
 
-cdef Py_ssize_t longest(PreparedLists lists) noexcept nogil:
-    """Return how many documents the longest list has."""
-    cdef Py_ssize_t query, most = 0
-    for query in range(lists.n_queries):
-        most = max(most, lists.offsets[query + 1] - lists.offsets[query])
-    return most
-
-
-def reaching(Engine engine not None, cnp.ndarray a not None, cnp.ndarray d not None, double low, double high):
-    """Mark the documents that may be above a cut-off of the engine's measures for some t; the others change no value.
-
-    Parameters
-    ----------
-    engine, a, d, low, high
-        As for `Line`.
-
-    Returns
-    -------
-    uint8[n_docs]
-    """
-    cdef PreparedLists lists = engine.lists
-    cdef cnp.npy_intp n = lists.offsets[lists.n_queries]
-    cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &n, cnp.NPY_UINT8, False)
-    cdef const double* starts = <const double*>cnp.PyArray_DATA(a)
-    cdef const double* directions = <const double*>cnp.PyArray_DATA(d)
-    cdef uint8_t* reaches = <uint8_t*>cnp.PyArray_DATA(found)
-    cdef double* scratch = <double*>malloc(2 * (longest(lists) + 1) * sizeof(double))
-    cdef Py_ssize_t query, begin, size
-    # A document after `depth` others may tie with the last of them.
-    cdef int64_t depth = lists.depth + 1
-    if scratch == NULL:
-        raise MemoryError("no memory for the line")
-    with nogil:
-        for query in range(lists.n_queries):
-            begin, size = lists.offsets[query], lists.offsets[query + 1] - lists.offsets[query]
-            tieaware_reaching(starts + begin, directions + begin, size, low, high, depth, scratch, scratch + size,
-                              reaches + begin)
-    free(scratch)
-    return found
-
-
 cdef class Line:
     """The breaks and the means of an engine's measures along a line of scores.
 
@@ -288,7 +93,7 @@ cdef class Line:
     included : uint8[n_queries]
         Which queries count.
     reaches : uint8[n_docs]
-        Which documents may be above every cut-off: `reaching`.
+        Which documents may be above a cut-off: `reaching` of _line_units.pyx.
     centre : float64[n_queries, n_measures], optional
         What is subtracted from the values in `sums`; without it, these are not computed.
     with_meetings : bool
@@ -327,6 +132,7 @@ cdef class Line:
         cdef Workspace workspace
         cdef Groups* condensed = engine.begin(&workspace)
         cdef Py_ssize_t n = engine.lists.n_weighted, queries = engine.lists.n_queries, m = engine.n_measures
+        cdef Py_ssize_t room = longest(engine.lists) + 1
         cdef void* memory = NULL
         cdef double* values = NULL
         cdef bint good = False
@@ -349,12 +155,11 @@ cdef class Line:
         try:
             memory = malloc(words * 8 + max(engine.lists.most_weighted, 1))
             values = <double*>malloc(state * 8 + m * sizeof(Mean))
-            others.a = <double*>malloc(3 * (longest(engine.lists) + 1) * sizeof(double))
+            others.a = <double*>malloc(3 * room * sizeof(double))
             # A unit and a flag share the 32 bits of `change`.
             if memory == NULL or values == NULL or others.a == NULL or n > MOST_CROSSINGS // 2:
                 raise MemoryError("no memory for the line")
-            others.d = others.a + longest(engine.lists) + 1
-            others.e = others.d + longest(engine.lists) + 1
+            others.d, others.e = others.a + room, others.a + 2 * room
             units.first = <int64_t*>memory
             units.start = units.first + queries + 2
             units.size = units.start + n

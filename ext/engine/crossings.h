@@ -132,11 +132,13 @@ TIEAWARE_CLONES static void tieaware_round_crossings(double a_u, double d_u, dou
     }
 }
 
-/* reaching: marks in `reaches` the documents of a list that may be among the first `depth` for some t between the
- * bounds. For all t between two of PIECES + 1 directions (1, t), a score lies between its
- * values at both. A document is left out if, in each piece, its larger value is below the smaller values of `depth`
- * documents, by more than rounding. Directions are at equal angles, so that bounds may be infinite. No document is left
- * out if `depth` is above MOST_REACHED. The scratch arrays `before` and `after` have a score for each document.
+/* reaching: marks in `reaches` the documents of a list that may be among the first `depth` for some t between low and
+ * high.
+ *
+ * The directions (1, t) between these are divided into PIECES of equal angles, so that bounds may be infinite. Within a
+ * piece, a score lies between its values at both ends. A document is left out if, in every piece, its larger value is
+ * below the smaller values of `depth` documents, by more than rounding. No document is left out if `depth` is above
+ * MOST_REACHED. The scratch arrays `before` and `after` have a score for each document.
  */
 enum { TIEAWARE_PIECES = 16, TIEAWARE_MOST_REACHED = 128 };
 

@@ -78,7 +78,7 @@ FAULTS = (
     Fault(
         "a document below a cut-off at the ends of a line stays there", "ext/engine/crossings.h",
         "fmax(before[j], after[j]) >= limit", "fmin(before[j], after[j]) >= limit", ("tests/lines/test_line.py",),
-        ("_lines",),
+        ("_line_units",),
     ),
     Fault(
         "excluded documents count", GROUPING, "    if n == 0:\n        return 0\n    nan = tally",

@@ -3,10 +3,6 @@ import numpy.typing as npt
 
 from tieaware.kernels._engine import Engine
 
-def reaching(
-    engine: Engine, a: npt.NDArray[np.float64], d: npt.NDArray[np.float64], low: float, high: float
-) -> npt.NDArray[np.uint8]: ...
-
 class Line:
     n_blurred: int
     def __init__(

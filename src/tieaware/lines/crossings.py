@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
 from tieaware.engine.prepared import Prepared
-from tieaware.kernels import _lines
+from tieaware.kernels import _line_units, _lines
 from tieaware.runtime.threads import over_items
 
 Mask = npt.NDArray[np.bool_]
@@ -100,7 +100,7 @@ class Pencil(NamedTuple):
             with np.errstate(over="ignore"):
                 doubled = np.abs(a[d != 0.0] / d[d != 0.0])
             least_width = (_LEAST_AT_0 * min(float(np.median(doubled)), 1e300) if len(doubled) else 0.0, _LEAST_WIDTH)
-        reaches = _lines.reaching(prepared.engine, a, d, low, high)
+        reaches = _line_units.reaching(prepared.engine, a, d, low, high)
         return Pencil(prepared, a, d, np.zeros(len(d)), low, high, least_width, None, reaches)
 
     @staticmethod
@@ -110,7 +110,7 @@ class Pencil(NamedTuple):
         rounded = d - b
         # Knuth's algorithm: d + e is b - a exactly.
         e = (b - (d - rounded)) + (-a - rounded)
-        reaches = _lines.reaching(prepared.engine, a, d, 0.0, 1.0)
+        reaches = _line_units.reaching(prepared.engine, a, d, 0.0, 1.0)
         return Pencil(prepared, a, d, e, 0.0, 1.0, (_LEAST_WIDTH, 0.0), b, reaches)
 
     @property
