@@ -338,10 +338,12 @@ cdef class Engine:
         cdef int64_t largest = 0
         for g in range(tied.count):
             largest = max(largest, tied.size[g])
+        if largest > 1:
+            return False
         for i in range(self.n_measures):
             if self.measure[i].kernel.extremes != NULL:
                 return False
-        return largest <= 1
+        return True
 
     def means(self, cnp.ndarray scores not None, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t last):
         """Write the means over all queries of the candidates first … last - 1 into their rows of `out`.

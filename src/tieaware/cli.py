@@ -22,6 +22,7 @@ from tieaware.commands import (
     trec_eval_command,
     worst_case_command,
 )
+from tieaware.commands.completion_command import commands_of
 from tieaware.commands.streams import INTERRUPTED, say, write
 from tieaware.errors import InputError
 from tieaware.inputs.files.paths import files_at, reason, run_name
@@ -102,10 +103,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(command: str = "") -> argparse.ArgumentParser:
-    """Return the parser of one command, or of all. Those that are not asked for would take a third of a short call.
-
-    The command "completion" writes about all of them.
-    """
+    """Return the parser of one command, or of all. Those that are not asked for would take a third of a short call."""
     parser = _Parser(
         prog="tieaware",
         description="Evaluate rankings whose scores tie: exactly, averaged over all orders of tied documents.",
@@ -114,11 +112,10 @@ def _parser(command: str = "") -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tieaware {__version__}")
     commands: argparse._SubParsersAction[Any] = parser.add_subparsers(metavar="COMMAND", required=True)
-    alone = command in _COMMANDS and command != "completion"
-    for add in [_COMMANDS[command]] if alone else _COMMANDS.values():
+    for add in [_COMMANDS[command]] if command in _COMMANDS else _COMMANDS.values():
         add(commands)
     for each in commands.choices.values():
-        each.set_defaults(parser=each, root=parser)
+        each.set_defaults(parser=each, make_root=_parser)
     return parser
 
 
@@ -142,8 +139,7 @@ def _hint(parser: argparse.ArgumentParser, unknown: str) -> str:
 
 def _all_commands() -> list[argparse.ArgumentParser]:
     """Return the parsers of all commands."""
-    (commands,) = (each for each in _parser()._actions if isinstance(each, argparse._SubParsersAction))
-    return list(commands.choices.values())
+    return commands_of(_parser())
 
 
 # Experiments call their input `run`, `values` or `results`; commands call it `runs` or `matrix`.

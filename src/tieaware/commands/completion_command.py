@@ -29,14 +29,18 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "file _tieaware in a folder of $fpath.",
     )
     command.add_argument("shell", metavar="SHELL", choices=_SHELLS, help=", ".join(_SHELLS))
-    command.set_defaults(run=lambda arguments: _script(arguments.root, arguments.shell, commands))
+    command.set_defaults(run=lambda arguments: _script(arguments.make_root(), arguments.shell))
 
 
-def _script(
-    root: argparse.ArgumentParser, shell: str, commands: argparse._SubParsersAction[argparse.ArgumentParser]
-) -> str:  # fmt: skip
+def commands_of(root: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """Return the parsers of all commands of a parser."""
+    (commands,) = (each for each in root._actions if isinstance(each, argparse._SubParsersAction))
+    return list(commands.choices.values())
+
+
+def _script(root: argparse.ArgumentParser, shell: str) -> str:
     shtab = load("shtab", "shtab")
-    for parser in commands.choices.values():
+    for parser in commands_of(root):
         for action in parser._actions:
             if action.metavar in _VALUES:
                 action.choices = tuple(_VALUES[str(action.metavar)]())
