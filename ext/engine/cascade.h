@@ -65,8 +65,8 @@ static TIEAWARE_CLONES void tieaware_join_falls(double *falls, int m, int64_t i,
     }
 }
 
-/* Writes S_1 … S_4 of a group of n documents, at most FEW_TIED, and returns the product of all q. Documents of weighting
- * c have the probability of a stop stop[c], and weights[c * stride] says how many they are.
+/* Writes S_1 … S_4 of a group of n documents, at most FEW_TIED, and returns the product of all q. Documents of
+ * weighting c have the probability of a stop stop[c], and weights[c * stride] says how many they are.
  *
  * If M_k is the mean product of the stops of k documents, S_x is the sum of (-1)^j C(x-1,j) M_(j+1) for j < x. The sums
  * of powers p_k give the elementary symmetric sums e_k (Newton), and M_k is e_k / C(n,k). Rounding errors are relative
@@ -146,8 +146,8 @@ static inline double tieaware_write_stops(const double *weights, ptrdiff_t strid
     double *linear = stops + m + n_weightings + 8, *product = linear + n_weightings + 1, rest = 1.0, number = 1.0;
     int degree = n, n_grades = 0;
     for (int c = 0; c < n_weightings; c++) degree -= (int)weights[c * stride];
-    /* Documents without a grade: (1 + z)^degree. */
     for (int e = 0; e < m + (int)tieaware_spare_stops(n_weightings); e++) stops[e] = 0.0;
+    /* Documents without a grade: (1 + z)^degree. */
     for (int x = 0; x < m && x <= degree; x++) {
         stops[m - 1 - x] = number;
         number *= (double)(degree - x) / (double)(x + 1);

@@ -118,7 +118,7 @@ def test_pieces_of_parquet_give_the_same_values(row_group, text, options, expect
     ],
 )
 def test_errors_name_the_row_for_any_number_of_threads(change, message, tmp_path, monkeypatch):
-    """Of two errors, the first in the file is raised."""
+    """The message does not depend on which thread meets the bad row."""
     monkeypatch.setattr(arrow, "PIECE_ROWS", 50)
     monkeypatch.chdir(tmp_path)
     pa.parquet.write_table(pa.table(unusual(change)), "run.parquet", row_group_size=50)

@@ -36,7 +36,7 @@ _COMPARED: tuple[TieRuleName, ...] = ("average", *_OBLIVIOUS)
 
 # The reference in plain Python evaluates at most this many lists.
 _PLAIN = 20
-# The dense lists: at most this many, of so many documents, so many of them labelled.
+# The largest number of dense lists, the number of documents of each, and how many of these are labelled.
 _DENSE = (500, 120, 60)
 
 
