@@ -142,8 +142,9 @@ TIEAWARE_CLONES static void tieaware_round_crossings(double a_u, double d_u, dou
  */
 enum { TIEAWARE_PIECES = 16, TIEAWARE_MOST_REACHED = 128 };
 
-static void tieaware_reaching(const double *a, const double *d, ptrdiff_t n, double low, double high, int64_t depth,
-                              double *before, double *after, uint8_t *reaches) {
+TIEAWARE_CLONES static void tieaware_reaching(const double *a, const double *d, ptrdiff_t n, double low, double high,
+                                              int64_t depth, double *restrict before, double *restrict after,
+                                              uint8_t *restrict reaches) {
     double most_a = 0.0, most_d = 0.0, first[TIEAWARE_MOST_REACHED];
     for (ptrdiff_t j = 0; j < n; j++) {
         most_a = fmax(most_a, fabs(a[j]));
@@ -161,14 +162,14 @@ static void tieaware_reaching(const double *a, const double *d, ptrdiff_t n, dou
             /* `first` has the largest of the smaller values, ascending. */
             for (ptrdiff_t k = 0; k < depth; k++) first[k] = -INFINITY;
             for (ptrdiff_t j = 0; j < n; j++) {
-                const double smaller = fmin(before[j], after[j]);
+                const double smaller = before[j] < after[j] ? before[j] : after[j];
                 if (smaller <= first[0]) continue;
                 ptrdiff_t k = 1;
                 for (; k < depth && first[k] < smaller; k++) first[k - 1] = first[k];
                 first[k - 1] = smaller;
             }
             const double limit = first[0] - 1e-12 * most_a;
-            for (ptrdiff_t j = 0; j < n; j++) reaches[j] |= fmax(before[j], after[j]) >= limit;
+            for (ptrdiff_t j = 0; j < n; j++) reaches[j] |= (before[j] >= limit) | (after[j] >= limit);
         }
         memcpy(before, after, n * sizeof(double));
     }
