@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import shutil
-import subprocess
 import sysconfig
 from pathlib import Path
 from typing import Any
@@ -14,6 +11,7 @@ import numpy as np
 import pytest
 
 import tieaware
+from benchmarks.compiling import library, needs_compiler
 from benchmarks.ratios import seconds
 from benchmarks.workloads import assert_reference, distinct_scores, labels
 from tieaware.kernels import _c_interface
@@ -22,17 +20,13 @@ CALLS = 200
 # The most that a call may take beyond the kernel, in seconds.
 OVERHEAD = 50e-9
 SECTION = "C interface"
-CC = shutil.which(os.environ.get("CC", "cc"))
 PYTHON_H = Path(sysconfig.get_path("include")) / "Python.h"
 
 
 def loop_in_c(folder: Path) -> tuple[Any, Any]:
     """Compile the loop; return it, and the address of the functions of the C interface."""
-    library = folder / "loop.so"
     folders = [f"-I{tieaware.get_include()}", f"-I{PYTHON_H.parent}"]
-    source = Path(__file__).parent / "c_interface_loop.c"
-    subprocess.run([str(CC), "-std=c11", "-O2", "-shared", "-fPIC", *folders, source, "-o", library], check=True)
-    loop = ctypes.PyDLL(str(library)).evaluate_often
+    loop = ctypes.PyDLL(library("c_interface_loop.c", folder, *folders)).evaluate_often
     integer, pointer = ctypes.c_int64, ctypes.c_void_p
     loop.argtypes = pointer, ctypes.c_uint64, pointer, integer, pointer, integer, integer
     address = ctypes.pythonapi.PyCapsule_GetPointer
@@ -40,7 +34,8 @@ def loop_in_c(folder: Path) -> tuple[Any, Any]:
     return loop, address(_c_interface.functions, b"tieaware.kernels._c_interface.functions")
 
 
-@pytest.mark.skipif(CC is None or os.name == "nt" or not PYTHON_H.exists(), reason="no C compiler, or no Python.h")
+@needs_compiler
+@pytest.mark.skipif(not PYTHON_H.exists(), reason="no Python.h")
 @pytest.mark.parametrize("measures", [("RR@10",), ("AP", "RR@10", "nDCG@10", "R@1000")], ids=["one", "four"])
 @pytest.mark.parametrize("length", [20, 100])
 def test_calls(compare, tmp_path, length, measures):

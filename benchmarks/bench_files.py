@@ -1,21 +1,26 @@
 """Processes that read a run file and print the values, timed from start to exit."""
 
+import ctypes
 import gzip
 import locale
 import shutil
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tieaware
+from benchmarks.compiling import library, needs_compiler
 from benchmarks.processes import run
 from benchmarks.ratios import Ratio
 from benchmarks.workloads import distinct_scores, labels
+from tieaware.inputs.files import compression
 
 SECTION = "File to result: whole processes"
 THREADS = "One file, two threads"
+ALONE = "One file, one thread"
 MEASURES = ("AP", "RR", "nDCG@10", "R@1000")
 MOST_MEMORY = 200e6
 
@@ -108,27 +113,73 @@ def test_file_to_result(compare, report, files):
     report(Ratio(SECTION, "the same: time, once", "pytrec_eval", "tieaware", time, time))
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-def test_two_threads(compare, files, compressed):
-    """Measure evaluation in this process, with judgments read beforehand. A single thread decompresses a file."""
-    qrels, run_file, _, means = files
-    judgments = tieaware.read_qrels(qrels)
-    name = workload(files)
-    if compressed:
-        plain, run_file = run_file, run_file.with_suffix(".gz")
-        with open(plain, "rb") as source, gzip.open(run_file, "wb", compresslevel=1) as target:
-            shutil.copyfileobj(source, target)
-        name += ", gzip"
+@pytest.fixture(scope="module")
+def compressed(files):
+    """The run of `files`, compressed."""
+    path = files[1].with_suffix(".gz")
+    with open(files[1], "rb") as source, gzip.open(path, "wb", compresslevel=1) as target:
+        shutil.copyfileobj(source, target)
+    return path
 
-    def evaluated(threads: int):
-        return tieaware.evaluate(judgments, run_file, MEASURES, threads=threads)
+
+@pytest.mark.parametrize("suffix", ["", ", gzip"])
+def test_two_threads(compare, files, compressed, suffix):
+    """Measure evaluation in this process, with judgments read beforehand. A single thread decompresses a file."""
+    evaluated = evaluation(files, compressed if suffix else files[1])
 
     def check() -> None:
         one, two = evaluated(1), evaluated(2)
         np.testing.assert_array_equal(two.values, one.values)
-        np.testing.assert_allclose(two.mean()[0], means, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(two.mean()[0], files[3], rtol=0, atol=1e-11)
 
     compare(
-        THREADS, name, check=check, contender=lambda: evaluated(2), of="2 threads",
-        baseline=lambda: evaluated(1), to="1 thread", at_most=None if compressed else 0.6, budget=12,
+        THREADS, workload(files) + suffix, check=check, contender=lambda: evaluated(2), of="2 threads",
+        baseline=lambda: evaluated(1), to="1 thread", at_most=None if suffix else 0.6, budget=12,
     )  # fmt: skip
+
+
+@needs_compiler
+def test_cycles_per_byte(compare, files, tmp_path):
+    """A figure that other machines can be compared with: processors of one kind differ in their clocks."""
+    clock = ctypes.CDLL(library("clock.c", tmp_path)).cycles
+    clock.argtypes, clock.restype = (ctypes.c_uint64, ctypes.c_uint64), ctypes.c_uint64
+    evaluated = evaluation(files, files[1])
+    size = files[1].stat().st_size
+
+    def check() -> None:
+        assert clock(size, 3) == 3 * (size + 1)
+        np.testing.assert_allclose(evaluated(1).mean()[0], files[3], rtol=0, atol=1e-11)
+
+    compare(
+        ALONE, f"{workload(files)}, text", check=check, contender=lambda: evaluated(1),
+        baseline=lambda: clock(size, 3), to="one cycle per byte", at_most=1 / 0.42, budget=12,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("module", ["zlib", "isal.isal_zlib"])
+def test_inflating(compare, files, compressed, module, monkeypatch):
+    inflater = pytest.importorskip(module)
+    monkeypatch.setattr(compression, "gzip_module", lambda: inflater)
+    evaluated = evaluation(files, compressed)
+
+    def inflated() -> int:
+        left, size = inflater.decompressobj(wbits=31), 0
+        with open(compressed, "rb") as file:
+            while piece := file.read(1 << 18):
+                size += len(left.decompress(piece))
+        return size
+
+    def check() -> None:
+        assert inflated() == files[1].stat().st_size
+        np.testing.assert_allclose(evaluated(1).mean()[0], files[3], rtol=0, atol=1e-11)
+
+    compare(
+        ALONE, f"{workload(files)}, gzip", check=check, contender=lambda: evaluated(1), baseline=inflated,
+        to=f"decompression by {module.rpartition('.')[2]}", at_most=1.2 if inflater is zlib else None, budget=12,
+    )  # fmt: skip
+
+
+def evaluation(files, path):
+    """Return a function that evaluates a file with a number of threads. The judgments have been read before."""
+    judgments = tieaware.read_qrels(files[0])
+    return lambda threads: tieaware.evaluate(judgments, path, MEASURES, threads=threads)

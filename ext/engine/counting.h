@@ -20,6 +20,14 @@
 #define TIEAWARE_CLONES
 #endif
 
+/* Clones for loops that gain from AVX-512, such as those over 64-bit integers. Older compilers do not know x86-64-v4. */
+#if __GNUC__ >= 12 && defined(TIEAWARE_GNU_C) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
+    !defined(TIEAWARE_CHECKED)
+#define TIEAWARE_WIDE_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#define TIEAWARE_WIDE_CLONES TIEAWARE_CLONES
+#endif
+
 /* A list is counted in tiles of TIEAWARE_TILE scores. A tile fits in the first-level cache, and its counts fit in 32
  * bits.
  */

@@ -63,8 +63,8 @@ static inline int tieaware_significant_bits(uint64_t x) { return x == 0 ? 0 : 64
             words[i] = (uint32_t)(((UNSIGNED)key - (UNSIGNED)least) >> unit) << places | (uint32_t)i;          \
         }                                                                                                      \
     }                                                                                                          \
-    TIEAWARE_CLONES static int NAME(const SCORE *scores, const int64_t *order, ptrdiff_t n,                    \
-                                    uint32_t place_bits, KEY *restrict keys, uint32_t *restrict words) {       \
+    TIEAWARE_WIDE_CLONES static int NAME(const SCORE *scores, const int64_t *order, ptrdiff_t n,               \
+                                         uint32_t place_bits, KEY *restrict keys, uint32_t *restrict words) {  \
         const int places = tieaware_significant_bits(place_bits);                                              \
         KEY least = MOST, most = -MOST - 1;                                                                    \
         if (order == NULL) {                                                                                   \
