@@ -7,8 +7,9 @@ divides.
 
 In this group, R of the n documents have a gain. Their places do not depend on the order in which they follow each
 other. The user stops at the j-th of them if the first j - 1 have fewer than the missing steps, say u, and the j-th, of
-weighting c, completes them. This has the probability n_c/R A_{j-1}(u), where A_j(u) is the probability that j random
-ones of the other R - 1 documents have u steps. The place X of the j-th of the R documents has the probabilities
+weighting c, completes them. This has the probability (n_c / R) A_{j-1}(u), where n_c of the R documents have weighting
+c, and A_j(u) is the probability that j random ones of the other R - 1 documents have u steps in total. The place X of
+the j-th of the R documents has the probabilities
 P(X = x) = C(x-1, j-1) C(n-x, R-j) / C(n, R).
 """
 from libc.math cimport INFINITY

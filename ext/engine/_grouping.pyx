@@ -18,10 +18,10 @@ Excluded documents have scores but are not ranked. They are first counted with t
 the second counts are subtracted from the first.
 
 Invariant of every engine, on which all kernels rely: the groups are those of some list of n documents. They are in
-order and do not overlap, a group has at least as many places as weighted documents, and the last group ends early
-enough for the weighted documents that are in no group. The groups of a sorted list are so by themselves: each document
-has one place. The other engines read scores several times, and a device counts them; if the scores change meanwhile,
-the counts contradict each other. `confine` makes them those of a list, and the values are arbitrary.
+order and do not overlap, each group has at least as many places as weighted documents, and enough places remain after
+the last group for the weighted documents that are in no group. The groups of a sorted list are so by themselves: each
+document has one place. The other engines read scores several times, and a device counts them; if the scores change
+meanwhile, the counts contradict each other. `confine` makes them those of a list, and the values are arbitrary.
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset

@@ -141,8 +141,8 @@ cdef inline double score(Cursors* c, int32_t document) noexcept nogil:
 cdef void search(Cursors* c, Best* best, Py_ssize_t n_documents, Interruption* interruption) noexcept nogil:
     """Offer all documents that may be among the best, in ascending order.
 
-    Invariant: the documents before the first head were offered, or cannot exceed the bound of the best. Each step moves
-    a cursor forward.
+    Invariant: each document before all cursors was offered, or cannot score above the lowest of the best scores so far.
+    Each step moves a cursor forward.
     """
     cdef Py_ssize_t place, p, mover
     cdef int64_t bounded = 0

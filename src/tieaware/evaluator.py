@@ -399,8 +399,8 @@ class Evaluator(Hinted):
     def chance(self) -> Chance:
         """Compute what a random order of each list earns, which depends on the labels alone.
 
-        It does not depend on the tie rule and on the precision. With the rule "average", `spread` has the same mean and
-        standard deviation if all scores are equal.
+        It does not depend on the tie rule and on the precision. If all scores are equal and the rule is
+        "average", `spread` returns the same mean and standard deviation as this method.
 
         Returns
         -------

@@ -65,7 +65,7 @@ def draw(rng, kind, n_lists):
 
 
 def check_queries(rng, kind, between, n_lists):
-    """The best value of each list is that of its best exact interval, or of an end of the line, and its t has it."""
+    """The best value of a list is that of its best exact interval, or of an end of the line; at t, the list has it."""
     labels, a, b, measure, ties = draw(rng, kind, n_lists)
     evaluator = Evaluator(labels, measure, ties=ties)
     own = (evaluator.between(a, b) if between else evaluator.along(a, b)).by_query()

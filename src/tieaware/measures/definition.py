@@ -161,8 +161,8 @@ class Definition:
         Whether the measure needs judgments of subtopics; and a function that takes the measure, and returns whether
         documents that are pooled but not judged have a weight.
     summary, summary_only
-        How the values of the queries are summarised, "mean", "sum" or "geometric" (the geometric mean), and whether
-        only this has a meaning, so that trec_eval prints no value for each query.
+        How the values of the queries are summarised: "mean", "sum" or "geometric" (the geometric mean); and whether
+        only the summary has a meaning, so that trec_eval does not print the values of single queries.
     less_is_better, has_spread, first_group
         Whether a lower value is better; whether the spread over the orders of tied documents is known; whether the mean
         over these orders depends only on the first tie group that has a document with a weight.

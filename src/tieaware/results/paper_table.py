@@ -216,7 +216,7 @@ def _marked(plan: _Plan, found: Verdicts, better: Values, n: int, disagrees: boo
 
 
 def _from_baseline(plan: _Plan, of_pairs: Values, n: int) -> Values:
-    """Return for each run the number of its pair with the baseline; NaN for the baseline."""
+    """Return for each run the element of `of_pairs` for its pair with the baseline; NaN for the baseline itself."""
     of_runs = np.full(n, np.nan)
     for runs, opponents in ((plan.first, plan.second), (plan.second, plan.first)):
         some = opponents == plan.baseline

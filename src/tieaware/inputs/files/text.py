@@ -131,7 +131,7 @@ def label_in(text: str) -> float:
 
 
 def number_in(text: str | bytes) -> float:
-    """Convert text to a number; NaN counts as one.
+    """Convert text to a number; NaN is accepted.
 
     ValueError, whose message describes the text, is raised if it is not a number that float64 represents.
 
