@@ -134,7 +134,7 @@ _MODULES = {
 _ROOMS = (
     "checks", "cli", "commands", "conformance", "defaults", "engine", "errors", "evaluator", "experiments", "fairness",
     "inputs", "integrations", "kernels", "lines", "lists", "measures", "optimise", "output", "precision", "reference",
-    "results", "retrieval", "runtime", "samples", "statistics", "ties", "trec_eval",
+    "results", "retrieval", "runtime", "samples", "statistics", "testing", "ties", "trec_eval",
 )  # fmt: skip
 
 __all__ = [

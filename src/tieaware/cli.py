@@ -17,6 +17,7 @@ from tieaware.commands import (
     eval_command,
     experiment_commands,
     fusion_commands,
+    gate_command,
     retrieval_commands,
     smooth_command,
     trec_eval_command,
@@ -33,7 +34,8 @@ from tieaware.runtime.progress import stage
 _COMMANDS = {
     "eval": eval_command.add, "trec_eval": trec_eval_command.add, "ties": experiment_commands.add_ties,
     "precision": experiment_commands.add_precision, "compare": experiment_commands.add_compare,
-    "worst-case": worst_case_command.add, "fuse": fusion_commands.add_fuse, "coarsen": fusion_commands.add_coarsen,
+    "gate": gate_command.add, "worst-case": worst_case_command.add, "fuse": fusion_commands.add_fuse,
+    "coarsen": fusion_commands.add_coarsen,
     "curve": experiment_commands.add_curve, "smooth": smooth_command.add, "overhead": experiment_commands.add_overhead,
     "inexact": retrieval_commands.add_inexact, "index": retrieval_commands.add_index,
     "search": retrieval_commands.add_search, "demo": demo_command.add, "completion": completion_command.add,
@@ -108,14 +110,15 @@ def _parser(command: str = "") -> argparse.ArgumentParser:
         prog="tieaware",
         description="Evaluate rankings whose scores tie: exactly, averaged over all orders of tied documents.",
         epilog="tieaware COMMAND --help explains a command. To start, run tieaware demo; or with your own files: "
-        "tieaware eval qrels.txt bm25.run -m 'AP nDCG@10'. Exit status: 0, 2 after an error, 130 after Ctrl-C.",
+        "tieaware eval qrels.txt bm25.run -m 'AP nDCG@10'. Exit status: 0, 2 after an error, 130 after Ctrl-C; "
+        "gate has others, too.",
     )
     parser.add_argument("--version", action="version", version=f"tieaware {__version__}")
     commands: argparse._SubParsersAction[Any] = parser.add_subparsers(metavar="COMMAND", required=True)
     for add in [_COMMANDS[command]] if command in _COMMANDS else _COMMANDS.values():
         add(commands)
     for each in commands.choices.values():
-        each.set_defaults(parser=each, make_root=_parser)
+        each.set_defaults(parser=each, make_root=_parser, status=0)
     return parser
 
 
@@ -183,7 +186,7 @@ def _options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line, and return the exit status: 0, 2 after an error, or 128 plus the number of a signal."""
+    """Run the command line, and return the exit status: that of the command, 2 after an error, or 128 + a signal."""
     arguments = argparse.Namespace()
     words = sys.argv[1:] if argv is None else list(argv)
     try:
@@ -198,7 +201,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             with stage(arguments.parser.prog):
                 output = arguments.run(arguments)
-        return write(output)
+        return write(output) or arguments.status
     except InputError as error:
         say(_message(error, arguments))
     except Warning as warning:

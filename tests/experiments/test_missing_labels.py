@@ -40,6 +40,7 @@ CALLS = {
     "banding": lambda qrels, **options: experiments.banding(qrels, RUNS, ["2"], ["AP"], **options),
     "comparison": lambda qrels, **options: experiments.comparison(qrels, RUNS, ["AP"], **options),
     "curves": lambda qrels, **options: experiments.curves(qrels, RUNS, "roc", **options),
+    "gate": lambda qrels, **options: experiments.gate(qrels, RUNS["first"], RUNS["second"], "AP", **options),
     "inexact": inexact,
     "pooling": lambda qrels, **options: experiments.pooling(RUNS, 4, qrels=qrels, **options),
     "precision": lambda qrels, **options: experiments.precision(qrels, RUNS, "decimals:0", ["AP"], **options),

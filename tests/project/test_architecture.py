@@ -36,7 +36,7 @@ FLOORS = (
     ("evaluator", "_evaluate"),
     ("trec_eval", "retrieval", "optimise", "fairness"),
     ("experiments",),
-    ("commands", "integrations"),
+    ("commands", "integrations", "testing"),
     ("cli",),
     ("__main__",),
 )

@@ -40,9 +40,9 @@ def test_the_examples_in_docstrings_run(name):
 
 
 PAGES = (
-    "c_interface.md", "certainty.md", "chance.md", "data.md", "diversity.md", "exposure.md", "index.md", "judgments.md",
-    "measures.md", "planning.md", "precision.md", "results.md", "retrieval.md", "scaling.md", "smoothing.md",
-    "tie_rules.md", "ties.md", "uncertain_labels.md",
+    "c_interface.md", "certainty.md", "chance.md", "ci.md", "data.md", "diversity.md", "exposure.md", "index.md",
+    "judgments.md", "measures.md", "planning.md", "precision.md", "results.md", "retrieval.md", "scaling.md",
+    "smoothing.md", "tie_rules.md", "ties.md", "uncertain_labels.md",
 )  # fmt: skip
 # The pages of tools are run by tests/integrations/test_pages.py.
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", *(f"docs/{name}" for name in PAGES)]

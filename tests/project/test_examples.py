@@ -205,6 +205,19 @@ def test_lambdas_train_linear_models(capsys):
         assert each.after == pytest.approx(values["NumPy", each.measure], abs=1e-6)
 
 
+def test_the_gate_fails_few_harmless_builds_and_finds_losses(covid, capsys):
+    """Six pairs of public runs: docs/ci.md has the table of 4,000 builds each."""
+    files = [str(path) for path in (covid.qrels, *covid.runs[:12])]
+    rows = runpy.run_path(str(EXAMPLES / "gate_rules.py"))["main"]([*files, "--repeats", "600"])
+    assert len(rows) == 6 == len(re.findall(r"^\| \w", capsys.readouterr().out, re.MULTILINE)) - 1
+    for row in rows:
+        fell, fell_far, gate = row.harmless
+        # A share of 600 has a standard error of at most 0.02; that of a share near 0.05 is 0.009.
+        assert abs(fell - 0.5) < 0.08
+        assert fell_far > 0.15 > 0.05 + 3 * 0.009 > gate
+        assert abs(row.harmful[2] - 0.8) < 0.09
+
+
 def test_the_script_searches_a_collection_without_python(tmp_path):
     """It writes the runs of several methods, and prints the table of their values, which are those of `evaluate`."""
     if shutil.which("sh") is None:

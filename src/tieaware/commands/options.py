@@ -315,9 +315,8 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
     wanted = experiment.answers if arguments.format in ("text", "markdown") else data or [next(iter(tables))]
     shown = tables if arguments.all else wanted
     texts = [format_table(tables[name], arguments.format, whole=arguments.all) for name in shown]
-    verdict = printable(experiment.verdict()) if arguments.format == "text" else ""
-    if verdict:
-        texts.insert(0, f"{textwrap.fill(verdict, streams.width() or _WIDTH)}\n")
+    if arguments.format == "text" and (verdict := experiment.verdict()):
+        texts.insert(0, f"{wrapped(verdict)}\n")
     if arguments.format == "json" and len(texts) > 1:
         return "[" + ", ".join(text.rstrip() for text in texts) + "]\n"
     others = [f"{name} ({counted(len(tables[name].rows), 'row')})" for name in tables if name not in shown]
@@ -327,6 +326,11 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
         rest = f"{rest}{', '.join(others)}."
         texts.append(f"{textwrap.fill(rest, width)}\n")
     return "\n".join(texts)
+
+
+def wrapped(text: str) -> str:
+    """Wrap sentences to the width of the terminal, if there is one."""
+    return textwrap.fill(printable(text), streams.width() or _WIDTH)
 
 
 def format_table(table: Table, form: str = "text", *, whole: bool = True) -> str:

@@ -12,6 +12,7 @@ from tieaware.experiments._assessors import assessors
 from tieaware.experiments._comparison import compare, comparison
 from tieaware.experiments._curves import curves
 from tieaware.experiments._fusion import fusion
+from tieaware.experiments._gate import gate
 from tieaware.experiments._inexact import inexact
 from tieaware.experiments._overhead import overhead
 from tieaware.experiments._pooling import pooling
@@ -20,8 +21,8 @@ from tieaware.experiments._smoothing import smoothing
 from tieaware.experiments._tie_prevalence import tie_prevalence
 
 __all__ = [
-    "assessors", "banding", "compare", "comparison", "curves", "fusion", "inexact", "overhead", "pooling", "precision",
-    "smoothing", "tie_prevalence",
+    "assessors", "banding", "compare", "comparison", "curves", "fusion", "gate", "inexact", "overhead", "pooling",
+    "precision", "smoothing", "tie_prevalence",
 ]  # fmt: skip
 
 

@@ -1,0 +1,95 @@
+"""The command ``tieaware gate``: whether a run is worse than a base, as an exit status for continuous integration."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from tieaware.commands import options, streams
+from tieaware.defaults import GATE_MEASURES
+from tieaware.errors import InputError, printable
+from tieaware.runtime.atomic_files import whole_file
+
+# The exit status of a run that is worse, and of one about which nothing can be told, with --strict.
+_WORSE, _OPEN = 1, 3
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "gate",
+        help="decide whether a run is worse than a base, with an exit status",
+        description="Decide whether a run is worse than a base by more than a tolerance. Several RUNs are repetitions "
+        "of one system, whose differences are part of the error.",
+        epilog="Exit status: 0 if the run is better or has kept its quality, 1 if it is worse, 2 after an error, 3 if "
+        "the queries are too few to tell, with --strict.",
+    )
+    options.add(command, options.QRELS, *options.RUNS)
+    command.add_argument(
+        "--against", metavar="BASE", action="append", required=True,
+        help="run to compare with, or a .npz file that --save wrote; repeatable for repetitions",
+    )  # fmt: skip
+    options.add_measures(command, (f"those of a saved base, otherwise {', '.join(GATE_MEASURES)}",))
+    command.add_argument(
+        "--tolerance", type=options.real, default=0.01, metavar="T",
+        help="loss of the mean that does not matter (%(default)s)",
+    )  # fmt: skip
+    command.add_argument(
+        "--alpha", type=options.real, default=0.05, metavar="A", help="significance level of the test (%(default)s)"
+    )
+    command.add_argument(
+        "--allow-missing", action="store_true", help="count queries that only the base answers as 0; else an error"
+    )
+    command.add_argument("--strict", action="store_true", help="exit with status 3 if the queries are too few to tell")
+    for option, what in (("--markdown", "Markdown, for a comment on a pull request"), ("--json", "JSON")):
+        command.add_argument(option, metavar="FILE", type=options.local_file, help=f"write the verdict as {what}")
+    command.add_argument(
+        "--save", metavar="FILE", type=options.local_file,
+        help="if the run is not worse, save it as the base of later gates, in a .npz file",
+    )  # fmt: skip
+    options.add(command, options.THREADS)
+    command.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments import gate
+
+    base = _base(arguments)
+    runs = options.run_files(arguments, arguments.qrels)
+    outcome = gate(
+        arguments.qrels, runs, base, arguments.measure, tolerance=arguments.tolerance, alpha=arguments.alpha,
+        allow_missing=arguments.allow_missing, threads=arguments.threads,
+    )  # fmt: skip
+    for path, text in ((arguments.markdown, outcome.to_markdown), (arguments.json, outcome.to_json)):
+        if path is not None:
+            with whole_file(path) as file:
+                file.write(text().encode("utf-8", "surrogateescape"))
+    if not outcome.passed:
+        arguments.status = _WORSE
+    elif arguments.strict and outcome.decision == "cannot tell":
+        arguments.status = _OPEN
+    if arguments.save is not None:
+        _save(outcome, arguments.save)
+    # The verdict stands in one line, which logs and scripts can find.
+    texts = [printable(outcome.sentence), options.wrapped(" ".join(outcome.details())), ""]
+    tables = outcome.tables()
+    return "\n".join([*filter(None, texts), "", *(options.format_table(tables[name]) for name in outcome.answers)])
+
+
+def _base(arguments: argparse.Namespace) -> Any:
+    """Return the saved base, or the runs to compare with."""
+    saved = [path for path in arguments.against if path.endswith(".npz")]
+    if not saved:
+        reading = {"name": None, "score_dtype": arguments.score_dtype, "duplicates": arguments.duplicates}
+        return options.run_files(argparse.Namespace(runs=arguments.against, **reading), arguments.qrels)
+    if len(arguments.against) > 1:
+        raise InputError("against", f"{saved[0]} holds a whole base, so it must be the only one")
+    return saved[0]
+
+
+def _save(outcome: Any, path: str) -> None:
+    """Save the run as a base, or say why it is not saved; that does not change the exit status."""
+    try:
+        outcome.save(path)
+    except InputError as error:
+        streams.say(f"not saved: {error}")

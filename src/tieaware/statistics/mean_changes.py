@@ -1,0 +1,183 @@
+"""Whether a mean changed by more than a tolerance: the test, the interval, and the verdict; with repeated runs, too."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.checks.arguments import number, unexpected
+from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import ROUNDING, rounding_of, without_rounding
+from tieaware.errors import InputError
+from tieaware.runtime.extras import load
+from tieaware.statistics.values import finite
+
+Decision: TypeAlias = Literal["worse", "better", "kept", "cannot tell"]
+
+
+class MeanChange(NamedTuple):
+    """The change of a mean over topics.
+
+    Attributes
+    ----------
+    before, after : float
+        The two means.
+    difference : float
+        `after` minus `before`; 0 if it is only rounding.
+    low, high : float
+        The confidence interval of the true difference.
+    p : float
+        The p value of the two-sided test that nothing changed.
+    variance : float
+        The number of topics times the squared standard error: the variance over topics with which `topics_needed` and
+        `detectable_difference` plan.
+    n_topics : int
+    """
+
+    before: float
+    after: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    variance: float
+    n_topics: int
+
+    def decision(self, tolerance: float, alpha: float = 0.05, *, p: float | None = None) -> Decision:
+        """Return the verdict on the change. The first of these that holds is returned.
+
+        "worse": the mean fell by more than the tolerance, and the test rejects that nothing changed. "better": it rose
+        by more than the tolerance, and the test rejects. "kept": the interval excludes a loss of more than the
+        tolerance. "cannot tell": none of these.
+
+        Parameters
+        ----------
+        tolerance : float
+            The loss that does not matter, at least 0, in the unit of the values.
+        alpha : float
+            The level of the test, between 0 and 1. The interval should have the level 1 - `alpha`.
+        p : float, optional
+            The p value to use, such as one after a correction for several measures; by default the change's own.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If an argument is out of range.
+
+        Examples
+        --------
+        >>> change = mean_change([0.5, 0.75, 0.5, 1.0, 0.25], [0.5, 0.75, 0.5, 1.0, 0.26])
+        >>> change.decision(0.01), change.decision(0.0)
+        ('kept', 'cannot tell')
+        """
+        tolerance = number("tolerance", tolerance, 0, 1e150)
+        is_sure = (self.p if p is None else p) <= number("alpha", alpha, 0, 1, ends=False)
+        # A loss that equals the tolerance in exact arithmetic does not exceed it.
+        allowed = tolerance + ROUNDING * max(abs(self.before), abs(self.after))
+        if is_sure and abs(self.difference) > allowed:
+            return "worse" if self.difference < 0.0 else "better"
+        return "kept" if self.low >= -allowed else "cannot tell"
+
+
+def mean_change(before: npt.ArrayLike, after: npt.ArrayLike, *, confidence: float = 0.95) -> MeanChange:
+    """Return the change of a mean over the same topics, with its paired t-test and its confidence interval.
+
+    Each side may have several runs, such as repeated calls of a grader that does not always answer alike. The means of
+    the runs are compared then. How much whole runs differ, beyond what their topics explain, is added to the squared
+    standard error; this variance is taken to be the same on both sides. Degrees of freedom are Satterthwaite's.
+
+    Parameters
+    ----------
+    before, after : float[n_topics] or float[n_runs, n_topics]
+        The values; at least two topics, and at least one run on each side.
+    confidence : float
+        The confidence level of the interval, between 0 and 1.
+
+    Returns
+    -------
+    MeanChange
+        With one run on each side, the p value and the interval are those of `paired_test`. If all differences are
+        equal, the interval is one point, and p is 0, or 1 if nothing changed.
+
+    Raises
+    ------
+    InputError
+        If a value is not finite or exceeds 1e150, the topics are not the same, or there are fewer than two.
+
+    References
+    ----------
+    Student (1908). The probable error of a mean. Biometrika 6. Satterthwaite, F. E. (1946). An approximate distribution
+    of estimates of variance components. Biometrics Bulletin 2. Brennan, R. L. (2001). Generalizability theory.
+    Springer.
+
+    Examples
+    --------
+    >>> change = mean_change([0.5, 0.75, 0.25, 1.0], [0.5, 0.5, 0.0, 0.5])
+    >>> print(f"{change.difference} ({change.low:.3f} to {change.high:.3f}), p = {change.p:.3f}")
+    -0.25 (-0.575 to 0.075), p = 0.092
+    """
+    confidence = number("confidence", confidence, 0, 1, ends=False)
+    sides = [_runs_of("before", before), _runs_of("after", after)]
+    n = sides[0].shape[1]
+    if n != sides[1].shape[1]:
+        raise InputError("after", f"must have the topics of before, {n}; there are {sides[1].shape[1]}")
+    if n < 2:
+        raise InputError("before", f"must have at least two topics; there {'is one' if n else 'are none'}")
+    rounding = float(rounding_of(*sides))
+    means = [side.mean(axis=0) for side in sides]
+    differences = means[1] - means[0]
+    difference = float(without_rounding(differences.mean(), rounding))
+    deviation = float(without_rounding(differences.std(ddof=1), rounding))
+    # The terms of the squared standard error, each with its degrees of freedom.
+    terms = [(deviation**2 / n, n - 1), *_between_runs(sides, rounding)]
+    squared = math.fsum(term for term, _ in terms)
+    degrees = _degrees(terms, squared) if squared else n - 1
+    student, error = load("scipy.stats", "analysis").t, math.sqrt(squared)
+    reach = float(student.ppf((1.0 + confidence) / 2.0, degrees)) * error
+    # Without an error, a difference is certain.
+    p = 2.0 * float(student.sf(abs(difference) / error, degrees)) if error else float(difference == 0.0)
+    before_mean, after_mean = (float(each.mean()) for each in means)
+    return MeanChange(before_mean, after_mean, difference, difference - reach, difference + reach, p, squared * n, n)
+
+
+def _runs_of(name: str, values: npt.ArrayLike) -> Values:
+    """Return the values of one side as rows for its runs; raise InputError if they are not valid."""
+    array = finite(values, name)
+    if array.ndim not in (1, 2) or not array.shape[0]:
+        raise InputError(name, f"must have the shape (n_topics,) or (n_runs, n_topics); it is {array.shape}")
+    if array.size and np.abs(array).max() > 1e150:
+        raise unexpected(name, "numbers of at most 1e150", f"{np.abs(array).max()}")
+    return array.reshape(-1, array.shape[-1])
+
+
+def _between_runs(sides: list[Values], rounding: float) -> list[tuple[float, int]]:
+    """Return the terms of the squared standard error for differences between whole runs; none without repeated runs.
+
+    With the mean squares of runs and of residuals, pooled over the sides, the variance of runs is (runs - residuals) /
+    n. The term of the residuals is negative. What the residuals add is in the variance over topics already.
+    """
+    n = sides[0].shape[1]
+    of_runs = of_residuals = 0.0
+    degrees = 0
+    for side in sides:
+        run_means = side.mean(axis=1)
+        of_runs += n * float((without_rounding(run_means - run_means.mean(), rounding) ** 2).sum())
+        rest = side - run_means[:, None] - side.mean(axis=0) + side.mean()
+        of_residuals += float((without_rounding(rest, rounding) ** 2).sum())
+        degrees += len(side) - 1
+    if not degrees or of_runs / degrees <= of_residuals / (degrees * (n - 1)):
+        return []
+    share = math.fsum(1.0 / len(side) for side in sides) / n
+    return [(share * of_runs / degrees, degrees), (-share * of_residuals / (degrees * (n - 1)), degrees * (n - 1))]
+
+
+def _degrees(terms: list[tuple[float, int]], squared: float) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of mean squares; exact if there is one."""
+    return squared**2 / math.fsum(term**2 / degrees for term, degrees in terms)

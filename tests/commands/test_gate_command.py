@@ -1,0 +1,85 @@
+"""The command ``tieaware gate``: its exit status, its first line, the files that it writes, and its errors."""
+
+import json
+
+import pytest
+
+pytest.importorskip("scipy")
+
+N = 9
+QRELS = "".join(f"q{i} 0 a 1\n" for i in range(N))
+
+
+def run_file(ranks, queries=N):
+    """Return the lines of a run in which document a has the given rank for each query."""
+    return "".join(
+        f"q{i} Q0 {'a' if j == ranks[i % len(ranks)] else f'x{j}'} {j} {-j} t\n"
+        for i in range(queries) for j in range(1, 6)
+    )
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "qrels": QRELS, "good.run": run_file([1]), "bad.run": run_file([2, 3, 4]), "short.run": run_file([1], N - 2),
+        "this.run": run_file([1, 2]), "that.run": run_file([2, 1]),
+    }  # fmt: skip
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "start"),
+    [
+        ("bad.run --against good.run", 1, "FAIL: RR fell by 0.639 (95%: "),
+        ("good.run --against bad.run", 0, "PASS: RR rose by 0.639 (95%: "),
+        ("good.run --against good.run", 0, "PASS: RR did not change (1.000, 9 queries)."),
+        ("this.run --against that.run", 0, "CANNOT TELL: RR rose by 0.056 (95%: "),
+        ("this.run --against that.run --strict", 3, "CANNOT TELL: RR rose by 0.056 (95%: "),
+        ("bad.run --against good.run --tolerance 0.9 --strict", 0, "PASS: RR fell by 0.639 (95%: "),
+        ("good.run this.run --against that.run --against bad.run", 0, "CANNOT TELL: RR rose by "),
+        ("short.run --against good.run --allow-missing --tolerance 0.6", 0, "PASS: RR fell by 0.222 (95%: "),
+    ],
+)  # fmt: skip
+def test_the_verdict_is_the_first_line_and_the_exit_status(command, line, status, start):
+    found, output, errors = command(f"gate qrels {line} -m RR")
+    assert (found, errors) == (status, "")
+    assert output.splitlines()[0].startswith(start)
+
+
+def test_the_verdict_as_files(command):
+    status, output, _ = command("gate qrels bad.run --against good.run -m RR --json verdict.json --markdown verdict.md")
+    with open("verdict.json", encoding="utf-8") as file:
+        verdict = json.load(file)
+    assert (status, verdict["schema"], verdict["verdict"]) == (1, 1, "worse")
+    assert output.startswith(verdict["sentence"])
+    with open("verdict.md", encoding="utf-8") as file:
+        assert file.read().startswith("**FAIL:** RR fell by 0.639 ")
+
+
+def test_a_saved_base(command):
+    assert command("gate qrels good.run --against good.run -m RR -m R@3 --save base.npz")[0] == 0
+    status, output, errors = command("gate qrels bad.run --against base.npz --save base.npz")
+    assert (status, output.splitlines()[0][:9]) == (1, "FAIL: RR ")
+    assert errors == "not saved: base.npz: a run that is worse is not saved as a base\n"
+    # The old base is still there.
+    assert command("gate qrels bad.run --against base.npz")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("short.run --against good.run",
+         "short: no documents for 2 queries that the base answers: q7, q8; allow_missing counts them 0"),
+        ("bad.run --against good.run --tolerance -1",
+         "--tolerance: expected a number from 0 to 1e+150, found -1.0; see tieaware gate --help"),
+        ("bad.run --against base.npz --against good.run",
+         "--against: base.npz holds a whole base, so it must be the only one; see tieaware gate --help"),
+        ("bad.run --against base.npz", "base.npz: No such file or directory"),
+        ("bad.run", "tieaware gate: the following arguments are required: --against; see tieaware gate --help"),
+    ],
+)  # fmt: skip
+def test_errors_are_one_line_and_status_2(command, line, message):
+    status, output, errors = command(f"gate qrels {line} -m RR")
+    assert (status, output, errors) == (2, "", f"{message}\n")

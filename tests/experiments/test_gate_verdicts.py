@@ -1,0 +1,242 @@
+"""The gate: its verdicts, that equal scores never fail, saved bases, repeated runs, and the forms of its output."""
+
+import importlib.resources
+import json
+
+import numpy as np
+import pytest
+
+import tieaware
+from tieaware.errors import InputError
+from tieaware.experiments import gate
+from tieaware.testing import assert_not_worse
+
+pytest.importorskip("scipy")
+N = 12
+QRELS = {f"q{i}": {"a": 1, "b": 1} for i in range(N)}
+
+
+def run_with(ranks, extra=10):
+    """Return a run in which document a has the given rank for each query, and b is not retrieved."""
+    run = {}
+    for i, rank in enumerate(ranks):
+        scores = {f"x{j}": float(-j) for j in range(1, extra + 1) if j != rank}
+        run[f"q{i}"] = {"a": float(-rank), **scores}
+    return run
+
+
+FIRST, MIXED, LAST = run_with([1] * N), run_with([1, 2, 3] * (N // 3)), run_with([2, 4, 6] * (N // 3))
+
+
+@pytest.mark.parametrize(
+    ("run", "base", "tolerance", "decision", "start"),
+    [
+        (LAST, FIRST, 0.01, "worse", "FAIL: RR fell by 0.694 (95%: 0.600 to 0.788; 1.000 → 0.306, p = "),
+        (FIRST, LAST, 0.01, "better", "PASS: RR rose by 0.694 (95%: 0.600 to 0.788; 0.306 → 1.000, p = "),
+        (MIXED, MIXED, 0.0, "kept", "PASS: RR did not change (0.611, 12 queries)."),
+        (LAST, FIRST, 0.9, "kept", "PASS: RR fell by 0.694 (95%: 0.600 to 0.788; 1.000 → 0.306, p = "),
+        (run_with([2, 1] * (N // 2)), run_with([1, 2] * (N // 2)), 0.01, "cannot tell",
+         "CANNOT TELL: RR did not change (95%: -0.332 to 0.332; 0.750 → 0.750, p = 1, 12 queries); "
+         "a loss of more than 0.01 is not excluded."),
+    ],
+)  # fmt: skip
+def test_verdicts(run, base, tolerance, decision, start):
+    outcome = gate(QRELS, {"new": run}, {"old": base}, "RR", tolerance=tolerance)
+    assert (outcome.decision, outcome.passed) == (decision, decision != "worse")
+    assert outcome.sentence.startswith(start)
+    assert outcome.verdict().startswith(outcome.sentence)
+    assert outcome.to_dict()["verdict"] == decision
+
+
+def test_too_few_queries_say_how_many_would_decide():
+    outcome = gate(QRELS, {"new": run_with([2, 1] * 6)}, {"old": run_with([1, 2] * 6)}, "RR", tolerance=0.05)
+    (measure,) = outcome.to_dict()["measures"]
+    change = outcome.judged[0].change
+    assert measure["queries_needed"] == tieaware.statistics.topics_needed(0.05, change.variance)
+    assert measure["detectable_loss"] == tieaware.statistics.detectable_difference(N, change.variance)
+    assert f"; {measure['queries_needed']:,} would show one of 0.05." in outcome.verdict()
+
+
+def renamed(rng, *mappings):
+    """Return {query: {document: number}} with other names of queries and documents, the same ones in each mapping."""
+    queries = {query for mapping in mappings for query in mapping}
+    documents = {document for mapping in mappings for each in mapping.values() for document in each}
+    names = [dict(zip(sorted(old), rng.permutation(len(old)).tolist(), strict=True)) for old in (queries, documents)]
+    return [
+        {f"t{names[0][query]}": {f"n{names[1][d]}": x for d, x in each.items()} for query, each in mapping.items()}
+        for mapping in mappings
+    ]
+
+
+def shuffled(rng, mapping):
+    """Return {query: {document: number}} with its rows in another order."""
+    def items(each):
+        rows = list(each.items())
+        return [rows[i] for i in rng.permutation(len(rows))]
+
+    return {query: dict(items(each)) for query, each in items(mapping)}
+
+
+@pytest.mark.parametrize("repeats", [100, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_identical_scores_never_fail(repeats):
+    """Not even with a tolerance of 0: the values of the queries have the same bits in any order, under any names."""
+    rng = np.random.default_rng(5)
+    run = {q: {d: float(rng.integers(3)) for d in ("a", "b", *(f"x{j}" for j in range(6)))} for q in QRELS}
+    for _ in range(repeats):
+        qrels, scores = renamed(rng, QRELS, run)
+        sides = {"new": shuffled(rng, scores)}, {"old": scores}
+        outcome = gate(shuffled(rng, qrels), *sides, "nDCG@3 RR", tolerance=0.0)
+        assert [each.decision for each in outcome.judged] == ["kept", "kept"]
+        np.testing.assert_array_equal(outcome.before_values, outcome.after_values)
+
+
+def test_all_measures_decide_with_holms_correction():
+    outcome = gate(QRELS, {"new": LAST}, {"old": FIRST}, "RR R@10")
+    by_name = {each["measure"]: each for each in outcome.to_dict()["measures"]}
+    assert (by_name["RR"]["verdict"], by_name["R@10"]["verdict"], outcome.decision) == ("worse", "kept", "worse")
+    assert by_name["RR"]["p"] == 2 * outcome.judged[0].change.p
+    assert "Holm's p = " in outcome.sentence
+
+
+def test_less_is_better_where_it_is():
+    outcome = gate(QRELS, {"new": LAST}, {"old": FIRST}, "ESL")
+    (measure,) = outcome.to_dict()["measures"]
+    assert (measure["verdict"], measure["change"] > 0, measure["low"] > 0) == ("worse", True, True)
+    assert outcome.sentence.startswith("FAIL: ESL rose by ")
+
+
+def test_missing_queries_are_refused_or_count_0():
+    lacking = {query: each for query, each in FIRST.items() if query not in ("q3", "q7")}
+    with pytest.raises(InputError) as error:
+        gate(QRELS, {"new": lacking}, {"old": FIRST}, "RR")
+    assert str(error.value) == (
+        "new: no documents for 2 queries that the base answers: q3, q7; allow_missing counts them 0"
+    )
+    outcome = gate(QRELS, {"new": lacking}, {"old": FIRST}, "RR", allow_missing=True)
+    assert outcome.to_dict()["missing"] == ["q3", "q7"]
+    assert outcome.judged[0].change.difference == pytest.approx(-2 / N)
+    # Queries that neither side answers are no difference between them.
+    assert gate(QRELS, {"new": lacking}, {"old": lacking}, "RR").decision == "kept"
+
+
+def test_the_lost_queries_name_the_document_that_lost_most():
+    qrels = {**QRELS, "q1": {"a": 1, "b": 2}}
+    base = {query: {"b": 3.0, "a": 2.0, "x": 2.0} for query in qrels}
+    run = {**base, "q1": {"x": 3.0, "a": 2.0}, "q2": {"x": 3.0, "b": 2.0, "a": 1.0}}
+    rows = gate(qrels, {"new": run}, {"old": base}, "nDCG@10").to_dict()["lost"]
+    assert [(row["query"], row["document"], row["label"], row["rank_before"], row["rank_now"]) for row in rows] == [
+        ("q1", "b", 2, 1.0, None), ("q2", "b", 1, 1.0, 2.0),
+    ]  # fmt: skip
+    # Documents that tie share their mean rank.
+    tied = {**base, "q4": {"b": 1.0, "a": 1.0, "x": 1.0}}
+    (row,) = gate(qrels, {"new": tied}, {"old": base}, "nDCG@10").to_dict()["lost"]
+    assert (row["query"], row["document"], row["rank_before"], row["rank_now"]) == ("q4", "b", 1.0, 2.0)
+
+
+def test_ties_are_a_range_and_no_coin_flip():
+    tied = {query: {"a": 1.0, "x": 1.0} for query in QRELS}
+    sure = {query: {"a": 2.0, "x": 1.0} for query in QRELS}
+    outcome = gate(QRELS, {"new": tied}, {"old": sure}, "RR")
+    (measure,) = outcome.to_dict()["measures"]
+    assert (measure["change"], measure["ties_low"], measure["ties_high"]) == (-0.25, -0.5, 0.0)
+    assert "Orders of the tied documents could make the change anything from -0.500 to +0.000." in outcome.verdict()
+
+
+def test_a_saved_base_gives_the_same_verdict(tmp_path):
+    path = tmp_path / "base.npz"
+    gate(QRELS, {"old": MIXED}, {"old": MIXED}, "RR nDCG@10").save(path)
+    backwards = {query: dict(reversed(each.items())) for query, each in reversed(QRELS.items())}
+    for qrels in (QRELS, backwards):
+        with_run, with_file = (gate(qrels, {"new": LAST}, base, "RR") for base in ({"old": MIXED}, path))
+        assert with_file.to_dict() == with_run.to_dict()
+    # Without measures, those of the base are judged.
+    assert [each.name for each in gate(QRELS, {"new": LAST}, path).judged] == ["RR", "nDCG@10"]
+
+
+def test_other_judgments_and_measures_are_refused(tmp_path):
+    path = str(tmp_path / "base.npz")
+    gate(QRELS, {"old": MIXED}, {"old": MIXED}, "RR").save(path)
+    tieaware.evaluate(QRELS, MIXED, "RR").save(other := str(tmp_path / "results.npz"))
+    changed = {**QRELS, "q0": {"a": 1}}
+    for message, arguments in {
+        f"{path}: was saved with other judgments than qrels; give the base's run": (changed, LAST, path),
+        f"{path}: was saved with other measures (RR), without AP; give the base's run": (QRELS, LAST, path, "AP"),
+        f"{other}: the file is not a base that a gate of this version saved; give the base's run": (QRELS, LAST, other),
+    }.items():
+        with pytest.raises(InputError) as error:
+            gate(*arguments)
+        assert str(error.value) == message
+
+
+def test_small_losses_do_not_add_up(tmp_path):
+    """Each step loses less than the tolerance, but the chain may not."""
+    path = str(tmp_path / "base.npz")
+    runs = [{q: {"a": 2.0, **{f"x{j}": 3.0 for j in range(k)}} for q in QRELS} for k in (9, 10, 11, 12)]
+    gate(QRELS, {"r0": runs[0]}, {"r0": runs[0]}, "RR").save(path)
+    second = gate(QRELS, {"r1": runs[1]}, path)
+    assert second.decision == "kept"
+    second.save(path)
+    third = gate(QRELS, {"r2": runs[2]}, path)
+    assert third.decision == "kept"
+    with pytest.raises(InputError, match=r"its RR, 0\.083, has lost 0\.017 since the first base, 0\.100$"):
+        third.save(path)
+    # With a smaller tolerance, the base itself has fallen too far.
+    with pytest.raises(InputError, match=r"has lost 0\.009 since the first base, 0\.100: small losses have added up"):
+        gate(QRELS, {"r1": runs[1]}, path, tolerance=0.005)
+    with pytest.raises(InputError, match="a run that is worse is not saved as a base"):
+        gate(QRELS, {"new": LAST}, {"old": FIRST}, "RR").save(path)
+
+
+def test_repeated_runs_are_one_system():
+    repeated = {"a": MIXED, "b": LAST, "c": MIXED}
+    outcome = gate(QRELS, repeated, {"old": FIRST}, "RR")
+    values = tieaware.evaluate(QRELS, repeated, "RR").values[:, :, 0]
+    first = tieaware.evaluate(QRELS, FIRST, "RR").values[:, :, 0]
+    assert outcome.judged[0].change == tieaware.statistics.mean_change(first, values)
+    assert outcome.title.startswith("3 runs (a, b, c) against old: 12 queries")
+
+
+def test_the_json_has_the_keys_of_its_schema():
+    jsonschema = pytest.importorskip("jsonschema")
+    path = importlib.resources.files("tieaware.experiments").joinpath("gate.schema.json")
+    schema = json.loads(path.read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for run, base, measures in ((LAST, FIRST, "RR"), (FIRST, FIRST, "RR AP"), (MIXED, LAST, "infAP")):
+        outcome = gate(QRELS, {"new": run}, {"old": base}, measures)
+        validator.validate(json.loads(outcome.to_json()))
+    found = outcome.to_dict()
+    found["more"] = 1
+    assert not validator.is_valid(found)
+
+
+def test_markdown_begins_with_the_verdict():
+    text = gate(QRELS, {"new_run": LAST}, {"old": FIRST}, "RR").to_markdown()
+    assert text.startswith("**FAIL:** RR fell by 0.694 ")
+    assert "| RR | 1.0000 | 0.3056 |" in text
+    assert "The queries that lost most by RR" in text
+
+
+def test_the_assertion_of_test_suites():
+    assert_not_worse(QRELS, FIRST, LAST, "RR")
+    with pytest.raises(AssertionError, match=r"FAIL: RR fell by 0\.694"):
+        assert_not_worse(QRELS, LAST, FIRST, "RR")
+    open_case = run_with([2, 1] * 6), run_with([1, 2] * 6)
+    assert_not_worse(QRELS, *open_case, "RR")
+    with pytest.raises(AssertionError, match="CANNOT TELL"):
+        assert_not_worse(QRELS, *open_case, "RR", strict=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"tolerance": -1.0}, "tolerance: expected a number from 0 to 1e+150, found -1.0"),
+        ({"alpha": 0.0}, "alpha: expected a number between 0 and 1, found 0.0"),
+        ({"measures": "gm_map"}, "measures: the summary of GMAP is not an arithmetic mean, so no test compares it"),
+        ({"measures": "NumRet"}, "measures: the summary of NumRet is not an arithmetic mean, so no test compares it"),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(InputError) as error:
+        gate(QRELS, {"new": LAST}, {"old": FIRST}, **arguments)
+    assert str(error.value) == message

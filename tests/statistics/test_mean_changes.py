@@ -1,0 +1,124 @@
+"""Changes of means: against the paired t-test, the analysis of variance written out, and simulated repetitions."""
+
+import numpy as np
+import pytest
+
+from tieaware.errors import InputError
+from tieaware.statistics import mean_change, paired_test
+
+stats = pytest.importorskip("scipy.stats")
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_single_runs_have_the_paired_t_test(confidence):
+    rng = np.random.default_rng(1)
+    for n in (2, 3, 20):
+        before, after = rng.random((2, n))
+        found = mean_change(before, after, confidence=confidence)
+        test = paired_test(after, before, confidence=confidence)
+        np.testing.assert_allclose(
+            [found.difference, found.low, found.high, found.p], [test.difference, test.low, test.high, test.p],
+            rtol=1e-12, atol=1e-14,
+        )  # fmt: skip
+        assert (found.before, found.after, found.n_topics) == (before.mean(), after.mean(), n)
+        np.testing.assert_allclose(found.variance, (after - before).var(ddof=1))
+
+
+def test_the_variance_of_repeated_runs_is_that_of_the_variance_components():
+    """The mean squares, from the definition: sums over single values, pooled over both sides."""
+    rng = np.random.default_rng(2)
+    n = 7
+    before = rng.random((3, n)) + rng.normal(0, 1, (3, 1))
+    after = rng.random((4, n)) + rng.normal(0, 1, (4, 1))
+    of_runs = of_residuals = 0.0
+    for side in (before, after):
+        for run in side:
+            of_runs += n * (run.mean() - side.mean()) ** 2
+            for q in range(n):
+                of_residuals += (run[q] - run.mean() - side[:, q].mean() + side.mean()) ** 2
+    runs, residuals = of_runs / 5, of_residuals / (5 * (n - 1))
+    assert runs > residuals
+    of_topics = np.var(after.mean(axis=0) - before.mean(axis=0), ddof=1) / n
+    between = (1 / 3 + 1 / 4) / n
+    squared = of_topics + between * (runs - residuals)
+    degrees = squared**2 / (
+        of_topics**2 / (n - 1) + (between * runs) ** 2 / 5 + (between * residuals) ** 2 / (5 * (n - 1))
+    )
+    found = mean_change(before, after)
+    difference = after.mean() - before.mean()
+    np.testing.assert_allclose(found.variance, n * squared, rtol=1e-12)
+    np.testing.assert_allclose(found.p, 2 * stats.t.sf(abs(difference) / squared**0.5, degrees), rtol=1e-10)
+    reach = stats.t.ppf(0.975, degrees) * squared**0.5
+    np.testing.assert_allclose([found.low, found.high], [difference - reach, difference + reach], rtol=1e-10)
+
+
+def test_repetitions_that_agree_count_as_one_run():
+    before, after = np.random.default_rng(3).random((2, 9))
+    repeated = mean_change(np.tile(before, (3, 1)), np.tile(after, (2, 1)))
+    np.testing.assert_allclose(repeated, mean_change(before, after), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n_before", "n_after"), [(1, 4), (3, 3)])
+def test_repetitions_keep_the_level_where_whole_runs_differ(n_before, n_after):
+    """Without the variance between runs, the test rejects far too often; with it, about as often as it should."""
+    rng = np.random.default_rng(4)
+    n, repeats, rejected, naive = 40, 1500, 0, 0
+    for _ in range(repeats):
+        of_topics = rng.normal(0, 0.2, n)
+        before, after = (
+            of_topics + rng.normal(0, 0.05, (runs, 1)) + rng.normal(0, 0.1, (runs, n)) for runs in (n_before, n_after)
+        )
+        rejected += mean_change(before, after).p <= 0.05
+        naive += paired_test(after.mean(axis=0), before.mean(axis=0)).p <= 0.05
+    assert naive / repeats > 0.3
+    assert 0.01 < rejected / repeats < 0.1
+
+
+def test_constant_differences():
+    before = np.array([0.1, 0.2, 0.7])
+    equal, moved = mean_change(before, before), mean_change(before, before + 0.25)
+    assert (equal.difference, equal.low, equal.high, equal.p) == (0.0, 0.0, 0.0, 1.0)
+    assert (moved.low, moved.high, moved.p) == (moved.difference, moved.difference, 0.0)
+    # 0.1 + 0.2 differs from 0.3 in the last bit.
+    assert mean_change([0.1 + 0.2, 0.5], [0.3, 0.5]).p == 1.0
+
+
+@pytest.mark.parametrize(
+    ("differences", "tolerance", "p", "decision"),
+    [
+        ([-0.2, -0.3, -0.25, -0.2], 0.01, None, "worse"),
+        ([-0.2, -0.3, -0.25, -0.2], 0.24, None, "cannot tell"),
+        ([-0.2, -0.3, -0.25, -0.2], 0.5, None, "kept"),
+        ([-0.2, -0.3, -0.25, -0.2], 0.01, 0.06, "cannot tell"),
+        ([0.2, 0.3, 0.25, 0.2], 0.01, None, "better"),
+        ([0.2, 0.3, 0.25, 0.2], 0.01, 0.06, "kept"),
+        ([0.2, -0.3, 0.25, -0.2], 0.01, None, "cannot tell"),
+        ([0.0, 0.0, 0.0, 0.0], 0.0, None, "kept"),
+        # The loss equals the tolerance in exact arithmetic, although not in floating point.
+        ([-0.1, -0.1, -0.1, -0.1], 0.1, None, "kept"),
+    ],
+)  # fmt: skip
+def test_decisions(differences, tolerance, p, decision):
+    before = np.array([0.3, 0.4, 0.5, 0.7])
+    assert mean_change(before, before + differences).decision(tolerance, p=p) == decision
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: mean_change([1.0], [1.0]), "before: must have at least two topics; there is one"),
+        (lambda: mean_change([1.0, 2.0], [1.0]), "after: must have the topics of before, 2; there are 1"),
+        (lambda: mean_change([1.0, np.nan], [1.0, 2.0]), "before: expected finite numbers, found nan"),
+        (lambda: mean_change(np.ones((0, 3)), np.ones(3)),
+         "before: must have the shape (n_topics,) or (n_runs, n_topics); it is (0, 3)"),
+        (lambda: mean_change([1.0, 1e151], [1.0, 2.0]), "before: expected numbers of at most 1e150, found 1e+151"),
+        (lambda: mean_change([1.0, 2.0], [1.0, 2.0], confidence=1.0),
+         "confidence: expected a number between 0 and 1, found 1.0"),
+        (lambda: mean_change([1.0, 2.0], [1.0, 2.0]).decision(-0.1),
+         "tolerance: expected a number from 0 to 1e+150, found -0.1"),
+    ],
+)  # fmt: skip
+def test_errors(call, message):
+    with pytest.raises(InputError) as error:
+        call()
+    assert str(error.value) == message
