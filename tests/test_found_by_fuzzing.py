@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -156,3 +158,40 @@ def test_an_error_about_a_part_of_a_list_whose_rows_are_scattered_is_none(form, 
 def test_large_scores_of_an_iterator_are_those_of_a_list():
     found = exposure((score for score in (1.0, 2.0**60)), weights="RR")
     assert found.tolist() == exposure([1.0, 2.0**60], weights="RR").tolist()
+
+
+FOOTERS = """
+import io, struct, sys
+import pyarrow, pyarrow.parquet
+from tieaware import InputError, read_run
+
+table = pyarrow.table({"query": ["q1"] * 5, "doc": list("abcde"), "score": [5.0, 4.0, 3.0, 2.0, 1.0]})
+sink = io.BytesIO()
+pyarrow.parquet.write_table(table, sink, row_group_size=2)
+content = sink.getvalue()
+(size,) = struct.unpack("<I", content[-8:-4])
+read = refused = 0
+for at in range(len(content) - 8 - size, len(content) - 8):
+    for change in (1, 3, 255):
+        changed = bytearray(content)
+        changed[at] = (changed[at] + change) % 256
+        with open(sys.argv[1], "wb") as file:
+            file.write(changed)
+        try:
+            read_run(sys.argv[1])
+            read += 1
+        except InputError as error:
+            assert "\\n" not in str(error)
+            refused += 1
+print(read, refused)
+"""
+
+
+def test_no_byte_of_the_footer_of_a_parquet_file_ends_the_process(tmp_path):
+    """pyarrow's metadata of a single column once did, if the statistics of its sizes contradicted each other."""
+    pytest.importorskip("pyarrow")
+    command = [sys.executable, "-c", FOOTERS, str(tmp_path / "a.parquet")]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (0, "")
+    read, refused = map(int, done.stdout.split())
+    assert min(read, refused) > 100

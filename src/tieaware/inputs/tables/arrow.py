@@ -19,9 +19,8 @@ _BATCH_ROWS = 1 << 16
 # The least number of rows in a piece of a Parquet file, except the last. The first and the last query of a piece are
 # evaluated apart, which takes little time compared with this number of rows.
 PIECE_ROWS = 1 << 18
-# A text column that takes fewer bytes per row than this is stored as indices of dictionary values: the length of a text
-# alone takes as much.
-_LENGTH_BYTES = 4
+# A text column repeats its values if each one fills REPEATS of the first PROBED rows on average.
+_PROBED, _REPEATS = 1 << 12, 8
 
 
 class _PyarrowFile(Frame):
@@ -113,10 +112,10 @@ class ParquetFile(_PyarrowFile):
     def _batches(self, names: list[str]) -> Iterator[Any]:
         metadata = self._read_metadata()
         groups = range(metadata.num_row_groups) if self._groups is None else self._groups
-        indexed = _dictionary_encoded(metadata, groups)
-        with load("pyarrow.parquet", "arrow").ParquetFile(
-            self._path, metadata=metadata, read_dictionary=indexed
-        ) as file:
+        parquet = load("pyarrow.parquet", "arrow")
+        with parquet.ParquetFile(self._path, metadata=metadata) as file:
+            indexed = _repeating(file, groups, names)
+        with parquet.ParquetFile(self._path, metadata=metadata, read_dictionary=indexed) as file:
             yield from file.iter_batches(_BATCH_ROWS, row_groups=groups, columns=names, use_threads=False)
 
     def pieces(self) -> list[Frame]:
@@ -134,19 +133,20 @@ class ParquetFile(_PyarrowFile):
         return pieces
 
 
-def _dictionary_encoded(metadata: Any, groups: Sequence[int]) -> list[str]:
-    """Return the names of the text columns that are read as indices of dictionary values.
+def _repeating(file: Any, groups: Sequence[int], names: list[str]) -> list[str]:
+    """Return the names of the text columns that repeat their values: these are read as indices of dictionary values.
 
-    Such indices are compared much faster than text. To make indices for text that is stored otherwise would be slow.
+    Such indices are compared much faster than text. To make indices for other text would be slow. The first rows decide,
+    because pyarrow's metadata of a single column can end the process if the file is corrupt.
     """
-    names = []
-    for i in range(metadata.num_columns if groups else 0):
-        stored = [metadata.row_group(group).column(i) for group in groups]
-        n = sum(metadata.row_group(group).num_rows for group in groups)
-        size = sum(column.total_uncompressed_size for column in stored)
-        if stored[0].physical_type == "BYTE_ARRAY" and size < _LENGTH_BYTES * n:
-            names.append(stored[0].path_in_schema)
-    return names
+    types = load("pyarrow", "arrow").types
+    texts = [field.name for field in file.schema_arrow if types.is_string(field.type) or types.is_binary(field.type)]
+    texts = [name for name in names if name in texts]
+    first = next(file.iter_batches(_PROBED, row_groups=groups[:1], columns=texts, use_threads=False), None)
+    if first is None:
+        return []
+    columns = zip(first.schema.names, first.columns, strict=True)
+    return [name for name, column in columns if _REPEATS * len(column.unique()) <= len(column)]
 
 
 class ArrowFile(_PyarrowFile):
