@@ -188,7 +188,7 @@ print(read, refused)
 
 
 def test_no_byte_of_the_footer_of_a_parquet_file_ends_the_process(tmp_path):
-    """pyarrow's metadata of a single column once did, if the statistics of its sizes contradicted each other."""
+    """The metadata of a single column in pyarrow once did, if the statistics of its sizes contradicted each other."""
     pytest.importorskip("pyarrow")
     command = [sys.executable, "-c", FOOTERS, str(tmp_path / "a.parquet")]
     done = subprocess.run(command, capture_output=True, encoding="utf-8")

@@ -128,9 +128,11 @@ COMPARISON = (
      "below 0.05); among all pairs, orders of the tied documents can reverse 1 difference, but change no verdict, as "
      "far as the lists reach.$"),
     (lambda: compared(GOOD, BAD, OTHER, ties=0.03),
-     "can change 1 of its 2 verdicts. 2 of 3", "can reverse 1 difference and change the verdict of 1 pair, as far"),
+     "can change 1 of its 2 verdicts. 2 of 3",
+     "can reverse 1 difference and change the verdict of 1 pair (a and c), as far"),
     (lambda: compared(GOOD, BAD, OTHER, ties=0.3),
-     "can change 2 of its 2 verdicts. 2 of 3", "can reverse 3 differences and change the verdict of 3 pairs, as far"),
+     "can change 2 of its 2 verdicts. 2 of 3",
+     "can reverse 3 differences and change the verdict of 3 pairs (a and b, a and c, b and c), as far"),
     (lambda: compared(*UNKNOWN, ties=0.1, test="wilcoxon", alpha=0.3, correction="none"),
      "; for 2 of its 2 verdicts, it is not known whether ties can change them. 0 of"),
     (lambda: compared([0.5] * 4, [0.5] * 4, [0.5] * 4, baseline="b"),
@@ -251,7 +253,7 @@ FUSION = (
     (lambda: experiments.fusion(JUDGED, dict.fromkeys("ab", FIVE["run 4"]), folds=3),
      " for all weights of a and b: they do not matter.$"),
     (lambda: experiments.fusion(JUDGED, dict.fromkeys("abc", FIVE["run 4"]), folds=3),
-     " for all weights of a and b and c: they do not matter.$"),
+     " for all weights of a, b and c: they do not matter.$"),
 )  # fmt: skip
 
 SAMPLE = samples.load()

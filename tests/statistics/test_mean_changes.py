@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tieaware.errors import InputError
-from tieaware.statistics import mean_change, paired_test
+from tieaware.statistics import kept, mean_change, mean_interval, paired_test, ratio_interval, topics_needed
 
 stats = pytest.importorskip("scipy.stats")
 
@@ -103,6 +103,39 @@ def test_decisions(differences, tolerance, p, decision):
     assert mean_change(before, before + differences).decision(tolerance, p=p) == decision
 
 
+@pytest.mark.parametrize("shift", [-0.3, -0.02, 0.0, 0.02])
+@pytest.mark.parametrize("spread", [0.01, 0.2])
+def test_a_share_is_kept_if_fiellers_interval_is_above_it(shift, spread):
+    rng = np.random.default_rng(6)
+    base = rng.random(40)
+    run = base + shift + rng.normal(0, spread, 40)
+    for share in (0.5, 0.9, 0.99, 1.0):
+        found, interval = kept(base, run, share), ratio_interval(run, base)
+        assert found[1:4] == (interval.estimate, interval.low, interval.high)
+        expected = "keeps" if interval.low >= share else "loses" if interval.high < share else "open"
+        assert found.decision == expected
+        if expected == "open" and share < 1:
+            variance = (run - share * base).var(ddof=1)
+            assert found.needed == topics_needed((1 - share) * base.mean(), variance)
+        else:
+            assert found.needed is None
+
+
+def test_a_tolerance_is_kept_if_the_interval_of_the_difference_is_above_it():
+    rng = np.random.default_rng(7)
+    base = rng.random(40)
+    decisions = []
+    for shift in (-0.3, -0.02, 0.0):
+        run = base + shift + rng.normal(0, 0.05, 40)
+        found, interval = kept(base, run, tolerance=0.03, confidence=0.9), mean_interval(run - base, level=0.9)
+        assert found[1:4] == (interval.estimate, interval.low, interval.high)
+        assert found.decision == ("keeps" if interval.low >= -0.03 else "loses" if interval.high < -0.03 else "open")
+        decisions.append(found.decision)
+    assert decisions == ["loses", "open", "keeps"]
+    # What is the same is kept, even without a tolerance.
+    assert (kept(base, base, 1.0).decision, kept(base, base, tolerance=0.0).decision) == ("keeps", "keeps")
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -114,6 +147,9 @@ def test_decisions(differences, tolerance, p, decision):
         (lambda: mean_change([1.0, 1e151], [1.0, 2.0]), "before: expected numbers of at most 1e150, found 1e+151"),
         (lambda: mean_change([1.0, 2.0], [1.0, 2.0], confidence=1.0),
          "confidence: expected a number between 0 and 1, found 1.0"),
+        (lambda: kept([1.0, 2.0], [1.0, 2.0], 0.0), "share: expected a number above 0, found 0"),
+        (lambda: kept([1.0, 2.0], [1.0, 2.0], 1.5), "share: expected a number from 0 to 1, found 1.5"),
+        (lambda: kept([0.0, 0.0], [1.0, 2.0]), "b: a mean is 0, so the ratio is not defined"),
         (lambda: mean_change([1.0, 2.0], [1.0, 2.0]).decision(-0.1),
          "tolerance: expected a number from 0 to 1e+150, found -0.1"),
     ],

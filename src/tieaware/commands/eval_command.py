@@ -15,7 +15,7 @@ from tieaware.errors import InputError, printable
 from tieaware.inputs.files.text import number_in
 from tieaware.inputs.runs.file_order import ORDERS
 from tieaware.measures import DEFINITIONS, Measure, parse_measure, parse_measures
-from tieaware.output.tables import Table, in_markdown
+from tieaware.output.tables import Table
 from tieaware.precision.coarsening import notations
 from tieaware.results import export_of
 from tieaware.results.exports import FORMATS, without_last_measure
@@ -199,11 +199,7 @@ def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     return Design(**given, **digits, spread=spread).checked()._asdict()
 
 
-def _markdown(table: Table) -> str:
-    """Format the table as Markdown, with its notes below."""
-    return table.to_markdown() + "".join(f"\n{in_markdown(note)}\n" for note in table.notes)
-
-
 _TABLES: dict[str, Callable[[Table], str]] = {
-    "markdown": _markdown, "latex": Table.to_latex, "html": Table.to_html, "text": options.format_table,
+    "markdown": options.markdown_with_notes, "latex": Table.to_latex, "html": Table.to_html,
+    "text": options.format_table,
 }  # fmt: skip

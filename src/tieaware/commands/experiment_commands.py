@@ -114,6 +114,18 @@ def add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     options.add_measures(command, COMPARISON_MEASURES)
     options.add_procedure(command, "all with each other", "t, wilcoxon, sign, permutation, tukey or randomised-tukey")
     command.add_argument(
+        "--keep", type=options.share, metavar="S",
+        help="with --baseline, say which runs keep this share of its mean, such as 99%%, which lose more, and which "
+        "are open",
+    )  # fmt: skip
+    command.add_argument(
+        "--tolerance", type=options.real, metavar="T",
+        help="the same for all of its mean up to this loss, such as 0.01",
+    )  # fmt: skip
+    command.add_argument(
+        "--plan", type=options.real, metavar="D", help="say how many queries would show a difference of D"
+    )
+    command.add_argument(
         "--alpha", type=options.real, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
     )
     command.add_argument(
@@ -133,6 +145,7 @@ def _compare(arguments: argparse.Namespace) -> str:
     # The names are checked before any file is read.
     procedure = checked("t" if arguments.test is None else arguments.test, arguments.correction)
     design = {"alpha": arguments.alpha, "confidence": arguments.confidence, "baseline": arguments.baseline}
+    design |= {"keep": arguments.keep, "tolerance": arguments.tolerance, "plan": arguments.plan}
     design |= procedure._asdict()
     if arguments.matrix is not None:
         measure = options.one_measure(arguments, COMPARISON_MEASURES, "the one in --matrix")

@@ -18,7 +18,7 @@ from tieaware.inputs import RunSource, source_named, sources_at, warn_of_parts
 from tieaware.inputs.files.text import label_in, number_in, whole_in
 from tieaware.inputs.tables.delimited import read_matrix
 from tieaware.measures import listed_measures, parse_measure
-from tieaware.output.tables import FORMATS, Table, counted
+from tieaware.output.tables import FORMATS, Table, as_json, counted, in_markdown
 from tieaware.results import Results
 from tieaware.runtime.progress import stage
 from tieaware.ties import RULES
@@ -138,6 +138,11 @@ def label(text: str) -> float:
 def real(text: str) -> float:
     """Convert the text of a number to a float."""
     return converted(number_in, "a number", text)
+
+
+def share(text: str) -> float:
+    """Convert the text of a share, a number or a percentage such as 99%, to a float."""
+    return real(text[:-1]) / 100.0 if text.endswith("%") else real(text)
 
 
 def whole(text: str) -> int:
@@ -312,11 +317,13 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
     if arguments.plot is not None:
         next(iter(drawings.values())).save(arguments.plot)
         streams.say(f"wrote {arguments.plot}")
-    wanted = experiment.answers if arguments.format in ("text", "markdown") else data or [next(iter(tables))]
-    shown = tables if arguments.all else wanted
-    texts = [format_table(tables[name], arguments.format, whole=arguments.all) for name in shown]
-    if arguments.format == "text" and (verdict := experiment.verdict()):
-        texts.insert(0, f"{wrapped(verdict)}\n")
+    if arguments.format == "json" and (found := experiment.to_dict()) is not None:
+        return as_json(found)
+    for_readers = arguments.format in ("text", "markdown")
+    shown = tables if arguments.all else experiment.answers if for_readers else data or [next(iter(tables))]
+    texts = [_formatted(tables[name], arguments.format, whole=arguments.all) for name in shown]
+    if for_readers and (verdict := experiment.verdict()):
+        texts.insert(0, f"{wrapped(verdict) if arguments.format == 'text' else in_markdown(verdict)}\n")
     if arguments.format == "json" and len(texts) > 1:
         return "[" + ", ".join(text.rstrip() for text in texts) + "]\n"
     others = [f"{name} ({counted(len(tables[name].rows), 'row')})" for name in tables if name not in shown]
@@ -326,6 +333,18 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
         rest = f"{rest}{', '.join(others)}."
         texts.append(f"{textwrap.fill(rest, width)}\n")
     return "\n".join(texts)
+
+
+def _formatted(table: Table, form: str, *, whole: bool) -> str:
+    """Format a table of an experiment; in Markdown, with its title and its notes."""
+    if form != "markdown":
+        return format_table(table, form, whole=whole)
+    return f"**{in_markdown(table.title)}**\n\n{markdown_with_notes(table)}"
+
+
+def markdown_with_notes(table: Table) -> str:
+    """Format the table as Markdown, with its notes below."""
+    return table.to_markdown() + "".join(f"\n{in_markdown(note)}\n" for note in table.notes)
 
 
 def wrapped(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,10 @@ from tieaware.experiments._observed_lists import (
 )
 from tieaware.experiments._pair_figures import differences, square
 from tieaware.experiments._tested_pairs import (
+    Margin,
     TestedPairs,
+    margin_of,
+    pairs_as_dicts,
     runs_and_baseline,
     runs_and_wins,
     tested_pairs,
@@ -48,6 +51,7 @@ from tieaware.results.certainty import interval_figure
 from tieaware.runtime.progress import progress
 from tieaware.statistics import PairedTest, Resolutions
 from tieaware.statistics.intervals import mean_interval
+from tieaware.statistics.mean_changes import Kept, kept
 from tieaware.statistics.multiple_comparisons import Correction, adjusted
 from tieaware.statistics.procedures import CORRECTIONS, TESTS, PairTest, Procedure, checked, pairs_of
 from tieaware.statistics.verdicts import resolve
@@ -76,6 +80,8 @@ def _measures(bound: Any) -> list[str]:
     return [str(one) for one in each] if all(isinstance(one, str | Measure) for one in each) else []
 
 
+# The version of the keys that `Comparison.to_dict` returns.
+_SCHEMA = 1
 # If there are at most _FEW pairs, their table is printed by default.
 _FEW = 12
 # The resamples of the intervals of ranks. Their time grows with the number of pairs of runs.
@@ -93,6 +99,9 @@ def comparison(
     baseline: str | None = None,
     test: PairTest = "t",
     correction: Correction | None = None,
+    keep: float | None = None,
+    tolerance: float | None = None,
+    plan: float | None = None,
     consistent_only: bool = False,
     missing: Missing | None = None,
 ) -> Comparison:
@@ -113,6 +122,13 @@ def comparison(
         The only run with which the other runs are compared; by default, all runs are compared with each other.
     test, correction
         As for `tieaware.Results.table`; the test "none" is not possible.
+    keep : float, optional
+        The share of the mean of the baseline that each run must keep, such as 0.99. The verdict begins with the runs
+        that keep it, that lose more, and that are open; see `tieaware.statistics.kept`.
+    tolerance : float, optional
+        The loss of the mean that does not matter, instead of `keep`.
+    plan : float, optional
+        A difference of means: the verdict then says how many queries would show it; see `Results.topics_needed`.
     consistent_only : bool
         Whether to leave out runs whose rank column or file order puts a lower score before a higher one.
 
@@ -132,6 +148,7 @@ def comparison(
     (array([0.375]), array([0.25]), array([0.5]))
     """
     procedure = checked(test, correction)
+    margin_of(keep, tolerance, baseline)
     parsed, asked = named_measures(measures)
     for measure in parsed:
         if not measure.definition.has_spread:
@@ -146,7 +163,7 @@ def comparison(
     least, greatest = np.minimum(worst.values, best.values), np.maximum(worst.values, best.values)
     outcome = compare(
         average, least, greatest, alpha=alpha, confidence=confidence, baseline=baseline, test=procedure.test,
-        correction=procedure.correction,
+        correction=procedure.correction, keep=keep, tolerance=tolerance, plan=plan,
     )  # fmt: skip
     cuts = {name: lists.cut_lists(name) for name in average.runs}
     reached = [name for name, cut in cuts.items() if any(reaches_cut(measure, cut) for measure in parsed)]
@@ -173,6 +190,9 @@ def compare(
     baseline: str | None = None,
     test: PairTest = "t",
     correction: Correction | None = None,
+    keep: float | None = None,
+    tolerance: float | None = None,
+    plan: float | None = None,
 ) -> Comparison:
     """Test pairs of runs of existing results.
 
@@ -184,7 +204,7 @@ def compare(
     least, greatest : float64[n_runs, n_queries, n_measures], optional
         The least and the greatest of each value over the tie orders; by default those of the results, if they were
         evaluated with ``spread=True``. Without them, the effect of ties is not reported.
-    alpha, confidence, baseline, test, correction
+    alpha, confidence, baseline, test, correction, keep, tolerance, plan
         As for `comparison`.
 
     Examples
@@ -201,7 +221,9 @@ def compare(
     if not isinstance(results, Results):
         instead = "for judgments and runs call comparison(qrels, runs, measures)"
         raise InputError("results", f"must be Results, not {type(results).__name__}; {instead}")
-    procedure = checked(test, correction)
+    procedure, margin = checked(test, correction), margin_of(keep, tolerance, baseline)
+    if plan is not None and not number("plan", plan, 0, 1e150):
+        raise unexpected("plan", "a number above 0", "0")
     if len(results.runs) < 2 or len(results.queries) < 2:
         found = f"{counted(len(results.runs), 'run')} and {counted(len(results.queries), 'query', 'queries')}"
         raise InputError("results", f"a comparison needs at least two runs and two queries; found {found}")
@@ -225,7 +247,7 @@ def compare(
     complete = results.provenance is not None and results.provenance.complete_lists
     return Comparison(
         results, first, second, tuple(tests), tuple(tied), alpha, confidence, tuple(signs), procedure, baseline,
-        () if complete else None,
+        () if complete else None, margin=margin, plan=plan,
     )  # fmt: skip
 
 
@@ -259,6 +281,10 @@ class Comparison(Experiment):
     identical : tuple of tuple of str
         The groups of runs with the same documents and scores, in the same order; empty if they are unknown. Between
         such runs, no sign or verdict counts as flipped by ties.
+    margin : Margin or None
+        What each run must keep of the baseline: the fields ``share`` and ``tolerance``; None if that was not asked.
+    plan : float or None
+        The difference for which the verdict plans the number of queries; None if that was not asked.
     """
 
     results: Results
@@ -273,6 +299,8 @@ class Comparison(Experiment):
     baseline: str | None
     cuts: tuple[CutLists, ...] | None = None
     identical: tuple[tuple[str, ...], ...] = ()
+    margin: Margin | None = None
+    plan: float | None = None
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -308,7 +336,16 @@ class Comparison(Experiment):
         and is significantly better than the other run; the effect of ties is unknown: the results have no spread.
         The difference of 0.397 has Holm's p = 7.06e-05.
         """
-        return verdict([self._tested(m) for m in range(len(self.tests))])
+        sentences = verdict([self._tested(m) for m in range(len(self.tests))], self.results.unanswered)
+        return " ".join([sentences, *(f"To show a difference of {self.plan:g} in {each['measure']} with probability "
+                                      f"0.8, {each['queries']:,} queries are needed." for each in self._planned())])
+
+    def _planned(self) -> list[dict[str, Any]]:
+        """Return for each measure the number of queries that show the planned difference."""
+        if self.plan is None:
+            return []
+        planned = partial(self.results.topics_needed, self.plan, baseline=self.baseline)
+        return [{"measure": name, "queries": planned(name)} for name in self.results.names]
 
     @property
     def lowest(self) -> tuple[Values, ...]:
@@ -334,20 +371,45 @@ class Comparison(Experiment):
     def tables(self) -> dict[str, Table]:
         """Return four tables: all runs with those that they beat, the ranks that they may have, and two of the tests.
 
-        The table of wins has the intervals of the means, and letters for the groups of runs that no test separates.
+        The table of wins has the intervals of the means, and letters for the groups of runs that no test separates; if
+        there are more groups than letters, it has the ranks instead.
         With a baseline, it has the difference of each run from it, and the verdict, and there is no table of ranks.
 
         Their names: "pairs", "verdicts", "wins" and "ranks".
         """
         measures = [self._tested(m) for m in range(len(self.tests))]
+        ranks: dict[str, Table] = {}
         if self.baseline is None:
-            wins = runs_and_wins(f"Who beats whom: {self.title}", measures)
+            ranks["ranks"] = self.results.ranks(self.confidence, resamples=_RESAMPLES)
+            wins = runs_and_wins(f"Who beats whom: {self.title}", measures, ranks["ranks"])
         else:
             wins = runs_and_baseline(f"Means and verdicts: {self.title}", measures)
         start = "All " * (len(self.first) > 1) if self.baseline is None else "Intervals and ties: "
         pairs = tested_pairs(f"{start}{self.title}", measures)
-        ranks = {"ranks": self.results.ranks(self.confidence, resamples=_RESAMPLES)} if self.baseline is None else {}
         return {"pairs": pairs, "verdicts": verdict_counts(measures), "wins": wins, **ranks}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all tests and the verdict; the keys are always the same, and described by a JSON Schema.
+
+        Returns
+        -------
+        dict
+        """
+        measures = []
+        for tested in (self._tested(m) for m in range(len(self.tests))):
+            ends = zip(self.results.runs, tested.means.tolist(), *(end.tolist() for end in tested.ends), strict=True)
+            means = [dict(zip(("run", "mean", "low", "high"), row, strict=True)) for row in ends]
+            measures.append({"measure": tested.measure, "means": means, "pairs": pairs_as_dicts(tested)})
+        unanswered = self.results.unanswered
+        return {
+            "schema": _SCHEMA, "sentence": self.verdict(), "queries": len(self.results.queries),
+            "test": self.procedure.test, "correction": self.procedure.correction, "alpha": self.alpha,
+            "confidence": self.confidence, "baseline": self.baseline,
+            "margin": None if self.margin is None else self.margin._asdict(),
+            "plan": None if self.plan is None else {"difference": self.plan, "needed": self._planned()},
+            "runs": [{"run": run, "unanswered": unanswered.get(run, 0)} for run in self.results.runs],
+            "measures": measures,
+        }  # fmt: skip
 
     def beaten(self, m: int) -> npt.NDArray[np.bool_]:
         """Return all significant differences between runs, after the correction, as a matrix.
@@ -399,4 +461,16 @@ class Comparison(Experiment):
             self.tests[m], self.adjusted[m], self.signs[m], resolutions, self.procedure, self.baseline,
             self.alpha, self.confidence, measure.definition.less_is_better,
             None if self.cuts is None else any(reaches_cut(measure, cut) for cut in self.cuts), self.identical,
+            self.margin, self._kept(m),
         )  # fmt: skip
+
+    def _kept(self, m: int) -> tuple[Kept, ...]:
+        """Return whether each run keeps what it must of the baseline; empty if that was not asked."""
+        if self.margin is None:
+            return ()
+        values, less = self.results.values[:, :, m], self.results.measures[m].definition.less_is_better
+        pairs = [(a, b) if less else (b, a) for a, b in zip(self.first, self.second, strict=True)]
+        limits: dict[str, Any] = {"tolerance": self.margin.tolerance, "confidence": self.confidence}
+        if self.margin.share is not None:
+            limits["share"] = self.margin.share
+        return tuple(kept(values[base], values[run], **limits) for base, run in pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from tieaware.optimise.normalisation import NormalisationName
 from tieaware.optimise.weighted_fusion import HeldOut, WeightSearch
 from tieaware.output.plots import COLOURS, DASHES, Axes, Drawing, colour, display_name, file_name, legend_above
 from tieaware.output.tables import Cell, Table, counted, significant
+from tieaware.results.provenance import unanswered_queries
 from tieaware.runtime.progress import progress, stage
 from tieaware.statistics import PairedTest, holm, paired_test
 
@@ -196,14 +197,14 @@ def fusion(
         search = WeightSearch(fused, restarts, seed)
     held_out = search.held_out(folds, lambda numbers: progress(numbers, "folds"))
     with stage("evaluating"):
-        alone = evaluate(judged, whole, parsed, threads=threads).values[:, :, 0]
+        alone = evaluate(judged, whole, parsed, threads=threads)
         rrf = evaluate(judged, fuse(whole, "rrf"), parsed, threads=threads).values[:, :, 0]
-    others = np.concatenate((rrf, alone))
+    others = np.concatenate((rrf, alone.values[:, :, 0]))
     value = float(fused.evaluator.mean(fused.scores(search.weights))[0])
     return Fusion(
         parsed[0], fused.runs, fused.queries, search.weights, value,
         _curves(search, fused.runs, level), held_out, others,
-        paired_test(held_out.values, others, confidence=level), level, whole, scale,
+        paired_test(held_out.values, others, confidence=level), level, whole, scale, alone.unanswered,
     )  # fmt: skip
 
 
@@ -264,6 +265,8 @@ class Fusion(Experiment):
         The runs.
     scale : dict
         The arguments `normalise`, `missing` and `minimum`.
+    unanswered : dict of str to int
+        The runs that leave judged queries unanswered, and how many.
     """
 
     measure: Measure
@@ -278,6 +281,7 @@ class Fusion(Experiment):
     level: float
     given: dict[str, Run]
     scale: dict[str, Any]
+    unanswered: Mapping[str, int] = field(default_factory=dict)
 
     def run(self, name: str | None = None, depth: int | None = None) -> Run:
         """Return the fused run with the best weights.
@@ -353,7 +357,7 @@ class Fusion(Experiment):
         return 0, 1 + int(np.argmin(self.gains[1:]))
 
     def verdict(self) -> str:
-        r"""Return the best weights, what weights earn on other queries, and whether the optimum is noise.
+        r"""Return whether to fuse the runs, the best weights, and what weights earn on other queries.
 
         It is called noise if chosen weights earn no more than reciprocal rank fusion or than the best run alone, or if
         no weight is separated from the best one.
@@ -364,16 +368,19 @@ class Fusion(Experiment):
         >>> sample = samples.load()
         >>> runs = {"int8": sample.runs["int8-dot"], "grader": sample.runs["grader-0-10"]}
         >>> print(fusion(sample.qrels, runs, "nDCG@10").verdict().replace(". ", ".\n"))
+        Fuse them by RRF: the best weights are noise.
         nDCG@10 is best, 0.354, if grader has 0.6242 to 0.6250 of the weight, and int8 the rest.
         With weights chosen on other queries, the fused run earns 0.340; RRF earns 0.346, and int8 alone 0.334.
         The optimum is noise: chosen weights earn no more than RRF.
         No paired t-test separates weights of grader from 0.00 to 0.65 from the best one.
         """
+        lacking = unanswered_queries(self.unanswered, len(self.queries))
         if self.is_flat:
-            runs = " and ".join(self.runs)
+            runs = f"{', '.join(self.runs[:-1])} and {self.runs[-1]}"
             varies = any(curve.varies for curve in self.curves)
             ties = ", except perhaps single weights at which documents tie" if varies else ""
-            return f"{self.measure} is {significant(self.value)} for all weights of {runs}{ties}: they do not matter."
+            flat = f"{self.measure} is {significant(self.value)} for all weights of {runs}{ties}: they do not matter."
+            return " ".join(filter(None, [flat, lacking]))
         rrf, best = self._compared()
         means = self.others.mean(axis=1)
         alone = f"{self._names()[best]} {significant(means[best])}"
@@ -384,7 +391,20 @@ class Fusion(Experiment):
         doubts = self._doubts()
         noise = f"The optimum is noise: {', and '.join(doubts)}."
         judgment = noise if doubts else self._significance(rrf, best)
-        return " ".join((self._optimum(), earns, judgment, *self._plateaus()))
+        sentences = self._decision(rrf, best), self._optimum(), earns, judgment, *self._plateaus(), lacking
+        return " ".join(filter(None, sentences))
+
+    def _decision(self, rrf: int, best: int) -> str:
+        """Return the advice in one sentence: to fuse by weights, to fuse by reciprocal rank fusion, or not to fuse."""
+        means, alone = self.others.mean(axis=1), self._names()[best]
+        if self._doubts():
+            if means[rrf] > means[best]:
+                return f"Fuse them by {_RRF}: the best weights are noise."
+            return f"Do not fuse them: {alone} earns as much, and the best weights are noise."
+        weights = ", ".join(f"{run} {weight:.2f}" for run, weight in zip(self.runs, self.weights, strict=True))
+        if self.p[best] <= 1.0 - self.level:
+            return f"Fuse them: {weights}."
+        return f"Fuse them or not, these queries cannot tell: {weights} earns more than {alone}, but not significantly."
 
     def _optimum(self) -> str:
         best = f"{self.measure} is best, {significant(self.value)}, "

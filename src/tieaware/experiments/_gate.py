@@ -23,9 +23,9 @@ from tieaware.measures import Measure
 from tieaware.output.plots import COLOURS, Axes, Drawing, display_name
 from tieaware.output.tables import Cell, Marked, Table, as_json, counted, in_markdown, significant
 from tieaware.results import Results
-from tieaware.statistics.mean_changes import Decision, MeanChange, mean_change
+from tieaware.statistics.mean_changes import Decision, MeanChange, mean_change, topics_to_show
 from tieaware.statistics.multiple_comparisons import holm
-from tieaware.statistics.planning import detectable_difference, topics_needed
+from tieaware.statistics.planning import detectable_difference
 
 # The version of the keys that `Gate.to_dict` returns.
 _SCHEMA = 1
@@ -193,7 +193,7 @@ def _decided(
     judged = []
     for m, (change, p) in enumerate(zip(changes, holm([change.p for change in changes]).tolist(), strict=True)):
         decision = change.decision(tolerance, alpha, p=p)
-        planned = _detectable(change, alpha), _needed(change, tolerance, alpha)
+        planned = _detectable(change, alpha), topics_to_show(tolerance, change.variance, alpha)
         judged.append(
             _Judged(names[m], change, signs[m], p, decision, (float(least[m]), float(most[m])), *planned)
         )  # fmt: skip
@@ -205,15 +205,6 @@ def _detectable(change: MeanChange, alpha: float) -> float | None:
     if change.n_topics < 3 or not change.variance:
         return None
     return detectable_difference(change.n_topics, change.variance, alpha=alpha)
-
-
-def _needed(change: MeanChange, tolerance: float, alpha: float) -> int | None:
-    if not tolerance or not change.variance:
-        return None
-    try:
-        return topics_needed(tolerance, change.variance, alpha=alpha)
-    except InputError:  # more than any collection has
-        return None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

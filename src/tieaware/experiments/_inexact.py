@@ -27,6 +27,7 @@ from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
 from tieaware.results import Results
+from tieaware.results.provenance import unanswered_queries
 from tieaware.retrieval import Costs, Exact, ExactNetScore, Index, Method
 from tieaware.retrieval.index import as_index
 from tieaware.runtime.progress import progress
@@ -328,15 +329,16 @@ class Inexact(Experiment):
         change = f"{'loses' if losses[i] > 0.0 else 'gains'} {significant(abs(losses[i]))}"
         change = change if losses[i] else "loses nothing"
         time, read = percent(times[i]), percent(self.shares[i])
+        lacking = unanswered_queries(self.results.unanswered, len(self.results.queries))
         costs = f"takes {time} of the time{{}}, reads {read} of the postings, and {change}"
         named = {b: f"{self.methods[b]}, {significant(means[b])}" for b in sorted({self.baselines[i] for i in chosen})}
         if n == 1:
             of_first = costs.format(f" of {self.methods[0]}")
             is_not = "" if p[i] < _ALPHA else "not "
-            return (
+            return " ".join(filter(None, [
                 f"{self.methods[i]} {of_first} of the mean {measure} of {named[self.baselines[i]]}. The difference is "
-                f"{is_not}significant (Holm's p = {significant(p[i])})."
-            )
+                f"{is_not}significant (Holm's p = {significant(p[i])}).", lacking,
+            ]))
         costs = costs.format("")
         keep = f"{100 * (1 - _LOST):.0f} % of the mean {measure} of {', or of '.join(named.values())}"
         if kept:
@@ -348,7 +350,8 @@ class Inexact(Experiment):
             first = f"None of {n} methods is faster than {self.methods[0]}: the best, {self.methods[i]}, {costs}."
         worse = sum(bool(p[i] <= _ALPHA and losses[i] > 0.0) for i in chosen)
         lose = "loses" if worse == 1 else "lose"
-        return f"{first} {worse} of {n} {lose} significantly (paired t-test, Holm's p below {_ALPHA})."
+        tests = f"{worse} of {n} {lose} significantly (paired t-test, Holm's p below {_ALPHA})."
+        return " ".join(filter(None, [first, tests, lacking]))
 
     @property
     def answers(self) -> tuple[str, ...]:

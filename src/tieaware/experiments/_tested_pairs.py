@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tieaware.checks.arguments import number, unexpected
 from tieaware.checks.arrays import Integers, Values
+from tieaware.errors import InputError
 from tieaware.experiments._observed_lists import AS_FAR, NOTE, UNKNOWN, described
 from tieaware.output.tables import Cell, Table, counted, significant
+from tieaware.results.provenance import unanswered_queries
 from tieaware.statistics import PairedTest, Resolutions
 from tieaware.statistics.letter_display import groups, letters
+from tieaware.statistics.mean_changes import Kept
 from tieaware.statistics.procedures import CORRECTIONS, Procedure
+
+
+class Margin(NamedTuple):
+    """What each run must keep of the mean of a baseline: a share of it, or all of it up to a tolerance."""
+
+    share: float | None
+    tolerance: float | None
+
+    def __str__(self) -> str:
+        return f"{100.0 * self.share:g}%" if self.share is not None else f"all but {self.tolerance:g}"
+
+
+def margin_of(keep: float | None, tolerance: float | None, baseline: str | None) -> Margin | None:
+    """Return the margin that is asked for; raise InputError if it makes no sense."""
+    if keep is None and tolerance is None:
+        return None
+    name = "keep" if tolerance is None else "tolerance"
+    if keep is not None and tolerance is not None:
+        raise InputError("tolerance", "keep and tolerance are two ways to say the same; pass one of them")
+    if baseline is None:
+        raise InputError(name, "needs a baseline whose mean the runs keep")
+    if keep is not None and not number("keep", keep, 0, 1):
+        raise unexpected("keep", "a number above 0", "0")
+    return Margin(keep, None if tolerance is None else number("tolerance", tolerance, 0, 1e150))
 
 
 @dataclass(frozen=True)
@@ -24,7 +53,7 @@ class TestedPairs:
     by position; with a baseline, `second` is the baseline. `adjusted` and `signs` have the p value of each pair after
     the correction, and the sign of the difference if it is significant, otherwise 0. `is_cut` says whether lists may
     have been cut inside a tie where the measure reaches, and is None if the lists are unknown; `identical` has the
-    groups of runs with the same documents and scores.
+    groups of runs with the same documents and scores. With a margin, `kept` says whether the run of each pair keeps it.
     """
 
     runs: Sequence[str]
@@ -45,6 +74,8 @@ class TestedPairs:
     less_is_better: bool
     is_cut: bool | None = False
     identical: Sequence[Sequence[str]] = ()
+    margin: Margin | None = None
+    kept: Sequence[Kept] = ()
 
     @property
     def order(self) -> Integers:
@@ -91,17 +122,23 @@ class TestedPairs:
 
 
 _UNKNOWN = "–: unknown."
+# The most groups that are shown as letters: with more, a run of many groups has a long line of them.
+_LETTERS = 26
 
 
-def runs_and_wins(title: str, measures: Sequence[TestedPairs]) -> Table:
-    """Return a row for each run and measure: its mean, and the runs that it beats."""
-    rows = [row for tested in measures for row in _wins_of(tested)]
+def runs_and_wins(title: str, measures: Sequence[TestedPairs], ranks: Table) -> Table:
+    """Return a row for each run and measure: its mean, and the runs that it beats.
+
+    `ranks` has the ranks of the runs, with a column for each measure.
+    """
+    possible = dict(zip(ranks.columns[1:], list(zip(*ranks.rows, strict=True))[1:], strict=True))
+    rows = [row for tested in measures for row in _wins_of(tested, possible[tested.measure])]
     tested = measures[0]
     ends = f"{tested.confidence:.0%} from", f"{tested.confidence:.0%} to"
     columns = ("measure", "run", "mean", *ends, "groups", "beats", "lost to", "p at most", "ties flip", "whom it beats")
     of_means = (
         f"{ends[0]}, {ends[1]}: the interval of the mean over queries (Student's t). groups: the tests separate no two "
-        "runs that share a letter."
+        f"runs that share a letter; if there are more than {_LETTERS} groups, the ranks that the run may have."
     )
     of_tests = (
         f"beats, lost to: the number of other runs that are significantly worse, or better ({tested.described}). p at "
@@ -117,7 +154,7 @@ def _notes_on_ties(measures: Sequence[TestedPairs]) -> tuple[str, ...]:
     return max((tested.notes_on_ties for tested in measures), key=len)
 
 
-def _wins_of(tested: TestedPairs) -> list[tuple[Cell, ...]]:
+def _wins_of(tested: TestedPairs, ranks: Sequence[Cell]) -> list[tuple[Cell, ...]]:
     n, beaten = len(tested.runs), tested.beaten()
     p, flips = np.zeros((n, n)), np.zeros((n, n), dtype=bool)
     p[tested.first, tested.second] = p[tested.second, tested.first] = tested.adjusted
@@ -125,7 +162,8 @@ def _wins_of(tested: TestedPairs) -> list[tuple[Cell, ...]]:
         by_pair = tested.resolutions.verdict_flips != 0
         flips[tested.first, tested.second] = flips[tested.second, tested.first] = by_pair
     rows: list[tuple[Cell, ...]] = []
-    shared = letters(groups(beaten, -tested.means if tested.less_is_better else tested.means), n)
+    found = groups(beaten, -tested.means if tested.less_is_better else tested.means)
+    shared = letters(found, n) if len(found) <= _LETTERS else ranks
     low, high = tested.ends
     for run in tested.order:
         whom = tested.order[beaten[run, tested.order]]
@@ -144,24 +182,50 @@ def _wins_of(tested: TestedPairs) -> list[tuple[Cell, ...]]:
 def runs_and_baseline(title: str, measures: Sequence[TestedPairs]) -> Table:
     """Return a row for each run and measure: its mean, and its difference from the baseline with the verdict."""
     rows: list[tuple[Cell, ...]] = []
+    margin = measures[0].margin
     for tested in measures:
         pairs = dict(zip(tested.first.tolist(), range(len(tested.first)), strict=True))
         for run in tested.order.tolist():
             start = (tested.measure, tested.runs[run], float(tested.means[run]))
             if run not in pairs:
-                rows.append((*start, None, None, "baseline", None))
+                rows.append((*start, None, None, "baseline", None, *([None] * 4 if margin else [])))
                 continue
             i = pairs[run]
             better = tested.better[i]
             verdict = "better" if better > 0 else "worse" if better < 0 else "not significant"
             flips = None if tested.resolutions is None else _flips(tested, i)
-            rows.append((*start, float(tested.test.difference[i]), float(tested.adjusted[i]), verdict, flips))
-    columns = ("measure", "run", "mean", "difference", "p", "verdict", "ties flip")
-    notes = (
+            kept = (tested.kept[i].decision, *tested.kept[i][2:]) if margin else ()
+            rows.append((*start, float(tested.test.difference[i]), float(tested.adjusted[i]), verdict, flips, *kept))
+    columns: tuple[str, ...] = ("measure", "run", "mean", "difference", "p", "verdict", "ties flip")
+    notes = [
         f"difference: of the mean from that of {measures[0].baseline}. p: {measures[0].procedure.p_name}. verdict: "
         f"better or worse if the difference is significant ({measures[0].described}). ties flip: {_FLIPS}; –: unknown.",
-    )
+    ]
+    if margin is not None:
+        columns = (*columns, f"keeps {margin}", "kept from", "kept to", "queries needed")
+        what = "share of the mean of the baseline" if margin.share is not None else "difference from the baseline"
+        notes.append(
+            f"kept from, kept to: the {measures[0].confidence:.0%} interval of the {what}. queries needed: those that "
+            "decide with probability 0.8, if nothing is lost."
+        )
     return Table(title, columns, rows, (*notes, *_notes_on_ties(measures)))
+
+
+def pairs_as_dicts(tested: TestedPairs) -> list[dict[str, Any]]:
+    """Return a dict for each pair, always with the same keys; None stands for what is unknown or was not asked."""
+    names = "run", "against", "difference", "low", "high", "p", "corrected_p"
+    ties = "ties_low", "ties_high", "sign_flips", "verdict_flips"
+    found = []
+    for i, (_, *row) in enumerate(_pairs_of(tested, is_corrected=True)):
+        pair = dict(zip((*names, *ties), row, strict=True))
+        better = tested.better[i]
+        pair["verdict"] = "better" if better > 0 else "worse" if better < 0 else "not significant"
+        kept = tested.kept[i] if tested.kept else None
+        pair |= {"kept": None, "kept_low": None, "kept_high": None, "queries_needed": None} if kept is None else {
+            "kept": kept.decision, "kept_low": kept.low, "kept_high": kept.high, "queries_needed": kept.needed,
+        }  # fmt: skip
+        found.append(pair)
+    return found
 
 
 _FLIPS = (
@@ -250,12 +314,21 @@ def verdict_counts(measures: Sequence[TestedPairs]) -> Table:
 
 # The most runs that are named as better or worse than a baseline.
 _NAMED = 3
+# With this many queries, tests find differences that do not matter to anybody.
+_MANY_QUERIES = 1000
+# The most pairs that are named because ties can change their verdict.
+_FLIPPED = 5
 
 
-def verdict(measures: Sequence[TestedPairs]) -> str:
-    """Return who is best by the first measure, how sure that is, and what ties can change; then the other measures."""
+def verdict(measures: Sequence[TestedPairs], unanswered: Mapping[str, int]) -> str:
+    """Return who is best by the first measure, how sure that is, and what ties can change; then the other measures.
+
+    With a margin, the runs that keep it come first. `unanswered` has the runs that leave queries unanswered.
+    """
     tested = measures[0]
-    if tested.baseline is None or len(tested.first) == 1:
+    if tested.baseline is not None and len(tested.first) == 1:
+        start = [f"{_only_run(tested)}; {_effect_of_ties(tested)}."]
+    elif tested.baseline is None:
         effect, rest_of_effect = _effect_on_the_best(tested)
         start = [f"{_best_run(tested)}; {effect}.", f"{_number_of_verdicts(tested)}{rest_of_effect}."]
     else:
@@ -268,7 +341,53 @@ def verdict(measures: Sequence[TestedPairs]) -> str:
     identical = described(tested.identical) if known else ""
     limit = tested.procedure.limit(tested.alpha, tested.n_queries, len(tested.first))
     rest = [*(_by_another_measure(each) for each in measures[1:]), identical, limit]
-    return " ".join(filter(None, [*start, *rest]))
+    lacking = unanswered_queries(unanswered, tested.n_queries)
+    margins = [_margins(each) for each in measures if each.margin is not None]
+    large = tested.baseline is not None and not margins and tested.n_queries >= _MANY_QUERIES
+    if large:
+        rest.append(f"With {tested.n_queries:,} queries, small differences are significant; keep says which matter.")
+    return " ".join(filter(None, [*margins, *start, lacking, *rest]))
+
+
+def _margins(tested: TestedPairs) -> str:
+    """Say which runs keep the margin, which lose more, and which are open, with the queries that would decide."""
+    parts = []
+    for decision, verb in (("keeps", "keep"), ("open", "be"), ("loses", "lose")):
+        some = [i for i, kept in enumerate(tested.kept) if kept.decision == decision]
+        if not some:
+            continue
+        who, several = _joined([tested.runs[i] for i in tested.first[some]]), len(some) > 1
+        if verb == "keep":
+            parts.append(f"{who} {'keep' if several else 'keeps'} {tested.margin} of {tested.baseline}")
+        elif verb == "lose":
+            parts.append(f"{who} {'lose' if several else 'loses'} more")
+        else:
+            needed = [tested.kept[i].needed for i in some]
+            most = max((n for n in needed if n is not None), default=None)
+            many = "" if most is None else f" ({'up to ' * several}{most:,} queries would decide)"
+            parts.append(f"{who} {'are' if several else 'is'} open{many}")
+    keeps = any(kept.decision == "keeps" for kept in tested.kept)
+    none = "" if keeps else f"no run is known to keep {tested.margin} of {tested.baseline}: "
+    return f"By {tested.measure}, {none}{'; '.join(parts)}."
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Return a few names with commas and "and", or the number of many."""
+    if len(names) > 2 * _NAMED:
+        return f"{len(names)} runs"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _only_run(tested: TestedPairs) -> str:
+    """Say whether the only run is better or worse than the baseline, and by how much."""
+    run, baseline = tested.runs[tested.first[0]], tested.baseline
+    kinds = "does not differ significantly from", "is significantly better than", "is significantly worse than"
+    kind = kinds[int(np.sign(tested.better[0]))]
+    before, after = (significant(float(tested.means[i[0]])) for i in (tested.second, tested.first))
+    p = f"{tested.procedure.p_name} = {significant(float(tested.adjusted[0]))}"
+    difference = float(tested.test.difference[0])
+    change = f"{'-' if difference < 0 else '+'}{significant(abs(difference))}"
+    return f"{run} {kind} {baseline} by {tested.measure}: {change} ({before} → {after}, {p})"
 
 
 def _best_run(tested: TestedPairs) -> str:
@@ -399,12 +518,23 @@ def _effect_of_ties(tested: TestedPairs) -> str:
     if not signs + verdicts + n_open:
         return f"no order of the tied documents changes a sign or a verdict{as_far}"
     changes = [f"reverse {counted(signs, 'difference')}"] if signs else []
-    changes += [f"change the verdict of {counted(verdicts, 'pair')}"] if verdicts else []
+    flips = f"{counted(verdicts, 'pair')}{_flipped(tested, effect.verdict_flips == 1)}"
+    changes += [f"change the verdict of {flips}"] if verdicts else []
     text = f"orders of the tied documents can {' and '.join(changes)}" if changes else ""
     if not n_open:
         return f"{text if verdicts else f'{text}, but change no verdict'}{as_far}"
     unknown = f"for {counted(n_open, 'pair')}, it is not known whether ties can change the verdict"
     return f"{text}; {unknown}{as_far}" if text else f"{unknown}{as_far}"
+
+
+def _flipped(tested: TestedPairs, chosen: npt.NDArray[np.bool_]) -> str:
+    """Return a few pairs in parentheses; empty if there are too many."""
+    pairs = np.flatnonzero(chosen)
+    names = [
+        tested.runs[a] if tested.baseline is not None else f"{tested.runs[a]} and {tested.runs[b]}"
+        for a, b in zip(tested.first[pairs], tested.second[pairs], strict=True)
+    ]
+    return f" ({', '.join(names)})" if len(pairs) <= _FLIPPED else ""
 
 
 def _effect_on_the_pair(tested: TestedPairs, effect: Resolutions) -> str:

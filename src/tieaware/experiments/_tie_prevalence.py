@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,7 @@ from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import COLOURS, MARKERS, Axes, Drawing, display_name, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
+from tieaware.results.provenance import unanswered_queries
 from tieaware.runtime.progress import progress
 from tieaware.statistics import Ties, count_ties
 from tieaware.statistics.tie_counts import added_up
@@ -122,6 +123,9 @@ def _run_axis(ax: Axes, runs: Sequence[str]) -> None:
 
 
 # The rule that averages over all orders of tied documents, and the rules that take the best and the worst order.
+# If at least this share of a run's documents share the highest score of their list, the verdict says so, unless the
+# lists have fewer documents than this on average.
+_SATURATED, _LONG = 0.2, 10
 _AVERAGE = next(name for name, rule in RULES.items() if rule.averages)
 _BEST, _WORST = (next(name for name, rule in RULES.items() if rule.extreme == end) for end in ("max", "min"))
 # The rules that put tied documents into a single order that does not depend on their labels.
@@ -184,6 +188,7 @@ def tie_prevalence(
     judged = None if qrels is None else _judgments(qrels, runs, missing)
     names, ties, values, deviations, left_out = [], [], [], [], []
     queries: tuple[str | int, ...] = ()
+    unanswered: dict[str, int] = {}
     lists = ObservedLists()
     for name, source in progress(as_sources(runs).items(), "runs"):
         run = source.whole()
@@ -196,7 +201,7 @@ def tie_prevalence(
         ties.append(tied)
         if judged is not None:
             results = evaluate_views(judged, {name: run}, parsed, [View(rule) for rule in RULES], threads=threads)
-            queries = results[0].queries
+            queries, unanswered = results[0].queries, {**unanswered, **results[0].unanswered}
             values.append(np.stack([result.values[0] for result in results]))
             deviations.append(_deviations(judged, {name: run}, parsed, queries, threads))
     if not names:
@@ -213,6 +218,7 @@ def tie_prevalence(
         np.stack(values, axis=1) if values else np.empty((len(RULES), len(names), 0, 0)),
         np.stack(deviations) if deviations else np.empty((len(names), 0, 0)),
         lists.identical(names, queries or None),
+        unanswered,
     )
 
 
@@ -281,6 +287,8 @@ class TiePrevalence(Experiment):
         The standard deviation of each value over the tie orders; NaN where it is unknown.
     identical : tuple of tuple of str
         The groups of runs with the same documents and scores, in the same order.
+    unanswered : dict of str to int
+        The runs that leave judged queries unanswered, and how many.
     """
 
     runs: tuple[str, ...]
@@ -293,6 +301,7 @@ class TiePrevalence(Experiment):
     values: Values
     std: Values
     identical: tuple[tuple[str, ...], ...] = ()
+    unanswered: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def bias(self) -> Values:
@@ -315,10 +324,11 @@ class TiePrevalence(Experiment):
 
         Examples
         --------
+        >>> from textwrap import fill
         >>> outcome = tie_prevalence({"q1": {"d1": 2.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d2": 1}}, ["RR"], cutoffs=[1])
-        >>> print(outcome.verdict().replace("another. ", "another.\n"))
-        1 of 1 list has a tie (100 %), and 66.7 % of all documents tie with another.
-        The order of tied documents moves the mean RR by up to 0.250 from the average over all orders.
+        >>> print(fill(outcome.verdict(), 100))
+        1 of 1 list has a tie (100 %), and 66.7 % of all documents tie with another. The order of tied
+        documents moves the mean RR by up to 0.250 from the average over all orders.
         """
         everything = added_up(self.ties)
         lists, tied, n = everything.lists, everything.tied_lists, len(self.runs)
@@ -331,7 +341,23 @@ class TiePrevalence(Experiment):
             f"{tied:,} of {counted(lists, 'list')} {have}, and "
             f"{percent(everything.tied_documents / everything.documents)} of all documents tie with another{most}."
         )
-        return f"{first} {self._effect_of_order() if self.measures else self._effect_of_cutoff(everything)}"
+        effect = self._effect_of_order() if self.measures else self._effect_of_cutoff(everything)
+        lacking = unanswered_queries(self.unanswered, len(self.queries))
+        return " ".join(filter(None, [first, self._saturation(), effect, lacking]))
+
+    def _saturation(self) -> str:
+        """Say in which run many documents share the highest score of their list; "" if there is none."""
+        are_long = [ties.documents >= _LONG * ties.lists > 0 for ties in self.ties]
+        pairs = zip(self.ties, are_long, strict=True)
+        shares = [ties.top_documents / ties.documents if is_long else 0.0 for ties, is_long in pairs]
+        i = int(np.argmax(shares))
+        if shares[i] < _SATURATED:
+            return ""
+        grid = self.ties[i].grid
+        share = f"{percent(shares[i])} of the documents of {self.runs[i]} share the highest score of their list"
+        if grid and not grid.startswith(("bfloat16", "float16")):
+            return f"{share}, and all its scores are {grid}: finer scores would order them."
+        return f"{share}{f', and all its scores are {grid}' * bool(grid)}: if they are probabilities, rank by logits."
 
     def _most_tied(self) -> str:
         """Say in which run the largest share of documents is tied."""

@@ -9,6 +9,7 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from tieaware.errors import InputError, printable
 from tieaware.experiments.report import Report, write
@@ -84,6 +85,16 @@ class Experiment(ABC):
         dict of str to Drawing
             At least one figure; each is drawn when it is needed.
         """
+
+    def to_dict(self) -> dict[str, Any] | None:
+        """Return the outcome with fixed keys, for programs.
+
+        Returns
+        -------
+        dict or None
+            None if the outcome is only tables.
+        """
+        return None
 
     def table(self) -> Table:
         """Return the main table.

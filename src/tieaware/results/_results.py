@@ -502,6 +502,46 @@ class Results(Hinted):
         place = 0 if measure is None else position_of_measure(self.measures, self.names, measure)
         return certainty.groups(export_of(self), place, test, correction, alpha)
 
+    def topics_needed(
+        self, difference: float, measure: str | Measure | None = None, baseline: str | None = None
+    ) -> int:
+        """Return the number of topics with which a paired t-test would find a true difference with probability 0.8.
+
+        The level of the test is 0.05; `tieaware.statistics.topics_needed` has other choices. Needs
+        `tieaware[analysis]`.
+
+        Parameters
+        ----------
+        difference : float
+            The difference of means, not 0, in the unit of the measure.
+        measure : str or Measure, optional
+            By default the first measure.
+        baseline : str, optional
+            The run with which the others are compared: the variance over topics is that of their differences from it.
+            By default it is that of the differences of all pairs.
+
+        Returns
+        -------
+        int
+            At least 3.
+
+        Raises
+        ------
+        InputError
+            If there are fewer than two runs or two queries, a run lacks values, or no two runs differ.
+        KeyError
+            If there is no such measure.
+
+        Examples
+        --------
+        >>> from tieaware import AP
+        >>> values = np.array([[0.5, 0.6, 0.7, 0.2], [0.1, 0.7, 0.3, 0.4]])
+        >>> Results(values[..., None], ("a", "b"), ("q1", "q2", "q3", "q4"), (AP,)).topics_needed(0.1)
+        83
+        """
+        place = 0 if measure is None else position_of_measure(self.measures, self.names, measure)
+        return certainty.topics_needed(export_of(self), place, difference, baseline)
+
     def columns(self) -> list[ExportColumn]:
         """Return the columns of exports: the value of each measure, and what else is known of it.
 

@@ -330,6 +330,23 @@ def groups(
     return tuple(tuple(export.runs[i] for i in each) for each in largest_groups(separated, values.mean(axis=1)))
 
 
+def topics_needed(export: Export, place: int, difference: float, baseline: str | None) -> int:
+    """Return how many topics find a difference; see `tieaware.Results.topics_needed`."""
+    from tieaware.statistics import planning
+    from tieaware.statistics.procedures import pairs_of
+
+    _check_testable(export, "topics_needed")
+    if len(export.runs) < 2:
+        raise InputError("topics_needed", "needs at least two runs, whose differences vary over topics")
+    values = _values_of(export)[place].values
+    first, second = pairs_of(export.runs, baseline)
+    differences = without_rounding(values[first] - values[second], rounding_of(values))
+    variance = float(differences.var(axis=1, ddof=1).mean())
+    if not variance:
+        raise InputError("topics_needed", "no two of these runs differ on any topic, so no number can be planned")
+    return planning.topics_needed(difference, variance)
+
+
 def _values_of(export: Export) -> list[ExportColumn]:
     return [column for column in export.columns if column.kind == "value"]
 

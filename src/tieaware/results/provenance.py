@@ -51,12 +51,17 @@ def warning_of_unanswered(unanswered: Mapping[str, int], n_queries: int, remedy:
 
     `unanswered` is as for `title_of` and not empty; `remedy` is the option that leaves these queries out.
     """
+    start = unanswered_queries(unanswered, n_queries).removesuffix(", which count 0.")
+    return f"{start}; the means count each as an empty list; {remedy} leaves them out"
+
+
+def unanswered_queries(unanswered: Mapping[str, int], n_queries: int) -> str:
+    """Return a sentence about the runs that leave queries unanswered; empty if there are none."""
+    if not unanswered:
+        return ""
     (run, most), *others = sorted(unanswered.items(), key=lambda item: -item[1])
-    runs = f"{run} and {counted(len(others), 'other run')}" if others else run
-    verb = "leave up to" if others else "leaves"
-    judged = counted(n_queries, "judged query", "judged queries")
-    effect = f"the means count each as an empty list; {remedy} leaves them out"
-    return f"{runs} {verb} {most:,} of {judged} unanswered; {effect}"
+    who = f"{run} and {counted(len(others), 'other run')} leave up to" if others else f"{run} leaves"
+    return f"{who} {most:,} of {counted(n_queries, 'judged query', 'judged queries')} unanswered, which count 0."
 
 
 def _of_them(unanswered: Mapping[str, int]) -> str:

@@ -13,7 +13,7 @@ from tieaware.statistics.agreement import Kappa, kappa, kappa_of_table
 from tieaware.statistics.chance_test import ChanceTest, better_than_chance
 from tieaware.statistics.intervals import Interval, mean_interval, ratio_interval
 from tieaware.statistics.letter_display import groups, letters
-from tieaware.statistics.mean_changes import MeanChange, mean_change
+from tieaware.statistics.mean_changes import Kept, MeanChange, kept, mean_change
 from tieaware.statistics.multiple_comparisons import benjamini_hochberg, bonferroni, holm
 from tieaware.statistics.paired_tests import BayesianComparison, PairedTest, bayesian_comparison, paired_test
 from tieaware.statistics.planning import (
@@ -53,6 +53,7 @@ __all__ = [
     "Effect",
     "Interval",
     "Kappa",
+    "Kept",
     "MeanChange",
     "OverlapBounds",
     "OverlapSpread",
@@ -81,6 +82,7 @@ __all__ = [
     "kappa_of_table",
     "kendall_tau",
     "kendall_taus",
+    "kept",
     "letters",
     "mean_change",
     "mean_interval",

@@ -13,6 +13,8 @@ from tieaware.checks.arrays import Values
 from tieaware.checks.rounding import ROUNDING, rounding_of, without_rounding
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
+from tieaware.statistics.intervals import mean_interval, ratio_interval
+from tieaware.statistics.planning import topics_needed
 from tieaware.statistics.values import finite
 
 Decision: TypeAlias = Literal["worse", "better", "kept", "cannot tell"]
@@ -145,6 +147,107 @@ def mean_change(before: npt.ArrayLike, after: npt.ArrayLike, *, confidence: floa
     p = 2.0 * float(student.sf(abs(difference) / error, degrees)) if error else float(difference == 0.0)
     before_mean, after_mean = (float(each.mean()) for each in means)
     return MeanChange(before_mean, after_mean, difference, difference - reach, difference + reach, p, squared * n, n)
+
+
+class Kept(NamedTuple):
+    """Whether a run keeps the mean of a base, up to a margin.
+
+    Attributes
+    ----------
+    decision : str
+        "keeps": the interval excludes that more is lost than the margin allows. "loses": it excludes that no more is
+        lost. "open": it excludes neither.
+    estimate, low, high : float
+        The share of the mean that is kept, with its confidence interval; or with a tolerance, the difference.
+    needed : int or None
+        If it is open, the number of topics that would decide with probability 0.8, if nothing were lost; None if there
+        is no such number.
+    """
+
+    decision: Literal["keeps", "loses", "open"]
+    estimate: float
+    low: float
+    high: float
+    needed: int | None
+
+
+def kept(
+    base: npt.ArrayLike,
+    run: npt.ArrayLike,
+    share: float = 0.99,
+    *,
+    tolerance: float | None = None,
+    confidence: float = 0.95,
+) -> Kept:
+    """Decide whether a run keeps a share of the mean of a base, or all of it up to a tolerance.
+
+    A test of the difference answers another question: with few topics it finds no loss, however large the loss may be,
+    and with many it finds one that does not matter.
+
+    Parameters
+    ----------
+    base, run : float[n_topics]
+        The values on the same topics, at least two. With float[n_runs, n_topics], the means of the runs count. If less
+        is better, pass the two the other way round.
+    share : float
+        The share of the mean of the base that must be kept, above 0 and at most 1.
+    tolerance : float, optional
+        The loss that does not matter, at least 0, in the unit of the values; instead of `share`.
+    confidence : float
+        The confidence level of the interval, between 0 and 1.
+
+    Returns
+    -------
+    Kept
+        The interval is Fieller's for a share, and Student's t for a tolerance.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range, or the mean of the base is 0 and its share is asked for.
+
+    References
+    ----------
+    Fieller, E. C. (1954). Some problems in interval estimation. Journal of the Royal Statistical Society B 16.
+
+    Examples
+    --------
+    >>> base = [0.5, 0.25, 0.75, 1.0, 0.5, 0.25]
+    >>> kept(base, [0.5, 0.25, 0.75, 1.0, 0.5, 0.25]).decision
+    'keeps'
+    >>> found = kept(base, [0.5, 0.25, 0.5, 1.0, 0.5, 0.25])
+    >>> found.decision, round(found.estimate, 3), found.needed
+    ('open', 0.923, 2736)
+    """
+    before, after = (_runs_of(name, values).mean(axis=0) for name, values in (("base", base), ("run", run)))
+    if tolerance is None:
+        share = number("share", share, 0, 1)
+        if not share:
+            raise unexpected("share", "a number above 0", "0")
+        interval, loss = ratio_interval(after, before, level=confidence), (1.0 - share) * float(before.mean())
+        change = mean_change(share * before, after, confidence=confidence)
+    else:
+        loss = number("tolerance", tolerance, 0, 1e150)
+        change = mean_change(before - loss, after, confidence=confidence)
+        interval = mean_interval(after - before, level=confidence)
+    allowed = ROUNDING * max(abs(change.before), abs(change.after))
+    decision: Literal["keeps", "loses", "open"] = "open"
+    if change.low >= -allowed:
+        decision = "keeps"
+    elif change.high < -allowed:
+        decision = "loses"
+    needed = topics_to_show(loss, change.variance, 1.0 - confidence) if decision == "open" else None
+    return Kept(decision, float(interval.estimate), float(interval.low), float(interval.high), needed)
+
+
+def topics_to_show(loss: float, variance: float, alpha: float) -> int | None:
+    """Return the number of topics that show a loss with probability 0.8; None if no number does."""
+    if loss <= 0.0 or not variance:
+        return None
+    try:
+        return topics_needed(loss, variance, alpha=alpha)
+    except InputError:  # more than any collection has
+        return None
 
 
 def _runs_of(name: str, values: npt.ArrayLike) -> Values:

@@ -46,6 +46,11 @@ class Ties(NamedTuple):
     misranked, repeated : int or None
         The number of lists whose rank column puts a lower score before a higher one, and of lists with a repeated rank;
         None if the run has no column of numeric ranks.
+    top_documents : int
+        The number of documents that share the highest score of their list with another document.
+    grid : str
+        The coarsest of these kinds of numbers that all scores are: "whole numbers", "numbers with one decimal",
+        "numbers with two decimals", "bfloat16 numbers" or "float16 numbers"; otherwise "".
     """
 
     lists: int
@@ -62,6 +67,8 @@ class Ties(NamedTuple):
     unordered: int
     misranked: int | None
     repeated: int | None
+    top_documents: int
+    grid: str
 
     @property
     def contradicts(self) -> bool:
@@ -149,7 +156,23 @@ def count_ties(
         unordered=len(np.unique(list_of[1:][rises])),
         misranked=None if conflicts is None else len(conflicts.misranked),
         repeated=None if conflicts is None else len(conflicts.repeated),
+        top_documents=int(size[tied & (start == 0)].sum()),
+        grid=_grid_of(scores),
     )
+
+
+def _grid_of(scores: Scores) -> str:
+    """Return the coarsest kind of numbers that all scores are; "" if it is none of those that `Ties` names."""
+    if not len(scores) or not np.isfinite(scores).all():
+        return ""
+    for decimals, name in enumerate(("whole numbers", "numbers with one decimal", "numbers with two decimals")):
+        if (scores == np.round(scores, decimals)).all():
+            return name
+    with np.errstate(over="ignore"):
+        single = scores.astype(np.float32)
+        if (single == scores).all() and not (single.view(np.uint32) & np.uint32(0xFFFF)).any():
+            return "bfloat16 numbers"
+        return "float16 numbers" if (scores.astype(np.float16) == scores).all() else ""
 
 
 def flat_lists(scores: npt.ArrayLike, offsets: npt.ArrayLike | None) -> tuple[Scores, Offsets]:
@@ -222,4 +245,6 @@ def added_up(several: Sequence[Ties]) -> Ties:
         unordered=sum(ties.unordered for ties in several),
         misranked=known([ties.misranked for ties in several]),
         repeated=known([ties.repeated for ties in several]),
+        top_documents=sum(ties.top_documents for ties in several),
+        grid=several[0].grid if len({ties.grid for ties in several}) == 1 else "",
     )

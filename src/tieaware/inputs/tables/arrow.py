@@ -136,8 +136,8 @@ class ParquetFile(_PyarrowFile):
 def _repeating(file: Any, groups: Sequence[int], names: list[str]) -> list[str]:
     """Return the names of the text columns that repeat their values: these are read as indices of dictionary values.
 
-    Such indices are compared much faster than text. To make indices for other text would be slow. The first rows decide,
-    because pyarrow's metadata of a single column can end the process if the file is corrupt.
+    Such indices are compared much faster than text. To make indices for other text would be slow. The first rows
+    decide, because pyarrow's metadata of a single column can end the process if the file is corrupt.
     """
     types = load("pyarrow", "arrow").types
     texts = [field.name for field in file.schema_arrow if types.is_string(field.type) or types.is_binary(field.type)]
