@@ -113,8 +113,8 @@ def evaluate(
     out : str or os.PathLike, optional
         A folder for checkpoints: one file of `Results` for each run, under the name of the run. If the folder has a
         checkpoint of a run, and the run's file has not changed since, the results are loaded instead of computed. So an
-        interrupted evaluation can be resumed. On a terminal, a progress line shows how many runs are finished. In
-        notebooks, a bar shows it also without `out`.
+        interrupted evaluation can be resumed, and measures that a checkpoint lacks are added to it. On a terminal, a
+        progress line shows how many runs are finished. In notebooks, a bar shows it also without `out`.
     undefined : float
         The value for a query without a relevant judged document. The default is 0, as in trec_eval. With NaN,
         means leave such queries out. If all values of a query are NaN, the results do not have the query.
@@ -204,10 +204,26 @@ def evaluate_views(
         # Import only here: these modules would take a tenth of the time to import the package.
         from tieaware.results.checkpoints import Checkpoints
 
-        checkpoints = Checkpoints(out, sources, judged, plan.names, views[0], queries, undefined, order)
-    waiting = list(range(len(names)))
-    if checkpoints is not None:
-        waiting = [i for i in waiting if not evaluation.restore(i, checkpoints.results(names[i]))]
+        checkpoints = Checkpoints(out, sources, judged, views[0], queries, undefined, order)
+
+    def is_restored(i: int) -> bool:
+        """Take the values of run i from its checkpoint, and evaluate only the measures that this lacks."""
+        name, stored = names[i], None if checkpoints is None else checkpoints.results(names[i])
+        if checkpoints is None or stored is None:
+            return False
+        pairs = zip(plan.names, plan.measures, strict=True)
+        lacking = [asked for asked, measure in pairs if measure not in stored.measures]
+        if lacking:
+            more = evaluate_views(
+                judged, {name: sources[name]}, lacking, views, queries=queries, threads=threads, undefined=undefined
+            )[0]  # fmt: skip
+            if more.queries != stored.queries:
+                return False
+            stored = checkpoints.extend(name, stored, more)
+        evaluation.restore(i, stored)
+        return True
+
+    waiting = [i for i in range(len(names)) if not is_restored(i)]
 
     def evaluate_run(i: int) -> str | None:
         warning = evaluation.evaluate_run(i, sources[names[i]], observe)
@@ -314,16 +330,14 @@ class _Evaluation:
         counts |= {run: n for run, n in self._loaded.items() if run in counts}
         return {run: n for run, n in counts.items() if n}
 
-    def restore(self, i: int, results: Results | None) -> bool:
-        """Take the values of run i from the results of its checkpoint; return False if it has none."""
-        if results is None:
-            return False
+    def restore(self, i: int, results: Results) -> None:
+        """Take the values of run i from the results of its checkpoint, which may have further measures."""
         rows = [self._rows[query] for query in results.queries]
+        at = [results.measures.index(measure) for measure in self._plan.measures]
         for output, cube in zip(self._values[:, i], results.cubes().values(), strict=True):
-            output[rows] = cube[0]
+            output[rows] = cube[0][:, at]
         self._answered[i, rows] = True
         self._loaded[self._runs[i]] = results.unanswered.get(self._runs[i], 0)
-        return True
 
     def evaluate_run(self, i: int, source: RunSource, observe: Callable[[str, Run], None] | None = None) -> str | None:
         """Evaluate all judged queries that run i answers; return the text of a warning, or None."""

@@ -16,6 +16,7 @@ GATE_MEASURES = ("nDCG@10",)
 
 FUSION_MEASURES = ("nDCG@10",)
 FUSION_FOLDS = 10
+FUSION_METHODS = ("sum", "mnz", "max", "min", "med", "rrf", "isr", "borda")
 
 INEXACT_MEASURES = ("AP", "nDCG@10")
 INEXACT_METHODS = (

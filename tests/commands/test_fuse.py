@@ -1,11 +1,14 @@
 """The command ``tieaware fuse``: what it prints and writes, and its errors."""
 
 import json
+from typing import get_args
 
 import numpy as np
 import pytest
 
 import tieaware
+from tieaware.defaults import FUSION_METHODS
+from tieaware.optimise.fusion import FusionMethod
 
 pytest.importorskip("scipy")
 
@@ -46,6 +49,30 @@ def test_it_prints_a_sentence_the_means_and_the_weights(files, fused):
     assert any(line[:2] == ["RRF", f"{outcome.others[0].mean():.4f}"] for line in lines)
     assert any(line[:3] == ["dense", "alone", f"{outcome.others[2].mean():.4f}"] for line in lines)
     assert any(line[:2] == ["dense", f"{outcome.weights[1]:.4f}"] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        (["--method", "rrf"], {"method": "rrf"}),
+        (["--weights", "0.25,0.75"], {"weights": [0.25, 0.75]}),
+        (["--method", "max", "--weights", "1,2", "--normalise", "z"],
+         {"method": "max", "weights": [1, 2], "normalise": "z"}),
+    ],
+)  # fmt: skip
+def test_a_method_and_weights_can_be_given(files, fused, options, arguments):
+    """The fused run is compared with each run, and written."""
+    out = " ".join(fused("-m", "RR", *options, "--out", "fused.run").split())
+    expected = tieaware.fuse({"bm25": "bm25.run", "dense": "dense.run"}, **arguments)
+    assert tieaware.read_run("fused.run").to_dict() == expected.to_dict()
+    runs = {"bm25": "bm25.run", "dense": "dense.run", "fused": expected}
+    results = tieaware.evaluate("qrels.txt", runs, "RR", spread=True)
+    outcome = tieaware.experiments.compare(results, baseline="fused")
+    assert out.startswith(outcome.verdict())
+
+
+def test_the_methods_are_those_of_the_library():
+    assert get_args(FusionMethod) == FUSION_METHODS
 
 
 @pytest.mark.parametrize("runs", [["bm25.run", "dense.run"], ["bm25.run", "dense.run", "rerank.run"]])
@@ -110,7 +137,7 @@ def test_json_has_full_precision(files, fused):
          "f.json: a run cannot be written as a .json file; use .run, .txt or .trec for a TREC file, or .parquet"),
         (["bm25.run", "dense.run", "--out", "missing/f.run"], "missing/f.run: No such file or directory"),
         (["bm25.run", "dense.run", "--normalise", "minmax"],
-         "sum, rank, none, found 'minmax'; did you mean min-max? See tieaware fuse --help"),
+         "sum, rank, rrf, none, found 'minmax'; did you mean min-max? See tieaware fuse --help"),
     ],
 )  # fmt: skip
 def test_errors_have_one_line_and_write_nothing(files, refused, arguments, message):

@@ -67,6 +67,40 @@ def test_a_saved_base(command):
     assert command("gate qrels bad.run --against base.npz")[0] == 1
 
 
+def test_stored_values_stand_for_runs(command):
+    """What eval --out stored is printed, compared and judged."""
+    line, stored = "eval qrels bad.run good.run -m RR -m AP --spread --format csv", "stored/bad.npz stored/good.npz"
+    printed = command(f"{line} --out stored")[1]
+    assert command(f"eval qrels {stored} --format csv")[1] == printed
+    only = command("eval qrels bad.run good.run -m AP --spread --format csv")[1]
+    assert command(f"eval qrels {stored} -m AP --format csv")[1] == only
+    for files in (stored, "bad.run good.run"):
+        text = command(f"compare qrels {files} -m RR --baseline good --format json")[1]
+        (pair,) = json.loads(text)["measures"][0]["pairs"]
+        assert (pair["run"], pair["verdict"], round(pair["difference"], 9)) == ("bad", "worse", -0.638888889)
+    assert command("gate qrels stored/bad.npz --against stored/good.npz -m RR")[0] == 1
+
+
+STORED = "stored/bad.npz stored/good.npz"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f"eval qrels {STORED} --ties optimistic",
+         "--ties cannot change values that are stored; see tieaware eval --help"),
+        (f"eval qrels {STORED} -m P@5", "-m: no measure 'P@5'; there are 2: RR, AP; see tieaware eval --help"),
+        ("compare qrels stored/bad.npz good.run",
+         "RUN: stored/bad.npz has stored values and good.run scores; give either values or scores; "
+         "see tieaware compare --help"),
+        ("ties stored/bad.npz", "stored/bad.npz: has values that were stored; scores of a run are required here"),
+    ],
+)  # fmt: skip
+def test_what_stored_values_cannot_do_is_refused(command, line, message):
+    command("eval qrels bad.run good.run -m RR -m AP --out stored")
+    assert command(line) == (2, "", f"{message}\n")
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -75,7 +109,7 @@ def test_a_saved_base(command):
         ("bad.run --against good.run --tolerance -1",
          "--tolerance: expected a number from 0 to 1e+150, found -1.0; see tieaware gate --help"),
         ("bad.run --against base.npz --against good.run",
-         "--against: base.npz holds a whole base, so it must be the only one; see tieaware gate --help"),
+         "--against: base.npz holds a whole side, so it must be the only one; see tieaware gate --help"),
         ("bad.run --against base.npz", "base.npz: No such file or directory"),
         ("bad.run", "tieaware gate: the following arguments are required: --against; see tieaware gate --help"),
     ],

@@ -156,16 +156,35 @@ def test_a_saved_base_gives_the_same_verdict(tmp_path):
 def test_other_judgments_and_measures_are_refused(tmp_path):
     path = str(tmp_path / "base.npz")
     gate(QRELS, {"old": MIXED}, {"old": MIXED}, "RR").save(path)
-    tieaware.evaluate(QRELS, MIXED, "RR").save(other := str(tmp_path / "results.npz"))
-    changed = {**QRELS, "q0": {"a": 1}}
+    changed, run_file = {**QRELS, "q0": {"a": 1}}, tmp_path / "mixed.run"
+    tieaware.Run.from_dict(MIXED, name="mixed").write(run_file)
+    tieaware.evaluate(QRELS, run_file, "RR", out=tmp_path)
+    other = str(tmp_path / "mixed.npz")
     for message, arguments in {
         f"{path}: was saved with other judgments than qrels; give the base's run": (changed, LAST, path),
         f"{path}: was saved with other measures (RR), without AP; give the base's run": (QRELS, LAST, path, "AP"),
-        f"{other}: the file is not a base that a gate of this version saved; give the base's run": (QRELS, LAST, other),
+        f"{other}: the values were stored with other judgments than qrels": (changed, LAST, other),
     }.items():
         with pytest.raises(InputError) as error:
             gate(*arguments)
         assert str(error.value) == message
+
+
+def test_values_that_were_stored_serve_as_either_side(tmp_path):
+    """Stored values have no ranks, and perhaps no spread; the verdict is the same."""
+    paths = {}
+    for name, run in (("first", FIRST), ("last", LAST)):
+        tieaware.evaluate(QRELS, {name: run}, "nDCG@10 RR").save(paths.setdefault(name, tmp_path / f"{name}.npz"))
+    expected = gate(QRELS, {"last": LAST}, {"first": FIRST}, "RR")
+    for sides in ((paths["last"], {"first": FIRST}), ({"last": LAST}, paths["first"]), (paths["last"], paths["first"])):
+        outcome = gate(QRELS, *sides, "RR")
+        assert outcome.sentence == expected.sentence
+        assert outcome.judged[0].change == expected.judged[0].change
+    assert outcome.to_dict()["measures"][0]["ties_low"] is None
+    short = {query: each for query, each in FIRST.items() if query != "q3"}
+    tieaware.evaluate(QRELS, {"short": short}, "RR").save(paths["last"])
+    with pytest.raises(InputError, match="does not say which queries are unanswered; give the run"):
+        gate(QRELS, paths["last"], {"first": FIRST}, "RR")
 
 
 def test_small_losses_do_not_add_up(tmp_path):

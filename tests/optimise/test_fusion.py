@@ -134,6 +134,7 @@ def normalised(scores, normalise):
         "z": lambda v, _: (v - mean) / deviation if width else 0.0,
         "sum": lambda v, _: (v - least) / total if width else 1 / len(values),
         "rank": lambda _, d: float(1 - (expected_weight(scores, d, lambda rank: rank) - 1) / len(values)),
+        "rrf": lambda _, d: float(expected_weight(scores, d, lambda rank: 1 / (60 + rank))),
         "none": lambda v, _: v,
     }
     return {d: formulas[normalise](v, d) for d, v in scores.items()}
@@ -171,7 +172,7 @@ LISTS = st.dictionaries(st.sampled_from("abcdef"), st.integers(-4, 3).map(lambda
     runs=st.lists(LISTS, min_size=2, max_size=4).filter(lambda runs: sum(map(bool, runs)) > 1),
     weights=st.lists(st.integers(-2, 4).map(lambda i: i / 4), min_size=4, max_size=4),
     method=st.sampled_from(SCORES + RANKS),
-    normalise=st.sampled_from(["min-max", "theoretical-min-max", "z", "sum", "rank", "none"]),
+    normalise=st.sampled_from(["min-max", "theoretical-min-max", "z", "sum", "rank", "rrf", "none"]),
     missing=st.sampled_from(["least", "zero", -0.5]),
     k=st.sampled_from([0, 1, 60]),
 )
@@ -206,6 +207,21 @@ def test_the_order_of_the_input_does_not_matter(method):
     assert as_dict(fuse(shuffled, method)) == {
         query: pytest.approx(values, rel=1e-15) for query, values in as_dict(fuse(RUNS, method)).items()
     }
+
+
+def test_weights_of_reciprocal_rank_fusion_are_on_a_line():
+    """Scores 1 / (60 + rank) have the best weight of reciprocal rank fusion, which the search for weights finds."""
+    rng = np.random.default_rng(8)
+    qrels = {f"q{i}": {"d1": 1, "d2": 2} for i in range(12)}
+    a, b = ({q: {f"d{j}": float(rng.integers(5)) for j in range(8)} for q in qrels} for _ in range(2))
+    search = tieaware.WeightedFusion(qrels, {"a": a, "b": b}, "nDCG@5", normalise="rrf")
+    for weight in (0.0, 0.25, 0.5, 0.9, 1.0):
+        by_rank = fuse({"a": a, "b": b}, "rrf", [1.0 - weight, weight])
+        by_score = fuse({"a": a, "b": b}, "sum", [1.0 - weight, weight], "rrf")
+        for query, scores in as_dict(by_rank).items():
+            assert as_dict(by_score)[query] == pytest.approx(scores, rel=1e-13)
+        value = tieaware.evaluate(qrels, by_score, "nDCG@5").mean()[0, 0]
+        assert search([1.0 - weight, weight]).mean() == pytest.approx(value, abs=1e-15)
 
 
 def test_weights_are_given_by_name_or_in_order():
@@ -262,8 +278,8 @@ MISTAKES = [
     ),
     (
         lambda: fuse(RUNS, normalise="minmax"),
-        "normalise: expected one of min-max, theoretical-min-max, z, sum, rank, none, found 'minmax'; did you mean "
-        "min-max?",
+        "normalise: expected one of min-max, theoretical-min-max, z, sum, rank, rrf, none, found 'minmax'; did you "
+        "mean min-max?",
     ),
     (lambda: fuse(RUNS, weights=[0.5, 0.5]), "weights: must have one weight for each of the 3 runs; found 2"),
     (lambda: fuse(RUNS, weights={"a": 1, "d": 1}), "weights: must have one weight for each run, a, b, c; found a, d"),

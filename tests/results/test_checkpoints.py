@@ -73,6 +73,28 @@ def test_finished_runs_are_not_evaluated_again(folder, evaluated, options):
     assert same(Results.load(out / "dense1.npz"), alone)
 
 
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_measures_are_added_without_evaluating_the_others_again(folder, monkeypatch, options):
+    given, out = (folder / "qrels", folder / "runs"), folder / "out"
+    first, both = tieaware.evaluate(*given, "AP nDCG@3", **options, out=out), "RR AP nDCG@3"
+    plans = []
+    evaluate_views = _evaluate.evaluate_views
+    monkeypatch.setattr(
+        _evaluate, "evaluate_views",
+        lambda *arguments, **others: plans.append(arguments[2]) or evaluate_views(*arguments, **others),
+    )  # fmt: skip
+    right = tieaware.evaluate(*given, both, **options)
+    plans.clear()
+    assert same(tieaware.evaluate(*given, both, **options, out=out), right)
+    assert plans == [both, *[["RR"]] * len(right.runs)]
+    plans.clear()
+    assert same(tieaware.evaluate(*given, both, **options, out=out), right)
+    # Fewer measures, in another order, are taken from the file, which keeps the others.
+    assert same(tieaware.evaluate(*given, "AP nDCG@3", **options, out=out), first)
+    assert plans == [both, "AP nDCG@3"]
+    assert Results.load(out / "dense1.npz").names == ("AP", "nDCG@3", "RR")
+
+
 def test_no_name_of_a_run_leads_out_of_the_folder(folder):
     """On Windows, a backslash separates folders, and a colon follows the letter of a drive."""
     tieaware.evaluate(folder / "qrels", {"..\\C:x/y%\0": folder / "runs" / "dense1.run"}, "AP", out=folder / "out")
@@ -95,7 +117,6 @@ def test_a_run_whose_file_has_changed_is_evaluated_again(folder, evaluated):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"measures": "RR"}, "made with other measures (AP instead of RR)"),
         ({"ties": "optimistic"}, "made with another tie rule (average instead of optimistic)"),
         ({"spread": True}, "made with another setting of the spread (False instead of True)"),
         ({"chance": True}, "made with another setting of chance (False instead of True)"),

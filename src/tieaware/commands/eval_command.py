@@ -113,6 +113,10 @@ def _add_table_options(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+# The options that decide the values, which stored values already have.
+_OF_VALUES = "ties", "spread", "chance", "precision", "queries", "order", "undefined", "out", "weights"
+
+
 def _digits(text: str) -> int:
     if not 0 <= (digits := options.whole(text)) <= 17:
         raise argparse.ArgumentTypeError(f"expected a whole number from 0 to 17, found {shown(text)}")
@@ -130,7 +134,7 @@ def _run(arguments: argparse.Namespace) -> str:
     is_hidden = weights is not None and weights not in parse_measures(measures)
     if weights is not None and is_hidden:
         measures.append(weights)
-    results = evaluate(
+    results = options.stored_results(arguments, *_OF_VALUES) or evaluate(
         arguments.qrels, options.run_files(arguments, arguments.qrels), measures,
         ties=arguments.ties, precision=arguments.precision, threads=arguments.threads,
         queries=arguments.queries or "judged",

@@ -150,6 +150,8 @@ def _compare(arguments: argparse.Namespace) -> str:
     if arguments.matrix is not None:
         measure = options.one_measure(arguments, COMPARISON_MEASURES, "the one in --matrix")
         outcome = compare(options.read_values(arguments, measure), **design)
+    elif (stored := options.stored_results(arguments)) is not None:
+        outcome = compare(stored, **design)
     else:
         runs = options.judged_runs(arguments)
         measures = arguments.measure or COMPARISON_MEASURES

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, Any
 
+from tieaware._evaluate import evaluate
 from tieaware.checks.arguments import whole_number
 from tieaware.commands import options, streams
-from tieaware.defaults import FUSION_FOLDS, FUSION_MEASURES
+from tieaware.defaults import FUSION_FOLDS, FUSION_MEASURES, FUSION_METHODS
 from tieaware.errors import InputError
 from tieaware.inputs.files.text import number_in
 from tieaware.inputs.trec.writer import check_ending
 from tieaware.optimise.normalisation import NORMALISATIONS
 from tieaware.precision.coarsening import notations
+
+if TYPE_CHECKING:
+    from tieaware.experiments.experiment import Experiment
+    from tieaware.inputs import Run, RunSource
 
 
 def add_fuse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -26,6 +32,14 @@ def add_fuse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     options.add(command, options.QRELS, *options.RUNS)
     options.add_measures(command, FUSION_MEASURES, "the measure that chooses the weights")
+    command.add_argument(
+        "--method", choices=FUSION_METHODS,
+        help="fuse by this method, without a search for weights, and compare the fused run with the others",
+    )  # fmt: skip
+    command.add_argument(
+        "--weights", type=_weights, metavar="W,W",
+        help="fuse with these weights, one for each run, without a search for others",
+    )  # fmt: skip
     command.add_argument(
         "--normalise", choices=tuple(NORMALISATIONS), default="min-max",
         help="how the scores of each run are normalised, for each query (%(default)s)",
@@ -69,6 +83,10 @@ def add_fuse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     command.set_defaults(run=_fuse)
 
 
+def _weights(text: str) -> list[float]:
+    return [options.real(each) for each in text.split(",")]
+
+
 def _missing(text: str) -> str | float:
     """Convert the value of --missing: a number, or a word that `fuse` checks."""
     try:
@@ -87,17 +105,37 @@ def _fuse(arguments: argparse.Namespace) -> str:
     if arguments.out is not None and not arguments.out.endswith(".parquet"):
         check_ending(arguments.out)
     minimum = arguments.minimum[0] if arguments.minimum and len(arguments.minimum) == 1 else arguments.minimum
-    outcome = fusion(
-        arguments.qrels, options.run_files(arguments, arguments.qrels), measure,
-        normalise=arguments.normalise, missing=arguments.missing, minimum=minimum,
-        folds=arguments.folds, level=arguments.level, restarts=arguments.restarts, seed=arguments.seed,
-        threads=arguments.threads,
-    )  # fmt: skip
+    scale = {"normalise": arguments.normalise, "missing": arguments.missing, "minimum": minimum}
+    runs = options.run_files(arguments, arguments.qrels)
+    outcome: Experiment
+    fused: Run | None
+    if arguments.method is not None or arguments.weights is not None:
+        outcome, fused = _fixed(arguments, runs, measure, depth, scale)
+    else:
+        outcome = fusion(
+            arguments.qrels, runs, measure, **scale, folds=arguments.folds, level=arguments.level,
+            restarts=arguments.restarts, seed=arguments.seed, threads=arguments.threads,
+        )  # fmt: skip
+        fused = outcome.run(depth=depth) if arguments.out is not None else None
     text = options.output(outcome, arguments)
-    if arguments.out is not None:
-        outcome.run(depth=depth).write(arguments.out)
+    if arguments.out is not None and fused is not None:
+        fused.write(arguments.out)
         streams.say(f"wrote {arguments.out}")
     return text
+
+
+def _fixed(
+    arguments: argparse.Namespace, runs: list[RunSource], measure: str, depth: int | None, scale: dict[str, Any]
+) -> tuple[Experiment, Run]:
+    """Fuse the runs without a search; return the comparison of the fused run with the others, and the fused run."""
+    from tieaware.experiments import compare
+    from tieaware.optimise.fusion import fuse
+
+    whole = {run.name: run.whole() for run in runs}
+    fused = fuse(whole, arguments.method or "sum", arguments.weights, **scale, depth=depth, name="fused")
+    compared = {**whole, fused.name: fused}
+    results = evaluate(arguments.qrels, compared, measure, spread=True, threads=arguments.threads)
+    return compare(results, baseline=fused.name), fused
 
 
 def add_coarsen(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

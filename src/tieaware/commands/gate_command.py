@@ -54,8 +54,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import gate
 
-    base = _base(arguments)
-    runs = options.run_files(arguments, arguments.qrels)
+    base, runs = (_side(arguments, name) for name in ("against", "runs"))
     outcome = gate(
         arguments.qrels, runs, base, arguments.measure, tolerance=arguments.tolerance, alpha=arguments.alpha,
         allow_missing=arguments.allow_missing, threads=arguments.threads,
@@ -76,15 +75,17 @@ def _run(arguments: argparse.Namespace) -> str:
     return "\n".join([*filter(None, texts), "", *(options.format_table(tables[name]) for name in outcome.answers)])
 
 
-def _base(arguments: argparse.Namespace) -> Any:
-    """Return the saved base, or the runs to compare with."""
-    saved = [path for path in arguments.against if path.endswith(".npz")]
-    if not saved:
-        reading = {"name": None, "score_dtype": arguments.score_dtype, "duplicates": arguments.duplicates}
-        return options.run_files(argparse.Namespace(runs=arguments.against, **reading), arguments.qrels)
-    if len(arguments.against) > 1:
-        raise InputError("against", f"{saved[0]} holds a whole base, so it must be the only one")
-    return saved[0]
+def _side(arguments: argparse.Namespace, name: str) -> Any:
+    """Return the path of a file of values, or the runs of a side."""
+    paths = getattr(arguments, name)
+    saved = [path for path in paths if path.endswith(".npz")]
+    if saved and len(paths) > 1:
+        raise InputError(name, f"{saved[0]} holds a whole side, so it must be the only one")
+    if saved:
+        return saved[0]
+    names = arguments.name if name == "runs" else None
+    reading = {"name": names, "score_dtype": arguments.score_dtype, "duplicates": arguments.duplicates}
+    return options.run_files(argparse.Namespace(runs=paths, **reading), arguments.qrels)
 
 
 def _save(outcome: Any, path: str) -> None:

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from tieaware.checks.arguments import local_path, output_folder
 from tieaware.commands import streams
 from tieaware.errors import InputError, printable
-from tieaware.inputs import RunSource, source_named, sources_at, warn_of_parts
+from tieaware.inputs import RunSource, as_qrels, source_named, sources_at, warn_of_parts
 from tieaware.inputs.files.text import label_in, number_in, whole_in
 from tieaware.inputs.tables.delimited import read_matrix
 from tieaware.measures import listed_measures, parse_measure
 from tieaware.output.tables import FORMATS, Table, as_json, counted, in_markdown
 from tieaware.results import Results
+from tieaware.results.checkpoints import stored_values
+from tieaware.results.lookup import position_of_measure
 from tieaware.runtime.progress import stage
 from tieaware.ties import RULES
 
@@ -218,6 +220,8 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
     """Return the runs as sources to read; raise InputError if they and the other files name standard input twice."""
     check_one_stdin(*others, *arguments.runs)
     for run in arguments.runs:
+        if run.endswith(".npz"):
+            raise InputError(_name_and_path(run)[1], "has values that were stored; scores of a run are required here")
         if arguments.runs.count(run) > 1:
             raise InputError("runs", f"each run must be given only once; {run} is given twice")
     reading = arguments.score_dtype, arguments.duplicates
@@ -243,6 +247,38 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
             sources += found
     warn_of_parts(unnamed, "write NAME=FOLDER to evaluate the parts of a run as one")
     return sources
+
+
+def stored_results(arguments: argparse.Namespace, *fixed: str) -> Results | None:
+    """Return the results in the files that eval --out stored, if these are given as runs; None for other runs.
+
+    Raises InputError if the other runs are not stored, too; if the judgments were others; or if an option is given that
+    would change the values: one of `fixed`.
+    """
+    stored = [path for path in arguments.runs if path.endswith(".npz")]
+    if not stored:
+        return None
+    if len(stored) < len(arguments.runs):
+        other = next(path for path in arguments.runs if path not in stored)
+        raise InputError("runs", f"{stored[0]} has stored values and {other} scores; give either values or scores")
+    for name in (*fixed, "score_dtype", "duplicates", "name", "consistent_only"):
+        if getattr(arguments, name) != arguments.parser.get_default(name):
+            raise InputError("", f"--{name.replace('_', '-')} cannot change values that are stored", argument=name)
+    judged = as_qrels(arguments.qrels)
+    return _of_measures(Results.concat([stored_values(path, judged) for path in stored]), arguments.measure)
+
+
+def _of_measures(results: Results, measures: Sequence[str] | None) -> Results:
+    """Return stored results with some of their measures; with all of them by default."""
+    if measures is None:
+        return results
+    try:
+        at = [position_of_measure(results.measures, results.names, measure) for measure in measures]
+    except KeyError as error:
+        raise InputError("measure", error.args[0]) from None
+    cubes = {name: cube[:, :, at] for name, cube in results.cubes().items()}
+    chosen = {"measures": tuple(results.measures[i] for i in at), "names": tuple(measures)}
+    return Results(**{**vars(results), **cubes, **chosen})
 
 
 def _name_and_path(given: str) -> tuple[str, str]:

@@ -57,11 +57,13 @@ def gate(
     ----------
     qrels, threads, missing
         As for `tieaware.evaluate`. All judged queries count.
-    runs : run, or sequence of runs
-        As for `tieaware.evaluate`. Several runs are repetitions of one system, such as calls of a grader that does not
-        always answer alike: their means are compared, and how much they differ is part of the standard error.
-    base : run, sequence of runs, or path of a file that `Gate.save` wrote
-        The runs to compare with; several are repetitions, too.
+    runs : run, or sequence of runs, or path of a .npz file
+        As for `tieaware.evaluate`, or a file of stored values, as `base` may be. Several runs are repetitions of one
+        system, such as calls of a grader that does not always answer alike: their means are compared, and how much they
+        differ is part of the standard error.
+    base : run, sequence of runs, or path of a .npz file
+        The runs to compare with; several are repetitions, too. A file holds what `Gate.save` wrote, or values that
+        `evaluate` or `Results.save` stored.
     measures : sequence of str or Measure, or one string, optional
         By default those of a saved base, otherwise nDCG@10. With several measures, p values have Holm's correction.
     tolerance : float
@@ -105,7 +107,11 @@ def gate(
     for measure in wanted:
         if measure.definition.summary != "mean":
             raise InputError("measures", f"the summary of {measure} is not an arithmetic mean, so no test compares it")
-    after = evaluated(judged, runs, wanted, threads)
+    if is_saved(runs):
+        after = _in_order(saved(runs, judged), before.results.queries)
+        _check_saved(after, wanted, path_text("runs", runs), tolerance)
+    else:
+        after = evaluated(judged, runs, wanted, threads)
     lacking = [query for query in after.unanswered if query not in set(before.unanswered)]
     if lacking and not allowed:
         queries = counted(len(lacking), "query that the base answers", "queries that the base answers")
@@ -138,10 +144,12 @@ def _fallen(side: Side, first: Results | None, tolerance: float) -> str:
 
 
 def _in_order(side: Side, queries: tuple[Name, ...]) -> Side:
-    """Return a saved side with the queries in this order, which may be another one in the judgments now."""
+    """Return a side with the queries in this order; raise InputError if it has others."""
     if side.results.queries == queries:
         return side
     at = {query: i for i, query in enumerate(side.results.queries)}
+    if set(queries) != at.keys():
+        raise InputError(" ".join(side.results.runs), "has values of other queries than the other side")
     rows = [at[query] for query in queries]
     cubes = {name: cube[:, rows] for name, cube in side.results.cubes().items()}
     return side._replace(results=Results(**{**vars(side.results), **cubes, "queries": queries}))

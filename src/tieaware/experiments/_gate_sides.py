@@ -18,6 +18,7 @@ from tieaware.experiments.evaluating import evaluate_with_progress
 from tieaware.inputs import Qrels, Run, match
 from tieaware.measures import Measure
 from tieaware.results import Results, storage
+from tieaware.results.checkpoints import stored_values
 
 # The version of what a gate stores beside the values.
 _VERSION = 1
@@ -46,9 +47,14 @@ class Side(NamedTuple):
     first: Results | None = None
 
     def values(self, measures: Sequence[Measure], name: str = "values") -> Values:
-        """Return the values, or one output of the spread, of these measures: float64[n_runs, n_queries, n_measures]."""
-        at = [self.results.measures.index(measure) for measure in measures]
-        return self.results.cubes()[name][:, :, at]
+        """Return the values, or one output of the spread, of these measures: float64[n_runs, n_queries, n_measures].
+
+        A spread that was not stored is NaN.
+        """
+        cubes = self.results.cubes()
+        if name not in cubes:
+            return np.full((*self.results.values.shape[:2], len(measures)), np.nan)
+        return cubes[name][:, :, [self.results.measures.index(measure) for measure in measures]]
 
 
 def evaluated(qrels: Qrels, runs: Any, measures: Sequence[Measure], threads: int | None) -> Side:
@@ -85,17 +91,25 @@ def _ranks(qrels: Qrels, run: Run) -> dict[Name, dict[Name, float]]:
     return found
 
 
-def is_saved(base: Any) -> bool:
-    """Return whether a base is the path of a file that a gate saved, not a run."""
-    return isinstance(base, str | os.PathLike) and os.fspath(base).endswith(".npz")
+def is_saved(runs: Any) -> bool:
+    """Return whether the runs of a side are the path of a file of values."""
+    return isinstance(runs, str | os.PathLike) and os.fspath(runs).endswith(".npz")
 
 
 def saved(path: str | os.PathLike[str], qrels: Qrels) -> Side:
-    """Read what `save` wrote; raise InputError if the judgments were others."""
+    """Read what `save` wrote, or what `evaluate` or `Results.save` stored.
+
+    Raises InputError if the judgments were others, as far as the file knows.
+    """
     name = path_text("base", path)
     fields, key = storage.read_with_key(path)
-    if key is None or key.get("gate") != _VERSION:
-        raise InputError(name, "the file is not a base that a gate of this version saved; give the base's run")
+    if key is None or "gate" not in key:
+        results = stored_values(name, qrels)
+        if results.unanswered:
+            raise InputError(name, "does not say which queries are unanswered; give the run")
+        return Side(results, (), {})
+    if key["gate"] != _VERSION:
+        raise InputError(name, "another version of tieaware saved this base; give the base's run")
     if key["judgments"] != digest_of(qrels):
         raise InputError(name, f"was saved with other judgments than {qrels.name}; give the base's run")
     results = Results(**fields)

@@ -120,7 +120,8 @@ def fuse(
         "theoretical-min-max": the least score that the run could have, `minimum`, becomes 0, and the greatest score of
         the list 1; then the last document of a good list keeps a good score. "z": to mean 0 and standard deviation 1 (0
         if all scores are equal). "sum": the least score becomes 0, and the sum 1; if all scores are equal, each becomes
-        1 / n, for n documents in the list. "rank": 1 - (rank - 1) / n. "none". The methods by rank do not use it.
+        1 / n, for n documents in the list. "rank": 1 - (rank - 1) / n. "rrf": 1 / (60 + rank), so that the best weights
+        of reciprocal rank fusion can be found. "none". The methods by rank do not use it.
     missing : "least", "zero" or float
         The normalised score of a document that a run does not have. "least": with "z" and "none", the least normalised
         score of the run for this query; with the others, and for queries that the run does not answer, 0. "zero": 0. A

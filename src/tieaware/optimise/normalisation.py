@@ -9,7 +9,11 @@ import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
 
-NormalisationName: TypeAlias = Literal["min-max", "theoretical-min-max", "z", "sum", "rank", "none"]
+NormalisationName: TypeAlias = Literal["min-max", "theoretical-min-max", "z", "sum", "rank", "rrf", "none"]
+
+
+# The usual constant of reciprocal rank fusion.
+_RRF = 60.0
 
 
 class RankedLists:
@@ -89,6 +93,10 @@ def _rank(lists: RankedLists) -> Values:
     return 1.0 - below_first
 
 
+def _reciprocal_rank(lists: RankedLists) -> Values:
+    return lists.expected(lambda ranks: 1.0 / (_RRF + ranks))
+
+
 def _none(lists: RankedLists) -> Values:
     return lists.scores
 
@@ -110,5 +118,6 @@ NORMALISATIONS = {
     "z": Normalisation(_z, from_zero=False),
     "sum": Normalisation(_sum, from_zero=True),
     "rank": Normalisation(_rank, from_zero=True),
+    "rrf": Normalisation(_reciprocal_rank, from_zero=True),
     "none": Normalisation(_none, from_zero=False),
 }

@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from tieaware._version import __version__
 from tieaware.checks.arguments import output_folder, shown, unexpected
 from tieaware.engine.views import View
@@ -24,7 +26,7 @@ _UNSAFE = re.compile(r"[/\\:%\x00-\x1f]|^\.")
 _REMEDY = "choose another folder, or remove this file"
 # How a message names the difference between a checkpoint and the evaluation, for each option that the file records.
 _OPTIONS = {
-    "measures": "other measures", "ties": "another tie rule", "spread": "another setting of the spread",
+    "ties": "another tie rule", "spread": "another setting of the spread",
     "chance": "another setting of chance",
     "queries": "another choice of queries", "precision": "another score precision",
     "version": "another version of tieaware",
@@ -38,8 +40,9 @@ class Checkpoints:
     """The checkpoints of one evaluation. Several processes may write to a folder at the same time.
 
     A file records the judgments, the measures, the options, and the sizes and modification times of the run's files.
-    If only the run's files have changed, the checkpoint is out of date, and is replaced. If anything else differs, the
-    checkpoint belongs to another evaluation: InputError is raised, and the checkpoint is kept.
+    If only the run's files have changed, the checkpoint is out of date, and is replaced. If it lacks measures, `extend`
+    adds them. If anything else differs, the checkpoint belongs to another evaluation: InputError is raised, and the
+    checkpoint is kept.
 
     Parameters
     ----------
@@ -48,8 +51,6 @@ class Checkpoints:
     sources : {str: RunSource}
         The runs by name. Each run must be in a file.
     qrels : Qrels
-    names : tuple of str
-        The names of the measures.
     view : View
         The tie rule, the score precision, the spread and the chance of the evaluation.
     queries : str
@@ -66,15 +67,14 @@ class Checkpoints:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], sources: Mapping[str, RunSource], qrels: Qrels, names: tuple[str, ...],
-        view: View, queries: str, undefined: float = 0.0, order: str = "score",
+        self, folder: str | os.PathLike[str], sources: Mapping[str, RunSource], qrels: Qrels, view: View, queries: str,
+        undefined: float = 0.0, order: str = "score",
     ) -> None:  # fmt: skip
         if not isinstance(folder, str | os.PathLike):
             raise unexpected("out", "the path of a folder", shown(folder))
         output_folder("out", folder)
         self._options = {
-            "measures": ", ".join(names), "ties": view.rule.name, "spread": view.spread, "chance": view.chance,
-            "queries": queries,
+            "ties": view.rule.name, "spread": view.spread, "chance": view.chance, "queries": queries,
             "precision": None if view.precision is None else str(view.precision), "version": __version__,
             "judgments": _digest(qrels), "undefined": str(undefined),
             "order": order,
@@ -91,7 +91,9 @@ class Checkpoints:
         return os.path.join(self._folder, f"{name}.npz")
 
     def results(self, run: str) -> Results | None:
-        """Load the results of a run; return None if the run has no checkpoint, or its checkpoint is out of date.
+        """Load the results of a run, whose measures may be others than those of this evaluation.
+
+        Returns None if the run has no checkpoint, or its checkpoint is out of date.
 
         Raises
         ------
@@ -111,10 +113,27 @@ class Checkpoints:
                 raise InputError(path, f"the checkpoint was made with {_OPTIONS[name]}{values}; {_REMEDY}")
         return Results(**fields) if found["state"] == self._runs[run]["state"] else None
 
+    def extend(self, run: str, stored: Results, more: Results) -> Results:
+        """Add measures to the checkpoint of a run, and return the results with all measures."""
+        cubes = {name: np.concatenate([cube, more.cubes()[name]], axis=2) for name, cube in stored.cubes().items()}
+        measures, names = stored.measures + more.measures, stored.names + more.names
+        together = Results(**{**vars(stored), **cubes, "measures": measures, "names": names})
+        self.add(run, together)
+        return together
+
     def add(self, run: str, results: Results) -> None:
         """Write the checkpoint of a finished run."""
         key = self._runs[run]
         storage.write(vars(results), self._path(run), {**self._options, **key["read"], "state": key["state"]})
+
+
+def stored_values(path: str, qrels: Qrels) -> Results:
+    """Read stored results; raise InputError if they are those of other judgments, as far as the file knows."""
+    fields, key = storage.read_with_key(path)
+    known = None if key is None else key.get("judgments")
+    if known is not None and known != _digest(qrels):
+        raise InputError(path, f"the values were stored with other judgments than {qrels.name}")
+    return Results(**fields)
 
 
 def _run_key(name: str, source: RunSource) -> dict[str, Any]:
