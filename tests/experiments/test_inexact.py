@@ -1,5 +1,6 @@
 """The inexact experiment: its numbers computed in a second way, its command, and invalid input."""
 
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -90,7 +91,9 @@ def test_methods_that_add_quality_are_compared_with_an_exact_one_that_adds_the_s
     assert found.overlap[3:6].min() == 1.0 > found.overlap[1].mean()
     notes = " ".join(found.table().notes)
     assert f"NetScore(share=1.0) and HighLow(r=400): compared with {exact}, which adds the same quality." in notes
-    assert f", or of {exact}, 0." in found.verdict()
+    # The times that were measured here may be any.
+    faster = replace(found, seconds=np.array([1.0] * 3 + [0.5] * 4))
+    assert f", or of {exact}, 0." in faster.verdict()
     given = [retrieval.NetScore(), retrieval.ExactNetScore()]
     assert experiments.inexact(index, collection.topics, collection.qrels, given, "AP", k=K).baselines == (0, 2, 0)
     of_net = experiments.inexact(

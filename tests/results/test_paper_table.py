@@ -16,7 +16,7 @@ from tieaware import InputError, Results
 from tieaware.experiments import compare
 from tieaware.output.tables import Table
 from tieaware.results.paper_table import Design, _shown_p
-from tieaware.statistics import benjamini_hochberg, bonferroni, paired_test, randomised_tukey_hsd, tukey_hsd
+from tieaware.statistics import benjamini_hochberg, bonferroni, kept, paired_test, randomised_tukey_hsd, tukey_hsd
 from tieaware.statistics.procedures import TESTS
 
 RUNS = ("bm25_base", "dense & [x]*", "cross--encoder", "lists|$%")
@@ -127,6 +127,27 @@ def test_without_a_test_the_baseline_gives_differences_only(results):
     assert table.notes[:3] == (
         "Baseline: lists|$%.", "Δ: the difference from the mean of the baseline.", "Not compared: num_ret, gm_map.",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("test", ["t", "none"])
+def test_a_column_says_which_runs_keep_a_share_of_the_baseline(results, test):
+    """If less is better, a run keeps a share if the baseline has that share of the run's mean."""
+    table = results.table(baseline=RUNS[1], keep=0.9, test=test)
+    places = {name: i for i, name in enumerate(table.columns)}
+    shown = {"keeps": "yes", "loses": "no"}
+    seen = set()
+    for m, (name, less) in enumerate((("map", False), ("ESL", True))):
+        for i, row in enumerate(table.rows):
+            values = results.values[[1, i], :, m]
+            found = kept(*(values[::-1] if less else values), 0.9)
+            many = f" ({found.needed:,} queries)" if found.needed else ""
+            expected = None if i == 1 else shown.get(found.decision, f"open{many}")
+            assert row[places[f"keeps {name}"]] == expected
+            seen.add(expected)
+    assert {"yes", "no"} <= seen
+    assert table.notes[-1].startswith("keeps: whether the 95% interval of the share of the baseline's mean is above")
+    # Counts and geometric means are not compared.
+    assert not {"keeps num_ret", "keeps gm_map"} & set(table.columns)
 
 
 def test_more_than_ten_runs_are_compared_with_the_best():
@@ -242,6 +263,8 @@ def test_the_frames_of_the_table_hold_the_numbers(results):
         ({"alpha": 1}, "alpha: expected a number between 0 and 1, found 1"),
         ({"digits": -1}, "digits: expected a whole number from 0 to 17, found -1"),
         ({"spread": "min"}, "spread: expected one of std, range, interval, found 'min'"),
+        ({"keep": 0.99}, "keep: needs a baseline whose mean the runs keep"),
+        ({"keep": 0.0, "baseline": RUNS[0]}, "keep: expected a number above 0, found 0"),
         ({"best": 1}, "best: expected True or False, found 1"),
     ],
 )

@@ -252,3 +252,25 @@ def test_any_file_gives_topics_or_an_error_in_one_line(fragments, format, parts)
 def test_parts_is_a_sequence_of_names(parts):
     with pytest.raises(InputError, match=r"^parts"):
         read_topics(io.BytesIO(b"1\ta\n"), parts=parts)
+
+
+SMART = "".join(f".I {{}}\n.W\n{word} flow\n" for word in ("wing", "heat", "layer"))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "warns"),
+    [(("001", "002", "004"), True), (("1", "2", "3"), False), (("3", "5", "9"), False), (("1", "4", "2"), False),
+     (("a", "b", "d"), False)],
+)  # fmt: skip
+def test_topics_that_may_be_those_of_cranfield_are_said(numbers, warns, tmp_path, recwarn):
+    """Cranfield's judgments number the topics from 1, and its file of topics does not: AP would silently be near 0."""
+    path = tmp_path / "topics.qry"
+    path.write_text(SMART.format(*numbers))
+    if warns:
+        with pytest.warns(UserWarning, match=r"have gaps \(001, 002, 004 …\), as Cranfield's"):
+            assert list(read_topics(path)) == list(numbers)
+    assert list(read_topics(path, "smart")) == list(numbers)
+    assert list(read_topics(path, "cranfield")) == ["1", "2", "3"]
+    if not warns:
+        assert list(read_topics(path)) == list(numbers)
+    assert not recwarn.list

@@ -97,6 +97,10 @@ def _add_table_options(command: argparse.ArgumentParser) -> None:
         "over queries",
     )  # fmt: skip
     of_table.add_argument(
+        "--keep", type=options.share, metavar="S",
+        help="with --baseline, say which runs keep this share of its mean, such as 99%%",
+    )  # fmt: skip
+    of_table.add_argument(
         "--groups", action="store_const", const=True,
         help="compare all runs with each other, with letters for groups: runs that share a letter are not separated",
     )  # fmt: skip
@@ -176,7 +180,7 @@ def _weights(arguments: argparse.Namespace) -> Measure | None:
 
 def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     """Check the options of --table before any file is read, and return the arguments of `Results.table`."""
-    names_of_options = ("baseline", "test", "correction", "alpha", "beside", "groups", "sort")
+    names_of_options = ("baseline", "test", "correction", "alpha", "beside", "groups", "keep", "sort")
     given = {name: getattr(arguments, name) for name in names_of_options}
     given = {name: value for name, value in given.items() if value is not None}
     for option in ("caption", "label"):

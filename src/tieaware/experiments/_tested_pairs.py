@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -194,7 +195,7 @@ def runs_and_baseline(title: str, measures: Sequence[TestedPairs]) -> Table:
             better = tested.better[i]
             verdict = "better" if better > 0 else "worse" if better < 0 else "not significant"
             flips = None if tested.resolutions is None else _flips(tested, i)
-            kept = (tested.kept[i].decision, *tested.kept[i][2:]) if margin else ()
+            kept = (tested.kept[i].decision, *_ends(tested.kept[i]), tested.kept[i].needed) if margin else ()
             rows.append((*start, float(tested.test.difference[i]), float(tested.adjusted[i]), verdict, flips, *kept))
     columns: tuple[str, ...] = ("measure", "run", "mean", "difference", "p", "verdict", "ties flip")
     notes = [
@@ -221,11 +222,15 @@ def pairs_as_dicts(tested: TestedPairs) -> list[dict[str, Any]]:
         better = tested.better[i]
         pair["verdict"] = "better" if better > 0 else "worse" if better < 0 else "not significant"
         kept = tested.kept[i] if tested.kept else None
-        pair |= {"kept": None, "kept_low": None, "kept_high": None, "queries_needed": None} if kept is None else {
-            "kept": kept.decision, "kept_low": kept.low, "kept_high": kept.high, "queries_needed": kept.needed,
-        }  # fmt: skip
+        what = (None, None, None, None) if kept is None else (kept.decision, *_ends(kept), kept.needed)
+        pair |= dict(zip(("kept", "kept_low", "kept_high", "queries_needed"), what, strict=True))
         found.append(pair)
     return found
+
+
+def _ends(kept: Kept) -> tuple[float | None, float | None]:
+    """Return the ends of the interval of what is kept; None where they are infinite."""
+    return kept.low if math.isfinite(kept.low) else None, kept.high if math.isfinite(kept.high) else None
 
 
 _FLIPS = (

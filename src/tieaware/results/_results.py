@@ -673,7 +673,7 @@ class Results(Hinted):
     def table(
         self, baseline: str | None = None, test: Test = "t", correction: Correction | None = None, alpha: float = 0.05,
         best: bool = True, digits: int = 3, spread: Beside | None = None, *, sort: str | Measure | None = None,
-        groups: bool = False,
+        groups: bool = False, keep: float | None = None,
     ) -> Table:  # fmt: skip
         """Return a table for a paper: runs × measures, with marks for significant differences.
 
@@ -709,6 +709,9 @@ class Results(Hinted):
         groups : bool
             Whether the letters after a mean denote groups (a compact letter display): runs that share a letter are not
             significantly different. Then runs of any number are compared with each other, and the runs have no letters.
+        keep : float, optional
+            With a baseline, the share of its mean that a run must keep, such as 0.99: one more column says whether it
+            does; see `tieaware.statistics.kept`.
 
         Returns
         -------
@@ -742,7 +745,7 @@ class Results(Hinted):
         # Import only here: the statistics take time to import, and no other method needs them.
         from tieaware.results.paper_table import Design, paper_table
 
-        design = Design(baseline, test, correction, alpha, best, digits, spread, groups)
+        design = Design(baseline, test, correction, alpha, best, digits, spread, groups, keep)
         return paper_table(export_of(self._sorted(sort)), design)
 
     def to_dict(self) -> dict[str, dict[str | int, dict[str, float]]]:

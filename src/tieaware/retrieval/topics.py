@@ -17,10 +17,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
 from tieaware.checks.arguments import one_of, sequence, shown
-from tieaware.errors import InputError
+from tieaware.errors import InputError, warn
 from tieaware.retrieval.collections import (
     LONGEST,
     READERS,
@@ -69,7 +70,7 @@ def read_topics(path: Path, format: Format | None = None, *, parts: Sequence[Par
 
     Returns the text of each query by id, in the order of the file. Other parameters and errors as for `read_documents`;
     it is also an error if an id appears twice, if no topic has one of the parts, or if the format has no parts besides
-    the title.
+    the title. A warning says if topics that were recognised as "smart" may be Cranfield's.
 
     Parameters
     ----------
@@ -91,7 +92,8 @@ def read_topics(path: Path, format: Format | None = None, *, parts: Sequence[Par
     topics: dict[str, str] = {}
     found = dict.fromkeys(chosen, False)
     with TextFile(path) as text:
-        for name, topic in _topics(text, format_of(text, format), chosen):
+        found_format = format_of(text, format)
+        for name, topic in _topics(text, found_format, chosen):
             if name in topics:
                 raise InputError(text.here(), f"the topic {name!r} appears twice")
             topics[name] = joined({part: topic[part] for part in chosen})
@@ -101,7 +103,18 @@ def read_topics(path: Path, format: Format | None = None, *, parts: Sequence[Par
             others = ", ".join(part for part in PARTS if part not in chosen)
             hint = f"; other parts of topics are {others}" if others else ""
             raise InputError(text.name, f"no topic has a {missing[0]}{hint}")
+        if format is None and found_format == "smart" and _have_gaps(list(topics)):
+            numbers = f"the numbers of the topics have gaps ({', '.join(list(topics)[:4])} …)"
+            remedy = "if these are its topics, give the format cranfield, otherwise smart"
+            warn(f"{text.name}: {numbers}, as Cranfield's, whose judgments count the topics instead; {remedy}")
     return topics
+
+
+def _have_gaps(names: list[str]) -> bool:
+    """Return whether the names are numbers that ascend from 1, but leave some out."""
+    numbers = [int(name) for name in names if name.isascii() and name.isdigit() and len(name) < 10]
+    ascend = all(a < b for a, b in pairwise(numbers))
+    return len(numbers) == len(names) > 1 and ascend and numbers[0] == 1 and numbers[-1] > len(numbers)
 
 
 def _checked(parts: Any) -> tuple[Part, ...]:

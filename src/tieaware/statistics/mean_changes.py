@@ -199,12 +199,13 @@ def kept(
     Returns
     -------
     Kept
-        The interval is Fieller's for a share, and Student's t for a tolerance.
+        The interval is Fieller's for a share, and Student's t for a tolerance. Of a mean of 0, nothing can be lost: the
+        share is infinite.
 
     Raises
     ------
     InputError
-        If an argument is out of range, or the mean of the base is 0 and its share is asked for.
+        If an argument is out of range, or the mean of the base is 0, that of the run is less, and a share is asked for.
 
     References
     ----------
@@ -224,6 +225,10 @@ def kept(
         share = number("share", share, 0, 1)
         if not share:
             raise unexpected("share", "a number above 0", "0")
+        if abs(before.mean()) <= rounding_of(before):
+            if after.mean() < 0.0:
+                raise InputError("base", "has the mean 0, of which no share can be kept; pass a tolerance")
+            return Kept("keeps", math.inf, math.inf, math.inf, None)
         interval, loss = ratio_interval(after, before, level=confidence), (1.0 - share) * float(before.mean())
         change = mean_change(share * before, after, confidence=confidence)
     else:
