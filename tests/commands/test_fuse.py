@@ -71,6 +71,29 @@ def test_a_method_and_weights_can_be_given(files, fused, options, arguments):
     assert out.startswith(outcome.verdict())
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "rrf", "--folds", "4"], "--folds is for a search, which --method and --weights replace"),
+        (["--weights", "1,2", "--seed", "4"], "--seed is for a search, which --method and --weights replace"),
+        (["fused.run", "--method", "rrf"], "a run is named fused, as the result is"),
+    ],
+)
+def test_fusion_without_a_search_refuses_what_it_would_drop(files, refused, options, message):
+    (files / "other").mkdir()
+    for copy in ("other/bm25.run", "fused.run"):
+        (files / copy).write_text((files / "bm25.run").read_text())
+    assert message in refused("fuse", "qrels.txt", "bm25.run", "dense.run", *options)
+
+
+def test_fusion_without_a_search_keeps_runs_of_the_same_name(files, fused):
+    (files / "other").mkdir()
+    (files / "other" / "bm25.run").write_text((files / "rerank.run").read_text())
+    fused("other/bm25.run", "--method", "rrf", "--out", "fused.run")
+    runs = {"a": "bm25.run", "b": "dense.run", "c": "other/bm25.run"}
+    assert tieaware.read_run("fused.run").to_dict() == tieaware.fuse(runs, "rrf").to_dict()
+
+
 def test_the_methods_are_those_of_the_library():
     assert get_args(FusionMethod) == FUSION_METHODS
 

@@ -62,7 +62,7 @@ def test_a_saved_base(command):
     assert command("gate qrels good.run --against good.run -m RR -m R@3 --save base.npz")[0] == 0
     status, output, errors = command("gate qrels bad.run --against base.npz --save base.npz")
     assert (status, output.splitlines()[0][:9]) == (1, "FAIL: RR ")
-    assert errors == "not saved: base.npz: a run that is worse is not saved as a base\n"
+    assert errors == "not saved: a run that is worse is not saved as a base\n"
     # The old base is still there.
     assert command("gate qrels bad.run --against base.npz")[0] == 1
 
@@ -111,6 +111,13 @@ def test_what_stored_values_cannot_do_is_refused(command, line, message):
         ("bad.run --against base.npz --against good.run",
          "--against: base.npz holds a whole side, so it must be the only one; see tieaware gate --help"),
         ("bad.run --against base.npz", "base.npz: No such file or directory"),
+        ("good.run --against good.run --save base.parquet",
+         "tieaware gate: argument --save: expected a file name that ends in .npz, found 'base.parquet'; "
+         "see tieaware gate --help"),
+        ("good.run --against good.run --save nowhere/base.npz", "nowhere/base.npz: No such file or directory"),
+        ("good.run --against bad.run --against bad.run",
+         "--against: each run must be given only once; bad.run is given twice; see tieaware gate --help"),
+        ("- --against -", "-: standard input can be read only once, but is given 2 times"),
         ("bad.run", "tieaware gate: the following arguments are required: --against; see tieaware gate --help"),
     ],
 )  # fmt: skip

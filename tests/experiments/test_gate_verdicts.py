@@ -5,10 +5,15 @@ import json
 
 import numpy as np
 import pytest
+from support.errors import message_of
 
 import tieaware
 from tieaware.errors import InputError
 from tieaware.experiments import gate
+from tieaware.experiments._gate import _detectable
+from tieaware.results import storage
+from tieaware.statistics import mean_change
+from tieaware.statistics.mean_changes import topics_to_show
 from tieaware.testing import assert_not_worse
 
 pytest.importorskip("scipy")
@@ -53,8 +58,9 @@ def test_too_few_queries_say_how_many_would_decide():
     (measure,) = outcome.to_dict()["measures"]
     change = outcome.judged[0].change
     assert measure["queries_needed"] == tieaware.statistics.topics_needed(0.05, change.variance)
-    assert measure["detectable_loss"] == tieaware.statistics.detectable_difference(N, change.variance)
-    assert f"; {measure['queries_needed']:,} would show one of 0.05." in outcome.verdict()
+    assert measure["detectable_loss"] >= tieaware.statistics.detectable_difference(N, change.variance)
+    would = f"{measure['queries_needed']:,} queries would exclude a loss of more than 0.05 with this probability."
+    assert f"If nothing changed, {would}" in outcome.verdict()
 
 
 def renamed(rng, *mappings):
@@ -162,7 +168,7 @@ def test_other_judgments_and_measures_are_refused(tmp_path):
     other = str(tmp_path / "mixed.npz")
     for message, arguments in {
         f"{path}: was saved with other judgments than qrels; give the base's run": (changed, LAST, path),
-        f"{path}: was saved with other measures (RR), without AP; give the base's run": (QRELS, LAST, path, "AP"),
+        f"{path}: has other measures (RR), but not AP; give the run": (QRELS, LAST, path, "AP"),
         f"{other}: the values were stored with other judgments than qrels": (changed, LAST, other),
     }.items():
         with pytest.raises(InputError) as error:
@@ -250,7 +256,7 @@ def test_the_assertion_of_test_suites():
     ("arguments", "message"),
     [
         ({"tolerance": -1.0}, "tolerance: expected a number from 0 to 1e+150, found -1.0"),
-        ({"alpha": 0.0}, "alpha: expected a number between 0 and 1, found 0.0"),
+        ({"alpha": 0.0}, "alpha: expected a number from 1e-09 to 0.5, found 0.0"),
         ({"measures": "gm_map"}, "measures: the summary of GMAP is not an arithmetic mean, so no test compares it"),
         ({"measures": "NumRet"}, "measures: the summary of NumRet is not an arithmetic mean, so no test compares it"),
     ],
@@ -259,3 +265,92 @@ def test_errors(arguments, message):
     with pytest.raises(InputError) as error:
         gate(QRELS, {"new": LAST}, {"old": FIRST}, **arguments)
     assert str(error.value) == message
+
+
+def test_measures_in_another_order_keep_their_first_values(tmp_path):
+    """A chain may be judged by fewer measures, in another order, and with stored values that have no spread."""
+    path = str(tmp_path / "base.npz")
+    gate(QRELS, {"old": MIXED}, {"old": MIXED}, "RR nDCG@10 AP").save(path)
+    for measures in ("nDCG@10 RR", "RR"):
+        outcome = gate(QRELS, {"new": MIXED}, path, measures)
+        assert outcome.decision == "kept"
+        outcome.save(path)
+        first = gate(QRELS, {"new": MIXED}, path).before.first
+        expected = tieaware.evaluate(QRELS, MIXED, measures)
+        np.testing.assert_array_equal(first.values, expected.values)
+        assert (first.names, first.runs) == (expected.names, ("first base: old",))
+    tieaware.evaluate(QRELS, {"stored": MIXED}, "RR", chance=True).save(other := tmp_path / "stored.npz")
+    gate(QRELS, other, {"old": MIXED}, "RR").save(path)
+    assert gate(QRELS, {"new": MIXED}, path).decision == "kept"
+
+
+@pytest.mark.parametrize("options", [{"ties": "optimistic"}, {"precision": "decimals:0"}, {"queries": "both"}])
+def test_stored_values_must_be_averages(options, tmp_path):
+    tieaware.evaluate(QRELS, {"old": MIXED}, "RR", **options).save(tmp_path / "old.npz")
+    message = message_of(gate, QRELS, {"new": MIXED}, tmp_path / "old.npz", "RR")
+    assert message.endswith("the values were not averages over ties of all judged queries by score; give the run")
+
+
+def test_options_that_only_a_checkpoint_knows_are_refused(tmp_path):
+    tieaware.Run.from_dict(MIXED, name="mixed").write(tmp_path / "mixed.run")
+    tieaware.evaluate(QRELS, tmp_path / "mixed.run", "RR", out=tmp_path, order="file")
+    assert "not averages over ties" in message_of(gate, QRELS, {"new": MIXED}, tmp_path / "mixed.npz", "RR")
+
+
+def test_unanswered_queries_of_both_sides_are_said():
+    lacking = {query: each for query, each in FIRST.items() if query not in ("q3", "q7")}
+    outcome = gate(QRELS, {"new": FIRST}, {"old": lacking}, "RR")
+    assert "The base has no documents for 2 of 12 queries, which count 0." in outcome.verdict()
+    assert (outcome.to_dict()["base_unanswered"], outcome.to_dict()["run_unanswered"]) == (2, 0)
+    outcome = gate(QRELS, {"new": lacking}, {"old": lacking}, "RR")
+    assert "Neither side has documents for 2 of 12 queries." in outcome.verdict()
+    # One of the repeated base runs answers q3, so the run must, too.
+    message = message_of(gate, QRELS, {"new": lacking}, {"a": FIRST, "b": lacking}, "RR")
+    assert "that the base answers: q3, q7" in message
+
+
+def test_equal_changes_of_few_queries_are_not_certain():
+    """Two values of a measure make all differences equal quite often: the sign test knows how often."""
+    qrels, base, run = ({q: each[q] for q in list(QRELS)[:4]} for each in (QRELS, FIRST, run_with([2] * N)))
+    outcome = gate(qrels, {"new": run}, {"old": base}, "RR")
+    assert (outcome.judged[0].p, outcome.decision) == (0.125, "cannot tell")
+    assert gate(QRELS, {"new": run_with([2] * N)}, {"old": FIRST}, "RR").decision == "worse"
+
+
+def test_planned_numbers_are_those_of_the_verdict():
+    """Of simulated samples with the detectable loss, four of five are worse; with the needed queries, kept."""
+    rng = np.random.default_rng(10)
+    change = mean_change(np.zeros(50), 0.1 * rng.standard_normal(50))
+    for tolerance in (0.0, 0.02, 0.1):
+        loss = _detectable(change, tolerance, 0.05)
+        deviation = np.sqrt(change.variance)
+        samples = (mean_change(np.zeros(50), deviation * rng.standard_normal(50) - loss) for _ in range(1500))
+        assert 0.75 < np.mean([each.decision(tolerance) == "worse" for each in samples]) < 0.85
+    needed = topics_to_show(0.02, change.variance, 0.05)
+    samples = (mean_change(np.zeros(needed), deviation * rng.standard_normal(needed)) for _ in range(1500))
+    assert 0.75 < np.mean([each.decision(0.02) == "kept" for each in samples]) < 0.86
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"first": "1"}, {"first": 7}, {"first": -1}, {"ranks": [1]}, {"unanswered": 5}, {"silent": ["other"]}, {"gate": 2},
+     {"judgments": 1}, {"ranks": [["q0", [["a", "x"]]]]}],
+)  # fmt: skip
+def test_other_content_beside_the_values_is_refused_in_one_line(changes, tmp_path):
+    path = str(tmp_path / "base.npz")
+    gate(QRELS, {"old": MIXED}, {"old": MIXED}, "RR").save(path)
+    fields, key = storage.read_with_key(path)
+    storage.write({**fields}, path, {**key, **changes})
+    message = message_of(gate, QRELS, {"new": MIXED}, path)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("n", "message"),
+    [(2, "qrels: a gate needs at least 3 queries; the judgments have 2 queries"),
+     (1, "qrels: a gate needs at least 3 queries; the judgments have 1 query")],
+)  # fmt: skip
+def test_too_few_queries_for_any_verdict(n, message):
+    qrels, run = ({q: each[q] for q in list(QRELS)[:n]} for each in (QRELS, FIRST))
+    assert message_of(gate, qrels, run, run, "RR") == message

@@ -67,6 +67,21 @@ def test_less_is_better_where_it_is():
     assert [round(each.estimate, 12) for each in outcome._kept(0)] == [2.0, 0.5]
 
 
+def test_the_interval_of_a_difference_has_its_sign():
+    outcome = compare(results_of(ESL, base=BASE, noisy=NOISY), baseline="base", tolerance=0.1)
+    (pair,) = outcome.to_dict()["measures"][0]["pairs"]
+    assert pair["kept_low"] < pair["difference"] < pair["kept_high"]
+    assert (pair["kept_low"], pair["kept_high"]) == pytest.approx((pair["low"], pair["high"]))
+
+
+def test_a_plan_for_runs_that_do_not_differ_is_left_out():
+    outcome = compare(results_of(base=BASE, same=BASE), baseline="base", plan=0.1)
+    assert "queries are needed" not in outcome.verdict()
+    assert outcome.to_dict()["plan"] == {"difference": 0.1, "needed": [{"measure": "AP", "queries": None}]}
+    strict, usual = (compare(results_of(base=BASE, noisy=NOISY), plan=0.1, alpha=alpha) for alpha in (0.001, 0.05))
+    assert strict.to_dict()["plan"]["needed"][0]["queries"] > usual.to_dict()["plan"]["needed"][0]["queries"]
+
+
 def test_planned_queries_have_the_variance_that_was_asked_about():
     results = results_of(base=BASE, noisy=NOISY, half=WORSE)
     pairs = [np.var(a - b, ddof=1) for a, b in ((BASE, NOISY), (BASE, WORSE), (NOISY, WORSE))]

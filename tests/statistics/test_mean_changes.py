@@ -74,6 +74,16 @@ def test_repetitions_keep_the_level_where_whole_runs_differ(n_before, n_after):
     assert 0.01 < rejected / repeats < 0.1
 
 
+@pytest.mark.parametrize("scale", [1e-90, 1e90, 1e140])
+def test_values_of_any_size(scale):
+    rng = np.random.default_rng(9)
+    before, after = rng.random((2, 3, 8))
+    found, scaled = mean_change(before, after), mean_change(before * scale, after * scale)
+    assert scaled.p == pytest.approx(found.p, rel=1e-9)
+    assert scaled.low == pytest.approx(found.low * scale, rel=1e-9)
+    assert kept(before * scale, after * scale)[1:4] == pytest.approx(kept(before, after)[1:4], rel=1e-9)
+
+
 def test_constant_differences():
     before = np.array([0.1, 0.2, 0.7])
     equal, moved = mean_change(before, before), mean_change(before, before + 0.25)
@@ -151,8 +161,8 @@ def test_a_tolerance_is_kept_if_the_interval_of_the_difference_is_above_it():
          "confidence: expected a number between 0 and 1, found 1.0"),
         (lambda: kept([1.0, 2.0], [1.0, 2.0], 0.0), "share: expected a number above 0, found 0"),
         (lambda: kept([1.0, 2.0], [1.0, 2.0], 1.5), "share: expected a number from 0 to 1, found 1.5"),
-        (lambda: kept([0.0, 0.0], [-1.0, 0.5]),
-         "base: has the mean 0, of which no share can be kept; pass a tolerance"),
+        (lambda: kept([-1.0, 0.5], [-1.0, 0.5]),
+         "base: has a mean below 0, of which no share can be kept; pass a tolerance"),
         (lambda: mean_change([1.0, 2.0], [1.0, 2.0]).decision(-0.1),
          "tolerance: expected a number from 0 to 1e+150, found -0.1"),
     ],

@@ -129,9 +129,15 @@ def _fixed(
 ) -> tuple[Experiment, Run]:
     """Fuse the runs without a search; return the comparison of the fused run with the others, and the fused run."""
     from tieaware.experiments import compare
+    from tieaware.inputs import as_sources
     from tieaware.optimise.fusion import fuse
 
-    whole = {run.name: run.whole() for run in runs}
+    for option in ("folds", "level", "restarts", "seed"):
+        if getattr(arguments, option) != arguments.parser.get_default(option):
+            raise InputError("", f"--{option} is for a search, which --method and --weights replace", argument=option)
+    whole = {name: source.whole() for name, source in as_sources(runs).items()}
+    if "fused" in whole:
+        raise InputError("runs", "a run is named fused, as the result is; write NAME=PATH to name it otherwise")
     fused = fuse(whole, arguments.method or "sum", arguments.weights, **scale, depth=depth, name="fused")
     compared = {**whole, fused.name: fused}
     results = evaluate(arguments.qrels, compared, measure, spread=True, threads=arguments.threads)

@@ -21,8 +21,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="decide whether a run is worse than a base, with an exit status",
         description="Decide whether a run is worse than a base by more than a tolerance. Several RUNs are repetitions "
         "of one system, whose differences are part of the error.",
-        epilog="Exit status: 0 if the run is better or has kept its quality, 1 if it is worse, 2 after an error, 3 if "
-        "the queries are too few to tell, with --strict.",
+        epilog="Exit status: 0 if the run is better or has kept its quality, 1 if it is worse, 2 after an error. If "
+        "the queries are too few to tell, it is 0, or with --strict 3.",
     )
     options.add(command, options.QRELS, *options.RUNS)
     command.add_argument(
@@ -38,13 +38,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--alpha", type=options.real, default=0.05, metavar="A", help="significance level of the test (%(default)s)"
     )
     command.add_argument(
-        "--allow-missing", action="store_true", help="count queries that only the base answers as 0; else an error"
+        "--allow-missing", action="store_true", help="let the run lack queries that the base answers, and count them 0"
     )
     command.add_argument("--strict", action="store_true", help="exit with status 3 if the queries are too few to tell")
     for option, what in (("--markdown", "Markdown, for a comment on a pull request"), ("--json", "JSON")):
         command.add_argument(option, metavar="FILE", type=options.local_file, help=f"write the verdict as {what}")
     command.add_argument(
-        "--save", metavar="FILE", type=options.local_file,
+        "--save", metavar="FILE", type=_npz,
         help="if the run is not worse, save it as the base of later gates, in a .npz file",
     )  # fmt: skip
     options.add(command, options.THREADS)
@@ -54,7 +54,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import gate
 
-    base, runs = (_side(arguments, name) for name in ("against", "runs"))
+    base, runs = _sides(arguments)
     outcome = gate(
         arguments.qrels, runs, base, arguments.measure, tolerance=arguments.tolerance, alpha=arguments.alpha,
         allow_missing=arguments.allow_missing, threads=arguments.threads,
@@ -67,30 +67,39 @@ def _run(arguments: argparse.Namespace) -> str:
         arguments.status = _WORSE
     elif arguments.strict and outcome.decision == "cannot tell":
         arguments.status = _OPEN
-    if arguments.save is not None:
-        _save(outcome, arguments.save)
+    if arguments.save is not None and (refusal := outcome.refusal()):
+        streams.say(f"not saved: {refusal}")
+    elif arguments.save is not None:
+        outcome.save(arguments.save)
     # The verdict stands in one line, which logs and scripts can find.
     texts = [printable(outcome.sentence), options.wrapped(" ".join(outcome.details())), ""]
     tables = outcome.tables()
     return "\n".join([*filter(None, texts), "", *(options.format_table(tables[name]) for name in outcome.answers)])
 
 
-def _side(arguments: argparse.Namespace, name: str) -> Any:
-    """Return the path of a file of values, or the runs of a side."""
-    paths = getattr(arguments, name)
-    saved = [path for path in paths if path.endswith(".npz")]
-    if saved and len(paths) > 1:
-        raise InputError(name, f"{saved[0]} holds a whole side, so it must be the only one")
-    if saved:
-        return saved[0]
-    names = arguments.name if name == "runs" else None
-    reading = {"name": names, "score_dtype": arguments.score_dtype, "duplicates": arguments.duplicates}
-    return options.run_files(argparse.Namespace(runs=paths, **reading), arguments.qrels)
+def _sides(arguments: argparse.Namespace) -> list[Any]:
+    """Return the base and the runs: each the path of a file of values, or runs to read."""
+    options.check_one_stdin(arguments.qrels, *arguments.against, *arguments.runs)
+    sides: list[Any] = []
+    for name, paths in (("against", arguments.against), ("runs", arguments.runs)):
+        stored = [path for path in paths if path.endswith(".npz")]
+        if stored and len(paths) > 1:
+            raise InputError(name, f"{stored[0]} holds a whole side, so it must be the only one")
+        reading = {"score_dtype": arguments.score_dtype, "duplicates": arguments.duplicates}
+        reading["name"] = arguments.name if name == "runs" else None
+        try:
+            sides.append(stored[0] if stored else options.run_files(argparse.Namespace(runs=paths, **reading)))
+        except InputError as error:
+            raise InputError(name, error.problem) if error.where == "runs" else error from None
+    if all(isinstance(side, str) for side in sides):
+        for option in ("score_dtype", "duplicates", "name"):
+            if getattr(arguments, option) != arguments.parser.get_default(option):
+                problem = f"--{option.replace('_', '-')} cannot change values that are stored"
+                raise InputError("", problem, argument=option)
+    return sides
 
 
-def _save(outcome: Any, path: str) -> None:
-    """Save the run as a base, or say why it is not saved; that does not change the exit status."""
-    try:
-        outcome.save(path)
-    except InputError as error:
-        streams.say(f"not saved: {error}")
+def _npz(text: str) -> str:
+    if not text.endswith(".npz"):
+        raise argparse.ArgumentTypeError(f"expected a file name that ends in .npz, found {text!r}")
+    return options.local_file(text)

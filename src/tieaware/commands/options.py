@@ -20,7 +20,6 @@ from tieaware.inputs.tables.delimited import read_matrix
 from tieaware.measures import listed_measures, parse_measure
 from tieaware.output.tables import FORMATS, Table, as_json, counted, in_markdown
 from tieaware.results import Results
-from tieaware.results.checkpoints import stored_values
 from tieaware.results.lookup import position_of_measure
 from tieaware.runtime.progress import stage
 from tieaware.ties import RULES
@@ -264,8 +263,17 @@ def stored_results(arguments: argparse.Namespace, *fixed: str) -> Results | None
     for name in (*fixed, "score_dtype", "duplicates", "name", "consistent_only"):
         if getattr(arguments, name) != arguments.parser.get_default(name):
             raise InputError("", f"--{name.replace('_', '-')} cannot change values that are stored", argument=name)
-    judged = as_qrels(arguments.qrels)
-    return _of_measures(Results.concat([stored_values(path, judged) for path in stored]), arguments.measure)
+    # Import only here: most commands read no stored values, and start faster without these modules.
+    from tieaware.results import storage
+    from tieaware.results.checkpoints import check_judgments
+
+    files = {path: storage.read_with_key(path) for path in stored}
+    results = [Results(**fields) for fields, _ in files.values()]
+    measures = {measure for each in results for measure in each.measures}
+    judged = as_qrels(arguments.qrels, subtopics=any(each.definition.needs_subtopics for each in measures))
+    for path, (_, key) in files.items():
+        check_judgments(path, key, judged)
+    return _of_measures(Results.concat(results), arguments.measure)
 
 
 def _of_measures(results: Results, measures: Sequence[str] | None) -> Results:

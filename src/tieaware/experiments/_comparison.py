@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -337,15 +337,21 @@ class Comparison(Experiment):
         The difference of 0.397 has Holm's p = 7.06e-05.
         """
         sentences = verdict([self._tested(m) for m in range(len(self.tests))], self.results.unanswered)
-        return " ".join([sentences, *(f"To show a difference of {self.plan:g} in {each['measure']} with probability "
-                                      f"0.8, {each['queries']:,} queries are needed." for each in self._planned())])
+        planned = [
+            f"To show a difference of {self.plan:g} in {measure} with probability 0.8, {n:,} queries are needed."
+            for measure, n in self._planned().items() if n is not None
+        ]  # fmt: skip
+        return " ".join([sentences, *planned])
 
-    def _planned(self) -> list[dict[str, Any]]:
-        """Return for each measure the number of queries that show the planned difference."""
-        if self.plan is None:
-            return []
-        planned = partial(self.results.topics_needed, self.plan, baseline=self.baseline)
-        return [{"measure": name, "queries": planned(name)} for name in self.results.names]
+    def _planned(self) -> dict[str, int | None]:
+        """Return for each measure the number of queries that show the planned difference; None if nothing varies."""
+        numbers: dict[str, int | None] = {}
+        for name in self.results.names if self.plan is not None else ():
+            try:
+                numbers[name] = self.results.topics_needed(self.plan or 0.0, name, self.baseline, alpha=self.alpha)
+            except InputError:
+                numbers[name] = None
+        return numbers
 
     @property
     def lowest(self) -> tuple[Values, ...]:
@@ -406,7 +412,10 @@ class Comparison(Experiment):
             "test": self.procedure.test, "correction": self.procedure.correction, "alpha": self.alpha,
             "confidence": self.confidence, "baseline": self.baseline,
             "margin": None if self.margin is None else self.margin._asdict(),
-            "plan": None if self.plan is None else {"difference": self.plan, "needed": self._planned()},
+            "plan": None if self.plan is None else {
+                "difference": self.plan,
+                "needed": [{"measure": name, "queries": n} for name, n in self._planned().items()],
+            },
             "runs": [{"run": run, "unanswered": unanswered.get(run, 0)} for run in self.results.runs],
             "measures": measures,
         }  # fmt: skip
@@ -473,4 +482,8 @@ class Comparison(Experiment):
         limits: dict[str, Any] = {"tolerance": self.margin.tolerance, "confidence": self.confidence}
         if self.margin.share is not None:
             limits["share"] = self.margin.share
-        return tuple(kept(values[base], values[run], **limits) for base, run in pairs)
+        found = [kept(values[base], values[run], **limits) for base, run in pairs]
+        if less and self.margin.share is None:
+            # The differences have the sign of the table.
+            found = [each._replace(estimate=-each.estimate, low=-each.high, high=-each.low) for each in found]
+        return tuple(found)

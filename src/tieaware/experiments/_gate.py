@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,18 +17,31 @@ from tieaware.checks.rounding import rounding_of, without_rounding
 from tieaware.defaults import GATE_MEASURES
 from tieaware.engine.views import View, plan_of
 from tieaware.errors import InputError
-from tieaware.experiments._gate_sides import Name, Side, evaluated, is_saved, save, saved
+from tieaware.experiments._gate_sides import (
+    Name,
+    Side,
+    Stored,
+    evaluated,
+    in_order,
+    is_stored,
+    save,
+    side_of,
+    stored,
+    values_of,
+)
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import Qrels, QrelsLike, as_qrels
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure
 from tieaware.output.plots import COLOURS, Axes, Drawing, display_name
-from tieaware.output.tables import Cell, Marked, Table, as_json, counted, in_markdown, significant
+from tieaware.output.tables import Cell, Marked, Table, counted, in_markdown, significant
 from tieaware.results import Results
 from tieaware.statistics.mean_changes import Decision, MeanChange, mean_change, topics_to_show
 from tieaware.statistics.multiple_comparisons import holm
 from tieaware.statistics.planning import detectable_difference
 
+# The fewest queries, and the quantile of the normal distribution for probability 0.8.
+_FEWEST, _NORMAL_80 = 3, 0.8416212
 # The version of the keys that `Gate.to_dict` returns.
 _SCHEMA = 1
 # The queries that lost most are listed, up to this number; and the queries that a message names.
@@ -69,7 +84,8 @@ def gate(
     tolerance : float
         The loss of the mean that does not matter, at least 0, in the unit of the measures.
     alpha : float
-        The level of the paired t-test, between 0 and 1; the level of the intervals is 1 - `alpha`.
+        The level of the paired t-test, from 1e-9 to 0.5; the level of the intervals is 1 - `alpha`. If all queries
+        change alike, the sign test decides instead.
     allow_missing : bool
         Whether the run may lack queries that the base answers; they count 0.
 
@@ -92,75 +108,66 @@ def gate(
     >>> gate(qrels, {"new": run}, {"old": base}, "RR").sentence
     'FAIL: RR fell by 0.250 (95%: 0.250 to 0.250; 1.000 → 0.750, p = 0, 9 queries).'
     """
-    tolerance, alpha = number("tolerance", tolerance, 0, 1e150), number("alpha", alpha, 0, 1, ends=False)
+    tolerance, alpha = number("tolerance", tolerance, 0, 1e150), number("alpha", alpha, 1e-9, 0.5)
     allowed = flag("allow_missing", allow_missing)
-    chosen = plan_of(GATE_MEASURES if measures is None else measures, [View(spread=True)])
-    judged = as_qrels(qrels, missing, subtopics=chosen.needs_subtopics)
-    wanted = chosen.measures
-    if is_saved(base):
-        before = saved(base, judged)
-        if measures is None:
-            wanted = before.results.measures
-        _check_saved(before, wanted, path_text("base", base), tolerance)
+    files = {name: stored(runs) for name, runs in (("base", base), ("runs", runs)) if is_stored(runs)}
+    if measures is None and "base" in files:
+        wanted = files["base"].results.measures
     else:
-        before = evaluated(judged, base, wanted, threads)
+        wanted = plan_of(GATE_MEASURES if measures is None else measures, [View(spread=True)]).measures
     for measure in wanted:
         if measure.definition.summary != "mean":
             raise InputError("measures", f"the summary of {measure} is not an arithmetic mean, so no test compares it")
-    if is_saved(runs):
-        after = _in_order(saved(runs, judged), before.results.queries)
-        _check_saved(after, wanted, path_text("runs", runs), tolerance)
-    else:
-        after = evaluated(judged, runs, wanted, threads)
-    lacking = [query for query in after.unanswered if query not in set(before.unanswered)]
+    known = {*wanted, *(measure for file in files.values() for measure in file.results.measures)}
+    judged = as_qrels(qrels, missing, subtopics=any(each.definition.needs_subtopics for each in known))
+    before, after = (
+        _stored_side(files[name], judged, wanted) if name in files else evaluated(judged, runs, wanted, threads)
+        for name, runs in (("base", base), ("runs", runs))
+    )
+    queries = after.results.queries
+    if len(queries) < _FEWEST:
+        found = counted(len(queries), "query", "queries")
+        raise InputError(judged.name, f"a gate needs at least {_FEWEST} queries; the judgments have {found}")
+    before = before._replace(results=in_order(before.results, queries))
+    if "base" in files and (fallen := _fallen(before.results, before.first, tolerance)):
+        problem = f"{fallen}: small losses have added up; give the first base, or save a new one"
+        raise InputError(files["base"].name, problem)
+    silent = set(before.silent)
+    lacking = tuple(query for query in after.unanswered if query not in silent)
     if lacking and not allowed:
-        queries = counted(len(lacking), "query that the base answers", "queries that the base answers")
-        problem = f"no documents for {queries}: {_listed(lacking)}; allow_missing counts them 0"
+        several = counted(len(lacking), "query that the base answers", "queries that the base answers")
+        problem = f"no documents for {several}: {_listed(lacking)}; allow_missing counts them 0"
         raise InputError(" ".join(after.results.runs), problem, argument="allow_missing")
-    return _decided(judged, _in_order(before, after.results.queries), after, wanted, tolerance, alpha, tuple(lacking))
+    return _decided(judged, before, after, wanted, tolerance, alpha, lacking)
 
 
-def _check_saved(base: Side, measures: Sequence[Measure], name: str, tolerance: float) -> None:
-    """Raise InputError if a saved base lacks a measure, or has fallen too far below the first base of its chain."""
+def _stored_side(file: Stored, qrels: Qrels, measures: Sequence[Measure]) -> Side:
+    """Return a side that was stored; raise InputError if it lacks a measure."""
     for measure in measures:
-        if measure not in base.results.measures:
-            others = " ".join(base.results.names)
-            raise InputError(name, f"was saved with other measures ({others}), without {measure}; give the base's run")
-    fallen = _fallen(base, base.first, tolerance)
-    if fallen:
-        raise InputError(name, f"{fallen}: small losses have added up; give the first base, or save a new one")
+        if measure not in file.results.measures:
+            others = " ".join(file.results.names)
+            raise InputError(file.name, f"has other measures ({others}), but not {measure}; give the run")
+    return side_of(file, qrels)
 
 
-def _fallen(side: Side, first: Results | None, tolerance: float) -> str:
+def _fallen(results: Results, first: Results | None, tolerance: float) -> str:
     """Return a clause if a mean is below that of the first base by more than the tolerance; otherwise ""."""
     if first is None:
         return ""
-    for m, measure in enumerate(first.measures):
-        now, then = (float(values.mean()) for values in (side.values([measure]), first.values[:, :, m]))
+    for measure in results.measures:
+        now, then = (float(values_of(each, [measure]).mean()) for each in (results, first))
         loss = now - then if measure.definition.less_is_better else then - now
         if float(without_rounding(np.asarray(loss - tolerance), rounding_of([now, then]))) > 0.0:
             return f"its {measure}, {_number(now)}, has lost {_number(loss)} since the first base, {_number(then)}"
     return ""
 
 
-def _in_order(side: Side, queries: tuple[Name, ...]) -> Side:
-    """Return a side with the queries in this order; raise InputError if it has others."""
-    if side.results.queries == queries:
-        return side
-    at = {query: i for i, query in enumerate(side.results.queries)}
-    if set(queries) != at.keys():
-        raise InputError(" ".join(side.results.runs), "has values of other queries than the other side")
-    rows = [at[query] for query in queries]
-    cubes = {name: cube[:, rows] for name, cube in side.results.cubes().items()}
-    return side._replace(results=Results(**{**vars(side.results), **cubes, "queries": queries}))
-
-
 class _Judged(NamedTuple):
     """The decision on one measure. `change` has the sign with which larger is better; `sign` is -1 if less is better.
 
     `ties` are the least and the greatest change over all orders of tied documents; NaN if they are unknown.
-    `detectable` is the true loss that a test finds with probability .8, and `needed` the number of queries with which
-    it finds a loss of the tolerance; None if there is no such number.
+    `detectable` is the true loss with which the verdict is "worse" with probability 0.8, and `needed` the number of
+    queries with which it is "kept" with this probability, if nothing changed; None if there is no such number.
     """
 
     name: str
@@ -175,13 +182,18 @@ class _Judged(NamedTuple):
     @property
     def moved(self) -> float:
         """The change of the mean itself, whose sign is that of the values."""
-        return self.sign * self.change.difference
+        return self.sign * self.change.difference + 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
         """The interval of the change of the mean itself."""
         low, high = self.change.low, self.change.high
-        return (low, high) if self.sign > 0.0 else (-high, -low)
+        return (low, high) if self.sign > 0.0 else (-high + 0.0, -low + 0.0)
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """The means of the base and of the run."""
+        return self.sign * self.change.before + 0.0, self.sign * self.change.after + 0.0
 
 
 def _decided(
@@ -199,20 +211,27 @@ def _decided(
     )
     names = [after.results.names[after.results.measures.index(measure)] for measure in measures]
     judged = []
-    for m, (change, p) in enumerate(zip(changes, holm([change.p for change in changes]).tolist(), strict=True)):
+    level = alpha / len(measures)
+    for m, (change, p) in enumerate(zip(changes, holm(list(map(_p, changes))).tolist(), strict=True)):
         decision = change.decision(tolerance, alpha, p=p)
-        planned = _detectable(change, alpha), topics_to_show(tolerance, change.variance, alpha)
-        judged.append(
-            _Judged(names[m], change, signs[m], p, decision, (float(least[m]), float(most[m])), *planned)
-        )  # fmt: skip
+        detectable, needed = _detectable(change, tolerance, level), topics_to_show(tolerance, change.variance, alpha)
+        ties = float(least[m]), float(most[m])
+        judged.append(_Judged(names[m], change, signs[m], p, decision, ties, detectable, needed))
     return Gate(qrels, before, after, tuple(judged), values[0].mean(axis=0), values[1].mean(axis=0), tolerance, alpha,
                 lacking)  # fmt: skip
 
 
-def _detectable(change: MeanChange, alpha: float) -> float | None:
-    if change.n_topics < 3 or not change.variance:
+def _p(change: MeanChange) -> float:
+    """Return the p value of a change; that of the sign test if all queries changed alike, which the t-test trusts."""
+    return change.p if change.variance or not change.difference else 2.0 ** (1 - change.n_topics)
+
+
+def _detectable(change: MeanChange, tolerance: float, alpha: float) -> float | None:
+    """Return the true loss that is "worse" with probability 0.8: the test rejects, and the tolerance is exceeded."""
+    if not change.variance:
         return None
-    return detectable_difference(change.n_topics, change.variance, alpha=alpha)
+    beyond = tolerance + _NORMAL_80 * math.sqrt(change.variance / change.n_topics)
+    return max(detectable_difference(change.n_topics, change.variance, alpha=alpha), beyond)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -289,7 +308,7 @@ class Gate(Experiment):
 
     def _described(self, judged: _Judged) -> str:
         moved, (low, high) = judged.moved, judged.interval
-        before, after = judged.sign * judged.change.before, judged.sign * judged.change.after
+        before, after = judged.means
         n = counted(judged.change.n_topics, "query", "queries")
         if not moved and low == high:
             return f"{judged.name} did not change ({_number(after)}, {n})"
@@ -313,7 +332,7 @@ class Gate(Experiment):
         """
         judged = self._deciding
         others = [f"{self._described(each)}: {each.decision}." for each in self.judged if each is not judged]
-        return list(filter(None, [*others, self._plan(judged), self._missing(), _of_ties(judged)]))
+        return list(filter(None, [*others, self._plan(judged), *self._unanswered(), _of_ties(judged)]))
 
     def _plan(self, judged: _Judged) -> str:
         """Say what loss the queries can show, and how many would decide."""
@@ -323,13 +342,25 @@ class Gate(Experiment):
         shown = f"{n} a true loss of {_number(judged.detectable)} with probability 0.8"
         if judged.decision != "cannot tell" or judged.needed is None:
             return f"{shown}."
-        return f"{shown}; {judged.needed:,} would show one of {self.tolerance:g}."
+        return (
+            f"{shown}. If nothing changed, {judged.needed:,} queries would exclude a loss of more than "
+            f"{self.tolerance:g} with this probability."
+        )
 
-    def _missing(self) -> str:
-        if not self.missing:
-            return ""
-        n = counted(len(self.missing), "query", "queries")
-        return f"The run has no documents for {n} that the base answers, which count 0: {_listed(self.missing)}."
+    def _unanswered(self) -> list[str]:
+        """Say for how many queries the sides have no documents."""
+        sentences = [] if not self.missing else [
+            f"The run has no documents for {counted(len(self.missing), 'query', 'queries')} that the base answers, "
+            f"which count 0: {_listed(self.missing)}."
+        ]  # fmt: skip
+        n = len(self.after.results.queries)
+        both = set(self.after.unanswered) & set(self.before.silent)
+        only = set(self.before.unanswered) - set(self.after.unanswered)
+        if both:
+            sentences.append(f"Neither side has documents for {len(both):,} of {n:,} queries.")
+        if only:
+            sentences.append(f"The base has no documents for {len(only):,} of {n:,} queries, which count 0.")
+        return sentences
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -343,8 +374,8 @@ class Gate(Experiment):
         )  # fmt: skip
         rows = [
             (
-                each.name, each.sign * each.change.before, each.sign * each.change.after, each.moved, *each.interval,
-                each.p, each.decision, *(None if np.isnan(end) else end for end in each.ties), each.detectable,
+                each.name, *each.means, each.moved, *each.interval, each.p, each.decision,
+                *(None if np.isnan(end) else end for end in each.ties), each.detectable,
             )
             for each in self.judged
         ]  # fmt: skip
@@ -369,13 +400,15 @@ class Gate(Experiment):
         for i in np.argsort(changes, kind="stable")[:_LOST].tolist():
             if changes[i] < 0.0:
                 query = self.after.results.queries[i]
-                values = float(before[i]), float(after[i]), float(sign * changes[i])
+                values = float(before[i]), float(after[i]), float(sign * changes[i] + 0.0)
                 rows.append((query, *values, *self._lost_document(query, labels.get(query, {}))))
         return rows
 
     def _lost_document(self, query: Name, labels: dict[Name, Any]) -> tuple[Any, ...]:
-        """Return the relevant document that lost most, with its label and its ranks; None where there is none."""
+        """Return the relevant document that lost most, with label and ranks; None if there is none, or unknown."""
         found: tuple[Any, ...] = (None, None, None, None)
+        if self.before.ranks is None or self.after.ranks is None:
+            return found
         now, most = self.after.ranks.get(query, {}), 0.0
         for document, rank in self.before.ranks.get(query, {}).items():
             label, later = labels.get(document, 0), now.get(document)
@@ -416,7 +449,8 @@ class Gate(Experiment):
             "schema": _SCHEMA, "verdict": self.decision, "passed": self.passed, "sentence": self.sentence,
             "base": list(self.before.results.runs), "runs": list(self.after.results.runs),
             "queries": len(self.after.results.queries), "tolerance": self.tolerance, "alpha": self.alpha,
-            "missing": list(self.missing), "measures": [_as_dict(each) for each in self.judged],
+            "missing": list(self.missing), "base_unanswered": len(self.before.unanswered),
+            "run_unanswered": len(self.after.unanswered), "measures": [_as_dict(each) for each in self.judged],
             "lost": [dict(zip(names, row, strict=True)) for row in self._lost()],
         }  # fmt: skip
 
@@ -427,7 +461,7 @@ class Gate(Experiment):
         -------
         str
         """
-        return as_json(self.to_dict())
+        return f"{json.dumps(self.to_dict(), indent=2, allow_nan=False)}\n"
 
     def to_markdown(self) -> str:
         """Return the verdict and the tables as Markdown, for a comment on a pull request.
@@ -456,23 +490,31 @@ class Gate(Experiment):
             If the run is worse, or its mean is below that of the first base by more than the tolerance.
         """
         name = path_text("path", path)
-        if not is_saved(name):
+        if not is_stored(name):
             raise InputError(name, "the name of a saved base must end in .npz")
+        if refusal := self.refusal():
+            raise InputError(name, refusal)
+        save(self.after._replace(first=self.before.first or self.before.results), path, self.qrels)
+
+    def refusal(self) -> str:
+        """Return the reason why the run cannot be the base of later gates; "" if it can.
+
+        Returns
+        -------
+        str
+        """
         if not self.passed:
-            raise InputError(name, "a run that is worse is not saved as a base")
-        first = self.before.first or self.before.results
-        fallen = _fallen(self.after, first, self.tolerance)
-        if fallen:
-            raise InputError(name, f"the run is not saved as a base: {fallen}")
-        save(self.after._replace(first=first), path, self.qrels)
+            return "a run that is worse is not saved as a base"
+        fallen = _fallen(self.after.results, self.before.first or self.before.results, self.tolerance)
+        return f"the run is not saved as a base: {fallen}" if fallen else ""
 
 
 def _as_dict(judged: _Judged) -> dict[str, Any]:
     low, high = judged.interval
     ties = [None if np.isnan(end) else end for end in judged.ties]
     return {
-        "measure": judged.name, "verdict": judged.decision, "base": judged.sign * judged.change.before,
-        "run": judged.sign * judged.change.after, "change": judged.moved, "low": low, "high": high, "p": judged.p,
+        "measure": judged.name, "verdict": judged.decision, "base": judged.means[0], "run": judged.means[1],
+        "change": judged.moved, "low": low, "high": high, "p": judged.p,
         "ties_low": ties[0], "ties_high": ties[1], "detectable_loss": judged.detectable,
         "queries_needed": judged.needed,
     }  # fmt: skip

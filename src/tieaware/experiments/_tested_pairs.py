@@ -204,7 +204,8 @@ def runs_and_baseline(title: str, measures: Sequence[TestedPairs]) -> Table:
     ]
     if margin is not None:
         columns = (*columns, f"keeps {margin}", "kept from", "kept to", "queries needed")
-        what = "share of the mean of the baseline" if margin.share is not None else "difference from the baseline"
+        share = "share of the mean of the baseline; if less is better, of the baseline's mean in that of the run"
+        what = share if margin.share is not None else "difference from the baseline"
         notes.append(
             f"kept from, kept to: the {measures[0].confidence:.0%} interval of the {what}. queries needed: those that "
             "decide with probability 0.8, if nothing is lost."

@@ -503,12 +503,12 @@ class Results(Hinted):
         return certainty.groups(export_of(self), place, test, correction, alpha)
 
     def topics_needed(
-        self, difference: float, measure: str | Measure | None = None, baseline: str | None = None
-    ) -> int:
+        self, difference: float, measure: str | Measure | None = None, baseline: str | None = None, *,
+        alpha: float = 0.05,
+    ) -> int:  # fmt: skip
         """Return the number of topics with which a paired t-test would find a true difference with probability 0.8.
 
-        The level of the test is 0.05; `tieaware.statistics.topics_needed` has other choices. Needs
-        `tieaware[analysis]`.
+        `tieaware.statistics.topics_needed` has other choices. Needs `tieaware[analysis]`.
 
         Parameters
         ----------
@@ -519,6 +519,8 @@ class Results(Hinted):
         baseline : str, optional
             The run with which the others are compared: the variance over topics is that of their differences from it.
             By default it is that of the differences of all pairs.
+        alpha : float
+            The level of the test, from 1e-9 to 0.999.
 
         Returns
         -------
@@ -540,7 +542,7 @@ class Results(Hinted):
         83
         """
         place = 0 if measure is None else position_of_measure(self.measures, self.names, measure)
-        return certainty.topics_needed(export_of(self), place, difference, baseline)
+        return certainty.topics_needed(export_of(self), place, difference, baseline, alpha)
 
     def columns(self) -> list[ExportColumn]:
         """Return the columns of exports: the value of each measure, and what else is known of it.

@@ -330,7 +330,7 @@ def groups(
     return tuple(tuple(export.runs[i] for i in each) for each in largest_groups(separated, values.mean(axis=1)))
 
 
-def topics_needed(export: Export, place: int, difference: float, baseline: str | None) -> int:
+def topics_needed(export: Export, place: int, difference: float, baseline: str | None, alpha: float) -> int:
     """Return how many topics find a difference; see `tieaware.Results.topics_needed`."""
     from tieaware.statistics import planning
     from tieaware.statistics.procedures import pairs_of
@@ -344,7 +344,7 @@ def topics_needed(export: Export, place: int, difference: float, baseline: str |
     variance = float(differences.var(axis=1, ddof=1).mean())
     if not variance:
         raise InputError("topics_needed", "no two of these runs differ on any topic, so no number can be planned")
-    return planning.topics_needed(difference, variance)
+    return planning.topics_needed(difference, variance, alpha=alpha)
 
 
 def _values_of(export: Export) -> list[ExportColumn]:

@@ -127,13 +127,13 @@ class Checkpoints:
         storage.write(vars(results), self._path(run), {**self._options, **key["read"], "state": key["state"]})
 
 
-def stored_values(path: str, qrels: Qrels) -> Results:
-    """Read stored results; raise InputError if they are those of other judgments, as far as the file knows."""
-    fields, key = storage.read_with_key(path)
+def check_judgments(path: str, key: Mapping[str, Any] | None, qrels: Qrels) -> None:
+    """Raise InputError if values were stored with other judgments, as far as the key of their file knows."""
+    if key is not None and "gate" in key:
+        raise InputError(path, "is a base that tieaware gate saved, which only gate reads")
     known = None if key is None else key.get("judgments")
     if known is not None and known != _digest(qrels):
         raise InputError(path, f"the values were stored with other judgments than {qrels.name}")
-    return Results(**fields)
 
 
 def _run_key(name: str, source: RunSource) -> dict[str, Any]:

@@ -340,7 +340,9 @@ def _ratios(a: Values, b: Values, choices: _Bootstrap) -> Interval:
     error = np.sqrt((influence**2).sum(axis=1) / (n - 1) / n)
     if choices.method == "t":
         t = float(load("scipy.stats", "analysis").t.ppf((1.0 + choices.level) / 2.0, n - 1))
-        return Interval(ratio, *_fieller(a, b, t * t / n / (n - 1)), error)
+        # Products of four values could overflow or underflow, unless the largest value is about 1.
+        _, exponents = np.frexp(np.maximum(np.abs(a), np.abs(b)).max(axis=1, keepdims=True))
+        return Interval(ratio, *_fieller(np.ldexp(a, -exponents), np.ldexp(b, -exponents), t * t / n / (n - 1)), error)
     above, below = whole_numbers(a), whole_numbers(b)
     of_a, of_b = rounding_of(a, axis=1), rounding_of(b, axis=1)
     rounding = (of_a + np.abs(ratio) * of_b) / np.abs(mean_b)

@@ -205,7 +205,7 @@ def kept(
     Raises
     ------
     InputError
-        If an argument is out of range, or the mean of the base is 0, that of the run is less, and a share is asked for.
+        If an argument is out of range, or a share is asked for of a mean below 0.
 
     References
     ----------
@@ -225,9 +225,9 @@ def kept(
         share = number("share", share, 0, 1)
         if not share:
             raise unexpected("share", "a number above 0", "0")
-        if abs(before.mean()) <= rounding_of(before):
-            if after.mean() < 0.0:
-                raise InputError("base", "has the mean 0, of which no share can be kept; pass a tolerance")
+        if before.mean() < -rounding_of(before):
+            raise InputError("base", "has a mean below 0, of which no share can be kept; pass a tolerance")
+        if before.mean() <= rounding_of(before):
             return Kept("keeps", math.inf, math.inf, math.inf, None)
         interval, loss = ratio_interval(after, before, level=confidence), (1.0 - share) * float(before.mean())
         change = mean_change(share * before, after, confidence=confidence)
@@ -288,4 +288,6 @@ def _between_runs(sides: list[Values], rounding: float) -> list[tuple[float, int
 
 def _degrees(terms: list[tuple[float, int]], squared: float) -> float:
     """Return Satterthwaite's degrees of freedom of a sum of mean squares; exact if there is one."""
-    return squared**2 / math.fsum(term**2 / degrees for term, degrees in terms)
+    if len(terms) == 1:
+        return terms[0][1]
+    return 1.0 / math.fsum((term / squared) ** 2 / degrees for term, degrees in terms)

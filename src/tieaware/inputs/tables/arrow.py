@@ -140,8 +140,9 @@ def _repeating(file: Any, groups: Sequence[int], names: list[str]) -> list[str]:
     decide, because pyarrow's metadata of a single column can end the process if the file is corrupt.
     """
     types = load("pyarrow", "arrow").types
-    texts = [field.name for field in file.schema_arrow if types.is_string(field.type) or types.is_binary(field.type)]
-    texts = [name for name in names if name in texts]
+    kinds = types.is_string, types.is_large_string, types.is_string_view, types.is_binary, types.is_large_binary
+    has_text = {field.name for field in file.schema_arrow if any(is_kind(field.type) for is_kind in kinds)}
+    texts = [name for name in names if name in has_text]
     first = next(file.iter_batches(_PROBED, row_groups=groups[:1], columns=texts, use_threads=False), None)
     if first is None:
         return []
