@@ -106,7 +106,7 @@ def gate(
     >>> base = {query: {"d1": 2.0, "d2": 1.0} for query in qrels}
     >>> run = {query: {"d1": 1.0, "d2": 1.0} for query in qrels}
     >>> gate(qrels, {"new": run}, {"old": base}, "RR").sentence
-    'FAIL: RR fell by 0.250 (95%: 0.250 to 0.250; 1.000 → 0.750, p = 0, 9 queries).'
+    'FAIL: RR fell by 0.250 (95%: 0.250 to 0.250; 1.000 → 0.750, p = 0.00391, 9 queries).'
     """
     tolerance, alpha = number("tolerance", tolerance, 0, 1e150), number("alpha", alpha, 1e-9, 0.5)
     allowed = flag("allow_missing", allow_missing)
