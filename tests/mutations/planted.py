@@ -230,6 +230,21 @@ FAULTS = (
         "n_free = n_above - n_high", "n_free = n_high - n_above", ("tests/statistics/test_tie_resolutions.py",),
     ),
     Fault(
+        "differences between whole runs count although their topics explain them",
+        "src/tieaware/statistics/mean_changes.py", "(-share * of_residuals", "(0.0 * of_residuals",
+        ("tests/statistics/test_mean_changes.py",),
+    ),
+    Fault(
+        "a loss within the tolerance is worse", "src/tieaware/statistics/mean_changes.py",
+        "if is_sure and abs(self.difference) > allowed:", "if is_sure and abs(self.difference) > 0.0:",
+        ("tests/statistics/test_mean_changes.py",),
+    ),
+    Fault(
+        "a gate counts queries that one of several base runs lacks as unanswered",
+        "src/tieaware/experiments/_gate_sides.py", "set.intersection(*of_runs), set.union(*of_runs)",
+        "set.intersection(*of_runs), set.intersection(*of_runs)", ("tests/experiments/test_gate_verdicts.py",),
+    ),
+    Fault(
         "Wilcoxon's test ranks differences of 0", "src/tieaware/statistics/paired_tests.py",
         "np.where(samples == 0.0, np.nan, np.abs(samples))", "np.abs(samples)",
         ("tests/statistics/test_paired_tests.py",),
