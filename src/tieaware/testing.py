@@ -41,7 +41,7 @@ def assert_not_worse(
     AssertionError
         If the run is worse. The message is the verdict.
     InputError
-        As for `tieaware.experiments.gate`.
+        As for `tieaware.experiments.gate`; also if the run lacks queries.
 
     Examples
     --------
@@ -51,6 +51,7 @@ def assert_not_worse(
     """
     from tieaware.experiments import gate
 
+    __tracebackhide__ = True
     outcome = gate(qrels, run, base, measure, tolerance=tolerance, alpha=alpha, allow_missing=allow_missing)
     if not outcome.passed or (strict and outcome.decision == "cannot tell"):
         raise AssertionError(str(outcome))

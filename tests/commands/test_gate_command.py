@@ -1,6 +1,7 @@
 """The command ``tieaware gate``: its exit status, its first line, the files that it writes, and its errors."""
 
 import json
+import os
 
 import pytest
 
@@ -58,8 +59,17 @@ def test_the_verdict_as_files(command):
         assert file.read().startswith("**FAIL:** RR fell by 0.639 ")
 
 
+def test_an_error_leaves_no_old_verdict_behind(command):
+    files = "--json verdict.json --markdown verdict.md"
+    assert command(f"gate qrels good.run --against good.run -m RR {files}")[0] == 0
+    assert command(f"gate qrels short.run --against good.run -m RR {files}")[0] == 2
+    assert not {"verdict.json", "verdict.md"} & set(os.listdir("."))
+
+
 def test_a_saved_base(command):
-    assert command("gate qrels good.run --against good.run -m RR -m R@3 --save base.npz")[0] == 0
+    status, output, errors = command("gate qrels good.run -m RR -m R@3 --save base.npz")
+    assert (status, errors) == (0, "wrote base.npz\n")
+    assert output.startswith("PASS: RR did not change (1.000, 9 queries).\n")
     status, output, errors = command("gate qrels bad.run --against base.npz --save base.npz")
     assert (status, output.splitlines()[0][:9]) == (1, "FAIL: RR ")
     assert errors == "not saved: a run that is worse is not saved as a base\n"
@@ -105,7 +115,8 @@ def test_what_stored_values_cannot_do_is_refused(command, line, message):
     ("line", "message"),
     [
         ("short.run --against good.run",
-         "short: no documents for 2 queries that the base answers: q7, q8; allow_missing counts them 0"),
+         "--allow-missing: run short: no documents for 2 queries that the base answers: q7, q8; allow_missing counts "
+         "them 0; see tieaware gate --help"),
         ("bad.run --against good.run --tolerance -1",
          "--tolerance: expected a number from 0 to 1e+150, found -1.0; see tieaware gate --help"),
         ("bad.run --against base.npz --against good.run",
@@ -118,7 +129,7 @@ def test_what_stored_values_cannot_do_is_refused(command, line, message):
         ("good.run --against bad.run --against bad.run",
          "--against: each run must be given only once; bad.run is given twice; see tieaware gate --help"),
         ("- --against -", "-: standard input can be read only once, but is given 2 times"),
-        ("bad.run", "tieaware gate: the following arguments are required: --against; see tieaware gate --help"),
+        ("bad.run", "--against: is required, except to save the first base: --save BASE.npz; see tieaware gate --help"),
     ],
 )  # fmt: skip
 def test_errors_are_one_line_and_status_2(command, line, message):

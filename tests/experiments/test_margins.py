@@ -32,7 +32,8 @@ SAME, NOISY, WORSE = BASE + 0.001, BASE + RNG.normal(0, 0.1, N), 0.5 * BASE
     ("runs", "options", "start"),
     [
         ({"same": SAME, "noisy": NOISY, "half": WORSE}, {"keep": 0.99},
-         r"^By AP, same keeps 99% of base; noisy is open \([\d,]+ queries would decide\); half loses more\. By AP, "),
+         r"^By AP, same keeps 99% of base; noisy is open \([\d,]+ queries would decide, if it loses as much as here\); "
+         r"half loses more\. By AP, "),
         ({"same": SAME, "other": SAME + 0.001}, {"keep": 0.9}, r"^By AP, same and other keep 90% of base\. "),
         ({"half": WORSE, "less": 0.4 * BASE}, {"keep": 0.99},
          r"^By AP, no run is known to keep 99% of base: half and less lose more\. "),

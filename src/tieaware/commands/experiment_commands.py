@@ -157,7 +157,8 @@ def _compare(arguments: argparse.Namespace) -> str:
         measures = arguments.measure or COMPARISON_MEASURES
         reading = {"threads": arguments.threads, "consistent_only": arguments.consistent_only}
         outcome = comparison(arguments.qrels, runs, measures, **reading, **design)
-    return options.output(outcome, arguments)
+    # With a margin, the decisions are in the table of the runs.
+    return options.output(outcome, arguments, *([] if outcome.margin is None else ["wins"]))
 
 
 def add_curve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

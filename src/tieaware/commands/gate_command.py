@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import Any
 
 from tieaware.commands import options, streams
@@ -26,26 +27,27 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     options.add(command, options.QRELS, *options.RUNS)
     command.add_argument(
-        "--against", metavar="BASE", action="append", required=True,
-        help="run to compare with, or a .npz file that --save wrote; repeatable for repetitions",
+        "--against", metavar="BASE", action="append",
+        help="run to compare with, or a .npz file that --save or eval --out wrote; repeat it for repetitions. Not "
+        "needed to save the first base",
     )  # fmt: skip
     options.add_measures(command, (f"those of a saved base, otherwise {', '.join(GATE_MEASURES)}",))
     command.add_argument(
         "--tolerance", type=options.real, default=0.01, metavar="T",
-        help="loss of the mean that does not matter (%(default)s)",
+        help="loss of the mean that does not matter, in the unit of the measure (%(default)s)",
     )  # fmt: skip
     command.add_argument(
         "--alpha", type=options.real, default=0.05, metavar="A", help="significance level of the test (%(default)s)"
     )
     command.add_argument(
-        "--allow-missing", action="store_true", help="let the run lack queries that the base answers, and count them 0"
+        "--allow-missing", action="store_true", help="let a side lack queries that the other answers, and count them 0"
     )
     command.add_argument("--strict", action="store_true", help="exit with status 3 if the queries are too few to tell")
     for option, what in (("--markdown", "Markdown, for a comment on a pull request"), ("--json", "JSON")):
         command.add_argument(option, metavar="FILE", type=options.local_file, help=f"write the verdict as {what}")
     command.add_argument(
         "--save", metavar="FILE", type=_npz,
-        help="if the run is not worse, save it as the base of later gates, in a .npz file",
+        help="unless the run is worse, save it as the base of later gates, in a .npz file",
     )  # fmt: skip
     options.add(command, options.THREADS)
     command.set_defaults(run=_run)
@@ -54,6 +56,14 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import gate
 
+    if arguments.against is None:
+        if arguments.save is None:
+            raise InputError("against", "is required, except to save the first base: --save BASE.npz")
+        arguments.against = arguments.runs
+    # An error must not leave the verdict of an earlier run behind.
+    for path in (arguments.markdown, arguments.json):
+        if path is not None and os.path.isfile(path):
+            os.unlink(path)
     base, runs = _sides(arguments)
     outcome = gate(
         arguments.qrels, runs, base, arguments.measure, tolerance=arguments.tolerance, alpha=arguments.alpha,
@@ -71,8 +81,12 @@ def _run(arguments: argparse.Namespace) -> str:
         streams.say(f"not saved: {refusal}")
     elif arguments.save is not None:
         outcome.save(arguments.save)
+        streams.say(f"wrote {arguments.save}")
     # The verdict stands in one line, which logs and scripts can find.
-    texts = [printable(outcome.sentence), options.wrapped(" ".join(outcome.details())), ""]
+    details = outcome.details()
+    if outcome.decision == "cannot tell":
+        details.append("--strict fails the build." if not arguments.strict else "With --strict, that fails the build.")
+    texts = [printable(outcome.sentence), options.wrapped(" ".join(details)), ""]
     tables = outcome.tables()
     return "\n".join([*filter(None, texts), "", *(options.format_table(tables[name]) for name in outcome.answers)])
 

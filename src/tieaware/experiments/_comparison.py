@@ -307,7 +307,9 @@ class Comparison(Experiment):
         """The title, which states the pairs, the number of queries, the test and the correction."""
         n = counted(len(self.results.queries), "query", "queries")
         correction = f", {CORRECTIONS[self.procedure.correction]}" if not self.procedure.is_of_all_runs else ""
-        return f"{self._compared}, {n}, {TESTS[self.procedure.test]}{correction}"
+        made = self.results.provenance
+        rule = "" if made is None or made.ties == "average" else f", ties: {made.ties}"
+        return f"{self._compared}, {n}{rule}, {TESTS[self.procedure.test]}{correction}"
 
     @property
     def _compared(self) -> str:
@@ -409,6 +411,7 @@ class Comparison(Experiment):
         unanswered = self.results.unanswered
         return {
             "schema": _SCHEMA, "sentence": self.verdict(), "queries": len(self.results.queries),
+            "ties": None if self.results.provenance is None else self.results.provenance.ties,
             "test": self.procedure.test, "correction": self.procedure.correction, "alpha": self.alpha,
             "confidence": self.confidence, "baseline": self.baseline,
             "margin": None if self.margin is None else self.margin._asdict(),

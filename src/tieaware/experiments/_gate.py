@@ -82,12 +82,12 @@ def gate(
     measures : sequence of str or Measure, or one string, optional
         By default those of a saved base, otherwise nDCG@10. With several measures, p values have Holm's correction.
     tolerance : float
-        The loss of the mean that does not matter, at least 0, in the unit of the measures.
+        The loss of the mean that does not matter, at least 0, in the unit of the measures: 0.01, not a percentage.
     alpha : float
         The level of the paired t-test, from 1e-9 to 0.5; the level of the intervals is 1 - `alpha`. If all queries
         change alike, the sign test decides instead.
     allow_missing : bool
-        Whether the run may lack queries that the base answers; they count 0.
+        Whether a side may lack queries that the other answers; they count 0.
 
     Returns
     -------
@@ -96,8 +96,8 @@ def gate(
     Raises
     ------
     InputError
-        If an argument is out of range; if a run lacks queries that the base answers; if a saved base was evaluated with
-        other judgments or measures; if its mean is below that of the first base of its chain by more than the
+        If an argument is out of range; if a side lacks queries that the other answers; if a saved base was evaluated
+        with other judgments or measures; if its mean is below that of the first base of its chain by more than the
         tolerance; or if a measure has no arithmetic mean.
 
     Examples
@@ -118,6 +118,8 @@ def gate(
     for measure in wanted:
         if measure.definition.summary != "mean":
             raise InputError("measures", f"the summary of {measure} is not an arithmetic mean, so no test compares it")
+        if tolerance >= 1.0 and measure.definition.range == "0 … 1":
+            raise InputError("tolerance", f"must be less than 1, the largest value of {measure}; found {tolerance:g}")
     known = {*wanted, *(measure for file in files.values() for measure in file.results.measures)}
     judged = as_qrels(qrels, missing, subtopics=any(each.definition.needs_subtopics for each in known))
     before, after = (
@@ -132,12 +134,14 @@ def gate(
     if "base" in files and (fallen := _fallen(before.results, before.first, tolerance)):
         problem = f"{fallen}: small losses have added up; give the first base, or save a new one"
         raise InputError(files["base"].name, problem)
-    silent = set(before.silent)
-    lacking = tuple(query for query in after.unanswered if query not in silent)
-    if lacking and not allowed:
-        several = counted(len(lacking), "query that the base answers", "queries that the base answers")
-        problem = f"no documents for {several}: {_listed(lacking)}; allow_missing counts them 0"
-        raise InputError(" ".join(after.results.runs), problem, argument="allow_missing")
+    lacking = _lacking(after, before)
+    if not allowed:
+        of_base = _lacking(before, after)
+        for side, other, queries, name in ((after, "base", lacking, "run"), (before, "run", of_base, "base")):
+            if queries:
+                several = counted(len(queries), f"query that the {other} answers", f"queries that the {other} answers")
+                problem = f"no documents for {several}: {_listed(queries)}; allow_missing counts them 0"
+                raise InputError(f"{name} {', '.join(side.results.runs)}", problem, argument="allow_missing")
     return _decided(judged, before, after, wanted, tolerance, alpha, lacking)
 
 
@@ -148,6 +152,12 @@ def _stored_side(file: Stored, qrels: Qrels, measures: Sequence[Measure]) -> Sid
             others = " ".join(file.results.names)
             raise InputError(file.name, f"has other measures ({others}), but not {measure}; give the run")
     return side_of(file, qrels)
+
+
+def _lacking(side: Side, other: Side) -> tuple[Name, ...]:
+    """Return the queries that a run of a side lacks, although a run of the other side answers them."""
+    silent = set(other.silent)
+    return tuple(query for query in side.unanswered if query not in silent)
 
 
 def _fallen(results: Results, first: Results | None, tolerance: float) -> str:
@@ -214,7 +224,7 @@ def _decided(
     level = alpha / len(measures)
     for m, (change, p) in enumerate(zip(changes, holm(list(map(_p, changes))).tolist(), strict=True)):
         decision = change.decision(tolerance, alpha, p=p)
-        detectable, needed = _detectable(change, tolerance, level), topics_to_show(tolerance, change.variance, alpha)
+        detectable, needed = _detectable(change, tolerance, level), _needed(change, tolerance, alpha)
         ties = float(least[m]), float(most[m])
         judged.append(_Judged(names[m], change, signs[m], p, decision, ties, detectable, needed))
     return Gate(qrels, before, after, tuple(judged), values[0].mean(axis=0), values[1].mean(axis=0), tolerance, alpha,
@@ -226,9 +236,14 @@ def _p(change: MeanChange) -> float:
     return change.p if change.variance or not change.difference else 2.0 ** (1 - change.n_topics)
 
 
+def _needed(change: MeanChange, tolerance: float, alpha: float) -> int | None:
+    """Return the number of queries for which "kept" has probability 0.8, if nothing changed."""
+    return None if change.runs_differ else topics_to_show(tolerance, change.variance, alpha)
+
+
 def _detectable(change: MeanChange, tolerance: float, alpha: float) -> float | None:
     """Return the true loss that is "worse" with probability 0.8: the test rejects, and the tolerance is exceeded."""
-    if not change.variance:
+    if not change.variance or change.runs_differ:
         return None
     beyond = tolerance + _NORMAL_80 * math.sqrt(change.variance / change.n_topics)
     return max(detectable_difference(change.n_topics, change.variance, alpha=alpha), beyond)
@@ -314,7 +329,7 @@ class Gate(Experiment):
             return f"{judged.name} did not change ({_number(after)}, {n})"
         how = f"{'fell' if moved < 0 else 'rose'} by {_number(abs(moved))}" if moved else "did not change"
         ends = (-high, -low) if moved < 0 else (low, high)
-        interval = f"{100.0 * (1.0 - self.alpha):g}%: {' to '.join(map(_number, ends))}"
+        interval = f"{100.0 * (1.0 - self.alpha):g}%: {' to '.join(f'{round(end, 3) + 0.0:.3f}' for end in ends)}"
         p_name = "Holm's p" if len(self.judged) > 1 else "p"
         p = f"{p_name} = {significant(judged.p)}"
         return f"{judged.name} {how} ({interval}; {_number(before)} → {_number(after)}, {p}, {n})"
@@ -335,16 +350,20 @@ class Gate(Experiment):
         return list(filter(None, [*others, self._plan(judged), *self._unanswered(), _of_ties(judged)]))
 
     def _plan(self, judged: _Judged) -> str:
-        """Say what loss the queries can show, and how many would decide."""
+        """Say what loss the queries can detect, and how many would decide."""
+        if judged.change.runs_differ:
+            return "Whole runs differ by more than their queries explain, so more repetitions are needed to decide."
         if judged.detectable is None:
             return ""
-        n = counted(judged.change.n_topics, "query shows", "queries show")
-        shown = f"{n} a true loss of {_number(judged.detectable)} with probability 0.8"
+        change = judged.change
+        n = counted(change.n_topics, "query can", "queries can")
+        detected = f"{n} detect a true loss of {_number(judged.detectable)} with probability 0.8"
         if judged.decision != "cannot tell" or judged.needed is None:
-            return f"{shown}."
+            return f"{detected}."
+        excluded = _number(detectable_difference(change.n_topics, change.variance, alpha=self.alpha))
         return (
-            f"{shown}. If nothing changed, {judged.needed:,} queries would exclude a loss of more than "
-            f"{self.tolerance:g} with this probability."
+            f"{detected}. If nothing changed, {judged.needed:,} queries would exclude a loss of more than "
+            f"{self.tolerance:g} with this probability; these exclude one of {excluded}."
         )
 
     def _unanswered(self) -> list[str]:
@@ -370,7 +389,7 @@ class Gate(Experiment):
     def tables(self) -> dict[str, Table]:
         """Return two tables: "measures", and "lost" with the queries that lost most by the measure that decides."""
         columns = (
-            "measure", "base", "run", "change", "from", "to", "p", "verdict", "ties from", "ties to", "shows",
+            "measure", "base", "run", "change", "from", "to", "p", "verdict", "ties from", "ties to", "detects",
         )  # fmt: skip
         rows = [
             (
@@ -380,9 +399,9 @@ class Gate(Experiment):
             for each in self.judged
         ]  # fmt: skip
         notes = (
-            f"from, to: the {100.0 * (1.0 - self.alpha):g}% interval of the change. ties from, ties to: the least and "
-            "the largest change if the tied documents of both sides are ordered. shows: the true loss that these "
-            "queries show with probability 0.8.",
+            f"from, to: the {100.0 * (1.0 - self.alpha):g}% interval of the change, for each measure alone. ties from, "
+            "ties to: the least and the largest change if the tied documents of both sides are ordered. detects: the "
+            "true loss that these queries detect with probability 0.8.",
         )
         lost = Table(
             f"The queries that lost most by {self._deciding.name}",
@@ -473,7 +492,9 @@ class Gate(Experiment):
         start, _, rest = self.verdict().partition(": ")
         parts = [f"**{start}:** {in_markdown(rest)}\n"]
         tables = self.tables()
-        parts += [f"{in_markdown(tables[name].title)}\n\n{tables[name].to_markdown()}" for name in self.answers]
+        for table in (tables[name] for name in self.answers):
+            notes = "".join(f"\n{in_markdown(note)}\n" for note in table.notes)
+            parts.append(f"{in_markdown(table.title)}\n\n{table.to_markdown()}{notes}")
         return "\n".join(parts)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -522,10 +543,11 @@ def _as_dict(judged: _Judged) -> dict[str, Any]:
 
 def _of_ties(judged: _Judged) -> str:
     """Say what an evaluator that orders tied documents could report; "" if it is always the same, or unknown."""
-    low, high = (f"{end + 0.0:+.3f}" for end in judged.ties)
-    if low == high:
+    low, high = (round(end, 3) + 0.0 for end in judged.ties)
+    if low == high or np.isnan(low):
         return ""
-    return f"Orders of the tied documents could make the change anything from {low} to {high}."
+    ends = [f"a {'fall' if end < 0.0 else 'rise'} of {abs(end):.3f}" if end else "no change" for end in (low, high)]
+    return f"If the tied documents of both sides were ordered, there could be anything from {ends[0]} to {ends[1]}."
 
 
 def _shown_rank(rank: float | None) -> Cell:

@@ -208,7 +208,7 @@ def runs_and_baseline(title: str, measures: Sequence[TestedPairs]) -> Table:
         what = share if margin.share is not None else "difference from the baseline"
         notes.append(
             f"kept from, kept to: the {measures[0].confidence:.0%} interval of the {what}. queries needed: those that "
-            "decide with probability 0.8, if nothing is lost."
+            "decide with probability 0.8, if the true loss is the observed one."
         )
     return Table(title, columns, rows, (*notes, *_notes_on_ties(measures)))
 
@@ -368,9 +368,10 @@ def _margins(tested: TestedPairs) -> str:
         elif verb == "lose":
             parts.append(f"{who} {'lose' if several else 'loses'} more")
         else:
-            needed = [tested.kept[i].needed for i in some]
-            most = max((n for n in needed if n is not None), default=None)
-            many = "" if most is None else f" ({'up to ' * several}{most:,} queries would decide)"
+            needed = [n for i in some if (n := tested.kept[i].needed) is not None]
+            numbers = _joined([f"{n:,}" for n in needed]) if len(needed) <= _NAMED else f"up to {max(needed):,}"
+            if_so = "if they lose as much as here" if several else "if it loses as much as here"
+            many = f" ({numbers} queries would decide, {if_so})" if len(needed) == len(some) else ""
             parts.append(f"{who} {'are' if several else 'is'} open{many}")
     keeps = any(kept.decision == "keeps" for kept in tested.kept)
     none = "" if keeps else f"no run is known to keep {tested.margin} of {tested.baseline}: "

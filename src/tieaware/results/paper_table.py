@@ -350,7 +350,7 @@ def _notes(
     if design.keep is not None and plan is not None:
         notes.append(
             f"keeps: whether the 95% interval of the share of the baseline's mean is above {100.0 * design.keep:g}% "
-            "(yes), below it (no), or neither (open: the number of queries that would decide, if nothing is lost)."
+            "(yes), below it (no), or neither (open: the queries that would decide, if the loss is as observed)."
         )
     return (*notes, *([] if design.spread is None else [BESIDE[design.spread][2]]))
 

@@ -17,6 +17,9 @@ from tieaware.statistics.intervals import mean_interval, ratio_interval
 from tieaware.statistics.planning import topics_needed
 from tieaware.statistics.values import finite
 
+# The level of the test whether whole runs differ.
+_LEVEL = 0.05
+
 Decision: TypeAlias = Literal["worse", "better", "kept", "cannot tell"]
 
 
@@ -37,6 +40,8 @@ class MeanChange(NamedTuple):
         The number of topics times the squared standard error: the variance over topics with which `topics_needed` and
         `detectable_difference` plan.
     n_topics : int
+    runs_differ : bool
+        Whether whole runs differ by more than their topics explain, so that more topics alone do not decide.
     """
 
     before: float
@@ -47,6 +52,7 @@ class MeanChange(NamedTuple):
     p: float
     variance: float
     n_topics: int
+    runs_differ: bool = False
 
     def decision(self, tolerance: float, alpha: float = 0.05, *, p: float | None = None) -> Decision:
         """Return the verdict on the change. The first of these that holds is returned.
@@ -92,8 +98,9 @@ def mean_change(before: npt.ArrayLike, after: npt.ArrayLike, *, confidence: floa
     """Return the change of a mean over the same topics, with its paired t-test and its confidence interval.
 
     Each side may have several runs, such as repeated calls of a grader that does not always answer alike. The means of
-    the runs are compared then. How much whole runs differ, beyond what their topics explain, is added to the squared
-    standard error; this variance is taken to be the same on both sides. Degrees of freedom are Satterthwaite's.
+    the runs are compared then. If whole runs differ by more than their topics explain (an F test at level 0.05), this
+    variance is added to the squared standard error; it is taken to be the same on both sides. Degrees of freedom are
+    Satterthwaite's. With two repetitions, such a variance is hardly known, and the interval is long.
 
     Parameters
     ----------
@@ -146,7 +153,8 @@ def mean_change(before: npt.ArrayLike, after: npt.ArrayLike, *, confidence: floa
     # Without an error, a difference is certain.
     p = 2.0 * float(student.sf(abs(difference) / error, degrees)) if error else float(difference == 0.0)
     before_mean, after_mean = (float(each.mean()) for each in means)
-    return MeanChange(before_mean, after_mean, difference, difference - reach, difference + reach, p, squared * n, n)
+    low, high = difference - reach, difference + reach
+    return MeanChange(before_mean, after_mean, difference, low, high, p, squared * n, n, len(terms) > 1)
 
 
 class Kept(NamedTuple):
@@ -160,8 +168,8 @@ class Kept(NamedTuple):
     estimate, low, high : float
         The share of the mean that is kept, with its confidence interval; or with a tolerance, the difference.
     needed : int or None
-        If it is open, the number of topics that would decide with probability 0.8, if nothing were lost; None if there
-        is no such number.
+        If it is open, the number of topics that would decide with probability 0.8, if the true loss is the observed
+        one; None if there is no such number, because the observed loss is on the margin.
     """
 
     decision: Literal["keeps", "loses", "open"]
@@ -218,7 +226,7 @@ def kept(
     'keeps'
     >>> found = kept(base, [0.5, 0.25, 0.5, 1.0, 0.5, 0.25])
     >>> found.decision, round(found.estimate, 3), found.needed
-    ('open', 0.923, 2736)
+    ('open', 0.923, 63)
     """
     before, after = (_runs_of(name, values).mean(axis=0) for name, values in (("base", base), ("run", run)))
     if tolerance is None:
@@ -229,7 +237,7 @@ def kept(
             raise InputError("base", "has a mean below 0, of which no share can be kept; pass a tolerance")
         if before.mean() <= rounding_of(before):
             return Kept("keeps", math.inf, math.inf, math.inf, None)
-        interval, loss = ratio_interval(after, before, level=confidence), (1.0 - share) * float(before.mean())
+        interval = ratio_interval(after, before, level=confidence)
         change = mean_change(share * before, after, confidence=confidence)
     else:
         loss = number("tolerance", tolerance, 0, 1e150)
@@ -241,7 +249,11 @@ def kept(
         decision = "keeps"
     elif change.high < -allowed:
         decision = "loses"
-    needed = topics_to_show(loss, change.variance, 1.0 - confidence) if decision == "open" else None
+    needed = None
+    if decision == "open":
+        # Fewer than there are cannot be the answer: these did not decide.
+        more = topics_to_show(abs(change.difference), change.variance, 1.0 - confidence)
+        needed = None if more is None else max(more, change.n_topics + 1)
     return Kept(decision, float(interval.estimate), float(interval.low), float(interval.high), needed)
 
 
@@ -269,7 +281,8 @@ def _between_runs(sides: list[Values], rounding: float) -> list[tuple[float, int
     """Return the terms of the squared standard error for differences between whole runs; none without repeated runs.
 
     With the mean squares of runs and of residuals, pooled over the sides, the variance of runs is (runs - residuals) /
-    n. The term of the residuals is negative. What the residuals add is in the variance over topics already.
+    n. The term of the residuals is negative. What the residuals add is in the variance over topics already. There are
+    no terms if an F test does not find that the runs differ.
     """
     n = sides[0].shape[1]
     of_runs = of_residuals = 0.0
@@ -280,7 +293,10 @@ def _between_runs(sides: list[Values], rounding: float) -> list[tuple[float, int
         rest = side - run_means[:, None] - side.mean(axis=0) + side.mean()
         of_residuals += float((without_rounding(rest, rounding) ** 2).sum())
         degrees += len(side) - 1
-    if not degrees or of_runs / degrees <= of_residuals / (degrees * (n - 1)):
+    if not degrees:
+        return []
+    limit = float(load("scipy.stats", "analysis").f.isf(_LEVEL, degrees, degrees * (n - 1)))
+    if of_runs / degrees <= limit * of_residuals / (degrees * (n - 1)):
         return []
     share = math.fsum(1.0 / len(side) for side in sides) / n
     return [(share * of_runs / degrees, degrees), (-share * of_residuals / (degrees * (n - 1)), degrees * (n - 1))]
@@ -290,4 +306,5 @@ def _degrees(terms: list[tuple[float, int]], squared: float) -> float:
     """Return Satterthwaite's degrees of freedom of a sum of mean squares; exact if there is one."""
     if len(terms) == 1:
         return terms[0][1]
-    return 1.0 / math.fsum((term / squared) ** 2 / degrees for term, degrees in terms)
+    found = 1.0 / math.fsum((term / squared) ** 2 / degrees for term, degrees in terms)
+    return max(found, min(degrees for term, degrees in terms if term > 0.0))
