@@ -89,6 +89,9 @@ def test_stored_values_stand_for_runs(command):
         (pair,) = json.loads(text)["measures"][0]["pairs"]
         assert (pair["run"], pair["verdict"], round(pair["difference"], 9)) == ("bad", "worse", -0.638888889)
     assert command("gate qrels stored/bad.npz --against stored/good.npz -m RR")[0] == 1
+    # One file may have further measures, if those that are asked for are in both.
+    command("eval qrels bad.run -m R@3 --spread --out stored")
+    assert command(f"compare qrels {stored} -m RR --baseline good")[0] == 0
 
 
 STORED = "stored/bad.npz stored/good.npz"

@@ -44,7 +44,7 @@ SAME, NOISY, WORSE = BASE + 0.001, BASE + RNG.normal(0, 0.1, N), 0.5 * BASE
         ({"twice": 2.0 * BASE}, {}, r"^twice is significantly better than base by AP: \+0\.\d+ "),
         ({"noisy": NOISY}, {}, r"^noisy does not differ significantly from base by AP: "),
         ({"half": WORSE}, {"plan": 0.1},
-         r" To show a difference of 0\.1 in AP with probability 0\.8, [\d,]+ queries are needed\.$"),
+         r" To show a difference of 0\.1 in AP with probability 0\.8 takes [\d,]+ queries for half\.$"),
     ],
 )  # fmt: skip
 def test_the_verdict_against_a_baseline(runs, options, start):
@@ -77,8 +77,15 @@ def test_the_interval_of_a_difference_has_its_sign():
 
 def test_a_plan_for_runs_that_do_not_differ_is_left_out():
     outcome = compare(results_of(base=BASE, same=BASE), baseline="base", plan=0.1)
-    assert "queries are needed" not in outcome.verdict()
-    assert outcome.to_dict()["plan"] == {"difference": 0.1, "needed": [{"measure": "AP", "queries": None}]}
+    assert "To show a difference" not in outcome.verdict()
+    (needed,) = outcome.to_dict()["plan"]["needed"]
+    assert needed == {"measure": "AP", "run": "same", "queries": None}
+    both = compare(results_of(base=BASE, noisy=NOISY, half=WORSE), baseline="base", plan=0.1)
+    runs = {"noisy": NOISY, "half": WORSE}
+    alone = {name: results_of(base=BASE, run=run).topics_needed(0.1) for name, run in runs.items()}
+    assert {each["run"]: each["queries"] for each in both.to_dict()["plan"]["needed"]} == alone
+    said = f"takes {alone['noisy']:,} queries for noisy and {alone['half']:,} queries for half."
+    assert said in both.verdict()
     strict, usual = (compare(results_of(base=BASE, noisy=NOISY), plan=0.1, alpha=alpha) for alpha in (0.001, 0.05))
     assert strict.to_dict()["plan"]["needed"][0]["queries"] > usual.to_dict()["plan"]["needed"][0]["queries"]
 

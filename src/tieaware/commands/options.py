@@ -273,7 +273,7 @@ def stored_results(arguments: argparse.Namespace, *fixed: str) -> Results | None
     judged = as_qrels(arguments.qrels, subtopics=any(each.definition.needs_subtopics for each in measures))
     for path, (_, key) in files.items():
         check_judgments(path, key, judged)
-    return _of_measures(Results.concat(results), arguments.measure)
+    return Results.concat([_of_measures(each, arguments.measure) for each in results])
 
 
 def _of_measures(results: Results, measures: Sequence[str] | None) -> Results:

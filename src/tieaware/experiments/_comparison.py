@@ -339,21 +339,47 @@ class Comparison(Experiment):
         The difference of 0.397 has Holm's p = 7.06e-05.
         """
         sentences = verdict([self._tested(m) for m in range(len(self.tests))], self.results.unanswered)
-        planned = [
-            f"To show a difference of {self.plan:g} in {measure} with probability 0.8, {n:,} queries are needed."
-            for measure, n in self._planned().items() if n is not None
-        ]  # fmt: skip
-        return " ".join([sentences, *planned])
+        return " ".join([sentences, *self._plans()])
 
-    def _planned(self) -> dict[str, int | None]:
-        """Return for each measure the number of queries that show the planned difference; None if nothing varies."""
-        numbers: dict[str, int | None] = {}
-        for name in self.results.names if self.plan is not None else ():
-            try:
-                numbers[name] = self.results.topics_needed(self.plan or 0.0, name, self.baseline, alpha=self.alpha)
-            except InputError:
-                numbers[name] = None
-        return numbers
+    def _plans(self) -> list[str]:
+        """Say for each measure how many queries show the planned difference; with a baseline, for each run."""
+        sentences = []
+        for measure in self.results.names if self.plan is not None else ():
+            numbers = [(each["run"], each["queries"]) for each in self._planned() if each["measure"] == measure]
+            known = [f"{n:,} queries{f' for {run}' if run else ''}" for run, n in numbers if n is not None]
+            if known:
+                several = f"{', '.join(known[:-1])} and {known[-1]}" if len(known) > 1 else known[0]
+                what = f"a difference of {self.plan:g} in {measure} with probability 0.8"
+                sentences.append(f"To show {what} takes {several}.")
+        return sentences
+
+    def _planned(self) -> list[dict[str, Any]]:
+        """Return for each measure the queries that show the planned difference; with a baseline, for each run.
+
+        The variance is that of the differences from the baseline, or that of all pairs. None if nothing varies.
+        """
+        if self.plan is None:
+            return []
+        others: list[str | None] = [None]
+        if self.baseline is not None:
+            others = [run for run in self.results.runs if run != self.baseline]
+        found = []
+        for name in self.results.names:
+            for run in others:
+                pair = self.results if run is None else self._pair(run)
+                try:
+                    n = pair.topics_needed(self.plan, name, self.baseline, alpha=self.alpha)
+                except InputError:
+                    n = None
+                found.append({"measure": name, "run": run, "queries": n})
+        return found
+
+    def _pair(self, run: str) -> Results:
+        """Return the results of a run and the baseline."""
+        at = [self.results.runs.index(each) for each in (run, self.baseline)]
+        cubes = {name: cube[at] for name, cube in self.results.cubes().items()}
+        names = tuple(self.results.runs[i] for i in at)
+        return Results(**{**vars(self.results), **cubes, "runs": names, "unanswered": {}})
 
     @property
     def lowest(self) -> tuple[Values, ...]:
@@ -417,7 +443,7 @@ class Comparison(Experiment):
             "margin": None if self.margin is None else self.margin._asdict(),
             "plan": None if self.plan is None else {
                 "difference": self.plan,
-                "needed": [{"measure": name, "queries": n} for name, n in self._planned().items()],
+                "needed": self._planned(),
             },
             "runs": [{"run": run, "unanswered": unanswered.get(run, 0)} for run in self.results.runs],
             "measures": measures,
