@@ -14,7 +14,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 def test_the_pages_name_only_precisions_that_exist():
     """Each notation in the guide and in the API page is parsed."""
     names = "|".join(REGISTRY)
-    for page in ("precision.md", "api/precision.md"):
+    for page in ("precision.md", "api/tieaware.md"):
         found = re.findall(rf"(?:--precision |`)((?:{names})(?::[\w./]+)?)\b", (DOCS / page).read_text("utf-8"))
         assert found
         for text in found:

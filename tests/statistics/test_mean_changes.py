@@ -159,9 +159,9 @@ def test_a_tolerance_is_kept_if_the_interval_of_the_difference_is_above_it():
         assert found.decision == ("keeps" if interval.low >= -0.03 else "loses" if interval.high < -0.03 else "open")
         decisions.append(found.decision)
     assert decisions == ["loses", "open", "keeps"]
-    # Of nothing, nothing can be lost.
+    # A base of mean 0 has nothing to lose.
     assert kept([0.0, 0.0], [0.0, 0.1])[:2] == ("keeps", np.inf)
-    # What is the same is kept, even without a tolerance.
+    # Equal values are kept, even without a tolerance.
     assert (kept(base, base, 1.0).decision, kept(base, base, tolerance=0.0).decision) == ("keeps", "keeps")
 
 
@@ -179,7 +179,7 @@ def test_a_tolerance_is_kept_if_the_interval_of_the_difference_is_above_it():
         (lambda: kept([1.0, 2.0], [1.0, 2.0], 0.0), "share: expected a number above 0, found 0"),
         (lambda: kept([1.0, 2.0], [1.0, 2.0], 1.5), "share: expected a number from 0 to 1, found 1.5"),
         (lambda: kept([-1.0, 0.5], [-1.0, 0.5]),
-         "base: has a mean below 0, of which no share can be kept; pass a tolerance"),
+         "base: must not have a mean below 0 if share is given; pass a tolerance"),
         (lambda: mean_change([1.0, 2.0], [1.0, 2.0]).decision(-0.1),
          "tolerance: expected a number from 0 to 1e+150, found -0.1"),
     ],

@@ -65,8 +65,8 @@ def gate(
 ) -> Gate:
     """Decide whether a run is worse than a base by more than a tolerance.
 
-    Values are averages over ties. So equal scores have equal values, in whatever order the rows are and whatever the
-    documents are called, and a run is never worse than itself.
+    Values are averages over ties, so they depend neither on the order of the rows nor on the ids of the documents. A
+    run is never worse than itself.
 
     Parameters
     ----------

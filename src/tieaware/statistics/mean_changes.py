@@ -207,8 +207,8 @@ def kept(
     Returns
     -------
     Kept
-        The interval is Fieller's for a share, and Student's t for a tolerance. Of a mean of 0, nothing can be lost: the
-        share is infinite.
+        The interval is Fieller's for a share, and Student's t for a tolerance. If the mean of the base is 0, the run
+        keeps it, and the share is infinite.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def kept(
         if not share:
             raise unexpected("share", "a number above 0", "0")
         if before.mean() < -rounding_of(before):
-            raise InputError("base", "has a mean below 0, of which no share can be kept; pass a tolerance")
+            raise InputError("base", "must not have a mean below 0 if share is given; pass a tolerance")
         if before.mean() <= rounding_of(before):
             return Kept("keeps", math.inf, math.inf, math.inf, None)
         interval = ratio_interval(after, before, level=confidence)
