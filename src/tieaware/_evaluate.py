@@ -207,7 +207,7 @@ def evaluate_views(
         checkpoints = Checkpoints(out, sources, judged, views[0], queries, undefined, order)
 
     def is_restored(i: int) -> bool:
-        """Take the values of run i from its checkpoint, and evaluate only the measures that this lacks."""
+        """Take the values of run i from its checkpoint, and evaluate only the measures that it lacks."""
         name, stored = names[i], None if checkpoints is None else checkpoints.results(names[i])
         if checkpoints is None or stored is None:
             return False

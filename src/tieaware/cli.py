@@ -105,7 +105,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(command: str = "") -> argparse.ArgumentParser:
-    """Return the parser of one command, or of all. Those that are not asked for would take a third of a short call."""
+    """Return the parser of one command, or of all commands, which takes a third of the time of a short call."""
     parser = _Parser(
         prog="tieaware",
         description="Evaluate rankings whose scores tie: exactly, averaged over all orders of tied documents.",

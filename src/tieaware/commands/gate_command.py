@@ -11,7 +11,7 @@ from tieaware.defaults import GATE_MEASURES
 from tieaware.errors import InputError, printable
 from tieaware.runtime.atomic_files import whole_file
 
-# The exit status of a run that is worse, and of one about which nothing can be told, with --strict.
+# The exit status of a run that is worse, and with --strict of one with too few queries to tell.
 _WORSE, _OPEN = 1, 3
 
 

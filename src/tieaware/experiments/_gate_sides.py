@@ -22,7 +22,7 @@ from tieaware.results.checkpoints import check_judgments
 
 # The version of what a gate stores beside the values.
 _VERSION = 1
-# What begins the names of the runs of the first base, in the file of a later one.
+# The prefix of the run names of the first base, which the file of a later base also holds.
 _FIRST = "first base: "
 
 Name: TypeAlias = str | int
@@ -30,7 +30,7 @@ Ranks: TypeAlias = dict[Name, dict[Name, float]]
 
 
 class Side(NamedTuple):
-    """The values of one or more runs, and what else a gate needs of them.
+    """The values of one or more runs, their unanswered queries and the ranks of relevant documents.
 
     Attributes
     ----------

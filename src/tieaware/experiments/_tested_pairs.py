@@ -33,7 +33,7 @@ class Margin(NamedTuple):
 
 
 def margin_of(keep: float | None, tolerance: float | None, baseline: str | None) -> Margin | None:
-    """Return the margin that is asked for; raise InputError if it makes no sense."""
+    """Return the margin, or None without one; raise InputError if the arguments are not valid."""
     if keep is None and tolerance is None:
         return None
     name = "keep" if tolerance is None else "tolerance"
@@ -320,7 +320,7 @@ def verdict_counts(measures: Sequence[TestedPairs]) -> Table:
 
 # The most runs that are named as better or worse than a baseline.
 _NAMED = 3
-# With this many queries, tests find differences that do not matter to anybody.
+# With this many queries, tests find even differences that are too small to matter.
 _MANY_QUERIES = 1000
 # The most pairs that are named because ties can change their verdict.
 _FLIPPED = 5

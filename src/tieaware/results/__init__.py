@@ -1,6 +1,7 @@
 """Results of evaluations: the class Results, its exports, its file formats, and checkpoints."""
 
-from tieaware.results._results import Results, export_of
+from tieaware.results._averages import export_of
+from tieaware.results._results import Results
 from tieaware.results.certainty import Intervals
 from tieaware.results.provenance import Provenance
 

@@ -91,7 +91,7 @@ class Checkpoints:
         return os.path.join(self._folder, f"{name}.npz")
 
     def results(self, run: str) -> Results | None:
-        """Load the results of a run, whose measures may be others than those of this evaluation.
+        """Load the results of a run; their measures may differ from those of this evaluation.
 
         Returns None if the run has no checkpoint, or its checkpoint is out of date.
 
@@ -128,7 +128,7 @@ class Checkpoints:
 
 
 def check_judgments(path: str, key: Mapping[str, Any] | None, qrels: Qrels) -> None:
-    """Raise InputError if values were stored with other judgments, as far as the key of their file knows."""
+    """Raise InputError if the key of a file says that its values were computed with other judgments."""
     if key is not None and "gate" in key:
         raise InputError(path, "is a base that tieaware gate saved, which only gate reads")
     known = None if key is None else key.get("judgments")

@@ -150,7 +150,7 @@ def mean_change(before: npt.ArrayLike, after: npt.ArrayLike, *, confidence: floa
     degrees = _degrees(terms, squared) if squared else n - 1
     student, error = load("scipy.stats", "analysis").t, math.sqrt(squared)
     reach = float(student.ppf((1.0 + confidence) / 2.0, degrees)) * error
-    # Without an error, a difference is certain.
+    # With a standard error of 0, any difference is certain.
     p = 2.0 * float(student.sf(abs(difference) / error, degrees)) if error else float(difference == 0.0)
     before_mean, after_mean = (float(each.mean()) for each in means)
     low, high = difference - reach, difference + reach

@@ -35,8 +35,8 @@ from tieaware.lists.query_lists import Lists, NotContiguous, grouped
 # messages. Its third argument is a function that describes the place of the number with a given index for messages.
 Convert: TypeAlias = Callable[[NDArray[Any], str, Place], NDArray[Any]]
 
-# How often the rows of a file may be read on average so that each of its runs is read by itself. If they would be read
-# more often, all runs are held in memory.
+# Each run of a file is read by itself if its rows are read at most this many times on average. Otherwise, all runs are
+# held in memory.
 _MOST_READINGS = 2
 # The approximate number of rows in a chunk, unless a single query has more. The rows of a typical chunk and their
 # results fit in a cache of the processor.
