@@ -106,10 +106,7 @@ def _sides(arguments: argparse.Namespace) -> list[Any]:
         except InputError as error:
             raise InputError(name, error.problem) if error.where == "runs" else error from None
     if all(isinstance(side, str) for side in sides):
-        for option in ("score_dtype", "duplicates", "name"):
-            if getattr(arguments, option) != arguments.parser.get_default(option):
-                problem = f"--{option.replace('_', '-')} cannot change values that are stored"
-                raise InputError("", problem, argument=option)
+        options.refuse_options(arguments, "score_dtype", "duplicates", "name")
     return sides
 
 

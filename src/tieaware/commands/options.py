@@ -9,6 +9,7 @@ import shlex
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tieaware.checks.arguments import local_path, output_folder
@@ -260,9 +261,7 @@ def stored_results(arguments: argparse.Namespace, *fixed: str) -> Results | None
     if len(stored) < len(arguments.runs):
         other = next(path for path in arguments.runs if path not in stored)
         raise InputError("runs", f"{stored[0]} has stored values and {other} scores; give either values or scores")
-    for name in (*fixed, "score_dtype", "duplicates", "name", "consistent_only"):
-        if getattr(arguments, name) != arguments.parser.get_default(name):
-            raise InputError("", f"--{name.replace('_', '-')} cannot change values that are stored", argument=name)
+    refuse_options(arguments, *fixed, "score_dtype", "duplicates", "name", "consistent_only")
     # Import only here: most commands read no stored values, and start faster without these modules.
     from tieaware.results import storage
     from tieaware.results.checkpoints import check_judgments
@@ -276,6 +275,13 @@ def stored_results(arguments: argparse.Namespace, *fixed: str) -> Results | None
     return Results.concat([_of_measures(each, arguments.measure) for each in results])
 
 
+def refuse_options(arguments: argparse.Namespace, *names: str) -> None:
+    """Raise InputError if one of these options is given: stored values cannot be changed by it."""
+    for name in names:
+        if getattr(arguments, name) != arguments.parser.get_default(name):
+            raise InputError("", f"--{name.replace('_', '-')} cannot change values that are stored", argument=name)
+
+
 def _of_measures(results: Results, measures: Sequence[str] | None) -> Results:
     """Return stored results with some of their measures; with all of them by default."""
     if measures is None:
@@ -284,9 +290,8 @@ def _of_measures(results: Results, measures: Sequence[str] | None) -> Results:
         at = [position_of_measure(results.measures, results.names, measure) for measure in measures]
     except KeyError as error:
         raise InputError("measure", error.args[0]) from None
-    cubes = {name: cube[:, :, at] for name, cube in results.cubes().items()}
-    chosen = {"measures": tuple(results.measures[i] for i in at), "names": tuple(measures)}
-    return Results(**{**vars(results), **cubes, **chosen})
+    cubes: dict[str, Any] = {name: cube[:, :, at] for name, cube in results.cubes().items()}
+    return replace(results, **cubes, measures=tuple(results.measures[i] for i in at), names=tuple(measures))
 
 
 def _name_and_path(given: str) -> tuple[str, str]:

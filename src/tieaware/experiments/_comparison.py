@@ -45,7 +45,7 @@ from tieaware.inputs import QrelsLike
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, named_measures
 from tieaware.output.plots import Drawing, file_name
-from tieaware.output.tables import Table, counted
+from tieaware.output.tables import Table, counted, joined
 from tieaware.results import Results
 from tieaware.results.certainty import interval_figure
 from tieaware.runtime.progress import progress
@@ -348,9 +348,8 @@ class Comparison(Experiment):
             numbers = [(each["run"], each["queries"]) for each in self._planned() if each["measure"] == measure]
             known = [f"{n:,} queries{f' for {run}' if run else ''}" for run, n in numbers if n is not None]
             if known:
-                several = f"{', '.join(known[:-1])} and {known[-1]}" if len(known) > 1 else known[0]
                 what = f"a difference of {self.plan:g} in {measure} with probability 0.8"
-                sentences.append(f"To show {what} takes {several}.")
+                sentences.append(f"To show {what} takes {joined(known)}.")
         return sentences
 
     def _planned(self) -> list[dict[str, Any]]:
@@ -377,9 +376,9 @@ class Comparison(Experiment):
     def _pair(self, run: str) -> Results:
         """Return the results of a run and the baseline."""
         at = [self.results.runs.index(each) for each in (run, self.baseline)]
-        cubes = {name: cube[at] for name, cube in self.results.cubes().items()}
+        cubes: dict[str, Any] = {name: cube[at] for name, cube in self.results.cubes().items()}
         names = tuple(self.results.runs[i] for i in at)
-        return Results(**{**vars(self.results), **cubes, "runs": names, "unanswered": {}})
+        return replace(self.results, **cubes, runs=names, unanswered={})
 
     @property
     def lowest(self) -> tuple[Values, ...]:

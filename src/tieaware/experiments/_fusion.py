@@ -25,7 +25,7 @@ from tieaware.optimise.fusion import Minimum, Missing, sources_to_fuse
 from tieaware.optimise.normalisation import NormalisationName
 from tieaware.optimise.weighted_fusion import HeldOut, WeightSearch
 from tieaware.output.plots import COLOURS, DASHES, Axes, Drawing, colour, display_name, file_name, legend_above
-from tieaware.output.tables import Cell, Table, counted, significant
+from tieaware.output.tables import Cell, Table, counted, joined, significant
 from tieaware.results.provenance import unanswered_queries
 from tieaware.runtime.progress import progress, stage
 from tieaware.statistics import PairedTest, holm, paired_test
@@ -376,7 +376,7 @@ class Fusion(Experiment):
         """
         lacking = unanswered_queries(self.unanswered, len(self.queries))
         if self.is_flat:
-            runs = f"{', '.join(self.runs[:-1])} and {self.runs[-1]}"
+            runs = joined(self.runs)
             varies = any(curve.varies for curve in self.curves)
             ties = ", except perhaps single weights at which documents tie" if varies else ""
             flat = f"{self.measure} is {significant(self.value)} for all weights of {runs}{ties}: they do not matter."

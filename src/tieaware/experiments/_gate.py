@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Sequence
@@ -34,7 +33,7 @@ from tieaware.inputs import Qrels, QrelsLike, as_qrels
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure
 from tieaware.output.plots import COLOURS, Axes, Drawing, display_name
-from tieaware.output.tables import Cell, Marked, Table, counted, in_markdown, significant
+from tieaware.output.tables import Cell, Marked, Table, as_json, counted, in_markdown, significant
 from tieaware.results import Results
 from tieaware.statistics.mean_changes import Decision, MeanChange, mean_change, topics_to_show
 from tieaware.statistics.multiple_comparisons import holm
@@ -480,7 +479,7 @@ class Gate(Experiment):
         -------
         str
         """
-        return f"{json.dumps(self.to_dict(), indent=2, allow_nan=False)}\n"
+        return as_json(self.to_dict())
 
     def to_markdown(self) -> str:
         """Return the verdict and the tables as Markdown, for a comment on a pull request.

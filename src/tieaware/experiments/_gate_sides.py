@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -166,8 +167,8 @@ def in_order(results: Results, queries: tuple[Name, ...]) -> Results:
     if set(queries) != at.keys():
         raise InputError(" ".join(results.runs), "has values of other queries than the other side")
     rows = [at[query] for query in queries]
-    cubes = {name: cube[:, rows] for name, cube in results.cubes().items()}
-    return Results(**{**vars(results), **cubes, "queries": queries})
+    cubes: dict[str, Any] = {name: cube[:, rows] for name, cube in results.cubes().items()}
+    return replace(results, **cubes, queries=queries)
 
 
 def save(side: Side, path: str | os.PathLike[str], qrels: Qrels) -> None:

@@ -20,7 +20,7 @@ from tieaware.errors import printable
 from tieaware.inputs import Run
 from tieaware.lists.identifiers import encoded
 from tieaware.measures import Measure
-from tieaware.output.tables import counted
+from tieaware.output.tables import counted, joined
 from tieaware.statistics import Ties
 from tieaware.statistics.tie_counts import common_length_of, ends_of
 
@@ -147,4 +147,4 @@ def described(identical: Sequence[Sequence[str]]) -> str:
 def _listed_names(names: Sequence[str]) -> str:
     if len(names) > _IDENTICAL_SHOWN:
         return f"{', '.join(names[:_IDENTICAL_SHOWN])} and {len(names) - _IDENTICAL_SHOWN} more"
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return joined(names)

@@ -14,7 +14,7 @@ from tieaware.checks.arguments import number, unexpected
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.experiments._observed_lists import AS_FAR, NOTE, UNKNOWN, described
-from tieaware.output.tables import Cell, Table, counted, significant
+from tieaware.output.tables import Cell, Table, counted, joined, significant
 from tieaware.results.provenance import unanswered_queries
 from tieaware.statistics import PairedTest, Resolutions
 from tieaware.statistics.letter_display import groups, letters
@@ -382,7 +382,7 @@ def _joined(names: Sequence[str]) -> str:
     """Return a few names with commas and "and", or the number of many."""
     if len(names) > 2 * _NAMED:
         return f"{len(names)} runs"
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return joined(names)
 
 
 def _only_run(tested: TestedPairs) -> str:

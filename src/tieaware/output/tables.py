@@ -488,6 +488,11 @@ def counted(n: int, noun: str, several: str = "") -> str:
     return f"{n:,} {noun if n == 1 else several or f'{noun}s'}"
 
 
+def joined(names: Sequence[str]) -> str:
+    """Join names for a sentence: "a", "a and b", "a, b and c"."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
 def _texts(cells: Sequence[Cell]) -> list[str]:
     """Return the cells of a column as text, with the numbers aligned below each other, and likewise the marks."""
     if not any(isinstance(cell, Marked) for cell in cells):

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -115,9 +116,10 @@ class Checkpoints:
 
     def extend(self, run: str, stored: Results, more: Results) -> Results:
         """Add measures to the checkpoint of a run, and return the results with all measures."""
-        cubes = {name: np.concatenate([cube, more.cubes()[name]], axis=2) for name, cube in stored.cubes().items()}
+        added = more.cubes()
+        cubes: dict[str, Any] = {name: np.concatenate([c, added[name]], axis=2) for name, c in stored.cubes().items()}
         measures, names = stored.measures + more.measures, stored.names + more.names
-        together = Results(**{**vars(stored), **cubes, "measures": measures, "names": names})
+        together = replace(stored, **cubes, measures=measures, names=names)
         self.add(run, together)
         return together
 
