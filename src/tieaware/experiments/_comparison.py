@@ -29,9 +29,7 @@ from tieaware.experiments._observed_lists import (
 )
 from tieaware.experiments._pair_figures import differences, square
 from tieaware.experiments._tested_pairs import (
-    Margin,
     TestedPairs,
-    margin_of,
     pairs_as_dicts,
     runs_and_baseline,
     runs_and_wins,
@@ -51,7 +49,7 @@ from tieaware.results.certainty import interval_figure
 from tieaware.runtime.progress import progress
 from tieaware.statistics import PairedTest, Resolutions
 from tieaware.statistics.intervals import mean_interval
-from tieaware.statistics.mean_changes import Kept, kept
+from tieaware.statistics.mean_changes import Kept, Margin, margin_of
 from tieaware.statistics.multiple_comparisons import Correction, adjusted
 from tieaware.statistics.procedures import CORRECTIONS, TESTS, PairTest, Procedure, checked, pairs_of
 from tieaware.statistics.verdicts import resolve
@@ -506,12 +504,7 @@ class Comparison(Experiment):
         if self.margin is None:
             return ()
         values, less = self.results.values[:, :, m], self.results.measures[m].definition.less_is_better
-        pairs = [(a, b) if less else (b, a) for a, b in zip(self.first, self.second, strict=True)]
-        limits: dict[str, Any] = {"tolerance": self.margin.tolerance, "confidence": self.confidence}
-        if self.margin.share is not None:
-            limits["share"] = self.margin.share
-        found = [kept(values[base], values[run], **limits) for base, run in pairs]
-        if less and self.margin.share is None:
-            # The differences have the sign of the table.
-            found = [each._replace(estimate=-each.estimate, low=-each.high, high=-each.low) for each in found]
-        return tuple(found)
+        return tuple(
+            self.margin.kept(values[base], values[run], less_is_better=less, confidence=self.confidence)
+            for run, base in zip(self.first, self.second, strict=True)
+        )

@@ -5,45 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, unexpected
 from tieaware.checks.arrays import Integers, Values
-from tieaware.errors import InputError
 from tieaware.experiments._observed_lists import AS_FAR, NOTE, UNKNOWN, described
 from tieaware.output.tables import Cell, Table, counted, joined, significant
 from tieaware.results.provenance import unanswered_queries
 from tieaware.statistics import PairedTest, Resolutions
 from tieaware.statistics.letter_display import groups, letters
-from tieaware.statistics.mean_changes import Kept
+from tieaware.statistics.mean_changes import Kept, Margin
 from tieaware.statistics.procedures import CORRECTIONS, Procedure
-
-
-class Margin(NamedTuple):
-    """What each run must keep of the mean of a baseline: a share of it, or all of it up to a tolerance."""
-
-    share: float | None
-    tolerance: float | None
-
-    def __str__(self) -> str:
-        return f"{100.0 * self.share:g}%" if self.share is not None else f"all but {self.tolerance:g}"
-
-
-def margin_of(keep: float | None, tolerance: float | None, baseline: str | None) -> Margin | None:
-    """Return the margin, or None without one; raise InputError if the arguments are not valid."""
-    if keep is None and tolerance is None:
-        return None
-    name = "keep" if tolerance is None else "tolerance"
-    if keep is not None and tolerance is not None:
-        raise InputError("tolerance", "keep and tolerance are two ways to say the same; pass one of them")
-    if baseline is None:
-        raise InputError(name, "needs a baseline whose mean the runs keep")
-    if keep is not None and not number("keep", keep, 0, 1):
-        raise unexpected("keep", "a number above 0", "0")
-    return Margin(keep, None if tolerance is None else number("tolerance", tolerance, 0, 1e150))
 
 
 @dataclass(frozen=True)

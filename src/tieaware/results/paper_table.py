@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tieaware.checks.arguments import flag, number, one_of, unexpected, whole_number
+from tieaware.checks.arguments import flag, number, one_of, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import merged
 from tieaware.errors import InputError
@@ -21,7 +21,7 @@ from tieaware.output.tables import Cell, Marked, Note, Table, counted
 from tieaware.results.exports import Export, ExportColumn, caption_of, label_of
 from tieaware.statistics.intervals import mean_interval
 from tieaware.statistics.letter_display import groups, letters
-from tieaware.statistics.mean_changes import kept
+from tieaware.statistics.mean_changes import Margin, margin_of
 from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.procedures import CORRECTIONS, TESTS, Procedure, Test, Verdicts, checked, pairs_of
 
@@ -64,11 +64,7 @@ class Design(NamedTuple):
         alpha = number("alpha", self.alpha, 0, 1, ends=False)
         digits = whole_number("digits", self.digits, 0, 17)
         groups = flag("groups", self.groups)
-        if self.keep is not None:
-            if self.baseline is None:
-                raise InputError("keep", "needs a baseline whose mean the runs keep")
-            if not number("keep", self.keep, 0, 1):
-                raise unexpected("keep", "a number above 0", "0")
+        margin_of(self.keep, None, self.baseline)
         if groups and (self.baseline is not None or self.test == "none"):
             raise InputError("groups", "needs a test of all pairs of runs: leave out the baseline, and choose a test")
         return self._replace(alpha=alpha, best=flag("best", self.best), digits=digits, groups=groups)
@@ -147,7 +143,7 @@ def paper_table(export: Export, design: Design) -> Table:
             columns.append(_p_values(tested.p, design.alpha))
         if design.keep is not None and tested.difference is not None and plan is not None:
             names.append(f"keeps {column.name}")
-            columns.append(_kept(column, plan, design.keep))
+            columns.append(_kept(column, plan, Margin(design.keep, None)))
     notes = _notes(export, values, design, plan, any(tested.disagrees for tested in found))
     rows = list(zip(*columns, strict=True))
     caption = f"{caption_of(export)}{_tested_sentence(export, design, plan)}"
@@ -290,13 +286,13 @@ def _p_values(p: Values, alpha: float) -> list[Cell]:
     return [None if np.isnan(x) else Marked(x, _shown_p(x, alpha)) for x in p.tolist()]
 
 
-def _kept(column: ExportColumn, plan: _Plan, share: float) -> list[Cell]:
+def _kept(column: ExportColumn, plan: _Plan, margin: Margin) -> list[Cell]:
     """Return for each run whether it keeps a share of the mean of the baseline: yes, no, or how many queries decide."""
     assert plan.baseline is not None
     base, less = column.values[plan.baseline], column.measure.definition.less_is_better
     cells: list[Cell] = []
     for i, values in enumerate(column.values):
-        found = kept(values, base, share) if less else kept(base, values, share)
+        found = margin.kept(base, values, less_is_better=less)
         many = "" if found.needed is None else f" ({found.needed:,} queries)"
         shown = {"keeps": "yes", "loses": "no", "open": f"open{many}"}[found.decision]
         cells.append(None if i == plan.baseline else shown)

@@ -257,6 +257,40 @@ def kept(
     return Kept(decision, float(interval.estimate), float(interval.low), float(interval.high), needed)
 
 
+class Margin(NamedTuple):
+    """What each run must keep of the mean of a baseline: a share of it, or all of it up to a tolerance."""
+
+    share: float | None
+    tolerance: float | None
+
+    def __str__(self) -> str:
+        return f"{100.0 * self.share:g}%" if self.share is not None else f"all but {self.tolerance:g}"
+
+    def kept(self, base: Values, run: Values, *, less_is_better: bool, confidence: float = 0.95) -> Kept:
+        """Decide whether a run keeps it, as `kept` does; differences have the sign of the values."""
+        sides = (run, base) if less_is_better else (base, run)
+        if self.tolerance is None:
+            return kept(*sides, self.share or 0.0, confidence=confidence)
+        found = kept(*sides, tolerance=self.tolerance, confidence=confidence)
+        if less_is_better:
+            found = found._replace(estimate=-found.estimate, low=-found.high, high=-found.low)
+        return found
+
+
+def margin_of(keep: float | None, tolerance: float | None, baseline: str | None) -> Margin | None:
+    """Return the margin, or None without one; raise InputError if the arguments are not valid."""
+    if keep is None and tolerance is None:
+        return None
+    name = "keep" if tolerance is None else "tolerance"
+    if keep is not None and tolerance is not None:
+        raise InputError("tolerance", "keep and tolerance are two ways to say the same; pass one of them")
+    if baseline is None:
+        raise InputError(name, "needs a baseline whose mean the runs keep")
+    if keep is not None and not number("keep", keep, 0, 1):
+        raise unexpected("keep", "a number above 0", "0")
+    return Margin(keep, None if tolerance is None else number("tolerance", tolerance, 0, 1e150))
+
+
 def topics_to_show(loss: float, variance: float, alpha: float) -> int | None:
     """Return the number of topics that show a loss with probability 0.8; None if no number does."""
     if loss <= 0.0 or not variance:
