@@ -74,6 +74,8 @@ cdef struct Columns:
     bint missing, has_reals
     # Whether all further fields of a line are ignored, and whether the last byte read was a carriage return.
     bint surplus, returned
+    # The number of marks of the first row of a run; 0 before it.
+    Py_ssize_t n_marks
 
 
 cdef Py_ssize_t find_marks(Columns *columns, const uint8_t *text, Py_ssize_t stop) noexcept nogil:
@@ -132,27 +134,9 @@ cdef Text read_real_label(const uint8_t *p, const uint8_t *end, double *label, b
     return outcome
 
 
-cdef bint holds_second_row(const uint8_t *text, const uint32_t *marks, uint32_t end) noexcept nogil:
-    """Return whether a line of a run contains a second row, because the end of the first is missing or is a blank.
-
-    The first field of the line begins at marks[0]. The second row begins in the sixth field, with whose tag its query
-    is then merged, or in the seventh. Its second field (usually Q0) is that of the first row, and its fifth is a
-    number.
-    """
-    cdef Py_ssize_t n = 6, first, size = <Py_ssize_t>marks[3] - marks[2]
-    cdef const uint32_t *row
-    cdef double score
-    while marks[2 * n] < end:
-        n += 1
-    for first in range(5, 7):
-        row = marks + 2 * first
-        if (
-            n >= first + 6 and <Py_ssize_t>row[3] - row[2] == size
-            and identifier_equal(text + row[2], text + marks[2], size)
-            and read_score(text + row[8], text + row[9], &score) != BAD
-        ):
-            return True
-    return False
+cdef inline bint begins_number(uint8_t byte) noexcept nogil:
+    """Return whether a byte is a digit, a sign, or one of the few characters between them in ASCII."""
+    return <uint8_t>(byte - c"+") <= c"9" - c"+"
 
 
 cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bint judgments) noexcept nogil:
@@ -170,7 +154,7 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
     cdef Py_ssize_t number = 6 if judgments else 8
     cdef Py_ssize_t n_documents = columns.n_documents, n_rows = columns.n_rows
     cdef Py_ssize_t line = columns.line, row_line = columns.row_line
-    cdef Py_ssize_t n_ends, i, j = 0, k, n, begin
+    cdef Py_ssize_t n_ends, i, j = 0, k, n, begin, after = 0
     # The address and length of the query of the current section.
     cdef const uint8_t *query = columns.queries
     cdef Py_ssize_t n_query = -1
@@ -203,10 +187,19 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
                     columns.has_reals = True
             else:
                 outcome = read_score(text + marks[j + 8], text + marks[j + 9], &values[n_rows])
-            if marks[j + last + 2] < end and not columns.surplus:
-                # trec_eval ignores what follows the tag of a run, but refuses further fields of a judgment.
-                if judgments or holds_second_row(text, marks + j, end):
+            after = j + last + 2
+            while marks[after] < end:
+                after += 2
+            if columns.surplus:
+                pass
+            elif judgments:
+                # As in trec_eval, further fields are an error.
+                if after > j + last + 2:
                     outcome = BAD
+            elif not begins_number(text[marks[j + 6]]) or 0 < columns.n_marks != after - j:
+                # A blank in an identifier shifts the fields after it: the rank would be read as the score. Or the end
+                # of a row is missing, and the line contains a second row.
+                outcome = BAD
         if outcome == BAD:
             columns.bad_begin = begin
             columns.bad_end = end
@@ -225,6 +218,8 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
                 columns.tag_begin = marks[j + 10]
                 columns.tag_end = marks[j + 11]
         row_line = line
+        if columns.n_marks == 0:
+            columns.n_marks = after - j
 
         n = <Py_ssize_t>marks[j + 1] - begin
         if n != n_query or not identifier_equal(text + begin, query, n):
@@ -246,9 +241,7 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
         n_rows += 1
         document_offsets[n_rows] = n_documents
 
-        j += last + 2
-        while marks[j] < end:
-            j += 2
+        j = after
     columns.n_documents = n_documents
     columns.n_rows = n_rows
     columns.n_queries = columns.query_offsets[columns.n_sections]
@@ -300,7 +293,8 @@ cdef class Parser:
         Whether the label "nan" is allowed, which means that a document has no label.
     surplus : bool
         Whether a line may have any further fields, which are ignored. Otherwise a line of judgments with further fields
-        is malformed, and so is a line of a run whose further fields contain a second row.
+        is malformed, and so is a line of a run whose rank is not a number, or whose number of fields is not that of the
+        first row.
     """
 
     cdef bint judgments, continued, busy
@@ -343,6 +337,11 @@ cdef class Parser:
     def n_rows(self):
         """The number of rows that were parsed and not taken yet."""
         return self.columns.n_rows
+
+    @property
+    def n_fields(self):
+        """The number of fields of the first row; 0 before it."""
+        return self.columns.n_marks // 2
 
     @property
     def line(self):

@@ -52,7 +52,7 @@ def chunks_of(path):
         (b"", f"a: the file has no lines of the form {RUN}"),
         (b"\n  \r\n# comment\n", f"a: the file has no lines of the form {RUN}"),
         (GOOD + b"\nq Q0 e 2\n", f"a:3: a line of a run has 6 fields, {RUN}, but this line has 4"),
-        (b"q Q0 e 1 2.5\n", f"a:1: this is a line of judgments, {QRELS}, not of a run, {RUN}"),
+        (b"q Q0 e x 2.5\n", f"a:1: a line of a run has 6 fields, {RUN}, but this line has 5"),
         (b"q 0 d 1\nq 0 e 1\n", f"a:1: this is a line of judgments, {QRELS}, not of a run, {RUN}"),
         (b"q 0 d x\n", f"a:1: a line of a run has 6 fields, {RUN}, but this line has 4"),
         (b"q\n", f"a:1: a line of a run has 6 fields, {RUN}, but this line has 1"),
@@ -89,13 +89,17 @@ def chunks_of(path):
         # The newline between two rows was replaced by a blank, or was lost.
         (
             GOOD + b"q Q0 e 1 2 t q Q0 f 2 1 t\n",
-            f"a:2: a line of a run has 6 fields, {RUN}, but this line has two rows",
+            "a:2: this line has 12 fields, but the first has 6: does the line have two rows?",
         ),
-        (GOOD + b"q Q0 e 1 2 tq Q0 f 2 1 t", f"a:2: a line of a run has 6 fields, {RUN}, but this line has two rows"),
         (
-            GOOD + b"q Q0 e 1 2 t q Q0 f 2 99999999999999999 t",
-            f"a:2: a line of a run has 6 fields, {RUN}, but this line has two rows",
+            GOOD + b"q Q0 e 1 2 tq Q0 f 2 1 t",
+            "a:2: this line has 11 fields, but the first has 6: does the line have two rows?",
         ),
+        (
+            b"q Q0 d 1 2.5 t q Q0 e 1 2 t",
+            f"a:1: a line of a run has 6 fields, {RUN}, but this line has two rows",
+        ),
+        (b"q Q0 d 1 2.5 tq Q0 e 1 2 t", f"a:1: a line of a run has 6 fields, {RUN}, but this line has two rows"),
         (
             GOOD + b"q Q0 e 2 " + b"x" * 1000 + b" t\n",
             f"a:2: the score, field 5, must be a number, not '{'x' * 80}'…",

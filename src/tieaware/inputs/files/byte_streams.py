@@ -300,6 +300,13 @@ class PartsStream:
             return size
         return 0
 
+    def peek(self, size: int) -> bytes:
+        """Return the next `size` bytes or more of the current part, without consuming them; fewer if the part ends."""
+        if self._part is None and not self._open_next():
+            return b""
+        assert self._part is not None
+        return self._part.peek(size)
+
     def _lines_in(self, text: npt.NDArray[np.uint8]) -> int:
         """Return how many lines end in a text, each with a newline, a carriage return, or both."""
         newlines = text == _NEWLINE

@@ -3,7 +3,8 @@
 A line of a run is ``query Q0 document rank score tag``, and a line of judgments is ``query iteration document label``.
 Fields are separated by whitespace. Lines end with a newline, a carriage return, or both. Empty lines and lines that
 begin with ``#`` are ignored. As in trec_eval, fields after the tag of a run are ignored, and fields after the label of
-a judgment are an error. A second row on a line of a run is an error, too.
+a judgment are an error. Unlike in trec_eval, it is an error if the rank is not a number or if lines of a run have
+different numbers of fields: an identifier with a space shifts the fields, and the rank would be read as the score.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.inputs.files.byte_streams import TextStream
 from tieaware.inputs.files.text import Lines, number_in
+from tieaware.inputs.trec.layouts import JUDGMENT_LINE, RUN_LINE, is_number, trec_lines
 from tieaware.kernels import _line_ends, _trec
 from tieaware.kernels._identifiers import Seen
 from tieaware.lists.grades import Missing, whole_or_real
@@ -29,12 +31,12 @@ from tieaware.lists.query_lists import Lists, NotContiguous, grouped
 # The number of bytes that are read at a time. These bytes and the columns made from them fit in a second-level cache.
 BUFFER = 1 << 18
 
-_RUN_LINE = "query Q0 document rank score tag"
-_JUDGMENT_LINE = "query iteration document label"
 _SUBTOPIC_LINE = "query subtopic document label"
 _LABEL = "the label, field 4, must be a number from -2147483648 to 2147483647, not"
 _LEAST_LABEL, _LARGEST_LABEL = -(2**31), 2**31 - 1
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
+# The parser looks at the first byte of a rank only.
+_BEGIN_NUMBERS = b"+,-./0123456789"
 _NAN = re.compile(rb"[+-]?nan(?:\(.*\))?", re.IGNORECASE)
 
 
@@ -52,7 +54,7 @@ class Reader:
     def __init__(
         self, stream: TextStream, judgments: bool = False, missing: Missing | None = None, lenient: bool = False
     ) -> None:
-        self.stream = stream
+        self.stream = stream if lenient else trec_lines(stream, judgments)
         self.judgments = judgments
         self.parser: _trec.Parser = _trec.Parser(judgments, missing=missing is not None, surplus=lenient)
 
@@ -93,14 +95,14 @@ class Reader:
                 # A malformed line may be a result of corrupt compressed data. In this case that error is raised, which
                 # may show only at the end of the file.
                 self.stream.check_rest()
-                problem = _problem(self.parser.bad_line, self.judgments, empty and self.parser.n_rows == 0)
+                problem = _problem(self.parser.bad_line, self.judgments, self.parser.n_fields)
                 raise InputError(self.stream.place(self.parser.line), problem)
             empty = empty and self.parser.n_rows == 0
             if size == 0:
                 break
             yield False
         if empty:
-            line = _JUDGMENT_LINE if self.judgments else _RUN_LINE
+            line = JUDGMENT_LINE if self.judgments else RUN_LINE
             raise InputError(self.stream.source_name, f'the file has no lines of the form "{line}"')
         yield True
 
@@ -119,45 +121,49 @@ class Reader:
         return grouped(Identifiers.of(queries, query_ends, "text"), starts, identifiers, values, place), lines
 
 
-def _problem(line: bytes, judgments: bool, first: bool) -> str:
-    """Describe why a line is malformed. If no row precedes it (`first`), the file may have another format."""
+def _problem(line: bytes, judgments: bool, n_fields: int) -> str:
+    """Describe why a line is malformed. The first row has `n_fields`; 0 if the malformed line would be the first."""
+    first = n_fields == 0
     if len(line) > _trec.LONGEST_LINE:
         return f"the line is longer than {_trec.LONGEST_LINE:,} bytes"
     # Twelve fields are two rows of a run, and a line may be very long.
     fields = line.split(None, 12)
     n = len(fields)
     if first and line.lstrip()[:1] in (b"{", b"["):
-        return "this line is JSON: pass json.load(file) instead of the path, or call a file of JSON Lines .jsonl"
+        return "this line is JSON: call a file of {query: {document: number}} .json, and one of JSON Lines .jsonl"
     if first and n == 1 and b"," in line:
         return "this line is separated by commas: call a file of comma-separated values .csv, and name its columns"
     if judgments:
-        if n >= 6 and _INTEGER.fullmatch(fields[3]) and _is_number(fields[4]):
-            return f'this is a line of a run, "{_RUN_LINE}", not of judgments, "{_JUDGMENT_LINE}"'
+        if n >= 6 and _INTEGER.fullmatch(fields[3]) and is_number(fields[4]):
+            return f'this is a line of a run, "{RUN_LINE}", not of judgments, "{JUDGMENT_LINE}"'
         if n < 4:
-            return f'a line of judgments has 4 fields, "{_JUDGMENT_LINE}", but this line has {n}'
+            return f'a line of judgments has 4 fields, "{JUDGMENT_LINE}", but this line has {n}'
         if _NAN.fullmatch(fields[3]):
             return "the label, field 4, is NaN; read_qrels(path, missing='unjudged') reads it as unjudged"
-        if n > 4 and _is_number(fields[3]) and _LEAST_LABEL <= number_in(fields[3]) <= _LARGEST_LABEL:
-            return f'a line of judgments has 4 fields, "{_JUDGMENT_LINE}", but this line has more'
+        if n > 4 and is_number(fields[3]) and _LEAST_LABEL <= number_in(fields[3]) <= _LARGEST_LABEL:
+            return f'a line of judgments has 4 fields, "{JUDGMENT_LINE}", but this line has more'
         return f"{_LABEL} {quoted(fields[3])}"
     if n < 6:
-        if first and n in (4, 5) and _is_number(fields[3]):
-            return f'this is a line of judgments, "{_JUDGMENT_LINE}", not of a run, "{_RUN_LINE}"'
-        return f'a line of a run has 6 fields, "{_RUN_LINE}", but this line has {n}'
+        if first and n in (4, 5) and is_number(fields[3]):
+            return f'this is a line of judgments, "{JUDGMENT_LINE}", not of a run, "{RUN_LINE}"'
+        return f'a line of a run has 6 fields, "{RUN_LINE}", but this line has {n}'
     try:
         if not isnan(number_in(fields[4])):
-            return f'a line of a run has 6 fields, "{_RUN_LINE}", but this line has two rows'
+            return _shifted(line, n_fields)
         found = "NaN"
     except ValueError as error:
         found = "NaN" if _NAN.fullmatch(fields[4]) else f"{error}"
     return f"the score, field 5, must be a number, not {found}"
 
 
-def _is_number(text: bytes) -> bool:
-    try:
-        return not isnan(number_in(text))
-    except ValueError:
-        return False
+def _shifted(line: bytes, n_fields: int) -> str:
+    """Say why a line of a run with a score is malformed: its rank is no number, or it has not `n_fields` fields."""
+    fields = line.split()
+    n = len(fields)
+    if fields[3][0] not in _BEGIN_NUMBERS:
+        return f"the rank, field 4, is {quoted(fields[3])}, not a number: does the document id contain a space?"
+    cause = "does the line have two rows?" if n > n_fields + 4 else "does an identifier contain a space?"
+    return f"this line has {n} fields, but the first has {n_fields}: {cause}"
 
 
 class NotParallel(Exception):  # noqa: N818 (not an error: the file can be read in order)
@@ -185,8 +191,9 @@ class FileChunks:
     """
 
     def __init__(self, stream: TextStream, size: int) -> None:
-        self._stream = stream
+        self._stream = trec_lines(stream, judgments=False)
         self._size = size
+        self._n_fields = 0
         self._seen = Seen()
         self._lock = Lock()
 
@@ -236,6 +243,9 @@ class FileChunks:
         identifiers = Identifiers.of(documents, ends, "text")
         lists = grouped(Identifiers.of(queries, query_ends, "text"), starts, identifiers, values)
         with self._lock:
+            self._n_fields = self._n_fields or parser.n_fields
+            if parser.n_fields != self._n_fields:
+                raise Malformed
             new = self._seen.add(lists.queries.data, lists.queries.offsets)
         if not new or len(lists.duplicates(first_only=True)):
             raise NotParallel
@@ -253,7 +263,7 @@ def subtopic_lines(stream: TextStream, missing: Missing | None = None) -> tuple[
         label = -1 if missing and len(fields) == 4 and fields[3].lower() == b"nan" else _label(fields)
         if label is None:
             stream.check_rest()
-            problem = f"{_LABEL} {quoted(fields[3])}" if len(fields) == 4 else _problem(line, True, not rows)
+            problem = f"{_LABEL} {quoted(fields[3])}" if len(fields) == 4 else _problem(line, True, 4 * bool(rows))
             raise InputError(text.here(), problem)
         rows.append((fields[0], fields[1], fields[2], label, text.number))
     if not rows:
@@ -298,10 +308,10 @@ def rank_lines(stream: TextStream) -> RankColumn:
     """Read the rank column, which `Reader` leaves out, of a run that is known to be valid."""
     numbers: dict[bytes, int] = {}
     queries, ranks, scores = list[int](), list[float](), list[float]()
-    for line in Lines(stream):
+    for line in Lines(trec_lines(stream, judgments=False)):
         field = line.split(None, 5)
         if field and field[0][:1] != b"#":
             queries.append(numbers.setdefault(field[0], len(numbers)))
-            ranks.append(number_in(field[3]) if _is_number(field[3]) else np.nan)
+            ranks.append(number_in(field[3]) if is_number(field[3]) else np.nan)
             scores.append(number_in(field[4]))
     return RankColumn(np.array(queries, np.int64), np.array(ranks, np.float64), np.array(scores, np.float64))
