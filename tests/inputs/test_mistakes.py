@@ -28,7 +28,7 @@ FILES = {
     "twice.run": "q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n",
     "three.run": "q1 d1 0.5\n",
     "commas.run": "q1,d1,0.5\n",
-    "run.json": json.dumps(RUN),
+    "run.json.txt": json.dumps(RUN),
     "rows.json": json.dumps([["q1", "d1", 1]]),
     "list.jsonl": '["q1", "d1", 1]\n',
     "dict.jsonl": json.dumps(RUN) + "\n",
@@ -50,7 +50,7 @@ QUERIES = "name it query_id, qid, query, user_id, user, topic_id or topic"
 FIRST = "to keep only the first row, pass"
 LABEL = "a number from -2147483648 to 2147483647"
 BELOW = "are all below rel=1, so no document is relevant (the highest is 0.5)"
-IS_JSON = "this line is JSON: pass json.load(file) instead of the path, or call a file of JSON Lines .jsonl"
+IS_JSON = "this line is JSON: call a file of {query: {document: number}} .json, and one of JSON Lines .jsonl"
 RUN_LINE, JUDGED_LINE = '"query Q0 document rank score tag"', '"query iteration document label"'
 
 
@@ -141,12 +141,13 @@ RUNS = [
     ("commas.run", "commas.run:1: this line is separated by commas: call a file of comma-separated values .csv, and "
      "name its columns"),
     # Files of tables.
-    ("run.json", f"run.json:1: {IS_JSON}"),
-    ("rows.json", f"rows.json:1: {IS_JSON}"),
+    ("run.json.txt", f"run.json.txt:1: {IS_JSON}"),
+    ("rows.json", "rows.json: a .json file must contain an object {query: {document: number}}"),
     ("list.jsonl", "list.jsonl:1: the line must be a JSON object, not list"),
     ("dict.jsonl", f"dict.jsonl: there is no query column among q1: {QUERIES}"),
     ("header.csv", f"header.csv: there is no query column among q1, d1, 0.5 in the first line: {QUERIES}"),
-    ("semicolons.csv", f"semicolons.csv: there is no query column among qid;docno;score in the first line: {QUERIES}"),
+    ("semicolons.csv", "semicolons.csv: the columns are separated by semicolons: separate the columns by "
+     "commas, and write decimal points"),
     ("labels.csv", "labels.csv: there is no score column among query_id, doc_id, relevance in the first line, but "
      "relevance is a column of labels: are judgments and runs swapped? If not, name it score, rating, prediction or "
      "sim"),
@@ -182,7 +183,7 @@ JUDGMENTS = [
     ({"q1": {f"d{i}": 0.5 - 0.01 * i for i in range(12)}},
      f"AP: labels: {BELOW}; write for example AP(rel=0.5); or are judgments and run swapped?"),
     ({"q1": {"d1": -1.5}},
-     "AP: labels: are all below rel=1, so no document is relevant (the highest is 0)"),
+     "qrels['q1']['d1']: is -1.5: a negative label means that a document is unjudged, and must be whole"),
     ({"q1": {"d1": float("nan")}},
      "qrels['q1']['d1']: is NaN; pass missing='unjudged' if NaN means that a document is not judged"),
     ({"q1": {"d1": "1"}}, f"qrels['q1']['d1']: expected {LABEL}, found '1'"),
@@ -203,7 +204,7 @@ JUDGMENTS = [
     ([], "qrels: the list of files is empty"),
     ("half.qrels", f"AP: labels: {BELOW}; write for example AP(rel=0.5)"),
     ("bm25.run", f"bm25.run:1: this is a line of a run, {RUN_LINE}, not of judgments, {JUDGED_LINE}"),
-    ("run.json", f"run.json:1: {IS_JSON}"),
+    ("run.json.txt", f"run.json.txt:1: {IS_JSON}"),
     (frame(), None),
     (frame(score=[0.5, 1.0]), None),
     (frame(score=[0.5, np.nan]),

@@ -17,6 +17,22 @@ LONGEST_START = 10
 _LARGEST_WINDOW = 1 << 28
 
 
+# The first bytes of files that are not read, what such a file is, and what to do.
+_UNREADABLE = {
+    b"PK\x03\x04": "a zip archive: unpack it",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it",
+    b"\x04\x22\x4d\x18": "compressed with lz4: unpack it",
+    b"\x80\x04\x95": "a pickle of Python: load it, and pass the object",
+    b"\x80\x05\x95": "a pickle of Python: load it, and pass the object",
+    b"\x93NUMPY": "an array of NumPy: load it, and pass the array",
+    b"\xff\xfe": "text in UTF-16: convert it to UTF-8",
+    b"\xfe\xff": "text in UTF-16: convert it to UTF-8",
+    b"<!doctype ": "a web page, not the data: was the download refused?",
+    b"<html": "a web page, not the data: was the download refused?",
+    b"version ht": "a pointer of Git LFS, not the data: run git lfs pull",
+}
+
+
 class Decompressor(Protocol):
     """A decompressor of one member of a compressed file, with the interface of the decompressors in bz2 and lzma."""
 
@@ -112,7 +128,13 @@ class Format(NamedTuple):
 
 
 def compression(start: bytes, source_name: str) -> Format | None:
-    """Return the compression format of a file with these first bytes; None for a plain file."""
+    """Return the compression format of a file with these first bytes; None for a plain file.
+
+    InputError is raised for files of other formats that are known, such as archives.
+    """
+    for first, what in _UNREADABLE.items():
+        if start.lower().startswith(first.lower()):
+            raise InputError(source_name, f"the file is {what}")
     # A module is imported only when a file needs it, because most files are plain.
     if start.startswith(b"\x1f\x8b\x08"):
         module = gzip_module()

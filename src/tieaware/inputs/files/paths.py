@@ -16,8 +16,8 @@ Path = str | os.PathLike[str] | BinaryIO
 
 _COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 _SUFFIXES = (
-    ".run", ".txt", ".trec", ".res", ".csv", ".tsv", ".parquet", ".feather", ".arrow", ".arrows", ".ipc", ".jsonl",
-    ".ndjson",
+    ".run", ".txt", ".trec", ".res", ".csv", ".tsv", ".parquet", ".feather", ".arrow", ".arrows", ".ipc",
+    ".json", ".jsonl", ".ndjson",
 )  # fmt: skip
 # Files with these first characters describe the parts beside them, or are not complete. The tools that write folders of
 # parts skip them too.

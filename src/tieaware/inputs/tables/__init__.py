@@ -16,10 +16,10 @@ from tieaware.inputs.files.paths import Parts, Source, parts_at, run_name, sourc
 from tieaware.inputs.tables.arrow import ArrowFile, ArrowStreamFile, ParquetFile
 from tieaware.inputs.tables.delimited import DelimitedFile
 from tieaware.inputs.tables.frames import Batch, Batches, Frame, frame_of, is_frame
-from tieaware.inputs.tables.json_lines import JsonLinesFile
+from tieaware.inputs.tables.json_lines import JsonFile, JsonLinesFile
 
 # The classes for the kinds of table files, in the order in which they are tried.
-TABLE_FILES = (ParquetFile, ArrowFile, ArrowStreamFile, DelimitedFile, JsonLinesFile)
+TABLE_FILES = (ParquetFile, ArrowFile, ArrowStreamFile, DelimitedFile, JsonLinesFile, JsonFile)
 
 
 def table_in(stream: ByteStream) -> Frame | None:

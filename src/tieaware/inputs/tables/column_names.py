@@ -101,6 +101,9 @@ def _required(frame: Frame, reader: str, argument: str, given: str | None, usual
         if not any(frame.names):
             raise InputError(frame.source_name, "the table is empty, or its columns have no names")
         problem = f"there is no {argument} column among {_listed(frame)}"
+        if len(frame.names) == 1 and frame.names[0].count(";") > 1:
+            remedy = "separate the columns by commas, and write decimal points"
+            raise InputError(frame.source_name, f"the columns are separated by semicolons: {remedy}")
         remedy = _remedy(frame, reader, argument)
         labels = [name for name in frame.names if _plain(name) in _ONLY_LABELS]
         if argument == "score" and labels:

@@ -1,4 +1,8 @@
-"""Tables in JSON Lines files. Every line is a JSON object and a row; the keys of the object are the columns."""
+"""Tables in JSON files.
+
+In JSON Lines files, every line is an object and a row, and the keys of the object are the columns. A .json file
+contains one object, {query: {document: number}}.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieaware.errors import InputError
-from tieaware.inputs.files.byte_streams import ByteStream
+from tieaware.inputs.files.byte_streams import ByteStream, RawFile
 from tieaware.inputs.files.paths import suffix_of
-from tieaware.inputs.files.text import Lines, json_in
-from tieaware.inputs.tables.frames import Batch, Batches, Cells, Frame, Objects, of_array
+from tieaware.inputs.files.text import BYTE_ORDER_MARK, Lines, json_in
+from tieaware.inputs.tables.frames import Batch, Batches, Cells, Frame, FrameInMemory, Objects, of_array
 
 # A batch ends when it has this number of rows, or when its lines have this number of bytes.
 _BATCH_ROWS = 1 << 16
@@ -105,4 +109,39 @@ def _rows_of(stream: ByteStream) -> Iterator[_Row]:
         values = json_in(line, stream.source_name, lines.number)
         if not isinstance(values, dict):
             raise InputError(lines.here(), f"the line must be a JSON object, not {type(values).__name__}")
-        yield _Row(values, lines.number, len(line))
+        if "candidates" in values:
+            yield from _candidates(values, lines, len(line))
+        else:
+            yield _Row(values, lines.number, len(line))
+
+
+def _candidates(values: dict[str, Any], lines: Lines, size: int) -> Iterator[_Row]:
+    """Yield a row for each candidate of a query, as rerankers write them."""
+    try:
+        query = values["query"]["qid"]
+        for candidate in values["candidates"]:
+            row = {"query_id": query, "doc_id": candidate["docid"], "score": candidate["score"]}
+            yield _Row(row, lines.number, size)
+    except (KeyError, TypeError):
+        form = '{"query": {"qid": …}, "candidates": [{"docid": …, "score": …}, …]}'
+        raise InputError(lines.here(), f"candidates must have the form {form}") from None
+
+
+class JsonFile(FrameInMemory):
+    """A .json file, plain or compressed, with an object {query: {document: number}}, of labels or of scores."""
+
+    is_file = True
+
+    @classmethod
+    def recognise(cls, stream: ByteStream) -> Frame | None:
+        """Return the table in an open file; None if the suffix of the file is not .json."""
+        if suffix_of(stream.path) != ".json":
+            return None
+        name = stream.source_name
+        whole = json_in(RawFile(stream).readall().removeprefix(BYTE_ORDER_MARK), name)
+        lists = whole.items() if isinstance(whole, dict) else ()
+        if not lists or not all(isinstance(each, dict) for _, each in lists):
+            raise InputError(name, "a .json file must contain an object {query: {document: number}}")
+        rows = [(query, *each) for query, listed in lists for each in listed.items()]
+        columns = [_cells([row[i] for row in rows]) for i in range(3)]
+        return cls(("query_id", "doc_id", "score"), [Batch.of(columns)], name)
