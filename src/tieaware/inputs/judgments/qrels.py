@@ -7,15 +7,16 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tieaware.checks.arguments import flag, shown
+from tieaware.checks.arguments import flag, one_of, shown
 from tieaware.checks.arrays import Labels, Offsets, Place, Values, as_flat, as_numpy
 from tieaware.errors import Hinted, InputError
 from tieaware.inputs.files.paths import Path
+from tieaware.inputs.judgments.repetitions import DuplicateLabels, without_repetitions
 from tieaware.inputs.judgments.subtopic_lists import SubtopicLists, from_nested, is_nested
 from tieaware.inputs.tables import opened
 from tieaware.inputs.tables.column_names import judged_columns, subtopic_column
@@ -25,7 +26,7 @@ from tieaware.inputs.trec.reader import Reader, subtopic_lines
 from tieaware.kernels import _dicts, _join
 from tieaware.kernels._identifiers import frozen_view
 from tieaware.lists.grades import GradedLabels, Grades, Missing, check_missing, whole_or_real
-from tieaware.lists.identifiers import Identifiers, axis_names, number_names, quoted
+from tieaware.lists.identifiers import Identifiers, axis_names, number_names
 from tieaware.lists.judgments import Judgments
 from tieaware.lists.query_lists import Lists, by_query, checked_lists, from_columns, from_mapping
 from tieaware.lists.sparse import Relevance
@@ -479,8 +480,15 @@ class Qrels(_join.JudgedColumns, Hinted):
         return Qrels.of, (lists, self.name, self.n_columns)
 
 
+_REMEDY = "read_qrels(..., duplicates='highest'), 'first' or 'last' chooses one"
+
+
 def read_qrels(
-    path: Path | Sequence[str | os.PathLike[str]], *, missing: Missing | None = None, subtopics: bool = False
+    path: Path | Sequence[str | os.PathLike[str]],
+    *,
+    missing: Missing | None = None,
+    subtopics: bool = False,
+    duplicates: DuplicateLabels = "error",
 ) -> Qrels:
     r"""Read judgments from a file, part files or a table.
 
@@ -498,6 +506,8 @@ def read_qrels(
         Whether the second field of TREC's lines is a subtopic, as in the judgments of the web tracks' diversity tasks,
         so that a document has a label for each subtopic; a table must then have a column subtopic. Measures of
         diversity need subtopics. `evaluate` reads them if it is asked for such a measure.
+    duplicates : "error", "first", "last" or "highest"
+        The label of a document that has two different labels for the same query; by default, it is an error.
 
     Returns
     -------
@@ -519,9 +529,12 @@ def read_qrels(
     """
     check_missing(missing)
     flag("subtopics", subtopics)
+    one_of("duplicates", duplicates, get_args(DuplicateLabels))
+    if subtopics and duplicates != "error":
+        raise InputError("duplicates", "must not be given with subtopics=True")
     with opened(path, "qrels") as (found, _):
         if isinstance(found, Frame):
-            return judgments_of(found, missing=missing, needs_subtopics=subtopics)
+            return judgments_of(found, missing=missing, needs_subtopics=subtopics, duplicates=duplicates)
         if subtopics:
             lists, subtopics_of = subtopic_lines(found, missing)
             return Qrels.of_subtopics(SubtopicLists.of_rows(lists, subtopics_of, found.source_name), found.source_name)
@@ -531,12 +544,14 @@ def read_qrels(
             labels = whole_or_real(lists.values, "label", lists.place, missing)
         else:
             labels = lists.values.astype(np.int32)
-        return Qrels.of(without_repetitions(replace(lists, values=labels)), found.source_name)
+        hint = f"{_REMEDY}, and subtopics=True reads labels of subtopics"
+        return Qrels.of(without_repetitions(replace(lists, values=labels), duplicates, hint), found.source_name)
 
 
 def judgments_of(
     frame: Frame, columns: tuple[str | None, str | None, str | None] = (None, None, None),
     missing: Missing | None = None, *, subtopic: str | None = None, needs_subtopics: bool = False,
+    duplicates: DuplicateLabels = "error",
 ) -> Qrels:  # fmt: skip
     """Make judgments from a table. `columns` are the names of the query, document and label columns.
 
@@ -550,7 +565,7 @@ def judgments_of(
     chunk, name = rows.whole(), frame.source_name
     lists = rows.lists(chunk, partial(whole_or_real, missing=missing))
     if of_subtopics is None:
-        return Qrels.of(without_repetitions(lists), name)
+        return Qrels.of(without_repetitions(lists, duplicates, _REMEDY if frame.is_file else ""), name)
     return Qrels.of_subtopics(SubtopicLists.of_rows(lists, rows.subtopics(chunk), name), name)
 
 
@@ -575,18 +590,3 @@ def _labelled(query: object, listed: Any) -> Any:
                 problem = f"document {shown(document)} appears twice, first at {first[document]}"
                 raise InputError(f"qrels[{shown(query)}][{i}]", problem)
     return labels
-
-
-def without_repetitions(lists: Lists) -> Lists:
-    """Remove judgments that repeat an earlier judgment; raise InputError if their labels differ."""
-    found = lists.duplicates()
-    if len(found) == 0:
-        return lists
-    conflicts = lists.values[found[:, 0]] != lists.values[found[:, 1]]
-    if conflicts.any():
-        row, first = found[conflicts.argmax()].tolist()
-        document, query = quoted(lists.documents[row]), lists.query_of(row)
-        problem = f"document {document} of query {query} has label {lists.values[row]} here"
-        at = f"but label {lists.values[first]} at {lists.place_of(first)}"
-        raise InputError(lists.place_of(row), f"{problem}, {at}")
-    return lists.without(found[:, 0])
