@@ -109,7 +109,10 @@ def test_documents_of_two_indices():
     assert read_results(response, "q", with_index=True).to_dict() == {"q": {"shop/a": 1.5, "blog/a": 1.5}}
     with pytest.raises(InputError) as error:
         read_results(response, "q")
-    expected = "source: hits.hits[1]: the document 'a' occurs twice; with_index=True tells indices apart"
+    expected = (
+        "source: hits.hits[1]: the document 'a' occurs twice: duplicates='highest' keeps its highest score; "
+        "with_index=True tells indices apart"
+    )
     assert str(error.value) == expected
 
 
@@ -228,7 +231,7 @@ def test_unusable_judgments_are_refused_with_file_and_path(judgments, message, t
     ("results", "queries", "message"),
     [
         ({"took": 1}, "q", "source: these are no results in a known form: there is none of the keys 'details', "
-         "'responses', 'hits', 'root', 'error'"),
+         "'responses', 'hits', 'root', 'response', 'error'"),
         (RANK_EVAL, "q", "queries: must not be given: a response of _rank_eval names its queries"),
         ({**RANK_EVAL, "failures": {"jeans": {"error": "x"}}}, None,
          "source: failures.jeans: the search of 'jeans' failed, so its hits are missing"),
@@ -247,7 +250,7 @@ def test_unusable_judgments_are_refused_with_file_and_path(judgments, message, t
         ({"root": {"children": [{"id": "a", "relevance": "NaN"}]}}, "q",
          "source: root.children[0].relevance: expected a number, found 'NaN'"),
         ({"root": {"children": [{"id": "a", "relevance": 1}, {"id": "a", "relevance": 1}]}}, "q",
-         "source: root.children[1]: the document 'a' occurs twice"),
+         "source: root.children[1]: the document 'a' occurs twice: duplicates='highest' keeps its highest score"),
     ],
 )  # fmt: skip
 def test_unusable_results_are_refused(results, queries, message):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieaware.checks.arguments import is_integer, sequence, shown, unexpected
+from tieaware.checks.arguments import is_integer, one_of, sequence, shown, unexpected
 from tieaware.checks.arrays import as_scores
 from tieaware.errors import InputError
 from tieaware.inputs import Qrels, Run
@@ -219,11 +219,17 @@ def _from_shown_list(response: _Value, with_index: bool) -> Iterator[_Rating]:
 
 
 def _from_quepid(judgments: _Value, _: bool) -> Iterator[_Rating]:
-    """Read ratings or a case, {document: rating}, or ratings for Rated Ranking Evaluator, {rating: [documents]}."""
+    """Read ratings or a case, {document: rating}, or ratings for Rated Ranking Evaluator.
+
+    These are {rating: [documents]} or {document: {"gain": rating}}.
+    """
     for each in judgments["queries"].elements():
         if each.child("relevant_documents") is not None:
             query = each["placeholders"]["$query"].identifier()
             for rating, documents in each["relevant_documents"].members():
+                if documents.child("gain") is not None:
+                    yield _Rating(query, rating, documents["gain"].number(), documents.place)
+                    continue
                 label = _Value(rating, documents.source, documents.path).number()
                 for document in documents.elements():
                     yield _Rating(query, document.identifier(), label, document.place)
@@ -266,8 +272,10 @@ _READERS: dict[str, Callable[[_Value, bool], Iterator[_Rating]]] = {
 }
 
 
+# What a response says if it has all hits: of Elasticsearch, Vespa and Solr.
+_WHOLE = {"timed_out": False, "_shards.failed": 0, "root.coverage.full": True, "responseHeader.partialResults": False}
 # The keys of a response, one of which it has.
-_KEYS = ("responses", "hits", "root", "error")
+_KEYS = ("responses", "hits", "root", "response", "error")
 
 
 def read_results(
@@ -276,6 +284,8 @@ def read_results(
     *,
     document: str | None = None,
     with_index: bool = False,
+    partial: str = "error",
+    duplicates: str = "error",
     name: str = "run",
 ) -> Run:
     """Read the results of a search engine.
@@ -286,14 +296,21 @@ def read_results(
         One of these, plain or compressed; the contents say which.
 
         - A response of Elasticsearch's or OpenSearch's ``_rank_eval``, which names its queries.
-        - A response of ``_search`` or ``_msearch``, or a result of Vespa, in its default format.
+        - A response of ``_search`` or ``_msearch``, a result of Vespa in its default format, or a response of Solr.
         - An array of such responses.
     queries : sequence of str or int, or str, optional
         The query of each response, in order; for one response, its query. Not for ``_rank_eval``.
     document : str, optional
-        The key of a hit that identifies its document, with dots: "fields.sku". By default "_id", and "id" for Vespa.
+        The key of a hit that identifies its document, with dots: "fields.sku". By default "_id", and "id" for Vespa
+        and Solr.
     with_index : bool
         Whether a document of Elasticsearch or OpenSearch is named "index/id", as in `read_judgments`.
+    partial : "error" or "keep"
+        The treatment of a response that is not whole, because a search timed out, shards failed or not all documents
+        were searched: its query would be evaluated with too few hits. "keep" reads the hits that there are.
+    duplicates : "error" or "highest"
+        The treatment of a document that occurs twice for a query, such as hits that are chunks of one document.
+        "highest" keeps the highest score.
     name : str
         The name of the run.
 
@@ -305,8 +322,8 @@ def read_results(
     Raises
     ------
     InputError
-        If the file cannot be read or has none of these forms, a search failed, a hit has no score, or a document occurs
-        twice for a query. The message names the file, and the path inside the JSON.
+        If the file cannot be read or has none of these forms, a search failed or is partial, a hit has no score, or a
+        document occurs twice for a query. The message names the file, and the path inside the JSON.
 
     Examples
     --------
@@ -315,6 +332,8 @@ def read_results(
     >>> search_engines.read_results({"hits": {"hits": hits}}, "red dress").to_dict()
     {'red dress': {'a': 7.5, 'b': 7.5}}
     """
+    one_of("partial", partial, ("error", "keep"))
+    one_of("duplicates", duplicates, ("error", "highest"))
     results = _json_of(source, "source")
     rank_eval = results.child("rank_eval") or results
     if rank_eval.child("details") is not None:
@@ -327,7 +346,9 @@ def read_results(
     for query, response in pairs:
         if query in run:
             raise InputError("queries", f"names {shown(query)} twice")
-        run[query] = _scores(response, document, with_index)
+        if partial == "error":
+            _check_whole(response)
+        run[query] = _scores(response, document, with_index, duplicates == "highest")
     return Run.from_dict(run, name=name)
 
 
@@ -361,27 +382,42 @@ def _named(responses: list[_Value], queries: Any) -> list[tuple[str | int, _Valu
     return list(zip(names, responses, strict=True))
 
 
-def _scores(response: _Value, document: str | None, with_index: bool) -> dict[str | int, float]:
-    """Return the scores of the hits of one query."""
+def _check_whole(response: _Value) -> None:
+    """Raise InputError if a response says that it lacks hits."""
+    for path, expected in _WHOLE.items():
+        found: _Value | None = response
+        for key in path.split("."):
+            found = found and found.child(key)
+        if found is not None and found.value != expected:
+            remedy = "partial='keep' reads the hits that there are"
+            raise InputError(found.place, f"is {shown(found.value)}, so hits may be missing; {remedy}")
+
+
+def _scores(
+    response: _Value, document: str | None, with_index: bool, highest: bool
+) -> dict[str | int, float]:
+    """Return the scores of the hits of one query. Of a document that occurs twice, keep the `highest`, or raise."""
     error = response.child("error")
     if error is not None:
         raise InputError(error.place, f"the search failed: {shown(error.value)}")
     scores: dict[str | int, float] = {}
-    root = response.child("root")
-    for hit, score in _elastic_hits(response) if root is None else _vespa_hits(root):
-        if document is not None or root is not None:
+    root, solr = response.child("root"), response.child("response")
+    hits = _vespa_hits(root) if root else _solr_hits(solr) if solr else _elastic_hits(response)
+    for hit, score in hits:
+        if document is not None or root or solr:
             found = hit
             for key in (document or "id").split("."):
                 found = found[key]
             identifier = found.identifier()
         else:
             identifier = _document_name(hit, with_index)
-        if identifier in scores:
+        if identifier in scores and not highest:
             hint = "" if with_index or hit.child("_index") is None else "; with_index=True tells indices apart"
-            raise InputError(hit.place, f"the document {shown(identifier)} occurs twice{hint}")
+            keep = "duplicates='highest' keeps its highest score"
+            raise InputError(hit.place, f"the document {shown(identifier)} occurs twice: {keep}{hint}")
         if score.value is None:
             raise InputError(score.place, "the hit has no score: hits that are sorted by a field have none")
-        scores[identifier] = score.number()
+        scores[identifier] = max(score.number(), scores.get(identifier, -math.inf))
     return scores
 
 
@@ -392,6 +428,12 @@ def _elastic_hits(response: _Value) -> Iterator[tuple[_Value, _Value]]:
     for each in (hits if rated else hits["hits"]).elements():
         hit = each["hit"] if rated else each
         yield hit, hit["_score"]
+
+
+def _solr_hits(response: _Value) -> Iterator[tuple[_Value, _Value]]:
+    """Yield the documents of a response of Solr with their scores, which must be among the fields: fl=id,score."""
+    for hit in response["docs"].elements():
+        yield hit, hit["score"]
 
 
 def _vespa_hits(root: _Value) -> Iterator[tuple[_Value, _Value]]:
