@@ -15,7 +15,7 @@ from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Integers, Scores, Values, as_numpy, as_scores
 from tieaware.engine import list_arguments
 from tieaware.engine.device_counts import counts_of, counts_of_candidates
-from tieaware.engine.list_arguments import checked_out, document_order, judged_lists, wrong_shape
+from tieaware.engine.list_arguments import checked_out, document_order, judged_lists, warn_of_one_list, wrong_shape
 from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Chance, Spread
 from tieaware.engine.totals import Totals
@@ -118,6 +118,8 @@ class Evaluator(Hinted):
         workers = checked_threads(threads)
         places, weighted = (offsets, group, qid), also_weighted(self.measures)
         shape, lists, judged = judged_lists(labels, places, judgments, missing, subtopics, intents, weighted)
+        if len(shape) == 1 and all(place is None for place in places):
+            warn_of_one_list(lists, self.measures)
         order = document_order(self._view.rule, docids, lists.offsets, "label")
         self._prepare_lists(lists, judged, shape, order, undefined, workers)
 
