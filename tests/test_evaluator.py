@@ -371,6 +371,14 @@ def test_the_repr_of_a_spread_shows_numbers_if_there_are_few(evaluator):
     )
 
 
+def test_bounds_are_a_pair_that_is_shown_and_pickled():
+    bounds = Evaluator([2, 1, 0], ["RR", "nDCG"]).bounds([3.0, 2.5, 1.0], 0.25)
+    assert repr(bounds) == "Bounds(min=[[1, 0.8597]], max=[[1, 1]])"
+    least, greatest = pickle.loads(pickle.dumps(bounds))
+    np.testing.assert_array_equal((least, greatest), (bounds.min, bounds.max))
+    assert pickle.loads(pickle.dumps(bounds)).exact.tolist() == [True, False]
+
+
 def test_sparse_matrices_are_refused_where_arrays_are_expected():
     sparse = pytest.importorskip("scipy.sparse", reason="needs SciPy").csr_array(np.eye(2, dtype=int))
     remedy = r"must not be a sparse matrix: call its toarray\(\)$"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tieaware import samples as samples
     from tieaware import statistics as statistics
     from tieaware._evaluate import evaluate
-    from tieaware.engine.spread import Chance, Spread
+    from tieaware.engine.spread import Bounds, Chance, Spread
     from tieaware.errors import InputError
     from tieaware.evaluator import Evaluator
     from tieaware.fairness.exposures import exposure
@@ -108,6 +108,7 @@ if TYPE_CHECKING:
 
 # The modules of all public names except packages and measures.
 _MODULES = {
+    "Bounds": "engine.spread",
     "Chance": "engine.spread",
     "Evaluator": "evaluator",
     "InputError": "errors",
@@ -162,6 +163,7 @@ __all__ = [
     "RR",
     "SDCG",
     "Accuracy",
+    "Bounds",
     "Bpref",
     "Chance",
     "Compat",

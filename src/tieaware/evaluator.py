@@ -14,12 +14,13 @@ from tieaware import lines
 from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Integers, Scores, Values, as_numpy, as_scores
 from tieaware.engine import list_arguments
+from tieaware.engine.bounds import PreparedBounds, checked_error
 from tieaware.engine.device_counts import counts_of, counts_of_candidates
 from tieaware.engine.list_arguments import checked_out, document_order, judged_lists, warn_of_one_list, wrong_shape
 from tieaware.engine.prepared import Prepared, prepare
-from tieaware.engine.spread import Chance, Spread
+from tieaware.engine.spread import Bounds, Chance, Spread
 from tieaware.engine.totals import Totals
-from tieaware.engine.views import OF_CHANCE, View, passes
+from tieaware.engine.views import OF_CHANCE, Pass, View, passes
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import Hinted, InputError
 from tieaware.lists.grades import Missing
@@ -208,6 +209,7 @@ class Evaluator(Hinted):
         self._prepared = self._prepare(*passes([self._view]))
         # The lists, prepared with a spread (key False) and for chance (key True), when they are first needed.
         self._prepared_for: dict[bool, Prepared] = {}
+        self._prepared_bounds: PreparedBounds | None = None
         # (parent, first, last) if this evaluator was made by `rows` and is for a range of the parent's lists.
         self._rows_of: tuple[Evaluator, int, int] | None = None
         # True if `Engine.call` may be used, which is faster than `Prepared.evaluate`.
@@ -248,6 +250,7 @@ class Evaluator(Hinted):
         some.n_queries, some.n_docs = last - first, int(some._prepared.offsets[-1])
         some._shape = (some.n_docs,) if len(self._shape) == 1 else (last - first, *self._shape[1:])
         some._prepared_for, some._rows_of, some._first = {}, (self, first, last), self._first + first
+        some._prepared_bounds = None
         return some
 
     def __repr__(self) -> str:
@@ -397,6 +400,45 @@ class Evaluator(Hinted):
         out = np.empty((4, self.n_queries, len(self.measures)))
         self._evaluate(self._prepared_also(chance=False), scores, out)
         return Spread(*out)
+
+    def bounds(self, scores: npt.ArrayLike, error: npt.ArrayLike) -> Bounds:
+        """Compute the least and the greatest value over all orders that are possible if each score may be wrong.
+
+        The score of document i lies between ``scores[i] - error[i]`` and ``scores[i] + error[i]``, each rounded to
+        float64. If these intervals of two documents share a point, either may stand before the other. Rounding may join
+        intervals that are less than a rounding error apart, but never parts any.
+
+        Parameters
+        ----------
+        scores : real numbers, shape (n_docs,) or the labels' shape
+            As for `__call__`.
+        error : real number, or numbers in a shape of the scores
+            At least 0, and perhaps infinite. With 0, the bounds have the bits of ``min`` and ``max`` of `spread`.
+
+        Returns
+        -------
+        Bounds
+            Exact if the documents have two different gains, so for all measures with ``rel``. If they have more, there
+            are certified bounds for sums of gains: DCG, nDCG, RBP, SDCG and INSQ. The time is that of two spreads for
+            each gain above the lowest one.
+
+        Raises
+        ------
+        InputError
+            As for `spread`; if an error is negative or NaN, or has a wrong shape; if bounds of a measure are not known
+            for these labels; or if the precision depends on the whole list. With the error 0, the last two are allowed.
+
+        Examples
+        --------
+        >>> import tieaware
+        >>> tieaware.Evaluator([0, 1, 0, 1], ["RR", "P@2"]).bounds([4.0, 3.0, 2.5, 2.0], [0.0, 0.5, 0.1, 0.5])
+        Bounds(min=[[0.3333, 0]], max=[[0.5, 0.5]])
+        """
+        given, errors = self._flat(scores), checked_error(error, self._flat)
+        if not errors.any():
+            spread, exact = self.spread(given), [measure.definition.has_spread for measure in self.measures]
+            return Bounds(spread.min, spread.max, np.array(exact))
+        return self._bounds().evaluate(given, errors)
 
     def chance(self) -> Chance:
         """Compute what a random order of each list earns, which depends on the labels alone.
@@ -593,9 +635,21 @@ class Evaluator(Hinted):
             elif chance:
                 self._prepared_for[chance] = self._prepare(OF_CHANCE)
             else:
-                with_spread = View(self._view.rule.name, self._view.precision, spread=True)
-                self._prepared_for[chance] = self._prepare(*passes([with_spread]))
+                self._prepared_for[chance] = self._prepare(*self._passes_of_spread)
         return self._prepared_for[chance]
+
+    def _bounds(self) -> PreparedBounds:
+        """Return the evaluation of bounds, which is prepared only once."""
+        if self._prepared_bounds is None and self._rows_of is not None:
+            whole, first, last = self._rows_of
+            self._prepared_bounds = whole._bounds().rows(first, last)
+        elif self._prepared_bounds is None:
+            self._prepared_bounds = PreparedBounds.of(self._prepare, *self._passes_of_spread)
+        return self._prepared_bounds
+
+    @property
+    def _passes_of_spread(self) -> list[Pass]:
+        return passes([View(self._view.rule.name, self._view.precision, spread=True)])
 
     def _engines(self, spread: bool) -> Any:
         """Return what the C interface calls; see `Prepared.engines`."""

@@ -87,7 +87,7 @@ def test_copies_for_a_few_users_at_a_time_give_the_same_bits(monkeypatch):
     *drawn, scores = made(4, 11, 50)
     evaluator = evaluator_of(*drawn, ["AP", "RR"], precision="levels:3")
     for size in (1, 3 * scores.nbytes, 5 * scores.nbytes):
-        monkeypatch.setattr("tieaware.engine.prepared._COPIED_BYTES", size)
+        monkeypatch.setattr("tieaware.engine.prepared.COPIED_BYTES", size)
         assert_same(evaluator, scores)
 
 

@@ -21,6 +21,8 @@ def check_evaluator() -> None:
     reveal_type(evaluator.many([scores, scores]))  # assert "float64" in typ
     reveal_type(evaluator.spread(scores))  # assert "Spread" in typ
     reveal_type(evaluator.spread(scores).max)  # assert "float64" in typ
+    reveal_type(evaluator.bounds(scores, 0.1))  # assert "Bounds" in typ
+    reveal_type(evaluator.bounds(scores, scores).exact)  # assert "bool" in typ
     reveal_type(evaluator.results({"fp32": scores}))  # assert "Results" in typ
     reveal_type(evaluator.rows(0, 1))  # assert "Evaluator" in typ
     reveal_type(evaluator.measures)  # assert "tuple" in typ and "Measure" in typ

@@ -39,7 +39,7 @@ from tieaware.ties import RULES
 _WORTH_THREADS = 8192
 _INT64 = np.dtype(np.int64)
 # The size of the copies of scores that lists share, where copies are needed.
-_COPIED_BYTES = 1 << 22
+COPIED_BYTES = 1 << 22
 
 
 @dataclass(eq=False)
@@ -138,7 +138,7 @@ class Prepared:
         scores are copied, for a few lists at a time.
         """
         n_lists = len(self.offsets) - 1
-        at_once = max(1, _COPIED_BYTES // max(1, scores.nbytes))
+        at_once = max(1, COPIED_BYTES // max(1, scores.nbytes))
         for first in range(0, n_lists, at_once):
             last = min(first + at_once, n_lists)
             some = np.empty((*values.shape[:-2], last - first, values.shape[-1]))

@@ -1,10 +1,11 @@
-"""The range of each value: over the orders of tied documents (`Spread`), and over all orders of a list (`Chance`)."""
+"""The range of each value over orders: of tied documents, of documents with nearly known scores, of a whole list."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
 
@@ -40,10 +41,47 @@ class Spread(NamedTuple):
     max: Values
 
     def __repr__(self) -> str:
-        if self.mean.size > _SHOWN_VALUES:
-            return f"Spread({', '.join(self._fields[:-1])} and {self._fields[-1]}, each float64{list(self.mean.shape)})"
-        arrays = (f"{name}={_on_one_line(array)}" for name, array in zip(self._fields, self, strict=True))
-        return f"Spread({', '.join(arrays)})"
+        return _shown("Spread", self._asdict())
+
+
+class _MinMax(NamedTuple):
+    min: Values
+    max: Values
+
+
+class Bounds(_MinMax):
+    """How far each value can move if each score is known only to within an error: a pair, ``min`` and ``max``.
+
+    Attributes
+    ----------
+    min, max : float64[n_queries, n_measures]
+        The least and the greatest value over all orders that are possible, where `exact` is true. Otherwise, no
+        possible order has a value outside of them, but perhaps none attains them.
+    exact : bool[n_measures]
+        False for measures of graded gains with more than two different ones, such as nDCG of labels 0, 1 and 2.
+
+    Examples
+    --------
+    The scores may be wrong by 0.1: the second document may be the first.
+
+    >>> import tieaware
+    >>> bounds = tieaware.Evaluator([0, 1, 0], ["RR"]).bounds([0.9, 0.75, 0.5], 0.1)
+    >>> bounds.min.item(), bounds.max.item(), bounds.exact
+    (0.5, 1.0, array([ True]))
+    """
+
+    exact: npt.NDArray[np.bool_]
+
+    def __new__(cls, min: Values, max: Values, exact: npt.NDArray[np.bool_]) -> Bounds:  # noqa: D102
+        bounds = super().__new__(cls, min, max)
+        bounds.exact = exact
+        return bounds
+
+    def __getnewargs__(self) -> tuple[Values, Values, npt.NDArray[np.bool_]]:
+        return *self, self.exact
+
+    def __repr__(self) -> str:
+        return _shown("Bounds", self._asdict())
 
 
 class Chance(NamedTuple):
@@ -67,6 +105,14 @@ class Chance(NamedTuple):
     mean: Values
     std: Values
     ideal: Values
+
+
+def _shown(name: str, arrays: dict[str, Values]) -> str:
+    """Return the repr of arrays of the same shape: their values, or if these are many, their shape."""
+    *others, last = arrays
+    if arrays[last].size > _SHOWN_VALUES:
+        return f"{name}({', '.join(others)} and {last}, each float64{list(arrays[last].shape)})"
+    return f"{name}({', '.join(f'{each}={_on_one_line(array)}' for each, array in arrays.items())})"
 
 
 def _on_one_line(array: Values) -> str:

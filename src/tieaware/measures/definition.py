@@ -168,6 +168,10 @@ class Definition:
         over these orders depends only on the first tie group that has a document with a weight.
     own_extremes
         Takes the measure; returns whether its minimum and maximum can occur in orders that are not sorted by label.
+        Otherwise the value never gets worse if a document moves up past one with a lower label.
+    additive
+        Whether the sum over the groups, divided as `norm` says, is a sum over documents of the weight times a number
+        that depends only on the rank and never rises with it.
     worst_case
         The formula for the largest loss by banding, if one is known.
     limit
@@ -206,6 +210,7 @@ class Definition:
     has_spread: bool = True
     first_group: bool = False
     own_extremes: Callable[[Measure], bool] = lambda measure: False
+    additive: bool = False
     worst_case: BandingLoss | None = None
     limit: str | None = None
 

@@ -116,10 +116,10 @@ from tieaware.reference import (
     sets,
 )
 from tieaware.reference.gains import exposures
-from tieaware.reference.rankings import ORDERS, Functions, Label, group, is_judged, rank
+from tieaware.reference.rankings import ORDERS, Functions, Label, grade_of, group, is_judged, is_relevant, rank
 from tieaware.ties import RULES, TieRuleName
 
-__all__ = ["MEASURES", "ORDERS", "evaluate", "exposures", "group", "rank", "variance"]
+__all__ = ["MEASURES", "ORDERS", "bounds", "evaluate", "exposures", "group", "rank", "variance"]
 
 MEASURES: dict[str, Functions] = {
     **hits.MEASURES,
@@ -199,6 +199,54 @@ def evaluate(
     if ties == "average":
         return expected(group(scores, labels), judged, **arguments)
     return of_ranking(rank(scores, labels, ties, docids), judged, **arguments)
+
+
+def bounds(
+    measure: str | Measure,
+    scores: Sequence[float],
+    labels: Sequence[Label],
+    error: float | Sequence[float],
+    judged: Sequence[Label] | None = None,
+) -> tuple[float, float]:
+    """Return the least and the greatest value of one query over all orders that are possible for nearly known scores.
+
+    The best possible order puts each relevant document at the highest score that it may have, and each other one at the
+    lowest; the worst order does the reverse. If there are several gains, the bounds of the steps from each gain to the
+    next add up to bounds that no order need attain; the measure must then be a sum of gains, such as nDCG. Other
+    parameters are as for `evaluate`.
+
+    Parameters
+    ----------
+    error : float or sequence of float
+        How far each score may be from the true one, at least 0; infinite if nothing is known.
+
+    Examples
+    --------
+    >>> bounds("RR", [0.9, 0.75, 0.5], [0, 1, 0], 0.1)
+    (0.5, 1.0)
+    """
+    measure = parse_measure(measure)
+    judged = labels if judged is None else judged
+    errors = [error] * len(scores) if isinstance(error, int | float) else error
+    low = [-math.inf if e == math.inf else score - e for score, e in zip(scores, errors, strict=True)]
+    high = [math.inf if e == math.inf else score + e for score, e in zip(scores, errors, strict=True)]
+    steps: list[float] = sorted({grade_of(label) for label in labels} - {0})
+    if not measure.parameters.get("gains") and "rel" in measure.parameters:
+        steps = [float(measure["rel"])]
+    least = greatest = below = 0.0
+    for step in steps or [math.inf]:
+        is_above = [is_relevant(label, step) for label in labels]
+        best = [ends[above] for above, *ends in zip(is_above, low, high, strict=True)]
+        worst = [ends[not above] for above, *ends in zip(is_above, low, high, strict=True)]
+        share, kept = 1.0, labels
+        if len(steps) > 1:
+            # The gain of a step is that of a list of one document. Documents above the step have it, others none.
+            gain = evaluate(measure, [0.0], [step], judged)
+            share, below, kept = (gain - below) / gain, gain, [step if above else None for above in is_above]
+        of_best = evaluate(measure, best, kept, judged, "optimistic")
+        of_worst = evaluate(measure, worst, kept, judged, "pessimistic")
+        least, greatest = least + share * min(of_best, of_worst), greatest + share * max(of_best, of_worst)
+    return least, greatest
 
 
 def variance(

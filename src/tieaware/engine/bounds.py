@@ -1,0 +1,260 @@
+"""Bounds of measures over all orders that are possible if each score is known only to within an error.
+
+The score of document i lies between its ends, s_i - e_i and s_i + e_i. An order is possible if no document stands
+before another whose lower end is above its upper end. If documents have only two weights, the best possible order sorts
+the relevant documents by their upper ends and the others by their lower ends, the relevant ones first where they are
+equal; the worst possible order sorts by the other ends, the relevant ones last. This holds for each measure that never
+gets worse when a relevant document moves up: two neighbours that may be swapped are swapped, and raising a relevant
+document makes no other possible order impossible. So the extremes under ties of two arrays of ends are the bounds.
+
+With more weights, a measure that is a sum of weights times numbers of ranks is bounded step by step: a weight is the
+sum of the steps up to it, each step has only two weights, and the sum of the bounds of the steps is a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieaware.checks.arguments import number, shown, unexpected
+from tieaware.checks.arrays import Integers, Labels, Offsets, Scores, Values, element, first
+from tieaware.engine.prepared import COPIED_BYTES, Prepared
+from tieaware.engine.spread import Bounds
+from tieaware.engine.views import OF_CHANCE, Pass
+from tieaware.errors import InputError
+from tieaware.lists.judgments import JudgedLists
+from tieaware.measures import Measure
+from tieaware.measures.formulas import MOST_GRADES, too_many_grades
+
+# The sum of n rounded numbers is wrong by less than (n + this) · 2^-52 of its value, the rounding of each one included.
+_ROUNDINGS = 8
+
+
+class _Step(NamedTuple):
+    """The evaluation of measures by one step of the weights, which divides the documents of each list in two.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The evaluation of these measures, with a spread.
+    columns : list of int
+        The columns of these measures.
+    shares : float64[n_columns]
+        What the bounds are multiplied by before the steps are added up.
+    relevant : int64[n]
+        The positions of the documents above the step, in the scores of all lists; ascending.
+    """
+
+    prepared: Prepared
+    columns: list[int]
+    shares: Values
+    relevant: Integers
+
+    def rows(self, first: int, last: int) -> _Step:
+        """Return the step for the lists first … last - 1 only."""
+        start, end = self.prepared.offsets[[first, last]]
+        some = self.relevant[np.searchsorted(self.relevant, start) : np.searchsorted(self.relevant, end)]
+        return self._replace(prepared=self.prepared.rows(first, last), relevant=some - start)
+
+    def extremes(self, low: Values, high: Values) -> tuple[Values, Values]:
+        """Return the least and the greatest values, for scores between these ends: float64[n_queries, n_columns]."""
+        best, worst = low.copy(), high.copy()
+        best[self.relevant], worst[self.relevant] = high[self.relevant], low[self.relevant]
+        of_best, of_worst = self._spread(best), self._spread(worst)
+        less = [measure.definition.less_is_better for measure in self.prepared.measures]
+        least, greatest = np.where(less, of_best[2], of_worst[2]), np.where(less, of_worst[3], of_best[3])
+        return least * self.shares, greatest * self.shares
+
+    def _spread(self, scores: Values) -> Values:
+        spread = np.empty((4, len(self.prepared.offsets) - 1, len(self.columns)))
+        self.prepared.write(scores, spread, "scores")
+        return spread
+
+
+class PreparedBounds(NamedTuple):
+    """The prepared evaluation of bounds.
+
+    Parameters
+    ----------
+    steps : tuple of _Step
+    offsets : int64[n_queries + 1]
+        The index at which each list starts, and the end of the last list.
+    n_steps : int64[n_measures]
+        The number of steps of each measure. With one step, its bounds are exact.
+    most : float64[n_queries, n_measures]
+        For measures with several steps, the value of the best of all orders; for others, infinity.
+    defined : bool[n_queries, n_measures]
+        Whether the measure is defined for the query, or has only one step.
+    """
+
+    steps: tuple[_Step, ...]
+    offsets: Offsets
+    n_steps: Integers
+    most: Values
+    defined: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, prepare: partial[Prepared], wanted: Pass) -> PreparedBounds:
+        """Prepare bounds.
+
+        Parameters
+        ----------
+        prepare : partial of `tieaware.engine.prepared.prepare`
+            It lacks only the pass.
+        wanted : Pass
+            The pass of a spread.
+
+        Raises
+        ------
+        InputError
+            If bounds of a measure are not known, or the precision does not round each score by itself.
+        """
+        measures, lists, totals = prepare.args
+        if wanted.bands or wanted.needs_whole_list:
+            precision = wanted.bands[0] if wanted.bands else wanted.coarsening
+            raise InputError(f"precision={precision}", "depends on all scores of a list, so bounds are not known")
+        divided = [_division(measure, lists) for measure in measures]
+        n_steps, most = np.array([len(each.steps) for each in divided]), np.full(totals.totals.shape, np.inf)
+        several = np.flatnonzero(n_steps > 1).tolist()
+        if several:
+            some = [measures[column] for column in several]
+            most[:, several] = prepare.func(
+                some, lists, totals.columns(several), OF_CHANCE, **prepare.keywords
+            ).chance().ideal
+        steps = tuple(_steps(prepare, wanted, divided))
+        return cls(steps, lists.offsets, n_steps, most, (totals.totals > 0.0) | (n_steps == 1))
+
+    def rows(self, first: int, last: int) -> PreparedBounds:
+        """Return the bounds for the lists first … last - 1 only."""
+        return self._replace(
+            steps=tuple(step.rows(first, last) for step in self.steps),
+            offsets=self.offsets[first : last + 1] - self.offsets[first],
+            most=self.most[first:last],
+            defined=self.defined[first:last],
+        )
+
+    def evaluate(self, scores: Scores, error: Values) -> Bounds:
+        """Return the bounds of all values, for scores of all documents, or of one list if all lists share them."""
+        n_lists, n = len(self.offsets) - 1, max(len(scores), len(error))
+        low, high = ends(_repeated(scores, n), error if len(error) == 1 else _repeated(error, n))
+        if len(low) == self.offsets[-1]:
+            return self._evaluate(low, high)
+        # Scores that all lists share are copied for a few lists at a time.
+        at_once = max(1, COPIED_BYTES // max(1, low.nbytes))
+        chunks = [(first, min(first + at_once, n_lists)) for first in range(0, n_lists, at_once)]
+        found = [self.rows(i, j)._evaluate(np.tile(low, j - i), np.tile(high, j - i)) for i, j in chunks]
+        least, greatest = zip(*found, strict=True)
+        return Bounds(np.concatenate(least), np.concatenate(greatest), self._exact)
+
+    @property
+    def _exact(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.n_steps == 1)
+
+    def _evaluate(self, low: Values, high: Values) -> Bounds:
+        """Return the bounds for scores between these ends, float64[n_docs]."""
+        least, greatest = np.zeros((2, *self.defined.shape))
+        for step in self.steps:
+            of_step = step.extremes(low, high)
+            least[:, step.columns] += of_step[0]
+            greatest[:, step.columns] += of_step[1]
+        # Sums are rounded outwards.
+        slack = np.where(self._exact, 0.0, (self.n_steps + _ROUNDINGS) * np.finfo(np.float64).eps)
+        least, greatest = least * (1.0 - slack), np.minimum(greatest * (1.0 + slack), self.most)
+        # Without a relevant document, all orders have the value of the best one.
+        least[~self.defined] = greatest[~self.defined] = self.most[~self.defined]
+        return Bounds(least, greatest, self._exact)
+
+
+class _Division(NamedTuple):
+    """The steps of the weights of a measure: for each, the labels above it, and its share of the sum.
+
+    `is_sum` is false if the measure has one step.
+    """
+
+    steps: list[tuple[Labels, float]]
+    is_sum: bool
+
+
+def _division(measure: Measure, lists: JudgedLists) -> _Division:
+    """Return the steps of a measure; raise InputError if its bounds are not known."""
+    definition = measure.definition
+    if definition.own_extremes(measure) or not definition.has_spread:
+        raise InputError(str(measure), "has no known bounds: a better order above a document can lower its value")
+    # Documents that are neither judged nor in the pool come first: none has a smaller weight.
+    unjudged = np.array([-1], np.int32)
+    labels = np.concatenate((unjudged, np.setdiff1d(lists.labels, unjudged)))
+    weights = definition.weighting.weigh(
+        measure, labels if lists.grades is None else lists.grades.labels(labels), lists.grades
+    )
+    rises = np.flatnonzero((weights[:, 1:] != weights[:, :-1]).any(axis=0)) + 1
+    if len(rises) < 2:
+        return _Division([(labels[rises[0] :] if len(rises) else labels[:0], 1.0)], False)
+    if not definition.additive:
+        problem = "give documents more than two weights; bounds are then known only of sums of gains, such as nDCG"
+        raise InputError(f"{measure}: labels", problem)
+    if len(rises) > MOST_GRADES:
+        raise too_many_grades(len(rises)).at(f"{measure}: labels")
+    if measure.judged_only and weights[0, labels == 0].any():
+        raise InputError(str(measure), "has no known bounds if label 0 has a gain and unjudged documents are removed")
+    at = weights[0, rises]
+    shares = np.diff(at, prepend=0.0) / at
+    return _Division([(labels[rise:], share) for rise, share in zip(rises, shares.tolist(), strict=True)], True)
+
+
+def _steps(prepare: partial[Prepared], wanted: Pass, divided: Sequence[_Division]) -> Iterator[_Step]:
+    """Yield the steps of all measures. Measures with the same step share an evaluation."""
+    measures, lists, totals = prepare.args
+    shared: dict[tuple[Any, ...], list[tuple[int, float]]] = {}
+    for column, (measure, division) in enumerate(zip(measures, divided, strict=True)):
+        for above, share in division.steps:
+            key = tuple(above.tolist()), division.is_sum, division.is_sum and measure.judged_only
+            shared.setdefault(key, []).append((column, share))
+    starts = np.repeat(lists.offsets[:-1], np.diff(lists.judged_offsets))
+    for (above, is_sum, judged_only), members in shared.items():
+        columns, shares = [column for column, _ in members], np.array([share for _, share in members])
+        is_above = np.isin(lists.labels, above)
+        some = _divided(lists, is_above, above[0], judged_only) if is_sum else lists
+        keywords = {**prepare.keywords, "undefined": 0.0} if is_sum else prepare.keywords
+        chosen = [measures[column] for column in columns]
+        prepared = prepare.func(chosen, some, totals.columns(columns), wanted, **keywords)
+        yield _Step(prepared, columns, shares, (starts + lists.positions)[is_above])
+
+
+def _divided(lists: JudgedLists, is_above: npt.NDArray[np.bool_], label: int, judged_only: bool) -> JudgedLists:
+    """Return the lists with only one label above a step, and only labels without a weight below it."""
+    below = np.minimum(lists.labels, 0 if judged_only else -1)
+    return lists._replace(labels=np.where(is_above, np.int32(label), below))
+
+
+def checked_error(error: Any, flat: Any) -> Values:
+    """Return the error of each document: float64[1] for a number, or float64[n_docs]; `flat` checks the shape."""
+    if np.ndim(error) == 0:
+        return np.array([number("error", error, 0.0, np.inf)])
+    errors = np.asarray(flat(error, "error"), np.float64)
+    wrong = first(~(errors >= 0.0))
+    if wrong is not None:
+        place = element("error", np.shape(error), wrong)
+        raise unexpected(place, "a number of at least 0", shown(float(errors[wrong])))
+    return errors
+
+
+def _repeated(numbers: Any, n: int) -> Any:
+    """Return n numbers: those given, or if they are those of one list, a copy for each list."""
+    return numbers if len(numbers) == n else np.tile(numbers, n // len(numbers))
+
+
+def ends(scores: Scores, error: Values) -> tuple[Values, Values]:
+    """Return the ends of the interval in which each score lies, rounded to float64. A NaN stays NaN.
+
+    Rounding is monotone, so it makes no possible order impossible.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        low, high = scores - error, scores + error
+    # An infinite score with an infinite error may be anything.
+    known = ~np.isnan(scores)
+    low[np.isnan(low) & known], high[np.isnan(high) & known] = -np.inf, np.inf
+    return low, high
