@@ -17,6 +17,8 @@ TARGETS = {
 }  # fmt: skip
 # The highest ratio of coarse scores themselves to a copy, and for those that need sorted scores, to a sort.
 MOST_COPIES, MOST_SORTS = 3.0, 3.0
+# The highest ratio of bounds to a spread, with two and with four gains.
+MOST_SPREADS = {False: 8.0, True: 20.0}
 # The highest ratio of the experiment to one evaluation.
 MOST_EVALUATIONS = 15.0
 RULES = ("average", "optimistic", "run_order")
@@ -64,6 +66,32 @@ def test_spread(compare, lists, precision):
         check=lambda: np.testing.assert_array_equal(coarse.spread(scores), expected),
         contender=partial(coarse.spread, scores), of="coarse",
         baseline=partial(plain.spread, scores), to="as they are", at_most=TARGETS[precision],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_bounds(compare, lists, graded):
+    """Compare the time of bounds with that of a spread: two for each step of the gains, with shuffled scores."""
+    labels, scores, offsets = lists
+    measures = ("nDCG@10", "RBP(gains='label')") if graded else MEASURES
+    gains = np.where(labels > 0, np.arange(labels.size) % 3 + 1, 0) if graded else labels
+    evaluator = tieaware.Evaluator(gains, measures, offsets=offsets)
+    errors = np.random.default_rng(30).uniform(0.0, 0.1, scores.size)
+
+    def check():
+        """The bounds hold for scores moved by up to the error, and are those of the spread without an error."""
+        bounds, moved = evaluator.bounds(scores, errors), scores + errors * np.sin(np.arange(scores.size))
+        values = evaluator(moved)
+        assert (bounds.min <= values).all()
+        assert (values <= bounds.max).all()
+        assert (bounds.min < bounds.max).any()
+        np.testing.assert_array_equal(evaluator.bounds(scores, 0), evaluator.spread(scores)[2:])
+
+    compare(
+        f"Nearly known scores: {len(offsets) - 1} × 1,000, 20 relevant, one thread",
+        "nDCG@10 + RBP of labels 1 to 3" if graded else "AP + RR",
+        check=check, contender=partial(evaluator.bounds, scores, errors), of="bounds",
+        baseline=partial(evaluator.spread, scores), to="a spread", at_most=MOST_SPREADS[graded],
     )  # fmt: skip
 
 

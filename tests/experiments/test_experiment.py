@@ -31,6 +31,7 @@ def outcomes():
     index = retrieval.Index.build(texts.documents.items())
     return [
         experiments.banding(qrels, runs, measures=["RR", "AP"]),
+        experiments.bounds(qrels, runs, 0.5, ["RR", "AP"]),
         experiments.tie_prevalence(runs, qrels),
         experiments.comparison(qrels, runs),
         experiments.compare(results),

@@ -70,6 +70,11 @@ def add_precision(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         help="precision of scores, such as bfloat16; repeatable",
     )  # fmt: skip
     command.add_argument(
+        "--error", type=_error, metavar="E",
+        help="instead of reducing the precision, find the differences that survive if each score may be wrong by E, or "
+        "by a share of itself, such as 1%%",
+    )  # fmt: skip
+    command.add_argument(
         "--alpha", type=options.real, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
     )
     command.add_argument(
@@ -90,12 +95,34 @@ def _precision(arguments: argparse.Namespace) -> str:
 
     # The name is checked before any file is read.
     checked("t", arguments.correction)
+    if arguments.error is not None:
+        return _bounds(arguments)
 
     chosen = [*(Bands(rho) for rho in arguments.rho), *arguments.precision] or [Bands(rho) for rho in RHOS]
     outcome = precision(
         arguments.qrels, options.run_files(arguments, arguments.qrels), chosen, arguments.measure or PRECISION_MEASURES,
         alpha=arguments.alpha, kept=arguments.kept, threads=arguments.threads, baseline=arguments.baseline,
         consistent_only=arguments.consistent_only,
+        correction="none" if arguments.correction is None else arguments.correction,
+    )  # fmt: skip
+    return options.output(outcome, arguments)
+
+
+def _error(text: str) -> float | str:
+    """Convert the text of an error to a float, unless it is a percentage."""
+    return text if text.endswith("%") else options.real(text)
+
+
+def _bounds(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments import bounds
+
+    for name in ("rho", "precision", "kept"):
+        if getattr(arguments, name) != arguments.parser.get_default(name):
+            raise InputError("", f"--{name} cannot be combined with --error, which coarsens no scores", argument=name)
+    outcome = bounds(
+        arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.error,
+        arguments.measure or PRECISION_MEASURES, alpha=arguments.alpha, threads=arguments.threads,
+        baseline=arguments.baseline, consistent_only=arguments.consistent_only,
         correction="none" if arguments.correction is None else arguments.correction,
     )  # fmt: skip
     return options.output(outcome, arguments)

@@ -60,18 +60,16 @@ class _Step(NamedTuple):
         some = self.relevant[np.searchsorted(self.relevant, start) : np.searchsorted(self.relevant, end)]
         return self._replace(prepared=self.prepared.rows(first, last), relevant=some - start)
 
-    def extremes(self, low: Values, high: Values) -> tuple[Values, Values]:
-        """Return the least and the greatest values, for scores between these ends: float64[n_queries, n_columns]."""
-        best, worst = low.copy(), high.copy()
-        best[self.relevant], worst[self.relevant] = high[self.relevant], low[self.relevant]
-        of_best, of_worst = self._spread(best), self._spread(worst)
-        less = [measure.definition.less_is_better for measure in self.prepared.measures]
-        least, greatest = np.where(less, of_best[2], of_worst[2]), np.where(less, of_worst[3], of_best[3])
-        return least * self.shares, greatest * self.shares
+    def spread(self, scores: Values, of_relevant: Values) -> Values:
+        """Return the spread, float64[4, n_queries, n_columns], of scores in which the relevant documents have others.
 
-    def _spread(self, scores: Values) -> Values:
+        The scores are changed, and restored, because a copy would take longer.
+        """
         spread = np.empty((4, len(self.prepared.offsets) - 1, len(self.columns)))
+        kept = scores[self.relevant]
+        scores[self.relevant] = of_relevant
         self.prepared.write(scores, spread, "scores")
+        scores[self.relevant] = kept
         return spread
 
 
@@ -140,13 +138,13 @@ class PreparedBounds(NamedTuple):
     def evaluate(self, scores: Scores, error: Values) -> Bounds:
         """Return the bounds of all values, for scores of all documents, or of one list if all lists share them."""
         n_lists, n = len(self.offsets) - 1, max(len(scores), len(error))
-        low, high = ends(_repeated(scores, n), error if len(error) == 1 else _repeated(error, n))
-        if len(low) == self.offsets[-1]:
-            return self._evaluate(low, high)
+        scores, error = _repeated(scores, n), np.broadcast_to(error, n) if len(error) == 1 else _repeated(error, n)
+        if n == self.offsets[-1]:
+            return self._evaluate(scores, error)
         # Scores that all lists share are copied for a few lists at a time.
-        at_once = max(1, COPIED_BYTES // max(1, low.nbytes))
+        at_once = max(1, COPIED_BYTES // max(1, scores.nbytes))
         chunks = [(first, min(first + at_once, n_lists)) for first in range(0, n_lists, at_once)]
-        found = [self.rows(i, j)._evaluate(np.tile(low, j - i), np.tile(high, j - i)) for i, j in chunks]
+        found = [self.rows(i, j)._evaluate(np.tile(scores, j - i), np.tile(error, j - i)) for i, j in chunks]
         least, greatest = zip(*found, strict=True)
         return Bounds(np.concatenate(least), np.concatenate(greatest), self._exact)
 
@@ -154,19 +152,28 @@ class PreparedBounds(NamedTuple):
     def _exact(self) -> npt.NDArray[np.bool_]:
         return np.asarray(self.n_steps == 1)
 
-    def _evaluate(self, low: Values, high: Values) -> Bounds:
-        """Return the bounds for scores between these ends, float64[n_docs]."""
+    def _evaluate(self, scores: Scores, error: Values) -> Bounds:
+        """Return the bounds for the scores of all documents, and the error of each."""
         least, greatest = np.zeros((2, *self.defined.shape))
-        for step in self.steps:
-            of_step = step.extremes(low, high)
-            least[:, step.columns] += of_step[0]
-            greatest[:, step.columns] += of_step[1]
+        both = (self._spreads(scores, error, sign) for sign in (1.0, -1.0))
+        for step, best, worst in zip(self.steps, *both, strict=True):
+            less = [measure.definition.less_is_better for measure in step.prepared.measures]
+            least[:, step.columns] += step.shares * np.where(less, best[2], worst[2])
+            greatest[:, step.columns] += step.shares * np.where(less, worst[3], best[3])
         # Sums are rounded outwards.
         slack = np.where(self._exact, 0.0, (self.n_steps + _ROUNDINGS) * np.finfo(np.float64).eps)
         least, greatest = least * (1.0 - slack), np.minimum(greatest * (1.0 + slack), self.most)
         # Without a relevant document, all orders have the value of the best one.
         least[~self.defined] = greatest[~self.defined] = self.most[~self.defined]
         return Bounds(least, greatest, self._exact)
+
+
+    def _spreads(self, scores: Scores, error: Values, sign: float) -> list[Values]:
+        """Return the spread of each step if relevant documents move by `sign` times their errors, and others against."""
+        moved = _moved(scores, error, -sign)
+        return [
+            step.spread(moved, _moved(scores[step.relevant], error[step.relevant], sign)) for step in self.steps
+        ]
 
 
 class _Division(NamedTuple):
@@ -247,14 +254,14 @@ def _repeated(numbers: Any, n: int) -> Any:
     return numbers if len(numbers) == n else np.tile(numbers, n // len(numbers))
 
 
-def ends(scores: Scores, error: Values) -> tuple[Values, Values]:
-    """Return the ends of the interval in which each score lies, rounded to float64. A NaN stays NaN.
+def _moved(scores: Scores, error: Values, sign: float) -> Values:
+    """Return an end of the interval in which each score lies, rounded to float64: the upper one if `sign` is 1.
 
-    Rounding is monotone, so it makes no possible order impossible.
+    Rounding is monotone, so it makes no possible order impossible. A NaN stays NaN.
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        low, high = scores - error, scores + error
-    # An infinite score with an infinite error may be anything.
-    known = ~np.isnan(scores)
-    low[np.isnan(low) & known], high[np.isnan(high) & known] = -np.inf, np.inf
-    return low, high
+        moved = np.add(scores, error, dtype=np.float64) if sign > 0.0 else np.subtract(scores, error, dtype=np.float64)
+    if np.isinf(error).any():
+        # An infinite score with an infinite error may be anything.
+        moved[np.isnan(moved) & ~np.isnan(scores)] = sign * np.inf
+    return moved

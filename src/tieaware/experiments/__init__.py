@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tieaware.errors import missing
 from tieaware.experiments._assessors import assessors
+from tieaware.experiments._bounds import bounds
 from tieaware.experiments._comparison import compare, comparison
 from tieaware.experiments._curves import curves
 from tieaware.experiments._fusion import fusion
@@ -21,8 +22,8 @@ from tieaware.experiments._smoothing import smoothing
 from tieaware.experiments._tie_prevalence import tie_prevalence
 
 __all__ = [
-    "assessors", "banding", "compare", "comparison", "curves", "fusion", "gate", "inexact", "overhead", "pooling",
-    "precision", "smoothing", "tie_prevalence",
+    "assessors", "banding", "bounds", "compare", "comparison", "curves", "fusion", "gate", "inexact", "overhead",
+    "pooling", "precision", "smoothing", "tie_prevalence",
 ]  # fmt: skip
 
 

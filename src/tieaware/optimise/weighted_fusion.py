@@ -115,7 +115,7 @@ class WeightedFusion(Hinted):
         name = "+".join(self.runs)
         lists = Lists(aligned.queries, aligned.offsets, aligned.documents, aligned.scores[0])
         matched = match_whole(judged, Run.of(lists, name), name)
-        rows, offsets = _rows_by_judgments(matched.rows, aligned.offsets, len(judged))
+        rows, offsets = rows_by_judgments(matched.rows, aligned.offsets, len(judged))
         self.queries: tuple[str | int, ...] = tuple(judged.queries.to_list())
         self.documents: Identifiers = aligned.documents.take(rows)
         self._by_document: bool = View(ties, precision).rule.by_document is not None
@@ -219,7 +219,7 @@ class WeightedFusion(Hinted):
         return f"WeightedFusion({' + '.join(self.runs)}, {sizes})"
 
 
-def _rows_by_judgments(judged: Integers, offsets: Offsets, n_judged: int) -> tuple[Integers, Offsets]:
+def rows_by_judgments(judged: Integers, offsets: Offsets, n_judged: int) -> tuple[Integers, Offsets]:
     """Return the rows of each judged query, in the order of the judgments, and the offsets of these lists.
 
     `judged` has, for each query of the runs, its index in the judgments, or -1; `offsets` has the rows of each of them.
