@@ -419,8 +419,8 @@ class Evaluator(Hinted):
         -------
         Bounds
             Exact if the documents have two different gains, so for all measures with ``rel``. If they have more, there
-            are certified bounds for sums of gains: DCG, nDCG, RBP, SDCG and INSQ. The time is that of about four spreads
-            for each gain above the lowest one.
+            are certified bounds for sums of gains: DCG, nDCG, RBP, SDCG and INSQ. The time is that of some five
+            spreads for each gain above the lowest one.
 
         Raises
         ------

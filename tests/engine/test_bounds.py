@@ -56,7 +56,7 @@ def extremes(measure: str, query: Query, errors: list[float]) -> tuple[Fraction,
 @pytest.mark.parametrize("seed", range(12))
 def test_two_weights_are_exact(seed):
     """The bounds of every measure are the extremes over all possible orders of documents of two kinds."""
-    query, errors = draw(seed, (0, 1) if seed % 2 else (-1, 0, 1, 1))
+    query, errors = draw(seed, (0, 1) if seed % 2 else (-2, -1, 0, 1, 1))
     bounds = evaluator([query], BINARY).bounds(scores_of([query]), errors)
     assert bounds.exact[["gains={0: 0.25" not in each for each in BINARY]].all()
     for i, measure in enumerate(BINARY):
@@ -64,6 +64,18 @@ def test_two_weights_are_exact(seed):
             found = bounds.min[0, i], bounds.max[0, i]
             expected = [float(each) for each in extremes(measure, query, errors)]
             assert found == pytest.approx(expected, rel=1e-13, abs=1e-15), measure
+
+
+@pytest.mark.parametrize("measure", ["IPrec@0.4", "IAP11", "MaxF@4", "MaxF(beta=2.0)", "PRR", "PRR(i=2)"])
+@pytest.mark.parametrize("seed", range(40, 46))
+def test_measures_that_other_tests_define_are_exact(seed, measure):
+    """The bounds are the extremes of the values of all possible orders, each evaluated without ties."""
+    query, errors = draw(seed, (0, 1, 1))
+    bounds = evaluator([query], [measure]).bounds(scores_of([query]), errors)
+    orders = [Query((5.0, 4.0, 3.0, 2.0, 1.0), order, query.judged) for order in possible_orders(query, errors)]
+    values = evaluator(orders, [measure])(scores_of(orders))
+    assert bounds.min.item() == pytest.approx(values.min(), rel=1e-14)
+    assert bounds.max.item() == pytest.approx(values.max(), rel=1e-14)
 
 
 @pytest.mark.parametrize("measure", ["P(rel=2)@2", "AP(rel=2)", "RR(rel=3)", "RBP(rel=2)", "F1(rel=2)@3", "AUC(rel=2)"])
@@ -79,7 +91,7 @@ def test_grades_are_bounded_and_mostly_tight():
     """No possible order has a value outside of the bounds, to the last bit; most bounds are attained."""
     tight, total = 0, 0
     for seed in range(40):
-        query, errors = draw(seed, (-1, 0, 0, 1, 2, 3))
+        query, errors = draw(seed, (-2, -1, 0, 0, 1, 2, 3))
         lists = evaluator([query], GRADED)
         bounds = lists.bounds(scores_of([query]), errors)
         ideal = lists.chance().ideal
@@ -172,14 +184,17 @@ def test_rows_threads_and_types(n):
     rng = np.random.default_rng(8)
     labels, scores = rng.integers(-1, 3, (40, 700)), rng.normal(size=(40, 700)).astype(np.float32)
     errors = rng.random((40, 700)) / 50
-    measures = ["AP", "AP(rel=2)", "nDCG@10", "RBP(gains='label')", "ESL", "P(judged_only=True)@5"]
+    labels[8], errors[9] = np.minimum(labels[8], 0), np.inf
+    measures = ["AP", "AP(rel=2)", "nDCG@10", "DCG", "ESL", "P(judged_only=True)@5"]
     whole = Evaluator(labels, measures, threads=n)
     bounds = whole.bounds(scores, errors)
     assert bounds.exact.tolist() == [True, True, False, False, True, True]
     flat = Evaluator(labels.ravel(), measures, offsets=np.arange(41) * 700)
     np.testing.assert_array_equal(flat.bounds(scores.ravel().astype(float), errors.ravel()), bounds)
-    some = flat.rows(7, 9).bounds(scores[7:9].ravel(), errors[7:9].ravel())
-    np.testing.assert_array_equal(some, np.stack(bounds)[:, 7:9])
+    some = flat.rows(7, 10).bounds(scores[7:10].ravel(), errors[7:10].ravel())
+    np.testing.assert_array_equal(some, np.stack(bounds)[:, 7:10])
+    assert not bounds.max[8].any()
+    np.testing.assert_array_equal(bounds.max[9, :4], whole.chance().ideal[9, :4])
     constant = whole.bounds(scores, 0.01)
     np.testing.assert_array_equal(whole.bounds(scores, np.full((40, 700), 0.01)), constant)
 

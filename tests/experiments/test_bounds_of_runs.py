@@ -35,18 +35,17 @@ def moved(run, by):
     return {q: {d: s + by(q, d, s) for d, s in documents.items()} for q, documents in run.items()}
 
 
-@pytest.mark.parametrize("error", [0.05, "20%"])
-def test_the_bounds_are_the_values_of_possible_runs(error):
+@pytest.mark.parametrize(("error", "relative"), [(0.05, False), (0.2, True)])
+def test_the_bounds_are_the_values_of_possible_runs(error, relative):
     """With the relevant documents moved up and the others down, and the reverse, `evaluate` gives the bounds."""
     qrels, runs = made()
-    outcome = bounds(qrels, runs, error, MEASURES)
+    outcome = bounds(qrels, runs, error, MEASURES, relative=relative)
     plain = tieaware.evaluate(qrels, runs, MEASURES)
     np.testing.assert_array_equal(outcome.results.values, plain.values)
     assert (outcome.results.runs, outcome.results.queries) == (plain.runs, plain.queries)
 
     def by(sign):
-        size = (lambda s: abs(s) / 5) if error == "20%" else (lambda s: error)
-        return lambda q, d, s: sign * size(s) * (1 if qrels.get(q, {}).get(d) else -1)
+        return lambda q, d, s: sign * error * (abs(s) if relative else 1) * (1 if qrels.get(q, {}).get(d) else -1)
 
     best, worst = (
         tieaware.evaluate(qrels, {name: moved(run, by(sign)) for name, run in runs.items()}, MEASURES).values
@@ -107,7 +106,7 @@ def test_tables_and_sentences():
     assert pairs.rows[0][:3] == ("RR", "good", "bad")
     assert pairs.rows[0][3:6] == pytest.approx((5 / 9, 1 / 2, 11 / 18))
     assert pairs.rows[0][-2:] == ("yes", "yes")
-    against = bounds(qrels, {"good": good, "bad": bad}, "10%", "RR", baseline="bad").verdict()
+    against = bounds(qrels, {"good": good, "bad": bad}, 0.1, "RR", relative=True, baseline="bad").verdict()
     assert against == (
         "With scores known to ±10%, the order against bad by RR is certain for 1 of 1 run, and the verdict for 1."
     )
@@ -126,9 +125,7 @@ def test_one_run_has_bounds_and_no_pairs():
     ("error", "measure", "message"),
     [
         (-1, "AP", "error: expected a number from 0 to inf, found -1"),
-        ("-1%", "AP", "error: expected a number of at least 0, or a share such as '1%', found '-1%'"),
-        ("1", "AP", "error: expected a number of at least 0, or a share such as '1%', found '1'"),
-        ("inf%", "AP", "error: expected a number of at least 0, or a share such as '1%', found 'inf%'"),
+        ("1", "AP", "error: expected a number from 0 to inf, found '1'"),
         (None, "AP", "error: expected a number from 0 to inf, found None"),
         (0.1, "INST", "INST: has no known bounds: a better order above a document can lower its value"),
     ],
@@ -137,13 +134,21 @@ def test_what_is_refused(error, measure, message):
     assert message_of(lambda: bounds(*made(n_runs=2), error, measure)) == message
 
 
+def test_a_share_is_at_most_the_score_and_leaves_infinite_scores():
+    qrels, run = {"q": {"d": 1}}, {"q": {"d": np.inf, "e": 1.0}}
+    assert bounds(qrels, {"run": run}, 1.0, "RR", relative=True).least.item() == 1.0
+    message = "error: expected a number from 0 to 1, found 1.5"
+    assert message_of(lambda: bounds(qrels, run, 1.5, "RR", relative=True)) == message
+
+
 @pytest.mark.slow
 def test_the_numbers_of_the_page(covid):
     """docs/precision.md: how many of 861 pairs keep their order and their verdict."""
     expected = {
-        0: ([853, 856, 857], [858, 853, 855]), "0.1%": ([731, 821, 776], [700, 785, 718]),
-        "1%": ([466, 693, 540], [371, 570, 396]),
+        0.0: ([853, 856, 857], [858, 853, 855]), 0.001: ([731, 821, 776], [700, 785, 718]),
+        0.01: ([466, 693, 540], [371, 570, 396]),
     }  # fmt: skip
     for error, (orders, verdicts) in expected.items():
-        rows = bounds(covid.qrels, list(covid.runs), error, ["RR", "AP", "nDCG@10"]).tables()["summary"].rows
+        outcome = bounds(covid.qrels, list(covid.runs), error, ["RR", "AP", "nDCG@10"], relative=True)
+        rows = outcome.tables()["summary"].rows
         assert ([row[2] for row in rows], [row[3] for row in rows]) == (orders, verdicts)

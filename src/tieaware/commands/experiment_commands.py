@@ -108,9 +108,9 @@ def _precision(arguments: argparse.Namespace) -> str:
     return options.output(outcome, arguments)
 
 
-def _error(text: str) -> float | str:
-    """Convert the text of an error to a float, unless it is a percentage."""
-    return text if text.endswith("%") else options.real(text)
+def _error(text: str) -> tuple[float, bool]:
+    """Convert the text of an error, a number or a percentage; return also whether it is a percentage."""
+    return options.share(text), text.endswith("%")
 
 
 def _bounds(arguments: argparse.Namespace) -> str:
@@ -119,9 +119,10 @@ def _bounds(arguments: argparse.Namespace) -> str:
     for name in ("rho", "precision", "kept"):
         if getattr(arguments, name) != arguments.parser.get_default(name):
             raise InputError("", f"--{name} cannot be combined with --error, which coarsens no scores", argument=name)
+    error, relative = arguments.error
     outcome = bounds(
-        arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.error,
-        arguments.measure or PRECISION_MEASURES, alpha=arguments.alpha, threads=arguments.threads,
+        arguments.qrels, options.run_files(arguments, arguments.qrels), error,
+        arguments.measure or PRECISION_MEASURES, relative=relative, alpha=arguments.alpha, threads=arguments.threads,
         baseline=arguments.baseline, consistent_only=arguments.consistent_only,
         correction="none" if arguments.correction is None else arguments.correction,
     )  # fmt: skip

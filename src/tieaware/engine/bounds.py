@@ -169,7 +169,7 @@ class PreparedBounds(NamedTuple):
 
 
     def _spreads(self, scores: Scores, error: Values, sign: float) -> list[Values]:
-        """Return the spread of each step if relevant documents move by `sign` times their errors, and others against."""
+        """Return the spread of each step if relevant documents move by `sign` times their error, others against."""
         moved = _moved(scores, error, -sign)
         return [
             step.spread(moved, _moved(scores[step.relevant], error[step.relevant], sign)) for step in self.steps
@@ -261,7 +261,7 @@ def _moved(scores: Scores, error: Values, sign: float) -> Values:
     """
     with np.errstate(invalid="ignore", over="ignore"):
         moved = np.add(scores, error, dtype=np.float64) if sign > 0.0 else np.subtract(scores, error, dtype=np.float64)
-    if np.isinf(error).any():
+    if np.max(error, initial=0.0) == np.inf:
         # An infinite score with an infinite error may be anything.
         moved[np.isnan(moved) & ~np.isnan(scores)] = sign * np.inf
     return moved

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, shown, unexpected
+from tieaware.checks.arguments import flag, number
 from tieaware.checks.arrays import Values
 from tieaware.checks.rounding import rounding_of
 from tieaware.defaults import PRECISION_MEASURES
@@ -23,9 +23,10 @@ from tieaware.inputs import Qrels, QrelsLike, RunSource, as_qrels, check_numbers
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.optimise.weighted_fusion import rows_by_judgments
-from tieaware.output.plots import COLOURS, Axes, Drawing, display_name, file_name
+from tieaware.output.plots import Drawing, display_name, file_name
 from tieaware.output.tables import Cell, Table, counted, joined, significant
 from tieaware.results import Results
+from tieaware.results.certainty import figure_of_runs
 from tieaware.runtime.progress import progress
 from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.procedures import checked, pairs_of
@@ -34,9 +35,10 @@ from tieaware.statistics.procedures import checked, pairs_of
 def bounds(
     qrels: QrelsLike,
     runs: Any,
-    error: float | str,
+    error: float,
     measures: str | Measure | Sequence[str | Measure] = PRECISION_MEASURES,
     *,
+    relative: bool = False,
     alpha: float = 0.05,
     threads: int | None = None,
     correction: Correction = "none",
@@ -50,14 +52,16 @@ def bounds(
     ----------
     qrels, runs, measures, alpha, threads, correction, baseline, consistent_only, missing
         As for `banding`.
-    error : float or str
-        How far each score may be from the true one, at least 0; or a share of the score itself, such as "1%". With 0,
-        the order of tied documents alone is unknown.
+    error : float
+        How far each score may be from the true one, at least 0. With 0, only the order of tied documents is unknown.
+    relative : bool
+        Whether the error is a share of each score, at most 1, so that runs with scores on different scales can be
+        compared. Infinite scores are known.
 
     Raises
     ------
     InputError
-        If the error is not such a number, or bounds of a measure are not known; see `tieaware.Evaluator.bounds`.
+        If the error is negative or NaN, or bounds of a measure are not known; see `tieaware.Evaluator.bounds`.
 
     Examples
     --------
@@ -67,7 +71,7 @@ def bounds(
     >>> outcome.least[:, :, 0], outcome.greatest[:, :, 0]
     (array([[0.5, 1. ]]), array([[1., 1.]]))
     """
-    size, is_share = _size_of(error)
+    error = number("error", error, 0.0, 1.0 if flag("relative", relative) else np.inf)
     checked("t", correction)
     judged, sources, parsed = as_qrels(qrels, missing), repeatable_runs(runs, consistent_only), parse_measures(measures)
     names = tuple(sources)
@@ -76,7 +80,9 @@ def bounds(
     exact = np.ones(len(parsed), np.bool_)
     for i, name in enumerate(progress(names, "bounds of runs")):
         evaluator, scores = _prepared(judged, sources[name], name, parsed, threads)
-        found = evaluator.bounds(scores, size * np.abs(scores) if is_share else size)
+        # A share of an infinite score says nothing about it: such a score is taken as known.
+        found = evaluator.bounds(scores, error * np.abs(scores, where=np.isfinite(scores), out=np.zeros(scores.shape))
+                                 if relative else error)  # fmt: skip
         values[i], (least[i], greatest[i]) = evaluator(scores), found
         exact &= found.exact
     results = Results(values, names, tuple(judged.queries.to_list()), parsed)
@@ -84,20 +90,7 @@ def bounds(
     compared = compare(
         results, least, greatest, alpha=alpha, correction=correction, baseline=baseline
     ) if several else None  # fmt: skip
-    return BoundedRuns(results, least, greatest, exact, f"{100 * size:g}%" if is_share else f"{size:g}", compared)
-
-
-def _size_of(error: float | str) -> tuple[float, bool]:
-    """Return the size of an error, and whether it is a share of each score."""
-    if not isinstance(error, str):
-        return number("error", error, 0.0, np.inf), False
-    try:
-        size = float(error.removesuffix("%"))
-    except ValueError:
-        size = np.nan
-    if not (error.endswith("%") and 0.0 <= size < np.inf):
-        raise unexpected("error", "a number of at least 0, or a share such as '1%'", shown(error))
-    return size / 100.0, True
+    return BoundedRuns(results, least, greatest, exact, f"{100 * error:g}%" if relative else f"{error:g}", compared)
 
 
 def _prepared(
@@ -253,22 +246,13 @@ class BoundedRuns(Experiment):
 
     def drawings(self) -> dict[str, Drawing]:
         """Return a figure for each measure, "bounds-…": the mean of each run, with its bounds."""
-        rows = np.array([row[2:] for row in self._rows_of_runs()], float).reshape(len(self.exact), -1, 3)
+        runs, measures = self.results.runs, self.results.measures
+        rows = np.array([row[2:] for row in self._rows_of_runs()], float).reshape(len(measures), len(runs), 3)
+        lines = f"all possible means, scores known to ±{self.error}"
         return {
-            f"bounds-{file_name(measure)}": self._drawing(measure, of_runs)
-            for measure, of_runs in zip(self.results.measures, rows, strict=True)
-        }
-
-    def _drawing(self, measure: Measure, of_runs: Values) -> Drawing:
-        def draw(ax: Axes) -> None:
-            order = np.argsort(-of_runs[:, 0], kind="stable")
-            rows, (mean, low, high) = np.arange(len(order)), of_runs[order].T
-            ax.hlines(rows, low, high, color=COLOURS[0], linewidth=1.5)
-            ax.plot(mean, rows, "o", color=COLOURS[0])
-            ax.set_yticks(rows, [display_name(self.results.runs[i]) for i in order])
-            ax.set_ylim(len(order) - 0.5, -0.5)
-            ax.grid(axis="y", visible=False)
-            ax.set_xlabel(f"{measure}\nlines: all possible means, scores known to ±{self.error}")
-
-        caption = f"The mean {measure} of each run, and its bounds with scores known to ±{self.error}"
-        return Drawing(caption, draw, (6.2, 0.2 * len(of_runs) + 1.2), f"Bounds of {measure}")
+            f"bounds-{file_name(measure)}": figure_of_runs(
+                runs, numbers.T, f"{display_name(str(measure))}\nlines: {lines}", self.title, f"Bounds of {measure}",
+                caption=f"The mean {measure} of each run. Lines: {lines}",
+            )
+            for measure, numbers in zip(measures, rows, strict=True)
+        }  # fmt: skip

@@ -198,23 +198,37 @@ def interval_figure(intervals: Intervals, place: int) -> Drawing:
     name = display_name(intervals.measures[place])
     baseline = "" if intervals.baseline is None else display_name(intervals.baseline)
     label = f"{name} {'÷' if intervals.ratio else 'minus'} that of {baseline}" if baseline else name
+    numbers = np.stack([each[:, place] for each in (intervals.estimate, intervals.low, intervals.high)])
+    return figure_of_runs(
+        intervals.runs, numbers, f"{label}\nlines: the interval over queries, level {intervals.level:g}",
+        intervals.title, f"Intervals of {name}", float(intervals.ratio) if baseline else None,
+        caption=f"The mean {name} of each run, with its interval over queries (level {intervals.level:g})",
+    )  # fmt: skip
+
+
+def figure_of_runs(
+    runs: Sequence[str], numbers: Values, label: str, heading: str, title: str, reference: float | None = None, *,
+    caption: str,
+) -> Drawing:  # fmt: skip
+    """Return a figure of an estimate and the ends of a line for each run, float64[3, n_runs], the highest at the top.
+
+    A thin line marks the number `reference`, if it is given.
+    """
 
     def draw(ax: Axes) -> None:
-        order = np.argsort(-merged(intervals.estimate[:, place]), kind="stable")
-        rows = np.arange(len(order))
-        ends = intervals.low[order, place], intervals.high[order, place]
-        ax.hlines(rows, *ends, color=COLOURS[0], linewidth=1.5)
-        ax.plot(intervals.estimate[order, place], rows, "o", color=COLOURS[0])
-        if baseline:
-            ax.axvline(float(intervals.ratio), color=COLOURS[-1], linewidth=0.8)
-        ax.set_yticks(rows, [display_name(intervals.runs[i]) for i in order])
+        order = np.argsort(-merged(numbers[0]), kind="stable")
+        rows, (estimates, low, high) = np.arange(len(order)), numbers[:, order]
+        ax.hlines(rows, low, high, color=COLOURS[0], linewidth=1.5)
+        ax.plot(estimates, rows, "o", color=COLOURS[0])
+        if reference is not None:
+            ax.axvline(reference, color=COLOURS[-1], linewidth=0.8)
+        ax.set_yticks(rows, [display_name(runs[i]) for i in order])
         ax.set_ylim(len(order) - 0.5, -0.5)
         ax.grid(axis="y", visible=False)
-        ax.set_xlabel(f"{label}\nlines: the interval over queries, level {intervals.level:g}")
-        ax.set_title(intervals.title, loc="left", fontsize=10.0)
+        ax.set_xlabel(label)
+        ax.set_title(heading, loc="left", fontsize=10.0)
 
-    caption = f"The mean {name} of each run, with its interval over queries (level {intervals.level:g})"
-    return Drawing(caption, draw, (6.2, _ROW * len(intervals.runs) + _REST), f"Intervals of {name}")
+    return Drawing(caption, draw, (6.2, _ROW * len(runs) + _REST), title)
 
 
 def _place(name: Any, names: Sequence[str], kind: str) -> int:
