@@ -132,8 +132,9 @@ def test_lists_without_error_have_the_bits_of_the_spread(some):
     bounds, spread = lists.bounds(scores, errors), lists.spread(scores)
     np.testing.assert_array_equal(bounds.min[:-1], spread.min[:-1])
     np.testing.assert_array_equal(bounds.max[:-1], spread.max[:-1])
-    assert (bounds.min <= spread.min).all()
-    assert (spread.max <= bounds.max).all()
+    # If all orders have one value, the mean may differ from it in the last bits, and the spread includes its mean.
+    assert (bounds.min <= spread.min * (1 + 1e-15)).all()
+    assert (spread.max <= bounds.max * (1 + 1e-15)).all()
 
 
 def test_more_error_never_narrows_the_bounds():
@@ -186,14 +187,14 @@ def test_rows_threads_and_types(n):
     errors = rng.random((40, 700)) / 50
     labels[8], errors[9] = np.minimum(labels[8], 0), np.inf
     measures = ["AP", "AP(rel=2)", "nDCG@10", "DCG", "ESL", "P(judged_only=True)@5"]
-    whole = Evaluator(labels, measures, threads=n)
+    whole = Evaluator(labels, measures, threads=n, undefined=2.0)
     bounds = whole.bounds(scores, errors)
     assert bounds.exact.tolist() == [True, True, False, False, True, True]
-    flat = Evaluator(labels.ravel(), measures, offsets=np.arange(41) * 700)
+    flat = Evaluator(labels.ravel(), measures, offsets=np.arange(41) * 700, undefined=2.0)
     np.testing.assert_array_equal(flat.bounds(scores.ravel().astype(float), errors.ravel()), bounds)
     some = flat.rows(7, 10).bounds(scores[7:10].ravel(), errors[7:10].ravel())
     np.testing.assert_array_equal(some, np.stack(bounds)[:, 7:10])
-    assert not bounds.max[8].any()
+    assert (np.stack(bounds)[:, 8] == 2.0).all()
     np.testing.assert_array_equal(bounds.max[9, :4], whole.chance().ideal[9, :4])
     constant = whole.bounds(scores, 0.01)
     np.testing.assert_array_equal(whole.bounds(scores, np.full((40, 700), 0.01)), constant)

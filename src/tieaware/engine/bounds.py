@@ -144,7 +144,10 @@ class PreparedBounds(NamedTuple):
         # Scores that all lists share are copied for a few lists at a time.
         at_once = max(1, COPIED_BYTES // max(1, scores.nbytes))
         chunks = [(first, min(first + at_once, n_lists)) for first in range(0, n_lists, at_once)]
-        found = [self.rows(i, j)._evaluate(np.tile(scores, j - i), np.tile(error, j - i)) for i, j in chunks]
+        found = [
+            self.rows(i, j)._evaluate(_repeated(scores, n * (j - i)), _repeated(error, n * (j - i)))
+            for i, j in chunks
+        ]
         least, greatest = zip(*found, strict=True)
         return Bounds(np.concatenate(least), np.concatenate(greatest), self._exact)
 
@@ -166,7 +169,6 @@ class PreparedBounds(NamedTuple):
         # Without a relevant document, all orders have the value of the best one.
         least[~self.defined] = greatest[~self.defined] = self.most[~self.defined]
         return Bounds(least, greatest, self._exact)
-
 
     def _spreads(self, scores: Scores, error: Values, sign: float) -> list[Values]:
         """Return the spread of each step if relevant documents move by `sign` times their error, others against."""

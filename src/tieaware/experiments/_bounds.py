@@ -152,8 +152,8 @@ class BoundedRuns(Experiment):
         start = f"With scores known to ±{self.error}"
         names = list(map(str, self.results.measures))
         if self.compared is None:
-            rows = [f"{name} of {run} from {significant(low)} to {significant(high)}"
-                    for name, run, _, low, high in self._rows_of_runs()]  # fmt: skip
+            rows = [f"{name} of {run} from {significant(self._means[1, r, m])} to {significant(self._means[2, r, m])}"
+                    for m, name in enumerate(names) for r, run in enumerate(self.results.runs)]  # fmt: skip
             sentences = [f"{start}, these are the bounds: {'; '.join(rows)}."]
         else:
             n, baseline = len(self.compared.first), self.compared.baseline
@@ -173,7 +173,8 @@ class BoundedRuns(Experiment):
         if self.compared is None:
             return np.zeros((len(self.exact), 0), np.bool_)
         lowest, highest = np.stack(self.compared.lowest), np.stack(self.compared.highest)
-        rounding = rounding_of(self.least, self.greatest, axis=(0, 1))[:, None]
+        n_measures = len(self.exact)
+        rounding = rounding_of(*(each.reshape(-1, n_measures) for each in (self.least, self.greatest)), axis=0)[:, None]
         return np.asarray((lowest > rounding) | (highest < -rounding))
 
     @property
@@ -193,7 +194,12 @@ class BoundedRuns(Experiment):
         Their names: "summary", "runs" and "pairs".
         """
         columns = ("measure", "run", "mean", "least", "greatest")
-        runs = Table("The bounds of the means", columns, self._rows_of_runs())
+        rows: list[tuple[Cell, ...]] = [
+            (str(measure), run, *self._means[:, r, m].tolist())
+            for m, measure in enumerate(self.results.measures)
+            for r, run in enumerate(self.results.runs)
+        ]
+        runs = Table("The bounds of the means", columns, rows)
         return {"summary": self._summary(), "runs": runs, "pairs": self._pairs()}
 
     def _summary(self) -> Table:
@@ -218,15 +224,10 @@ class BoundedRuns(Experiment):
     def _tests(self) -> str:
         return "there is no pair" if self.compared is None else self.compared.title.partition(", ")[2]
 
-    def _rows_of_runs(self) -> list[tuple[Cell, ...]]:
-        measures, runs = self.results.measures, self.results.runs
-        cubes = (self.results.values, self.least, self.greatest)
-        of_runs = [[means(values, measures) for values in cube] for cube in cubes]
-        return [
-            (str(measure), run, *(float(each[r][m]) for each in of_runs))
-            for m, measure in enumerate(measures)
-            for r, run in enumerate(runs)
-        ]
+    @cached_property
+    def _means(self) -> Values:
+        """The mean of each run, and its bounds: float64[3, n_runs, n_measures]."""
+        return means(np.stack([self.results.values, self.least, self.greatest]), self.results.measures)
 
     def _pairs(self) -> Table:
         words = {0: "yes", 1: "no", -1: "undecided"}
@@ -246,13 +247,11 @@ class BoundedRuns(Experiment):
 
     def drawings(self) -> dict[str, Drawing]:
         """Return a figure for each measure, "bounds-…": the mean of each run, with its bounds."""
-        runs, measures = self.results.runs, self.results.measures
-        rows = np.array([row[2:] for row in self._rows_of_runs()], float).reshape(len(measures), len(runs), 3)
-        lines = f"all possible means, scores known to ±{self.error}"
-        return {
-            f"bounds-{file_name(measure)}": figure_of_runs(
-                runs, numbers.T, f"{display_name(str(measure))}\nlines: {lines}", self.title, f"Bounds of {measure}",
+        lines, found = f"all possible means, scores known to ±{self.error}", {}
+        for m, measure in enumerate(self.results.measures):
+            label = f"{display_name(str(measure))}\nlines: {lines}"
+            found[f"bounds-{file_name(measure)}"] = figure_of_runs(
+                self.results.runs, self._means[:, :, m], label, self.title, f"Bounds of {measure}",
                 caption=f"The mean {measure} of each run. Lines: {lines}",
-            )
-            for measure, numbers in zip(measures, rows, strict=True)
-        }  # fmt: skip
+            )  # fmt: skip
+        return found
