@@ -8,14 +8,14 @@ near the bottom. Looking for its place on the way down would take two comparison
 
 These are all sorts and selections of the kernels of retrieval. Each of them pays, or is asked for by a parameter:
 
-- quickselect, which falls back to a heap (`arrange`): the top k of any search, champions, candidates of bands;
+- quickselect, which falls back to a heap (`arrange`): the top k of any search, champions;
 - a heap of all documents (`build`, `draw`): Exact(heap="all"), to count the comparisons of the textbooks;
 - counts of whole-numbered scores, and a radix sort by document (_impact_sums.pyx): with 1,000 documents of 8-bit
   impacts, a search by quickselect takes 2.6 to 3.8 times as long;
 - a binary search for the lowest impact that is read, in all lists at a time (_prefixes.pyx), instead of a heap;
 - runs of 64 documents sorted by counting, and merged (_candidates.pyx): the union of few entries; many are united in a
   bitmap, which needs no sort;
-- insertion, for a few lists or leaders (_accumulators.pyx, _clusters.pyx, _entry_bounds.pyx, _prefixes.pyx, _wand.pyx).
+- insertion, for a few lists or leaders (_accumulators.pyx, _clusters.pyx, _entry_bounds.pyx, _prefixes.pyx).
 """
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy

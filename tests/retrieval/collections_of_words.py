@@ -18,16 +18,16 @@ def named(texts):
     return [(f"d{len(texts) - i}", " ".join(text)) for i, text in enumerate(texts)]
 
 
-def index_of_chunks():
-    """Return an index of 40,000 documents, which are searched in several chunks, with frequent and rare terms."""
+def index_of_chunks(n=40_000):
+    """Return an index of n documents with frequent and rare terms; 40,000 are searched in several chunks."""
     rng = np.random.default_rng(15)
-    tokens = np.minimum(rng.zipf(1.3, 200_000) - 1, 999).astype(np.int32)
-    offsets = np.append(np.sort(rng.choice(200_000, 40_000, replace=False)), 200_000)
+    tokens = np.minimum(rng.zipf(1.3, 5 * n) - 1, 999).astype(np.int32)
+    offsets = np.append(np.sort(rng.choice(5 * n, n, replace=False)), 5 * n)
     offsets[0] = 0
     return Index.from_tokens((tokens, offsets), [str(i) for i in range(1000)])
 
 
-def queries_of_chunks():
-    """Return 60 queries of 1 to 6 terms for this index; the last term is in no document."""
+def queries_of_chunks(n=60):
+    """Return n queries of 1 to 6 terms for this index; the last term is in no document."""
     rng = np.random.default_rng(16)
-    return {i: [str(t) for t in np.minimum(rng.zipf(1.3, 1 + i % 6) - 1, 1000)] for i in range(60)}
+    return {i: [str(t) for t in np.minimum(rng.zipf(1.3, 1 + i % 6) - 1, 1000)] for i in range(n)}

@@ -9,9 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from tieaware.kernels import _settling, _wand
 from tieaware.retrieval import (
-    BlockMaxWAND,
     Champions,
     ClusterPruning,
     Exact,
@@ -30,7 +28,6 @@ from tieaware.runtime import progress
 STAGES = {
     Exact(): {"dense lists", "largest weights"},
     MaxScore(): {"dense lists", "largest weights"},
-    BlockMaxWAND(): {"dense lists", "largest weights", "blocks"},
     Champions(r=3): {"dense lists", "champion lists", "bitmaps"},
     ImpactOrdered(postings=0.5): {"impact order"},
     Tiers(thresholds=(0.5, 0.2)): {"dense lists", "largest weights", "tiers"},
@@ -104,31 +101,22 @@ def test_the_queries_done_are_shown_within_another_stage(threads, monkeypatch):
     assert counts == [("queries", 3, 3, False)]
 
 
-N = 1_000_000
-
-
-@pytest.mark.parametrize("kernel", ["wand", "settling"])
-def test_an_interruption_stops_a_search(kernel):
+def test_an_interruption_stops_a_search():
     # All 60 lists share the same postings. Searching them takes seconds.
-    starts, stops, own = np.zeros(60, np.int64), np.full(60, N), np.ones(60)
-    documents, weights = np.arange(N, dtype=np.int32), np.linspace(1, 0.5, N, dtype=np.float32)
-    accumulators = _settling.Accumulators(N)
+    n = 1_000_000
+    starts, stops, own = np.zeros(60, np.int64), np.full(60, n), np.ones(60)
+    documents, weights = np.arange(n, dtype=np.int32), np.linspace(1, 0.5, n, dtype=np.float32)
 
     def search(k):
-        if kernel == "wand":
-            return _wand.wand(
-                starts, stops, own, own, documents, weights, N, k, False, 0.0, None, None, None, 0
-            )  # fmt: skip
-        boundaries = np.full(k, k)
-        return _settling.search(
-            starts, stops, own, documents, weights, documents, weights, N, k, boundaries, False, accumulators
-        )  # fmt: skip
+        lists = accumulators.posting_lists(starts, stops, documents, weights)
+        terms = accumulators.TermLists(lists, np.repeat(np.arange(60), 60), np.repeat(own, 60))
+        return accumulators.accumulate(terms, n, k)
 
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        search(N - 1)
+        search(n - 1)
     timer.join()
-    # An interrupted search leaves nothing behind: the same accumulators give the right result.
+    # An interrupted search leaves nothing behind.
     stops[:] = 1000
-    assert search(5)[0].tolist() == [0, 1, 2, 3, 4]
+    assert search(5).documents.tolist() == [0, 1, 2, 3, 4]

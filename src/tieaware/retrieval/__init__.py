@@ -10,7 +10,7 @@ from tieaware.retrieval.champions import Champions
 from tieaware.retrieval.clusters import ClusterPruning
 from tieaware.retrieval.collections import read_documents, read_judgments, read_quality
 from tieaware.retrieval.elimination import AtLeast, HighIdf
-from tieaware.retrieval.exact import WAND, BlockMaxWAND, Exact, MaxScore
+from tieaware.retrieval.exact import Exact, MaxScore
 from tieaware.retrieval.feedback import RM3, BlindFeedback, Thesaurus, ide_dec_hi, rocchio
 from tieaware.retrieval.impact_order import ImpactOrdered
 from tieaware.retrieval.index import Index, Query
@@ -21,6 +21,7 @@ from tieaware.retrieval.query_language import parse_query
 from tieaware.retrieval.static_quality import ExactNetScore, GlobalChampions, HighLow, NetScore
 from tieaware.retrieval.tiers import Tiers
 from tieaware.retrieval.topics import read_topics
+from tieaware.retrieval.wand import WAND, BlockMaxWAND
 from tieaware.retrieval.zones import WeightedZones, ZoneWeight, learn_zone_weight, zone_matches, zone_scores
 
 __all__ = [

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from tieaware.checks.arguments import one_of, whole_number
-from tieaware.checks.arrays import Integers, Offsets, Values
-from tieaware.kernels import _query_terms, _wand
+from tieaware.checks.arguments import one_of
+from tieaware.checks.arrays import Offsets, Values
+from tieaware.kernels import _query_terms
 from tieaware.retrieval.accumulators import Found, accumulate
 from tieaware.retrieval.index import Index
 from tieaware.retrieval.method import (
@@ -22,13 +23,9 @@ from tieaware.retrieval.method import (
     nth_largest,
     one_by_one,
     or_none,
-    posting_weights,
     term_lists,
 )
-from tieaware.retrieval.postings import LARGEST, DocumentWeights, Numbers, Postings, over_terms, ranges
-
-# The safety factor for rounding of the kernel of WAND covers queries with fewer terms than this.
-_MOST_TERMS = 4096
+from tieaware.retrieval.postings import LARGEST, DocumentWeights, Numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,128 +135,21 @@ def scores_of_k(query_weights: Values, kth_largest: Values, offsets: Offsets) ->
     return _query_terms.largest_products(query_weights, kth_largest, offsets)
 
 
-class _PostingBlocks(NamedTuple):
-    """The postings of each term, divided into blocks: the blocks of term ``t`` begin with block ``firsts[t]``.
+def bounds_rounding(query_weights: Values, weights: DocumentWeights, most_terms: int) -> float | None:
+    """Return the factor by which a sum of impacts in any order may differ from the score, because of rounding.
 
-    Block ``b`` ends with the document ``lasts[b]``, and its largest weight is ``maxima[b]``.
+    None if impacts are no bounds of scores, because a query weight is negative or infinite, or if the query has more
+    terms. Sums of small whole numbers are exact, so their factor is 1.
     """
-
-    firsts: Integers
-    lasts: Numbers
-    maxima: DocumentWeights
-
-    @classmethod
-    def of(cls, postings: Postings, weights: DocumentWeights, size: int) -> _PostingBlocks:
-        """Divide the postings of each term into blocks of `size` postings; the last block of a term may be shorter."""
-        numbers = -(-postings.document_frequencies // size)
-        firsts = np.append(0, np.cumsum(numbers))
-
-        def divide(first: int, stop: int) -> tuple[Numbers, DocumentWeights]:
-            own = numbers[first:stop]
-            starts = np.repeat(postings.starts[first:stop], own) + size * ranges(np.zeros_like(own), own)
-            stops = np.minimum(starts + size, np.repeat(postings.starts[first + 1 : stop + 1], own))
-            begin, end = postings.starts[first], postings.starts[stop]
-            maxima = np.maximum.reduceat(weights[begin:end], starts - begin) if len(starts) else weights[:0]
-            return postings.documents[stops - 1], maxima
-
-        divided = over_terms("blocks", postings.starts, divide)
-        lasts = np.concatenate([postings.documents[:0], *(each for each, _ in divided)])
-        return cls(firsts, lasts, np.concatenate([weights[:0], *(each for _, each in divided)]))
+    if len(query_weights) > most_terms or not ((query_weights >= 0) & (query_weights < np.inf)).all():
+        return None
+    is_whole = weights.dtype.kind == "u" and (np.floor(query_weights) == query_weights).all()
+    return 1.0 if is_whole and query_weights.max(initial=0) <= 2**16 else 1 + 2.0**-40
 
 
-@dataclass(frozen=True, kw_only=True)
-class WAND(Method):
-    """Find the same documents and scores as `Exact`, document at a time, and skip documents in too few posting lists.
-
-    The K-th best score so far is a threshold. Each posting list has a cursor. With the lists in the order of the
-    documents at their cursors, the pivot is the first document at which the largest weights of the lists add up to more
-    than the threshold. No document before the pivot can enter the top K, so the cursors move to the pivot without
-    reading the postings between. The pivot is scored once all cursors before it have arrived there.
-
-    A posting counts as read if a cursor stopped at it, and a document counts as scored if its complete score was
-    computed. A query with a negative weight or with 4,096 terms is searched in the same way as by `Exact`.
-
-    Notes
-    -----
-    Broder, Carmel, Herscovici, Soffer and Zien, Efficient query evaluation using a two-level retrieval process, CIKM
-    2003. The name stands for "weak AND".
-
-    Examples
-    --------
-    >>> index = Index.build([("d1", "a tie"), ("d2", "no tie"), ("d3", "rank")], analyzer=str.split)
-    >>> run = WAND(weighting="nnn.bnn").search(index, {"q": "tie rank"}, k=2)
-    >>> run.documents.to_list(), run.scores.tolist()
-    (['d1', 'd2'], [1.0, 1.0])
-    """
-
-    _is_exact: ClassVar[bool] = True
-
-    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
-        return _by_wand(self, index, k, whole_ties, None, 0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlockMaxWAND(Method):
-    """Find the same documents and scores as `Exact` by WAND with a largest weight for each block of postings.
-
-    The pivot is found as by `WAND`. But before the cursors move there, the largest weights of the blocks that may
-    contain the pivot are added up. If the sum does not exceed the threshold, the search skips all documents up to the
-    end of the first of these blocks.
-
-    The largest weights of the blocks are found when a weighting is used for the first time, and kept with the index.
-    Costs, and queries that are searched as by `Exact`, are those of `WAND`; reading the largest weight of a block is
-    not counted.
-
-    Parameters
-    ----------
-    block : int, default: 64
-        The number of postings of a block. Smaller blocks skip more documents, but there are more of them to look at.
-
-    Notes
-    -----
-    Ding and Suel, Faster top-k document retrieval using block-max indexes, SIGIR 2011.
-
-    Examples
-    --------
-    >>> index = Index.build([("d1", "a tie"), ("d2", "no tie"), ("d3", "rank")], analyzer=str.split)
-    >>> run = BlockMaxWAND(weighting="nnn.bnn").search(index, {"q": "tie rank"}, k=2)
-    >>> run.documents.to_list(), run.scores.tolist()
-    (['d1', 'd2'], [1.0, 1.0])
-    """
-
-    block: int = 64
-
-    _checks: ClassVar[Checks] = {"block": partial(whole_number, least=1, most=LARGEST)}
-    _is_exact: ClassVar[bool] = True
-
-    def _searcher(self, index: Index, k: int, whole_ties: bool) -> Searcher:
-        weights = posting_weights(index, self.weighting)
-        name = ("blocks", self.weighting, self.block)
-        blocks = index.prepared(name, lambda: _PostingBlocks.of(index.postings, weights, self.block))
-        return _by_wand(self, index, k, whole_ties, blocks, self.block)
-
-
-def _by_wand(
-    method: Method, index: Index, k: int, whole_ties: bool, blocks: _PostingBlocks | None, block_size: int
-) -> Searcher:
-    lists, n = term_lists(index, method.weighting), len(index)
-    starts, documents = index.postings.starts, index.postings.documents
-    weights = posting_weights(index, method.weighting)
-    largest, kth_largest = (nth_largest(index, method.weighting, rank) for rank in (1, k))
-    # A largest weight is no upper bound of a score that also has a part which belongs to the document.
-    has_bounds = document_parts(index, method.weighting) is None
-    _, lasts, maxima = (None, None, None) if blocks is None else blocks
-
-    def find(query: WeightedQuery) -> Found:
-        own = query.weights
-        # Nor is it if the query's own weight of the term is negative.
-        if not has_bounds or len(own) >= _MOST_TERMS or not ((own >= 0) & (own < np.inf)).all():
-            return accumulate(lists(query), n, k, whole_ties=whole_ties)
-        best, scores, n_scored, n_comparisons, n_postings = _wand.wand(
-            starts[query.terms], starts[query.terms + 1], own, own * largest[query.terms], documents, weights, n,
-            min(k, LARGEST), whole_ties, score_of_k(own, kth_largest[query.terms]),
-            None if blocks is None else blocks.firsts[query.terms], lasts, maxima, block_size,
-        )  # fmt: skip
-        return Found(best, scores, n_postings, n_scored, n_comparisons)
-
-    return one_by_one(find)
+def exact_scores(n_documents: int, documents: Sequence[Numbers], impacts: Sequence[Values]) -> Values:
+    """Return the score of each document: the sum of its impacts in the order of the lists, as by `Exact`."""
+    scores = np.zeros(n_documents)
+    for own, own_impacts in zip(documents, impacts, strict=True):
+        scores[own] += own_impacts
+    return scores
