@@ -1,15 +1,14 @@
-"""Tables of docs/retrieval.md: what exact methods cost, and what bands save and cost.
+"""Tables of docs/retrieval.md: what exact methods read and score, and what bands save.
 
-Run `python -m benchmarks.safe_search`; it takes one to three minutes. The test collections are looked for in
-../shared/data, or where TIEAWARE_DATA points. The generated documents are those of bench_retrieval.py. A time is that
-of one search, in one thread.
+Run `python -m benchmarks.safe_search --documents 20000`. With the million documents of the page, the methods that only
+count, which are written in Python, take long. The test collections are looked for in ../shared/data, or where
+TIEAWARE_DATA points. The generated documents are those of bench_retrieval.py.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -43,20 +42,11 @@ KS = (10, 1000)
 MEASURES = ("AP", "nDCG@10")
 
 
-class Costs:
-    """Postings read, documents scored and seconds of each method, divided by those of the first."""
-
-    def __init__(self, index: Index, queries: Mapping[Any, Any], k: int, methods: list[Method], rounds: int) -> None:
-        counts = [method.counted(index, queries, k, threads=1)[1] for method in methods]
-        totals = np.array([[each.postings.sum(), each.documents.sum()] for each in counts], np.float64)
-        seconds = np.full(len(methods), np.inf)
-        for _ in range(rounds):
-            for i, method in enumerate(methods):
-                start = time.perf_counter()
-                method.search(index, queries, k, threads=1)
-                seconds[i] = min(seconds[i], time.perf_counter() - start)
-        self.shares = np.column_stack([totals, seconds])
-        self.shares /= self.shares[0]
+def shares_of(index: Index, queries: Mapping[Any, Any], k: int, methods: list[Method]) -> np.ndarray:
+    """Return the numbers of postings read and documents scored by each method, divided by those of the first."""
+    counts = [method.counted(index, queries, k)[1] for method in methods]
+    totals = np.array([[each.postings.sum(), each.documents.sum()] for each in counts], np.float64)
+    return totals / totals[0]
 
 
 def collection(name: str) -> tuple[Index, dict[str, str], Qrels]:
@@ -84,7 +74,7 @@ def span(values: np.ndarray, digits: int = 2) -> str:
 def exact_methods(shares: np.ndarray, k: int) -> list[list[str]]:
     """Return the lines of the exact methods for the top k, except the first."""
     return [
-        [f"`{name}`", f"{k:,}", *(span(shares[of, i, what]) for what in range(3) for of in (slice(4), 4))]
+        [f"`{name}`", f"{k:,}", *(span(shares[of, i, what]) for what in range(2) for of in (slice(4), 4))]
         for i, name in enumerate(("MaxScore", "WAND", "BlockMaxWAND", "BandSafe(rho=1)"), 1)
     ]
 
@@ -94,7 +84,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=1_000_000, help="the number of generated documents")
     parser.add_argument("--weighting", default="bm25")
-    parser.add_argument("--rounds", type=int, default=1, help="how often each search is timed")
     options = parser.parse_args()
     own = {"weighting": options.weighting}
     exact: list[Method] = [Exact(**own), MaxScore(**own), WAND(**own), BlockMaxWAND(**own)]
@@ -105,7 +94,7 @@ def main() -> None:
     for name in COLLECTIONS:
         index, topics, qrels = collection(name)
         for k in KS:
-            shares[k].append(Costs(index, topics, k, methods, options.rounds).shares)
+            shares[k].append(shares_of(index, topics, k, methods))
         runs = {"exact": exact[0].search(index, topics, 1000)}
         runs |= {str(method): method.search(index, topics, 1000) for method in banded[0]}
         means = evaluate(qrels, runs, MEASURES).mean()
@@ -113,9 +102,9 @@ def main() -> None:
     words = Words(options.documents, max(500, options.documents // 5))
     index = Index.from_tokens((words.tokens, words.offsets), map(str, range(words.n_terms)), positions=False)
     for k in KS:
-        shares[k].append(Costs(index, words.queries, k, methods, options.rounds).shares)
+        shares[k].append(shares_of(index, words.queries, k, methods))
     all_shares = {k: np.array(each) for k, each in shares.items()}
-    costs = (f"{what}, {where}" for what in ("postings", "documents", "time") for where in ("4", "generated"))
+    costs = (f"{what}, {where}" for what in ("postings", "documents") for where in ("4", "generated"))
     header = ["method", "top", *costs]
     print_table("Exact methods", header, [line for k in KS for line in exact_methods(all_shares[k], k)])
     places = [(k, of) for of in (slice(4), slice(4, 5)) for k in KS]
@@ -129,12 +118,10 @@ def main() -> None:
     header = ["ρ", *(f"{what}: {each}" for what in ("postings", "documents") for each in where)]
     print_table("Saved, in per cent of what BandSafe(rho=1) reads and scores", header, lines)
     lines = [
-        [f"{rho:,}", *(span(all_shares[k][of, read_only, 0][:, i]) for k, of in places),
-         *(span(all_shares[k][of, bands, 2][:, i]) for k, of in places)]
+        [f"{rho:,}", *(span(all_shares[k][of, read_only, 0][:, i]) for k, of in places)]
         for i, rho in enumerate(RHOS)
-    ]  # fmt: skip
-    header = ["ρ", *(f"{what}: {each}" for what in ("reading only", "time") for each in where)]
-    print_table("Postings without look-ups, and time with them, as a share of Exact", header, lines)
+    ]
+    print_table("Postings without look-ups, as a share of Exact", ["ρ", *where], lines)
     lines = [
         [f"{rho:,}", *(f"{losses[c][i, m]:+.4f}" for m in range(len(MEASURES)) for c in range(4))]
         for i, rho in enumerate(RHOS)

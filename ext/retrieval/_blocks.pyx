@@ -215,6 +215,39 @@ cdef class Base:
             self.values, self.parts, self.order = &values[0], &parts[0], &order[0]
 
 
+cdef class Queries:
+    """Several queries; the lists of query i are offsets[i] to offsets[i + 1].
+
+    Parameters
+    ----------
+    terms, weights : int64[n_lists], float64[n_lists]
+        The terms of the queries, with their weights.
+    offsets : int64[n_queries + 1]
+    at_least : int64[n_queries]
+        The number of lists in which a document must occur, at least 1.
+    floors : float64[n_queries]
+        A score that at least k of the documents are known to reach, or 0.
+    """
+
+    cdef const int64_t[::1] terms
+    cdef const double[::1] weights
+    cdef const int64_t[::1] offsets
+    cdef const int64_t[::1] at_least
+    cdef const double[::1] floors
+    cdef Py_ssize_t n
+
+    def __cinit__(
+        self, const int64_t[::1] terms not None, const double[::1] weights not None,
+        const int64_t[::1] offsets not None, const int64_t[::1] at_least not None, const double[::1] floors not None
+    ):
+        self.n = at_least.shape[0]
+        if weights.shape[0] != terms.shape[0]:
+            raise ValueError("each list must have a query weight")
+        if offsets.shape[0] != self.n + 1 or floors.shape[0] != self.n:
+            raise ValueError("each query must have a number of lists and a floor")
+        self.terms, self.weights, self.offsets, self.at_least, self.floors = terms, weights, offsets, at_least, floors
+
+
 # The state of a search. All documents before `until` are searched; a document's counter of lists begins at `initial`
 # and has n_planes digits. A bound of `units` is at least units / per_unit · ROUNDING.
 cdef struct BlockSearch:
@@ -465,9 +498,8 @@ cdef bint search_query(
 
 
 def search(
-    Blocks blocks not None, Base base, const int64_t[::1] terms, const double[::1] query_weights,
-    const int64_t[::1] offsets, const int64_t[::1] at_least, const double[::1] floors, int64_t k, Py_ssize_t until,
-    bint whole_ties, Memory memory not None
+    Blocks blocks not None, Base base, Queries queries not None, int64_t k, Py_ssize_t until, bint whole_ties,
+    Memory memory not None
 ):
     """Find the top k documents for each of several queries, scoring few blocks.
 
@@ -475,14 +507,7 @@ def search(
     ----------
     blocks, base : Blocks and Base, or None
         What is searched, and what is added to the scores.
-    terms, query_weights : int64[n_lists], float64[n_lists]
-        The terms of the queries, with their weights.
-    offsets : int64[n_queries + 1]
-        The lists of query i are offsets[i] to offsets[i + 1].
-    at_least : int64[n_queries]
-        The number of lists in which a document must occur, at least 1.
-    floors : float64[n_queries]
-        A score that at least k of the documents are known to reach, or 0.
+    queries : Queries
     k, until : int
         The number of documents to find, at least 1; documents from the number `until` on are left out.
     whole_ties : bool
@@ -499,38 +524,34 @@ def search(
     """
     cdef BlockSearch state
     cdef Py_ssize_t q
-    cdef int64_t a, b
-    cdef Results results
+    cdef int64_t a, b, at_least
+    cdef Results results = Results(queries.n)
     if not (0 <= until <= blocks.n_documents <= 0x7fffffff and k >= 1):
         raise ValueError("n_documents, k or until is out of its range")
-    if query_weights.shape[0] != terms.shape[0]:
-        raise ValueError("each list must have a query weight")
-    if offsets.shape[0] < 1 or at_least.shape[0] != offsets.shape[0] - 1 or floors.shape[0] != at_least.shape[0]:
-        raise ValueError("each query must have a number of lists and a floor")
     if memory.n_blocks * TIEAWARE_BLOCK < blocks.n_documents:
         raise ValueError("memory must be that for this number of documents")
     if base is not None and base.n_documents != blocks.n_documents:
         raise ValueError("base must have a number for each document")
-    results = Results(at_least.shape[0])
-    complete = np.zeros(at_least.shape[0], bool)
-    for q in range(at_least.shape[0]):
-        a, b = offsets[q], offsets[q + 1]
-        if not (0 <= a <= b <= terms.shape[0] and at_least[q] >= 1):
+    complete = np.zeros(queries.n, bool)
+    for q in range(queries.n):
+        a, b, at_least = queries.offsets[q], queries.offsets[q + 1], queries.at_least[q]
+        if not (0 <= a <= b <= queries.terms.shape[0] and at_least >= 1):
             raise ValueError("offsets or at_least is out of its range")
-        if a == b or at_least[q] > b - a:
+        if a == b or at_least > b - a:
             results.skip(0, 0, 0)
             continue
         memset(&state, 0, sizeof(state))
         state.until, state.n_blocks = until, (until + TIEAWARE_BLOCK - 1) // TIEAWARE_BLOCK
         if base is not None:
             state.base, state.base_parts, state.order = base.values, base.parts, base.order
-        # A counter that overflows at the last of at_least[q] lists.
-        while at_least[q] - 1 >> state.n_planes and state.n_planes < 8:
+        # A counter that overflows at the last of at_least lists.
+        while at_least - 1 >> state.n_planes and state.n_planes < 8:
             state.n_planes += 1
-        state.at_least, state.initial = <uint32_t>at_least[q], (<uint64_t>1 << state.n_planes) - <uint64_t>at_least[q]
+        state.at_least, state.initial = <uint32_t>at_least, (<uint64_t>1 << state.n_planes) - <uint64_t>at_least
         try:
-            blocks.postings.open_lists(&state.lists, &terms[a], b - a, &query_weights[a], blocks.n_documents)
-            complete[q] = search_query(&state, blocks, memory, &terms[a], k, whole_ties, floors[q], results)
+            blocks.postings.open_lists(&state.lists, &queries.terms[a], b - a, &queries.weights[a], blocks.n_documents)
+            complete[q] = search_query(&state, blocks, memory, &queries.terms[a], k, whole_ties, queries.floors[q],
+                                       results)
         finally:
             free(state.block_lists)
             close_lists(&state.lists)

@@ -353,11 +353,8 @@ def search(
     PostingLists candidates not None, const int64_t[::1] which not None, const int64_t[::1] which_offsets not None,
     int64_t at_least, int64_t fewest, int64_t n_documents, PostingLists postings not None,
     const int64_t[::1] terms not None, const double[::1] query_weights not None, const int64_t[::1] offsets not None,
-    const double[::1] base, const double[::1] parts, int64_t k, bint whole_ties, bint ascending,
-    const double[::1] cut_weights, const int32_t[::1] cut_documents, const int64_t[::1] cut_filters,
-    const double[::1] largest,
-    const double[::1] missing, const double[::1] kth_largest, const double[::1] bases, double most_base,
-    bint missing_with_base, const int64_t[::1] filter_starts, const uint64_t[::1] filter_words
+    const double[::1] base, const double[::1] parts, int64_t k, bint whole_ties, bint ascending, object cuts,
+    object bounds
 ):
     """Score the documents that are in some lists of candidates, and find the top k, for each of several queries.
 
@@ -383,22 +380,22 @@ def search(
         The number of documents to find, and whether to find all documents that tie with the k-th.
     ascending : bool
         Whether the documents of the lists of candidates ascend. If not, `at_least` must be 1.
-    cut_weights, cut_documents, cut_filters : float64[n], int32[n] and int64[n], or None
+    cuts : (float64[n], int32[n], int64[n]) or None
         For each list of candidates in `which`, whose numbers must be 0 to n - 1: the lowest weight of its term that
         counts, the last document whose posting has this weight and counts, and the number of a filter of the documents
         whose postings count.
-    largest, missing, kth_largest : float64[n_candidate_lists] or None
-        For each list of candidates: the largest weight of its term, the largest weight of the term in a document that
-        the list lacks, and a weight that at least k entries of the list reach, or 0. `which` must then be the terms,
-        and the lists of candidates must have the weights of their terms. Entries that cannot be among the top k are
-        then left out. Not allowed with parts.
-    bases, most_base : float64[n_entries] or None, and float
-        With a base: the base of each entry's document, and the largest base. No base may be negative.
-    missing_with_base : bool
-        Whether `missing` has the largest sums of weight and base instead.
-    filter_starts, filter_words : int64[n_filters + 1] and uint64[n_words], or None
-        The filters, made by `fill_filters`: without cuts, one for each posting list. Where a filter has no words, the
-        bitmap of the list is used.
+    bounds : tuple or None
+        With bounds, entries that cannot be among the top k are left out. `which` must then be the terms, and the lists
+        of candidates must have the weights of their terms; not allowed with parts. The tuple has
+
+        - float64[n_candidate_lists], three times: for each list of candidates, the largest weight of its term, the
+          largest weight of the term in a document that the list lacks, and a weight that at least k entries of the list
+          reach, or 0;
+        - float64[n_entries] and float, or None and 0: with a base, the base of each entry's document, and the largest
+          base. No base may be negative;
+        - bool: whether the second array has the largest sums of weight and base instead;
+        - int64[n_filters + 1] and uint64[n_words], or None: the filters, made by `fill_filters`: without cuts, one for
+          each posting list. Where a filter has no words, the bitmap of the list is used.
 
     Returns
     -------
@@ -415,7 +412,16 @@ def search(
     cdef const int64_t* first_which = &which[0] if which.shape[0] else NULL
     cdef const int64_t* first_term = &terms[0] if terms.shape[0] else NULL
     cdef const double* first_weight = &query_weights[0] if query_weights.shape[0] else NULL
-    cdef bint has_weights
+    cdef bint has_weights, missing_with_base = False
+    cdef double most_base = 0.0
+    cdef const double[::1] largest = None, missing = None, kth_largest = None, bases = None, cut_weights = None
+    cdef const int64_t[::1] filter_starts = None, cut_filters = None
+    cdef const uint64_t[::1] filter_words = None
+    cdef const int32_t[::1] cut_documents = None
+    if cuts is not None:
+        cut_weights, cut_documents, cut_filters = cuts
+    if bounds is not None:
+        largest, missing, kth_largest, bases, most_base, missing_with_base, filter_starts, filter_words = bounds
     if not (0 <= n_documents <= 0x7fffffff and k >= 1 and 1 <= at_least <= 0x7fffffff):
         raise ValueError("n_documents, k or at_least is out of its range")
     if not ascending and at_least != 1:

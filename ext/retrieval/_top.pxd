@@ -147,11 +147,6 @@ cdef void bound_by(Best* best, double score) noexcept nogil
 # Drop all entries but the best k.
 cdef void leave_out(Best* best) noexcept nogil
 
-# Move the first k entries to the front, and with `sorted` sort them; `rounds` is from rounds_of(stop - start).
-cdef void arrange(Heap* heap, int64_t start, int64_t stop, int64_t k, bint sorted, int rounds) noexcept nogil
-
-cdef int rounds_of(int64_t n) noexcept nogil
-
 cdef void close_best(Best* best) noexcept nogil
 
 # Return the best documents in order, their scores, the number of documents scored, and the number of comparisons.

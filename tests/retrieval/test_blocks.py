@@ -170,12 +170,21 @@ def test_methods_with_other_weightings():
     assert len(run.scores) == 20
 
 
+def queries(**change):
+    return _blocks.Queries(**{
+        "terms": np.array([1]), "weights": np.ones(1), "offsets": np.array([0, 1]), "at_least": np.ones(1, np.int64),
+        "floors": np.zeros(1), **change,
+    })  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        {"k": 0}, {"until": N + 1}, {"at_least": np.array([0])}, {"at_least": np.ones(2, np.int64)},
-        {"query_weights": np.ones(2)}, {"terms": np.array([9])}, {"floors": np.ones(3)},
-        {"offsets": np.array([0, 2])}, {"offsets": np.array([-1, 1])}, {"offsets": np.empty(0, np.int64)},
+        {"k": 0}, {"until": N + 1}, {"queries": {"at_least": np.array([0])}},
+        {"queries": {"at_least": np.ones(2, np.int64)}}, {"queries": {"weights": np.ones(2)}},
+        {"queries": {"terms": np.array([9])}}, {"queries": {"floors": np.ones(3)}},
+        {"queries": {"offsets": np.array([0, 2])}}, {"queries": {"offsets": np.array([-1, 1])}},
+        {"queries": {"offsets": np.empty(0, np.int64)}},
         {"base": _blocks.Base(np.ones(3), np.ones(1, np.uint16), np.zeros(3, np.int32))},
         {"memory": _blocks.Memory(5)},
     ],
@@ -184,23 +193,26 @@ def test_methods_with_other_weightings():
 def test_arguments_that_do_not_fit_are_refused(change):
     blocks = blocks_of(skewed(0))
     arguments = {
-        "blocks": blocks.blocks, "base": None, "terms": np.array([1]), "query_weights": np.ones(1),
-        "offsets": np.array([0, 1]), "at_least": np.ones(1, np.int64), "floors": np.zeros(1), "k": 1, "until": N,
-        "whole_ties": False, "memory": _blocks.Memory(N),
+        "blocks": blocks.blocks, "base": None, "queries": {}, "k": 1, "until": N, "whole_ties": False,
+        "memory": _blocks.Memory(N),
     }  # fmt: skip
-    assert _blocks.search(**arguments)[-1].all()
+
+    def found(given):
+        return _blocks.search(**{**given, "queries": queries(**given["queries"])})
+
+    assert found(arguments)[-1].all()
     with pytest.raises(ValueError, match=r"must|range|no list"):
-        _blocks.search(**{**arguments, **change})
+        found({**arguments, **change})
 
 
 def test_a_query_without_a_score_above_0_is_finished_without_reading():
     blocks = blocks_of(skewed(0))
     zero = Base.of(np.zeros(N), np.arange(N, dtype=np.int32)).of_blocks
+    asked = queries(terms=np.arange(2), weights=np.zeros(2), offsets=np.array([0, 2]))
     for base, is_complete in ((None, True), (zero, False)):
         offsets, documents, _, costs, complete = _blocks.search(
-            blocks.blocks, base, np.arange(2), np.zeros(2), np.array([0, 2]), np.ones(1, np.int64), np.zeros(1), 5, N,
-            True, _blocks.Memory(N),
-        )  # fmt: skip
+            blocks.blocks, base, asked, 5, N, True, _blocks.Memory(N)
+        )
         assert offsets.tolist() == [0, 0]
         assert not len(documents)
         assert not costs.any()
@@ -217,10 +229,8 @@ def test_memory_blocks_and_bases_check_their_arguments():
         (lambda: _blocks.Blocks(blocks.lists, np.zeros((1, 3), np.uint8), np.ones(1), largest[1:], N), "each list"),
         (lambda: _blocks.Base(np.ones(3), np.ones(1, np.uint16), np.zeros(2, np.int32)), "order must have a number"),
         (lambda: _blocks.Base(np.ones(N), np.ones(2, np.uint16), np.zeros(N, np.int32)), "parts one for each block"),
-        (lambda: _blocks.search(
-            few, None, long, np.ones(1), np.array([0, 1]), np.ones(1, np.int64), np.zeros(1), 5, N, True,
-            _blocks.Memory(N),
-        ), "a byte for each block"),
+        (lambda: _blocks.search(few, None, queries(terms=long), 5, N, True, _blocks.Memory(N)),
+         "a byte for each block"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             make()

@@ -19,16 +19,16 @@ class Blocks:
 class Base:
     def __init__(self, values: NDArray[np.float64], parts: NDArray[np.uint16], order: NDArray[np.int32]) -> None: ...
 
+class Queries:
+    def __init__(
+        self,
+        terms: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        offsets: NDArray[np.int64],
+        at_least: NDArray[np.int64],
+        floors: NDArray[np.float64],
+    ) -> None: ...
+
 def search(
-    blocks: Blocks,
-    base: Base | None,
-    terms: NDArray[np.int64],
-    query_weights: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    at_least: NDArray[np.int64],
-    floors: NDArray[np.float64],
-    k: int,
-    until: int,
-    whole_ties: bool,
-    memory: Memory,
+    blocks: Blocks, base: Base | None, queries: Queries, k: int, until: int, whole_ties: bool, memory: Memory
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]: ...

@@ -1,7 +1,20 @@
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tieaware.kernels._term_lists import PostingLists
+
+_Bounds: TypeAlias = tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64] | None,
+    float,
+    bool,
+    NDArray[np.int64] | None,
+    NDArray[np.uint64] | None,
+]
 
 def search(
     candidates: PostingLists,
@@ -19,17 +32,8 @@ def search(
     k: int,
     whole_ties: bool,
     ascending: bool,
-    cut_weights: NDArray[np.float64] | None,
-    cut_documents: NDArray[np.int32] | None,
-    cut_filters: NDArray[np.int64] | None,
-    largest: NDArray[np.float64] | None,
-    missing: NDArray[np.float64] | None,
-    kth_largest: NDArray[np.float64] | None,
-    bases: NDArray[np.float64] | None,
-    most_base: float,
-    missing_with_base: bool,
-    filter_starts: NDArray[np.int64] | None,
-    filter_words: NDArray[np.uint64] | None,
+    cuts: tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]] | None,
+    bounds: _Bounds | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]: ...
 def score(
     candidates: NDArray[np.int32],

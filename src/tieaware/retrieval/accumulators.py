@@ -350,9 +350,6 @@ class Cuts(NamedTuple):
     filters: Integers
 
 
-_NO_BOUNDS = (None, None, None, None, 0.0, False, None, None)
-
-
 def score_unions(
     candidates: PostingLists, which: Integers, which_offsets: Offsets, lists: TermLists, offsets: Offsets,
     n_documents: int, k: int, *, at_least: int = 1, fewest: int = 0, base: Values | None = None,
@@ -370,11 +367,10 @@ def score_unions(
     of candidates, whose numbers must be consecutive from 0, need not ascend.
     """
     # A document part may be negative, so the weights give no bounds of scores.
-    own = _NO_BOUNDS if bounds is None or lists.document_parts is not None else bounds
+    own = bounds if lists.document_parts is None else None
     return FoundLists(*_candidates.search(
         candidates, which, which_offsets, at_least, fewest, n_documents, lists.postings, lists.terms,
-        lists.query_weights, offsets, base, lists.document_parts, min(k, LARGEST), whole_ties, cuts is None,
-        *(cuts or (None, None, None)), *own,
+        lists.query_weights, offsets, base, lists.document_parts, min(k, LARGEST), whole_ties, cuts is None, cuts, own,
     ))  # fmt: skip
 
 

@@ -61,9 +61,14 @@ class BandSafe(Method):
     NRA, and its combination with look-ups CA: Optimal aggregation algorithms for middleware, PODS 2001.
 
     If fewer postings are left than documents to look up, the search reads on instead. A posting counts as read if it
-    was read in order of impact, or if a look-up stopped at it. A document counts as scored if its score became known
-    completely. A query with a negative weight, or with more than 63 terms, is searched in the same way as by `Exact`,
-    and its bands are made from the result; so is a query with a filter, whose bands have only documents that pass it.
+    was read in order of impact, in blocks, or if a look-up stopped at it. A document counts as scored if its score
+    became known completely. A query with a negative weight, or with more than 63 terms, is searched in the same way as
+    by `Exact`, and its bands are made from the result; so is a query with a filter, whose bands have only documents
+    that pass it.
+
+    The counts show what is saved where reading is expensive. In memory, no time is saved: a look-up jumps to another
+    place in memory, which takes as long as adding many postings. Compiled, the search took 5.6 times as long as `Exact`
+    on real text, so it is written in Python. To save time, evaluate the run of `Exact` or `MaxScore` by bands.
 
     Examples
     --------

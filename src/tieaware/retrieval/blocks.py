@@ -91,26 +91,27 @@ class Blocks(NamedTuple):
         n, until = len(queries.queries), self.n_documents if until is None else until
         lists_needed = np.ones(n, np.int64) if at_least is None else at_least
         known = np.zeros(n) if floors is None else floors
-        offsets, documents, scores, costs, is_complete = self.memory.lent_to(
-            _blocks.search, self.blocks, None if base is None else base.of_blocks, queries.terms, queries.weights,
-            queries.offsets, lists_needed, known, min(k, LARGEST), until, whole_ties,
+        *found, is_complete = self.memory.lent_to(
+            _blocks.search, self.blocks, None if base is None else base.of_blocks,
+            _blocks.Queries(queries.terms, queries.weights, queries.offsets, lists_needed, known), min(k, LARGEST),
+            until, whole_ties,
         )  # fmt: skip
-        lists = FoundLists(offsets, documents, scores, costs)
+        lists = FoundLists(*found)
         others = np.flatnonzero(~is_complete)
         if not len(others):
             return lists
-        found, (values, order, _) = [], (None, None, None) if base is None else base
+        complete, (values, order, _) = [], (None, None, None) if base is None else base
         for i in others.tolist():
             own = slice(queries.offsets[i], queries.offsets[i + 1])
             terms, weights = queries.terms[own], queries.weights[own]
             # Bounds are added in the order of the lists, as scores are, so rounding cannot lift a score above their
             # sum.
             rest = float(np.cumsum(np.append(0.0, weights * self.largest[terms]))[-1])
-            found.append(accumulate(
+            complete.append(accumulate(
                 TermLists(self.lists, terms, weights), self.n_documents, k, at_least=int(lists_needed[i]), base=values,
                 floor=float(known[i]), order=order, rest=rest, until=until, whole_ties=whole_ties,
             ))  # fmt: skip
-        return lists.replaced(others, FoundLists.of(found))
+        return lists.replaced(others, FoundLists.of(complete))
 
 
 def _set_maxima(row: NDArray[np.uint8], documents: Numbers, weights: DocumentWeights, scale: float) -> None:

