@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tieaware.checks.arguments import number, shown, threshold, whole_number
 from tieaware.checks.arrays import Integers, Values
@@ -54,6 +55,20 @@ def _sums(places: Integers, values: Values, n: int) -> Values:
     return np.bincount(places, values, n).astype(np.float64)
 
 
+def _sum_of(query: Query, *vectors: tuple[Integers | Numbers, Values]) -> tuple[Query, Values]:
+    """Return a query with all terms of some vectors, among them its own, and the sum of the vectors."""
+    terms, places = np.unique(np.concatenate([each for each, _ in vectors]), return_inverse=True)
+    frequencies = np.zeros(len(terms), np.int64)
+    frequencies[np.searchsorted(terms, query.terms)] = query.frequencies
+    sums = _sums(places, np.concatenate([weights for _, weights in vectors]), len(terms))
+    return Query(terms.astype(np.int64), frequencies, documents=query.documents), sums
+
+
+def _among(query: Query, kept: NDArray[np.bool_], weights: Values) -> Query:
+    """Return the query with only some of its terms, and their weights."""
+    return query._replace(terms=query.terms[kept], frequencies=query.frequencies[kept], weights=weights[kept])
+
+
 class _Rocchio(NamedTuple):
     """Rocchio's formula and its parameters: three weights, and the largest number of terms to add to a query.
 
@@ -87,16 +102,15 @@ class _Rocchio(NamedTuple):
         terms, sums = _summed(vectors, documents, shares)
         other_terms, other_sums = _summed(vectors, nonrelevant, np.ones(len(nonrelevant)))
         n_relevant, n_others = divisor or max(1, round(shares.sum())), max(1, len(nonrelevant))
-        all_terms, places = np.unique(np.concatenate([query.terms, terms, other_terms]), return_inverse=True)
-        summands = (self.alpha * weights, self.beta * (sums / n_relevant), -self.gamma * (other_sums / n_others))
-        moved = _sums(places, np.concatenate(summands), len(all_terms))
-        frequencies = np.zeros(len(all_terms), np.int64)
-        frequencies[places[: len(query.terms)]] = query.frequencies
-        kept = moved > 0
+        moved, own = _sum_of(
+            query, (query.terms, self.alpha * weights), (terms, self.beta * (sums / n_relevant)),
+            (other_terms, -self.gamma * (other_sums / n_others)),
+        )  # fmt: skip
+        kept = own > 0
         if self.n_terms is not None:
-            added = np.flatnonzero(kept & (frequencies == 0))
-            kept[added[np.argsort(-moved[added], kind="stable")[self.n_terms :]]] = False
-        return Query(all_terms[kept].astype(np.int64), frequencies[kept], moved[kept], query.documents)
+            added = np.flatnonzero(kept & (moved.frequencies == 0))
+            kept[added[np.argsort(-own[added], kind="stable")[self.n_terms :]]] = False
+        return _among(moved, kept, own)
 
 
 def rocchio(
@@ -366,19 +380,13 @@ class RM3(Feedback):
             kept = np.sort(np.argsort(-model, kind="stable")[: self.n_terms])
             terms, model = terms[kept], model[kept] / (model[kept].sum() or 1.0)
             own = query.weights / (query.weights.sum() or 1.0)
-            return self._interpolated(query.query, own, terms.astype(np.int64), model)
+            # original · q + (1 - original) · model
+            interpolated, weights = _sum_of(
+                query.query, (query.terms, self.original * own), (terms, (1 - self.original) * model)
+            )
+            return _among(interpolated, weights > 0, weights)
 
         return vectors, expand
-
-    def _interpolated(self, query: Query, own: Values, terms: Values, model: Values) -> Query:
-        """Return the query with the weights original · q + (1 - original) · model, without terms of weight 0."""
-        all_terms = np.union1d(query.terms, terms).astype(np.int64)
-        weights, frequencies = np.zeros(len(all_terms)), np.zeros(len(all_terms), np.int64)
-        places = np.searchsorted(all_terms, query.terms)
-        weights[places], frequencies[places] = self.original * own, query.frequencies
-        weights[np.searchsorted(all_terms, terms)] += (1 - self.original) * model
-        kept = weights > 0
-        return Query(all_terms[kept], frequencies[kept], weights[kept], query.documents)
 
 
 def _likelihoods(scores: Values) -> Values:
@@ -483,14 +491,10 @@ class Thesaurus:
 
     def _expanded(self, query: Query, own: Values, n: int, beta: float) -> Query:
         rows = [self._row(term, n) for term in query.terms.tolist()]
-        related = np.concatenate([query.terms, *(terms for terms, _ in rows)]).astype(np.int64)
-        added = [beta * weight * similarities for weight, (_, similarities) in zip(own, rows, strict=True)]
-        terms, places = np.unique(related, return_inverse=True)
-        weights = np.bincount(places, np.concatenate([np.zeros(len(own)), *added]), len(terms)).astype(np.float64)
-        frequencies, at = np.zeros(len(terms), np.int64), places[: len(own)]
-        weights[at], frequencies[at] = own, query.frequencies
-        kept = (weights != 0) | (frequencies > 0)
-        return Query(terms[kept], frequencies[kept], weights[kept], query.documents)
+        added = [(terms, beta * weight * similar) for weight, (terms, similar) in zip(own, rows, strict=True)]
+        expanded, weights = _sum_of(query, (query.terms, np.zeros(len(own))), *added)
+        weights[np.searchsorted(expanded.terms, query.terms)] = own
+        return _among(expanded, (weights != 0) | (expanded.frequencies > 0), weights)
 
     def _row(self, term: int, n: int) -> tuple[Integers, Values]:
         """Return the n most similar terms and their similarities."""
