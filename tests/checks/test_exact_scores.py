@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
+from support.errors import message_of
 
 import tieaware
-from tieaware import Evaluator, InputError, Run
+from tieaware import Evaluator, Run
 from tieaware.checks.arguments import shown
 from tieaware.checks.arrays import as_scores
 from tieaware.statistics import count_ties
@@ -18,19 +19,6 @@ from tieaware.statistics import count_ties
 BEYOND = 2**53 + 1
 PRECISE = np.longdouble(1) + np.finfo(np.longdouble).eps
 EXACT = "a number that float64 represents exactly"
-
-
-def message_of(call, *args):
-    with pytest.raises(InputError) as caught:
-        call(*args)
-    return str(caught.value)
-
-
-def test_fractions_and_decimals_are_rounded_to_the_nearest_float():
-    """Unlike whole numbers, they are rounded without an error, because few fractions are exact floats anyway."""
-    for scores in ([Fraction(1, 3), Fraction(1, 7)], [Decimal("0.1"), Decimal("0.05")]):
-        assert Evaluator([0, 1], ["RR"])(scores) == 0.5
-        assert Run.from_columns(["q", "q"], ["a", "b"], scores).scores.tolist() == list(map(float, scores))
 
 
 ENTRY_POINTS = {
@@ -127,16 +115,17 @@ def test_large_scores_keep_their_values():
 
 
 def test_fractions_and_decimals_are_rounded_as_by_float():
+    """Unlike whole numbers, they are rounded without an error, because few fractions are exact floats anyway."""
     scores = [Decimal("0.1"), Fraction(1, 3), Decimal("1e-300"), 2, Decimal(0), Fraction(0), Decimal("inf")]
     floats = [0.1, 1 / 3, 1e-300, 2.0, 0.0, 0.0, np.inf]
     assert as_scores(scores, "scores").tolist() == floats
     assert Run.from_dict({"q": dict(zip("abcdefg", scores, strict=True))}).scores.tolist() == floats
+    assert Run.from_columns(["q"] * 7, list("abcdefg"), scores).scores.tolist() == floats
+    assert Evaluator([0, 1, 0, 0, 0, 0, 0], ["RR"])(scores) == 1 / 3
 
 
 @pytest.mark.parametrize("score", [Decimal("1e400"), Decimal("-1e400"), Decimal("1e-400"), Fraction(1, 10**400)])
 def test_fractions_and_decimals_do_not_become_infinite_or_0(score):
     """Two of them would tie."""
-    with pytest.raises(InputError, match=r"^scores\[1\]: expected a number that float64 represents exactly, found "):
-        as_scores([1, score], "scores")
-    with pytest.raises(InputError, match="expected a number that float64 represents exactly, found "):
-        Run.from_dict({"q": {"a": score}})
+    assert message_of(as_scores, [1, score], "scores").startswith(f"scores[1]: expected {EXACT}, found ")
+    assert message_of(Run.from_dict, {"q": {"a": score}}).startswith(f"run['q']['a']: expected {EXACT}, found ")

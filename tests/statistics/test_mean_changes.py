@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from support.errors import message_of
 
-from tieaware.errors import InputError
 from tieaware.statistics import kept, mean_change, mean_interval, paired_test, ratio_interval, topics_needed
 
 stats = pytest.importorskip("scipy.stats")
@@ -185,6 +185,4 @@ def test_a_tolerance_is_kept_if_the_interval_of_the_difference_is_above_it():
     ],
 )  # fmt: skip
 def test_errors(call, message):
-    with pytest.raises(InputError) as error:
-        call()
-    assert str(error.value) == message
+    assert message_of(call) == message
