@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import re
 import subprocess
 import sys
 import time
@@ -15,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.columns import identifier
+from support.errors import message_of
 
 import tieaware
-from tieaware.errors import InputError
 from tieaware.inputs import Identifiers, Qrels, Run, match
 from tieaware.kernels import _identifiers
 from tieaware.kernels._identifiers import Seen, hashes
@@ -106,8 +105,7 @@ def with_offsets(*offsets):
     ],
 )  # fmt: skip
 def test_values_that_are_not_identifiers_are_refused(call, message):
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
-        call()
+    assert message_of(call) == message
 
 
 @settings(deadline=None)
@@ -139,9 +137,8 @@ def test_order(lists):
 
 def test_order_of_prefixes_and_of_many_identifiers():
     check_order([[b"a", b"a\0", b"", b"a\0\0", b"aa", b"\xff", b"a" * 9, b"a" * 8, b"a" * 8 + b"\0"]])
-    random = np.random.default_rng(2)
-    common = b"clueweb09-en0000-"
-    check_order([[common + b"%d" % i for i in random.permutation(5000)], [b"%d" % i for i in range(1000)]])
+    numbers = np.random.default_rng(2).permutation(5000)
+    check_order([[b"clueweb09-en0000-%d" % i for i in numbers], [b"%d" % i for i in range(1000)]])
 
 
 # ---- hashes ---------------------------------------------------------------------------------------
@@ -262,15 +259,14 @@ TEXT = tieaware.read_qrels(io.BytesIO(b"7 0 12 1\n"))
     ],
 )  # fmt: skip
 def test_integers_do_not_match_text(qrels, run, message):
-    with pytest.raises(InputError, match=f"^{re.escape(message)}: make both text, or both integers$"):
-        tieaware.evaluate(qrels, run, ["RR"])
+    assert message_of(tieaware.evaluate, qrels, run, ["RR"]) == f"{message}: make both text, or both integers"
 
 
 def test_chunks_of_a_file_do_not_match_integers(tmp_path):
     path = tmp_path / "big.run"
     path.write_bytes(b"".join(b"%d Q0 d%d 1 %d x\n" % (q, d, d) for q in range(100) for d in range(500)))
-    with pytest.raises(InputError, match=r"^big\.query: has text such as '0', but qrels has integers such as 7: make"):
-        tieaware.evaluate(INTEGERS, path, ["RR"], threads=2)
+    found = message_of(tieaware.evaluate, INTEGERS, path, ["RR"], threads=2)
+    assert found.startswith("big.query: has text such as '0', but qrels has integers such as 7: make")
 
 
 def test_dicts_and_mixtures_match_both():

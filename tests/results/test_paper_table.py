@@ -210,8 +210,6 @@ def test_p_values_stay_on_their_side_of_the_level(p, alpha, text):
 def test_every_significance_test_has_a_name(results):
     for test in TESTS:
         assert TESTS[test] in results.table(test=test, alpha=0.2).notes[0]
-    with pytest.raises(InputError):
-        paired_test([1.0, 2.0], [0.0, 0.5], "none")
 
 
 def test_thousands_of_queries_can_be_permuted():
@@ -269,8 +267,7 @@ def test_the_frames_of_the_table_hold_the_numbers(results):
     ],
 )
 def test_invalid_arguments_are_refused(results, arguments, message):
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
-        results.table(**arguments)
+    assert message_of(results.table, **arguments) == message
 
 
 def test_the_design_has_the_defaults_of_the_method():
@@ -284,11 +281,9 @@ def test_results_that_cannot_be_tested_are_refused():
     gaps = tieaware.evaluate(qrels, {"x": run, "y": {"q1": {"b": 1, "a": 0}}}, "AP", queries="both")
     single = tieaware.evaluate({"q1": {"a": 1}}, {"x": run, "y": run}, "AP")
     for results, needed in ((gaps, "a value of each run on each query"), (single, "at least two queries")):
-        with pytest.raises(InputError, match=f"^test: significance tests need {needed}; choose the test 'none'$"):
-            results.table()
+        assert message_of(results.table) == f"test: significance tests need {needed}; choose the test 'none'"
         assert letters(results.table(test="none"), 0)[0] == ["", ""]
     assert letters(gaps["y"].table(), 0)[0] == [""]
-    assert message_of(single.table, spread="std") == "spread: the results have no spread; evaluate with spread=True"
 
 
 def test_captions_say_how_the_numbers_were_computed():

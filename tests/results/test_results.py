@@ -1,5 +1,6 @@
 """Results: their display, names, frames, joining and bias."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -169,12 +170,6 @@ def test_values_that_cannot_be_written_are_an_error(results, tmp_path, write):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_parquet_file_for_other_programs_is_not_loaded(results, tmp_path):
-    results.to_parquet(tmp_path / "values.parquet")
-    with pytest.raises(InputError, match=r"values\.parquet: not a file that Results\.save wrote$"):
-        Results.load(tmp_path / "values.parquet")
-
-
 def test_exports_keep_the_requested_names(results):
     names = ["map", "map_std", "map_min", "map_max"]
     assert list(results.to_dict()["x"]["q0"])[:4] == names
@@ -255,17 +250,9 @@ def test_joined_queries_and_runs_equal_the_whole(results):
     assert Results.concat([selection(results, runs=slice(0, 2)), unknown]).provenance is None
 
 
-def test_results_with_different_undefined_cannot_be_joined():
-    qrels = {**QRELS, "without": {"a": 0}}
-    zero = tieaware.evaluate(qrels, {"x": TIED}, "AP")
-    left_out = tieaware.evaluate(qrels, {"y": TIED}, "AP", undefined=np.nan)
-    message = r"with results\[0\], but has 4 queries instead of 5: evaluate all with the same `undefined`$"
-    with pytest.raises(InputError, match=rf"^results\[1\]: .* shares queries such as 'q0' {message}"):
-        Results.concat([zero, left_out])
-
-
 def test_results_that_cannot_be_joined_are_refused(results):
     first = selection(results, slice(0, 2), slice(0, 2))
+    qrels = {**QRELS, "without": {"a": 0}}
     for others, message in (
         ([], "results: must hold at least one result"),
         ([first, 5], r"results\[1\]: expected Results, found 5"),
@@ -276,15 +263,16 @@ def test_results_that_cannot_be_joined_are_refused(results):
         ([first, selection(results, slice(1, 3), slice(1, 3))],
          r"results\[1\]: all results must have the same runs, or all the same queries; "
          r"this one shares runs such as 'y' and queries such as 'q1' with results\[0\]"),
-        ([first, selection(results, slice(2, 3), slice(2, 3))], r"this one shares no runs and no queries with"),
+        ([first, selection(results, slice(2, 3), slice(2, 3))], r".* this one shares no runs and no queries with .*"),
         ([first, tieaware.evaluate(QRELS, {"w": TIED}, ["AP"])],
          r"results\[1\]: has other measures than results\[0\]: AP instead of map, nDCG@2, num_ret, gm_map"),
         ([first, tieaware.evaluate(QRELS, {"w": TIED}, MEASURES, ties="run_order")],
          r"results\[1\]: has another tie rule than results\[0\]: run_order instead of average"),
+        ([tieaware.evaluate(qrels, {"x": TIED}, "AP"), tieaware.evaluate(qrels, {"y": TIED}, "AP", undefined=np.nan)],
+         r"results\[1\]: .* shares queries such as 'q0' with results\[0\], but has 4 queries instead of 5: "
+         "evaluate all with the same `undefined`"),
     ):  # fmt: skip
-        with pytest.raises(InputError, match=f"^{message}$" if "results:" in message else message) as error:
-            Results.concat(others)
-        assert "\n" not in str(error.value)
+        assert re.fullmatch(message, message_of(Results.concat, others))
 
 
 def test_the_bias_of_a_rule_is_its_value_minus_the_expectation(results):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -112,23 +113,15 @@ def test_the_command_weights_the_rows_for_all_queries(result, files, printed):
     """The rows are those of the Results: means, their std, and the means of the extremes. Counts stay sums."""
     options = [each for name in MEASURES for each in ("-m", name)]
     for weights in ("NumRel", "num_ret"):
-        text = printed("eval", *files, *options, "--weights", weights, "--spread", "--digits", "9")
-        rows = [line.split() for line in text.splitlines()]
-        found = {}
-        for name, query, value in rows:
-            if name == "runid":
-                run = found.setdefault(value, {})
-            else:
-                assert query == "all"
-                run[name] = float(value)
-        assert list(found) == ["a", "b"]
-        for r, run in enumerate(found.values()):
+        found = json.loads(printed("eval", *files, *options, "--weights", weights, "--spread", "--format", "json"))
+        assert [(name, list(rows)) for name, rows in found.items()] == [("a", ["all"]), ("b", ["all"])]
+        for r, run in enumerate(rows["all"] for rows in found.values()):
             means, deviations = result.mean(weights=weights)[r], result.mean_std(weights=weights)[r]
             for m, name in enumerate(["P", "R", "R@1"]):
-                assert [run[name], run[f"{name}_std"]] == pytest.approx([means[m], deviations[m]], abs=1e-9)
+                assert [run[name], run[f"{name}_std"]] == pytest.approx([means[m], deviations[m]], abs=1e-15)
             counts = result.values[r, :, 3 if weights == "NumRel" else 4]
-            assert run["R@1_min"] == pytest.approx(counts @ result.min[r, :, 2] / counts.sum(), abs=1e-9)
-            assert run["R@1_max"] == pytest.approx(counts @ result.max[r, :, 2] / counts.sum(), abs=1e-9)
+            assert run["R@1_min"] == pytest.approx(counts @ result.min[r, :, 2] / counts.sum(), abs=1e-15)
+            assert run["R@1_max"] == pytest.approx(counts @ result.max[r, :, 2] / counts.sum(), abs=1e-15)
             assert [run["NumRel"], run["NumRet"]] == result.summary()[r, 3:5].tolist()
             assert np.isnan(run["GMAP"])
 
