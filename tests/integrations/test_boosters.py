@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import pickle
 
+import lightgbm
 import numpy as np
 import pytest
-from booster_data import TOOLS, lists
+import xgboost
+from booster_data import TOOLS, features, lightgbm_data, lists, xgboost_data
 from support.errors import message_of
 
 from tieaware import Evaluator
@@ -92,6 +94,24 @@ def test_a_pickled_metric_has_the_options_only(tool):
     copied = pickle.loads(pickle.dumps(measured))
     assert not copied._evaluators
     assert copied(scores.ravel(), rows) == values
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("LightGBM", xgboost_data, "data: must be a Dataset, not DMatrix; this metric is LightGBM's; XGBoost needs "
+         "tieaware.integrations.xgboost.metric"),
+        ("XGBoost", lightgbm_data, "data: must be a DMatrix, not Dataset; this metric is XGBoost's; LightGBM needs "
+         "tieaware.integrations.lightgbm.metric"),
+        ("LightGBM", lambda labels: lightgbm.Dataset(features(labels), labels.ravel()).construct(),
+         "group: the data has no groups, so there are no queries; give group= with the data"),
+        ("XGBoost", lambda labels: xgboost.DMatrix(features(labels), labels.ravel()),
+         "data: the DMatrix has no queries; give it qid= or group="),
+    ],
+)  # fmt: skip
+def test_data_of_the_other_tool_and_data_without_queries_are_refused(name, data, message):
+    labels, scores = lists(3)
+    assert message_of(TOOLS[name].metric("AP"), scores.ravel(), data(labels)) == message
 
 
 def test_unusable_options(tool):

@@ -59,10 +59,3 @@ def test_train_rankers_and_cv_call_the_metric_and_train_can_stop_by_it():
 
     folds = lightgbm.cv(params, training, 2, nfold=2, feval=metric("nDCG@5"))
     assert 0 < folds["valid nDCG@5-mean"][-1] <= 1
-
-
-def test_data_without_groups_is_an_error():
-    labels, scores = lists(3)
-    flat = lightgbm.Dataset(np.eye(labels.size), labels.ravel(), params={"verbosity": -1})
-    with pytest.raises(InputError, match="group: the data has no groups, so there are no queries"):
-        metric("AP")(scores.ravel(), flat.construct())

@@ -7,10 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from packaging.utils import canonicalize_name
-from support.errors import message_of
 
 from tieaware import integrations
 from tieaware.experiments.ties_by_tool import TOOLS
@@ -133,20 +131,3 @@ def test_the_versions_on_a_page_are_the_tested_ones(path):
     for package, version in named(path.read_text(encoding="utf-8")).items():
         if package in of_package:
             assert any(f"{each}.".startswith(f"{version}.") for each in of_package[package]), (package, version)
-
-
-def test_a_booster_with_the_metric_of_the_other_is_told_so():
-    lightgbm, xgboost = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
-    from tieaware.integrations import lightgbm as for_lightgbm
-    from tieaware.integrations import xgboost as for_xgboost
-
-    scores, features = np.array([1.0, 2.0]), np.zeros((2, 1))
-    matrix = xgboost.DMatrix(features, [0, 1], group=[2])
-    assert message_of(for_lightgbm.metric("RR"), scores, matrix) == (
-        "data: must be a Dataset, not DMatrix; this metric is LightGBM's; XGBoost needs "
-        "tieaware.integrations.xgboost.metric"
-    )
-    assert message_of(for_xgboost.metric("RR"), scores, lightgbm.Dataset(features, [0, 1], group=[2])) == (
-        "data: must be a DMatrix, not Dataset; this metric is XGBoost's; LightGBM needs "
-        "tieaware.integrations.lightgbm.metric"
-    )

@@ -145,56 +145,54 @@ def test_unusable_neighbours_are_refused(truth, answers, options, message):
     assert message_of(recall, truth, answers, **{"k": 2, **options}) == message
 
 
-def vecs(rows):
-    """Return the bytes of a TEXMEX file."""
-    return b"".join(np.int32(len(row)).tobytes() + row.tobytes() for row in rows)
+def as_texmex(path, rows):
+    path.write_bytes(b"".join(np.int32(len(row)).tobytes() + row.tobytes() for row in rows))
 
 
-def test_files_of_texmex(tmp_path, searched):
-    (tmp_path / "ids.ivecs").write_bytes(vecs(searched.ids))
-    (tmp_path / "distances.fvecs").write_bytes(vecs(searched.distances))
-    (tmp_path / "points.bvecs").write_bytes(vecs(searched.ids.astype(np.uint8)[:, :7]))
-    ids, distances = read_vectors(tmp_path / "ids.ivecs"), read_vectors(tmp_path / "distances.fvecs")
-    np.testing.assert_array_equal(ids, searched.ids)
-    np.testing.assert_array_equal(distances, searched.distances)
-    np.testing.assert_array_equal(read_vectors(tmp_path / "points.bvecs"), searched.ids.astype(np.uint8)[:, :7])
-    assert read_neighbours(str(tmp_path / "ids.ivecs")).distances is None
-    expected = recall((searched.ids, searched.distances), searched.answers, 10)
-    np.testing.assert_array_equal(recall((ids, distances), searched.answers, 10), expected)
+def as_big_ann(path, rows, *distances):
+    path.write_bytes(np.uint32(rows.shape).tobytes() + b"".join(each.tobytes() for each in (rows, *distances)))
 
 
-@pytest.mark.parametrize("name", ["truth.bin", "truth.ibin", "truth.fbin"])
-def test_files_of_big_ann(tmp_path, searched, name):
-    header = np.uint32(searched.ids.shape).tobytes()
-    (tmp_path / name).write_bytes(header + searched.ids.tobytes() + searched.distances.tobytes())
+def as_ann_benchmarks(path, ids, *distances):
+    with h5py.File(path, "w") as file:
+        for name, array in zip(("neighbors", "distances"), (ids, *distances), strict=False):
+            file[name] = array
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [*((f"truth{end}", as_big_ann) for end in (".bin", ".ibin", ".fbin")), ("truth.hdf5", as_ann_benchmarks)],
+)
+def test_files_of_ids_and_distances(tmp_path, searched, name, write):
+    write(tmp_path / name, searched.ids, searched.distances)
     found = read_neighbours(tmp_path / name)
     np.testing.assert_array_equal(found.ids, searched.ids)
     np.testing.assert_array_equal(found.distances, searched.distances)
-    np.testing.assert_array_equal(
-        recall(found, searched.answers, 10), recall((searched.ids, searched.distances), searched.answers, 10)
-    )
 
 
-@pytest.mark.parametrize(("name", "dtype"), [("a.fbin", "f4"), ("a.ibin", "i4"), ("a.u8bin", "u1"), ("a.i8bin", "i1")])
-def test_vectors_of_big_ann(tmp_path, name, dtype):
+@pytest.mark.parametrize(
+    ("name", "write"), [("a.ibin", as_big_ann), ("a.ivecs", as_texmex), ("a.h5", as_ann_benchmarks)]
+)
+def test_files_of_ids_alone(tmp_path, searched, name, write):
+    write(tmp_path / name, searched.answers)
+    found = read_neighbours(str(tmp_path / name))
+    np.testing.assert_array_equal(found.ids, searched.answers)
+    assert found.distances is None
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "dtype"),
+    [
+        *((f"a.{end}bin", as_big_ann, dtype) for end, dtype in (("f", "f4"), ("i", "i4"), ("u8", "u1"), ("i8", "i1"))),
+        *((f"a.{end}vecs", as_texmex, dtype) for end, dtype in (("f", "f4"), ("i", "i4"), ("b", "u1"))),
+    ],
+)
+def test_files_of_vectors(tmp_path, name, write, dtype):
     vectors = np.arange(12).reshape(4, 3).astype(dtype)
-    (tmp_path / name).write_bytes(np.uint32([4, 3]).tobytes() + vectors.tobytes())
+    write(tmp_path / name, vectors)
     found = read_vectors(tmp_path / name)
     assert found.dtype == vectors.dtype
     np.testing.assert_array_equal(found, vectors)
-    if name == "a.ibin":
-        assert read_neighbours(tmp_path / name).distances is None
-
-
-def test_files_of_ann_benchmarks(tmp_path, searched):
-    with h5py.File(tmp_path / "truth.hdf5", "w") as file:
-        file["neighbors"], file["distances"] = searched.ids, searched.distances
-    with h5py.File(tmp_path / "answers.h5", "w") as file:
-        file["neighbors"] = searched.answers
-    truth, answers = read_neighbours(tmp_path / "truth.hdf5"), read_neighbours(tmp_path / "answers.h5")
-    assert answers.distances is None
-    expected = recall((searched.ids, searched.distances), searched.answers, 10)
-    np.testing.assert_array_equal(recall(truth, answers, 10), expected)
 
 
 BIN = np.uint32([2, 3]).tobytes()
@@ -249,8 +247,7 @@ def cutting(monkeypatch, owner, name, path, size):
 def test_a_file_that_is_cut_while_it_is_read_is_refused(tmp_path, monkeypatch, searched, suffix):
     """If the file were mapped into memory, SIGBUS would end the process."""
     path = tmp_path / f"truth{suffix}"
-    rows = vecs(searched.ids) if suffix == ".ivecs" else np.uint32([300, 40]).tobytes() + searched.ids.tobytes()
-    path.write_bytes(rows)
+    (as_texmex if suffix == ".ivecs" else as_big_ann)(path, searched.ids)
     cutting(monkeypatch, nearest_neighbours.RegularFile, "read", path, 100)
     with pytest.raises(InputError, match=f"{path}: the file was cut while it was read: [0-9,]+ bytes are missing"):
         read_neighbours(path)

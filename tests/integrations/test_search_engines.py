@@ -59,28 +59,20 @@ FORMS = {
 }  # fmt: skip
 
 
-def labels_of(qrels):
-    starts = qrels.offsets.tolist()
-    return {
-        query: dict(zip(qrels.documents.to_list()[first:last], qrels.labels.tolist()[first:last], strict=True))
-        for query, first, last in zip(qrels.queries.to_list(), starts, starts[1:], strict=False)
-    }
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_judgments(form, tmp_path):
     path = tmp_path / "judgments.json.gz"
     path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + json.dumps(FORMS[form]).encode()))
     for source in (FORMS[form], path, str(path), io.BytesIO(json.dumps(FORMS[form]).encode())):
         found = read_judgments(source)
-        assert labels_of(found) == LABELS
+        assert found.to_dict() == LABELS
         assert found.labels.dtype == np.int32
 
 
 def test_ratings_from_clicks_are_real_numbers():
     ratings = [{"docId": "a", "rating": "1.625"}, {"docId": "b", "rating": 0.25}]
     found = read_judgments({"judgmentRatings": [{"query": "jeans", "ratings": ratings}]})
-    assert labels_of(found) == {"jeans": {"a": 1.625, "b": 0.25}}
+    assert found.to_dict() == {"jeans": {"a": 1.625, "b": 0.25}}
 
 
 @pytest.mark.parametrize(
@@ -96,24 +88,22 @@ def test_ratings_from_clicks_are_real_numbers():
 )  # fmt: skip
 def test_quepid_csv(text, tmp_path):
     (tmp_path / "ratings.csv").write_text(text)
-    assert labels_of(read_judgments(tmp_path / "ratings.csv")) == LABELS
+    assert read_judgments(tmp_path / "ratings.csv").to_dict() == LABELS
 
 
 def test_documents_of_two_indices():
     ratings = [{"_index": index, "_id": "a", "rating": label} for index, label in (("shop", 1), ("blog", 2))]
     request = {"requests": [{"id": "q", "ratings": ratings}]}
-    assert labels_of(read_judgments(request, with_index=True)) == {"q": {"shop/a": 1, "blog/a": 2}}
+    assert read_judgments(request, with_index=True).to_dict() == {"q": {"shop/a": 1, "blog/a": 2}}
     expected = "source: requests[0].ratings[1]: the document 'a' has the ratings 1 and 2 for 'q'"
     assert message_of(read_judgments, request) == expected
     response = {"hits": {"hits": [{"_index": index, "_id": "a", "_score": 1.5} for index in ("shop", "blog")]}}
     assert read_results(response, "q", with_index=True).to_dict() == {"q": {"shop/a": 1.5, "blog/a": 1.5}}
-    with pytest.raises(InputError) as error:
-        read_results(response, "q")
     expected = (
         "source: hits.hits[1]: the document 'a' occurs twice: duplicates='highest' keeps its highest score; "
         "with_index=True tells indices apart"
     )
-    assert str(error.value) == expected
+    assert message_of(read_results, response, "q") == expected
 
 
 RUN = {"red dress": {"b": 7.5, "a": 7.5, "d": 1.25}, "jeans": {"a": 2.0}}
@@ -241,6 +231,8 @@ def test_unusable_judgments_are_refused_with_file_and_path(judgments, message, t
         ({"hits": {"hits": hits(a=None)}}, "q",
          "source: hits.hits[0]._score: the hit has no score: hits that are sorted by a field have none"),
         ({"hits": {"hits": [{"_id": "a"}]}}, "q", "source: hits.hits[0]: the object has no key '_score'"),
+        ({"hits": {"hits": hits(a=2**53, b=2**53 + 1)}}, "q",
+         "source: hits.hits[1]._score: expected a number that float64 represents exactly, found 9007199254740993"),
         ({"error": {"reason": "no index"}, "status": 404}, "q",
          "source: error: the search failed: {'reason': 'no index'}"),
         ({"responses": [{"error": "no"}]}, "q", "source: responses[0].error: the search failed: 'no'"),
@@ -369,17 +361,7 @@ def test_values_that_are_nested_deeply_are_refused_everywhere(value):
         lambda: tieaware.Evaluator([1, 0], "RR")(value),
         lambda: tieaware.Evaluator([1, 0], "RR")([value, np.ma.array([1.0])]),
     ):
-        with pytest.raises(InputError) as raised:
-            call()
-        assert "\n" not in str(raised.value)
-
-
-def test_a_score_that_float64_would_round_is_located():
-    hits = [{"_id": "a", "_score": 2**53}, {"_id": "b", "_score": 2**53 + 1}]
-    with pytest.raises(InputError) as raised:
-        read_results({"hits": {"hits": hits}}, "q")
-    expected = "a number that float64 represents exactly, found 9007199254740993"
-    assert str(raised.value) == f"source: hits.hits[1]._score: expected {expected}"
+        message_of(call)
 
 
 def test_names_of_queries_are_identifiers():
