@@ -118,7 +118,8 @@ def _pyterrier(given: Given, measure: str) -> float:
     import pandas as pd
     import pyterrier
 
-    parsed = {"RR": ir_measures.RR, "AP": ir_measures.AP, "nDCG@3": ir_measures.nDCG @ K}[measure]
+    named = {"RR": ir_measures.RR, "RR@10": ir_measures.RR @ 10, "AP": ir_measures.AP, "nDCG@3": ir_measures.nDCG @ K}
+    parsed = named[measure]
     run = pd.DataFrame([("q", *row) for row in given.scores.items()], columns=["qid", "docno", "score"])
     judged = pd.DataFrame([("q", *row) for row in given.judged.items()], columns=["qid", "docno", "label"])
     topics = pd.DataFrame({"qid": ["q"], "query": ["q"]})
