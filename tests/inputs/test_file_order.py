@@ -8,7 +8,6 @@ import pytest
 
 import tieaware
 from tieaware import InputError
-from tieaware.cli import main
 from tieaware.experiments import assessors, curves, pooling
 
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 1}}
@@ -131,24 +130,24 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_commands_leave_them_out(files, capfd, command):
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_the_commands_leave_them_out(files, command, arguments):
     pytest.importorskip("scipy")
-    assert main([*(files.get(each, each) for each in command), "--consistent-only"]) == 0
-    captured = capfd.readouterr()
-    assert "1 run left out, whose ranks or order contradict the scores: mixed" in captured.err
-    assert "mixed" not in captured.out
-    assert "consistent" in captured.out or command[0] != "curve"
+    status, out, err = command(*(files.get(each, each) for each in arguments), "--consistent-only")
+    assert status == 0
+    assert "1 run left out, whose ranks or order contradict the scores: mixed" in err
+    assert "mixed" not in out
+    assert "consistent" in out or arguments[0] != "curve"
 
 
-def test_the_command_for_ties_names_the_runs_that_it_leaves_out(files, capfd):
+def test_the_command_for_ties_names_the_runs_that_it_leaves_out(files, printed):
     runs = [files[name] for name in ("mixed", "consistent", "again")]
-    assert main(["ties", *runs, "-m", "RR", "--qrels", files["qrels"], "--consistent-only"]) == 0
-    assert "\nLeft out, because file order or rank column contradicts the scores: mixed.\n" in capfd.readouterr().out
+    shown = printed("ties", *runs, "-m", "RR", "--qrels", files["qrels"], "--consistent-only")
+    assert "\nLeft out, because file order or rank column contradicts the scores: mixed.\n" in shown
 
 
 @pytest.mark.parametrize(
-    ("command", "message"),
+    ("arguments", "message"),
     [
         (["compare", "--matrix", "qrels", "--consistent-only"], MATRIX),
         (["smooth", "--matrix", "qrels", "--consistent-only"], MATRIX),
@@ -156,14 +155,12 @@ def test_the_command_for_ties_names_the_runs_that_it_leaves_out(files, capfd):
         (SMOOTH, "mixed"),
     ],
 )
-def test_commands_that_fail(files, capfd, command, message):
-    assert main([files.get(each, each) for each in command]) == 2
-    assert message in capfd.readouterr().err
+def test_commands_that_fail(files, refused, arguments, message):
+    assert message in refused(*(files.get(each, each) for each in arguments))
 
 
-def test_the_command_takes_the_order_of_the_file(files, capfd):
-    assert main(["eval", files["qrels"], files["mixed"], "-m", "RR", "--order", "file"]) == 0
-    assert "0.7500" in capfd.readouterr().out
+def test_the_command_takes_the_order_of_the_file(files, printed):
+    assert "0.7500" in printed("eval", files["qrels"], files["mixed"], "-m", "RR", "--order", "file")
 
 
 def test_a_stream_is_read_once(files):

@@ -307,21 +307,16 @@ def test_ties_are_credited_with_the_mean_gain_of_their_group():
     assert evaluate({"q0": qrels}, {"q0": run}, "nDCG@7").values.item() == pytest.approx(dcg / ideal, rel=1e-14)
 
 
-def test_the_command_line_takes_real_labels(tmp_path, capfd):
-    from tieaware.cli import main
-
+def test_the_command_line_takes_real_labels(tmp_path, printed, refused):
     judged = in_file(tmp_path, "q1 0 d1 0.7\nq1 0 d2 0.2\n", ".txt")
     run = tmp_path / "a.run"
     run.write_text("q1 Q0 d1 1 1.0 a\nq1 Q0 d2 2 1.0 a\n")
-    assert main(["eval", str(judged), str(run), "-m", "AP(rel=0.5)", "-m", "nDCG"]) == 0
-    assert [line.split()[-1] for line in capfd.readouterr().out.splitlines()] == ["0.7500", "0.8883"]
-    assert main(["eval", str(judged), str(run), "-m", "AP", "-m", "P@1"]) == 2
-    error = capfd.readouterr().err
+    lines = printed("eval", judged, run, "-m", "AP(rel=0.5)", "-m", "nDCG").splitlines()
+    assert [line.split()[-1] for line in lines] == ["0.7500", "0.8883"]
+    error = refused("eval", judged, run, "-m", "AP", "-m", "P@1")
     assert error.startswith("AP: labels: are all below rel=1, so no document is relevant (the highest is 0.7); write")
-    assert error.count("\n") == 1
-    assert main(["trec_eval", str(judged), str(run)]) == 2
-    assert "which trec_eval does not read; use tieaware eval" in capfd.readouterr().err
-    assert main(["curve", str(judged), str(run), "--rel", "0.5"]) == 0
+    assert "which trec_eval does not read; use tieaware eval" in refused("trec_eval", judged, run)
+    printed("curve", judged, run, "--rel", "0.5")
 
 
 def test_other_uses_of_judgments_take_real_labels():

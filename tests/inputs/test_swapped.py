@@ -38,7 +38,9 @@ def warnings_of(qrels, runs, **options):
     ],
 )
 def test_swapped_judgments_and_runs_give_a_warning(qrels, runs, name):
+    """Shards of runs give none."""
     assert warnings_of(qrels, runs, threads=2) == [f"{name}: {WARNING}"]
+    assert warnings_of(qrels, runs, queries="shard") == []
 
 
 @pytest.mark.parametrize(
@@ -66,10 +68,6 @@ def test_swapped_judgments_and_runs_give_a_warning(qrels, runs, name):
 )
 def test_normal_data_gives_no_warning(qrels, run):
     assert warnings_of(qrels, run) == []
-
-
-def test_shards_give_no_warning():
-    assert warnings_of(RANKED, JUDGED, queries="shard") == []
 
 
 def test_scores_that_look_like_labels():

@@ -217,16 +217,11 @@ def test_numbers(text):
 
 def test_long_numbers():
     """The rounding is right for numbers of thousands of digits, even if the last digit decides it."""
-    check_numbers(
-        ["1" * 400, "0." + "0" * 3000 + "1", "0." + "0" * 300 + "1" * 3000, "1" + "0" * 308, "1" * 4000]
-    )
-    check_numbers(
-        [
-            "9007199254740993" + "0" * 20 + "e-20",
-            "9007199254740993." + "0" * 5000 + "1",
-            "9007199254740992.5" + "0" * 99,
-        ]
-    )
+    check_numbers([
+        "1" * 400, "0." + "0" * 3000 + "1", "0." + "0" * 300 + "1" * 3000, "1" + "0" * 308, "1" * 4000,
+        "9007199254740993" + "0" * 20 + "e-20", "9007199254740993." + "0" * 5000 + "1",
+        "9007199254740992.5" + "0" * 99,
+    ])  # fmt: skip
 
 
 @settings(deadline=None, max_examples=100)
