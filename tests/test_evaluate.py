@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tieaware
-from tieaware import InputError, Qrels, Run
+from tieaware import Qrels, Run
 
 QRELS = {"q1": {"d1": 1, "d4": 2}, "q2": {"d1": 1}, "q3": {"d1": 0}}
 RUN = {"q2": {"d1": 1.0, "d2": 1.0}, "q1": {"d1": 7.0, "d2": 7.0, "d3": 6.5}, "unjudged": {"d1": 1.0}}
@@ -116,34 +116,6 @@ def test_files_of_the_same_name_are_named_by_their_paths(tmp_path):
     paths = [tmp_path / folder / "x.run" for folder in "ab"]
     assert tieaware.evaluate(QRELS, paths, "RR").runs == tuple(map(str, paths))
     assert tieaware.evaluate(QRELS, paths[:1], "RR").runs == ("x",)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"ties": "averge"}, "ties: expected one of average, run_order.*found 'averge'; did you mean average"),
-        ({"queries": "all"}, "queries: expected one of judged, both, shard, found 'all'"),
-        ({"queries": ["q1"]}, r"queries: expected one of judged, both, shard, found \['q1'\]"),
-        ({"threads": 0}, "threads: expected a whole number from 1 to 1,024, found 0"),
-        ({"measures": []}, "measures: must include at least one measure, such as 'nDCG@10'"),
-        ({"runs": []}, "runs: there is no run"),
-        (
-            {"runs": {"q9": {"d1": 1.0}}},
-            "run: no query of this run is judged in qrels: the run has 'q9', the judgments 'q1'",
-        ),
-        ({"runs": {}}, "run: no query of this run is judged in qrels: the run is empty"),
-        ({"qrels": {}}, "run: no query of this run is judged in qrels: there are no judgments"),
-        ({"runs": [RUN, RUN]}, "runs: two runs are named 'run'"),
-        ({"runs": Qrels.from_dict(QRELS)}, "runs: must be runs .*, not Qrels"),
-        ({"qrels": Run.from_dict(RUN)}, "qrels: must be judgments .*, not Run"),
-        ({"runs": {"q1": {"d1": float("nan")}}}, "q1.*d1.*NaN"),
-        ({"qrels": {"q1": {"d1": np.inf}}}, "q1.*d1.*inf"),
-    ],
-)
-def test_errors_name_the_argument(arguments, message):
-    given = {"qrels": QRELS, "runs": RUN, "measures": ["RR"], **arguments}
-    with pytest.raises(InputError, match=message):
-        tieaware.evaluate(**given)
 
 
 def test_a_run_without_a_judged_document_gives_a_warning(tmp_path):

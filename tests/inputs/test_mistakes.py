@@ -187,6 +187,7 @@ JUDGMENTS = [
      "qrels['q1']['d1']: is NaN; pass missing='unjudged' if NaN means that a document is not judged"),
     ({"q1": {"d1": "1"}}, f"qrels['q1']['d1']: expected {LABEL}, found '1'"),
     ({"q1": {"d1": None}}, f"qrels['q1']['d1']: expected {LABEL}, found None"),
+    ({"q1": {"d1": np.inf}}, f"qrels['q1']['d1']: expected {LABEL}, found inf"),
     ({"q1": {"d1": 2.0**31, "d2": 0.5}}, f"qrels['q1']['d1']: expected {LABEL}, found 2147483648.0"),
     ({"q1": {"d1": 0.5, "d2": -(2.0**31) - 1}}, f"qrels['q1']['d2']: expected {LABEL}, found -2147483649.0"),
     ({"q1": {"d1": 2**40}}, f"qrels['q1']['d1']: expected {LABEL}, found 1099511627776"),
@@ -225,7 +226,21 @@ CALLS = [
     (lambda: tieaware.read_run(["void", "bm25.run"]), "void: there are no part files in this folder"),
     (lambda: tieaware.read_run("parts"),
      f"parts/part-1:1: a line of a run has 6 fields, {RUN_LINE}, but this line has 5"),
+    (lambda: tieaware.evaluate(QRELS, tieaware.Qrels.from_dict(QRELS), "AP"), f"runs: must be runs ({FORMS}), not "
+     "Qrels"),
+    (lambda: tieaware.evaluate(tieaware.Run.from_dict(RUN), RUN, "AP"), f"qrels: must be judgments ({JUDGED}), not "
+     "Run"),
+    (lambda: tieaware.evaluate(QRELS, [RUN, RUN], "AP"), "runs: two runs are named 'run'; name them with {name: run}"),
     # Options.
+    (lambda: tieaware.evaluate(QRELS, RUN, "AP", ties="averge"), "ties: expected one of average, run_order, trec_eval, "
+     "docid_ascending, optimistic, pessimistic, found 'averge'; did you mean average?"),
+    (lambda: tieaware.evaluate(QRELS, RUN, "AP", queries="all"),
+     "queries: expected one of judged, both, shard, found 'all'"),
+    (lambda: tieaware.evaluate(QRELS, RUN, "AP", queries=["q1"]),
+     "queries: expected one of judged, both, shard, found ['q1']"),
+    (lambda: tieaware.evaluate(QRELS, RUN, "AP", threads=0),
+     "threads: expected a whole number from 1 to 1,024, found 0; None means one per core"),
+    (lambda: tieaware.evaluate(QRELS, RUN, []), "measures: must include at least one measure, such as 'nDCG@10'"),
     (lambda: tieaware.evaluate(QRELS, RUN, "AP", missing="zero"), UNJUDGED_OR),
     (lambda: tieaware.Qrels.from_arrow(pl.from_pandas(frame()), missing="zero"), UNJUDGED_OR),
     (lambda: tieaware.read_qrels("qrels.txt", missing="zero"), UNJUDGED_OR),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import pickle
 
 import numpy as np
@@ -233,17 +232,6 @@ def test_the_error_about_labels_below_rel_comes_once_and_not_for_shards():
     assert message_of(evaluate, qrels, run, ["nDCG", "AP"]).startswith("AP: labels: are all below rel=1")
 
 
-def test_checkpoints_know_the_labels(tmp_path):
-    path = tmp_path / "a.run"
-    path.write_text("q Q0 a 1 1.0 t\nq Q0 b 2 1.0 t\n")
-    known = evaluate({"q": {"a": 0.5}}, path, "DCG", out=tmp_path / "out")
-    again = evaluate({"q": {"a": 0.5}}, path, "DCG", out=tmp_path / "out")
-    np.testing.assert_array_equal(again.values, known.values)
-    assert "the checkpoint was made with other judgments" in message_of(
-        evaluate, {"q": {"a": 0.25}}, path, "DCG", out=tmp_path / "out"
-    )
-
-
 def test_scaled_labels_in_a_file_have_the_ndcg_of_pytrec_eval(tmp_path):
     """pytrec_eval takes whole labels only; nDCG does not change if all labels are multiplied by the same number."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -262,49 +250,6 @@ def test_scaled_labels_in_a_file_have_the_ndcg_of_pytrec_eval(tmp_path):
     of_whole = pytrec_eval.RelevanceEvaluator(whole, {"ndcg", "ndcg_cut.5", "map"}).evaluate(run)
     for query, values in of_whole.items():
         assert of_face[query] == pytest.approx(values, rel=1e-13)
-
-
-def test_scikit_learn_averages_ties_alike(tmp_path):
-    """Its nDCG has real gains, and averages them over ties; the judgments go through a file of JSON Lines."""
-    metrics = pytest.importorskip("sklearn.metrics")
-    rng = np.random.default_rng(22)
-    gains, scores = rng.random((20, 12)) * 3.0, rng.integers(0, 4, (20, 12)) * 1.0
-    columns = {
-        "qid": np.repeat([f"q{i}" for i in range(20)], 12).tolist(), "docno": [f"d{j}" for j in range(12)] * 20,
-        "label": gains.ravel().tolist(),
-    }  # fmt: skip
-    judged = write_columns(columns, tmp_path / "qrels.jsonl")
-    run = {f"q{i}": {f"d{j}": score for j, score in enumerate(row)} for i, row in enumerate(scores.tolist())}
-    values = evaluate(judged, run, ["nDCG", "nDCG@5"]).values[0]
-    for row, (truth, ranking) in enumerate(zip(gains, scores, strict=True)):
-        expected = [metrics.ndcg_score([truth], [ranking], k=k) for k in (None, 5)]
-        np.testing.assert_allclose(values[row], expected, rtol=2e-15, atol=0)
-
-
-def test_without_ties_ndcg_has_the_formula_of_ranx():
-    """Ranx takes whole labels, but computes with floats: Σ gain / log2(1 + rank), over that of the best order."""
-    rng = np.random.default_rng(23)
-    gains, scores = rng.random(40), rng.permutation(40) * 1.0
-    qrels, run = ({"q": {f"d{j}": float(x) for j, x in enumerate(some)}} for some in (gains, scores))
-    discounts = 1.0 / np.log2(np.arange(2.0, 12.0))
-    dcg = (gains[np.argsort(-scores)][:10] * discounts).sum()
-    expected = dcg / (np.sort(gains)[::-1][:10] * discounts).sum()
-    assert evaluate(qrels, run, "nDCG@10").values.item() == pytest.approx(expected, rel=1e-14)
-
-
-def test_ties_are_credited_with_the_mean_gain_of_their_group():
-    """Each document of a tie group gets the mean gain of the group, as mteb is going to do."""
-    qrels, run = QRELS["q0"], RUN["q0"]
-    by_score: dict[float, list[str]] = {}
-    for document, score in run.items():
-        by_score.setdefault(score, []).append(document)
-    credited = []
-    for score in sorted(by_score, reverse=True):
-        gains = [max(qrels[document], 0.0) for document in by_score[score]]
-        credited += [math.fsum(gains) / len(gains)] * len(gains)
-    best = sorted((max(label, 0.0) for label in qrels.values()), reverse=True)
-    dcg, ideal = (math.fsum(x / np.log2(rank + 2.0) for rank, x in enumerate(some[:7])) for some in (credited, best))
-    assert evaluate({"q0": qrels}, {"q0": run}, "nDCG@7").values.item() == pytest.approx(dcg / ideal, rel=1e-14)
 
 
 def test_the_command_line_takes_real_labels(tmp_path, printed, refused):

@@ -96,18 +96,6 @@ def test_unusable_subtopics_are_refused(read, given, message):
     assert message in message_of(read, given)
 
 
-def test_checkpoints_know_the_subtopics(tmp_path):
-    """A checkpoint made with other subtopics, or other weights of them, is refused, although labels are the same."""
-    run = tmp_path / "a.run"
-    run.write_bytes(b"q Q0 d1 1 1.0 a\nq Q0 d2 2 1.0 a\n")
-    qrels = Qrels.from_dict({"q": {"a": {"d1": 1}, "b": {"d2": 1}}})
-    for _ in range(2):
-        assert tieaware.evaluate(qrels, run, "StRecall@1", out=tmp_path / "out").values.item() == 0.5
-    others = {"q": {"a": {"d1": 1, "d2": 1}, "b": {"d2": 1}}}, qrels.with_intents({"q": {"a": 1, "b": 2}})
-    for other in others:
-        assert "judgments" in message_of(tieaware.evaluate, other, run, "StRecall@1", out=tmp_path / "out")
-
-
 def test_missing_labels():
     """With missing="unjudged", a missing label is that of an unjudged document; otherwise it is an error."""
     lines = b"q a d1 1\nq a d2 nan\nq b d2 1\n"

@@ -142,6 +142,27 @@ def test_checkpoints_of_other_evaluations_are_neither_used_nor_lost(folder, eval
     assert (folder / "out" / "dense1.npz").read_bytes() == before
 
 
+SUBTOPICS = tieaware.Qrels.from_dict({"q": {"a": {"d1": 1}, "b": {"d2": 1}}})
+
+
+@pytest.mark.parametrize(
+    ("qrels", "other", "measure"),
+    [
+        ({"q": {"d1": 0.5}}, {"q": {"d1": 0.25}}, "DCG"),
+        # The labels of the documents are the same.
+        (SUBTOPICS, {"q": {"a": {"d1": 1, "d2": 1}, "b": {"d2": 1}}}, "StRecall@1"),
+        (SUBTOPICS, SUBTOPICS.with_intents({"q": {"a": 1, "b": 2}}), "StRecall@1"),
+    ],
+    ids=["real labels", "subtopics", "weights of subtopics"],
+)
+def test_checkpoints_know_the_judgments(tmp_path, qrels, other, measure):
+    run, options = tmp_path / "a.run", {"out": tmp_path / "out"}
+    run.write_text("q Q0 d1 1 1.0 t\nq Q0 d2 2 1.0 t\n")
+    first, again = (tieaware.evaluate(qrels, run, measure, **options) for _ in range(2))
+    assert same(first, again)
+    assert "made with other judgments" in message_of(tieaware.evaluate, other, run, measure, **options)
+
+
 def test_a_file_that_is_no_checkpoint_is_refused(folder):
     (folder / "out").mkdir()
     path = folder / "out" / "dense1.npz"

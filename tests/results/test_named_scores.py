@@ -7,7 +7,6 @@ from support.matrices import sparse
 
 import tieaware
 from tieaware import Evaluator, InputError, Results, evaluate
-from tieaware.experiments import compare
 
 LABELS = np.array([[0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 2, 0]])
 A = np.array([[4.0, 3, 3, 2], [1, 1, 0, 0], [5, 6, 7, 8]])
@@ -59,20 +58,6 @@ def test_queries_are_numbers_unless_they_have_names(evaluator, result):
         found = evaluator.results(SCORES, names).queries
         assert found in ((7, 8, 9), ("a", "b", "c"))
         assert all(type(name) in (int, str) for name in found)
-
-
-def test_results_are_exported_tested_saved_and_loaded(result, tmp_path):
-    pandas = pytest.importorskip("pandas", reason="needs pandas")
-    frame = result.to_pandas()
-    assert isinstance(frame, pandas.DataFrame)
-    assert frame.columns.tolist() == ["run", "query", "map", "RR", "P_1"]
-    assert frame["query"].tolist() == ["q1", "q2", "q3"] * 2
-    assert "fp32" in str(result.table())
-    np.testing.assert_allclose(compare(result).tests[1].difference, result.mean()[:1, 1] - result.mean()[1:, 1])
-    result.save(tmp_path / "results.npz")
-    again = Results.load(tmp_path / "results.npz")
-    np.testing.assert_array_equal(again.values, result.values)
-    assert (again.queries, again.names, again.provenance) == (result.queries, result.names, result.provenance)
 
 
 @pytest.mark.parametrize("from_sparse", [False, True])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from support.errors import message_of
 
 from tieaware.statistics import kept, mean_change, mean_interval, paired_test, ratio_interval, topics_needed
 
@@ -163,26 +162,3 @@ def test_a_tolerance_is_kept_if_the_interval_of_the_difference_is_above_it():
     assert kept([0.0, 0.0], [0.0, 0.1])[:2] == ("keeps", np.inf)
     # Equal values are kept, even without a tolerance.
     assert (kept(base, base, 1.0).decision, kept(base, base, tolerance=0.0).decision) == ("keeps", "keeps")
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: mean_change([1.0], [1.0]), "before: must have at least two topics; there is one"),
-        (lambda: mean_change([1.0, 2.0], [1.0]), "after: must have the topics of before, 2; there are 1"),
-        (lambda: mean_change([1.0, np.nan], [1.0, 2.0]), "before: expected finite numbers, found nan"),
-        (lambda: mean_change(np.ones((0, 3)), np.ones(3)),
-         "before: must have the shape (n_topics,) or (n_runs, n_topics); it is (0, 3)"),
-        (lambda: mean_change([1.0, 1e151], [1.0, 2.0]), "before: expected numbers of at most 1e150, found 1e+151"),
-        (lambda: mean_change([1.0, 2.0], [1.0, 2.0], confidence=1.0),
-         "confidence: expected a number between 0 and 1, found 1.0"),
-        (lambda: kept([1.0, 2.0], [1.0, 2.0], 0.0), "share: expected a number above 0, found 0"),
-        (lambda: kept([1.0, 2.0], [1.0, 2.0], 1.5), "share: expected a number from 0 to 1, found 1.5"),
-        (lambda: kept([-1.0, 0.5], [-1.0, 0.5]),
-         "base: must not have a mean below 0 if share is given; pass a tolerance"),
-        (lambda: mean_change([1.0, 2.0], [1.0, 2.0]).decision(-0.1),
-         "tolerance: expected a number from 0 to 1e+150, found -0.1"),
-    ],
-)  # fmt: skip
-def test_errors(call, message):
-    assert message_of(call) == message
