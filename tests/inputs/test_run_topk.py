@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.errors import message_of
 from support.matrices import sparse
+from support.tensors import Tensor
 
 from tieaware import Evaluator, Qrels, Run, evaluate
 from tieaware.inputs import as_sources
@@ -29,19 +30,6 @@ def columns_of(run):
 EXPECTED = [0, 1, 2], [0, 3, 4, 6], [7, 3, 5, 3, 5, 7], [np.float32(0.9).item(), 0.5, 0.5, 0.5, 1.0, 1.0]
 
 
-class Tensor:
-    """A tensor on a device, which must be copied to the host before NumPy can read it."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def cpu(self):
-        return self.array
-
-    def __array__(self, *_args, **_options):
-        raise TypeError("the tensor is on a device")
-
-
 def test_padding_is_skipped_and_rows_are_numbered():
     run = Run.from_topk(IDS, SCORES, name="als")
     assert columns_of(run) == EXPECTED
@@ -59,7 +47,7 @@ def test_padding_is_skipped_and_rows_are_numbered():
         ([np.array([7, 3, 5]), np.array([3]), np.array([5, 7])], [SCORES[0], SCORES[1, :1], SCORES[2, :2]]),
         (IDS.astype(object), SCORES),
         (np.array([[7, 3, 5], [3], [5, 7]], object), np.array([SCORES[0], SCORES[1, :1], SCORES[2, :2]], object)),
-        (Tensor(IDS), Tensor(SCORES)),
+        (Tensor(IDS, "int32"), Tensor(SCORES)),
     ],
 )
 def test_other_forms_of_the_arrays(ids, scores):
@@ -97,7 +85,7 @@ RAGGED = [[7, 3, 5], [3], [5, 7]], [[np.float32(0.9), 0.5, 0.5], [0.5], [1, 1]]
     "form",
     [
         (IDS, SCORES), [IDS, SCORES], Run.from_topk(IDS, SCORES), RAGGED, list(RAGGED), (IDS.tolist(), SCORES),
-        (Tensor(IDS), Tensor(SCORES)),
+        (Tensor(IDS, "int32"), Tensor(SCORES)),
     ],
 )  # fmt: skip
 def test_a_pair_of_arrays_is_a_run(form):

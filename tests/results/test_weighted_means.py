@@ -97,16 +97,11 @@ def test_wrong_weights(result):
 @pytest.fixture
 def files(tmp_path):
     """The paths of judgments and of two runs in files."""
-    paths = {name: str(tmp_path / name) for name in ("qrels", "a", "b")}
-    lines = {
-        "qrels": [f"{q} 0 {d} {label}" for q, labels in QRELS.items() for d, label in labels.items()],
-        "a": [f"{q} Q0 {d} 0 {score} t" for q, scores in RUN.items() for d, score in scores.items()],
-        "b": ["q1 Q0 a 0 1.0 t"],
-    }
-    for name, path in paths.items():
-        with open(path, "w") as file:
-            file.writelines(f"{line}\n" for line in lines[name])
-    return list(paths.values())
+    qrels, a, b = (tmp_path / name for name in ("qrels", "a.run", "b.run"))
+    qrels.write_text("".join(f"{q} 0 {d} {label}\n" for q, labels in QRELS.items() for d, label in labels.items()))
+    tieaware.Run.from_dict(RUN).write(a)
+    tieaware.Run.from_dict({"q1": {"a": 1.0}}).write(b)
+    return [qrels, a, b]
 
 
 def test_the_command_weights_the_rows_for_all_queries(result, files, printed):

@@ -4,17 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from test_variance_analysis import SAKAI
 
 from tieaware.statistics import paired_test, randomised_tukey_hsd, tukey
 
 stats = pytest.importorskip("scipy.stats")
 
-# Table 5.1 of Sakai, T. (2015), a textbook on methods of evaluating information access: three systems, 20 topics.
-SAKAI = np.array([
-    [7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1],
-    [5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2],
-    [0, 0, 2, 1, 3, 3, 1, 2, 4, 4, 4, 3, 3, 2, 2, 2, 1, 5, 4, 3],
-]) / 10  # fmt: skip
 PAIRS = np.triu_indices(3, 1)
 
 
