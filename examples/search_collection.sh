@@ -13,12 +13,12 @@ fi
 documents=$1 topics=$2 qrels=$3 folder=$4
 mkdir -p "$folder/runs"
 
-tieaware index "$documents" --out "$folder/index"
+tieaware index "$documents" --save "$folder/index"
 
 # Each line is the name of a run, and its method. With --whole-ties, averages over ties are exact.
 while read -r name method; do
     tieaware search "$folder/index" "$topics" --method "$method" --weighting bm25 --whole-ties \
-        --out "$folder/runs/$name.run" --counts 2> "$folder/$name.counts"
+        --run "$folder/runs/$name.run" --counts 2> "$folder/$name.counts"
 done <<'METHODS'
 exact Exact()
 maxscore MaxScore()

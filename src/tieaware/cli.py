@@ -131,13 +131,19 @@ def _hint(parser: argparse.ArgumentParser, unknown: str) -> str:
     known = [option for action in parser._actions for option in action.option_strings]
     if unknown.startswith("--"):
         option = unknown.partition("=")[0]
-        others = [each.prog for each in _all_commands() if option in each._option_string_actions]
+        others = [each.prog for each in _all_commands() if _has(each, option)]
         return f": {option} is an option of {' and '.join(others[:3])}" if others else did_you_mean(unknown, known)
     try:
         parse_measure(unknown)
     except ValueError:
         return ""
     return f": {unknown} is a measure, and each measure needs its own -m" if "-m" in known else ""
+
+
+def _has(command: argparse.ArgumentParser, option: str) -> bool:
+    """Return whether a command has an option, and not only as the old spelling of another."""
+    action = command._option_string_actions.get(option)
+    return action is not None and action.help != argparse.SUPPRESS
 
 
 def _all_commands() -> list[argparse.ArgumentParser]:

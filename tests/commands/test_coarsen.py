@@ -28,7 +28,7 @@ def test_the_written_run_is_evaluated_like_the_precision(run, precision, tmp_pat
         if name.endswith(".parquet"):
             pytest.importorskip("pyarrow")
         out = str(tmp_path / name)
-        assert printed("coarsen", run, "--precision", precision, "--out", out) == ""
+        assert printed("coarsen", run, "--precision", precision, "--run", out) == ""
         expected = tieaware.evaluate(qrels, run, ["AP", "nDCG@2", "RR"], precision=precision).values
         np.testing.assert_array_equal(tieaware.evaluate(qrels, out, ["AP", "nDCG@2", "RR"]).values, expected)
 
@@ -39,6 +39,7 @@ def test_the_written_run_is_evaluated_like_the_precision(run, precision, tmp_pat
         ("other.run --precision float16", "expected one run, found 2"),
         ("b.run --precision float16", "expected one run, found 2; the parts of one run need --name NAME"),
         ("--precision float17", "unknown precision 'float17'; did you mean float16"),
+        ("--precision float16 --out c.run", "--out has another name here: write --run FILE; see tieaware coarsen"),
         ("--threads 1", "required: --precision"),
     ],
 )

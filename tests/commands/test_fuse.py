@@ -62,7 +62,7 @@ def test_it_prints_a_sentence_the_means_and_the_weights(files, fused):
 )  # fmt: skip
 def test_a_method_and_weights_can_be_given(files, fused, options, arguments):
     """The fused run is compared with each run, and written."""
-    out = " ".join(fused("-m", "RR", *options, "--out", "fused.run").split())
+    out = " ".join(fused("-m", "RR", *options, "--run", "fused.run").split())
     expected = tieaware.fuse({"bm25": "bm25.run", "dense": "dense.run"}, **arguments)
     assert tieaware.read_run("fused.run").to_dict() == expected.to_dict()
     runs = {"bm25": "bm25.run", "dense": "dense.run", "fused": expected}
@@ -89,7 +89,7 @@ def test_fusion_without_a_search_refuses_what_it_would_drop(files, refused, opti
 def test_fusion_without_a_search_keeps_runs_of_the_same_name(files, fused):
     (files / "other").mkdir()
     (files / "other" / "bm25.run").write_text((files / "rerank.run").read_text())
-    fused("other/bm25.run", "--method", "rrf", "--out", "fused.run")
+    fused("other/bm25.run", "--method", "rrf", "--run", "fused.run")
     runs = {"a": "bm25.run", "b": "dense.run", "c": "other/bm25.run"}
     assert tieaware.read_run("fused.run").to_dict() == tieaware.fuse(runs, "rrf").to_dict()
 
@@ -101,7 +101,7 @@ def test_the_methods_are_those_of_the_library():
 @pytest.mark.parametrize("runs", [["bm25.run", "dense.run"], ["bm25.run", "dense.run", "rerank.run"]])
 @pytest.mark.parametrize("options", [[], ["--normalise", "theoretical-min-max", "--minimum", "0"]])
 def test_the_written_run_has_the_printed_value(files, printed, runs, options):
-    printed("fuse", "qrels.txt", *runs, "-m", "AP", "--format", "csv", *options, "--out", "fused.run")
+    printed("fuse", "qrels.txt", *runs, "-m", "AP", "--format", "csv", *options, "--run", "fused.run")
     text = printed("fuse", "qrels.txt", *runs, "-m", "AP", "--format", "csv", *options)
     rows = [line.split(",") for line in text.splitlines()]
     (best,) = [float(row[-5]) for row in rows if "weights from all queries" in ",".join(row)]
@@ -110,14 +110,14 @@ def test_the_written_run_has_the_printed_value(files, printed, runs, options):
 
 
 def test_depth_cuts_the_written_run(files, command):
-    found = command("fuse qrels.txt bm25.run dense.run --out fused.run.gz --depth 3")
+    found = command("fuse qrels.txt bm25.run dense.run --run fused.run.gz --depth 3")
     assert found[::2] == (0, "wrote fused.run.gz\n")
     assert {len(documents) for documents in tieaware.read_run("fused.run.gz").to_dict().values()} == {3}
 
 
 def test_a_figure_and_a_report_are_written(files, command):
     pytest.importorskip("matplotlib")
-    status, _, err = command("fuse qrels.txt bm25.run dense.run --plot curve.png --report report")
+    status, _, err = command("fuse qrels.txt bm25.run dense.run --plot curve.png --out report")
     assert (status, err.splitlines()) == (
         0, ["wrote report/report.html, and in the same folder 5 tables (.csv) and 1 figure (.svg, .png)",
             "wrote curve.png"],
@@ -153,12 +153,16 @@ def test_json_has_full_precision(files, fused):
          "which is below its minimum, 2"),
         (["bm25.run", "other.run"],
          "have no query in common: bm25 has 'q0' and other has 'x'; see tieaware fuse --help"),
-        (["bm25.run", "dense.run", "--depth", "5"], "--depth requires --out; see tieaware fuse --help"),
-        (["bm25.run", "dense.run", "--out", "f.run", "--depth", "0"],
+        (["bm25.run", "dense.run", "--depth", "5"], "--depth requires --run; see tieaware fuse --help"),
+        (["bm25.run", "dense.run", "--report", "r"], "--report has another name here: write --out FOLDER; see tieaware "
+         "fuse --help"),
+        (["bm25.run", "dense.run", "--out", "f.run.gz"], "--out is the folder of the report; the fused run is written "
+         "with --run f.run.gz; see tieaware fuse --help"),
+        (["bm25.run", "dense.run", "--run", "f.run", "--depth", "0"],
          "--depth: expected a whole number of at least 1, found 0; see tieaware fuse --help"),
-        (["bm25.run", "dense.run", "--out", "f.json"],
+        (["bm25.run", "dense.run", "--run", "f.json"],
          "f.json: a run cannot be written as a .json file; use .run, .txt or .trec for a TREC file, or .parquet"),
-        (["bm25.run", "dense.run", "--out", "missing/f.run"], "missing/f.run: No such file or directory"),
+        (["bm25.run", "dense.run", "--run", "missing/f.run"], "missing/f.run: No such file or directory"),
         (["bm25.run", "dense.run", "--normalise", "minmax"],
          "sum, rank, rrf, none, found 'minmax'; did you mean min-max? See tieaware fuse --help"),
     ],

@@ -56,7 +56,8 @@ def folder(collection, tmp_path_factory):
     (folder / "quality.tsv").write_text("".join(f"{name}\t{value!r}\n" for name, value in collection.quality.items()))
     judged = [(q, d, label) for q, labels in collection.qrels.items() for d, label in labels.items()]
     (folder / "qrels.txt").write_text("".join(f"{q} 0 {d} {label}\n" for q, d, label in judged))
-    assert main(["index", f"{folder}/documents", "--quality", f"{folder}/quality.tsv", "--out", f"{folder}/index"]) == 0
+    options = ["--quality", f"{folder}/quality.tsv", "--save", f"{folder}/index"]
+    assert main(["index", f"{folder}/documents", *options]) == 0
     return folder
 
 
@@ -102,7 +103,7 @@ def test_there_are_several_weightings():
 @pytest.mark.parametrize("name", [*NAMES, *PARAMETERS])
 def test_every_method_finds_what_it_finds_in_python(folder, index, collection, search, name, weighting):
     """A method that cannot use a weighting says so in one line."""
-    options = ["--method", name, "--weighting", weighting, "-k", 30, "--out", folder / "found.run"]
+    options = ["--method", name, "--weighting", weighting, "-k", 30, "--run", folder / "found.run"]
     status, _, err = search(folder / "index", folder / "topics.tsv", *options)
     found, refusal = searched(name, weighting, index, collection.topics)
     if found is None:
@@ -133,7 +134,7 @@ def test_filters(folder, index, collection, search, method):
     words = collection.topics["t1"].split()
     texts = [f'"{words[0]} {words[1]}"', f"{words[0]} NOT {words[1]}", f"{words[0]} AND ({words[1]} OR {words[2]})"]
     given = [each for text in texts for each in ("--query", text)]
-    options = ["--method", method, "--out", folder / "found.run"]
+    options = ["--method", method, "--run", folder / "found.run"]
     queries = {str(i): text for i, text in enumerate(texts, 1)}
     for filters in (["--filters"], []):
         assert search(folder / "index", *given, *filters, *options)[0] == 0
@@ -170,7 +171,7 @@ def test_whole_ties_and_threads(folder, printed):
 def test_the_ending_is_the_format(folder, collection, search, name):
     if name.endswith(".parquet"):
         pytest.importorskip("pyarrow")
-    found = search(folder / "index", folder / "topics.tsv", "--out", folder / name)
+    found = search(folder / "index", folder / "topics.tsv", "--run", folder / name)
     assert found == (0, "", f"wrote {folder}/{name}\n")
     index = retrieval.Index.load(folder / "index")
     assert same_bits(retrieval.Exact().search(index, collection.topics), folder / name)
@@ -221,9 +222,9 @@ def test_cranfield_from_its_files_to_its_value(data, tmp_path, command, printed)
     """The judgments are converted by the command of the page for users."""
     source = data / "cranfield_raw"
     given = ["--collection-format", "cranfield"]
-    found = command("index", source / "cran.all.1400", *given, "--out", tmp_path / "index")
+    found = command("index", source / "cran.all.1400", *given, "--save", tmp_path / "index")
     assert found == (0, "", f"wrote {tmp_path}/index: 1,400 documents, 4,726 terms, 95,278 postings\n")
-    options = ["--weighting", "bm25", "--out", tmp_path / "bm25.run"]
+    options = ["--weighting", "bm25", "--run", tmp_path / "bm25.run"]
     printed("search", tmp_path / "index", source / "cran.qry", *given, *options)
     convert("cranqrel", source, tmp_path / "qrels.txt")
     # The value in the table of docs/retrieval.md.
@@ -240,9 +241,9 @@ def test_cranfield_from_its_files_to_its_value(data, tmp_path, command, printed)
 )
 def test_public_collections_in_their_formats(data, tmp_path, command, folder_name, documents, topics, form, numbers):
     source, options = data / folder_name, ["--collection-format", form]
-    _, _, err = command("index", source / documents, *options, "--stemmer", "none", "--out", tmp_path / "index")
+    _, _, err = command("index", source / documents, *options, "--stemmer", "none", "--save", tmp_path / "index")
     assert err.startswith(f"wrote {tmp_path}/index: {numbers}, ")
-    found = ["-k", "20", "--weighting", "bm25", "--out", tmp_path / "bm25.run"]
+    found = ["-k", "20", "--weighting", "bm25", "--run", tmp_path / "bm25.run"]
     assert command("search", tmp_path / "index", source / topics, *options, *found)[0] == 0
     read = retrieval.read_documents(source / documents, form)
     index = retrieval.Index.build(read, analyzer=retrieval.Analyzer(stemmer=None))
@@ -252,7 +253,7 @@ def test_public_collections_in_their_formats(data, tmp_path, command, folder_nam
 
 def test_a_smaller_index_without_zones_and_positions(folder, printed, refused):
     small = folder / "small.index"
-    printed("index", folder / "documents", "--no-zones", "--no-positions", "--out", small)
+    printed("index", folder / "documents", "--no-zones", "--no-positions", "--save", small)
     whole, part = retrieval.Index.load(folder / "index"), retrieval.Index.load(small)
     assert part.terms == whole.terms
     for name in ("starts", "documents", "frequencies", "lengths"):
@@ -270,7 +271,7 @@ def test_a_smaller_index_without_zones_and_positions(folder, printed, refused):
 def test_the_analyzer_of_the_documents_is_that_of_the_queries(tmp_path, printed):
     (tmp_path / "d.tsv").write_text("d1\tthe layers\nd2\tlayer\n")
     for options, found in ((["--stemmer", "none", "--stop-words", "none"], ["d1"]), ([], ["d1", "d2"])):
-        printed("index", tmp_path / "d.tsv", *options, "--out", tmp_path / "index")
+        printed("index", tmp_path / "d.tsv", *options, "--save", tmp_path / "index")
         out = printed("search", tmp_path / "index", "--query", "the layers", "--weighting", "nnn.nnn")
         assert [line.split()[2] for line in out.splitlines()] == found
 
@@ -279,7 +280,7 @@ def test_stop_words_from_a_file(tmp_path, printed):
     """The index stores the words; a text in capitals has them too."""
     (tmp_path / "d.tsv").write_text("d1\tties are frequent\nd2\tTIES\n")
     (tmp_path / "stop.txt").write_text("Ties are\n\nrare\n")
-    options = ["--stop-words", tmp_path / "stop.txt", "--stemmer", "none", "--out", tmp_path / "index"]
+    options = ["--stop-words", tmp_path / "stop.txt", "--stemmer", "none", "--save", tmp_path / "index"]
     printed("index", tmp_path / "d.tsv", *options)
     index = retrieval.Index.load(tmp_path / "index")
     assert (index.terms, index.analyzer.stop_words) == (["frequent"], ("ties", "are", "rare"))
@@ -287,7 +288,7 @@ def test_stop_words_from_a_file(tmp_path, printed):
 
 def test_documents_and_topics_from_standard_input(tmp_path, printed, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"d1\ttie\nd2\trank\n")))
-    printed("index", "-", "--out", tmp_path / "index")
+    printed("index", "-", "--save", tmp_path / "index")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"<top><num>7<title> ties<desc> rank</top>")))
     options = ["--topic-part", "description", "--topic-part", "title", "--weighting", "nnn.nnn"]
     out = printed("search", tmp_path / "index", "-", *options)
@@ -341,32 +342,34 @@ def files(folder, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("index d.tsv again.tsv --out x", "again.tsv:2: the document 'd1' appears twice"),
-        ("index d.tsv titled.jsonl --out x", "titled.jsonl:1: the document 'd4' has a title, unlike the"),
-        ("index titled.jsonl d.tsv --out x", "d.tsv:1: the document 'd1' has no title, unlike the documents before it"),
-        ("index empty.trec --out x", "empty.trec: the file has no documents"),
-        ("index none --out x", "none: there are no files in this folder"),
-        ("index nowhere --out x", "nowhere: there is no such file"),
-        ("index d.tsv index --out x", "index: this is an index already; tieaware search searches it"),
-        ("index t --out x", "t: the format cannot be detected; it must be given as one of trec, jsonl"),
-        ("index d.tsv --out none", "none: this is a folder; the name of a file is required"),
-        ("index d.tsv --out no/where", "no/where: the folder of this file does not exist"),
-        ("index d.tsv --out d.tsv", "--out would replace the input d.tsv; see tieaware index --help"),
-        ("index d.tsv --out s3://b/x", "argument --out: "),
-        ("index - - --out x", "-: standard input can be read only once, but is given 2 times"),
-        ("index d.tsv --out x --quality q.tsv", "--quality: must have a number for each document; 'd2' has none"),
-        ("index d.tsv --out x --quality bad.tsv", "bad.tsv:2: expected an id and a number of at least 0, found 'high'"),
-        ("index d.tsv --out x --quality large.tsv", "large.tsv:2: expected an id and a number of at least 0, found"),
-        ("index d.tsv --out x --quality twice.tsv", "twice.tsv:2: the document 'd1' appears twice"),
-        ("index d.tsv --out x --stop-words many", "--stop-words: expected lucene, scikit-learn, none or the name of a"),
-        ("index d.tsv --out x --stemmer klingon", "--stemmer: expected one of "),
+        ("index d.tsv again.tsv --save x", "again.tsv:2: the document 'd1' appears twice"),
+        ("index d.tsv titled.jsonl --save x", "titled.jsonl:1: the document 'd4' has a title, unlike the"),
+        ("index titled.jsonl d.tsv --save x", "d.tsv:1: the document 'd1' has no title, unlike the documents before"),
+        ("index empty.trec --save x", "empty.trec: the file has no documents"),
+        ("index d.tsv --out x", "--out has another name here: write --save INDEX; see tieaware index --help"),
+        ("search index t.tsv --out x", "--out has another name here: write --run FILE; see tieaware search --help"),
+        ("index none --save x", "none: there are no files in this folder"),
+        ("index nowhere --save x", "nowhere: there is no such file"),
+        ("index d.tsv index --save x", "index: this is an index already; tieaware search searches it"),
+        ("index t --save x", "t: the format cannot be detected; it must be given as one of trec, jsonl"),
+        ("index d.tsv --save none", "none: this is a folder; the name of a file is required"),
+        ("index d.tsv --save no/where", "no/where: the folder of this file does not exist"),
+        ("index d.tsv --save d.tsv", "--save: would replace the input d.tsv; see tieaware index --help"),
+        ("index d.tsv --save s3://b/x", "argument --save: "),
+        ("index - - --save x", "-: standard input can be read only once, but is given 2 times"),
+        ("index d.tsv --save x --quality q.tsv", "--quality: must have a number for each document; 'd2' has none"),
+        ("index d.tsv --save x --quality bad.tsv", "bad.tsv:2: expected an id and a number of at least 0, found 'hig"),
+        ("index d.tsv --save x --quality large.tsv", "large.tsv:2: expected an id and a number of at least 0, found"),
+        ("index d.tsv --save x --quality twice.tsv", "twice.tsv:2: the document 'd1' appears twice"),
+        ("index d.tsv --save x --stop-words many", "--stop-words: expected lucene, scikit-learn, none or the name of"),
+        ("index d.tsv --save x --stemmer klingon", "--stemmer: expected one of "),
         ("search index", "either QUERIES or --query WORDS is required; see tieaware search --help"),
         ("search index t.tsv --query tie", "either QUERIES or --query WORDS is required"),
         ("search index --query tie --topic-part title", "--query has words, not a file of topics"),
         ("search index t.tsv --topic-part narrative", "t.tsv: topics in this format have no parts besides the title"),
         ("search index t.trec --topic-part narrative", "t.trec: no topic has a narrative"),
         ("search index empty.trec", "empty.trec: the file has no topics"),
-        ("search d.tsv t.tsv", "d.tsv: not an index; tieaware index d.tsv --out INDEX makes one of documents"),
+        ("search d.tsv t.tsv", "d.tsv: not an index; tieaware index d.tsv --save INDEX makes one of documents"),
         ("search nowhere t.tsv", "nowhere: the file cannot be read: No such file or directory"),
         ("search index t.tsv --method Champion", "--method: unknown method 'Champion'; did you mean Champions or"),
         ("search index t.tsv --method Champions(r=0)", "--method: r of Champions(r=0): expected a whole number"),
@@ -382,10 +385,10 @@ def files(folder, tmp_path, monkeypatch):
         ("search index t.tsv --weighting bm52", "--weighting: expected letters such as lnc.ltc"),
         ("search index t.tsv -k 0", "-k: expected a whole number of at least 1, found 0"),
         ("search index t.tsv --threads 0", "--threads: expected a whole number"),
-        ("search index t.tsv --out index", "--out would replace the input index; see tieaware search --help"),
-        ("search index t.tsv --out t.tsv", "--out would replace the input t.tsv; see tieaware search --help"),
-        ("search index t.tsv --out no/where.run", "no/where.run: the folder of this file does not exist"),
-        ("search index t.tsv --out x.csv", "x.csv: a run cannot be written as a .csv file"),
+        ("search index t.tsv --run index", "--run: would replace the input index; see tieaware search --help"),
+        ("search index t.tsv --run t.tsv", "--run: would replace the input t.tsv; see tieaware search --help"),
+        ("search index t.tsv --run no/where.run", "no/where.run: the folder of this file does not exist"),
+        ("search index t.tsv --run x.csv", "x.csv: a run cannot be written as a .csv file"),
         ("inexact index t.tsv q --stemmer none", "--stemmer cannot be combined with an index, which has its own: "),
     ],
 )  # fmt: skip
@@ -393,7 +396,7 @@ def test_errors_are_one_line_and_nothing_is_written(files, refused, arguments, m
     if arguments.startswith("inexact"):
         (files / "q").write_text("1 0 T-000001 1\n")
     before = sorted(path.name for path in files.rglob("*"))
-    assert refused(arguments).removeprefix("tieaware index: ").startswith(message)
+    assert refused(arguments).removeprefix(f"tieaware {arguments.split()[0]}: ").startswith(message)
     assert sorted(path.name for path in files.rglob("*")) == before
 
 
@@ -404,7 +407,7 @@ def test_an_interrupted_index_leaves_nothing(files, command, monkeypatch):
 
     monkeypatch.setitem(retrieval.collections.READERS, "tsv", documents)
     before = sorted(files.rglob("*"))
-    assert command("index d.tsv --out x") == (130, "", "interrupted\n")
+    assert command("index d.tsv --save x") == (130, "", "interrupted\n")
     assert sorted(files.rglob("*")) == before
 
 

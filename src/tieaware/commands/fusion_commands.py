@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from tieaware.experiments.experiment import Experiment
     from tieaware.inputs import Run, RunSource
 
+# The endings of run files, which are not names of folders.
+_RUN_FILES = (".run", ".parquet", ".gz", ".bz2", ".xz")
+
 
 def add_fuse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `tieaware fuse`."""
@@ -69,17 +72,14 @@ def add_fuse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     command.add_argument(
         "--seed", type=options.whole, default=0, metavar="N", help="random seed of the folds and weights (%(default)s)"
     )
-    command.add_argument(
-        "--out", metavar="FILE", type=options.local_file,
-        help="write the fused run with the best weights: Parquet if its name ends in .parquet, compressed if in .gz, "
-        ".bz2 or .xz",
-    )  # fmt: skip
+    options.add_run_file(command, "write the fused run")
     command.add_argument(
         "--depth", type=options.whole, metavar="N",
         help="write the first N documents of each query, and those that tie with the last of these (default: all)",
     )  # fmt: skip
     options.add(command, options.THREADS)
-    options.add_output(command, report="--report")
+    options.add_output(command)
+    options.add(command, options.renamed("--report", "--out FOLDER"))
     command.set_defaults(run=_fuse)
 
 
@@ -100,10 +100,13 @@ def _fuse(arguments: argparse.Namespace) -> str:
 
     measure = options.one_measure(arguments, FUSION_MEASURES, "because it chooses the weights")
     depth = None if arguments.depth is None else whole_number("depth", arguments.depth, 1)
-    if depth is not None and arguments.out is None:
-        raise InputError("", "--depth requires --out", argument="depth")
-    if arguments.out is not None and not arguments.out.endswith(".parquet"):
-        check_ending(arguments.out)
+    if depth is not None and arguments.run_file is None:
+        raise InputError("", "--depth requires --run", argument="depth")
+    if arguments.folder is not None and arguments.folder.endswith(_RUN_FILES):
+        problem = f"--out is the folder of the report; the fused run is written with --run {arguments.folder}"
+        raise InputError("", problem, argument="folder")
+    if arguments.run_file is not None and not arguments.run_file.endswith(".parquet"):
+        check_ending(arguments.run_file)
     minimum = arguments.minimum[0] if arguments.minimum and len(arguments.minimum) == 1 else arguments.minimum
     scale = {"normalise": arguments.normalise, "missing": arguments.missing, "minimum": minimum}
     runs = options.run_files(arguments, arguments.qrels)
@@ -116,11 +119,11 @@ def _fuse(arguments: argparse.Namespace) -> str:
             arguments.qrels, runs, measure, **scale, folds=arguments.folds, level=arguments.level,
             restarts=arguments.restarts, seed=arguments.seed, threads=arguments.threads,
         )  # fmt: skip
-        fused = outcome.run(depth=depth) if arguments.out is not None else None
+        fused = outcome.run(depth=depth) if arguments.run_file is not None else None
     text = options.output(outcome, arguments)
-    if arguments.out is not None and fused is not None:
-        fused.write(arguments.out)
-        streams.say(f"wrote {arguments.out}")
+    if arguments.run_file is not None and fused is not None:
+        fused.write(arguments.run_file)
+        streams.say(f"wrote {arguments.run_file}")
     return text
 
 
@@ -154,10 +157,8 @@ def add_coarsen(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     options.add(command, *options.RUNS)
     command.add_argument("--precision", metavar="P", required=True, help=f"the precision of the scores: {notations()}")
-    command.add_argument(
-        "--out", metavar="FILE",
-        help="write a file instead: Parquet if its name ends in .parquet, compressed if in .gz, .bz2 or .xz",
-    )  # fmt: skip
+    options.add_run_file(command, "write a file instead")
+    options.add(command, options.renamed("--out", "--run FILE"))
     command.set_defaults(run=_coarsen)
 
 
@@ -166,7 +167,7 @@ def _coarsen(arguments: argparse.Namespace) -> str:
     if len(sources) > 1:
         raise InputError("runs", f"expected one run, found {len(sources)}; the parts of one run need --name NAME")
     run = sources[0].whole().coarsen(arguments.precision)
-    if arguments.out is None:
+    if arguments.run_file is None:
         return run.to_trec()
-    run.write(arguments.out)
+    run.write(arguments.run_file)
     return ""

@@ -10,7 +10,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from tieaware.checks.arguments import local_path, output_folder
 from tieaware.commands import streams
@@ -120,16 +120,35 @@ def add_ties(command: argparse.ArgumentParser, default: str = "average") -> None
     )  # fmt: skip
 
 
-def add_output(command: argparse.ArgumentParser, report: str = "--out") -> None:
-    """Add the options for the output of an experiment; `report` is the option for the folder of the report."""
+class _Renamed(argparse.Action):
+    """The old spelling of an option: an error in one line says what to write instead."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        parser.error(f"{self.option_strings[0]} has another name here: write {self.metavar}")
+
+
+def renamed(old: str, new: str) -> Option:
+    """Return the old spelling of an option, which the help does not show; `new` is what to write instead."""
+    return Option(old, action=_Renamed, nargs="?", metavar=new, help=argparse.SUPPRESS)
+
+
+def add_run_file(command: argparse.ArgumentParser, what: str) -> None:
+    """Add the option for the run file that a command writes; `what` is the beginning of its help."""
+    command.add_argument(
+        "--run", dest="run_file", metavar="FILE", type=local_file,
+        help=f"{what}: Parquet if its name ends in .parquet, compressed if in .gz, .bz2 or .xz",
+    )  # fmt: skip
+
+
+def add_output(command: argparse.ArgumentParser) -> None:
+    """Add the options for the output of an experiment."""
     command.add_argument("--format", choices=FORMATS, default="text", help="output format (%(default)s)")
     command.add_argument("--all", action="store_true", help="print all tables in full, not only the main ones")
     command.add_argument("--plot", metavar="FILE", type=local_file, help="draw the main figure, as .png, .svg, .pdf …")
     command.add_argument(
-        report, metavar="FOLDER", dest="folder", type=checked_folder,
+        "--out", metavar="FOLDER", dest="folder", type=checked_folder,
         help="write report.html, all tables and all figures to a folder",
     )  # fmt: skip
-    command.set_defaults(report_option=report)
 
 
 def label(text: str) -> float:
@@ -378,7 +397,7 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
     others = [f"{name} ({counted(len(tables[name].rows), 'row')})" for name in tables if name not in shown]
     width = streams.width()
     if others and width is not None and arguments.format == "text":
-        rest = f"More tables, printed with --all, and written with {arguments.report_option} FOLDER: "
+        rest = "More tables, printed with --all, and written with --out FOLDER: "
         rest = f"{rest}{', '.join(others)}."
         texts.append(f"{textwrap.fill(rest, width)}\n")
     return "\n".join(texts)

@@ -34,9 +34,10 @@ def add_index(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         help="file of documents, or folder of such files, with its subfolders; - reads standard input",
     )  # fmt: skip
     command.add_argument(
-        "--out", metavar="INDEX", required=True, type=options.local_file,
+        "--save", metavar="INDEX", required=True, type=options.local_file,
         help="file to write; it is replaced if it exists",
     )  # fmt: skip
+    options.add(command, options.renamed("--out", "--save INDEX"))
     retrieval_options.add_format(command, "the documents")
     options.add(command, *retrieval_options.BUILDING)
     command.add_argument(
@@ -52,14 +53,14 @@ def add_index(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def _index(arguments: argparse.Namespace) -> str:
     options.check_one_stdin(*arguments.documents, arguments.quality or "")
-    retrieval_options.check_output(arguments.out, *arguments.documents, arguments.quality)
+    retrieval_options.check_output("save", arguments.save, *arguments.documents, arguments.quality)
     index = retrieval_options.built_index(
         arguments.documents, arguments, zones=not arguments.no_zones, positions=not arguments.no_positions
     )
     with stage("writing"):
-        index.save(arguments.out)
+        index.save(arguments.save)
     numbers = {"document": len(index), "term": len(index.terms), "posting": len(index.postings)}
-    streams.say(f"wrote {arguments.out}: {', '.join(counted(n, what) for what, n in numbers.items())}")
+    streams.say(f"wrote {arguments.save}: {', '.join(counted(n, what) for what, n in numbers.items())}")
     return ""
 
 
@@ -96,20 +97,18 @@ def add_search(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="print how many postings each query reads, how many documents it scores, and how many scores it compares, "
         "to standard error",
     )  # fmt: skip
-    command.add_argument(
-        "--out", metavar="RUN", type=options.local_file,
-        help="write a file instead: Parquet if its name ends in .parquet, compressed if in .gz, .bz2 or .xz",
-    )  # fmt: skip
+    options.add_run_file(command, "write a file instead")
+    options.add(command, options.renamed("--out", "--run FILE"))
     command.set_defaults(run=_search, epilog_of=retrieval_options.method_epilog)
 
 
 def _search(arguments: argparse.Namespace) -> str:
     if (arguments.queries is None) == (arguments.query is None):
         raise InputError("", "either QUERIES or --query WORDS is required", argument="queries")
-    if arguments.out is not None:
-        retrieval_options.check_output(arguments.out, arguments.index, arguments.queries)
-        if not arguments.out.endswith(".parquet"):
-            check_ending(arguments.out)
+    if arguments.run_file is not None:
+        retrieval_options.check_output("run_file", arguments.run_file, arguments.index, arguments.queries)
+        if not arguments.run_file.endswith(".parquet"):
+            check_ending(arguments.run_file)
     method, *others = retrieval_options.methods(arguments.method or ["Exact()"], arguments)
     if others:
         problem = "--method can be given only once: a run is made by one method; tieaware inexact compares several"
@@ -131,10 +130,10 @@ def _search(arguments: argparse.Namespace) -> str:
     n_without = sum(a == b for a, b in pairwise(run.offsets.tolist()))
     if n_without:
         streams.say(f"no document was found for {counted(n_without, 'query', 'queries')} of {len(queries)}")
-    if arguments.out is None:
+    if arguments.run_file is None:
         return run.to_trec()
-    run.write(arguments.out)
-    streams.say(f"wrote {arguments.out}")
+    run.write(arguments.run_file)
+    streams.say(f"wrote {arguments.run_file}")
     return ""
 
 

@@ -34,8 +34,8 @@ STOP_WORDS = ("lucene", "scikit-learn", "none")
 _STEMMER, _STOP_WORDS = "english", "lucene"
 
 
-def check_output(path: str, *inputs: str | None) -> None:
-    """Raise InputError before the work begins if a file cannot be written, or if it is one of the inputs."""
+def check_output(argument: str, path: str, *inputs: str | None) -> None:
+    """Raise InputError before the work begins if the file of an option cannot be written, or is one of the inputs."""
     folder = os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path):
         raise InputError(source_name(path), "this is a folder; the name of a file is required")
@@ -43,7 +43,7 @@ def check_output(path: str, *inputs: str | None) -> None:
         raise InputError(source_name(path), "the folder of this file does not exist")
     for given in filter(None, inputs):
         if os.path.exists(path) and os.path.exists(given) and os.path.samefile(path, given):
-            raise InputError("", f"--out would replace the input {given}", argument="out")
+            raise InputError(argument, f"would replace the input {given}")
 
 
 def add_format(command: argparse.ArgumentParser, what: str) -> None:
@@ -172,7 +172,7 @@ def loaded_index(path: str) -> Index:
     from tieaware.retrieval import Index, is_index_file
 
     if os.path.exists(path) and not is_index_file(path):
-        problem = f"not an index; tieaware index {path} --out INDEX makes one of documents"
+        problem = f"not an index; tieaware index {path} --save INDEX makes one of documents"
         raise InputError(source_name(path), problem)
     index = Index.load(path)
     if index.analyzer is None:
