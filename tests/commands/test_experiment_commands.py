@@ -82,6 +82,7 @@ PRINTED = (
     ("overhead -m P@5 --queries 20", "in dense lists, ", "Dense lists, 20 × 120, 60 labelled: P@5", " whole numbers "),
     ("overhead -m RR,P@5 qrels 0.run", "breaking them in run order on your lists. One measure alone: ",
      "9 lists of 0, 27 of 27 documents tied", " all 2 together "),
+    ("ties tied.run -k 1 --format json", '"sentence": "1 of 1 list'),
     ("overhead -m RR qrels a=1.run --format json", ": 9 lists of a, "),
     ("curve qrels 0.run --kind precision-recall", "Precision–recall curves of 1 run, averaged over 9 queries"),
     ("curve qrels 0.run --kind interpolated", "Interpolated precision–recall curves of 1 run, averaged over 9 queries"),
@@ -120,7 +121,9 @@ def test_commands_write_a_report_and_a_figure(arguments, written, tmp_path, prin
 def test_tables_of_ties_are_printed_and_written_for_any_names(tmp_path, printed):
     command = ["ties", "tied.run", "_b $x$.run", "--qrels", "qrels", "-m", "RR", "--format", "json"]
     for options, n_tables in ((["--out", str(tmp_path / "out")], 2), (["--all"], 7)):
-        assert len(json.loads(printed(*command, *options))) == n_tables
+        found = json.loads(printed(*command, *options))
+        assert list(found) == ["schema", "sentence", "title", "tables"]
+        assert len(found["tables"]) == n_tables
     tables = {"ties.csv", "rules.csv", "orderings.csv", "runs.csv", "bias.csv"}
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {*tables, "group-sizes.png", "ranges-RR.svg"}
 

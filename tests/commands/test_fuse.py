@@ -132,7 +132,16 @@ def test_a_figure_and_a_report_are_written(files, command):
 def test_json_has_full_precision(files, fused):
     outcome = tieaware.experiments.fusion("qrels.txt", ["bm25.run", "dense.run"], "AP")
     found = json.loads(fused("-m", "AP", "--format", "json"))
-    assert found["rows"][0]["AP"] == outcome.held_out.values.mean()
+    assert found["tables"]["fusion"]["rows"][0]["AP"] == outcome.held_out.values.mean()
+
+
+@pytest.mark.parametrize("options", [(), ("--all",), ("--method", "rrf"), ("--weights", "0.4,0.6", "--normalise", "z")])
+def test_json_has_the_sentence_and_the_same_keys(files, fused, options):
+    text = fused("-m", "AP", *options)
+    found = json.loads(fused("-m", "AP", *options, "--format", "json"))
+    assert (list(found), found["schema"]) == (["schema", "sentence", "title", "tables"], 1)
+    assert " ".join(text.split()).startswith(found["sentence"])
+    assert len(found["sentence"]) > 80
 
 
 @pytest.mark.parametrize(

@@ -364,11 +364,16 @@ def check_one_stdin(*paths: str) -> None:
         raise InputError("-", f"standard input can be read only once, but is given {paths.count('-')} times")
 
 
-def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) -> str:
+# The version of the keys of the JSON output of experiments.
+_SCHEMA = 1
+
+
+def output(experiment: Experiment, arguments: argparse.Namespace, *data: str, own_keys: bool = True) -> str:
     """Write the report and the figure if the options ask for them, and return the text to print.
 
     With --all, the text has all tables. Otherwise, in a format for readers (text or Markdown), it has the tables that
     answer the experiment's question. In a format for programs, it has the tables named in `data`, or the main table.
+    JSON has the keys of `Experiment.to_dict`; where there are none, or without `own_keys`, the sentence and the tables.
     """
     with stage("tables"):
         tables, drawings = experiment.tables(), experiment.drawings()
@@ -385,15 +390,15 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
     if arguments.plot is not None:
         next(iter(drawings.values())).save(arguments.plot)
         streams.say(f"wrote {arguments.plot}")
-    if arguments.format == "json" and (found := experiment.to_dict()) is not None:
-        return as_json(found)
     for_readers = arguments.format in ("text", "markdown")
     shown = tables if arguments.all else experiment.answers if for_readers else data or [next(iter(tables))]
+    if arguments.format == "json":
+        of_tables = {name: tables[name].as_dict() for name in shown}
+        found = {"schema": _SCHEMA, "sentence": experiment.verdict(), "title": experiment.title, "tables": of_tables}
+        return as_json((experiment.to_dict() if own_keys else None) or found)
     texts = [_formatted(tables[name], arguments.format, whole=arguments.all) for name in shown]
     if for_readers and (verdict := experiment.verdict()):
         texts.insert(0, f"{wrapped(verdict) if arguments.format == 'text' else in_markdown(verdict)}\n")
-    if arguments.format == "json" and len(texts) > 1:
-        return "[" + ", ".join(text.rstrip() for text in texts) + "]\n"
     others = [f"{name} ({counted(len(tables[name].rows), 'row')})" for name in tables if name not in shown]
     width = streams.width()
     if others and width is not None and arguments.format == "text":

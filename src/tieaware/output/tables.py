@@ -272,11 +272,15 @@ class Table(Hinted):
         str
             Numbers have full precision. A cell without a number is null.
         """
+        return as_json(self.as_dict())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return title, rows and notes, as `to_json` writes them."""
         rows = [
             {name: None if cell != cell else cell for name, cell in zip(self.columns, row, strict=True)}
             for row in self._values()
         ]
-        return as_json({"title": self.title, "rows": rows, "notes": self.notes})
+        return {"title": self.title, "rows": rows, "notes": self.notes}
 
     def csv(self) -> str:
         """Return the columns and rows as CSV, without title and notes.
