@@ -82,7 +82,7 @@ PRINTED = (
     ("overhead -m P@5 --queries 20", "in dense lists, ", "Dense lists, 20 × 120, 60 labelled: P@5", " whole numbers "),
     ("overhead -m RR,P@5 qrels 0.run", "breaking them in run order on your lists. One measure alone: ",
      "9 lists of 0, 27 of 27 documents tied", " all 2 together "),
-    ("ties tied.run -k 1 --format json", '"sentence": "1 of 1 list'),
+    ("ties tied.run -k 1 --format json", '"sentence": "Report averages over ties: 1 of 1 list'),
     ("overhead -m RR qrels a=1.run --format json", ": 9 lists of a, "),
     ("curve qrels 0.run --kind precision-recall", "Precision–recall curves of 1 run, averaged over 9 queries"),
     ("curve qrels 0.run --kind interpolated", "Interpolated precision–recall curves of 1 run, averaged over 9 queries"),

@@ -189,25 +189,27 @@ THREE = {
 }  # fmt: skip
 OF_ALL = "1 of 3 lists has a tie (33.3 %), and 50 % of all documents tie with another."
 OF_THREE = (
-    "^2 of 5 lists have a tie (40 %), and 46.7 % of all documents tie with another; ahead has the most, 100 %. The "
-    "order of tied documents moves the mean RR of 2 of 3 runs from the average over all orders, by up to 0.250 (ahead);"
-    " 1 of 3 pairs of runs can swap places by RR."
+    "^Report the average over ties: the order of tied documents moves the mean RR of 2 of 3 runs from the average over "
+    "all orders, by up to 0.250 (ahead); 1 of 3 pairs of runs can swap places by RR."
 )
+COUNTED = " 2 of 5 lists have a tie (40 %), and 46.7 % of all documents tie with another; ahead has the most, 100 %."
 PAIR, OTHER_PAIR, BEST = ({"q": {"a": a, "b": b}} for a, b in ((1.0, 1.0), (2.0, 2.0), (2.0, 1.0)))
 
 TIES = (
     (lambda: tie_prevalence({"q1": {"a": 2.0, "b": 1.0}}, {"q1": {"a": 1}}),
-     "^No two documents tie in 1 list of 1 run. The order of ties can change no value.$"),
+     "^Any tie rule will do: no two documents tie in 1 list of 1 run. The order of ties can change no value.$"),
     (lambda: tie_prevalence(WITH_TIES, cutoffs=[2]),
-     f"^{OF_ALL} A cut-off at 2 divides a group of tied documents in 1 list.$"),
+     f"^Report averages over ties: {OF_ALL} A cut-off at 2 divides a group of tied documents in 1 list.$"),
     (lambda: tie_prevalence(WITH_TIES, cutoffs=[]),
-     f"^{OF_ALL} The largest group of equal scores has 3 documents.$"),
+     f"^Report averages over ties: {OF_ALL} The largest group of equal scores has 3 documents.$"),
     (lambda: tie_prevalence(WITH_TIES, {"q1": {"a": 1}}, ["RR"]),
-     f"^{OF_ALL} The order of tied documents changes no run's mean RR.$"),
-    (lambda: tie_prevalence(THREE, {"q1": {"b": 1, "f": 1}}, ["RR"]), f"{OF_THREE}$"),
+     f"^Any tie rule will do: the order of tied documents changes no run's mean RR. {OF_ALL}$"),
+    (lambda: tie_prevalence(THREE, {"q1": {"b": 1, "f": 1}}, ["RR"]), f"{OF_THREE}{COUNTED}$"),
     (lambda: tie_prevalence(THREE, {"q1": {"b": 1, "f": 1}}, ["RR", "R@1", "NumRet"]),
      f"{OF_THREE} It moves the mean R@1 of 1 of 3 runs, by up to 0.250 (ahead); ",
-     " of 3 pairs of runs can swap places by R@1. It changes no run's mean NumRet.$"),
+     " of 3 pairs of runs can swap places by R@1. It changes no run's mean NumRet."),
+    (lambda: tie_prevalence(THREE, {"q1": {"b": 1, "f": 1}}, ["NumRet", "RR"]),
+     "^Report the average over ties: the order of tied documents changes no run's mean NumRet. It moves the mean RR "),
     (lambda: tie_prevalence({"a": WITH_TIES, "b": WITH_TIES}),
      "and 50 % of all documents tie with another; a and 1 other run have the most, 50 %."),
     (lambda: tie_prevalence({"x": PAIR, "y": BEST}, {"q": {"a": 1}}, ["RR"]),

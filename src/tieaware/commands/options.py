@@ -129,7 +129,8 @@ class _Renamed(argparse.Action):
 
 def renamed(old: str, new: str) -> Option:
     """Return the old spelling of an option, which the help does not show; `new` is what to write instead."""
-    return Option(old, action=_Renamed, nargs="?", metavar=new, help=argparse.SUPPRESS)
+    hidden = {"dest": argparse.SUPPRESS, "default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
+    return Option(old, action=_Renamed, nargs="?", metavar=new, **hidden)
 
 
 def add_run_file(command: argparse.ArgumentParser, what: str) -> None:

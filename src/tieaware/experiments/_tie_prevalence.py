@@ -320,33 +320,35 @@ class TiePrevalence(Experiment):
         return "How often do scores tie, and what does it change?" if self.measures else "How often do scores tie?"
 
     def verdict(self) -> str:
-        r"""Return the shares of lists and documents with ties, and the effect of tie orders on each measure.
+        r"""Return what to do about the ties, how many there are, and the effect of tie orders on each measure.
 
         Examples
         --------
         >>> from textwrap import fill
         >>> outcome = tie_prevalence({"q1": {"d1": 2.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d2": 1}}, ["RR"], cutoffs=[1])
         >>> print(fill(outcome.verdict(), 100))
-        1 of 1 list has a tie (100 %), and 66.7 % of all documents tie with another. The order of tied
-        documents moves the mean RR by up to 0.250 from the average over all orders.
+        Report the average over ties: the order of tied documents moves the mean RR by up to 0.250 from the
+        average over all orders. 1 of 1 list has a tie (100 %), and 66.7 % of all documents tie with
+        another.
         """
         everything = added_up(self.ties)
         lists, tied, n = everything.lists, everything.tied_lists, len(self.runs)
         if not tied:
-            nothing = f"No two documents tie in {counted(lists, 'list')} of {counted(n, 'run')}."
+            nothing = f"Any tie rule will do: no two documents tie in {counted(lists, 'list')} of {counted(n, 'run')}."
             return f"{nothing} The order of ties can change no value."
         most = f"; {self._most_tied()}" if n > 1 else ""
         have = f"{'has' if tied == 1 else 'have'} a tie ({percent(tied / lists)})"
-        first = (
+        counts = (
             f"{tied:,} of {counted(lists, 'list')} {have}, and "
             f"{percent(everything.tied_documents / everything.documents)} of all documents tie with another{most}."
         )
-        effect = self._effect_of_order() if self.measures else self._effect_of_cutoff(everything)
+        known = [self._effect_of_order(), counts] if self.measures else [f"Report averages over ties: {counts}"]
+        rest = [] if self.measures else [self._effect_of_cutoff(everything)]
         lacking = unanswered_queries(self.unanswered, len(self.queries))
-        return " ".join(filter(None, [first, self._saturation(), effect, lacking]))
+        return " ".join(filter(None, [self._saturation(), *known, *rest, lacking]))
 
     def _saturation(self) -> str:
-        """Say in which run many documents share the highest score of their list; "" if there is none."""
+        """Say how to rank the run in which many documents share the highest score of their list; "" if there is none."""
         are_long = [ties.documents >= _LONG * ties.lists > 0 for ties in self.ties]
         pairs = zip(self.ties, are_long, strict=True)
         shares = [ties.top_documents / ties.documents if is_long else 0.0 for ties, is_long in pairs]
@@ -354,10 +356,11 @@ class TiePrevalence(Experiment):
         if shares[i] < _SATURATED:
             return ""
         grid = self.ties[i].grid
-        share = f"{percent(shares[i])} of the documents of {self.runs[i]} share the highest score of their list"
+        share = f"{percent(shares[i])} of its documents share the highest score of their list"
+        share = f"{share}{f', and all its scores are {grid}' * bool(grid)}."
         if grid and not grid.startswith(("bfloat16", "float16")):
-            return f"{share}, and all its scores are {grid}: finer scores would order them."
-        return f"{share}{f', and all its scores are {grid}' * bool(grid)}: if they are probabilities, rank by logits."
+            return f"Use finer scores in {self.runs[i]}: {share}"
+        return f"Rank {self.runs[i]} by logits, if its scores are probabilities: {share}"
 
     def _most_tied(self) -> str:
         """Say in which run the largest share of documents is tied."""
@@ -374,9 +377,11 @@ class TiePrevalence(Experiment):
         return f"A cut-off at {self.cutoffs[0]} divides a group of tied documents in {counted(cut, 'list')}."
 
     def _effect_of_order(self) -> str:
-        """Say how far tie orders move the means of each measure, and how many pairs of runs can swap."""
-        first, *others = [self._moves(m) for m in range(len(self.measures))]
-        return " ".join([f"The order of tied documents {first}.", *(f"It {each}." for each in others)])
+        """Say which values to report, how far tie orders move each measure, and how many pairs of runs can swap."""
+        first, *others = found = [self._moves(m) for m in range(len(self.measures))]
+        is_moved = any(each.startswith("moves") for each in found)
+        advice = "Report the average over ties" if is_moved else "Any tie rule will do"
+        return " ".join([f"{advice}: the order of tied documents {first}.", *(f"It {each}." for each in others)])
 
     def _moves(self, m: int) -> str:
         """Say how far tie orders move the means of a measure, and how many pairs of runs can swap places by it."""
