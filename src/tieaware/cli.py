@@ -127,7 +127,7 @@ def _show_warning(message: Warning | str, *_: Any) -> None:
 
 
 def _hint(parser: argparse.ArgumentParser, unknown: str) -> str:
-    """Return what the first unknown argument may mean: a misspelt option, or a second measure after -m."""
+    """Return what the first unknown argument may mean: a misspelt option, or a second value of an option."""
     known = [option for action in parser._actions for option in action.option_strings]
     if unknown.startswith("--"):
         option = unknown.partition("=")[0]
@@ -136,7 +136,8 @@ def _hint(parser: argparse.ArgumentParser, unknown: str) -> str:
     try:
         parse_measure(unknown)
     except ValueError:
-        return ""
+        again = f": each base needs its own option; write --against {unknown}"
+        return again if "--against" in known else ""
     return f": {unknown} is a measure, and each measure needs its own -m" if "-m" in known else ""
 
 

@@ -125,6 +125,8 @@ def test_what_stored_values_cannot_do_is_refused(command, line, message):
         ("bad.run --against base.npz --against good.run",
          "--against: base.npz holds a whole side, so it must be the only one; see tieaware gate --help"),
         ("bad.run --against base.npz", "base.npz: No such file or directory"),
+        ("bad.run --against good.run this.run", "tieaware gate: unrecognized arguments: this.run: each base "
+         "needs its own option; write --against this.run; see tieaware gate --help"),
         ("good.run --against good.run --save base.parquet",
          "tieaware gate: argument --save: expected a file name that ends in .npz, found 'base.parquet'; "
          "see tieaware gate --help"),

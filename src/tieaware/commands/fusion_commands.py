@@ -37,11 +37,11 @@ def add_fuse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     options.add_measures(command, FUSION_MEASURES, "the measure that chooses the weights")
     command.add_argument(
         "--method", choices=FUSION_METHODS,
-        help="fuse by this method, without a search for weights, and compare the fused run with the others",
+        help="fuse by this method instead of the best weights, and compare the fused run with the others",
     )  # fmt: skip
     command.add_argument(
         "--weights", type=_weights, metavar="W,W",
-        help="fuse with these weights, one for each run, without a search for others",
+        help="fuse with these weights instead of the best ones: a number for each run, in their order, such as 0.4,0.6",
     )  # fmt: skip
     command.add_argument(
         "--normalise", choices=tuple(NORMALISATIONS), default="min-max",
