@@ -90,6 +90,7 @@ def same_bits(run, path):
 
 def test_the_index_is_that_of_python(folder, collection):
     built = retrieval.Index.build(documents(collection), quality=collection.quality)
+    built.format = "trec"
     built.save(folder / "python.index")
     assert (folder / "index").read_bytes() == (folder / "python.index").read_bytes()
 
@@ -218,14 +219,14 @@ def test_the_commands_of_the_page_convert_judgments(data, tmp_path, folder_name,
     assert tieaware.read_qrels(tmp_path / "qrels.txt").to_dict() == read.to_dict()
 
 
-def test_cranfield_from_its_files_to_its_value(data, tmp_path, command, printed):
-    """The judgments are converted by the command of the page for users."""
+@pytest.mark.parametrize("given", [[], ["--collection-format", "cranfield"]], ids=["recognised", "given"])
+def test_cranfield_from_its_files_to_its_value(data, tmp_path, command, printed, given):
+    """The index knows the format of the topics. The judgments are converted by the command of the page for users."""
     source = data / "cranfield_raw"
-    given = ["--collection-format", "cranfield"]
     found = command("index", source / "cran.all.1400", *given, "--save", tmp_path / "index")
     assert found == (0, "", f"wrote {tmp_path}/index: 1,400 documents, 4,726 terms, 95,278 postings\n")
     options = ["--weighting", "bm25", "--run", tmp_path / "bm25.run"]
-    printed("search", tmp_path / "index", source / "cran.qry", *given, *options)
+    printed("search", tmp_path / "index", source / "cran.qry", *options)
     convert("cranqrel", source, tmp_path / "qrels.txt")
     # The value in the table of docs/retrieval.md.
     assert printed("eval", tmp_path / "qrels.txt", tmp_path / "bm25.run", "-m", "AP").split()[-1][:5] == "0.298"

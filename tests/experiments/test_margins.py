@@ -172,8 +172,8 @@ def test_errors(options, message):
 @pytest.mark.parametrize(
     ("scores", "said"),
     [
-        ([1.0, 1.0, 0.0, 1.0], "Use finer scores in some: 25 % of its documents share the highest score of their list, and all its scores are "
-         "whole numbers."),
+        ([1.0, 1.0, 0.0, 1.0], "Use finer scores in some: 25 % of its documents share the highest score of their list, "
+         "and all its scores are whole numbers."),
         ([0.75, 0.75, 0.75, 0.125], ", and all its scores are bfloat16 numbers."),
         ([0.751, 0.751, 0.751, 0.123], "Rank some by logits, if its scores are probabilities: "),
         ([3.0, 2.0, 2.0, 1.0], ""),

@@ -1,5 +1,6 @@
 """The index: its postings against a plain count, all its constructors, and intact, truncated and malicious files."""
 
+import json
 import os
 import pickle
 
@@ -13,7 +14,7 @@ from support.forged_index import save_forged
 
 from tieaware.errors import InputError
 from tieaware.inputs.files.byte_streams import RegularFile
-from tieaware.retrieval import Analyzer, Index, is_index_file
+from tieaware.retrieval import Analyzer, Index, index_file, is_index_file
 from tieaware.retrieval.postings import postings_of
 
 
@@ -200,6 +201,33 @@ def test_a_malicious_file_is_refused(tmp_path, name, at, value):
     save_forged(tmp_path / "i", change)
     with pytest.raises(InputError, match=r"not a complete and undamaged file of Index\.save"):
         Index.load(tmp_path / "i")
+
+
+@pytest.mark.parametrize("format", ["cranfield", "npl", None, "", "pdf", 7, ["trec"], {}])
+def test_the_file_keeps_the_format_of_the_documents_if_it_is_known(tmp_path, format):
+    index = Index.build([("d1", "a")], analyzer=str.split)
+    index.format = format
+    index.save(tmp_path / "i")
+    if format in ("cranfield", "npl", None):
+        assert Index.load(tmp_path / "i", analyzer=str.split).format == format
+        assert pickle.loads(pickle.dumps(index)).format == format
+    else:
+        with pytest.raises(InputError, match=r"not a complete and undamaged file of Index\.save"):
+            Index.load(tmp_path / "i")
+
+
+def test_a_file_without_a_format_is_read(tmp_path, monkeypatch):
+    """Files of earlier versions have none."""
+    header = json.dumps
+
+    def without(value):
+        return header({name: value[name] for name in value if name != "format"})
+
+    monkeypatch.setattr(index_file.json, "dumps", without)
+    Index.build([("d1", "a")], analyzer=str.split).save(tmp_path / "i")
+    monkeypatch.undo()
+    assert b'"format"' not in (tmp_path / "i").read_bytes()
+    assert Index.load(tmp_path / "i").format is None
 
 
 def test_a_later_version_is_refused(tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tieaware.errors import InputError
 from tieaware.retrieval import read_topics
-from tieaware.retrieval.collections import FORMATS
+from tieaware.retrieval.collections import FORMATS, read_collection
 from tieaware.retrieval.topics import PARTS
 
 
@@ -274,3 +274,28 @@ def test_topics_that_may_be_those_of_cranfield_are_said(numbers, warns, tmp_path
     if not warns:
         assert list(read_topics(path)) == list(numbers)
     assert not recwarn.list
+
+
+def test_the_format_of_the_documents_decides_between_formats_that_topics_do_not_show(tmp_path, recwarn):
+    smart, npl, tabs = (tmp_path / name for name in ("smart", "npl", "tabs"))
+    smart.write_text(SMART.format("001", "002", "004"))
+    npl.write_text("7\nwing\nflow\n/\n")
+    tabs.write_text("7\twing flow\n")
+    assert list(read_topics(smart, of_documents="cranfield")) == ["1", "2", "3"]
+    assert list(read_topics(smart, "smart", of_documents="cranfield")) == ["001", "002", "004"]
+    assert read_topics(npl, of_documents="npl") == read_topics(npl, "npl") == {"7": "wing flow"}
+    for format in (None, *FORMATS):
+        assert read_topics(tabs, of_documents=format) == {"7": "wing flow"}
+        if format != "npl":
+            with pytest.raises(InputError, match="the format cannot be detected"):
+                read_topics(npl, of_documents=format)
+    assert not recwarn.list
+
+
+def test_documents_of_cranfield_are_recognised_by_their_first_words(tmp_path):
+    text = ".I 1\n.T\nexperimental investigation of the {} of a\nwing .\n.W\nlift\n"
+    for word, format in (("aerodynamics", "cranfield"), ("flow", "smart")):
+        (tmp_path / word).write_text(text.format(word))
+        found = set()
+        assert len(list(read_collection([tmp_path / word], found=found))) == 1
+        assert found == {format}

@@ -17,7 +17,7 @@ from tieaware.output.tables import Cell, Table, counted
 from tieaware.runtime.progress import stage
 
 if TYPE_CHECKING:
-    from tieaware.retrieval import Costs, Method
+    from tieaware.retrieval import Costs, Index, Method
 
 
 def add_index(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -113,8 +113,8 @@ def _search(arguments: argparse.Namespace) -> str:
     if others:
         problem = "--method can be given only once: a run is made by one method; tieaware inexact compares several"
         raise InputError("", problem, argument="method")
-    queries: Mapping[str, Any] = _queries(arguments)
     index = retrieval_options.loaded_index(arguments.index)
+    queries: Mapping[str, Any] = _queries(arguments, index)
     try:
         with stage("searching"):
             if arguments.filters:
@@ -147,10 +147,10 @@ def _reworded(error: InputError, method: Method, arguments: argparse.Namespace) 
     return error
 
 
-def _queries(arguments: argparse.Namespace) -> dict[str, str]:
+def _queries(arguments: argparse.Namespace, index: Index) -> dict[str, str]:
     """Return the queries by id."""
     if arguments.queries is not None:
-        return retrieval_options.topics_at(arguments.queries, arguments)
+        return retrieval_options.topics_at(arguments.queries, arguments, index)
     for option in ("parts", "collection_format"):
         if getattr(arguments, option) is not None:
             raise InputError("", "--query has words, not a file of topics with a format and parts", argument=option)
@@ -202,9 +202,9 @@ def _inexact(arguments: argparse.Namespace) -> str:
     given = arguments.collection_format
     methods = retrieval_options.methods(arguments.method or INEXACT_METHODS, arguments)
     baseline = retrieval.Exact(weighting=arguments.weighting)
-    topics: Mapping[str, Any] = retrieval_options.topics_at(arguments.topics, arguments)
     qrels = retrieval.read_judgments(arguments.qrels, given or "trec")
     index = retrieval_options.index_of(arguments.collection, arguments)
+    topics: Mapping[str, Any] = retrieval_options.topics_at(arguments.topics, arguments, index)
     if arguments.filters:
         topics = retrieval_options.parsed(index, topics, arguments.topics)
     outcome = inexact(

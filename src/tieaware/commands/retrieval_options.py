@@ -141,11 +141,12 @@ def methods(texts: Sequence[str], arguments: argparse.Namespace) -> list[Method]
     return [parse_method(text, weighting=arguments.weighting) for text in texts]
 
 
-def topics_at(path: str, arguments: argparse.Namespace) -> dict[str, str]:
-    """Read the topics as queries; raise InputError if there are none."""
+def topics_at(path: str, arguments: argparse.Namespace, index: Index) -> dict[str, str]:
+    """Read the topics of an index as queries; raise InputError if there are none."""
     from tieaware.retrieval import read_topics
 
-    topics = read_topics(path, arguments.collection_format, parts=arguments.parts or ("title",))
+    parts: Sequence[Part] = arguments.parts or ("title",)
+    topics = read_topics(path, arguments.collection_format, parts=parts, of_documents=index.format)
     if not topics:
         raise InputError(source_name(path), "the file has no topics")
     return topics
@@ -194,14 +195,17 @@ def built_index(
     stop_words = _stop_words(arguments.stop_words or _STOP_WORDS)
     analyzer = Analyzer(stemmer=None if stemmer == "none" else stemmer, stop_words=stop_words)
     quality = None if arguments.quality is None else read_quality(arguments.quality)
+    formats: set[Format] = set()
     with stage("documents") as advance:
 
         def counted() -> Any:
-            for document in read_collection(paths, arguments.collection_format, zones=zones):
+            for document in read_collection(paths, arguments.collection_format, zones=zones, found=formats):
                 yield document
                 advance(1)
 
-        return Index.build(counted(), analyzer=analyzer, quality=quality, positions=positions)
+        index = Index.build(counted(), analyzer=analyzer, quality=quality, positions=positions)
+    index.format = formats.pop() if len(formats) == 1 else None
+    return index
 
 
 def _stop_words(given: str) -> str | list[str] | None:

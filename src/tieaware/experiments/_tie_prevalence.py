@@ -348,7 +348,7 @@ class TiePrevalence(Experiment):
         return " ".join(filter(None, [self._saturation(), *known, *rest, lacking]))
 
     def _saturation(self) -> str:
-        """Say how to rank the run in which many documents share the highest score of their list; "" if there is none."""
+        """Say how to rank a run in which many documents share the highest score of their list; "" if there is none."""
         are_long = [ties.documents >= _LONG * ties.lists > 0 for ties in self.ties]
         pairs = zip(self.ties, are_long, strict=True)
         shares = [ties.top_documents / ties.documents if is_long else 0.0 for ties, is_long in pairs]

@@ -35,6 +35,10 @@ Format: TypeAlias = Literal["trec", "jsonl", "tsv", "smart", "cranfield", "npl",
 FORMATS: tuple[Format, ...] = get_args(Format)
 # The first characters of a file by which a format is detected.
 _BEGINNINGS: dict[bytes, Format] = {b"<": "trec", b"{": "jsonl", b".I": "smart"}
+# The first words of Cranfield's documents, whose form is that of other collections.
+_CRANFIELD_BEGINS = b".I 1 .T experimental investigation of the aerodynamics of a".split()
+# How topics look in formats that are not recognised by themselves, but if the documents have them.
+_LOOKS: dict[Format, Format | None] = {"cranfield": "smart", "npl": None}
 
 # The largest size of a line or a document in bytes. A malicious file could have a line that never ends.
 LONGEST = 1 << 26
@@ -103,20 +107,32 @@ def decoded(text: bytes) -> str:
         return text.decode("latin-1")
 
 
-def format_of(text: TextFile, given: Format | None) -> Format:
-    """Check the given format; if there is none, detect the format from the beginning of the file."""
+def format_of(text: TextFile, given: Format | None, of_documents: Format | None = None) -> Format:
+    """Check the given format; if there is none, detect the format from the beginning of the file.
+
+    `of_documents`, the format of the documents, decides between formats that topics alone do not show.
+    """
     if given is not None:
         return one_of("format", given, FORMATS)
-    start = text.beginning().removeprefix(BYTE_ORDER_MARK)
+    found = _detected(text.beginning().removeprefix(BYTE_ORDER_MARK))
+    if of_documents in _LOOKS and _LOOKS[of_documents] == found:
+        return of_documents
+    if found is None:
+        raise InputError(text.name, f"the format cannot be detected; it must be given as one of {', '.join(FORMATS)}")
+    return found
+
+
+def _detected(start: bytes) -> Format | None:
+    """Return the format of a file that begins so; None if it is none of those that can be detected."""
     if start[257:262] == b"ustar":
         return "cacm"
+    if start.split(maxsplit=len(_CRANFIELD_BEGINS))[: len(_CRANFIELD_BEGINS)] == _CRANFIELD_BEGINS:
+        return "cranfield"
     first = start.lstrip()[:5]
     for beginning, format in _BEGINNINGS.items():
         if first.startswith(beginning):
             return format
-    if b"\t" in (start.splitlines() or [b""])[0]:
-        return "tsv"
-    raise InputError(text.name, f"the format cannot be detected; it must be given as one of {', '.join(FORMATS)}")
+    return "tsv" if b"\t" in (start.splitlines() or [b""])[0] else None
 
 
 def read_documents(path: Path, format: Format | None = None) -> Iterator[Document]:
@@ -153,7 +169,9 @@ def read_documents(path: Path, format: Format | None = None) -> Iterator[Documen
             yield from READERS[format_of(text, format)](text)
 
 
-def read_collection(paths: Iterable[Path], format: Format | None = None, *, zones: bool = True) -> Iterator[Document]:
+def read_collection(
+    paths: Iterable[Path], format: Format | None = None, *, zones: bool = True, found: set[Format] | None = None
+) -> Iterator[Document]:
     """Read the documents of several files and folders as one collection.
 
     Paths, format and errors as for `read_documents`. Here it is also an error if a file has no documents, if an id
@@ -163,13 +181,17 @@ def read_collection(paths: Iterable[Path], format: Format | None = None, *, zone
     ----------
     zones : bool
         Whether documents keep their zones; if not, the zones become one text.
+    found : set, optional
+        Gets the format of each file.
     """
+    found = set() if found is None else found
     names = set[str]()
     is_zoned: bool | None = None
     for path in (file for each in paths for file in _files_of(each)):
         with TextFile(path) as text:
             before = len(names)
-            for name, content in READERS[format_of(text, format)](text):
+            found.add(of_file := format_of(text, format))
+            for name, content in READERS[of_file](text):
                 if name in names:
                     raise text.error(f"the document {name!r} appears twice")
                 names.add(name)

@@ -22,6 +22,7 @@ from tieaware.lists.sparse import Entries
 from tieaware.output.tables import counted
 from tieaware.retrieval import index_file
 from tieaware.retrieval.analysis import Analysis, Analyzer
+from tieaware.retrieval.collections import Format
 from tieaware.retrieval.postings import LARGEST, Numbers, Postings, postings_of
 
 T = TypeVar("T")
@@ -95,6 +96,9 @@ class Index:
         The static quality of each document, at least 0.
     analyzer : callable or None
         The function that turns a text into terms.
+    format : str or None
+        The format of the files of the documents, as in `read_documents`, if `tieaware index` built the index; a file
+        keeps it. `read_topics` takes it, because topics do not always show theirs.
 
     Examples
     --------
@@ -107,7 +111,7 @@ class Index:
 
     def __init__(
         self, documents: Identifiers, terms: list[str], postings: Postings, zones: dict[str, Postings],
-        quality: Values | None, analyzer: Analysis | None,
+        quality: Values | None, analyzer: Analysis | None, format: Format | None = None,
     ) -> None:  # fmt: skip
         self.documents = documents
         self.terms = terms
@@ -115,6 +119,7 @@ class Index:
         self.zones = zones
         self.quality = quality
         self.analyzer = analyzer
+        self.format = format
         self._numbers = {term: number for number, term in enumerate(terms)}
         self._prepared: dict[Hashable, Any] = {}
         self._preparing = RLock()
@@ -297,7 +302,7 @@ class Index:
 
     @property
     def _content(self) -> tuple[Any, ...]:
-        return self.documents, self.terms, self.postings, self.zones, self.quality, self.analyzer
+        return self.documents, self.terms, self.postings, self.zones, self.quality, self.analyzer, self.format
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Index, self._content

@@ -26,6 +26,7 @@ from tieaware.inputs.files.paths import source_name
 from tieaware.kernels import _postings
 from tieaware.lists.identifiers import Identifiers
 from tieaware.retrieval.analysis import Analysis, Analyzer
+from tieaware.retrieval.collections import FORMATS, Format
 from tieaware.retrieval.postings import Postings
 from tieaware.runtime.atomic_files import whole_file
 
@@ -46,6 +47,7 @@ class Content(NamedTuple):
     zones: dict[str, Postings]
     quality: Values | None
     analyzer: Analysis | None
+    format: Format | None = None
 
 
 def write(index: Content, path: str | os.PathLike[str]) -> None:
@@ -57,6 +59,7 @@ def write(index: Content, path: str | os.PathLike[str]) -> None:
         "kind": index.documents.kind,
         "zones": list(index.zones),
         "analyzer": _analyzer_as_json(index.analyzer),
+        "format": index.format,
         "arrays": [[name, array.dtype.name, len(array)] for name, array in arrays.items()],
     }
     text = json.dumps(header | {"digest": _digest(header, arrays)}).encode()
@@ -171,12 +174,17 @@ def _content(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> C
     terms = [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
     if len(set(terms)) != len(terms) or header["kind"] not in ("text", "integer", "any"):
         raise ValueError("a term appears twice, or the kind of the ids is unknown")
+    # Files of earlier versions do not have the format.
+    format: Format | None = header.get("format")
+    if format not in (None, *FORMATS):
+        raise ValueError(f"the format {format} is unknown")
     return Content(
         documents, terms,
         _postings_of(arrays, "", len(documents), len(terms)),
         {zone: _postings_of(arrays, zone, len(documents), len(terms)) for zone in header["zones"]},
         _quality_of(arrays, len(documents)),
         None if header["analyzer"] is None else Analyzer(**header["analyzer"]),
+        format,
     )  # fmt: skip
 
 

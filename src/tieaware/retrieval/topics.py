@@ -65,7 +65,10 @@ _CLOSING = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in _OPENI
 _LABEL = {part: re.compile(rf"\s*{label}\s*(?::|\n)", re.IGNORECASE) for part, label in _LABELS.items()}
 
 
-def read_topics(path: Path, format: Format | None = None, *, parts: Sequence[Part] = ("title",)) -> dict[str, str]:
+def read_topics(
+    path: Path, format: Format | None = None, *, parts: Sequence[Part] = ("title",),
+    of_documents: Format | None = None,
+) -> dict[str, str]:  # fmt: skip
     r"""Read topics as queries.
 
     Returns the text of each query by id, in the order of the file. Other parameters and errors as for `read_documents`;
@@ -78,6 +81,9 @@ def read_topics(path: Path, format: Format | None = None, *, parts: Sequence[Par
         The parts of each topic that make up the query, in this order. TREC's topics have them, as SGML or XML, and
         topics in JSON Lines may have them, as fields. A topic that lacks a part is read without it. In other formats, a
         topic has a single text, which is its title.
+    of_documents : str, optional
+        The format of the documents, as in `Index.format`: topics that look like "smart" are then recognised as
+        "cranfield", and others as "npl".
 
     Examples
     --------
@@ -92,7 +98,7 @@ def read_topics(path: Path, format: Format | None = None, *, parts: Sequence[Par
     topics: dict[str, str] = {}
     found = dict.fromkeys(chosen, False)
     with TextFile(path) as text:
-        found_format = format_of(text, format)
+        found_format = format_of(text, format, of_documents)
         for name, topic in _topics(text, found_format, chosen):
             if name in topics:
                 raise InputError(text.here(), f"the topic {name!r} appears twice")
