@@ -90,7 +90,7 @@ def same_bits(run, path):
 
 def test_the_index_is_that_of_python(folder, collection):
     built = retrieval.Index.build(documents(collection), quality=collection.quality)
-    built.format = "trec"
+    built.format = "jsonl"
     built.save(folder / "python.index")
     assert (folder / "index").read_bytes() == (folder / "python.index").read_bytes()
 

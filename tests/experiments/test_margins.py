@@ -3,6 +3,7 @@
 import importlib.resources
 import json
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -59,6 +60,45 @@ def test_the_table_has_the_interval_of_what_is_kept():
     for name, run in (("same", SAME), ("noisy", NOISY)):
         found = kept(BASE, run)
         assert rows[name] == (found.decision, found.low, found.high, found.needed)
+
+
+@pytest.mark.parametrize("measure", [AP, ESL])
+@pytest.mark.parametrize("margin", [{"keep": 0.9}, {"tolerance": 0.05}])
+def test_ties_turn_a_margin_if_some_order_does(measure, margin):
+    """All combinations of the least and the greatest values are tried, of three tied queries of each run."""
+    rng = np.random.default_rng(8)
+    seen = set()
+    for loss in np.linspace(-0.2, 0.2, 26):
+        base = rng.random(6) + 1.0
+        values = np.stack((base, base - loss + rng.normal(0, 0.03, 6)))
+        reach = rng.random((2, 6)) * (rng.random((2, 6)).argsort(axis=1) < 3) * 0.15
+        results = Results(values[..., None], ("base", "run"), QUERIES[:6], (measure,))
+        bounds = [(values + sign * reach)[..., None] for sign in (-1, 1)]
+        outcome = compare(results, *bounds, baseline="base", **margin)
+        (decision,), (turned,) = [each.decision for each in outcome._kept(0)], outcome.turned[0]
+        others = set()
+        for signs in product((-1, 1), repeat=6):
+            change = np.zeros((2, 6))
+            change[reach > 0] = signs * reach[reach > 0]
+            sides = values + change
+            others.add(kept(*(sides[::-1] if measure is ESL else sides), margin.get("keep", 0.9),
+                            tolerance=margin.get("tolerance")).decision)  # fmt: skip
+        assert turned == -1 or (turned == 1) == (others != {decision})
+        (pair,) = outcome.to_dict()["measures"][0]["pairs"]
+        assert pair["kept_flips"] == ("no", "yes", "open")[turned]
+        said = {1: "An order of the tied documents can change that for run, as", 0: "No order of the tied documents "
+                "changes that, as", -1: "Ties may change that for run, as"}[turned]  # fmt: skip
+        assert said in outcome.verdict()
+        seen.add((decision, int(turned)))
+    assert {("keeps", 1), ("open", 1)} <= seen
+    assert {turned for _, turned in seen} >= {0, 1}
+
+
+def test_ties_of_identical_runs_turn_no_margin():
+    run = {q: {"a": 1.0, "b": 1.0, "z": 0.0} for q in QUERIES}
+    qrels = {q: {"a": 1} for q in QUERIES}
+    verdict = comparison(qrels, {"a": run, "b": run}, ["RR"], baseline="a", keep=0.99).verdict()
+    assert verdict.startswith("By RR, b keeps 99% of a. No order of the tied documents changes that. ")
 
 
 def test_less_is_better_where_it_is():

@@ -130,22 +130,29 @@ def test_without_a_test_the_baseline_gives_differences_only(results):
 
 
 @pytest.mark.parametrize("test", ["t", "none"])
-def test_a_column_says_which_runs_keep_a_share_of_the_baseline(results, test):
+@pytest.mark.parametrize(
+    ("margin", "what"),
+    [
+        ({"keep": 0.9}, "share of the baseline's mean is above 90% (yes), below it (no)"),
+        ({"tolerance": 0.05}, "loss of the mean is at most 0.05 (yes), above it (no)"),
+    ],
+)
+def test_a_column_says_which_runs_keep_the_mean_of_the_baseline(results, test, margin, what):
     """If less is better, a run keeps a share if the baseline has that share of the run's mean."""
-    table = results.table(baseline=RUNS[1], keep=0.9, test=test)
+    table = results.table(baseline=RUNS[1], **margin, test=test)
     places = {name: i for i, name in enumerate(table.columns)}
     shown = {"keeps": "yes", "loses": "no"}
     seen = set()
     for m, (name, less) in enumerate((("map", False), ("ESL", True))):
         for i, row in enumerate(table.rows):
             values = results.values[[1, i], :, m]
-            found = kept(*(values[::-1] if less else values), 0.9)
+            found = kept(*(values[::-1] if less else values), 0.9, tolerance=margin.get("tolerance"))
             many = f" ({found.needed:,} queries)" if found.needed else ""
             expected = None if i == 1 else shown.get(found.decision, f"open{many}")
             assert row[places[f"keeps {name}"]] == expected
             seen.add(expected)
     assert {"yes", "no"} <= seen
-    assert table.notes[-1].startswith("keeps: whether the 95% interval of the share of the baseline's mean is above")
+    assert table.notes[-1].startswith(f"keeps: whether the 95% interval of the {what}, or neither (open: ")
     # Counts and geometric means are not compared.
     assert not {"keeps num_ret", "keeps gm_map"} & set(table.columns)
 
@@ -263,6 +270,9 @@ def test_the_frames_of_the_table_hold_the_numbers(results):
         ({"spread": "min"}, "spread: expected one of std, range, interval, found 'min'"),
         ({"keep": 0.99}, "keep: needs a baseline whose mean the runs keep"),
         ({"keep": 0.0, "baseline": RUNS[0]}, "keep: expected a number above 0, found 0"),
+        ({"keep": 0.9, "tolerance": 0.1, "baseline": RUNS[0]},
+         "tolerance: keep and tolerance are two ways to say the same; pass one of them"),
+        ({"tolerance": 0.1}, "tolerance: needs a baseline whose mean the runs keep"),
         ({"best": 1}, "best: expected True or False, found 1"),
     ],
 )

@@ -101,6 +101,9 @@ def _add_table_options(command: argparse.ArgumentParser) -> None:
         help="with --baseline, say which runs keep this share of its mean, such as 99%%",
     )  # fmt: skip
     of_table.add_argument(
+        "--tolerance", type=options.real, metavar="T", help="the same for all of its mean up to this loss, such as 0.01"
+    )
+    of_table.add_argument(
         "--groups", action="store_const", const=True,
         help="compare all runs with each other, with letters for groups: runs that share a letter are not separated",
     )  # fmt: skip
@@ -180,7 +183,7 @@ def _weights(arguments: argparse.Namespace) -> Measure | None:
 
 def _table_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     """Check the options of --table before any file is read, and return the arguments of `Results.table`."""
-    names_of_options = ("baseline", "test", "correction", "alpha", "beside", "groups", "keep", "sort")
+    names_of_options = ("baseline", "test", "correction", "alpha", "beside", "groups", "keep", "tolerance", "sort")
     given = {name: getattr(arguments, name) for name in names_of_options}
     given = {name: value for name, value in given.items() if value is not None}
     for option in ("caption", "label"):

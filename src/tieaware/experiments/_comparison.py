@@ -52,7 +52,7 @@ from tieaware.statistics.intervals import mean_interval
 from tieaware.statistics.mean_changes import Kept, Margin, margin_of
 from tieaware.statistics.multiple_comparisons import Correction, adjusted
 from tieaware.statistics.procedures import CORRECTIONS, TESTS, PairTest, Procedure, checked, pairs_of
-from tieaware.statistics.verdicts import resolve
+from tieaware.statistics.verdicts import resolve, resolve_t_tests
 
 
 def check_bounds(least: Any, greatest: Any, shape: tuple[int, ...]) -> None:
@@ -169,7 +169,8 @@ def comparison(
     identical = lists.identical(average.runs, average.queries)
     same = between_identical(identical, average.runs, outcome.first, outcome.second)
     resolutions = tuple(_without_flips(effect, same) for effect in outcome.resolutions)
-    return replace(outcome, resolutions=resolutions, cuts=tuple(cuts.values()), identical=identical)
+    turned = tuple(np.where(same, np.int8(0), each) for each in outcome.turned)
+    return replace(outcome, resolutions=resolutions, cuts=tuple(cuts.values()), identical=identical, turned=turned)
 
 
 def _without_flips(effect: Resolutions, same: npt.NDArray[np.bool_]) -> Resolutions:
@@ -233,7 +234,7 @@ def compare(
     else:
         check_bounds(least, greatest, results.values.shape)
     first, second = pairs_of(results.runs, baseline)
-    tests, signs, tied = [], [], []
+    tests, signs, tied, turned = [], [], [], []
     for m in progress(range(len(results.measures)), "measures"):
         values = np.ascontiguousarray(results.values[:, :, m])
         verdicts = procedure.verdicts(values, first, second, alpha, confidence)
@@ -242,11 +243,43 @@ def compare(
         if least is not None and greatest is not None:
             bounds = least[:, :, m], greatest[:, :, m]
             tied.append(resolve(procedure, verdicts, values, bounds, first, second, alpha))
+            if margin is not None:
+                less = results.measures[m].definition.less_is_better
+                turned.append(_turned(margin, values, bounds, (first, second), confidence, less_is_better=less))
     complete = results.provenance is not None and results.provenance.complete_lists
     return Comparison(
         results, first, second, tuple(tests), tuple(tied), alpha, confidence, tuple(signs), procedure, baseline,
-        () if complete else None, margin=margin, plan=plan,
+        () if complete else None, margin=margin, plan=plan, turned=tuple(turned),
     )  # fmt: skip
+
+
+def _kept(
+    margin: Margin, values: Values, pairs: tuple[Integers, Integers], confidence: float, *, less_is_better: bool
+) -> tuple[Kept, ...]:
+    """Return whether the run of each pair keeps the margin; `pairs` has the runs and the baselines."""
+    return tuple(
+        margin.kept(values[base], values[run], less_is_better=less_is_better, confidence=confidence)
+        for run, base in zip(*pairs, strict=True)
+    )
+
+
+def _turned(
+    margin: Margin, values: Values, bounds: tuple[Values, Values], pairs: tuple[Integers, Integers], confidence: float,
+    *, less_is_better: bool,
+) -> npt.NDArray[np.int8]:  # fmt: skip
+    """Return 1 for each pair in which an order of ties changes whether the run keeps the margin, 0, or -1 if undecided.
+
+    A run keeps the margin if a t-test shows that its values have a greater mean than what the margin leaves of the
+    baseline's values. So these are added as further systems.
+    """
+    share, loss = (1.0, margin.tolerance or 0.0) if margin.share is None else (margin.share, 0.0)
+    least, greatest = (np.concatenate((each, share * each - loss)) for each in bounds)
+    signs = {"keeps": 1.0, "loses": -1.0, "open": 0.0}
+    kept = _kept(margin, values, pairs, confidence, less_is_better=less_is_better)
+    verdict = np.array([signs[each.decision] for each in kept])
+    better, worse = pairs[::-1] if less_is_better else pairs
+    levels = np.full(len(verdict), 1.0 - confidence)
+    return resolve_t_tests(verdict, verdict, least, greatest, better, worse + len(values), levels).verdict_flips
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -283,6 +316,9 @@ class Comparison(Experiment):
         What each run must keep of the baseline: the fields ``share`` and ``tolerance``; None if that was not asked.
     plan : float or None
         The difference for which the verdict plans the number of queries; None if that was not asked.
+    turned : tuple of int8[n_pairs]
+        With a margin, for each measure and run: 1 if an order of the tied documents changes whether it keeps the
+        margin, 0 if none does, -1 if this is undecided; empty if the effect of ties is unknown.
     """
 
     results: Results
@@ -299,6 +335,7 @@ class Comparison(Experiment):
     identical: tuple[tuple[str, ...], ...] = ()
     margin: Margin | None = None
     plan: float | None = None
+    turned: tuple[npt.NDArray[np.int8], ...] = ()
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -496,7 +533,7 @@ class Comparison(Experiment):
             self.tests[m], self.adjusted[m], self.signs[m], resolutions, self.procedure, self.baseline,
             self.alpha, self.confidence, measure.definition.less_is_better,
             None if self.cuts is None else any(reaches_cut(measure, cut) for cut in self.cuts), self.identical,
-            self.margin, self._kept(m),
+            self.margin, self._kept(m), self.turned[m] if self.turned else None,
         )  # fmt: skip
 
     def _kept(self, m: int) -> tuple[Kept, ...]:
@@ -504,7 +541,4 @@ class Comparison(Experiment):
         if self.margin is None:
             return ()
         values, less = self.results.values[:, :, m], self.results.measures[m].definition.less_is_better
-        return tuple(
-            self.margin.kept(values[base], values[run], less_is_better=less, confidence=self.confidence)
-            for run, base in zip(self.first, self.second, strict=True)
-        )
+        return _kept(self.margin, values, (self.first, self.second), self.confidence, less_is_better=less)

@@ -28,7 +28,8 @@ class TestedPairs:
     by position; with a baseline, `second` is the baseline. `adjusted` and `signs` have the p value of each pair after
     the correction, and the sign of the difference if it is significant, otherwise 0. `is_cut` says whether lists may
     have been cut inside a tie where the measure reaches, and is None if the lists are unknown; `identical` has the
-    groups of runs with the same documents and scores. With a margin, `kept` says whether the run of each pair keeps it.
+    groups of runs with the same documents and scores. With a margin, `kept` says whether the run of each pair keeps it,
+    and `turned` whether an order of ties changes that: 1, 0, or -1 if it is undecided.
     """
 
     runs: Sequence[str]
@@ -51,6 +52,7 @@ class TestedPairs:
     identical: Sequence[Sequence[str]] = ()
     margin: Margin | None = None
     kept: Sequence[Kept] = ()
+    turned: npt.NDArray[np.int8] | None = None
 
     @property
     def order(self) -> Integers:
@@ -199,6 +201,7 @@ def pairs_as_dicts(tested: TestedPairs) -> list[dict[str, Any]]:
         kept = tested.kept[i] if tested.kept else None
         what = (None, None, None, None) if kept is None else (kept.decision, *_ends(kept), kept.needed)
         pair |= dict(zip(("kept", "kept_low", "kept_high", "queries_needed"), what, strict=True))
+        pair["kept_flips"] = None if tested.turned is None else _FLIP_NAMES[tested.turned[i]]
         found.append(pair)
     return found
 
@@ -208,6 +211,8 @@ def _ends(kept: Kept) -> tuple[float | None, float | None]:
     return kept.low if math.isfinite(kept.low) else None, kept.high if math.isfinite(kept.high) else None
 
 
+# Whether an order of ties changes a verdict: 0, 1 or -1.
+_FLIP_NAMES = ("no", "yes", "open")
 _FLIPS = (
     "whether an order of the tied documents of these two runs changes the verdict, if all other runs stay as they are: "
     "yes, no, or open if it is not known"
@@ -261,7 +266,7 @@ def _ties(tested: TestedPairs, i: int) -> tuple[Cell, ...]:
 
 def _flips(tested: TestedPairs, i: int) -> str:
     assert tested.resolutions is not None
-    return ("no", "yes", "open")[tested.resolutions.verdict_flips[i]]
+    return _FLIP_NAMES[tested.resolutions.verdict_flips[i]]
 
 
 def verdict_counts(measures: Sequence[TestedPairs]) -> Table:
@@ -349,7 +354,19 @@ def _margins(tested: TestedPairs) -> str:
             parts.append(f"{who} {'are' if several else 'is'} open{many}")
     keeps = any(kept.decision == "keeps" for kept in tested.kept)
     none = "" if keeps else f"no run is known to keep {tested.margin} of {tested.baseline}: "
-    return f"By {tested.measure}, {none}{'; '.join(parts)}."
+    return f"By {tested.measure}, {none}{'; '.join(parts)}.{_ties_at_the_margin(tested)}"
+
+
+def _ties_at_the_margin(tested: TestedPairs) -> str:
+    """Say for which runs an order of ties changes whether they keep the margin; "" if that is unknown."""
+    if tested.turned is None:
+        return ""
+    as_far = AS_FAR if tested.is_cut is not False else ""
+    for flips, what in ((1, "An order of the tied documents can change that for"), (-1, "Ties may change that for")):
+        runs = [tested.runs[i] for i in tested.first[tested.turned == flips]]
+        if runs:
+            return f" {what} {_joined(runs)}{as_far}."
+    return f" No order of the tied documents changes that{as_far}."
 
 
 def _joined(names: Sequence[str]) -> str:

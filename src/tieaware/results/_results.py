@@ -327,7 +327,7 @@ class Results(Averages):
     def table(
         self, baseline: str | None = None, test: Test = "t", correction: Correction | None = None, alpha: float = 0.05,
         best: bool = True, digits: int = 3, spread: Beside | None = None, *, sort: str | Measure | None = None,
-        groups: bool = False, keep: float | None = None,
+        groups: bool = False, keep: float | None = None, tolerance: float | None = None,
     ) -> Table:  # fmt: skip
         """Return a table for a paper: runs × measures, with marks for significant differences.
 
@@ -366,6 +366,8 @@ class Results(Averages):
         keep : float, optional
             With a baseline, the share of its mean that a run must keep, such as 0.99: one more column says whether it
             does; see `tieaware.statistics.kept`.
+        tolerance : float, optional
+            The loss of the mean that does not matter, instead of `keep`.
 
         Returns
         -------
@@ -399,7 +401,7 @@ class Results(Averages):
         # Import only here: the statistics take time to import, and no other method needs them.
         from tieaware.results.paper_table import Design, paper_table
 
-        design = Design(baseline, test, correction, alpha, best, digits, spread, groups, keep)
+        design = Design(baseline, test, correction, alpha, best, digits, spread, groups, keep, tolerance)
         return paper_table(export_of(self._sorted(sort)), design)
 
     def to_dict(self) -> dict[str, dict[str | int, dict[str, float]]]:

@@ -51,6 +51,7 @@ class Design(NamedTuple):
     spread: Beside | None = None
     groups: bool = False
     keep: float | None = None
+    tolerance: float | None = None
 
     def checked(self) -> Design:
         """Return the design in plain Python types; raise InputError if an argument is not valid."""
@@ -64,10 +65,15 @@ class Design(NamedTuple):
         alpha = number("alpha", self.alpha, 0, 1, ends=False)
         digits = whole_number("digits", self.digits, 0, 17)
         groups = flag("groups", self.groups)
-        margin_of(self.keep, None, self.baseline)
+        _ = self.margin
         if groups and (self.baseline is not None or self.test == "none"):
             raise InputError("groups", "needs a test of all pairs of runs: leave out the baseline, and choose a test")
         return self._replace(alpha=alpha, best=flag("best", self.best), digits=digits, groups=groups)
+
+    @property
+    def margin(self) -> Margin | None:
+        """What the runs must keep of the baseline; None if that is not asked."""
+        return margin_of(self.keep, self.tolerance, self.baseline)
 
     @property
     def procedure(self) -> Procedure | None:
@@ -141,9 +147,9 @@ def paper_table(export: Export, design: Design) -> Table:
         if tested.p is not None:
             names.append(f"p {column.name}")
             columns.append(_p_values(tested.p, design.alpha))
-        if design.keep is not None and tested.difference is not None and plan is not None:
+        if design.margin is not None and tested.difference is not None and plan is not None:
             names.append(f"keeps {column.name}")
-            columns.append(_kept(column, plan, Margin(design.keep, None)))
+            columns.append(_kept(column, plan, design.margin))
     notes = _notes(export, values, design, plan, any(tested.disagrees for tested in found))
     rows = list(zip(*columns, strict=True))
     caption = f"{caption_of(export)}{_tested_sentence(export, design, plan)}"
@@ -287,7 +293,7 @@ def _p_values(p: Values, alpha: float) -> list[Cell]:
 
 
 def _kept(column: ExportColumn, plan: _Plan, margin: Margin) -> list[Cell]:
-    """Return for each run whether it keeps a share of the mean of the baseline: yes, no, or how many queries decide."""
+    """Return for each run whether it keeps the baseline's mean up to a margin: yes, no, or how many queries decide."""
     assert plan.baseline is not None
     base, less = column.values[plan.baseline], column.measure.definition.less_is_better
     cells: list[Cell] = []
@@ -343,10 +349,14 @@ def _notes(
         notes.append(f"Not {'tested' if design.procedure else 'compared'}: {', '.join(untested)}.")
     if design.best and len(export.runs) > 1:
         notes.append(Note("Bold: the best mean of each measure.", plain="Star: the best mean of each measure."))
-    if design.keep is not None and plan is not None:
+    if design.margin is not None and plan is not None:
+        what, limit = "share of the baseline's mean", str(design.margin)
+        if design.tolerance is not None:
+            what, limit = "loss of the mean", f"{design.tolerance:g}"
+        yes, no = ("above", "below") if design.tolerance is None else ("at most", "above")
         notes.append(
-            f"keeps: whether the 95% interval of the share of the baseline's mean is above {100.0 * design.keep:g}% "
-            "(yes), below it (no), or neither (open: the queries that would decide, if the loss is as observed)."
+            f"keeps: whether the 95% interval of the {what} is {yes} {limit} (yes), {no} it (no), or neither (open: "
+            "the queries that would decide, if the loss is as observed)."
         )
     return (*notes, *([] if design.spread is None else [BESIDE[design.spread][2]]))
 
