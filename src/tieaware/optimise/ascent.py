@@ -67,8 +67,8 @@ def coordinate_ascent(
     (`Evaluator.along`), so no step size has to be chosen, and no peak is missed. A sweep takes each feature once,
     and then the direction of the whole sweep. If it improves nothing, random directions follow, three times as many as
     features; if these improve nothing either, the search ends. The result is best along each feature, which need not
-    be the best of all weights: `restarts` begins from further, random weights. `tieaware.experiments.fusion`, with a run
-    for each feature and ``normalise="none"``, also says whether the weights are more than noise.
+    be the best of all weights: `restarts` begins from further, random weights. `tieaware.experiments.fusion`, with a
+    run for each feature and ``normalise="none"``, also says whether the weights are more than noise.
 
     Parameters
     ----------
