@@ -234,11 +234,9 @@ def add_overhead(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="compare the speed of exact averages with kernels that ignore ties",
         description="Measure how long exact averages over ties take, compared with kernels that ignore ties and with "
         "the reference in plain Python, on generated lists: long ones with discrete scores, and dense ones, as in "
-        "learning to rank. With QRELS and RUN, the lists of a run are measured instead, against the kernels that "
+        "learning to rank. With --run and --qrels, the lists of a run are measured instead, against the kernels that "
         "ignore ties. All figures are ratios of times.",
     )
-    command.add_argument("qrels", metavar="QRELS", nargs="?", help="judgments of the run")
-    command.add_argument("runs", metavar="RUN", nargs="*", help="run to measure instead of generated lists")
     options.add_measures(command, OVERHEAD_MEASURES)
     command.add_argument(
         "--queries", type=options.whole, metavar="N",
@@ -247,8 +245,11 @@ def add_overhead(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command.add_argument(
         "--seed", type=options.whole, metavar="N", help="random seed of the generated lists (default: 2008)"
     )
-    old = (options.renamed(option, "overhead QRELS RUN") for option in ("--run", "--qrels"))
-    options.add(command, *options.READING, *old)
+    command.add_argument(
+        "--run", dest="runs", nargs=1, metavar="FILE", help="run to measure instead of generated lists; needs --qrels"
+    )
+    command.add_argument("--qrels", metavar="FILE", help="judgments of the run; needs --run")
+    options.add(command, *options.READING)
     options.add_output(command)
     command.set_defaults(run=_overhead, name=None)
 
