@@ -15,6 +15,7 @@ from tieaware.checks.arguments import whole_number
 from tieaware.checks.arrays import Integers, Scores, Values, as_numpy, as_scores
 from tieaware.engine import list_arguments
 from tieaware.engine.bounds import PreparedBounds, checked_error
+from tieaware.engine.cut_values import values_of_cuts
 from tieaware.engine.device_counts import counts_of, counts_of_candidates
 from tieaware.engine.list_arguments import checked_out, document_order, judged_lists, warn_of_one_list, wrong_shape
 from tieaware.engine.prepared import Prepared, prepare
@@ -654,3 +655,7 @@ class Evaluator(Hinted):
     def _engines(self, spread: bool) -> Any:
         """Return what the C interface calls; see `Prepared.engines`."""
         return self._prepared.engines(self._prepared_also(chance=False) if spread else None)
+
+    def _values_of_cuts(self, scores: npt.ArrayLike, most: int) -> tuple[Values, Values]:
+        """Return what `tieaware.precision.best_thresholds` needs; see `ValuesOfCuts` there."""
+        return values_of_cuts(self._prepared, self._flat(scores), most)

@@ -13,7 +13,7 @@ from tieaware.engine.prepared import Prepared
 from tieaware.errors import InputError
 from tieaware.lines.crossings import Pencil
 from tieaware.lines.line import Line
-from tieaware.precision import Bands, Coarsening, Gap, parse_precision
+from tieaware.precision import Coarsening, parse_precision
 from tieaware.precision.coarsening import coarsened
 
 # Larger scores would overflow when crossings are computed exactly.
@@ -36,7 +36,7 @@ def between(prepared: Prepared, a: Scores, b: Scores, precision: str | Coarsenin
     first, last = _finite(prepared, a, "a"), _finite(prepared, b, "b")
     if precision is not None:
         coarsening = parse_precision(precision)
-        if isinstance(coarsening, (Gap, Bands)):
+        if not getattr(coarsening, "rounds", True):
             raise InputError("precision", f"{coarsening} does not round single scores, so lines cannot take it")
         first, last = _coarse(prepared, first, coarsening, "a"), _coarse(prepared, last, coarsening, "b")
     return _line(Pencil.between(prepared, first, last))

@@ -163,9 +163,11 @@ class Definition:
     summary, summary_only
         How the values of the queries are summarised: "mean", "sum" or "geometric" (the geometric mean); and whether
         only the summary has a meaning, so that trec_eval does not print the values of single queries.
-    less_is_better, has_spread, first_group
+    less_is_better, has_spread, first_group, additive
         Whether a lower value is better; whether the spread over the orders of tied documents is known; whether the mean
-        over these orders depends only on the first tie group that has a document with a weight.
+        over these orders depends only on the first tie group that has a document with a weight; whether it is a sum
+        over tie groups whose terms depend only on the documents above a group and in it, and never falls if a document
+        without a weight moves down.
     own_extremes
         Takes the measure; returns whether its minimum and maximum can occur in orders that are not sorted by label.
         Otherwise the value never gets worse if a document moves up past one with a lower label.
@@ -209,6 +211,7 @@ class Definition:
     less_is_better: bool = False
     has_spread: bool = True
     first_group: bool = False
+    additive: bool = False
     own_extremes: Callable[[Measure], bool] = lambda measure: False
     additive: bool = False
     worst_case: BandingLoss | None = None

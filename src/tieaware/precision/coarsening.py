@@ -93,6 +93,9 @@ class NamedCoarsening(Coarsening):
         The notation of one coarsening of the class.
     whole_list : bool
         Whether the coarse scores depend on the whole list, instead of on each score alone.
+    rounds : bool
+        Whether coarse scores are numbers of a scale, so that those of two systems can be added. Other classes only tie
+        the documents of a list.
     groups_ranks : bool
         Whether the class puts ranks into groups, regardless of scores. Its method `starts` then returns the first rank
         of each group, and values are averages over the orders inside the groups.
@@ -102,6 +105,7 @@ class NamedCoarsening(Coarsening):
     number: ClassVar[str] = ""
     example: ClassVar[str]
     whole_list: ClassVar[bool] = False
+    rounds: ClassVar[bool] = True
     groups_ranks: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:

@@ -56,6 +56,7 @@ class Gap(NamedCoarsening):
     number = "ATOL"
     example = "gap:0.2"
     whole_list = True
+    rounds = False
 
     def __post_init__(self) -> None:
         for name in ("atol", "rtol"):

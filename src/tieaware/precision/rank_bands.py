@@ -127,6 +127,7 @@ class Bands(NamedCoarsening):
     number = "RHO"
     example = "bands:1.5"
     whole_list = True
+    rounds = False
     groups_ranks = True
 
     def __init__(self, rho: str | float | Fraction) -> None:
