@@ -7,6 +7,11 @@ from __future__ import annotations
 RHOS = tuple(f"{1 + i / 10:.1f}" for i in range(11))
 PRECISION_MEASURES = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP", "nDCG@10")
 
+# The numbers of levels of the experiment `scales`, its measure, and the number of parts of the queries.
+SCALE_SIZES = (4, 8, 16)
+SCALE_MEASURE = "AP"
+SCALE_FOLDS = 2
+
 TIE_MEASURES = ("AP", "nDCG@10", "RR", "P@10")
 TIE_CUTOFFS = (10, 100, 1000)
 

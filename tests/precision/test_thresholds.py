@@ -64,7 +64,7 @@ def test_sizes_of_levels_grow_by_a_constant_factor(n, length):
 
 def test_the_length_of_a_list_follows_from_offsets():
     scores = np.random.default_rng(1).normal(size=600)
-    expected = np.quantile(scores, [1 - 20 ** (l / 3) / 20 for l in (2, 1)])
+    expected = np.quantile(scores, [1 - 20 ** (i / 3) / 20 for i in (2, 1)])
     np.testing.assert_allclose(geometric_thresholds(scores, 3, np.arange(31) * 20).cuts, expected, rtol=1e-14)
     assert geometric_thresholds(scores.reshape(30, 20), 3) == geometric_thresholds(scores, 3, np.arange(31) * 20)
     assert geometric_thresholds(scores, 3) != geometric_thresholds(scores, 3, np.arange(31) * 20)
@@ -177,7 +177,8 @@ def test_evaluators_of_catalogues_rows_and_threads_give_the_same_scale():
     scale = best_thresholds(dense, scores, 4)
     assert best_thresholds(Evaluator(labels, "AP", threads=2), scores, 4) == scale
     assert best_thresholds(Evaluator.from_sparse(sp.csr_array(labels), "AP"), scores, 4) == scale
-    assert best_thresholds(dense.rows(2, 5), scores[2:5], 4) == best_thresholds(Evaluator(labels[2:5], "AP"), scores[2:5], 4)
+    some = best_thresholds(Evaluator(labels[2:5], "AP"), scores[2:5], 4)
+    assert best_thresholds(dense.rows(2, 5), scores[2:5], 4) == some
 
     ranked = Evaluator(labels[~seen], "AP", group=(~seen).sum(axis=1))
     excluding = Evaluator.from_sparse(sp.csr_array(labels), "AP", exclude=sp.csr_array(seen.astype(int)))
@@ -222,7 +223,8 @@ ERRORS = [
     *((Thresholds, ([0.1, wrong],), r"^cuts\[1\]: expected a number from -1.79769e\+308 to 1.79769e\+308, found ")
       for wrong in (math.nan, math.inf, -math.inf, "1", None, True)),
     (Thresholds, (0.5,), "^cuts: expected a sequence of numbers, found 0.5$"),
-    *((parse_precision, (f"thresholds{end}",), NEEDS) for end in ("", ":", ":x", ":0.1,", ":0.1;0.5", ":1_0", ":1e999")),
+    *((parse_precision, (f"thresholds{end}",), NEEDS)
+      for end in ("", ":", ":x", ":0.1,", ":0.1;0.5", ":1_0", ":1e999")),
     (parse_precision, ("thresholds:0.5,0.1",), f"{ASCEND}0.5$"),
     *((call, (*first, n), f"{LEAST}{n}$") for n in (1, 0, -3, 2.5, None)
       for call, first in ((geometric_thresholds, (SCORES,)), (best_thresholds, (AVERAGE, SCORES)))),

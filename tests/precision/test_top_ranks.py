@@ -18,6 +18,9 @@ MEASURES = ["AP", "AP@5", "RR", "P@10", "R@7", "nDCG@10", "nDCG", "RBP", "Succes
 BELOW = ["levels:3", "decimals:0", "bfloat16", "gap:0.3", "thresholds:-0.5,0.5", "top:2 levels:2"]
 
 
+SCORES = [-2.0, -1.0, -0.4, 0.0, 0.1, 0.35, 0.5, 0.51, 1.0, 3.0]
+
+
 def by_definition(ranks, below, scores):
     """Return the scores of one list, document by document.
 
@@ -32,11 +35,12 @@ def by_definition(ranks, below, scores):
 
 
 @pytest.mark.parametrize("below", BELOW)
-@given(st.lists(st.sampled_from([-2.0, -1.0, -0.4, 0.0, 0.1, 0.35, 0.5, 0.51, 1.0, 3.0]), min_size=1), st.integers(1, 9))
+@given(st.lists(st.sampled_from(SCORES), min_size=1), st.integers(1, 9))
 def test_scores_are_those_of_the_definition(below, scores, ranks):
     found = coarsen_list(Top(ranks, below), scores).tolist()
     assert found == by_definition(ranks, below, scores)
-    assert all((a < b) <= (x <= y) for a, x in zip(scores, found, strict=True) for b, y in zip(scores, found, strict=True))
+    in_order = np.array(found)[np.argsort(scores, kind="stable")]
+    assert (np.diff(in_order) >= 0).all()
 
 
 def test_documents_below_the_first_ranks_never_tie_with_those_in_them():
@@ -67,7 +71,7 @@ def test_lists_are_coarsened_one_by_one_and_keep_their_type():
 def test_infinite_scores_stay_infinite():
     scores = [math.inf, math.inf, 2.0, 1.0, -math.inf, -math.inf]
     assert coarsen_list(Top(1, "levels:1"), scores).tolist() == [math.inf, math.inf, 1.0, 1.0, -math.inf, -math.inf]
-    with pytest.raises(InputError, match="^precision=levels:2: divides the range"):
+    with pytest.raises(InputError, match=r"^precision=levels:2: divides the range"):
         Evaluator([0, 1], "AP", precision=Top(1, "levels:2"))([math.inf, math.inf])
 
 

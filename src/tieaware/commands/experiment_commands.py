@@ -10,6 +10,7 @@ from tieaware.defaults import (
     OVERHEAD_MEASURES,
     PRECISION_MEASURES,
     RHOS,
+    SCALE_MEASURE,
     TIE_CUTOFFS,
     TIE_MEASURES,
 )
@@ -75,6 +76,10 @@ def add_precision(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "by a share of itself, such as 1%%",
     )  # fmt: skip
     command.add_argument(
+        "--scale", action="append", type=options.whole, metavar="N",
+        help="instead, divide the scores into N levels that all queries share, as a grader does; repeatable",
+    )  # fmt: skip
+    command.add_argument(
         "--alpha", type=options.real, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
     )
     command.add_argument(
@@ -97,7 +102,8 @@ def _precision(arguments: argparse.Namespace) -> str:
     checked("t", arguments.correction)
     if arguments.error is not None:
         return _bounds(arguments)
-
+    if arguments.scale:
+        return _scales(arguments)
     chosen = [*(Bands(rho) for rho in arguments.rho), *arguments.precision] or [Bands(rho) for rho in RHOS]
     outcome = precision(
         arguments.qrels, options.run_files(arguments, arguments.qrels), chosen, arguments.measure or PRECISION_MEASURES,
@@ -113,18 +119,36 @@ def _error(text: str) -> tuple[float, bool]:
     return options.share(text), text.endswith("%")
 
 
+def _check_alone(arguments: argparse.Namespace, option: str, others: tuple[str, ...]) -> None:
+    """Raise InputError if an option, which replaces the coarser scores, is combined with an option of these."""
+    for name in others:
+        if getattr(arguments, name) != arguments.parser.get_default(name):
+            problem = f"--{name} cannot be combined with {option}, which replaces it"
+            raise InputError("", problem, argument=name)
+
+
 def _bounds(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import bounds
 
-    for name in ("rho", "precision", "kept"):
-        if getattr(arguments, name) != arguments.parser.get_default(name):
-            raise InputError("", f"--{name} cannot be combined with --error, which coarsens no scores", argument=name)
+    _check_alone(arguments, "--error", ("rho", "precision", "kept", "scale"))
     error, relative = arguments.error
     outcome = bounds(
         arguments.qrels, options.run_files(arguments, arguments.qrels), error,
         arguments.measure or PRECISION_MEASURES, relative=relative, alpha=arguments.alpha, threads=arguments.threads,
         baseline=arguments.baseline, consistent_only=arguments.consistent_only,
         correction="none" if arguments.correction is None else arguments.correction,
+    )  # fmt: skip
+    return options.output(outcome, arguments)
+
+
+def _scales(arguments: argparse.Namespace) -> str:
+    from tieaware.experiments import scales
+
+    _check_alone(arguments, "--scale", ("rho", "precision", "alpha", "kept", "baseline", "correction"))
+    outcome = scales(
+        arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.scale,
+        options.one_measure(arguments, (SCALE_MEASURE,), "by which scales are chosen"),
+        consistent_only=arguments.consistent_only, threads=arguments.threads,
     )  # fmt: skip
     return options.output(outcome, arguments)
 

@@ -202,7 +202,7 @@ def _division(measure: Measure, lists: JudgedLists) -> _Division:
     rises = np.flatnonzero((weights[:, 1:] != weights[:, :-1]).any(axis=0)) + 1
     if len(rises) < 2:
         return _Division([(labels[rises[0] :] if len(rises) else labels[:0], 1.0)], False)
-    if not definition.additive:
+    if not definition.linear:
         problem = "give documents more than two weights; bounds are then known only of sums of gains, such as nDCG"
         raise InputError(f"{measure}: labels", problem)
     if len(rises) > MOST_GRADES:

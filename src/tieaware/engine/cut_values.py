@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -116,7 +117,7 @@ def _batches(n: int, n_weighted: int) -> Iterator[tuple[int, slice]]:
             yield i, slice(first, min(first + step, n))
 
 
-def _counts(places: Integers, reaching: Integers, i: int, columns: slice) -> Integers:
+def _counts(places: Integers, reaching: Integers, i: int, columns: slice) -> Any:
     """Return the counts with cut i and each cut of the columns, none of which is above it.
 
     A weighted document reaches cut c if its place is at most c. The first level reaches cut i, the second only the

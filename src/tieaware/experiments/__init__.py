@@ -18,12 +18,13 @@ from tieaware.experiments._inexact import inexact
 from tieaware.experiments._overhead import overhead
 from tieaware.experiments._pooling import pooling
 from tieaware.experiments._precision import banding, precision
+from tieaware.experiments._scales import scales
 from tieaware.experiments._smoothing import smoothing
 from tieaware.experiments._tie_prevalence import tie_prevalence
 
 __all__ = [
     "assessors", "banding", "bounds", "compare", "comparison", "curves", "fusion", "gate", "inexact", "overhead",
-    "pooling", "precision", "smoothing", "tie_prevalence",
+    "pooling", "precision", "scales", "smoothing", "tie_prevalence",
 ]  # fmt: skip
 
 

@@ -6,21 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tieaware import reference
 from tieaware.checks.arguments import whole_number
-from tieaware.checks.arrays import Offsets, Scores, Values
+from tieaware.checks.arrays import Values
 from tieaware.defaults import OVERHEAD_MEASURES
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.experiments.experiment import Experiment
-from tieaware.inputs import QrelsLike, as_qrels, as_sources, check_numbers, match_whole
+from tieaware.experiments.judged_lists import JudgedRun
+from tieaware.inputs import QrelsLike, as_qrels, as_sources
 from tieaware.lists.grades import Missing
-from tieaware.lists.query_lists import rows_of
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Axes, Drawing, display_name
 from tieaware.output.tables import Cell, Table, counted, significant
@@ -38,16 +37,6 @@ _COMPARED: tuple[TieRuleName, ...] = ("average", *_OBLIVIOUS)
 _PLAIN = 20
 # The largest number of dense lists, the number of documents of each, and how many of these are labelled.
 _DENSE = (500, 120, 60)
-
-
-class _Lists(NamedTuple):
-    """Lists as flat arrays, and the labels of all judged documents of each query."""
-
-    scores: Scores
-    labels: NDArray[Any]
-    offsets: Offsets
-    judged: NDArray[Any]
-    judged_offsets: Offsets
 
 
 def overhead(
@@ -118,11 +107,11 @@ def overhead(
     parsed = parse_measures(measures)
     n_queries, rounds = whole_number("n_queries", n_queries, _PLAIN, 10**8), whole_number("rounds", rounds, 1)
     if run is not None and qrels is not None:
-        name, lists = _judged_lists(qrels, run, missing)
+        name, lists = _lists_of(qrels, run, missing)
         together, ties = {name: lists}, count_ties(lists.scores, lists.offsets)
     elif run is None and qrels is None:
         scores, labels, offsets = discrete_lists(n_queries, seed, grades=3)
-        lists, together, ties = _Lists(scores, labels, offsets, labels, offsets), _dense(n_queries, seed), None
+        lists, together, ties = JudgedRun(scores, labels, offsets, labels, offsets), _dense(n_queries, seed), None
     else:
         given, other = ("qrels", "run") if run is None else ("run", "qrels")
         raise InputError(other, f"{given} is given without {other}; pass both or neither")
@@ -134,30 +123,25 @@ def overhead(
     return Overhead(parsed, ratios[: len(parsed)], len(lists.offsets) - 1, seed, tuple(together), of_all, ties)
 
 
-def _dense(n_queries: int, seed: int) -> dict[str, _Lists]:
-    """Return the dense lists by the kind of their scores."""
-    most, n_docs, n_labelled = _DENSE
-    distinct, grades = dense_lists(min(n_queries, most), n_docs, n_labelled, seed)
-    labels, offsets = grades.ravel(), np.arange(len(grades) + 1) * n_docs
-    return {kind: _Lists(of(distinct).ravel(), labels, offsets, labels, offsets) for kind, of in DENSE_SCORES.items()}
-
-
-def _judged_lists(qrels: QrelsLike, run: Any, missing: Missing | None) -> tuple[str, _Lists]:
+def _lists_of(qrels: QrelsLike, run: Any, missing: Missing | None) -> tuple[str, JudgedRun]:
     """Return the name of the run, and those of its lists whose queries are judged."""
     judged, sources = as_qrels(qrels, missing), as_sources(run)
     if len(sources) != 1:
         raise InputError("run", f"must be one run; found {len(sources)}")
     ((name, source),) = sources.items()
-    check_numbers(judged, source, name)
-    matched = match_whole(judged, source.whole(), name)
-    lists = np.flatnonzero(matched.rows >= 0)
-    rows, offsets = rows_of(matched.lists.offsets, lists)
-    of_judged, judged_offsets = rows_of(judged.offsets, matched.rows[lists])
-    labels = judged.labels[of_judged]
-    return name, _Lists(matched.scores[rows], matched.labels[rows], offsets, labels, judged_offsets)
+    return name, JudgedRun.of(judged, name, source)[1]
 
 
-def _ratios(measures: tuple[Measure, ...], lists: _Lists, rounds: int, plain: bool) -> list[float]:
+def _dense(n_queries: int, seed: int) -> dict[str, JudgedRun]:
+    """Return the dense lists by the kind of their scores."""
+    most, n_docs, n_labelled = _DENSE
+    distinct, grades = dense_lists(min(n_queries, most), n_docs, n_labelled, seed)
+    labels, offsets = grades.ravel(), np.arange(len(grades) + 1) * n_docs
+    judged = labels, offsets
+    return {kind: JudgedRun(of(distinct).ravel(), *judged, *judged) for kind, of in DENSE_SCORES.items()}
+
+
+def _ratios(measures: tuple[Measure, ...], lists: JudgedRun, rounds: int, plain: bool) -> list[float]:
     """Return ratios of times: average ÷ run order, average ÷ optimistic order, and if `plain`, plain Python ÷ average.
 
     All measures are computed together.

@@ -171,7 +171,7 @@ class Definition:
     own_extremes
         Takes the measure; returns whether its minimum and maximum can occur in orders that are not sorted by label.
         Otherwise the value never gets worse if a document moves up past one with a lower label.
-    additive
+    linear
         Whether the sum over the groups, divided as `norm` says, is a sum over documents of the weight times a number
         that depends only on the rank and never rises with it.
     worst_case
@@ -213,7 +213,7 @@ class Definition:
     first_group: bool = False
     additive: bool = False
     own_extremes: Callable[[Measure], bool] = lambda measure: False
-    additive: bool = False
+    linear: bool = False
     worst_case: BandingLoss | None = None
     limit: str | None = None
 

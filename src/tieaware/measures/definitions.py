@@ -212,7 +212,7 @@ nDCG: Measure = register(Definition(  # noqa: N816 - the field's name
     source="Järvelin and Kekäläinen (2002)",
     kernel="discounted_to_ideal", weighting=GAIN, total=ideal_gain, norm=by_total, additive=True,
     inputs=KernelInputs(slots=discounted_slots, measure_number=base_of_discount),
-    worst_case=LOSS_OF_NDCG, additive=True,
+    worst_case=LOSS_OF_NDCG, linear=True,
     parameters=GRADED, aliases=("NDCG",), trec_name="ndcg", trec_name_with_cutoff="ndcg_cut",
 ))
 DCG: Measure = register(Definition(
@@ -225,7 +225,7 @@ DCG: Measure = register(Definition(
     source="Järvelin and Kekäläinen (2002), with the discount of Burges and others (2005)", range="≥ 0",
     kernel="discounted", weighting=GAIN, total=gainful_documents, norm=one, additive=True,
     inputs=KernelInputs(slots=discounted_slots, measure_number=base_of_discount),
-    worst_case=LOSS_OF_WEIGHTED_SUM, additive=True,
+    worst_case=LOSS_OF_WEIGHTED_SUM, linear=True,
     parameters=GRADED,
 ))
 RBP: Measure = register(Definition(
@@ -235,7 +235,7 @@ RBP: Measure = register(Definition(
     source="Moffat and Zobel (2008)",
     kernel="patience", weighting=RELEVANCE_OR_GAIN, total=relevant_or_gainful, norm=one, additive=True,
     inputs=KernelInputs(slots=patient_slots),
-    worst_case=LOSS_OF_WEIGHTED_SUM, additive=True,
+    worst_case=LOSS_OF_WEIGHTED_SUM, linear=True,
     parameters={**_PATIENCE, **BINARY, **_GAIN_OR_NONE},
 ))
 Success: Measure = register(Definition(

@@ -226,7 +226,7 @@ SDCG: Measure = register(Definition(
     where="$`g_j`$: the gain, [scaled to 0 … 1](#measures-of-user-models); without $`k`$, $`n`$ in its place",
     source="Moffat and others (2017)",
     kernel="discounted", weighting=GAIN_OF_STEPS, total=documents_with_gain, norm=_by_discounts,
-    inputs=KernelInputs(slots=logarithmic_slots), additive=True,
+    inputs=KernelInputs(slots=logarithmic_slots), linear=True,
     parameters={**GAIN_KIND, **TABLE, **_SCALE, **JUDGED_ONLY},
 ))
 INSQ: Measure = register(Definition(
@@ -235,7 +235,7 @@ INSQ: Measure = register(Definition(
     where="$`g_j`$ as in SDCG; without $`k`$, the second sum is over all ranks to infinity",
     source="Moffat, Scholer and Thomas (2012)",
     kernel="inverse_squares", weighting=STEPS, total=documents_with_gain, norm=_by_inverse_squares,
-    inputs=KernelInputs(slots=inverse_square_slots, measure_number="T"), additive=True,
+    inputs=KernelInputs(slots=inverse_square_slots, measure_number="T"), linear=True,
     parameters={"T": Number(1.0, 1e-9, 1e9, _WANTED_GAIN), **_SCALE, **JUDGED_ONLY},
 ))
 INST: Measure = register(Definition(

@@ -8,13 +8,14 @@
 | `Float16()` | `float16`, `fp16`, `f16` | IEEE 754 half precision |
 | `BFloat16()` | `bfloat16`, `bf16` | the upper half of single precision |
 | `Levels(N)` | `levels:N` | N equal steps over the range of each list's scores |
-| `Thresholds(CUTS)` | `thresholds:CUTS` | the level on a scale that all lists share, such as `thresholds:0.1,0.5` |
+| `Thresholds(CUTS)` | `thresholds:CUTS` | the level on a scale that all lists share, as `thresholds:0.1,0.5` |
 | `Gap(ATOL)` | `gap:ATOL` | the highest score of each group of near scores; `gap:ATOL,RTOL` adds a relative tolerance |
 | `Bands(RHO)` | `bands:RHO` | one score for all ranks of a band; each band begins RHO times as deep as the one before |
 | `Top(K, P)` | `top:K P` | exact in the first K ranks, and the precision P below, as in `top:20 levels:16` |
 
-All formats round to the nearest number, ties to even, except ``Levels`` and ``Thresholds``, which round down, ``Gap``, which
-rounds up to a score of the list, and ``Top``, which rounds down to one. No coarsening puts a lower score above a higher one.
+All formats round to the nearest number, ties to even, except ``Levels`` and ``Thresholds``, which round down, ``Gap``,
+which rounds up to a score of the list, and ``Top``, which rounds down to one. No coarsening puts a lower score above a
+higher one.
 """
 
 from tieaware.precision.coarsening import Coarsening, parse_precision
