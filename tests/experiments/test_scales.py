@@ -110,7 +110,7 @@ def test_the_command_prints_shares_and_scales(tmp_path, capfd):
     assert (tmp_path / "report" / "cuts.csv").exists()
     for extra, problem in ((["--rho", "2"], "--rho cannot be combined with --scale"),
                            (["--precision", "bf16"], "--precision cannot be combined with --scale"),
-                           (["-m", "AP", "-m", "RR"], "measure: expected a single measure, by which scales are chosen")):
+                           (["-m", "AP", "-m", "RR"], "-m: expected a single measure, by which scales are chosen")):
         assert main(["precision", *files, "--scale", "4", *extra]) == 2
         assert problem in capfd.readouterr().err
 
