@@ -17,6 +17,7 @@ MATRICES = {
     "three.csv": "a,b,c\n0.5,0.25,0.3\n0.75,0.5,0.55\n0.25,0.125,0.1\n",
     "equal.csv": "a,b,c,d\n" + "0.5,0.25,0.75,0.125\n" * 9,
     "priors.csv": "a,0.5\nb,1\nc,0.25\nd, 0\n",
+    "sets.csv": "a,1.0,x\nb,0.5,x\nc,0.25, y\nd,0,y\n",
 }
 
 
@@ -73,6 +74,8 @@ PRINTED = (
     ("smooth qrels 0.run 1.run 2.run 3.run -m RR --topics 3 --repeats 20", "Ordering 4 systems"),
     ("smooth --matrix equal.csv --alpha 0.5 --priors priors.csv --format csv",
      "values,system,mean,prior,score 0.5,rank 0.5 raw,b,0.25,1.0,0.625,1 "),
+    ("smooth --matrix equal.csv --alpha 0.5 --priors sets.csv --format csv",
+     "values,system,set,mean,prior,score 0.5,rank 0.5 raw,c,y,0.75,0.5625,0.65625,1 raw,a,x,0.5,0.625,0.5625,2"),
     ("smooth --matrix equal.csv --alpha 0.5 --priors earlier.npz --format csv", " raw,d,0.125,3.0,"),
     ("smooth --matrix equal.csv --topics 2,3,4 --share 0.5 --repeats 5", "three disjoint sets of 2, 3 and 4 topics"),
     ("ties tied.run 0.run --qrels qrels -m RR", "Ties in 2 runs, 10 lists", "The effect of tie rules on the measures"),
@@ -178,7 +181,12 @@ def test_options_that_are_refused(arguments, message, refused):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a", ":1: must have a name and a number, separated by a comma; has 1 cells"),
+        ("a", ":1: must have a name and a number, separated by a comma, and may have a set; has 1 cells"),
+        ("a,1,x,y", ":1: must have a name and a number, separated by a comma, and may have a set; has 4 cells"),
+        ("a,1,5\nb,2,5", ":1: the set must have a name that is no number, such as trec-8; found '5'. Decimals"),
+        ("a,1,x\nb,1", ":2: must have a set if, and only if, the lines before it have one"),
+        ("a,1\nb,1,x", ":2: must have a set if, and only if, the lines before it have one"),
+        ("a,1,x\nb,1,", ":2: the set must have a name that is no number, such as trec-8; found ''"),
         ("a,x", ":1: expected a number after the name, found 'x'"),
         ("a,1\na,1", ":2: a second prior of 'a'"),
         ("a,1", "priors: there is no prior of run 'b'"),

@@ -155,3 +155,162 @@ def test_equal_scores_share_a_rank_and_a_smaller_value_can_be_better():
     assert (outcome.order(0.5), outcome.order(1.0)) == (("a", "b", "c"), ("b", "a", "c"))
     ranks = {row[1]: (row[5], row[7]) for row in outcome.table().rows}
     assert ranks == {"a": (1, 2), "b": (1, 1), "c": (3, 3)}
+
+
+# The estimated alpha.
+
+
+def test_the_variances_and_alpha_of_a_small_example():
+    """Calculated by hand.
+
+    Without the means of the topics, 3 and 2, the values of the systems are
+
+        -2  0       0  1       2  -1
+
+    Their variances over the topics are 2, 1/2 and 9/2, with the mean 7/3; of the mean over two topics 7/6, times 3/2
+    because the means of the topics contain each system: v = 7/4. The means are 3/2, 3 and 3; less the priors, -1/2, 3
+    and -2, whose mean is 1/6 and whose squares of the differences from it sum to 79/6. So alpha = 1 - (7/4)/(79/12).
+    """
+    values = [[1.0, 2.0], [3.0, 3.0], [5.0, 1.0]]
+    outcome = smoothing(values, priors=[2.0, 0.0, 5.0])
+    assert outcome.variances[0] == pytest.approx((7 / 4, 79 / 12), rel=1e-14)
+    assert outcome.alpha == pytest.approx(58 / 79, rel=1e-14)
+    assert outcome.alphas == (0.0, outcome.alpha, 1.0)
+    assert outcome.topics_for(outcome.alpha) == pytest.approx(2 * 79 / 58, rel=1e-14)
+    assert outcome.topics_for(1.0) == pytest.approx(2.0, rel=1e-14)
+    # v / (v / 4 + (79/12 - v) / 4) topics for each one.
+    assert outcome.topics_for(0.5) == pytest.approx(2 * 1.75 / (79 / 48), rel=1e-14)
+    assert outcome.verdict().startswith(
+        "With alpha 0.734, which is estimated from the values, 2 topics order the systems as well as 2 without priors. "
+        "At alpha 0.734, the order of the systems is 2, 1, 0."
+    )
+    assert [row[3] for row in outcome.tables()["orders"].rows] == [outcome.topics_for(a) for a in outcome.alphas]
+
+
+def test_sets_are_shifted_to_the_mean_of_their_systems():
+    """Each set gets the mean of its systems' means, and costs a degree of freedom."""
+    rng = np.random.default_rng(3)
+    values, priors, sets = rng.random((6, 9)), rng.random(6), ["x", "y", "x", "y", "y", "x"]
+    outcome = smoothing(values, priors=priors, sets=sets)
+    means, expected = values.mean(axis=1), priors.copy()
+    for members in ([0, 2, 5], [1, 3, 4]):
+        expected[members] += means[members].mean() - priors[members].mean()
+    np.testing.assert_allclose(outcome.priors[0], expected, rtol=1e-14)
+    assert outcome.sets == tuple(sets)
+    errors = values - values.mean(axis=0)
+    of_means = errors.var(axis=1, ddof=1).mean() / 9 * 6 / 5
+    of_differences = ((means - expected) ** 2).sum() / (6 - 2)
+    assert outcome.variances[0] == pytest.approx((of_means, of_differences), rel=1e-12)
+    # Priors that differ by a constant within a set are the same.
+    moved = priors + np.where(np.array(sets) == "x", 0.25, -3.0)
+    same = smoothing(values, priors=moved, sets=sets)
+    np.testing.assert_allclose(same.scores[0, 1], outcome.scores[0, 1], rtol=1e-12)
+    notes = " ".join(outcome.table().notes)
+    assert "prior: shifted so that the priors of a set have the mean of their systems' means." in notes
+    assert outcome.table().columns[:5] == ("values", "system", "set", "mean", "prior")
+
+
+def test_sets_by_name_and_standardized_values_are_shifted_too():
+    own, earlier = _own_and_earlier()
+    sets = {"a": "x", "b": "x", "c": "y", "unused": "z"}
+    outcome = smoothing(own, [0.5], measure="AP", priors=earlier, sets=sets)
+    np.testing.assert_allclose(outcome.priors[:, :2].mean(axis=1), outcome.means[:, :2].mean(axis=1), rtol=1e-14)
+    np.testing.assert_allclose(outcome.priors[:, 2], outcome.means[:, 2], rtol=1e-14)
+
+
+def simulated(rng, n_topics, error, of_topic=0.1, n_systems=60):
+    """Return abilities, values on topics of unequal difficulty, and priors whose errors have a standard deviation."""
+    ability = rng.normal(0.0, 0.05, n_systems)
+    values = ability[:, None] + rng.normal(0, 0.3, n_topics) + rng.normal(0, of_topic, (n_systems, n_topics))
+    return ability, values, ability + rng.normal(0, error, n_systems)
+
+
+@pytest.mark.parametrize(("n_topics", "error"), [(10, 0.03), (25, 0.03), (10, 0.01), (40, 0.05)])
+def test_the_estimate_is_near_the_best_alpha_and_tells_the_topics_that_are_saved(n_topics, error):
+    """Over many simulations, the order is as good as with the best fixed alpha, and as that of n / alpha topics."""
+    rng = np.random.default_rng(n_topics)
+    grid = np.linspace(0, 1, 21)
+    estimated, fixed, alphas = [], [], []
+    for _ in range(60):
+        ability, values, priors = simulated(rng, n_topics, error)
+        outcome = smoothing(values, priors=priors)
+        alphas.append(outcome.alpha)
+        mixed = outcome.scores[0, outcome.alphas.index(outcome.alpha)]
+        estimated.append(kendall_tau(ability, mixed))
+        fixed.append([kendall_tau(ability, a * values.mean(axis=1) + (1 - a) * priors) for a in grid])
+    of_means = 0.1**2 / n_topics
+    exact = error**2 / (error**2 + of_means)
+    assert np.median(alphas) == pytest.approx(exact, abs=0.12)
+    assert np.mean(estimated) > np.mean(fixed, axis=0).max() - 0.015
+    more = round(n_topics / exact)
+    without = [kendall_tau(ability, values.mean(axis=1)) for ability, values, _ in
+               (simulated(rng, more, error) for _ in range(60))]  # fmt: skip
+    assert np.mean(estimated) == pytest.approx(np.mean(without), abs=0.02)
+
+
+def test_priors_from_the_topics_of_two_sets_order_best_if_they_are_shifted(data):
+    """On TREC-7, half of the runs have priors from 16 topics, the others from 16 other topics; 18 topics are new.
+
+    The estimate is as good as the best fixed alpha in hindsight, to .01 of Kendall's τ.
+    """
+    values = read_matrix(data / "matrices" / "sigir2019_adhoc7_ap.csv").values
+    truth, rng, grid = values.mean(axis=1), np.random.default_rng(0), np.linspace(0, 1, 11)
+    estimated, fixed = {False: [], True: []}, {False: [], True: []}
+    for _ in range(40):
+        systems, topics = rng.permutation(len(values)), rng.permutation(values.shape[1])
+        sets = np.where(np.isin(np.arange(len(values)), systems[:51]), "a", "b")
+        earlier = [values[:, topics[start : start + 16]].mean(axis=1) for start in (0, 16)]
+        priors, new = np.where(sets == "a", *earlier), values[:, topics[32:]]
+        for is_shifted in (False, True):
+            outcome = smoothing(new, priors=priors, sets=sets if is_shifted else None)
+            estimated[is_shifted].append(kendall_tau(truth, outcome.scores[0, outcome.alphas.index(outcome.alpha)]))
+            of_sets = outcome.priors[0]
+            fixed[is_shifted].append([kendall_tau(truth, a * new.mean(axis=1) + (1 - a) * of_sets) for a in grid])
+    for is_shifted in (False, True):
+        assert np.mean(estimated[is_shifted]) > np.mean(fixed[is_shifted], axis=0).max() - 0.01
+    assert np.mean(estimated[True]) > np.mean(fixed[False], axis=0).max()
+
+
+def test_the_estimate_is_between_0_and_1():
+    """Priors that equal the means are trusted, means without error are, and so is the sentence about them."""
+    values = np.array([[0.1, 0.5], [0.7, 0.2], [0.4, 0.5]])
+    trusted = smoothing(values, priors=values.mean(axis=1))
+    assert (trusted.alpha, trusted.alphas, trusted.topics_for(0.0)) == (0.0, (0.0, 1.0), np.inf)
+    assert trusted.verdict().startswith(
+        "With alpha 0, which is estimated from the values, the priors are worth more topics than can be told: the "
+        "means over 2 topics differ from them by no more than the errors of the means. At alpha 0, the order"
+    )
+    certain = smoothing(np.array([[0.1, 0.3], [0.5, 0.7], [0.4, 0.6]]), priors=[0.9, 0.1, 0.5])
+    assert (certain.alpha, certain.alphas, certain.topics_for(1.0)) == (1.0, (0.0, 1.0), 2.0)
+    assert certain.topics_for(0.5) == 0.0
+    other = smoothing(values, [0.25], priors=[0.9, 0.1, 0.5])
+    first, then = other.verdict().split(f" without priors. The estimated best alpha is {other.alpha:.3g}. ")
+    assert first.startswith("With alpha 0.25, 2 topics order the systems as well as ")
+    assert then.startswith("At alpha 0.25, the order")
+
+
+LARGE = np.random.default_rng(0).random((4, 3))
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        (LARGE[:, :1], {}, "^alphas: must be given: to estimate the best alpha takes two topics, and more "),
+        (LARGE[:1], {}, "^alphas: must be given: "),
+        (LARGE, {"sets": ["w", "x", "y", "z"]}, "^alphas: must be given: "),
+        (LARGE, {"sets": ["x", "y"]}, "^sets: expected one set for each of 4 systems, found 2$"),
+        (LARGE, {"sets": "x"}, "^sets: expected a sequence of names, found 'x'$"),
+        (LARGE, {"sets": {"0": "x", "1": "x"}}, "^sets: there is no set of the prior of run '2'$"),
+        (np.ones((4, 9)), {"priors": None, "sets": ["x"] * 4}, "^sets: must not be given without priors$"),
+    ],
+)
+def test_arguments_of_sets_that_are_refused(values, options, message):
+    with pytest.raises(tieaware.InputError, match=message):
+        smoothing(values, **{"priors": np.arange(float(len(values))), **options})
+
+
+def test_without_an_estimate_the_given_alphas_are_used():
+    outcome = smoothing(LARGE[:, :1], [0.5], priors=[0.1, 0.2, 0.3, 0.4])
+    assert (outcome.alpha, outcome.topics_for(0.5)) == (None, None)
+    assert outcome.verdict().startswith("At alpha 0.5, the order of the systems is ")
+    assert outcome.tables()["orders"].rows[0][3] is None

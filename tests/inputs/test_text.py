@@ -50,7 +50,7 @@ READERS = {
     "tsv": ("tsv", "query\tdoc\tscore\nq\ta\t2\nq\tb\t1\n", read_run),
     "json lines": ("jsonl", '{"query":"q","doc":"a","score":2}\n{"query":"q","doc":"b","score":1}\n', read_run),
     "matrix": ("csv", "A,B\n1,2\n3,4\n", read_matrix),
-    "priors": ("csv", "A,0.5\nB,0.25\n", lambda path: _read_priors(str(path))),
+    "priors": ("csv", "A,0.5\nB,0.25\n", lambda path: _read_priors(str(path))[0]),
     "stop words": ("txt", "the\nof\n", lambda path: _stop_words(str(path))),
     "documents, tsv": ("txt", "d1\tone\nd2\ttwo\n", lambda path: list(read_documents(path))),
     "documents, jsonl": (
@@ -196,7 +196,7 @@ PLACES = {
     "labels, csv": ("csv", "query,doc,label\nq,a,NUMBER\n", read_qrels),
     "labels of subtopics": ("txt", "q 1 a NUMBER\n", lambda path: read_qrels(path, subtopics=True)),
     "matrix": ("csv", "A\nNUMBER\n", read_matrix),
-    "priors": ("csv", "A,NUMBER\n", lambda path: _read_priors(str(path))),
+    "priors": ("csv", "A,NUMBER\n", lambda path: _read_priors(str(path))[0]),
     "quality": ("txt", "d1 NUMBER\n", read_quality),
     "quepid": ("csv", "query,docid,rating\nq,a,NUMBER\n", search_engines.read_judgments),
     "ratings": (

@@ -27,13 +27,15 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "and all are measured on the third. A system's score is alpha times its mean on the third set, plus 1 - alpha "
         "times its mean on the earlier set. Prints for each alpha how well these scores order the systems: Kendall's "
         "tau with their order on all topics. With --priors, a system's score is alpha times its mean plus 1 - alpha "
-        "times its own earlier mean, and the scores and ranks are printed.",
+        "times its own earlier mean; the best alpha is estimated, and the scores and ranks are printed, after the "
+        "number of topics that the priors save.",
     )
     options.add(command, *options.VALUES)
     options.add_measures(command, SMOOTHING_MEASURES, "the measure, such as nDCG@10")
     command.add_argument(
         "--alpha", action="append", type=options.real, metavar="A", help="weight of the measured scores; repeatable "
-        f"(default: {', '.join(f'{alpha:g}' for alpha in SMOOTHING_ALPHAS)})",
+        f"(default: {', '.join(f'{alpha:g}' for alpha in SMOOTHING_ALPHAS)}; with --priors the best one, which is "
+        "estimated, between 0 and 1)",
     )  # fmt: skip
     command.add_argument(
         "--sweep", type=options.whole, metavar="N", help="try N weights instead, evenly spaced from 0 to 1"
@@ -51,7 +53,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command.add_argument(
         "--priors", metavar="FILE",
         help="use your own earlier scores instead of random sets: a CSV file with the name and the earlier mean of a "
-        "system in each line, or results that Results.save wrote (.npz, .parquet). Prints the smoothed scores",
+        "system in each line, and as a third cell the set of topics that it is from, if there are several; or results "
+        "that Results.save wrote (.npz, .parquet). Prints the smoothed scores",
     )  # fmt: skip
     command.add_argument("--seed", type=options.whole, metavar="N", help="random seed of the splits (0)")
     options.add(command, options.CONSISTENT_ONLY, options.THREADS)
@@ -64,7 +67,7 @@ def _run(arguments: argparse.Namespace) -> str:
 
     from tieaware.experiments import smoothing
 
-    alphas = arguments.alpha or SMOOTHING_ALPHAS
+    alphas = arguments.alpha
     if arguments.sweep is not None:
         if arguments.alpha:
             raise InputError("", "--sweep cannot be combined with --alpha", argument="sweep")
@@ -79,7 +82,8 @@ def _run(arguments: argparse.Namespace) -> str:
         reading = {"threads": arguments.threads, "consistent_only": arguments.consistent_only}
         values = evaluate(arguments.qrels, options.judged_runs(arguments), measure, **reading)
     if arguments.priors is not None:
-        return options.output(smoothing(values, alphas, priors=_read_priors(arguments.priors)), arguments)
+        priors, sets = _read_priors(arguments.priors)
+        return options.output(smoothing(values, alphas, priors=priors, sets=sets), arguments)
     return options.output(smoothing(values, alphas, **_given(arguments)), arguments)
 
 
@@ -99,27 +103,42 @@ def _sizes(text: str) -> int | list[int]:
 _sizes.__name__ = "number of topics"
 
 
-def _read_priors(path: str) -> Results | dict[str, float]:
-    """Read a file of results, or a CSV file with the name and the earlier mean of a system in each line."""
+def _read_priors(path: str) -> tuple[Results | dict[str, float], dict[str, str] | None]:
+    """Read a file of results, or a CSV file with the name and the earlier mean of a system in each line.
+
+    If the lines have a third cell, it is the set that the prior is from; the sets are returned, too.
+    """
     if os.path.splitext(path)[1].lower() in (".npz", ".parquet"):
-        return Results.load(path)
+        return Results.load(path), None
     priors: dict[str, float] = {}
+    sets: dict[str, str] = {}
     try:
         with ByteStream(path) as file:
             lines = csv.reader(Lines(file).decoded("surrogateescape"))
             for cells in filter(None, lines):
                 place = f"{path}:{lines.line_num}"
-                if len(cells) != 2:
-                    raise InputError(
-                        place, f"must have a name and a number, separated by a comma; has {len(cells)} cells"
-                    )
+                if len(cells) not in (2, 3):
+                    problem = "must have a name and a number, separated by a comma, and may have a set"
+                    raise InputError(place, f"{problem}; has {len(cells)} cells")
                 name = cells[0].strip()
                 if name in priors:
                     raise InputError(place, f"a second prior of {shown(name)}")
+                if bool(sets) != (len(cells) == 3) and priors:
+                    raise InputError(place, "must have a set if, and only if, the lines before it have one")
+                if len(cells) == 3:
+                    sets[name] = _set(place, cells[2].strip())
                 try:
                     priors[name] = number_in(cells[1])
                 except ValueError as error:
                     raise unexpected(place, "a number after the name", f"{error}") from None
     except csv.Error as error:
         raise InputError(f"{path}:{lines.line_num}", f"{error}") from None
-    return priors
+    return priors, sets or None
+
+
+def _set(place: str, name: str) -> str:
+    """Return the name of a set; raise InputError for digits, which may be those after a decimal comma."""
+    if not name or name.isdecimal():
+        problem = f"the set must have a name that is no number, such as trec-8; found {shown(name)}"
+        raise InputError(place, f"{problem}. Decimals are written with a point")
+    return name

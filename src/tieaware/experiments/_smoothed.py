@@ -1,16 +1,21 @@
-"""Smoothing with earlier scores of the caller: the order of systems on few topics, with a prior for each system."""
+"""Smoothing with earlier scores of the caller: the order of systems on few topics, with a prior for each system.
+
+The best weight alpha follows from two variances over the systems: v, that of the error of a mean over the topics, and
+that of the differences between means and priors, which is v plus the variance of the errors of the priors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, shown, unexpected
+from tieaware.checks.arguments import number, sequence, shown, unexpected
 from tieaware.checks.arrays import Values
-from tieaware.checks.rounding import merged
+from tieaware.checks.rounding import merged, rounding_of
 from tieaware.errors import InputError
 from tieaware.experiments.evaluating import known_tau
 from tieaware.experiments.experiment import Experiment
@@ -61,11 +66,70 @@ KINDS = ("raw", "standardized")
 _NAMED, _IN_VERDICT = 30, 5
 
 
+class Variances(NamedTuple):
+    """The variances that decide how much priors are worth.
+
+    Attributes
+    ----------
+    of_means : float
+        The mean over the systems of the variance of the error of a system's mean. The difficulty of a topic, which is
+        the mean of its values over the systems, moves all systems alike, so it is no error of their order.
+    of_differences : float
+        The variance over the systems of the mean less the prior.
+    """
+
+    of_means: float
+    of_differences: float
+
+    @classmethod
+    def of(cls, values: Values, priors: Values, n_sets: int) -> Variances | None:
+        """Return the variances; None if there are too few systems or topics.
+
+        Parameters
+        ----------
+        values : float64[n_systems, n_topics]
+            Topics without values have NaN for all systems.
+        priors : float64[n_systems]
+        n_sets : int
+            The number of sets of priors that were shifted, or 1.
+        """
+        known = values[:, ~np.isnan(values).any(axis=0)]
+        n_systems, n_topics = known.shape
+        if n_systems <= n_sets or n_systems < 2 or n_topics < 2:
+            return None
+        errors = known - known.mean(axis=0)
+        # The mean over the systems, of which each is a part, takes a share of the variance of every error.
+        of_means = errors.var(axis=1, ddof=1).mean() / n_topics * n_systems / (n_systems - 1)
+        differences = known.mean(axis=1) - priors
+        squares = np.square(differences - differences.mean()).sum()
+        rounding = float(rounding_of(known, priors)) ** 2
+        return cls(*(0.0 if each <= rounding else float(each) for each in (of_means, squares / (n_systems - n_sets))))
+
+    @property
+    def alpha(self) -> float:
+        """The best weight of the means: 1 - v / var(mean - prior), in 0 … 1; 1 if the means have no error."""
+        if self.of_means == 0.0:
+            return 1.0
+        return max(0.0, 1.0 - self.of_means / self.of_differences) if self.of_differences else 0.0
+
+    def worth(self, alpha: float) -> float:
+        """Return how many times as many topics, without priors, would order the systems as well as with this alpha.
+
+        The error of a smoothed score has the variance alpha² v + (1 - alpha)² u, with the variance u of the errors of
+        the priors; that of a mean has the variance v, and it falls as topics are added. At the best alpha, the ratio is
+        1 / alpha.
+        """
+        of_priors = max(0.0, self.of_differences - self.of_means)
+        error = alpha**2 * self.of_means + (1.0 - alpha) ** 2 * of_priors
+        return self.of_means / error if error else (1.0 if alpha == 1.0 else np.inf)
+
+
 def smoothed(
     values: Results | npt.ArrayLike,
-    alphas: tuple[float, ...],
+    alphas: tuple[float, ...] | None,
     measure: str | Measure | None,
     priors: Results | Mapping[str, float] | npt.ArrayLike,
+    sets: Mapping[str, str] | Sequence[str] | None = None,
 ) -> Smoothed:
     """Mix the values of systems with their priors, for each alpha; see `tieaware.experiments.smoothing`."""
     array = systems_by_topics(values, measure)
@@ -88,11 +152,49 @@ def smoothed(
     if earlier.ndim == 2 and len(array) > 1:
         of_kinds.append(standardize(array))
         of_priors.append(mean_of_known(standardize(earlier)))
+    of_sets = None if sets is None else _sets(sets, systems)
     prior = np.stack(of_priors)
+    means = np.stack([mean_of_known(each) for each in of_kinds])
+    if of_sets is not None:
+        prior = _shifted(prior, means, of_sets)
+    n_sets = 1 if of_sets is None else len(set(of_sets))
+    variances = tuple(Variances.of(each, own, n_sets) for each, own in zip(of_kinds, prior, strict=True))
+    if alphas is None:
+        alphas = _alphas(variances[0])
     weights = np.array(alphas)[:, None, None]
     mixed = weights * np.stack(of_kinds)[:, None] + (1.0 - weights) * prior[:, None, :, None]
-    means = np.stack([mean_of_known(each) for each in of_kinds])
-    return Smoothed(alphas, systems, means, prior, mixed, less_is_better)
+    return Smoothed(alphas, systems, means, prior, mixed, less_is_better, variances, of_sets)
+
+
+def _alphas(variances: Variances | None) -> tuple[float, ...]:
+    """Return the alphas that are tried by default: the priors alone, the estimated best alpha, and the means alone."""
+    if variances is None:
+        problem = "must be given: to estimate the best alpha takes two topics, and more systems than sets of priors"
+        raise InputError("alphas", problem)
+    return tuple(sorted({0.0, variances.alpha, 1.0}))
+
+
+def _sets(sets: Mapping[str, str] | Sequence[str], systems: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the set of each system's prior."""
+    if isinstance(sets, Mapping):
+        lacking = [system for system in systems if system not in sets]
+        if lacking:
+            raise InputError("sets", f"there is no set of the prior of run {shown(lacking[0])}")
+        return tuple(str(sets[system]) for system in systems)
+    given = sequence("sets", sets, "names")
+    if len(given) != len(systems):
+        raise unexpected("sets", f"one set for each of {len(systems)} systems", f"{len(given)}")
+    return tuple(map(str, given))
+
+
+def _shifted(priors: Values, means: Values, sets: tuple[str, ...]) -> Values:
+    """Return the priors, shifted set by set so that each set has the mean of its systems' measured means."""
+    shifted = priors.copy()
+    _, of_system = np.unique(sets, return_inverse=True)
+    for i in range(of_system.max() + 1):
+        own = of_system == i
+        shifted[:, own] += means[:, own].mean(axis=1, keepdims=True) - priors[:, own].mean(axis=1, keepdims=True)
+    return shifted
 
 
 def _earlier(priors: Results | Mapping[str, float] | npt.ArrayLike, runs: tuple[str, ...], measure: Measure) -> Values:
@@ -121,13 +223,17 @@ class Smoothed(Experiment):
     systems : tuple of str
         The names of the systems: those of the runs, or positions.
     means, priors : float64[n_kinds, n_systems]
-        The measured mean and the prior of each system. The kinds are raw values and, if the priors are results of
-        several runs, values that are standardized over these runs on each topic.
+        The measured mean and the prior of each system, shifted if there are sets. The kinds are raw values and, if the
+        priors are results of several runs, values that are standardized over these runs on each topic.
     values : float64[n_kinds, n_alphas, n_systems, n_topics]
         The smoothed values on each topic: alpha times the value, plus 1 - alpha times the prior. NaN
         for standardized values of a topic on which all systems are equal.
     less_is_better : bool
         Whether the measure is one of which a small value is good.
+    variances : tuple of Variances or None
+        For each kind, the variances from which the best alpha is estimated; None if systems or topics are too few.
+    sets : tuple of str or None
+        The set that each system's prior comes from, if sets were given.
     """
 
     alphas: tuple[float, ...]
@@ -136,6 +242,29 @@ class Smoothed(Experiment):
     priors: Values
     values: Values
     less_is_better: bool
+    variances: tuple[Variances | None, ...]
+    sets: tuple[str, ...] | None = None
+
+    @property
+    def alpha(self) -> float | None:
+        """The best alpha, estimated from raw values; None if systems or topics are too few.
+
+        It is 1 - v / var(mean - prior), where v is the variance of the error of a mean over the topics.
+        """
+        return None if self.variances[0] is None else self.variances[0].alpha
+
+    def topics_for(self, alpha: float, *, standardized: bool = False) -> float | None:
+        """Return the number of topics that would order the systems as well without priors, as far as the values show.
+
+        At the estimated alpha, it is the number of topics divided by alpha. It may be infinite: the means then differ
+        from the priors by no more than the errors of the means. None if systems or topics are too few.
+        """
+        variances = self.variances[int(standardized)]
+        return None if variances is None else variances.worth(alpha) * self._n_topics(int(standardized))
+
+    def _n_topics(self, kind: int) -> int:
+        """Return the number of topics with values of this kind."""
+        return int((~np.isnan(self.values[kind, 0]).any(axis=0)).sum())
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -186,15 +315,38 @@ class Smoothed(Experiment):
         return best_first
 
     def verdict(self) -> str:
-        """Return how the order changes with the smallest alpha above 0, and the systems that are then the best."""
-        alpha = min((each for each in self.alphas if each > 0.0), default=self.alphas[0])
+        """Return how many topics the priors are worth, and the systems that are the best with them.
+
+        The alpha is the estimated one, or if that was not tried, the smallest above 0.
+        """
+        tried = self.alpha is not None and self.alpha in self.alphas
+        alpha = self.alpha if tried else min((each for each in self.alphas if each > 0.0), default=self.alphas[0])
+        assert alpha is not None
         order = self.order(alpha)
         best = ", ".join(order[:_IN_VERDICT]) + (
             f" and {counted(more, 'other')}" if (more := len(order) - _IN_VERDICT) > 0 else ""
         )
         tau = self._taus(0)[self.alphas.index(alpha)]
         against = "" if tau is None else f" Kendall's τ with their order without earlier scores is {significant(tau)}."
-        return f"At alpha {alpha:g}, the order of the systems is {best}.{against}"
+        return f"{self._worth(alpha)}At alpha {alpha:.3g}, the order of the systems is {best}.{against}"
+
+    def _worth(self, alpha: float) -> str:
+        """Return how many topics the priors save at an alpha, and at the estimated one; empty if that is unknown."""
+        best, topics = self.alpha, self.topics_for(alpha)
+        if best is None or topics is None:
+            return ""
+        name, n = f"alpha {alpha:.3g}", counted(self._n_topics(0), "topic")
+        if alpha == best:
+            name, other = f"{name}, which is estimated from the values", ""
+        else:
+            other = f" The estimated best alpha is {best:.3g}."
+        if topics < np.inf:
+            # The number is rounded down, but not because of rounding errors.
+            saved = f"{n} order the systems as well as {int(topics + 1e-9):,} without priors"
+        else:
+            saved = f"the priors are worth more topics than can be told: the means over {n} differ from them by no more"
+            saved = f"{saved} than the errors of the means"
+        return f"With {name}, {saved}.{other} "
 
     def _taus(self, kind: int) -> list[float | None]:
         """Return Kendall's τ_b of the order at each alpha with the order of the measured means."""
@@ -207,12 +359,16 @@ class Smoothed(Experiment):
         """
         tables = {"smoothed": self._scores()}
         taus = [
-            (kind, alpha, tau)
+            (kind, alpha, tau, self.topics_for(alpha, standardized=bool(k)))
             for k, kind in enumerate(KINDS[: len(self.means)])
             for alpha, tau in zip(self.alphas, self._taus(k), strict=True)
         ]
-        note = "tau: Kendall's τ_b between the order by smoothed scores and the order by the measured means alone."
-        return {**tables, "orders": Table("Orders of the systems", ("values", "alpha", "tau"), taus, (note,))}
+        notes = (
+            "tau: Kendall's τ_b between the order by smoothed scores and the order by the measured means alone.",
+            "topics: how many would order the systems as well without priors, estimated from the variances of the "
+            "means' errors and of the differences between means and priors.",
+        )
+        return {**tables, "orders": Table("Orders of the systems", ("values", "alpha", "tau", "topics"), taus, notes)}
 
     def _scores(self) -> Table:
         rows: list[tuple[Cell, ...]] = []
@@ -223,16 +379,27 @@ class Smoothed(Experiment):
             ranks = 1 + (worse_first[:, None, :] < worse_first[:, :, None]).sum(axis=2)
             for s in self._best_first(k, -1):
                 numbers = [cell for i in range(len(self.alphas)) for cell in (float(scores[i, s]), int(ranks[i, s]))]
-                rows.append((kind, self.systems[s], float(self.means[k, s]), float(self.priors[k, s]), *numbers))
+                name = (self.systems[s],) if self.sets is None else (self.systems[s], self.sets[s])
+                rows.append((kind, *name, float(self.means[k, s]), float(self.priors[k, s]), *numbers))
         of_alphas = [name for alpha in self.alphas for name in (f"score {alpha:g}", f"rank {alpha:g}")]
-        return Table(self.title, ("values", "system", "mean", "prior", *of_alphas), rows, self._notes())
+        columns = ("values", "system", *(() if self.sets is None else ("set",)), "mean", "prior", *of_alphas)
+        return Table(self.title, columns, rows, self._notes())
 
     def _notes(self) -> tuple[str, ...]:
         last = f"{self.alphas[-1]:g}"
-        notes = (
+        notes: tuple[str, ...] = (
             f"mean: over {counted(self.values.shape[3], 'topic')}. score A: A · mean + (1 − A) · prior, for each alpha "
             f"A. rank A: by this score; equal scores have the same rank. Rows are sorted by rank {last}.",
         )
+        estimates = ", ".join(
+            f"{each.alpha:.3g} for {kind} values"
+            for kind, each in zip(KINDS, self.variances, strict=False)
+            if each is not None
+        )
+        if estimates:
+            notes += (f"The estimated best alpha is {estimates}.",)
+        if self.sets is not None:
+            notes += ("prior: shifted so that the priors of a set have the mean of their systems' means.",)
         if len(self.means) < 2:
             return notes
         return (

@@ -35,7 +35,7 @@ from tieaware.statistics import kendall_taus, smooth, standardize
 @overload
 def smoothing(
     values: Results | npt.ArrayLike,
-    alphas: Sequence[float] = ...,
+    alphas: Sequence[float] | None = ...,
     *,
     measure: str | Measure | None = None,
     repeats: int = 10_000,
@@ -49,16 +49,17 @@ def smoothing(
 @overload
 def smoothing(
     values: Results | npt.ArrayLike,
-    alphas: Sequence[float] = ...,
+    alphas: Sequence[float] | None = ...,
     *,
     measure: str | Measure | None = None,
     priors: Results | Mapping[str, float] | npt.ArrayLike,
+    sets: Mapping[str, str] | Sequence[str] | None = ...,
 ) -> Smoothed: ...
 
 
 def smoothing(
     values: Results | npt.ArrayLike,
-    alphas: Sequence[float] = SMOOTHING_ALPHAS,
+    alphas: Sequence[float] | None = None,
     *,
     measure: str | Measure | None = None,
     repeats: int = 10_000,
@@ -66,6 +67,7 @@ def smoothing(
     seed: int = 0,
     share: float = 0.5,
     priors: Results | Mapping[str, float] | npt.ArrayLike | None = None,
+    sets: Mapping[str, str] | Sequence[str] | None = None,
 ) -> Smoothing | Smoothed:
     """Order systems by smoothed scores: in a simulation of earlier scores, or with the caller's own earlier scores.
 
@@ -77,9 +79,9 @@ def smoothing(
     ----------
     values : float[n_systems, n_topics], or Results
         For example the AP of each run on each topic; at least four systems.
-    alphas : sequence of float
+    alphas : sequence of float, optional
         The weights of the scores on the third set of topics, each from 0 to 1. The earlier scores have the rest of the
-        weight.
+        weight. By default 0, 0.5, 0.8 and 1; with `priors` 0, 1 and the best alpha, which is estimated from the values.
     measure : str or Measure, optional
         The measure of the Results to use; needed only if the Results have several measures.
     repeats : int
@@ -96,6 +98,10 @@ def smoothing(
         The caller's own earlier scores: the earlier mean of each run by name, or earlier results of the same runs and
         measure, or the earlier means in the order of an array of values. Not with `repeats`, `topics`, `seed` and
         `share`, which are for the simulation.
+    sets : dict of str to str, or sequence of str, optional
+        The set of topics that each prior comes from: by name, or in the order of an array of values. The priors of a
+        set are then shifted so that they have the mean of their systems on the new topics, because the topics of
+        another set may be easier. Only with `priors`.
 
     Returns
     -------
@@ -107,7 +113,8 @@ def smoothing(
     ------
     InputError
         If there are fewer than 4 systems, or fewer topics than the three sets need; if a value is not finite; if an
-        argument is out of range; or if a run has no prior.
+        argument is out of range; or if a run has no prior or no set; or
+        without `alphas`, if there are too few topics or systems to estimate the best alpha.
 
     References
     ----------
@@ -133,7 +140,9 @@ def smoothing(
                             ("share", share != 0.5)):  # fmt: skip
             if given:
                 raise InputError(name, "must not be given with priors: nothing is drawn")
-        return smoothed(values, _weights(alphas), measure, priors)
+        return smoothed(values, None if alphas is None else _weights(alphas), measure, priors, sets)
+    if sets is not None:
+        raise InputError("sets", "must not be given without priors")
     array = systems_by_topics(values, measure)
     n_systems, n_topics = array.shape
     repeats = whole_number("repeats", repeats, 1, 10**9)
@@ -150,7 +159,7 @@ def smoothing(
     if n_topics < sum(sizes):
         sets = f"three sets of {_counted_topics(sizes)}"
         raise InputError("values", f"{sets} need at least {sum(sizes)} topics, found {n_topics}")
-    weights = _weights(alphas)
+    weights = _weights(SMOOTHING_ALPHAS if alphas is None else alphas)
     truths = np.stack([array.mean(axis=1), mean_of_known(standardize(array))])
     random = np.random.default_rng(seed)
     taus = np.empty((len(KINDS), 1 + len(weights), repeats))
