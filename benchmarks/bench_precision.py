@@ -7,7 +7,7 @@ import pytest
 
 import tieaware
 from tieaware.defaults import PRECISION_MEASURES
-from tieaware.precision import parse_precision
+from tieaware.precision import best_thresholds, geometric_thresholds, parse_precision
 
 MEASURES = ("AP", "RR")
 # The highest ratio of each precision.
@@ -19,6 +19,8 @@ TARGETS = {
 MOST_COPIES, MOST_SORTS = 3.0, 3.0
 # The highest ratio of bounds to a spread, with two and with four gains.
 MOST_SPREADS = {False: 10.0, True: 25.0}
+# The highest ratio of the choice of a scale to a thousand evaluations.
+MOST_THOUSANDS = 40.0
 # The highest ratio of the experiment to one evaluation.
 MOST_EVALUATIONS = 15.0
 RULES = ("average", "optimistic", "run_order")
@@ -123,6 +125,31 @@ def test_near_ties(compare, lists):
         f"Coarse scores themselves: {len(offsets) - 1} × 1,000", "gap:0.001", check=check,
         contender=partial(coarsening.coarsen, scores, offsets), of="coarse",
         baseline=partial(np.sort, rows, axis=1), to="`np.sort`", at_most=MOST_SORTS,
+    )  # fmt: skip
+
+
+def test_best_thresholds(compare, lists):
+    """Compare the time of the best scale of eight levels with a thousand evaluations of the same lists."""
+    labels, scores, offsets = lists
+    evaluator = tieaware.Evaluator(labels, "AP", offsets=offsets)
+    candidates = np.stack([scores] * 100)
+
+    def check():
+        """The best scale keeps more than the geometric one, which needs no judgments."""
+        scales = best_thresholds(evaluator, scores, 8), geometric_thresholds(scores, 8, offsets)
+        best, geometric = (
+            tieaware.Evaluator(labels, "AP", offsets=offsets, precision=each).mean(scores)[0] for each in scales
+        )
+        assert best > geometric
+
+    def evaluations():
+        for _ in range(10):
+            evaluator.many(candidates)
+
+    compare(
+        f"The best scale of 8 levels: {len(offsets) - 1} × 1,000, 20 relevant, AP", "best_thresholds", check=check,
+        contender=partial(best_thresholds, evaluator, scores, 8), of="the best scale",
+        baseline=evaluations, to="1,000 evaluations", at_most=MOST_THOUSANDS,
     )  # fmt: skip
 
 

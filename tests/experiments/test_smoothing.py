@@ -181,8 +181,8 @@ def test_the_variances_and_alpha_of_a_small_example():
     # v / (v / 4 + (79/12 - v) / 4) topics for each one.
     assert outcome.topics_for(0.5) == pytest.approx(2 * 1.75 / (79 / 48), rel=1e-14)
     assert outcome.verdict().startswith(
-        "With alpha 0.734, which is estimated from the values, 2 topics order the systems as well as 2 without priors. "
-        "At alpha 0.734, the order of the systems is 2, 1, 0."
+        "With alpha 0.734, which is estimated from the values, 2 topics order the systems about as well as 2 without "
+        "priors. At alpha 0.734, the order of the systems is 2, 1, 0."
     )
     assert [row[3] for row in outcome.tables()["orders"].rows] == [outcome.topics_for(a) for a in outcome.alphas]
 
@@ -285,7 +285,7 @@ def test_the_estimate_is_between_0_and_1():
     assert certain.topics_for(0.5) == 0.0
     other = smoothing(values, [0.25], priors=[0.9, 0.1, 0.5])
     first, then = other.verdict().split(f" without priors. The estimated best alpha is {other.alpha:.3g}. ")
-    assert first.startswith("With alpha 0.25, 2 topics order the systems as well as ")
+    assert first.startswith("With alpha 0.25, 2 topics order the systems about as well as ")
     assert then.startswith("At alpha 0.25, the order")
 
 

@@ -123,8 +123,7 @@ def _check_alone(arguments: argparse.Namespace, option: str, others: tuple[str, 
     """Raise InputError if an option, which replaces the coarser scores, is combined with an option of these."""
     for name in others:
         if getattr(arguments, name) != arguments.parser.get_default(name):
-            problem = f"--{name} cannot be combined with {option}, which replaces it"
-            raise InputError("", problem, argument=name)
+            raise InputError("", f"--{name} cannot be combined with {option}", argument=name)
 
 
 def _bounds(arguments: argparse.Namespace) -> str:

@@ -113,7 +113,7 @@ class Variances(NamedTuple):
         return max(0.0, 1.0 - self.of_means / self.of_differences) if self.of_differences else 0.0
 
     def worth(self, alpha: float) -> float:
-        """Return how many times as many topics, without priors, would order the systems as well as with this alpha.
+        """Return how many times as many topics, without priors, would order the systems as well as this alpha does.
 
         The error of a smoothed score has the variance alpha² v + (1 - alpha)² u, with the variance u of the errors of
         the priors; that of a mean has the variance v, and it falls as topics are added. At the best alpha, the ratio is
@@ -342,7 +342,7 @@ class Smoothed(Experiment):
             other = f" The estimated best alpha is {best:.3g}."
         if topics < np.inf:
             # The number is rounded down, but not because of rounding errors.
-            saved = f"{n} order the systems as well as {int(topics + 1e-9):,} without priors"
+            saved = f"{n} order the systems about as well as {int(topics + 1e-9):,} without priors"
         else:
             saved = f"the priors are worth more topics than can be told: the means over {n} differ from them by no more"
             saved = f"{saved} than the errors of the means"

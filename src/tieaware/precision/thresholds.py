@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import numbers, unexpected, whole_number
-from tieaware.checks.arrays import Offsets, Scores, Values, as_offsets, as_scores, check_no_nan
+from tieaware.checks.arrays import Integers, Offsets, Scores, Values, as_offsets, as_scores, check_no_nan
 from tieaware.checks.rounding import first_greatest, rounding_of
 from tieaware.errors import InputError
 from tieaware.kernels import _numbers
@@ -20,6 +20,8 @@ from tieaware.precision.coarsening import NamedCoarsening
 
 _LARGEST = sys.float_info.max
 _MOST_LEVELS = 2**16
+# With at most this many cuts, it is faster to compare all scores with each than to search for each score.
+_COMPARED = 64
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,17 @@ class Thresholds(NamedCoarsening):
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Replace each score by the number of cuts that it reaches, 0 … n - 1 for a scale of n levels; NaN stays."""
-        levels = np.searchsorted(np.array(self.cuts), scores, side="right").astype(np.float64)
+        levels = self._levels(scores).astype(np.float32)
         levels[np.isnan(scores)] = np.nan
+        return levels
+
+    def _levels(self, scores: Scores) -> Integers:
+        # float32 scores are compared in double precision, as which the cuts are given.
+        if len(self.cuts) > _COMPARED:
+            return np.searchsorted(np.array(self.cuts), scores, side="right")
+        levels: npt.NDArray[Any] = np.zeros(len(scores), np.uint8)
+        for cut in self.cuts:
+            levels += scores >= np.float64(cut)
         return levels
 
 
