@@ -20,7 +20,7 @@ MOST_COPIES, MOST_SORTS = 3.0, 3.0
 # The highest ratio of bounds to a spread, with two and with four gains.
 MOST_SPREADS = {False: 10.0, True: 25.0}
 # The highest ratio of the choice of a scale to a thousand evaluations.
-MOST_THOUSANDS = 40.0
+MOST_THOUSANDS = 5.0
 # The highest ratio of the experiment to one evaluation.
 MOST_EVALUATIONS = 15.0
 RULES = ("average", "optimistic", "run_order")

@@ -26,7 +26,9 @@ from tieaware.precision import parse_precision
 from tieaware.ties import RULES
 
 EACH = (None, "decimals:0", "decimals:17", "significant:1", "float16", "float32")
-WHOLE_LISTS = ("levels:3", "bands:3", "gap:0.3")
+WHOLE_LISTS = ("levels:3", "bands:3", "gap:0.3", "top:2 gap:0.3")
+# Python computes the thresholds, so compiled code cannot evaluate with them.
+ALL = (*EACH, *WHOLE_LISTS, "thresholds:0.5,2")
 pytestmark = [
     # Python warns of forks in a process with several threads; the children here call only NumPy.
     pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning"),
@@ -150,7 +152,7 @@ def evaluate_all(evaluator, scores):
             assert (spread.std >= 0).all()
 
 
-@pytest.mark.parametrize("precision", EACH + WHOLE_LISTS)
+@pytest.mark.parametrize("precision", ALL)
 @pytest.mark.parametrize("ties", RULES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tensor_that_changes_between_two_reads(monkeypatch, kind, ties, precision):
@@ -168,7 +170,7 @@ def test_a_tensor_that_changes_between_two_reads(monkeypatch, kind, ties, precis
                     evaluate_all(evaluator, Tensor(pair))
 
 
-@pytest.mark.parametrize("precision", EACH + WHOLE_LISTS)
+@pytest.mark.parametrize("precision", ALL)
 @pytest.mark.parametrize("ties", RULES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_array_that_another_process_writes(kind, ties, precision):
@@ -201,7 +203,7 @@ def test_an_array_that_another_process_writes_during_calls_from_compiled_code(ti
         assert c.FUNCTIONS.release(handle) == c.OK
 
 
-@pytest.mark.parametrize("precision", [each for each in EACH + WHOLE_LISTS if each is not None])
+@pytest.mark.parametrize("precision", [each for each in ALL if each is not None])
 def test_an_array_that_another_process_writes_while_it_is_coarsened(precision):
     coarsening, offsets = parse_precision(precision), np.arange(0, 4201, 2100)
     for dtype in np.float64, np.float32:

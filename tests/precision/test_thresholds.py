@@ -31,6 +31,15 @@ def test_a_score_at_a_cut_is_in_the_level_above():
     assert math.isnan(coarsen_list(Thresholds([0.0]), [-0.0, math.nan])[1])
 
 
+@pytest.mark.parametrize("n", [1, 64, 65, 300])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_few_and_many_cuts_make_the_levels_of_the_definition(n, dtype):
+    rng = np.random.default_rng(n)
+    cuts = np.unique(rng.normal(size=n).astype(dtype)).astype(np.float64).tolist()
+    scores = np.concatenate([rng.normal(size=200), rng.choice(cuts, 50)]).astype(dtype)
+    assert Thresholds(cuts).coarsen(scores, np.array([0, 250])).tolist() == levels_of(cuts, scores.astype(float))
+
+
 def test_float32_scores_are_compared_with_the_cut_itself():
     """0.1 as float32 is above the double 0.1, and 0.7 as float32 is below the double 0.7."""
     scores = np.array([0.1, 0.7], np.float32)

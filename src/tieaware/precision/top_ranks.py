@@ -89,11 +89,12 @@ class Top(NamedCoarsening):
 
     def _list(self, scores: Scores, coarse: Scores) -> Scores:
         """Return the scores of one list, which is longer than the first ranks."""
-        ascending = np.argsort(scores, kind="stable")
-        last = scores[ascending[-self.ranks]]
-        below = ascending[: np.searchsorted(scores, last, sorter=ascending)]
-        # In ascending order, the first document of each coarse score has the lowest score.
-        _, lowest, group = np.unique(coarse[below], return_index=True, return_inverse=True)
+        below = scores < np.partition(scores, -self.ranks)[-self.ranks]
+        own = scores[below]
+        distinct = np.unique(coarse[below])
+        group = np.searchsorted(distinct, coarse[below])
+        lowest = np.full(len(distinct), np.inf, scores.dtype)
+        np.minimum.at(lowest, group, own)
         kept = scores.copy()
-        kept[below] = scores[below[lowest]][group]
+        kept[below] = lowest[group]
         return kept
