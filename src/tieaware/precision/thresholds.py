@@ -188,7 +188,7 @@ def best_thresholds(evaluator: ValuesOfCuts, scores: npt.ArrayLike, n: int) -> T
     >>> evaluator = tieaware.Evaluator([[1, 0, 0, 1], [0, 1, 0, 0]], "AP")
     >>> scores = [[0.9, 0.7, 0.5, 0.3], [0.8, 0.6, 0.2, 0.1]]
     >>> best_thresholds(evaluator, scores, 2), best_thresholds(evaluator, scores, 3)
-    (Thresholds(cuts=(0.6,)), Thresholds(cuts=(0.3, 0.9)))
+    (Thresholds(cuts=(0.3,)), Thresholds(cuts=(0.3, 0.9)))
     """
     n = whole_number("n", n, 2, _MOST_LEVELS)
     return best_scales(evaluator, scores, (n,), MOST_CANDIDATES)[0]
