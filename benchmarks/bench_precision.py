@@ -1,4 +1,4 @@
-"""The time of evaluating coarse scores compared with evaluating the scores as they are."""
+"""The time of evaluating coarse scores, or scores with noise, compared with evaluating the scores as they are."""
 
 from functools import partial
 
@@ -7,7 +7,7 @@ import pytest
 
 import tieaware
 from tieaware.defaults import PRECISION_MEASURES
-from tieaware.precision import best_thresholds, geometric_thresholds, parse_precision
+from tieaware.precision import Gaussian, Gumbel, Uniform, best_thresholds, geometric_thresholds, parse_precision
 
 MEASURES = ("AP", "RR")
 # The highest ratio of each precision.
@@ -24,6 +24,10 @@ MOST_THOUSANDS = 5.0
 # The highest ratio of the experiment to one evaluation.
 MOST_EVALUATIONS = 15.0
 RULES = ("average", "optimistic", "run_order")
+# Noise that leaves a document that is five places away in doubt; and the highest ratios to a plain call, for it and for
+# noise that mixes a hundred documents: about 2 ms.
+NOISE = (Gaussian(1.52), Uniform(2.91), Gumbel(1.09))
+MOST_CALLS, MOST_CALLS_IF_MIXED = 50.0, 700.0
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +154,35 @@ def test_best_thresholds(compare, lists):
         f"The best scale of 8 levels: {len(offsets) - 1} × 1,000, 20 relevant, AP", "best_thresholds", check=check,
         contender=partial(best_thresholds, evaluator, scores, 8), of="the best scale",
         baseline=evaluations, to="1,000 evaluations", at_most=MOST_THOUSANDS,
+    )  # fmt: skip
+
+
+def drawn(noise, scores, rng):
+    """Return 2,000 draws of scores with noise."""
+    shape = 2000, len(scores)
+    draw = {"Gaussian": rng.normal, "Gumbel": rng.gumbel}.get(type(noise).__name__, partial(rng.uniform, -1.0, 1.0))
+    return scores + noise.sizes * draw(size=shape)
+
+
+@pytest.mark.parametrize("measures", ["nDCG@10", "AP"])
+@pytest.mark.parametrize("mixed", ["ten neighbours", "all"])
+@pytest.mark.parametrize("noise", NOISE, ids=lambda noise: type(noise).__name__)
+def test_noise(compare, small, noise, mixed, measures):
+    """Compare lists in which each document is in doubt (by more than 1 %) with ten others, or all, with plain calls."""
+    rng = np.random.default_rng(29)
+    n, factor, most = (1000, 1.0, MOST_CALLS) if mixed == "ten neighbours" else (100, 20.0, MOST_CALLS_IF_MIXED)
+    n = n // 10 if small else n
+    labels, scores = rng.permutation(np.arange(n) < n // 10).astype(int), rng.permutation(n).astype(float)
+    evaluator, noise = tieaware.Evaluator(labels, measures), type(noise)(factor * noise.sizes)
+
+    def check():
+        means = evaluator.many(drawn(noise, scores, rng)).mean(axis=0)
+        np.testing.assert_allclose(evaluator.under_noise(scores, noise)[0], means, rtol=0, atol=0.03)
+
+    compare(
+        f"Under noise: a list of {n:,}, a tenth relevant, {mixed} in doubt, {measures}", type(noise).__name__,
+        check=check, contender=partial(evaluator.under_noise, scores, noise), of="under noise",
+        baseline=partial(evaluator, scores), to="a plain call", at_most=most, calls=10,
     )  # fmt: skip
 
 

@@ -23,6 +23,10 @@ FUSION_MEASURES = ("nDCG@10",)
 FUSION_FOLDS = 10
 FUSION_METHODS = ("sum", "mnz", "max", "min", "med", "rrf", "isr", "borda")
 
+NOISE_MEASURES = ("nDCG@10",)
+# In standard deviations of the scores of a list.
+NOISE_SIZES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+
 INEXACT_MEASURES = ("AP", "nDCG@10")
 INEXACT_METHODS = (
     "MaxScore()", "HighIdf(share=0.5)", "AtLeast(m=2)", "Champions(r=10)", "Champions(r=100)",

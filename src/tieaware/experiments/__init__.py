@@ -15,6 +15,7 @@ from tieaware.experiments._curves import curves
 from tieaware.experiments._fusion import fusion
 from tieaware.experiments._gate import gate
 from tieaware.experiments._inexact import inexact
+from tieaware.experiments._noise import noise
 from tieaware.experiments._overhead import overhead
 from tieaware.experiments._pooling import pooling
 from tieaware.experiments._precision import banding, precision
@@ -23,8 +24,8 @@ from tieaware.experiments._smoothing import smoothing
 from tieaware.experiments._tie_prevalence import tie_prevalence
 
 __all__ = [
-    "assessors", "banding", "bounds", "compare", "comparison", "curves", "fusion", "gate", "inexact", "overhead",
-    "pooling", "precision", "scales", "smoothing", "tie_prevalence",
+    "assessors", "banding", "bounds", "compare", "comparison", "curves", "fusion", "gate", "inexact", "noise",
+    "overhead", "pooling", "precision", "scales", "smoothing", "tie_prevalence",
 ]  # fmt: skip
 
 

@@ -16,6 +16,8 @@
 All formats round to the nearest number, ties to even, except ``Levels`` and ``Thresholds``, which round down, ``Gap``,
 which rounds up to a score of the list, and ``Top``, which rounds down to one. No coarsening puts a lower score above a
 higher one.
+
+For `Evaluator.under_noise`, noise has the distributions `Gaussian`, `Uniform` and `Gumbel`.
 """
 
 from tieaware.precision.coarsening import Coarsening, parse_precision
@@ -23,6 +25,7 @@ from tieaware.precision.digits import Decimals, Significant
 from tieaware.precision.floats import BFloat16, Float16, Float32
 from tieaware.precision.levels import Levels
 from tieaware.precision.near_ties import Gap
+from tieaware.precision.noise import Gaussian, Gumbel, Noise, Uniform
 from tieaware.precision.rank_bands import Bands, bands
 from tieaware.precision.thresholds import Thresholds, best_thresholds, geometric_thresholds
 from tieaware.precision.top_ranks import Top
@@ -35,10 +38,14 @@ __all__ = [
     "Float16",
     "Float32",
     "Gap",
+    "Gaussian",
+    "Gumbel",
     "Levels",
+    "Noise",
     "Significant",
     "Thresholds",
     "Top",
+    "Uniform",
     "bands",
     "best_thresholds",
     "geometric_thresholds",

@@ -98,6 +98,7 @@ from tieaware.checks.arguments import one_of, unexpected
 from tieaware.errors import InputError
 from tieaware.measures import Measure, parse_measure
 from tieaware.measures.parameters import Lookup
+from tieaware.precision import Noise
 from tieaware.reference import (
     accumulated_gain,
     average_precision,
@@ -116,10 +117,11 @@ from tieaware.reference import (
     sets,
 )
 from tieaware.reference.gains import exposures
+from tieaware.reference.noisy_orders import chances_of_orders, places
 from tieaware.reference.rankings import ORDERS, Functions, Label, grade_of, group, is_judged, is_relevant, rank
 from tieaware.ties import RULES, TieRuleName
 
-__all__ = ["MEASURES", "ORDERS", "bounds", "evaluate", "exposures", "group", "rank", "variance"]
+__all__ = ["MEASURES", "ORDERS", "bounds", "evaluate", "exposures", "group", "rank", "under_noise", "variance"]
 
 MEASURES: dict[str, Functions] = {
     **hits.MEASURES,
@@ -279,6 +281,36 @@ def variance(
     if measure.name in sets.MEASURES:
         return 0.0
     return MEASURES[measure.name][2](group(scores, labels), judged, **arguments)
+
+
+def under_noise(
+    measure: str | Measure,
+    scores: Sequence[float],
+    labels: Sequence[Label],
+    noise: Noise,
+    judged: Sequence[Label] | None = None,
+) -> float:
+    """Return the mean of a measure for one query over all orders that noise makes, of at most eight documents or so.
+
+    Parameters as for `evaluate`; the sizes of the noise are above 0.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from tieaware.precision import Gumbel
+    >>> round(under_noise("RR", [2.0, 1.0], [0, 1], Gumbel(1)), 6)
+    0.634471
+    """
+    _check(scores, labels)
+    judged = labels if judged is None else judged
+    ranks = [-float(j) for j in range(len(scores))]
+    return math.fsum(
+        chance * evaluate(measure, ranks, [labels[d] for d in order], judged)
+        for order, chance in chances_of_orders(places(scores, noise))
+    )
 
 
 def _check(
