@@ -128,7 +128,7 @@ class NoisyLists:
 
         def work(first: int, last: int) -> None:
             expectations(
-                noise.kernel(), window, reach, self.forms, scores, sizes, self.lists, self.norms,
+                noise._kernel(), window, reach, self.forms, scores, sizes, self.lists, self.norms,
                 self.largest, TOLERANCE * (1 - _BEYOND), self.undefined, *found, first, last,
             )  # fmt: skip
 

@@ -60,7 +60,7 @@ class Noise(ABC):
 
     @staticmethod
     @abstractmethod
-    def kernel() -> KernelNoise:
+    def _kernel() -> KernelNoise:
         """Return the distribution of the noise of size 1, in the form that the kernel uses."""
 
     @abstractmethod
@@ -95,7 +95,7 @@ class Gaussian(Noise):
 
     @staticmethod
     @cache
-    def kernel() -> KernelNoise:
+    def _kernel() -> KernelNoise:
         """Return the table of 1 - Φ from -8.75 to 8.75."""
         return _table(_of_normal, -35, 35, 0.8)
 
@@ -135,7 +135,7 @@ class Gumbel(Noise):
 
     @staticmethod
     @cache
-    def kernel() -> KernelNoise:
+    def _kernel() -> KernelNoise:
         """Return the table of 1 - exp(-exp(-z)) from -3.75 to 42."""
         return _table(_of_extremes, -15, 168, 0.6)
 
@@ -172,7 +172,7 @@ class Uniform(Noise):
 
     @staticmethod
     @cache
-    def kernel() -> KernelNoise:
+    def _kernel() -> KernelNoise:
         """Return the only cell, from -1 to 1."""
         return KernelNoise(np.array([[0.5, -1.0] + [0.0] * (_N_TERMS - 2)]), -1.0, 2.0, 0.0)
 
