@@ -23,10 +23,6 @@ class RunDict(RunSource):
         self.name = name
         self.mapping: dict[Any, Any] | None = lists if type(lists) is dict else None
 
-    def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
-        """Call a function with the run itself, the only chunk."""
-        work(self)
-
     def whole(self) -> Run:
         """Convert the dicts to columns."""
         return Run.from_dict(self.lists, name=self.name)
@@ -42,8 +38,7 @@ class RunTopK(RunSource):
 
     def chunks(self) -> Iterator[Run]:
         """Convert the rows of some queries at a time."""
-        for first, last in self._ranges():
-            yield self._chunk((first, last))
+        return map(self._chunk, self._ranges())
 
     def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
         """Call a function with each chunk, in several threads."""

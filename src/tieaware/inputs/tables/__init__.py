@@ -98,10 +98,6 @@ class PartsFrame(Frame):
         self._read: list[str] = []
         self._rows_before: list[int] = []
 
-    def renaming(self, old: str, new: str) -> str:
-        """Return "": the columns are renamed where the parts are written."""
-        return ""
-
     def batches(self, columns: Sequence[int]) -> Batches:
         """Yield the batches of all parts, one part after another, restricted to the columns with these indices."""
         names = [self.names[i] for i in columns]

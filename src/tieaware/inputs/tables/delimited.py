@@ -57,10 +57,6 @@ class DelimitedFile(Frame):
         self._records: _Records | None = _Records(stream, delimiter)
         self.names: tuple[str, ...] = self._records.header
 
-    def renaming(self, old: str, new: str) -> str:
-        """Return "": its header can be edited."""
-        return ""
-
     def batches(self, columns: Sequence[int]) -> Batches:
         """Yield the batches of the file, which is opened again if it was read before or is closed."""
         records, self._records = self._records, None

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import accumulate, pairwise
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,46 +33,6 @@ _BATCH_ROWS = 1 << 20
 # A polars frame is read chunk by chunk if its chunks have at least this number of rows on average, and otherwise in
 # batches of _BATCH_ROWS rows.
 _LEAST_ROWS = 1 << 12
-
-
-class Cells(Protocol):
-    """The cells of a column of a batch.
-
-    The methods convert the rows `start` … `stop` - 1, and raise BadCell for the first of these rows that is invalid.
-    """
-
-    @property
-    def type(self) -> str:
-        """The name of the column's type, for messages."""
-
-    @property
-    def holds(self) -> str:
-        """The kind of the column's values.
-
-        "text" and "integer" can be identifiers, "integer" and "number" can be scores, "null" has only missing values,
-        "object" must be tested value by value, and "other" cannot be read.
-        """
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-
-    def sections(self, start: int, stop: int) -> Integers:
-        """Return the first row of each section: of consecutive rows with equal values.
-
-        Two adjacent sections may have the same value.
-        """
-
-    def identifiers(self, start: int, stop: int) -> Identifiers:
-        """Return the identifiers in the rows `start` … `stop` - 1."""
-
-    def identifiers_at(self, rows: Integers) -> Identifiers:
-        """Return the identifiers in the rows with these indices."""
-
-    def numbers(self, start: int, stop: int, nulls_as_nan: bool = False) -> NDArray[Any]:
-        """Return a copy of the numbers in the rows `start` … `stop` - 1; raise TypeError if these are not numbers.
-
-        With `nulls_as_nan`, missing numbers are NaN, or None among objects; otherwise they are an error.
-        """
 
 
 class Batch(NamedTuple):
@@ -142,9 +102,9 @@ class Frame(ABC):
     def renaming(self, old: str, new: str) -> str | None:
         """Say how to rename a column of a table that is not in memory, without reading all of it.
 
-        Return None if the table is in memory, and "" if the caller of the library knows best how to rename columns.
+        Return None if the table is in memory, and "" for a file: its header or its keys can be edited.
         """
-        return None
+        return "" if self.is_file else None
 
     def where(self, column: str, row: int | None = None) -> str:
         """Describe a column, or a value in a row of the column, for a message: "run: score" or "run: score[3]"."""
@@ -152,7 +112,10 @@ class Frame(ABC):
 
 
 class _Buffers:
-    """A column of numbers, text or categories, whose memory a kernel reads without Python objects."""
+    """A column of numbers, text or categories, whose memory a kernel reads without Python objects.
+
+    Its methods are those of `Objects`.
+    """
 
     def __init__(self, column: _buffers.Column, kind: Kind | None = None) -> None:
         self.column = column
@@ -172,7 +135,18 @@ class _Buffers:
 
 
 class Objects:
-    """A column of Python objects."""
+    """A column of Python objects.
+
+    The methods convert the rows `start` … `stop` - 1, and raise BadCell for the first of these rows that is invalid.
+
+    Attributes
+    ----------
+    type : str
+        The name of the column's type, for messages.
+    holds : str
+        The kind of the column's values. "text" and "integer" can be identifiers, "integer" and "number" can be scores,
+        "null" has only missing values, "object" must be tested value by value, and "other" cannot be read.
+    """
 
     type = holds = "object"
 
@@ -183,7 +157,11 @@ class Objects:
         return len(self._array)
 
     def sections(self, start: int, stop: int) -> Integers:
-        """Return the first row of each section. Objects of other types than str and bytes are not compared by value."""
+        """Return the first row of each section: of consecutive rows with equal values.
+
+        Two adjacent sections may have the same value: objects of other types than str and bytes are not compared by
+        value.
+        """
         return _dicts.object_sections(self._array, start, stop)
 
     def identifiers(self, start: int, stop: int) -> Identifiers:
@@ -197,7 +175,9 @@ class Objects:
             return Identifiers.from_sequence(values)
         except InputError:
             for row, value in enumerate(values, start):
-                if not _identifies(value):
+                try:
+                    encoded(value)
+                except (TypeError, ValueError):
                     raise BadCell(row, shown(value)) from None
             raise
 
@@ -209,8 +189,16 @@ class Objects:
             raise BadCell(int(rows[bad.args[0]]), bad.args[1]) from None
 
     def numbers(self, start: int, stop: int, nulls_as_nan: bool = False) -> NDArray[Any]:
-        """Return a copy of the objects, which the caller converts to scores or labels."""
+        """Return a copy of the values, which the caller converts to scores or labels.
+
+        TypeError is raised if these are not numbers. With `nulls_as_nan`, missing numbers are NaN, or None among
+        objects; otherwise they are an error.
+        """
         return self._array[start:stop].copy()
+
+
+# A column of a batch.
+Cells: TypeAlias = _Buffers | Objects
 
 
 class _Nullable(Objects):
@@ -233,14 +221,6 @@ class _Nullable(Objects):
         if not nulls_as_nan:
             raise self._error
         return super().numbers(start, stop)
-
-
-def _identifies(value: object) -> bool:
-    try:
-        encoded(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def of_identifiers(identifiers: Identifiers) -> Cells:
@@ -519,21 +499,19 @@ def is_frame(data: Any) -> bool:
 
 def frame_of(data: Any, source_name: str) -> Frame:
     """Wrap a data frame of pandas or polars, or an object with the Arrow PyCapsule interface, as a Frame."""
-    if _is_pandas(data):
-        return _PandasFrame(data, source_name)
-    if _is_polars(data):
-        return _PolarsFrame(data, source_name)
-    return arrow_of(data, source_name)
+    return _PandasFrame(data, source_name) if _is_pandas(data) else arrow_of(data, source_name)
 
 
 def arrow_of(data: Any, source_name: str) -> Frame:
-    """Wrap an object with the Arrow PyCapsule interface as a Frame."""
+    """Wrap a data frame of polars, or an object with the Arrow PyCapsule interface, as a Frame."""
+    if _is_polars(data):
+        return _PolarsFrame(data, source_name)
     if not _is_arrow(data):
         problem = "must be a table with the Arrow PyCapsule interface (__arrow_c_stream__)"
         raise InputError(source_name, f"{problem}, not {type(data).__name__}")
     if _is_dataset(data):
         return _DatasetFrame(data, source_name)
-    return _PolarsFrame(data, source_name) if _is_polars(data) else ArrowFrame(data, source_name)
+    return ArrowFrame(data, source_name)
 
 
 def _is_arrow(data: Any) -> bool:

@@ -55,10 +55,6 @@ class JsonLinesFile(Frame):
         self._rows: Iterator[_Row] | None = chain(first, rows)
         self.names: tuple[str, ...] = tuple(first[0].values) if first else ()
 
-    def renaming(self, old: str, new: str) -> str:
-        """Return "": its keys can be edited."""
-        return ""
-
     def batches(self, columns: Sequence[int]) -> Batches:
         """Yield the batches of the file, which is opened again if it was read before or is closed."""
         names = [self.names[i] for i in columns]

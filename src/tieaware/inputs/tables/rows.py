@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -54,10 +55,6 @@ class BatchRange(NamedTuple):
     def n(self) -> int:
         """The number of rows in the range."""
         return self.stop - self.start
-
-    def row(self, i: int) -> int:
-        """Convert a row number of the batch to the row number in the table."""
-        return self.batch.row(i)
 
 
 class RowChunk(NamedTuple):
@@ -165,13 +162,7 @@ class Rows:
 
     def whole(self) -> RowChunk:
         """Return all rows as one chunk."""
-        growing = _GrowingChunk()
-        for batch in self.frame.batches(self.columns):
-            if batch.stop > batch.start:
-                self.check(batch)
-                rows = BatchRange(batch, batch.start, batch.stop)
-                growing.append(rows, *self._sections(rows))
-        return growing.chunk()
+        return next(self.chunks_of_any_rows(sys.maxsize), None) or _GrowingChunk().chunk()
 
     def chunks_of_any_rows(self, least: int) -> Iterator[RowChunk]:
         """Yield chunks that may begin and end within a query. Every chunk except the last has at least `least` rows."""
@@ -254,7 +245,7 @@ class Rows:
 
     def _not_identifier(self, column: int, rows: BatchRange, bad: BadCell) -> InputError:
         row, found = bad.args
-        return unexpected(self.where(column, rows.row(row)), "text, bytes or an integer", found)
+        return unexpected(self.where(column, rows.batch.row(row)), "text, bytes or an integer", found)
 
     def lists(self, chunk: RowChunk, convert: Convert) -> Lists:
         """Group the rows of a chunk by query, and convert their values to scores or labels."""
@@ -289,12 +280,12 @@ class Rows:
         for rows in ranges:
 
             def place(i: int, rows: BatchRange = rows) -> str:
-                return self.where(2, rows.row(rows.start + i))
+                return self.where(2, rows.batch.row(rows.start + i))
 
             try:
                 numbers = rows.batch.columns[2].numbers(rows.start, rows.stop, self.nulls_as_nan)
             except BadCell as bad:
-                raise unexpected(self.where(2, rows.row(bad.args[0])), "a number", bad.args[1]) from None
+                raise unexpected(self.where(2, rows.batch.row(bad.args[0])), "a number", bad.args[1]) from None
             except TypeError as error:
                 raise unexpected(self.where(2), "a column of numbers", f"{error}") from None
             found.append(convert(numbers, self.where(2), place))
@@ -307,7 +298,7 @@ class Rows:
         def place(row: int) -> str:
             i = int(np.searchsorted(ends, row, side="right"))
             rows = chunk.ranges[i]
-            return self.where(column, rows.row(rows.stop - int(ends[i]) + row))
+            return self.where(column, rows.batch.row(rows.stop - int(ends[i]) + row))
 
         return place
 
@@ -376,9 +367,9 @@ class _RunOfFile(Frame):
             rows = replace(self._rows, frame=piece)
             for batch in piece.batches([self._column, *rows.columns]):
                 starts, numbers, names = _sections_of_runs(rows, self._column, batch)
-                if self._run in names:
-                    found = _rows_of(rows, batch, starts, numbers == names.index(self._run))
-                    yield found._replace(columns=[found.columns[i] for i in columns])
+                for number, found in _by_run(rows, batch, starts, numbers) if self._run in names else ():
+                    if names[number] == self._run:
+                        yield found._replace(columns=[found.columns[i] for i in columns])
 
 
 def runs_of(rows: Rows, run: str | None = None) -> dict[str, Rows]:
@@ -445,17 +436,6 @@ def _sections_of_runs(rows: Rows, run_column: int, batch: Batch) -> tuple[Intege
         raise unexpected(f"{where}[{batch.row(bad.args[0])}]", "the name of a run", bad.args[1]) from None
     numbers, firsts = _identifiers.number(named.data, named.offsets)
     return starts, numbers, [str(name) for name in named.take(firsts).to_list()]
-
-
-def _rows_of(rows: Rows, batch: Batch, starts: Integers, wanted: NDArray[np.bool_]) -> Batch:
-    """Return the rows of the sections of one run, `wanted`, in a batch as for `_by_run`."""
-    batch = batch._replace(columns=batch.columns[1:])
-    rows.check(batch)
-    stops = np.append(starts[1:], batch.stop)
-    first, last = np.flatnonzero(wanted)[[0, -1]].tolist()
-    if wanted[first : last + 1].all():
-        return batch._replace(start=int(starts[first]), stop=int(stops[last]))
-    return rows.ordered(batch, np.flatnonzero(np.repeat(wanted, stops - starts)) + batch.start)
 
 
 def _by_run(rows: Rows, batch: Batch, starts: Integers, numbers: Integers) -> Iterator[tuple[int, Batch]]:
