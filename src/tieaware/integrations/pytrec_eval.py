@@ -8,7 +8,7 @@ the orders of tied documents.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -63,12 +63,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     >>> parse_run(["q1 Q0 d1 1 2.5 bm25", "q1 Q0 d2 2 2.5 bm25"])
     {'q1': {'d1': 2.5, 'd2': 2.5}}
     """
-    run: dict[str, dict[str, float]] = {}
-    for number, line in enumerate(f_run, start=1):
-        query, _, document, _, score, _ = _fields(line, number, "query Q0 document rank score tag")
-        _check_new(document, run.setdefault(query, {}), number)
-        run[query][document] = _converted(number_in, score, number)
-    return run
+    return _parsed(f_run, "query Q0 document rank score tag", number_in, 4)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -94,31 +89,26 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
     >>> parse_qrel(["q1 0 d1 1", "q1 0 d3 0.7"])
     {'q1': {'d1': 1, 'd3': 0.7}}
     """
-    qrel: dict[str, dict[str, float]] = {}
-    for number, line in enumerate(f_qrel, start=1):
-        query, _, document, label = _fields(line, number, "query iteration document label")
-        _check_new(document, qrel.setdefault(query, {}), number)
-        qrel[query][document] = _converted(label_in, label, number)
-    return qrel
+    return _parsed(f_qrel, "query iteration document label", label_in, 3)
 
 
-def _fields(line: str, number: int, names: str) -> list[str]:
-    fields = line.split()
-    if len(fields) != len(names.split()):
-        raise InputError(f"line {number}", f"must have the fields {names}; it has {len(fields)} fields")
-    return fields
-
-
-def _check_new(document: str, documents: Mapping[str, object], number: int) -> None:
-    if document in documents:
-        raise InputError(f"line {number}", f"document {document!r} occurs twice for its query")
-
-
-def _converted(kind: Any, text: str, number: int) -> Any:
-    try:
-        return kind(text)
-    except ValueError as error:
-        raise unexpected(f"line {number}", "a number", f"{error}") from None
+def _parsed(
+    lines: Iterable[str], names: str, convert: Callable[[str], float], place: int
+) -> dict[str, dict[str, float]]:
+    """Read lines with these fields, of which `place` is the position of the number, as {query: {document: number}}."""
+    parsed: dict[str, dict[str, float]] = {}
+    for i, line in enumerate(lines, start=1):
+        fields = line.split()
+        if len(fields) != len(names.split()):
+            raise InputError(f"line {i}", f"must have the fields {names}; it has {len(fields)} fields")
+        query, document = fields[0], fields[2]
+        if document in parsed.setdefault(query, {}):
+            raise InputError(f"line {i}", f"document {document!r} occurs twice for its query")
+        try:
+            parsed[query][document] = convert(fields[place])
+        except ValueError as error:
+            raise unexpected(f"line {i}", "a number", f"{error}") from None
+    return parsed
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
