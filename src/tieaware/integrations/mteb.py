@@ -207,15 +207,11 @@ def recall_cap(
     >>> recall_cap({"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0, "c": 1.0}}, [1, 2])
     {'R_cap_at_1': [0.5], 'R_cap_at_2': [0.5]}
     """
-    n_relevant = [sum(label > 0 for label in qrels[query].values()) for query in results]
-    recall = _by_cutoff("{}", "R@{}", qrels, results, k_values, ties)
-    precision = _by_cutoff("{}", "P@{}", qrels, results, k_values, ties)
+    has_relevant = [any(label > 0 for label in qrels[query].values()) for query in results]
+    values = _by_cutoff("R_cap_at_{}", "Recall_cap@{}", qrels, results, k_values, ties)
     return {
-        f"R_cap_at_{k}": [
-            (r if n <= k else p) if n else None
-            for n, r, p in zip(n_relevant, recall[str(k)], precision[str(k)], strict=True)
-        ]
-        for k in k_values
+        name: [value if is_known else None for value, is_known in zip(row, has_relevant, strict=True)]
+        for name, row in values.items()
     }
 
 
