@@ -104,27 +104,28 @@ def _in_front(group: _StopGroup, later: Moments) -> Moments:
 
 
 def _passing(group: _StopGroup) -> Values:
-    """Return E A_x for x = 0 … depth: the mean, over all sets of x documents, of the product of their `passes`.
-
-    Each document that may stop is added in turn. Among i documents, it is in a random set of x with probability x / i.
-    """
-    x = np.arange(group.depth + 1.0)
-    means = np.ones(group.depth + 1)
-    for i, stays in enumerate(group.passes.tolist(), group.size - len(group.passes) + 1):
-        inside = np.minimum(x / i, 1.0)
-        means[1:] = (1.0 - inside[1:]) * means[1:] + inside[1:] * stays * means[:-1]
-    return means
+    """Return E A_x for x = 0 … depth: the mean, over all sets of x documents, of the product of their `passes`."""
+    return _over_sets(group, group.passes, np.ones(len(group.passes)))
 
 
 def _with_all(group: _StopGroup) -> Values:
     """Return E[A_x A] for x = 0 … depth, where A is the probability that the user passes all documents."""
+    return _over_sets(group, group.squares, group.passes)
+
+
+def _over_sets(group: _StopGroup, inside: Values, outside: Values) -> Values:
+    """Return the mean, over all sets of x = 0 … depth documents, of the product of a factor of each document.
+
+    The factor is `inside` for the documents of the set, and `outside` for all others. Each document that may stop is
+    added in turn. Among i documents, it is in a random set of x with probability x / i.
+    """
     x = np.arange(group.depth + 1.0)
     means = np.ones(group.depth + 1)
-    both = zip(group.passes.tolist(), group.squares.tolist(), strict=True)
-    for i, (stays, square) in enumerate(both, group.size - len(group.passes) + 1):
-        inside = np.minimum(x / i, 1.0)
-        means[1:] = (1.0 - inside[1:]) * stays * means[1:] + inside[1:] * square * means[:-1]
-        means[0] *= stays
+    both = zip(inside.tolist(), outside.tolist(), strict=True)
+    for i, (within, without) in enumerate(both, group.size - len(group.passes) + 1):
+        share = np.minimum(x / i, 1.0)
+        means[1:] = (1.0 - share[1:]) * without * means[1:] + share[1:] * within * means[:-1]
+        means[0] *= without
     return means
 
 
