@@ -194,31 +194,12 @@ def _metrics(system: Values, target: Values, offsets: Offsets) -> ExpectedExposu
     return ExpectedExposure(total(system**2), total(system * target), total((system - target) ** 2))
 
 
-class _Documents(NamedTuple):
-    """The documents of each list, followed by its unlisted judged documents.
-
-    Attributes
-    ----------
-    labels : float64[n_all]
-        The label of each document.
-    groups : str or integers, shape (n_all,), or None
-        The group of each document.
-    offsets : int64[n_queries + 1]
-        The index at which the documents of each query start, and the end of the last.
-    listed : int64[n_docs]
-        The index of each listed document.
-    """
-
-    labels: Values
-    groups: npt.NDArray[Any] | None
-    offsets: Offsets
-    listed: Integers
-
-
 def _with_unlisted(
     labels: npt.NDArray[Any], offsets: Offsets, groups: npt.ArrayLike | None, judgments: Any
-) -> _Documents:
-    """Return the listed documents with the judged documents that are only in `judgments`.
+) -> tuple[Values, npt.NDArray[Any] | None, Offsets, Integers]:
+    """Append the judged documents that are only in `judgments` to the documents of each list.
+
+    Return the labels and the groups of all documents, their offsets, and the index of each listed document.
 
     Parameters
     ----------
@@ -243,7 +224,7 @@ def _with_unlisted(
     rows = rows[np.argsort(query[rows], kind="stable")]
     sizes = np.bincount(query[rows], minlength=len(offsets) - 1)
     ends = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    return _Documents(values[rows], None if names is None else names[rows], ends, np.flatnonzero(rows < n_listed))
+    return values[rows], None if names is None else names[rows], ends, np.flatnonzero(rows < n_listed)
 
 
 def _read(judgments: Any, n_queries: int, has_groups: bool) -> tuple[Values, Offsets, Any]:

@@ -17,7 +17,7 @@ from tieaware.checks.arrays import Values
 from tieaware.engine.views import CHANCE, SPREAD
 from tieaware.measures import Measure
 from tieaware.output import tables
-from tieaware.output.tables import Cell, Table, counted
+from tieaware.output.tables import Cell, Table, counted, joined
 from tieaware.results import summaries
 from tieaware.results.provenance import Provenance
 from tieaware.ties import RULES
@@ -262,15 +262,10 @@ def _quantities(values: Sequence[ExportColumn]) -> str:
         return f"{counted(len(values), 'measure').capitalize()}"
     means = [column.name for column in values if not column.is_count]
     sums = [column.name for column in values if column.is_count]
-    parts = [f"mean {_listed(means)}"] if means else []
-    parts += [f"the {'sum' if len(sums) == 1 else 'sums'} of {_listed(sums)}"] if sums else []
+    parts = [f"mean {joined(means)}"] if means else []
+    parts += [f"the {'sum' if len(sums) == 1 else 'sums'} of {joined(sums)}"] if sums else []
     text = " and ".join(parts) if len(means) < 2 else ", and ".join(parts)
     return text[0].upper() + text[1:]
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _ties(made: Provenance) -> str:
