@@ -20,6 +20,7 @@ from numpy.random import PCG64, Generator
 from tieaware.checks.arguments import checked_seed, whole_number
 from tieaware.checks.arrays import Integers, Values
 from tieaware.output.tables import counted
+from tieaware.precision import BFloat16
 
 #: The names of the runs of a generated collection, in the order of `Collection.runs`.
 RUN_NAMES = ("continuous", "two-decimals", "bfloat16", "int8-dot", "grader-0-10", "constant")
@@ -214,8 +215,5 @@ def _best(scores: Values, depth: int) -> tuple[Integers, Values]:
 
 def _round_to_bfloat16(values: Values) -> Values:
     """Round to the nearest bfloat16 number, ties to even, in one step: rounding to float32 first could round twice."""
-    bits = values.view(np.uint64)
-    # float64 has 45 more bits than bfloat16. Add just under half a unit of the last bit that is kept, and 1 more if
-    # that bit is odd: the sum carries into that bit exactly when the number must be rounded up.
-    half = np.uint64(2**44 - 1) + (bits >> np.uint64(45) & np.uint64(1))
-    return (bits + half & np.uint64(2**64 - 2**45)).view(np.float64)
+    rounded = BFloat16().coarsen(values.reshape(-1), np.array([0, values.size]))
+    return rounded.reshape(values.shape).astype(np.float64)
