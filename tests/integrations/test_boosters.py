@@ -61,8 +61,8 @@ def test_weights_count_as_in_the_tool(tool, with_empty):
 def test_labels_are_prepared_once_and_again_after_a_change(tool, monkeypatch):
     labels, scores = lists(3)
     measured, made = tool.metric("AP"), []
-    make = measured._evaluators._make
-    monkeypatch.setattr(measured._evaluators, "_make", lambda *each: made.append(1) or make(*each))
+    make = measured._make
+    monkeypatch.setattr(measured, "_make", lambda *each: made.append(1) or make(*each))
 
     def value(rows):
         return measured(scores.ravel(), rows)[0][1]
@@ -79,7 +79,7 @@ def test_labels_are_prepared_once_and_again_after_a_change(tool, monkeypatch):
     # The cached evaluator of a deleted data set is deleted too, before another data set can get the same id.
     del rows, others
     gc.collect()
-    assert not measured._evaluators
+    assert not measured._prepared
     for turn in range(20):
         labels = np.roll(labels, turn)
         assert value(tool.data(labels)) == Evaluator(labels, "AP").mean(scores)[0]
@@ -92,7 +92,7 @@ def test_a_pickled_metric_has_the_options_only(tool):
     values = measured(scores.ravel(), rows)
     assert [each[0] for each in values] == ["AP", "nDCG@5"]
     copied = pickle.loads(pickle.dumps(measured))
-    assert not copied._evaluators
+    assert not copied._prepared
     assert copied(scores.ravel(), rows) == values
 
 

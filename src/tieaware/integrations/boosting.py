@@ -7,7 +7,9 @@ from the labels of a data set once, and kept as long as the data set exists.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -39,18 +41,25 @@ class _Prepared(NamedTuple, Generic[_Made]):
     made: _Made
 
 
-class _PerDataSet(Generic[_Made]):
+class _PerDataSet(ABC, Generic[_Made]):
     """What was made from each data set that exists; it is made again if the labels or lists change."""
 
-    def __init__(self, make: Callable[[npt.NDArray[Any], npt.NDArray[Any]], _Made]) -> None:
-        self._make = make
+    # The name of the booster's module, and what installs it.
+    tool: ClassVar[str] = ""
+    package: ClassVar[str] = ""
+
+    def __init__(self, **options: Any) -> None:
+        if self.tool:
+            load(self.tool, self.package)
+        self._options = options
         # By the id of the data set.
         self._prepared: dict[int, _Prepared[_Made]] = {}
 
-    def __len__(self) -> int:
-        return len(self._prepared)
+    @abstractmethod
+    def _make(self, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> _Made:
+        """Prepare the labels and list sizes of a data set."""
 
-    def of(self, data: Any, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> _Made:
+    def _prepared_for(self, data: Any, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> _Made:
         """Return what was made from this data set; make it if there is none, or it is out of date."""
         known = self._prepared.get(id(data))
         if known is None or not (np.array_equal(known.labels, labels) and np.array_equal(known.sizes, sizes)):
@@ -61,7 +70,7 @@ class _PerDataSet(Generic[_Made]):
         return known.made
 
 
-class BoostingMetric:
+class BoostingMetric(_PerDataSet[Evaluator]):
     """A metric for boosters: the means of measures over the queries of a data set.
 
     The metric keeps an evaluator for each data set, and makes a new evaluator if the labels or lists change. Copies and
@@ -97,10 +106,6 @@ class BoostingMetric:
     [0.8154648767857287]
     """
 
-    # The name of the booster's module, and what installs it.
-    tool: ClassVar[str] = ""
-    package: ClassVar[str] = ""
-
     def __init__(
         self,
         measures: str | Measure | Sequence[str | Measure],
@@ -110,13 +115,8 @@ class BoostingMetric:
         threads: int | None = 1,
         undefined: float = 0.0,
     ) -> None:
-        if self.tool:
-            load(self.tool, self.package)
-        self._options: dict[str, Any] = {
-            "ties": ties, "precision": precision, "threads": threads, "undefined": undefined,
-        }  # fmt: skip
+        super().__init__(ties=ties, precision=precision, threads=threads, undefined=undefined)
         self.measures: tuple[Measure, ...] = Evaluator([], measures, **self._options).measures
-        self._evaluators = _PerDataSet(self._evaluator)
 
     def __repr__(self) -> str:
         ties, precision = self._options["ties"], self._options["precision"]
@@ -124,7 +124,7 @@ class BoostingMetric:
         return f"{type(self).__name__}({', '.join(map(str, self.measures))}, ties: {ties}{rest})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), self.measures, self._options)
+        return partial(type(self), self.measures, **self._options), ()
 
     def means(
         self,
@@ -157,7 +157,7 @@ class BoostingMetric:
         InputError
             If labels or scores are invalid, or weights are given for a measure with a geometric mean.
         """
-        evaluator = self._evaluators.of(data, labels, sizes)
+        evaluator = self._prepared_for(data, labels, sizes)
         averages = evaluator.mean(scores) if weights is None else self._weighted_means(evaluator(scores), weights)
         return [float(each) for each in averages]
 
@@ -169,16 +169,11 @@ class BoostingMetric:
         counted = np.where(np.isnan(values), np.nan, np.asarray(weights, np.float64)[:, None])
         return means(values * counted, self.measures) / means(counted, self.measures)
 
-    def _evaluator(self, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Evaluator:
+    def _make(self, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Evaluator:
         return Evaluator(labels, self.measures, group=sizes, **self._options)
 
 
-def _restored(cls: Callable[..., Any], measured: Measure | tuple[Measure, ...], options: dict[str, Any]) -> Any:
-    """Create a metric or an objective from the measures and options in its pickle."""
-    return cls(measured, **options)
-
-
-class BoostingObjective:
+class BoostingObjective(_PerDataSet[Lambdas]):
     """An objective for boosters: LambdaMART's gradients of a measure, averaged over the orders of tied documents.
 
     The gradients are those of `tieaware.optimise.Lambdas`, rounded to single precision, the boosters' own. Boosters add
@@ -209,10 +204,6 @@ class BoostingObjective:
     (array([-0.25,  0.25], dtype=float32), array([0.125, 0.125], dtype=float32))
     """
 
-    # As for `BoostingMetric`.
-    tool: ClassVar[str] = ""
-    package: ClassVar[str] = ""
-
     def __init__(
         self,
         measure: str | Measure,
@@ -222,19 +213,14 @@ class BoostingObjective:
         normalise: bool = True,
         threads: int | None = 1,
     ) -> None:
-        if self.tool:
-            load(self.tool, self.package)
-        self._options: dict[str, Any] = {
-            "truncation": truncation, "sigma": sigma, "normalise": normalise, "threads": threads,
-        }  # fmt: skip
+        super().__init__(truncation=truncation, sigma=sigma, normalise=normalise, threads=threads)
         self.measure: Measure = Lambdas([], measure, **self._options).measure
-        self._lambdas = _PerDataSet(self._of_lists)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.measure})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), self.measure, self._options)
+        return partial(type(self), self.measure, **self._options), ()
 
     def gradients(
         self,
@@ -262,13 +248,13 @@ class BoostingObjective:
         InputError
             If labels are invalid, or a score is NaN or infinite.
         """
-        gradient, hessian = self._lambdas.of(data, labels, sizes)(scores)
+        gradient, hessian = self._prepared_for(data, labels, sizes)(scores)
         if weights is not None:
             gradient *= weights
             hessian *= weights
         return _summable(gradient), _summable(hessian)
 
-    def _of_lists(self, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Lambdas:
+    def _make(self, labels: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Lambdas:
         return Lambdas(labels, self.measure, group=sizes, **self._options)
 
 
