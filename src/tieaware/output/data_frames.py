@@ -1,13 +1,9 @@
-"""Conversion of named columns to the data frames of other libraries, and to Parquet files.
-
-Each function raises MissingExtraError if the library is not installed.
-"""
+"""Conversion of named columns to the data frames of other libraries, and to Parquet files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from tieaware.checks.arguments import shown
@@ -21,39 +17,44 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-@contextmanager
-def _in_utf8() -> Iterator[None]:
-    """Raise InputError for an identifier that is not valid UTF-8, because data frames cannot hold it."""
-    try:
-        yield
-    except UnicodeEncodeError as error:
-        raise InputError("frame", f"data frames hold text in UTF-8 only, and {shown(error.object)} is not") from None
+class Exportable:
+    """The base of classes whose rows other libraries can hold as data frames.
 
+    The methods raise MissingExtraError if the library is not installed, and InputError for an identifier that is not
+    valid UTF-8, because data frames cannot hold it.
+    """
 
-def as_arrow(columns: Mapping[str, Any]) -> pyarrow.Table:
-    """Convert named columns to a pyarrow.Table."""
-    with _in_utf8():
-        table: pyarrow.Table = load("pyarrow", "arrow").table(dict(columns))
-    return table
+    __slots__ = ()
 
+    @abstractmethod
+    def _columns(self) -> dict[str, Any]:
+        """Return the columns by name."""
 
-def as_pandas(columns: Mapping[str, Any]) -> pandas.DataFrame:
-    """Convert named columns to a pandas.DataFrame."""
-    with _in_utf8():
-        frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(dict(columns))
-    return frame
+    def to_arrow(self) -> pyarrow.Table:
+        """Return the rows as a pyarrow.Table. Needs `tieaware[arrow]`."""
+        table: pyarrow.Table = self._frame("pyarrow", "arrow", "table")
+        return table
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the rows as a pandas.DataFrame; columns as for `to_arrow`."""
+        frame: pandas.DataFrame = self._frame("pandas", "pandas", "DataFrame")
+        return frame
 
-def as_polars(columns: Mapping[str, Any]) -> polars.DataFrame:
-    """Convert named columns to a polars.DataFrame."""
-    with _in_utf8():
-        frame: polars.DataFrame = load("polars", "polars").DataFrame(dict(columns))
-    return frame
+    def to_polars(self) -> polars.DataFrame:
+        """Return the rows as a polars.DataFrame; columns as for `to_arrow`."""
+        frame: polars.DataFrame = self._frame("polars", "polars", "DataFrame")
+        return frame
 
+    def _frame(self, library: str, package: str, kind: str) -> Any:
+        try:
+            return getattr(load(library, package), kind)(self._columns())
+        except UnicodeEncodeError as error:
+            problem = f"data frames hold text in UTF-8 only, and {shown(error.object)} is not"
+            raise InputError("frame", problem) from None
 
-def write_parquet(columns: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write named columns to a Parquet file, whole or not at all."""
-    parquet = load("pyarrow.parquet", "arrow")
-    table = as_arrow(columns)
-    with whole_file(path) as file:
-        parquet.write_table(table, file)
+    def _write_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file, whole or not at all."""
+        parquet = load("pyarrow.parquet", "arrow")
+        table = self.to_arrow()
+        with whole_file(path) as file:
+            parquet.write_table(table, file)

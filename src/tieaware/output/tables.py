@@ -12,13 +12,9 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
 from tieaware.checks.arguments import position, shown
 from tieaware.errors import Hinted, missing, printable
-from tieaware.output import data_frames, fitting, latex
+from tieaware.output import fitting, latex
+from tieaware.output.data_frames import Exportable
 from tieaware.runtime.atomic_files import whole_file
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
 
 
 class Marked(NamedTuple):
@@ -101,7 +97,7 @@ _IN_NOTEBOOKS = _Attributes(
 
 
 @dataclass(frozen=True)
-class Table(Hinted):
+class Table(Exportable, Hinted):
     """Rows under named columns, with a title and notes on how to read them.
 
     Parameters
@@ -308,7 +304,7 @@ class Table(Hinted):
         write_csv(self.columns, self._values(), path)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the columns as lists, by name.
+        """Return the columns as lists, by name; data frames have the same columns.
 
         Returns
         -------
@@ -318,21 +314,11 @@ class Table(Hinted):
         values = zip(*self._values(), strict=True) if self.rows else [()] * len(self.columns)
         return dict(zip(self.columns, map(list, values), strict=True))
 
-    def to_arrow(self) -> pyarrow.Table:
-        """Return a pyarrow.Table; its columns are as for `to_dict`. Needs `tieaware[arrow]`."""
-        return data_frames.as_arrow(self.to_dict())
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a pandas.DataFrame; its columns are as for `to_dict`."""
-        return data_frames.as_pandas(self.to_dict())
-
-    def to_polars(self) -> polars.DataFrame:
-        """Return a polars.DataFrame; its columns are as for `to_dict`."""
-        return data_frames.as_polars(self.to_dict())
+    _columns = to_dict
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file; columns as for `to_dict`, path and errors as for `to_csv`. Needs `tieaware[arrow]`."""
-        data_frames.write_parquet(self.to_dict(), path)
+        self._write_parquet(path)
 
     @overload
     def __getitem__(self, key: tuple[str | int | float, str]) -> Any: ...

@@ -16,7 +16,8 @@ from tieaware.checks.rounding import merged
 from tieaware.errors import InputError, hints, missing, warn
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure
-from tieaware.output import data_frames, tables
+from tieaware.output import tables
+from tieaware.output.data_frames import Exportable
 from tieaware.output.tables import Table, counted
 from tieaware.results import certainty, combining, exports, summaries
 from tieaware.results._averages import FURTHER, Averages, export_of
@@ -25,9 +26,6 @@ from tieaware.results.lookup import Axes, position_of_measure, position_to_sort_
 from tieaware.results.provenance import warning_of_unanswered
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
     from matplotlib.axes import Axes as Plot
 
     from tieaware.results.paper_table import Beside
@@ -44,11 +42,12 @@ _DEFAULTS: dict[str, Any] = dict.fromkeys(FURTHER)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results(Averages):
+class Results(Averages, Exportable):
     """A value for each run, query and measure, as `evaluate` returns.
 
     ``len(result)`` is the number of runs. Iteration yields the names of the runs. For results of one run and one
-    measure, ``float(result)`` is the mean over the queries; for a count, it is the sum.
+    measure, ``float(result)`` is the mean over the queries; for a count, it is the sum. A data frame has a row for each
+    run and each query that the run answers, with the columns "run", "query", and those that `columns` returns.
 
     Attributes
     ----------
@@ -424,27 +423,11 @@ class Results(Averages):
         """
         return exports.as_dict(export_of(self))
 
-    def to_arrow(self) -> pyarrow.Table:
-        """Return a pyarrow.Table with a row for each run and each query that the run answers.
-
-        The columns are "run", "query", and those that `columns` returns. All data frames need `tieaware[arrow]`.
-
-        Returns
-        -------
-        pyarrow.Table
-        """
-        return data_frames.as_arrow(exports.as_columns(export_of(self)))
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a pandas.DataFrame; rows and columns as for `to_arrow`."""
-        return data_frames.as_pandas(exports.as_columns(export_of(self)))
-
-    def to_polars(self) -> polars.DataFrame:
-        """Return a polars.DataFrame; rows and columns as for `to_arrow`."""
-        return data_frames.as_polars(exports.as_columns(export_of(self)))
+    def _columns(self) -> dict[str, Any]:
+        return exports.as_columns(export_of(self))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a CSV file, with rows and columns as for `to_arrow`; undefined values are "nan".
+        """Write a CSV file, with the rows and columns of a data frame; undefined values are "nan".
 
         To write one row for each run, use ``means().to_csv(path)``.
 
@@ -453,15 +436,15 @@ class Results(Averages):
         path : str or os.PathLike
             An existing file is replaced when the new one is complete.
         """
-        columns = exports.as_columns(export_of(self))
+        columns = self._columns()
         tables.write_csv(columns, zip(*map(list, columns.values()), strict=True), path)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet file for other programs; columns as for `to_arrow`, path and errors as for `to_csv`.
+        """Write a Parquet file for other programs, with the columns of a data frame; path and errors as for `to_csv`.
 
         `load` does not read this file: use `save` to restore the results. Needs `tieaware[arrow]`.
         """
-        data_frames.write_parquet(exports.as_columns(export_of(self)), path)
+        self._write_parquet(path)
 
     def plot(self, ax: Plot | None = None, *, measure: str | Measure | None = None) -> Plot:
         """Draw the means of all runs; parameters as for `tieaware.results.Intervals.plot`.

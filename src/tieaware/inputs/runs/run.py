@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,14 +37,9 @@ from tieaware.inputs.trec.reader import RankColumn
 from tieaware.inputs.trec.writer import trec_text, write_run
 from tieaware.lists.identifiers import Identifiers, frozen, quoted
 from tieaware.lists.query_lists import Lists, by_query, checked_lists, from_columns, from_mapping
-from tieaware.output import data_frames
+from tieaware.output.data_frames import Exportable
 from tieaware.output.tables import counted
 from tieaware.precision.coarsening import Coarsening, coarsened, parse_precision
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
 
 
 class RunSource(ABC):
@@ -130,8 +125,10 @@ class RunSource(ABC):
         return None
 
 
-class Run(RunSource, Hinted):
+class Run(RunSource, Exportable, Hinted):
     """A run as immutable columns, made by `Run.from_dict`, `Run.from_columns` or `read_run`.
+
+    Data frames have the columns query, doc and score.
 
     Parameters
     ----------
@@ -468,23 +465,6 @@ class Run(RunSource, Hinted):
         """
         return by_query(self.queries, self.offsets, self.documents, self.scores)
 
-    def to_arrow(self) -> pyarrow.Table:
-        """Return the rows as a pyarrow.Table with the columns query, doc and score. Needs `tieaware[arrow]`.
-
-        Returns
-        -------
-        pyarrow.Table
-        """
-        return data_frames.as_arrow(self._columns())
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return the rows as a pandas.DataFrame; columns as for `to_arrow`."""
-        return data_frames.as_pandas(self._columns())
-
-    def to_polars(self) -> polars.DataFrame:
-        """Return the rows as a polars.DataFrame; columns as for `to_arrow`."""
-        return data_frames.as_polars(self._columns())
-
     def _columns(self) -> dict[str, Any]:
         queries, sizes = self.queries.to_list(), np.diff(self.offsets).tolist()
         repeated = [query for query, size in zip(queries, sizes, strict=True) for _ in range(size)]
@@ -496,7 +476,7 @@ class Run(RunSource, Hinted):
         Parameters
         ----------
         path : str or os.PathLike
-            A name that ends in ".parquet" gives a Parquet file with the columns of `to_arrow`, which needs
+            A name that ends in ".parquet" gives a Parquet file with the columns query, doc and score, which needs
             `tieaware[arrow]`. Other names, such as "bm25.run", give a TREC file, compressed if the name ends in ".gz",
             ".bz2" or ".xz". In a TREC file, the last field is the name of the run, and the documents of a query are
             sorted by score; tied documents keep the order of the run. Scores are written so that the same numbers are
@@ -521,7 +501,7 @@ class Run(RunSource, Hinted):
         """
         name = path_text("path", path)
         if name.endswith(".parquet"):
-            data_frames.write_parquet(self._columns(), name)
+            self._write_parquet(name)
             return
         write_run(self._lists(), self.name, name)
 
