@@ -29,7 +29,7 @@ from tieaware.integrations.spark.checked_rows import (
     range_of_labels,
     runs_in,
 )
-from tieaware.integrations.spark.installation import EXTRA, check_frames
+from tieaware.integrations.spark.installation import F, check_frames
 from tieaware.integrations.spark.installation import check_java as check_java  # for users, and for make test-spark
 from tieaware.integrations.spark.packing import ANNOUNCED, Packing, key_of_part, number_of_parts
 from tieaware.integrations.spark.partitions import Evaluation
@@ -37,7 +37,6 @@ from tieaware.integrations.spark.sums import merged_means, partial_sums, partial
 from tieaware.lists.grades import Missing, check_missing
 from tieaware.measures import Measure, named_measures
 from tieaware.precision import Coarsening
-from tieaware.runtime.extras import load
 from tieaware.ties import TieRuleName
 
 __all__ = ["evaluate", "means"]
@@ -243,7 +242,6 @@ def _checked(rows: Any, runs: CheckedRows, is_named: str = "true") -> Any:
 
 def _judged_queries(judged: Any) -> Any:
     """Return a frame with a row for each query of `distinct_judgments`: its name, twice, and its labels."""
-    F = load("pyspark.sql.functions", EXTRA)
     queries = judged.groupBy("query").agg(F.collect_list("label").alias("judged"))
     return queries.selectExpr("query", "query as query_id", "judged")
 
@@ -260,7 +258,6 @@ def _ordered(packed: Any, queries: Any, packing: Packing) -> Any:
 
     Null precedes all queries and runs. So announcements come first in their partition, and judgments in their query.
     """
-    F = load("pyspark.sql.functions", EXTRA)
     together = queries.unionByName(packed, allowMissingColumns=True)
     key = key_of_part(packing.n_parts)
     if packing.judgments is not None:
@@ -277,7 +274,6 @@ def _answering(shuffled: Any) -> Any:
 
     Tasks that pack rows announce these runs if they have the judgments.
     """
-    F = load("pyspark.sql.functions", EXTRA)
     # The hash makes this query use all columns, so that Spark reuses the rows that it shuffles for the evaluation. With
     # fewer columns, it would shuffle a second time.
     judged = f"max(case when judged is not null then hash({', '.join(shuffled.columns)}) end) as judged"

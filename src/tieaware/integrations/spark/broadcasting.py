@@ -17,10 +17,9 @@ from tieaware.checks.arrays import Integers, Offsets
 from tieaware.errors import InputError
 from tieaware.inputs.judgments.qrels import Qrels
 from tieaware.integrations.spark.checked_rows import CheckedRows, raised_by_rows
-from tieaware.integrations.spark.installation import EXTRA
+from tieaware.integrations.spark.installation import compute, pa
 from tieaware.kernels import _identifiers, _join
 from tieaware.lists.identifiers import Identifiers, quoted
-from tieaware.runtime.extras import load
 
 # By default, at most this many judgments are copied. They take about a hundred megabytes per worker.
 LARGEST = 1_000_000
@@ -118,7 +117,6 @@ def _collected(judgments: CheckedRows, broadcast: bool | None) -> Any:
 
 def _copied(table: Any, judgments: CheckedRows) -> BroadcastJudgments:
     """Make judgments from a collected table."""
-    compute = load("pyarrow.compute", EXTRA)
     if table.num_rows == 0:
         raise InputError(judgments.name, "there are no judgments")
     judged = table.group_by(["query", "document"]).aggregate([("label", "min"), ("label", "max")])
@@ -136,7 +134,6 @@ def _copied(table: Any, judgments: CheckedRows) -> BroadcastJudgments:
 
 def _queries(qrels: Qrels, judgments: CheckedRows) -> Any:
     """Return an Arrow table with the columns of `BroadcastJudgments.queries`."""
-    pa = load("pyarrow", EXTRA)
     n, is_text = len(qrels), judgments.types["query"] == "string"
     labels = pa.array(np.asarray(qrels.labels))
     columns = {

@@ -19,7 +19,7 @@ from tieaware.engine.weights import Weights
 from tieaware.errors import InputError
 from tieaware.inputs.tables.column_names import judged_columns, run_column, run_columns
 from tieaware.inputs.tables.frames import FrameInMemory
-from tieaware.integrations.spark.installation import EXTRA
+from tieaware.integrations.spark.installation import EXTRA, F
 from tieaware.lists.grades import Grades, Missing
 from tieaware.lists.judgments import Judgments
 from tieaware.measures import Measure
@@ -157,7 +157,6 @@ def check_identifier_types(runs: CheckedRows, judgments: CheckedRows) -> None:
 
 def distinct_judgments(judgments: CheckedRows) -> Any:
     """Return a frame with each judgment once. It raises an error if a document has two labels for a query."""
-    F = load("pyspark.sql.functions", EXTRA)
     rows = judgments.frame.selectExpr("query", "document", f"{judgments.checked('label')} as label")
     labels = rows.groupBy("query", "document").agg(F.expr("min(label) as least"), F.expr("max(label) as most"))
     before, between = literal(f"{judgments.name}: "), literal(" has different labels, ")

@@ -1,4 +1,4 @@
-"""Checks that pyspark and Java are installed, and that arguments are data frames of Spark."""
+"""The modules of pyspark and pyarrow, checks that these and Java are installed, and checks of data frames of Spark."""
 
 from __future__ import annotations
 
@@ -17,6 +17,19 @@ EXTRA = "spark"
 _LEAST_PYSPARK = 4
 _LEAST_JAVA = 17
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+
+
+class _Module:
+    """A module of an optional package, which is imported when an attribute of it is used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(load(self._name, EXTRA), attribute)
+
+
+pa, compute, F = map(_Module, ("pyarrow", "pyarrow.compute", "pyspark.sql.functions"))
 
 
 def check_frames(**frames: Any) -> None:

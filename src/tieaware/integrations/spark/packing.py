@@ -19,9 +19,8 @@ from tieaware.checks.arrays import Integers, Offsets, stable_order
 from tieaware.errors import InputError
 from tieaware.inputs.tables.frames import Cells, arrow_of
 from tieaware.integrations.spark.broadcasting import CopiedJudgments
-from tieaware.integrations.spark.installation import EXTRA
+from tieaware.integrations.spark.installation import pa
 from tieaware.lists.identifiers import Identifiers, quoted
-from tieaware.runtime.extras import load
 
 # About this many rows are packed in one call. Among them, the rows of a list need not be contiguous.
 ROWS_AT_ONCE = 1 << 18
@@ -92,7 +91,7 @@ class Packing:
         query_type = None
         for table in joined_batches(_of_limited_size(batches), ROWS_AT_ONCE):
             looked_up = self.judgments is not None
-            query_type = load("pyarrow", EXTRA).int64() if looked_up else table.schema.field("query").type
+            query_type = pa.int64() if looked_up else table.schema.field("query").type
             good, bad = _split(table, "score")
             if bad.num_rows:
                 announcement.add((), (), bad.column("document").slice(0, 1).to_pylist())
@@ -108,7 +107,6 @@ class Packing:
 
     def _rows(self, query_type: Any, columns: dict[str, Any]) -> Any:
         """Return rows that have these columns, and null in all others."""
-        pa = load("pyarrow", EXTRA)
         names = pa.list_(pa.string())
         types = {"run": pa.string(), "query": query_type, **dict.fromkeys(self.columns(), pa.binary())}
         types |= {"part": pa.int32(), "runs": names, "answering": names, "error": pa.string()}
@@ -118,7 +116,6 @@ class Packing:
 
     def _packed(self, batch: Any, announcement: Announcement) -> dict[str, Any]:
         """Pack good rows into chunks, and return their columns. Announce the runs."""
-        pa = load("pyarrow", EXTRA)
         runs = batch.column("run") if "run" in batch.schema.names else pa.repeat(pa.scalar(ONLY_RUN), batch.num_rows)
         lists = self._joined(batch) if self.judgments is None else self._looked_up(batch, self.judgments)
         runs_of_lists = runs.take(pa.array(lists.firsts))
@@ -148,7 +145,6 @@ class Packing:
 
     def _joined(self, batch: Any) -> _Lists:
         """Group rows whose labels Spark has joined by list."""
-        pa = load("pyarrow", EXTRA)
         firsts, order, offsets = _grouped(batch)
 
         def rows_of(name: str) -> Integers:
@@ -163,7 +159,6 @@ class Packing:
 
     def _looked_up(self, batch: Any, judgments: CopiedJudgments) -> _Lists:
         """Group rows by list, without those of unjudged queries, and look up the labels of their documents."""
-        pa = load("pyarrow", EXTRA)
         seen, order, offsets = _grouped(batch)
         queries = identifier_column(batch.column("query")).identifiers_at(seen)
         column = identifier_column(batch.column("document"))
@@ -205,7 +200,6 @@ def _of_limited_size(batches: Iterable[Any]) -> Iterator[Any]:
 
 def joined_batches(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
     """Join batches into tables of at least n_rows rows, and one smaller table for the rest."""
-    pa = load("pyarrow", EXTRA)
     held: list[Any] = []
     n = 0
     for batch in batches:
@@ -229,7 +223,6 @@ def _split(table: Any, column: str) -> tuple[Any, Any]:
 
 def identifier_column(array: Any) -> Cells:
     """Convert an Arrow array of identifiers to `Cells` of the library."""
-    pa = load("pyarrow", EXTRA)
     frame = arrow_of(pa.RecordBatch.from_arrays([array], ["identifiers"]), "identifiers")
     for batch in frame.batches([0]):
         return batch.columns[0]
@@ -282,7 +275,6 @@ def _divided(list_offsets: Offsets) -> tuple[Integers, Offsets]:
 
 def _as_bytes(values: npt.NDArray[Any], offsets: Offsets) -> Any:
     """Return an Arrow array of byte strings: string i has the bytes of values[offsets[i] : offsets[i + 1]]."""
-    pa = load("pyarrow", EXTRA)
     bounds = (offsets * values.itemsize).astype(np.int32)
     buffers = [None, pa.py_buffer(bounds), pa.py_buffer(np.ascontiguousarray(values))]
     return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers)
@@ -421,7 +413,6 @@ class Announcement:
 
     def rows(self, n_parts: int) -> dict[str, Any]:
         """Return the columns of ANNOUNCED with a row for each part."""
-        pa = load("pyarrow", EXTRA)
         names = pa.list_(pa.string())
         return {
             "part": pa.array(np.arange(n_parts, dtype=np.int32)),

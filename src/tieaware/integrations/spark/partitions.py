@@ -14,14 +14,13 @@ from tieaware.checks.arrays import Integers, Offsets, Values, as_labels
 from tieaware.engine.totals import Totals
 from tieaware.engine.views import View, passes
 from tieaware.errors import InputError
-from tieaware.integrations.spark.installation import EXTRA
+from tieaware.integrations.spark.installation import compute, pa
 from tieaware.integrations.spark.packing import Announcement, numbered, repeated, unpacked, unpacked_names
 from tieaware.kernels import _identifiers
 from tieaware.lists.grades import GradedLabels, Grades, whole_or_real
 from tieaware.lists.identifiers import Identifiers, quoted
 from tieaware.lists.judgments import JudgedLists, Judgments
 from tieaware.measures import Measure
-from tieaware.runtime.extras import load
 from tieaware.ties import TieRule
 
 # About this many documents are evaluated in one call; more if a single list is longer.
@@ -55,7 +54,6 @@ class Evaluation:
         Each row of the result is a list, with the columns run, query_id, those of `columns`, and error, which is null.
         If the input is wrong, the last batch has a single row, which holds the message there, and null elsewhere.
         """
-        pa = load("pyarrow", EXTRA)
         partition = _Partition(self)
         announcement = Announcement()
         held: list[Any] = []
@@ -86,7 +84,6 @@ class Evaluation:
             yield self._failure(str(error), schema)
 
     def _failure(self, message: str, schema: Any) -> Any:
-        pa = load("pyarrow", EXTRA)
         names = {name: pa.nulls(1, schema.field(name).type) for name in ("run", "query_id")}
         values = {name: pa.nulls(1, pa.float64()) for name in self.columns()}
         return pa.RecordBatch.from_pydict({**names, **values, "error": pa.array([message])})
@@ -145,7 +142,6 @@ class _Partition:
         Return two tables: the rows of the complete lists; and the judgments of the last list's query, followed by the
         rows of this list.
         """
-        pa = load("pyarrow", EXTRA)
         rows = _Rows.of(table)
         last = int(rows.starts[-1])
         judgments = np.flatnonzero(rows.are_judgments & (rows.queries == rows.queries[last]))
@@ -164,7 +160,7 @@ class _Partition:
         rows = _Rows.of(table)
         of_judged_query = np.isin(rows.queries, rows.queries[rows.are_judgments])
         if not of_judged_query.all():
-            table = table.filter(load("pyarrow", EXTRA).array(of_judged_query))
+            table = table.filter(pa.array(of_judged_query))
             if table.num_rows == 0:
                 return
             rows = _Rows.of(table)
@@ -196,7 +192,6 @@ class _Partition:
         """
         if not self.evaluation.unanswered:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        compute = load("pyarrow.compute", EXTRA)
         answered = np.zeros((judgments.num_rows, len(self.runs)), bool)
         runs = compute.index_in(table.column("run").take(firsts), value_set=self.runs)
         answered[queries, runs.to_numpy()] = True
@@ -251,7 +246,6 @@ class _Partition:
         for output, values in sorted(outputs, key=lambda each: each[0]):
             for i in range(len(evaluation.measures)):
                 columns[f"{evaluation.kinds[output]}_{i}"] = np.ascontiguousarray(values[:, i])
-        pa = load("pyarrow", EXTRA)
         no_error = pa.nulls(len(lists.offsets) - 1, pa.string())
         return pa.RecordBatch.from_pydict({**names, **columns, "error": no_error})
 
@@ -268,7 +262,6 @@ class _Partition:
 
 def _joined(column: Any, rows: Integers, others: Any, other_rows: Integers) -> Any:
     """Return some rows of a column, followed by some rows of another column."""
-    pa = load("pyarrow", EXTRA)
     chosen = [column.take(pa.array(rows)), others.take(pa.array(other_rows))]
     return pa.concat_arrays([chunk for each in chosen for chunk in getattr(each, "chunks", [each])])
 

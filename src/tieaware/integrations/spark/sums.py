@@ -14,11 +14,10 @@ import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Values
 from tieaware.engine.views import CHANCE, SPREAD
-from tieaware.integrations.spark.installation import EXTRA
+from tieaware.integrations.spark.installation import pa
 from tieaware.integrations.spark.packing import joined_batches, numbered
 from tieaware.kernels import _means
 from tieaware.measures import Measure, parse_measure
-from tieaware.runtime.extras import load
 
 # The columns of values in a frame. Only frames with a spread or with chance have the columns after the first.
 VALUE_COLUMNS = ("value", *SPREAD, *CHANCE)
@@ -49,7 +48,6 @@ def partial_sums_of_lists(batches: Iterable[Any], names: Sequence[str], kinds: S
     the values of one kind for the measure names[2]. The sums are those of `partial_sums`, with the column error, which
     is null. After an error, a single row holds the message there, and null in all other columns.
     """
-    pa = load("pyarrow", EXTRA)
     failures: list[Any] = []
     n_lists = max(ROWS_AT_ONCE // (len(names) * len(kinds)), 1)
     for table in joined_batches(_until_failure(batches, failures), n_lists):
@@ -90,12 +88,11 @@ def _summed(found: dict[str, Any], columns: dict[str, npt.NDArray[Any]], groups:
         arithmetic = kind in (*_DEVIATIONS, *CHANCE)
         sums, counts = _means.sums(terms, groups, np.zeros_like(geometric) if arithmetic else geometric)
         found.update({f"{kind}_high": sums[:, 0].copy(), f"{kind}_low": sums[:, 1].copy(), f"{kind}_n": counts})
-    return load("pyarrow", EXTRA).RecordBatch.from_pydict(found)
+    return pa.RecordBatch.from_pydict(found)
 
 
 def merged_means(batches: Iterable[Any]) -> Iterator[Any]:
     """Merge the partial sums of all partitions, and yield the means by run and measure, in the order of their names."""
-    pa = load("pyarrow", EXTRA)
     held = [batch for batch in batches if batch.num_rows]
     if not held:
         return
