@@ -37,7 +37,7 @@ _SHOWN_RUNS, _SHOWN_MEASURES, _SHOWN_NAMES = 5, 6, 10
 # The most runs that a notebook shows.
 _SHOWN_ROWS = 60
 
-# The values of the fields that `unchecked` need not be given.
+# The values of the fields beside the values, in results without a spread and without chance.
 _DEFAULTS: dict[str, Any] = dict.fromkeys(FURTHER)
 
 
@@ -104,9 +104,8 @@ class Results(Averages, Exportable):
 
     def _values_only(self, values: Values, names: tuple[str, ...], measures: tuple[Measure, ...] | None = None) -> Self:
         """Return results with other values of some measures, without a spread and without chance."""
-        nothing: dict[str, Any] = dict.fromkeys(FURTHER)
         return replace(
-            self, values=values, names=names, measures=self.measures if measures is None else measures, **nothing
+            self, values=values, names=names, measures=self.measures if measures is None else measures, **_DEFAULTS
         )
 
     def __len__(self) -> int:

@@ -216,19 +216,37 @@ def figure_of_runs(
     """
 
     def draw(ax: Axes) -> None:
-        order = np.argsort(-merged(numbers[0]), kind="stable")
-        rows, (estimates, low, high) = np.arange(len(order)), numbers[:, order]
-        ax.hlines(rows, low, high, color=COLOURS[0], linewidth=1.5)
-        ax.plot(estimates, rows, "o", color=COLOURS[0])
+        _draw_rows(ax, runs, numbers[0], (numbers[1], numbers[2]), {"linewidth": 1.5})
         if reference is not None:
             ax.axvline(reference, color=COLOURS[-1], linewidth=0.8)
-        ax.set_yticks(rows, [display_name(runs[i]) for i in order])
-        ax.set_ylim(len(order) - 0.5, -0.5)
-        ax.grid(axis="y", visible=False)
         ax.set_xlabel(label)
         ax.set_title(heading, loc="left", fontsize=10.0)
 
-    return Drawing(caption, draw, (6.2, _ROW * len(runs) + _REST), title)
+    return Drawing(caption, draw, (6.2, _height(len(runs))), title)
+
+
+def _height(n_runs: int) -> float:
+    """Return the height of a figure with a row for each run, in inches."""
+    return _ROW * n_runs + _REST if n_runs <= _MOST_NAMED else _HEIGHT_WITHOUT_NAMES
+
+
+def _draw_rows(
+    ax: Axes, runs: Sequence[str], values: Values, limits: tuple[Values, Values] | None, line: dict[str, Any]
+) -> None:
+    """Draw a point for each run, the highest at the top, and its limits, if there are any, as a line of this style."""
+    # Stable sort: runs with equal values keep their order. NaN sorts last, and matplotlib draws no point for it.
+    order = np.argsort(-merged(values), kind="stable")
+    rows = np.arange(len(order))
+    if limits is not None:
+        ax.hlines(rows, limits[0][order], limits[1][order], color=COLOURS[0], **line)
+    ax.plot(values[order], rows, "o", color=COLOURS[0])
+    ax.set_ylim(len(order) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    if len(order) <= _MOST_NAMED:
+        ax.set_yticks(rows, [display_name(runs[i]) for i in order])
+    else:
+        ax.set_yticks([])
+        ax.set_ylabel(f"{len(order):,} runs, the highest first")
 
 
 def _place(name: Any, names: Sequence[str], kind: str) -> int:
@@ -385,29 +403,13 @@ def means_figure(export: Export, place: int) -> Drawing:
     starts = [i for i, column in enumerate(export.columns) if column.kind == "value"]
     value = export.columns[starts[place]]
     kinds = {column.kind: column for column in export.columns if column.measure is value.measure}
-    limits = (kinds["min"], kinds["max"]) if "min" in kinds else None
-    n = len(export.runs)
-    height = _ROW * n + _REST if n <= _MOST_NAMED else _HEIGHT_WITHOUT_NAMES
+    limits = (kinds["min"].summary, kinds["max"].summary) if "min" in kinds else None
 
     def draw(ax: Axes) -> None:
-        """Draw the points, and the bars between the limits if they are known."""
-        # Stable sort: runs with equal means keep their order. NaN sorts last, and matplotlib draws no point for it.
-        order = np.argsort(-merged(value.summary), kind="stable")
-        rows = np.arange(len(order))
+        _draw_rows(ax, export.runs, value.summary, limits, {"alpha": 0.35, "linewidth": 5.0})
         explanation = ", summed over the queries" if value.is_count else ""
-        if limits is not None:
-            least, greatest = (column.summary[order] for column in limits)
-            ax.hlines(rows, least, greatest, color=COLOURS[0], alpha=0.35, linewidth=5.0)
-            explanation += "\nbars: range over the orders of ties"
-        ax.plot(value.summary[order], rows, "o", color=COLOURS[0])
+        explanation += "" if limits is None else "\nbars: range over the orders of ties"
         ax.set_xlabel(f"{display_name(value.name)}{explanation}")
-        ax.set_ylim(len(order) - 0.5, -0.5)
-        ax.grid(axis="y", visible=False)
-        if len(order) <= _MOST_NAMED:
-            ax.set_yticks(rows, [display_name(export.runs[i]) for i in order])
-        else:
-            ax.set_yticks([])
-            ax.set_ylabel(f"{len(order):,} runs, the highest first")
         ax.set_title(export.title, loc="left", fontsize=10.0)
 
-    return Drawing(export.title, draw, (6.2, height))
+    return Drawing(export.title, draw, (6.2, _height(len(export.runs))))
