@@ -52,24 +52,9 @@ def _name(dtype: Any) -> str:
 
 
 class DeviceScores:
-    """A tensor of scores for which `on_device` is true.
+    """A tensor of scores for which `on_device` is true; `name` is its name in messages.
 
-    Parameters
-    ----------
-    tensor : tensor of real numbers
-    name : str
-        The name of the tensor in messages.
-
-    Raises
-    ------
-    InputError
-        If the tensor requires gradients.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    dtype : type
-        numpy.float64, or numpy.float32 for all other types. Blocks of scores have this type.
+    `dtype`, the type of its blocks of scores, is numpy.float64, or numpy.float32 for all other types.
     """
 
     def __init__(self, tensor: Any, name: str) -> None:

@@ -24,13 +24,7 @@ def is_tensor(values: Any) -> bool:
 
 
 def check_tensor(tensor: Any, where: str) -> None:
-    """Check that a tensor requires no gradients, and lives on one device.
-
-    Raises
-    ------
-    InputError
-        If the caller may expect gradients, which no measure has, or an implicit copy from several devices.
-    """
+    """Check that a tensor requires no gradients, which no measure has, and lives on one device."""
     # Such a tensor, of torch for example, records operations for gradients.
     if getattr(tensor, "requires_grad", False) is True:
         problem = "a tensor must not require gradients, because none flow through a measure: pass its detach()"
@@ -56,11 +50,7 @@ def _n_devices(tensor: Any) -> int:
 def as_host(tensor: Any, where: str) -> npt.NDArray[Any]:
     """Copy a tensor from any device to an array on the host; floats of fewer than 32 bits become float32, exactly.
 
-    Raises
-    ------
-    InputError
-        If the tensor requires gradients, lives on several devices, or cannot be read as a NumPy array, e.g. because it
-        is sparse or quantised.
+    InputError is raised as by `check_tensor`, or if NumPy cannot read it, e.g. because it is sparse or quantised.
     """
     check_tensor(tensor, where)
     try:

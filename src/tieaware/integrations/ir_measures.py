@@ -66,12 +66,7 @@ def install(ties: TieRuleName = "average") -> None:
 
 
 def uninstall() -> None:
-    """Remove tieaware from the providers of ir_measures, if it is installed.
-
-    Raises
-    ------
-    MissingExtraError
-        If ir_measures is not installed. It is a subclass of ImportError.
+    """Remove tieaware from the providers of ir_measures, if it is installed; errors as for `install`.
 
     Examples
     --------
@@ -87,23 +82,11 @@ def uninstall() -> None:
 
 @lru_cache
 def provider(ties: TieRuleName = "average") -> Any:
-    """Return tieaware's provider without installing it.
-
-    Parameters
-    ----------
-    ties : str
-        The tie rule, one of `tieaware.ties.RULES`.
+    """Return tieaware's provider without installing it; parameters and errors as for `install`.
 
     Returns
     -------
     ir_measures.Provider
-
-    Raises
-    ------
-    MissingExtraError
-        If ir_measures is not installed. It is a subclass of ImportError.
-    InputError
-        If the tie rule is unknown.
 
     Examples
     --------

@@ -93,26 +93,13 @@ class Objective(BoostingObjective):
     package = "lightgbm"
 
     def __call__(self, first: Any, second: Any, weight: Any = None, group: Any = None) -> tuple[Any, Any]:
-        """Compute the gradients and hessians of a data set.
+        """Compute the gradients and hessians of a data set; parameters and errors as for `Metric.__call__`.
 
-        Parameters
-        ----------
-        first, second : array, and Dataset or array
-            The scores and the data set, or labels and scores, as for `Metric`.
-        weight : array, optional
-            The weight of each row, if `second` is an array. It multiplies the gradient of the row, as in LightGBM's
-            ``lambdarank``.
-        group : array, optional
-            The number of documents of each query, if `second` is an array.
+        The weight of a row multiplies its gradient, as in LightGBM's ``lambdarank``. A score must not be infinite.
 
         Returns
         -------
         float32[n_docs], float32[n_docs]
-
-        Raises
-        ------
-        InputError
-            If there are no groups, labels are invalid, or a score is NaN or infinite.
         """
         rows = _Rows.of(first, second, weight, group, "objective")
         return self.gradients(rows.data, rows.labels, rows.sizes, rows.scores, rows.weights)

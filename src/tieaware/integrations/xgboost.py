@@ -146,23 +146,13 @@ class Objective(BoostingObjective):
     package = "xgboost (or xgboost-cpu, which is smaller)"
 
     def __call__(self, scores: Any, data: Any) -> tuple[Any, Any]:
-        """Compute the gradients and hessians of a data set.
+        """Compute the gradients and hessians of a data set; parameters and errors as for `Metric.__call__`.
 
-        Parameters
-        ----------
-        scores : array
-            The scores that the booster predicts.
-        data : DMatrix
-            The data set. It must have queries; if they have weights, these multiply the gradients of their documents.
+        The weights of queries multiply the gradients of their documents. A score must not be infinite.
 
         Returns
         -------
         float32[n_docs], float32[n_docs]
-
-        Raises
-        ------
-        InputError
-            If `data` is not a DMatrix, it has no queries, labels are invalid, or a score is NaN or infinite.
         """
         rows = _Rows.of(data, "objective")
         weights = None if rows.weights is None else np.repeat(rows.weights, rows.sizes)

@@ -20,16 +20,9 @@ LAST_ROWS = 5
 class Layout(NamedTuple):
     """The columns of a table as text, and the rules for fitting them into a terminal.
 
-    Attributes
-    ----------
-    columns : list of list of str
-        The name of each column, followed by its cells.
-    is_left : list of bool
-        Whether each column is aligned to the left; otherwise it is aligned to the right.
-    indents : list of int or None
-        For each column, the indent of the second and later lines of a cell; None if its cells must stay on one line.
-    n_names : int
-        The number of columns at the left that identify a row.
+    `is_left` says whether each column is aligned to the left; otherwise it is aligned to the right. `indents` has the
+    indent of the second and later lines of a cell; None if the cells of the column must stay on one line. The first
+    `n_names` columns identify a row.
     """
 
     columns: list[list[str]]

@@ -33,16 +33,9 @@ class Shown(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """The cells of a table.
+    """The name of each column, whether it is text, and its cells.
 
-    Attributes
-    ----------
-    names : sequence of str
-        The names of the columns. "Δ AP" and "p AP" on the right of "AP" share its heading.
-    is_text : sequence of bool
-        Whether each column is text.
-    columns : sequence of sequences of Shown
-        The cells of each column.
+    The columns "Δ AP" and "p AP" on the right of "AP" share its heading.
     """
 
     names: Sequence[str]
@@ -65,19 +58,9 @@ def table_float(
 ) -> str:
     """Return a table as a LaTeX float: the caption, the tabular, and the notes as text below it.
 
-    Parameters
-    ----------
-    grid : Grid
-    title : str
-        The default caption, as plain text. If another caption is given, the title is the first note.
-    notes : iterable of str
-    caption : str or None
-        LaTeX code; an empty one is left out. None for the default.
-    label : str
-        LaTeX code; an empty one is left out.
-    wide : bool or None
-        Whether the float has the width of the page in a document of two columns; None if the number of characters in
-        a row decides.
+    The title is the default caption, as plain text. If another caption is given, the title is the first note. The
+    caption and the label are LaTeX code; empty ones are left out. A wide float has the width of the page in a document
+    of two columns; if `wide` is None, the number of characters in a row decides.
     """
     n_characters = _n_characters(grid)
     name = "table*" if (n_characters > _COLUMN if wide is None else wide) else "table"

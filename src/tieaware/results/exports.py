@@ -110,16 +110,8 @@ def columns_of(
     """Return the columns of measures: for each measure its value, then its spread and its chance where they are known.
 
     A count has only the column of its value. A measure with a geometric mean has no column of a standard deviation.
-
-    Parameters
-    ----------
-    measures : sequence of Measure
-    names : sequence of str
-        The name of each measure.
-    arrays : dict of str to float64[n_runs, n_queries, n_measures]
-        "values", with a spread "std", "min" and "max", and with chance "chance", "chance_std" and "ideal".
-    weights : float64[n_runs, n_queries], optional
-        The weights of the queries in means; counts are summed without them. By default, all have the same weight.
+    `arrays` are those that `tieaware.Results.cubes` returns. `weights` are those of the queries in means, by default
+    all the same; counts are summed without them.
     """
     values = arrays["values"]
     kinds = {"value": (values, summaries.sums_or_means(values, measures, weights))}

@@ -34,28 +34,10 @@ def results_of_scores(
 ) -> Results:
     """Evaluate the scores of each run; return the values as Results.
 
-    Queries for which every measure is undefined for every run are left out.
-
-    Parameters
-    ----------
-    scores : {name: scores}
-    queries : iterable of str or of int, or None
-        The names of the queries; None stands for `numbers`.
-    numbers : range
-        The numbers of the queries.
-    measures : (tuple of Measure, tuple of str)
-        The measures, and the names that the caller gave them.
-    view : View
-        The tie rule, the precision, and whether a spread and chance are wanted.
-    evaluate : callable
-        A function as `Evaluate` describes it, which writes the values, and with a spread its three other outputs.
-    chance : float64[3, n_queries, n_measures], optional
-        The outputs of chance, if they are wanted: they are those of every run.
-
-    Raises
-    ------
-    InputError
-        The scores are not a dict, are empty or cannot be evaluated, or the names of the queries cannot be used.
+    Queries for which every measure is undefined for every run are left out. `queries` are their names, by default the
+    `numbers`; `measures` has the measures, and the names that the caller gave them. `evaluate` writes the values, and
+    with a spread its three other outputs. `chance`, float64[3, n_queries, n_measures], has the outputs of chance, if
+    the view asks for them: they are those of every run.
     """
     _check_named(scores)
     over: tuple[str | int, ...] = tuple(numbers)

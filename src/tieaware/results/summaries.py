@@ -1,4 +1,8 @@
-"""Summaries of values over the queries: sums, means, their std under ties; and the comparison of both with chance."""
+"""Summaries of values over the queries: sums, means, their std under ties; and the comparison of both with chance.
+
+Values, and their standard deviations over the orders of tied documents, are float64[n_runs, n_queries, n_measures],
+weights float64[n_runs, n_queries], and summaries float64[n_runs, n_measures].
+"""
 
 from __future__ import annotations
 
@@ -15,43 +19,22 @@ from tieaware.measures import Measure
 
 
 def sums_or_means(values: Values, measures: Sequence[Measure], weights: Values | None = None) -> Values:
-    """Sum counts over the queries, and average the values of all other measures.
-
-    Parameters
-    ----------
-    values : float64[n_runs, n_queries, n_measures]
-    measures : sequence of Measure
-    weights : float64[n_runs, n_queries], optional
-        The weights of weighted means, as for `weighted_means`.
-
-    Returns
-    -------
-    float64[n_runs, n_measures]
-    """
+    """Sum counts over the queries, and average the values of all other measures."""
     counts = [measure.definition.is_count for measure in measures]
     summary: Values = np.where(counts, np.nansum(values, axis=1), averages(values, measures, weights))
     return summary
 
 
 def averages(values: Values, measures: Sequence[Measure], weights: Values | None = None) -> Values:
-    """Return the means of values over the queries; with weights, their weighted means. Parameters as for both."""
+    """Return the means of values over the queries; with weights, their weighted means."""
     return means(values, measures) if weights is None else weighted_means(values, weights, measures)
 
 
 def weighted_means(values: Values, weights: Values, measures: Sequence[Measure]) -> Values:
     """Return the mean over the queries of each value times the weight of its query; NaN for geometric means.
 
-    Parameters
-    ----------
-    values : float64[n_runs, n_queries, n_measures]
-    weights : float64[n_runs, n_queries]
-        At least 0. If the weight or the value of a query is NaN, the query is left out.
-    measures : sequence of Measure
-
-    Returns
-    -------
-    float64[n_runs, n_measures]
-        NaN if the weights add up to 0. The order of the queries does not matter.
+    Weights are at least 0. If the weight or the value of a query is NaN, the query is left out. The mean is NaN if the
+    weights add up to 0. The order of the queries does not matter.
     """
     averages = np.full((len(values), len(measures)), np.nan)
     known = ~np.isnan(values) & ~np.isnan(weights)[:, :, None]
@@ -66,20 +49,7 @@ def weighted_means(values: Values, weights: Values, measures: Sequence[Measure])
 
 
 def std_of_means(std: Values, values: Values, measures: Sequence[Measure], weights: Values | None = None) -> Values:
-    """Return the standard deviation of each mean over the orders of tied documents; NaN for geometric means.
-
-    Parameters
-    ----------
-    std, values : float64[n_runs, n_queries, n_measures]
-        The standard deviation of each value over the orders of tied documents, and the value.
-    measures : sequence of Measure
-    weights : float64[n_runs, n_queries], optional
-        The weights of weighted means, as for `weighted_means`.
-
-    Returns
-    -------
-    float64[n_runs, n_measures]
-    """
+    """Return the standard deviation of each mean over the orders of tied documents; NaN for geometric means."""
     answered = ~np.isnan(values)
     shares = answered.astype(np.float64)
     if weights is not None:

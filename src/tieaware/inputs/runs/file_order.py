@@ -30,13 +30,7 @@ def repeatable(source: RunSource) -> RunSource:
 
 
 class FileOrdered(RunSource):
-    """A run whose documents are ordered as in its input, from the first to the last; its scores are ignored.
-
-    Parameters
-    ----------
-    source : RunSource
-        The run.
-    """
+    """A run whose documents are ordered as in its input, from the first to the last; its scores are ignored."""
 
     def __init__(self, source: RunSource) -> None:
         self._source = source
@@ -82,15 +76,7 @@ def _by_position(run: Run) -> Run:
 
 
 class RankConflicts(NamedTuple):
-    """The queries whose ranks are doubtful.
-
-    Attributes
-    ----------
-    misranked : int64[n_misranked]
-        The queries in which a lower score has a better rank than a higher score.
-    repeated : int64[n_repeated]
-        The queries that have a rank twice.
-    """
+    """The queries in which a lower score has a better rank than a higher score, and those that have a rank twice."""
 
     misranked: Integers
     repeated: Integers
@@ -111,15 +97,7 @@ def rank_conflicts(column: RankColumn) -> RankConflicts | None:
 def contradicts_itself(source: RunSource) -> bool:
     """Return whether the order of a run's input, or its rank column, puts a lower score before a higher one.
 
-    Parameters
-    ----------
-    source : RunSource
-        A run that can be read again.
-
-    Raises
-    ------
-    InputError
-        The run cannot be read.
+    The run must be one that can be read again.
     """
     for chunk in source.chunks():
         run = chunk.whole()
@@ -134,20 +112,7 @@ def contradicts_itself(source: RunSource) -> bool:
 def consistent(sources: Mapping[str, RunSource]) -> dict[str, RunSource]:
     """Return the runs that do not contradict themselves, and warn about the others; see `contradicts_itself`.
 
-    Parameters
-    ----------
-    sources : {str: RunSource}
-        The runs by name. A run that can be read only once is read into memory.
-
-    Raises
-    ------
-    InputError
-        A run cannot be read, or every run contradicts itself.
-
-    Warns
-    -----
-    UserWarning
-        Some runs contradict themselves.
+    A run that can be read only once is read into memory. If every run contradicts itself, raise InputError.
     """
     again = {name: repeatable(source) for name, source in sources.items()}
     kept = {name: source for name, source in again.items() if not contradicts_itself(source)}

@@ -104,15 +104,7 @@ def match(qrels: Qrels, run: RunSource) -> Matched:
 def match_whole(qrels: Qrels, run: Run, name: str) -> Matched:
     """Match a whole run, which has this name in messages.
 
-    Raises
-    ------
-    InputError
-        As for `match`, or no query of the run is judged.
-
-    Warns
-    -----
-    UserWarning
-        If no document of the run is judged, although some query is.
+    Raise InputError if no query of the run is judged; warn if some query is, but no document of the run.
     """
     matched = match(qrels, run)
     if not (matched.rows >= 0).any():
