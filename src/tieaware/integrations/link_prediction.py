@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -235,15 +237,6 @@ def _mask(exclude: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
     return mask
 
 
-class _Matrix(NamedTuple):
-    """A sparse matrix in CSR form, with the attributes that `tieaware.Evaluator.from_sparse` reads."""
-
-    indptr: Integers
-    indices: Integers
-    data: npt.NDArray[np.int8]
-    shape: tuple[int, int]
-
-
 def _evaluate_rows(
     positive: Scores,
     negatives: npt.NDArray[Any],
@@ -279,12 +272,14 @@ def _evaluator(
     n: int, width: int, exclude: npt.NDArray[np.bool_] | None, measures: Sequence[Measure], ties: LinkTieRule
 ) -> tieaware_evaluator.Evaluator:
     """Return an evaluator of n lists in which only the first document, the positive, is relevant."""
-    relevant = _Matrix(np.arange(n + 1), np.zeros(n, np.int64), np.ones(n, np.int8), (n, width))
+    # Sparse matrices in CSR form.
+    matrix = partial(SimpleNamespace, shape=(n, width))
+    relevant = matrix(indptr=np.arange(n + 1), indices=np.zeros(n, np.int64), data=np.ones(n, np.int8))
     excluded = None
     if exclude is not None:
         rows, columns = np.nonzero(exclude)
         ends = np.searchsorted(rows, np.arange(n + 1))
-        excluded = _Matrix(ends, columns + 1, np.zeros(len(columns), np.int8), (n, width))
+        excluded = matrix(indptr=ends, indices=columns + 1, data=np.zeros(len(columns), np.int8))
     return tieaware_evaluator.Evaluator.from_sparse(relevant, measures, exclude=excluded, ties=ties)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tieaware.checks.arrays import Integers, Offsets, Values, as_flat, as_numpy, as_scores, stable_order
+from tieaware.checks.arrays import Values, as_flat, as_numpy, as_scores, stable_order
 from tieaware.engine.means import means
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
@@ -153,14 +153,12 @@ class TieAwareMetric:
     def _evaluate(self, preds: Any, target: Any, indexes: Any) -> Values:
         """Evaluate the documents of queries, in any order."""
         query = as_flat(indexes, "indexes")
-        offsets = _offsets(query)
-        numbers = query[offsets[:-1]]
-        if not (numbers[1:] > numbers[:-1]).all():
-            # The documents of a query are in several places.
+        if (query[1:] < query[:-1]).any():
+            # The documents of a query may be in several places.
             order = stable_order(np.unique(query, return_inverse=True)[1])
             target, preds = as_numpy(target, "target")[order], as_scores(preds, "preds")[order]
-            offsets = _offsets(query[order])
-        return Evaluator(target, self.measures, offsets=offsets, **self._view)(preds)
+            query = query[order]
+        return Evaluator(target, self.measures, qid=query, **self._view)(preds)
 
 
 def _parts(state: Any) -> list[Any]:
@@ -169,12 +167,6 @@ def _parts(state: Any) -> list[Any]:
     After those of several processes were gathered, a state is one tensor, which is empty if it was an empty list.
     """
     return [each for each in (state if isinstance(state, list) else [state]) if each.numel()]
-
-
-def _offsets(query: Integers) -> Offsets:
-    """Return where each stretch of equal numbers begins, and the end of the last one. There is at least one number."""
-    starts = np.flatnonzero(query[1:] != query[:-1]) + 1
-    return np.concatenate(([0], starts, [len(query)]))
 
 
 def _joined(tensors: list[Any]) -> Any:

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 class Exportable:
-    """The base of classes whose rows other libraries can hold as data frames.
-
-    The methods raise MissingExtraError if the library is not installed, and InputError for an identifier that is not
-    valid UTF-8, because data frames cannot hold it.
-    """
+    """The base of classes whose rows other libraries can hold as data frames."""
 
     __slots__ = ()
 
@@ -31,7 +27,19 @@ class Exportable:
         """Return the columns by name."""
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return the rows as a pyarrow.Table. Needs `tieaware[arrow]`."""
+        """Return the rows as a pyarrow.Table. Needs `tieaware[arrow]`.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Raises
+        ------
+        InputError
+            If an identifier is not valid UTF-8, because data frames cannot hold it.
+        MissingExtraError
+            If the library is not installed.
+        """
         table: pyarrow.Table = self._frame("pyarrow", "arrow", "table")
         return table
 

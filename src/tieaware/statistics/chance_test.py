@@ -169,8 +169,7 @@ def _lists(
     offsets, judged_offsets, labels = matched.lists.offsets, matched.lists.judged_offsets, matched.lists.labels
     if also_weighted(measures)["pool"]:
         labels = np.where(labels < 0, np.int32(POOLED), labels)
-    missing = np.isnan(matched.scores)
-    if missing.any():
+    if np.isnan(matched.scores).any():
         raise InputError(name, "a score is NaN")
     for query in np.flatnonzero((matched.rows >= 0) & (np.diff(offsets) > 0)).tolist():
         own = slice(judged_offsets[query], judged_offsets[query + 1])

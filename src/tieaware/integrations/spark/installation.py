@@ -26,6 +26,9 @@ class _Module:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("__"):
+            # Tools that look at the objects of a module ask for such attributes.
+            raise AttributeError(attribute)
         return getattr(load(self._name, EXTRA), attribute)
 
 

@@ -158,7 +158,7 @@ def first_relevant(listed: UncertainList, relevant: Values, slots: Values) -> Mo
     for group in _groups(listed, relevant):
         r = np.arange(1.0, len(group.counts))
         inside = slots[group.start : group.start + group.size]
-        mean, variance = _of_first(inside[: _used(inside)], group.size, r)
+        mean, variance = _of_first(np.trim_zeros(inside, "b"), group.size, r)
         weights.append(none * group.counts[1:])
         means.append(mean)
         of_ties.append(variance)
@@ -166,11 +166,6 @@ def first_relevant(listed: UncertainList, relevant: Values, slots: Values) -> Mo
     every = np.concatenate([*weights, [none]])
     mean, variance = np.concatenate([*means, [0.0]]), np.concatenate([*of_ties, [0.0]])
     return mixed(every, mean, np.zeros(len(every)), variance)
-
-
-def _used(slots: Values) -> int:
-    """Return the number of slots down to the last one with a weight."""
-    return int(np.flatnonzero(slots)[-1]) + 1 if slots.any() else 0
 
 
 def _of_first(slots: Values, n: int, r: Values) -> tuple[Values, Values]:

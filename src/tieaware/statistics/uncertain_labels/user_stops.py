@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieaware.checks.arrays import Values
-from tieaware.statistics.uncertain_labels.uncertain_lists import Moments, UncertainList
+from tieaware.statistics.uncertain_labels.uncertain_lists import Moments, UncertainList, gain_moments
 
 # A user reaches later slots of a group so rarely that they change no value.
 _NEVER = 1e-16
@@ -56,8 +56,7 @@ def cost_of_stops(listed: UncertainList, stops: Values, cutoff: int | None) -> f
 
 def _groups(listed: UncertainList, stops: Values, cutoff: int | None) -> list[_StopGroup]:
     """Return the tie groups above the cut-off with documents that may stop the user."""
-    passes = (listed.probabilities * (1.0 - stops)).sum(axis=1)
-    variances = (listed.probabilities * (1.0 - stops - passes[:, None]) ** 2).sum(axis=1)
+    passes, variances = gain_moments(listed.probabilities, 1.0 - stops)
     may_stop = (listed.probabilities * stops).sum(axis=1) > 0.0
     groups = []
     for start, end in zip(listed.starts[:-1].tolist(), listed.starts[1:].tolist(), strict=True):
