@@ -219,13 +219,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def position(kind: str, names: Sequence[Any], name: Any) -> int:
-    """Return the position of a name.
-
-    Raises
-    ------
-    KeyError
-        If the name does not exist. The message lists some that do.
-    """
+    """Return the position of a name; raise KeyError, which lists some that exist, if it does not exist."""
     try:
         return names.index(name)
     except ValueError:

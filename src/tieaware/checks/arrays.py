@@ -45,10 +45,7 @@ _LARGEST_OFFSET = 2**62
 def as_numpy(values: Any, where: str, place: Place | None = None) -> Any:
     """Convert tensors and array subclasses, even inside a list, to plain NumPy arrays; return other values unchanged.
 
-    Raises
-    ------
-    InputError
-        If NumPy cannot read a tensor, or an element is masked.
+    InputError is raised if NumPy cannot read a tensor, or an element is masked.
     """
     if type(values) is np.ndarray:
         return as_builtin_dtype(values)

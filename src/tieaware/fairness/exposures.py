@@ -154,10 +154,7 @@ class SlotWeights(NamedTuple):
     def of(cls, weights: str | Measure, longest: int) -> SlotWeights:
         """Return the slot weights of a measure, for lists of up to `longest` documents.
 
-        Raises
-        ------
-        InputError
-            If the measure does not give each rank a weight.
+        InputError is raised if the measure does not give each rank a weight.
         """
         measure = _parsed(weights)
         cutoff = NO_CUTOFF if measure.cutoff is None else measure.cutoff

@@ -210,12 +210,7 @@ def _supported(measures: Any, anything: Any) -> list[Any]:
 class _Computed(NamedTuple):
     """A measure of ir_measures, and the measure of tieaware that computes it.
 
-    Parameters
-    ----------
-    theirs : ir_measures.measures.Measure
-    ours : Measure
-    condition : Measure or None
-        If given, only queries for which this second measure is above 0 have a value of the first one.
+    If there is a condition, only queries for which this second measure is above 0 have a value of the first one.
     """
 
     theirs: Any
@@ -224,15 +219,7 @@ class _Computed(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """A group of measures that use the same labels, and the judgments with these labels.
-
-    Parameters
-    ----------
-    queries : list
-        The query ids as the caller gave them.
-    qrels : Qrels
-    computed : list of _Computed
-    """
+    """A group of measures that use the same labels, the judgments with these labels, and the ids of their queries."""
 
     queries: list[Any]
     qrels: Qrels

@@ -98,13 +98,7 @@ class _Value:
 
 
 def _json_of(source: Path | Mapping[str, Any] | list[Any], argument: str) -> _Value:
-    """Return the JSON value that a file contains, or that the caller has parsed already.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or is not JSON in UTF-8.
-    """
+    """Return the JSON value that a file contains, or that the caller has parsed already."""
     if isinstance(source, Mapping | list):
         return _Value(source, argument)
     return _Value(json_in(_contents(source), source_name(source)), source_name(source))

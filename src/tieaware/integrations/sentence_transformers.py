@@ -336,18 +336,10 @@ def _as_array(scores: Any) -> npt.NDArray[Any]:
 
 
 class _Metric(NamedTuple):
-    """A metric of InformationRetrievalEvaluator.
+    """A metric of InformationRetrievalEvaluator, by its name in the results.
 
-    Parameters
-    ----------
-    name : str
-        The name of the metric in the results.
-    cutoffs : str
-        The attribute of the evaluator that holds the cut-offs of the metric.
-    measure : str
-        The measure of tieaware that computes the metric.
-    divides_by_at_most_k : bool
-        Whether the divisor of the metric is k if there are more than k relevant documents.
+    `cutoffs` is the attribute of the evaluator that holds its cut-offs, and `measure` the measure of tieaware that
+    computes it. `divides_by_at_most_k` is whether its divisor is k if there are more than k relevant documents.
     """
 
     name: str

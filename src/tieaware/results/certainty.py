@@ -394,11 +394,7 @@ def _check_testable(export: Export, method: str) -> None:
 def means_figure(export: Export, place: int) -> Drawing:
     """Return the figure of the means of one measure, with the highest mean at the top.
 
-    Parameters
-    ----------
-    export : Export
-    place : int
-        The position of the measure's column of values among the columns of values.
+    `place` is the position of the measure's column of values among the columns of values.
     """
     starts = [i for i, column in enumerate(export.columns) if column.kind == "value"]
     value = export.columns[starts[place]]

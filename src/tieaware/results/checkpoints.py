@@ -45,26 +45,8 @@ class Checkpoints:
     adds them. If anything else differs, the checkpoint belongs to another evaluation: InputError is raised, and the
     checkpoint is kept.
 
-    Parameters
-    ----------
-    folder : str or os.PathLike
-        Created if it does not exist.
-    sources : {str: RunSource}
-        The runs by name. Each run must be in a file.
-    qrels : Qrels
-    view : View
-        The tie rule, the score precision, the spread and the chance of the evaluation.
-    queries : str
-        The queries that count; see `tieaware.evaluate`.
-    undefined : float
-        The value for queries without a relevant document.
-    order : str
-        What orders the documents; see `tieaware.evaluate`.
-
-    Raises
-    ------
-    InputError
-        If the folder is a URL or a file or cannot be created, or a run is not in a file that can be read again.
+    The folder is created if it does not exist. InputError is raised if that fails, or if a run is not in a file that
+    can be read again. The options are as for `tieaware.evaluate`.
     """
 
     def __init__(
@@ -94,12 +76,8 @@ class Checkpoints:
     def results(self, run: str) -> Results | None:
         """Load the results of a run; their measures may differ from those of this evaluation.
 
-        Returns None if the run has no checkpoint, or its checkpoint is out of date.
-
-        Raises
-        ------
-        InputError
-            If the file is damaged, or belongs to another evaluation.
+        Returns None if the run has no checkpoint, or its checkpoint is out of date. InputError is raised if the file is
+        damaged, or belongs to another evaluation.
         """
         path = self._path(run)
         if not os.path.lexists(path):

@@ -22,21 +22,7 @@ _AXES = ("runs", "queries")
 
 
 class Joinable(NamedTuple):
-    """The fields of `Results` that are needed to join results.
-
-    Attributes
-    ----------
-    runs : tuple of str
-    queries : tuple of str or of int
-    measures : tuple of Measure
-    names : tuple of str
-        The names of the measures.
-    arrays : dict of str to float64[n_runs, n_queries, n_measures]
-        "values", with a spread "std", "min" and "max", and with chance "chance", "chance_std" and "ideal".
-    provenance : Provenance or None
-    unanswered : dict of str to int
-        The number of unanswered queries of each run that has some.
-    """
+    """The fields of `Results` that are needed to join results; `arrays` are those of `Results.cubes`."""
 
     runs: tuple[str, ...]
     queries: tuple[str | int, ...]

@@ -21,10 +21,7 @@ _OPTIONS = {
 def position_of_measure(measures: Sequence[Measure], names: Sequence[str], measure: Any) -> int:
     """Return the position of a measure, given as a Measure, by its name in `names`, or by any other spelling.
 
-    Raises
-    ------
-    KeyError
-        If it is not among the measures. The message lists some of them.
+    KeyError, which lists some measures, is raised if it is not among them.
     """
     if measure in names:
         return names.index(measure)

@@ -260,13 +260,7 @@ class PartsStream:
     """The decompressed bytes of part files, one file after another, as a context manager.
 
     It has the attributes and methods of `ByteStream` that readers of lines need. A part whose last line has no end gets
-    one, and byte order marks are left out.
-
-    Parameters
-    ----------
-    parts : Parts
-    is_table : callable
-        Returns whether an open file is a table, which no part may be.
+    one, and byte order marks are left out. `is_table` returns whether an open file is a table, which no part may be.
     """
 
     def __init__(self, parts: Parts, is_table: Callable[[ByteStream], bool]) -> None:

@@ -36,14 +36,9 @@ _PART_NAME = re.compile(r"part[-._]([rm]-)?\d+([-._].*)?|data_\d+|\d{6}_\d+|\d{4
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of one run, or of the judgments.
+    """The paths of the parts of one run, or of the judgments, in the order in which they are read.
 
-    Parameters
-    ----------
-    files : tuple of str
-        The paths of the parts, in the order in which they are read.
-    source_name : str
-        The name of all parts together in messages: the folder or the pattern, or the first part.
+    `source_name` is the name of all parts together in messages: the folder or the pattern, or the first part.
     """
 
     files: tuple[str, ...]
@@ -214,12 +209,8 @@ def files_at(path: str) -> list[str]:
     """Return the sorted paths of the files in a folder, or of the files that match a pattern such as "runs/*.run".
 
     Hidden files in a folder, and files that Spark writes beside its parts, are left out. If the path is not a folder
-    and matches no file, return [path], so that opening it reports the error.
-
-    Raises
-    ------
-    InputError
-        The folder contains no file, or cannot be read.
+    and matches no file, return [path], so that opening it reports the error. InputError is raised if the folder
+    contains no file, or cannot be read.
     """
     if not os.path.isdir(path):
         is_pattern = "\0" not in path and glob.has_magic(path) and not os.path.exists(path)

@@ -41,11 +41,8 @@ class ExternalGrouping:
 
     Use the object in a with statement, which closes the file.
 
-    Parameters
-    ----------
-    level : int
-        Selects the bits of the hash that select the bucket: with eight bits, bits 8 level to 8 level + 7. Different
-        hashes are in different buckets at some level, because the levels use all bits of the hash.
+    The level selects the bits of the hash that select the bucket: with eight bits, bits 8 level to 8 level + 7.
+    Different hashes are in different buckets at some level, because the levels use all bits of the hash.
     """
 
     def __init__(self, level: int = 0) -> None:

@@ -291,12 +291,7 @@ def _label(fields: list[bytes]) -> float | None:
 class RankColumn(NamedTuple):
     """The query, rank and score on each line of a run file, in the order of the file.
 
-    Parameters
-    ----------
-    queries : int64[n_lines]
-        The query of each line, as a number: queries are numbered in the order of first appearance.
-    ranks, scores : float64[n_lines]
-        The rank and the score on each line; NaN if a rank is not a number.
+    Queries are numbered in the order of first appearance. A rank that is not a number is NaN.
     """
 
     queries: Integers
