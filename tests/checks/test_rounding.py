@@ -191,7 +191,9 @@ def _experiments(values, factor):
     yield ([row[1] for row in ties.tables()["rules"].rows], [row[5:6] + row[7:] for row in ties.tables()["rules"].rows])
     yield ([row[2:] for row in ties.tables()["orderings"].rows], [ties.verdict().count("can swap")])
     coarse = experiments.precision(first, runs, ["bands:2", "significant:1", "decimals:0"], [measure])
-    yield coarse.changed, coarse.keeps, coarse.pairs.shares(), *coarse.correlations, coarse.most_lost
+    yield coarse.changed, coarse.keeps, coarse.pairs.shares(), *coarse.correlations
+    limits = [coarse.coarsest(keep).tables()["limits"].rows for keep in ("verdicts", "order", 0.99)]
+    yield [coarse.means.ends, [row[1:6] for rows in limits for row in rows]]
     moved = experiments.assessors(first, second, runs, [measure])
     yield moved._moved(0).tau, [row[5:] for row in moved.tables()["runs"].rows], moved.swaps().kept
 

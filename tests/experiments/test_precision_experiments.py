@@ -7,6 +7,7 @@ import pytest
 
 import tieaware
 from tieaware.experiments import banding, compare, precision
+from tieaware.statistics import kept
 
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
@@ -75,57 +76,49 @@ def test_a_verdict_can_appear():
     assert outcome.pairs.shares()[:, 0, 0].tolist() == [0.0, 1.0, 0.0, 0.0, 1.0]
 
 
-def test_the_one_sided_test_is_about_the_kept_share():
-    """The p values equal those of SciPy's one-sided t-test of the differences coarsened − kept · original."""
-    outcome = banding(QRELS, RUNS, ["2"], ["RR"], kept=0.5)
-    tested = outcome.values[0, :, :, 0] - 0.5 * outcome.originals[0][:, :, 0]
-    from scipy import stats
-
-    expected = stats.ttest_1samp(tested, 0.0, axis=1, alternative="greater").pvalue
-    np.testing.assert_allclose(outcome.not_kept[0, :, 0], expected, rtol=1e-9)
-    assert "runs kept 50%" in outcome.table().columns
+@pytest.mark.parametrize("measure", ["AP", "ESL"])
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
+def test_what_is_kept_follows_the_rule_of_kept(generated, share, measure):
+    """`compare --keep` and tables decide by the same function; where less is better, the sides change places."""
+    outcome = precision(
+        generated.qrels, list(generated.runs), ["bands:1", "bands:1.5", "levels:3"], [measure], keep=share, alpha=0.1
+    )
+    rows = iter(outcome.tables()["runs"].rows)
+    kinds = []
+    for p in range(3):
+        for run in range(len(outcome.runs)):
+            sides = outcome.originals[p][run, :, 0], outcome.values[p, run, :, 0]
+            expected = kept(*(sides if measure == "AP" else sides[::-1]), share, confidence=0.9)
+            ends = [end if np.isfinite(end) else np.nan for end in (expected.low, expected.high)]
+            row, unchanged = next(rows), not outcome.differences[p, run].any()
+            assert row[7] == ("unchanged" if unchanged else expected.decision)
+            np.testing.assert_allclose([np.nan if end is None else end for end in row[8:]], ends, rtol=1e-12)
+            assert {1: "keeps", 0: "open", -1: "loses"}[outcome.keeps[p, run, 0]] == expected.decision
+            kinds.append(expected.decision)
+        summary = dict(zip(outcome.table().columns, outcome.table().rows[p], strict=True))
+        counts = [kinds[-len(outcome.runs) :].count(kind) for kind in ("keeps", "loses", "open")]
+        assert [summary[name] for name in (f"keep {100 * share:g}%", "lose more", "open")] == counts
+    assert len(set(kinds)) > 1
 
 
 def test_a_run_without_a_changed_value_is_kept():
-    """The one-sided test alone would not show that it is kept: the run's mean is not significantly above 0."""
+    """The interval alone would not show that it is kept: the run's mean is not significantly above 0."""
     qrels = {f"q{i}": {"d1": 1} for i in range(8)}
     run = {q: {("d1" if q == "q0" else "d2"): 2.0, "d3": 1.0} for q in qrels}
     outcome = precision(qrels, {"run": run}, ["bands:1", "levels:1"], ["RR"])
-    assert outcome.not_kept[0, 0, 0] > 0.05
     assert outcome.keeps[:, 0, 0].tolist() == [1, 0]
-    assert outcome.most_lost[0, 0, 0] == 0.0
-    assert np.isnan(outcome.most_lost[1, 0, 0])
-    summary = [dict(zip(outcome.table().columns, row, strict=True)) for row in outcome.table().rows]
-    assert [[row[name] for name in ("runs kept 99%", "lost more", "undecided")] for row in summary] == [
-        [1, 0, 0], [0, 0, 1],
-    ]  # fmt: skip
-    rows = outcome.tables()["runs"].rows
-    assert [row[-1] for row in rows] == ["unchanged", "undecided"]
-    assert rows[0][-3:-1] == (None, 0.0)
-    assert rows[1][-2] is None
-
-
-def test_the_bound_of_the_loss_agrees_with_the_one_sided_test(generated):
-    """The bound of the loss is below 1 - kept if and only if the test shows that the run keeps the share `kept`."""
-    arguments = generated.qrels, list(generated.runs), ["bands:1", "bands:1.5", "levels:3"], ["AP", "RR"]
-    by_share = {kept: precision(*arguments, kept=kept) for kept in (0.5, 0.9, 0.99)}
-    kinds = set()
-    for kept, outcome in by_share.items():
-        changed = outcome.differences.any(axis=2)
-        shown = (outcome.most_lost < 1.0 - kept) & changed
-        np.testing.assert_array_equal(shown, (outcome.not_kept < 0.05) & changed)
-        np.testing.assert_array_equal(outcome.keeps == 1, shown | ~changed)
-        # If the test shows that a run lost more than 1 - kept, the run's mean did fall below the share `kept`.
-        ratios = outcome.values.mean(axis=2) / np.stack(outcome.originals).mean(axis=2)
-        assert (ratios[outcome.keeps == -1] < kept).all()
-        kinds |= set(outcome.keeps.ravel().tolist())
-    assert kinds == {-1, 0, 1}
+    values = outcome.originals[0][0, :, 0]
+    assert kept(values, values).decision == "keeps"
+    assert kept(values, 0.999 * values).decision == "open"
+    assert [row[-3:] for row in outcome.tables()["runs"].rows] == [("unchanged", None, None), ("open", None, None)]
 
 
 def test_27_of_42_submitted_runs_change_significantly_by_ap_and_none_by_rr(covid):
-    verdict = banding_of(covid).verdict()
-    assert "AP changes significantly in 27 of 42 runs" in verdict
-    assert "RR and RBP(p=0.5) in none" in verdict
+    outcome = banding_of(covid)
+    verdict = outcome.verdict()
+    assert verdict.startswith("bands:1 is the coarsest precision that changes no verdict; bands:1.1 is the first that")
+    assert "AP loses 0.00303 on average (significantly in 27 of 42 runs" in verdict
+    assert (outcome.changed[-1, :, :2] <= 0.05).sum() == 0
 
 
 def test_the_largest_loss_and_gain_name_their_run_and_query():

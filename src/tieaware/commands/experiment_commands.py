@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from tieaware.checks.arguments import one_of
 from tieaware.commands import options
 from tieaware.defaults import (
     COMPARISON_MEASURES,
@@ -57,8 +58,8 @@ def add_precision(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "precision",
         help="find out how precise scores need to be before values and verdicts change",
         description="Reduce the precision of the runs' scores, and compare values, verdicts and orderings of runs "
-        f"with those of the original scores. Without --rho and --precision, bands of ranks that grow by {RHOS[0]} to "
-        f"{RHOS[-1]} are tried.",
+        "with those of the original scores. The output begins with the coarsest precision that is safe. Without --rho, "
+        f"--precision and --find, bands of ranks that grow by {RHOS[0]} to {RHOS[-1]} are tried.",
         epilog=f"Precisions: {notations()}.",
     )
     options.add(command, options.QRELS, *options.RUNS)
@@ -83,8 +84,14 @@ def add_precision(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "--alpha", type=options.real, default=0.05, metavar="A", help="significance level of the tests (%(default)s)"
     )
     command.add_argument(
-        "--kept", type=options.real, default=0.99, metavar="S",
-        help="share of a run's mean that must be kept, in the one-sided test (%(default)s)",
+        "--find", metavar="FAMILY",
+        help="search a family of precisions for the coarsest that is safe: bands, decimals, significant, levels or "
+        "floats",
+    )  # fmt: skip
+    command.add_argument(
+        "--keep", metavar="WHAT",
+        help="what has to stay for a precision to be safe: verdicts (on pairs of runs), order (of the runs), or a "
+        "share of the mean of each run, such as 99%% (default: verdicts, or 99%% of one run)",
     )  # fmt: skip
     options.add_baseline(command, "all with each other")
     options.add_correction(command, "none", " between runs, by one measure with one precision")
@@ -96,22 +103,29 @@ def add_precision(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 def _precision(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import precision
     from tieaware.precision import Bands
+    from tieaware.precision.families import FAMILIES
     from tieaware.statistics.procedures import checked
 
-    # The name is checked before any file is read.
+    # The names are checked before any file is read.
     checked("t", arguments.correction)
     if arguments.error is not None:
         return _bounds(arguments)
     if arguments.scale:
         return _scales(arguments)
-    chosen = [*(Bands(rho) for rho in arguments.rho), *arguments.precision] or [Bands(rho) for rho in RHOS]
+    chosen = [*(Bands(rho) for rho in arguments.rho), *arguments.precision]
+    if arguments.find is not None:
+        one_of("find", arguments.find, FAMILIES)
+        if chosen:
+            raise InputError("", "--find tries precisions of its own; leave out --rho and --precision", argument="find")
+    runs = options.run_files(arguments, arguments.qrels)
     outcome = precision(
-        arguments.qrels, options.run_files(arguments, arguments.qrels), chosen, arguments.measure or PRECISION_MEASURES,
-        alpha=arguments.alpha, kept=arguments.kept, threads=arguments.threads, baseline=arguments.baseline,
-        consistent_only=arguments.consistent_only,
+        arguments.qrels, runs, arguments.find or chosen or [Bands(rho) for rho in RHOS],
+        arguments.measure or PRECISION_MEASURES,
+        alpha=arguments.alpha, keep=arguments.keep or ("verdicts" if len(runs) > 1 else "99%"),
+        threads=arguments.threads, baseline=arguments.baseline, consistent_only=arguments.consistent_only,
         correction="none" if arguments.correction is None else arguments.correction,
     )  # fmt: skip
-    return options.output(outcome, arguments)
+    return options.output(outcome if arguments.find is None else outcome.coarsest(), arguments)
 
 
 def _error(text: str) -> tuple[float, bool]:
@@ -129,7 +143,7 @@ def _check_alone(arguments: argparse.Namespace, option: str, others: tuple[str, 
 def _bounds(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import bounds
 
-    _check_alone(arguments, "--error", ("rho", "precision", "kept", "scale"))
+    _check_alone(arguments, "--error", ("rho", "precision", "find", "keep", "scale"))
     error, relative = arguments.error
     outcome = bounds(
         arguments.qrels, options.run_files(arguments, arguments.qrels), error,
@@ -143,7 +157,7 @@ def _bounds(arguments: argparse.Namespace) -> str:
 def _scales(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import scales
 
-    _check_alone(arguments, "--scale", ("rho", "precision", "alpha", "kept", "baseline", "correction"))
+    _check_alone(arguments, "--scale", ("rho", "precision", "find", "keep", "alpha", "baseline", "correction"))
     outcome = scales(
         arguments.qrels, options.run_files(arguments, arguments.qrels), arguments.scale,
         options.one_measure(arguments, (SCALE_MEASURE,), "by which scales are chosen"),

@@ -8,7 +8,7 @@ change, how well the order of the runs is kept, and how close the largest observ
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -22,18 +22,22 @@ from tieaware.checks.rounding import first_greatest, rounding_of, without_roundi
 from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.engine.views import View
 from tieaware.errors import InputError
-from tieaware.experiments._coarsened_pairs import Chain, Chains, Changes, CoarsenedPairs, note_of
+from tieaware.experiments._coarsened_means import CoarsenedMeans, largest_loss
+from tieaware.experiments._coarsened_pairs import Chain, Chains, CoarsenedPairs, note_of, tests_again
+from tieaware.experiments._coarsest import SCHEMA, Coarsest, Failures, Keep, Search, checked_keep, limits_as_dicts
 from tieaware.experiments._precision_figures import (
-    Precisions,
+    axis_of,
     change_points,
     difference_boxes,
+    groups_ranks,
+    growth_of,
     lines_by_precision,
     p_factors,
     p_points,
 )
 from tieaware.experiments.evaluating import evaluate_with_progress
 from tieaware.experiments.experiment import Experiment
-from tieaware.inputs import QrelsLike
+from tieaware.inputs import QrelsLike, as_qrels, as_sources, consistent
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.measures.definitions import NumRet
@@ -41,13 +45,12 @@ from tieaware.measures.worst_cases import known_worst_case, worst_case
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted
 from tieaware.precision import Bands, Coarsening, parse_precision
-from tieaware.runtime.extras import load
+from tieaware.precision.families import FAMILIES
 from tieaware.runtime.progress import progress
-from tieaware.statistics import kendall_tau, paired_test, tau_ap
 from tieaware.statistics.multiple_comparisons import Correction
-from tieaware.statistics.paired_tests import Alternative
 from tieaware.statistics.procedures import checked, pairs_of
 from tieaware.statistics.verdicts import CHANGES, pair_tests
+from tieaware.ties import TieRuleName
 
 
 def banding(
@@ -57,7 +60,7 @@ def banding(
     measures: str | Measure | Sequence[str | Measure] = PRECISION_MEASURES,
     *,
     alpha: float = 0.05,
-    kept: float = 0.99,
+    keep: Keep | None = None,
     threads: int | None = None,
     correction: Correction = "none",
     baseline: str | None = None,
@@ -74,8 +77,9 @@ def banding(
         The growth factors of the bands, each at least 1; see `tieaware.bands`.
     alpha : float
         The significance level, between 0 and 1.
-    kept : float
-        The share of a run's mean that the one-sided test must show to be kept, between 0 and 1.
+    keep : str or float, optional
+        What has to stay, by which the verdict names the coarsest precision that is safe; see `Precision.coarsest`. A
+        share is also that of the column of runs that keep it, which is 99 % by default.
     correction : str
         The correction of the tests between runs for all pairs that are compared, by one measure with one precision:
         "none", the default, "holm", "bh" (Benjamini–Hochberg) or "bonferroni". The tests of a single run, before
@@ -99,7 +103,7 @@ def banding(
     """
     growths = [Bands(rho) for rho in sequence("rhos", rhos, "numbers")]
     return precision(
-        qrels, runs, growths, measures, alpha=alpha, kept=kept, threads=threads, correction=correction,
+        qrels, runs, growths, measures, alpha=alpha, keep=keep, threads=threads, correction=correction,
         baseline=baseline, consistent_only=consistent_only, missing=missing,
     )  # fmt: skip
 
@@ -111,7 +115,7 @@ def precision(
     measures: str | Measure | Sequence[str | Measure] = PRECISION_MEASURES,
     *,
     alpha: float = 0.05,
-    kept: float = 0.99,
+    keep: Keep | None = None,
     threads: int | None = None,
     correction: Correction = "none",
     baseline: str | None = None,
@@ -124,10 +128,12 @@ def precision(
 
     Parameters
     ----------
-    qrels, runs, measures, alpha, kept, threads, correction, baseline, consistent_only, missing
+    qrels, runs, measures, alpha, keep, threads, correction, baseline, consistent_only, missing
         As for `banding`.
-    precisions : sequence of str or Coarsening
-        Such as "decimals:2" or "bfloat16"; see `tieaware.precision`.
+    precisions : sequence of str or Coarsening, or the name of a family
+        Such as "decimals:2" or "bfloat16"; see `tieaware.precision`. With the name of a family, "bands", "decimals",
+        "significant", "levels" or "floats", its precisions are searched for the coarsest that is safe, from fine to
+        coarse, by `keep`, or by everything that `keep` may be. The runs are then held in memory.
 
     Examples
     --------
@@ -138,37 +144,52 @@ def precision(
            [1.  , 0.75]])
     """
     _check_no_measures(precisions)
-    alpha, kept = number("alpha", alpha, 0, 1, ends=False), number("kept", kept, 0, 1, ends=False)
+    alpha = number("alpha", alpha, 0, 1, ends=False)
     checked("t", correction)
+    checked_keep(keep, 2)
+    parsed = parse_measures(measures)
+
+    def evaluated(judged: QrelsLike, given: Any, coarsenings: Sequence[Coarsening], consistent_only: bool) -> Precision:
+        references: list[TieRuleName] = ["run_order" if groups_ranks(each) else "average" for each in coarsenings]
+        distinct = list(dict.fromkeys(references))
+        views = [*map(View, distinct), *(View("average", each) for each in coarsenings)]
+        chains = Chains(coarsenings)
+        observe = chains.add if chains else None
+        results = evaluate_with_progress(
+            judged, given, [*parsed, NumRet], views, threads, consistent_only, observe, missing
+        )  # fmt: skip
+        first = results[0]
+        before = {rule: each.values[:, :, :-1] for rule, each in zip(distinct, results, strict=False)}
+        pairs_of(first.runs, baseline)
+        if len(first.queries) < 2:
+            raise unexpected("qrels", "at least 2 queries to compare over", f"{len(first.queries)}")
+        return Precision(
+            tuple(coarsenings),
+            first.runs,
+            first.queries,
+            parsed,
+            tuple(before[reference] for reference in references),
+            np.stack([result.values[:, :, :-1] for result in results[len(distinct) :]]),
+            int(first.values[:, :, -1].max()),
+            alpha,
+            checked_keep(keep, len(first.runs)),
+            correction,
+            baseline,
+            chains.widest(first.runs),
+        )
+
+    if isinstance(precisions, str) and precisions in FAMILIES:
+        sources = as_sources(runs)
+        held = {name: each.whole() for name, each in (consistent(sources) if consistent_only else sources).items()}
+        judged = as_qrels(qrels, missing, subtopics=any(each.definition.needs_subtopics for each in parsed))
+        keeps: list[Keep] = ["verdicts", "order", 0.99] if len(held) > 1 else [0.99]
+        keeps = keeps if keep is None else [checked_keep(keep, len(held))]
+        return Search(FAMILIES[precisions], lambda some: evaluated(judged, held, some, False), keeps).run()
     several = [precisions] if isinstance(precisions, str | Coarsening) else precisions
     coarsenings = [parse_precision(each) for each in sequence("precisions", several, "texts such as 'decimals:2'")]
     if not coarsenings:
         raise unexpected("precisions", "at least one, such as 'decimals:2'", "none")
-    references = [View("run_order" if _groups_ranks(each) else "average") for each in coarsenings]
-    distinct = list(dict.fromkeys(references))
-    views = [*distinct, *(View("average", each) for each in coarsenings)]
-    parsed = parse_measures(measures)
-    chains = Chains(coarsenings)
-    observe = chains.add if chains else None
-    results = evaluate_with_progress(qrels, runs, [*parsed, NumRet], views, threads, consistent_only, observe, missing)
-    first = results[0]
-    pairs_of(first.runs, baseline)
-    if len(first.queries) < 2:
-        raise unexpected("qrels", "at least 2 queries to compare over", f"{len(first.queries)}")
-    return Precision(
-        tuple(coarsenings),
-        first.runs,
-        first.queries,
-        parsed,
-        tuple(results[distinct.index(reference)].values[:, :, :-1] for reference in references),
-        np.stack([result.values[:, :, :-1] for result in results[len(distinct) :]]),
-        int(first.values[:, :, -1].max()),
-        alpha,
-        kept,
-        correction,
-        baseline,
-        chains.widest(first.runs),
-    )
+    return evaluated(qrels, runs, coarsenings, consistent_only)
 
 
 def _check_no_measures(precisions: Any) -> None:
@@ -202,14 +223,18 @@ class Precision(Experiment):
         The values after coarsening.
     depth : int
         The length of the longest list.
-    alpha, kept : float
-        The significance level, and the share of a run's mean that the one-sided test must show to be kept.
+    alpha : float
+        The significance level.
+    keep : str or float
+        What has to stay: "verdicts", "order", or a share of each run's mean.
     correction : str
         The correction of the tests between runs.
     baseline : str or None
         The only run with which the others are compared; None if all runs are compared with each other.
     widest : tuple
         For each precision, the widest group of near scores (width, run, query); None if the precision is no `Gap`.
+    known : dict
+        The failures that a search has counted, by what has to stay.
     """
 
     precisions: tuple[Coarsening, ...]
@@ -220,10 +245,11 @@ class Precision(Experiment):
     values: Values
     depth: int
     alpha: float
-    kept: float
+    keep: Keep
     correction: Correction = "none"
     baseline: str | None = None
     widest: tuple[Chain | None, ...] = ()
+    known: dict[Keep, Failures] = field(default_factory=dict)
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -235,8 +261,38 @@ class Precision(Experiment):
 
     heading = "How precise do scores need to be?"
 
+    def coarsest(self, keep: Keep | None = None) -> Coarsest:
+        """Return the coarsest precision that is safe, among those that were tried.
+
+        Parameters
+        ----------
+        keep : str or float, optional
+            What has to stay. "verdicts": the verdict on each pair of runs. "order": the order of each pair of runs by
+            their means. A share such as "99%" or 0.99: all runs are known to keep this share of their mean, by the
+            rule of `tieaware.statistics.kept`, with intervals of level 1 - `alpha`. By default what `precision` was
+            called with; otherwise "verdicts", or "99%" if there is one run.
+
+        Returns
+        -------
+        Coarsest
+            With `verdict`, `precision`, `limits`, tables and a figure.
+
+        Raises
+        ------
+        InputError
+            If `keep` is none of these, or about pairs and there is one run.
+
+        Examples
+        --------
+        >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+        >>> run = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
+        >>> banding(qrels, run, ["1", "1.5", "2"], ["RR"]).coarsest("90%").precision
+        Bands(rho=Fraction(3, 2))
+        """
+        return Coarsest(self, self.keep if keep is None else checked_keep(keep, len(self.runs)))
+
     def verdict(self) -> str:
-        """Return what changes with the precision that changes values most: significance, losses, gains, and verdicts.
+        """Return which precision is the coarsest that is safe, and how far values change with the one of most change.
 
         Examples
         --------
@@ -244,18 +300,20 @@ class Precision(Experiment):
         >>> run = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
         >>> import textwrap
         >>> print(textwrap.fill(banding(qrels, run, ["1", "2"], ["RR"]).verdict(), 100))
-        With bands:2, which changes values most (mean absolute change 0.0417), RR (p = 0.500) does not
-        change significantly (paired t-test, uncorrected). RR loses 0.0417 on average (largest loss 0.0833
-        on query q2; largest gain 0).
+        bands:1 is the coarsest precision that lets the run keep 99%; bands:2 is the first that may not (RR;
+        it is open: 29 queries would decide). With bands:2, which changes values most, RR loses 0.0417 on
+        average (p = 0.500, uncorrected paired t-test); the largest loss of a query is 0.0833 (query q2).
         """
+        moved = np.abs(self.differences).mean(axis=(1, 2, 3))
+        if not moved.any():
+            names, tried = " or ".join(map(str, self.measures)), " or ".join(map(str, self.precisions))
+            return f"No value of {names} changes with {tried}."
+        p = first_greatest(moved)
         # Whether a smaller value is a loss depends on the measure.
-        sign = np.where([measure.definition.less_is_better for measure in self.measures], -1.0, 1.0)
-        lost = np.moveaxis(self.differences * sign, 3, 1)
-        p = np.moveaxis(self.changed, 2, 1)
-        keeps = np.moveaxis(self.keeps, 2, 1)
-        return Changes(
-            self.precisions, self.measures, lost, p, self.pairs, self.alpha, self.queries, keeps, self.kept
-        ).sentences()
+        lost = self.differences[p] * np.where(self.means.less_is_better, -1.0, 1.0)
+        most = ", which changes values most," if len(self.precisions) > 1 else ","
+        change = f"With {self.precisions[p]}{most} {self.means.change(p, lost)}"
+        return f"{self.coarsest().verdict()} {change}; {largest_loss(lost, self.runs, self.queries, self.measures)}."
 
     @cached_property
     def differences(self) -> Values:
@@ -265,90 +323,63 @@ class Precision(Experiment):
         return without_rounding(originals - self.values, rounding[:, :, None])
 
     @cached_property
+    def means(self) -> CoarsenedMeans:
+        """The means of each run before and after coarsening, and what is kept of them."""
+        return CoarsenedMeans(np.stack(self.originals), self.values, self.measures, self.alpha)
+
+    @property
     def changed(self) -> Values:
         """The p value of each run's paired t-test of coarsened against original: [n_precisions, n_runs, n_measures]."""
-        return paired_test(np.stack(self.originals), self.values, axis=2).p
+        return self.means.p
 
-    @cached_property
-    def not_kept(self) -> Values:
-        """The p value of the hypothesis that a run keeps at most a share `kept` of its mean; shape as for `changed`."""
-        return self._p_of_share("greater")
+    @property
+    def share(self) -> float:
+        """The share of the mean in the columns of the tables: `keep`, or 99 %."""
+        return 0.99 if isinstance(self.keep, str) else self.keep
 
     @cached_property
     def keeps(self) -> Integers:
-        """1 where a run keeps the share `kept` of its mean, -1 where it does not, 0 where undecided; as for `changed`.
-
-        The value is 1 if no value of the run changes or the one-sided test shows that the share is kept; -1 if the
-        opposite test shows that it is not kept; and 0 if there are too few queries to show either.
-        """
-        less = self._p_of_share("less") <= self.alpha
-        return np.where(self._unchanged | (self.not_kept <= self.alpha), 1, np.where(less, -1, 0))
-
-    def _p_of_share(self, alternative: Alternative) -> Values:
-        return paired_test(self.values, self.kept * np.stack(self.originals), alternative=alternative, axis=2).p
-
-    @cached_property
-    def most_lost(self) -> Values:
-        """The largest share of its mean that each run may have lost; shape as for `changed`.
-
-        This is Fieller's upper confidence bound of the ratio mean loss ÷ mean. NaN if there is no bound, because the
-        run's own mean is not significantly above 0; 0 if no value changes.
-        """
-        original = np.stack(self.originals)
-        n = len(self.queries)
-        reach = float(load("scipy.stats", "analysis").t.ppf(1.0 - self.alpha, n - 1)) ** 2 / n / (n - 1)
-        mean, loss = original.mean(axis=2), self.differences.mean(axis=2)
-        from_mean, from_loss = original - mean[:, :, None], self.differences - loss[:, :, None]
-        # The bound is the larger root q of a q² - 2 b q + c: the share for which the mean of q · original - loss is t
-        # standard errors from 0.
-        a = mean**2 - reach * (from_mean**2).sum(axis=2)
-        b = mean * loss - reach * (from_mean * from_loss).sum(axis=2)
-        c = loss**2 - reach * (from_loss**2).sum(axis=2)
-        known = a > 0.0
-        bound = (b + np.sqrt(np.maximum(b**2 - a * c, 0.0))) / np.where(known, a, 1.0)
-        return np.where(self._unchanged, 0.0, np.where(known, bound, np.nan))
+        """1 where a run keeps `share` of its mean, -1 where it loses more, 0 where that is open; as for `changed`."""
+        return self.means.keeps(self.share)
 
     @property
     def _unchanged(self) -> npt.NDArray[np.bool_]:
         return np.asarray(~self.differences.any(axis=2))
 
+    @property
+    def compared(self) -> CoarsenedPairs:
+        """The pairs of runs that are compared, without tests."""
+        first, second = pairs_of(self.runs, self.baseline)
+        procedure = checked("t", self.correction)
+        return CoarsenedPairs((), (), self.alpha, self.runs, first, second, procedure, self.baseline)
+
     @cached_property
     def pairs(self) -> CoarsenedPairs:
         """The tests of pairs of runs, before and after coarsening."""
-        first, second = pairs_of(self.runs, self.baseline)
+        pairs = self.compared
         originals = {id(original): original for original in self.originals}
-        both = progress([*originals.values(), *self.values], "pairs of runs")
-        tested = [pair_tests(values, first, second) for values in both]
-        tests = dict(zip(originals, tested, strict=False))
+        tests = {name: pair_tests(each, pairs.first, pairs.second) for name, each in originals.items()}
         before = tuple(tests[id(original)] for original in self.originals)
-        after = tuple(tested[len(originals) :])
-        procedure = checked("t", self.correction)
-        return CoarsenedPairs(before, after, self.alpha, self.runs, first, second, procedure, self.baseline)
+        each = [*zip(self.values, self.originals, before, strict=True)]
+        after = tuple(tests_again(*given, pairs.first, pairs.second) for given in progress(each, "pairs of runs"))
+        return replace(pairs, before=before, after=after)
 
     @property
     def runs_by_queries(self) -> str:
         """The numbers of runs and queries, in words."""
         return f"{counted(len(self.runs), 'run')} × {len(self.queries)} queries"
 
-    @cached_property
+    @property
     def correlations(self) -> tuple[Values, Values]:
         """Kendall's τ_b and τ_AP,b of the orders of runs before and after coarsening: [n_precisions, n_measures]."""
-        shape = len(self.precisions), len(self.measures)
-        taus, taus_ap = np.full(shape, np.nan), np.full(shape, np.nan)
-        if len(self.runs) > 1:
-            for p, m in np.ndindex(shape):
-                before = self.originals[p][:, :, m].mean(axis=1)
-                after = self.values[p, :, :, m].mean(axis=1)
-                taus[p, m] = kendall_tau(before, after)
-                taus_ap[p, m] = tau_ap(before, after, ties="b")
-        return taus, taus_ap
+        return self.means.correlations
 
     @cached_property
     def worst(self) -> dict[tuple[int, int], tuple[float, float]]:
         """The worst-case loss and gain of one query, where known, by the positions of the precision and the measure."""
         known = [
             ((p, m), (measure, rho, max(self.depth, 1)))
-            for p, rho in enumerate(map(_growth, self.precisions))
+            for p, rho in enumerate(map(growth_of, self.precisions))
             for m, measure in enumerate(self.measures)
             if rho is not None and known_worst_case(measure, self.depth)
         ]
@@ -405,7 +436,7 @@ class Precision(Experiment):
             tau_ap,
         ]
         columns = [
-            "mean loss", "mean |change|", "runs changed", f"runs kept {self.kept:.0%}", "lost more", "undecided",
+            "mean loss", "mean |change|", "runs changed", f"keep {100.0 * self.share:g}%", "lose more", "open",
             "same verdicts", "tau", "tau AP",
         ]  # fmt: skip
         notes = [
@@ -414,10 +445,10 @@ class Precision(Experiment):
             "for bands, the run's own order; for other precisions, the average over ties of the unrounded scores.",
             f"runs changed: paired t-test of coarsened against original, p ≤ {self.alpha}, without correction for "
             f"multiple tests, so chance alone would count about {self.alpha:.0%} of the runs.",
-            f"runs kept {self.kept:.0%}: the number of runs that keep more than {self.kept:.0%} of their mean, because "
-            f"no value changes or by a one-sided test with p ≤ {self.alpha}. lost more: the number of runs that keep "
-            f"less, by such a test. undecided: all other runs; {len(self.queries)} queries are too few to tell, which "
-            "does not indicate a loss.",
+            f"keep {100.0 * self.share:g}%: the number of runs that are known to keep this share of their mean: the "
+            f"{1.0 - self.alpha:.0%} interval excludes a greater loss, or no value changes. lose more: the number of "
+            "runs whose interval excludes a smaller loss. open: all other runs; "
+            f"{len(self.queries)} queries are too few to tell, which does not indicate a loss.",
             f"same verdicts: the share of {self.pairs.named} with the same verdict before and after "
             f"({self.pairs.described}). tau, tau AP: Kendall's τ_b and τ_AP,b between the orders of the runs by mean, "
             "before and after.",
@@ -476,32 +507,45 @@ class Precision(Experiment):
         return self._table("Verdicts between runs", CHANGES, self.pairs.shares(), notes)
 
     def _runs(self) -> Table:
+        decisions = np.where(self._unchanged, "unchanged", np.array(["open", "keeps", "loses"])[self.keeps])
         rows: list[tuple[Cell, ...]] = []
         for m, measure in enumerate(self.measures):
             for p, each in enumerate(self.precisions):
                 before, after = self.originals[p][:, :, m].mean(axis=1), self.values[p, :, :, m].mean(axis=1)
-                losses = self.differences[p, :, :, m].mean(axis=1)
-                unchanged = self._unchanged[p, :, m]
-                tests = self.changed[p, :, m], np.where(unchanged, np.nan, self.not_kept[p, :, m])
-                columns = (column.tolist() for column in (before, after, losses, *tests, self.most_lost[p, :, m]))
-                kept = np.where(unchanged, "unchanged", np.array(["undecided", "yes", "no"])[self.keeps[p, :, m]])
-                by_run = zip(self.runs, *columns, kept.tolist(), strict=True)
+                numbers = before, after, self.differences[p, :, :, m].mean(axis=1), self.changed[p, :, m]
+                cells = (*numbers, decisions[p, :, m], *self.means.ends[:, p, :, m])
+                by_run = zip(self.runs, *(column.tolist() for column in cells), strict=True)
                 rows += [
-                    (str(measure), str(each), run, *(None if cell != cell else cell for cell in row))
-                    for run, *row in by_run
+                    (str(measure), str(each), *(None if cell != cell else cell for cell in row)) for row in by_run
                 ]
         names = (
-            "measure", "precision", "run", "original", "coarsened", "loss", "p", f"p not {self.kept:.0%}",
-            "lost at most", f"kept {self.kept:.0%}",
+            "measure", "precision", "run", "original", "coarsened", "loss", "p", f"keeps {100.0 * self.share:g}%",
+            "kept from", "kept to",
         )  # fmt: skip
         notes = (
-            f"p: two-sided paired t-test of coarsened against original. p not {self.kept:.0%}: one-sided test of the "
-            f"hypothesis that the coarsened mean is at most {self.kept:.0%} of the original; if it is small, more is "
-            "kept. Runs without a changed value are not tested.",
-            f"lost at most: the upper confidence bound, at {self.alpha}, of the lost share of the mean; –: no bound, "
-            "because the run's own mean is not significantly above 0.",
+            "p: two-sided paired t-test of coarsened against original. kept from, kept to: the "
+            f"{1.0 - self.alpha:.0%} interval of the share of the mean that is kept; –: no end, because the mean is "
+            "not significantly above 0.",
         )
         return Table("Each run", names, rows, notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sentence, the limits of all measures, and the rows of the summary; the keys are always the same.
+
+        Returns
+        -------
+        dict
+        """
+        summary = self._tables["summary"]
+        keys = (
+            "measure", "precision", "mean_loss", "mean_change", "runs_changed", "keep", "lose", "open",
+            "same_verdicts", "tau", "tau_ap",
+        )  # fmt: skip
+        return {
+            "schema": SCHEMA, "sentence": self.verdict(), "keep": self.keep, "share": self.share,
+            "runs": list(self.runs), "queries": len(self.queries), "limits": limits_as_dicts(self.coarsest()),
+            "summary": [dict(zip(keys, row, strict=True)) for row in summary.rows],
+        }  # fmt: skip
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures: for each measure, differences and p values; for all, verdicts and orders of runs.
@@ -509,7 +553,7 @@ class Precision(Experiment):
         Their names: "differences-…" and "changes-…", the p values of the runs; with several runs also "verdicts",
         "tau", "tau-ap", "p-changes-…" and "p-values-…", the p values of pairs of runs.
         """
-        axis, pairs = self.axis, self.pairs
+        axis, pairs = axis_of(self.precisions), self.pairs
         differences, changes, p_changes, p_values = {}, {}, {}, {}
         for m, measure in enumerate(self.measures):
             name = file_name(measure)
@@ -526,24 +570,6 @@ class Precision(Experiment):
         main = dict([next(iter(differences.items()))])
         lines = lines_by_precision(axis, self.measures, pairs, self.correlations)
         return main | lines | differences | changes | p_changes | p_values
-
-    @property
-    def axis(self) -> Precisions:
-        """The horizontal axis of the figures: growth factors, if all precisions are bands, or the precisions."""
-        if all(_growth(each) is not None for each in self.precisions):
-            growths = [str(each).partition(":")[2] for each in self.precisions]
-            return Precisions("growth of the bands, ρ", growths)
-        return Precisions("precision of the scores", [str(each) for each in self.precisions])
-
-
-def _groups_ranks(precision: Coarsening) -> bool:
-    """Return whether a coarsening groups ranks into bands, regardless of the scores."""
-    return bool(getattr(precision, "groups_ranks", False))
-
-
-def _growth(precision: Coarsening) -> Fraction | None:
-    """Return the growth factor of a coarsening into geometric bands of ranks; None for any other coarsening."""
-    return getattr(precision, "rho", None) if _groups_ranks(precision) else None
 
 
 def _cell(value: Any) -> Cell:

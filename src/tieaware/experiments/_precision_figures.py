@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -14,6 +15,10 @@ from tieaware.experiments._coarsened_pairs import CoarsenedPairs
 from tieaware.measures import Measure
 from tieaware.output.plots import Axes, Drawing, display_name, label_factors, label_powers_of_ten, legend_above, style
 from tieaware.output.tables import counted
+from tieaware.precision import Coarsening
+
+# The most precisions that an axis names.
+_MOST_TICKS = 30
 
 
 @dataclass(frozen=True)
@@ -25,10 +30,29 @@ class Precisions:
 
     def draw(self, ax: Axes) -> None:
         """Set the name of the axis and its tick labels, which are rotated if they are long."""
-        turned = max(map(len, self.ticks)) * len(self.ticks) > 80
-        places = np.arange(1, len(self.ticks) + 1)
-        ax.set_xticks(places, self.ticks, rotation=35 if turned else 0, ha="right" if turned else "center")
+        step = -(-len(self.ticks) // _MOST_TICKS)
+        ticks = self.ticks[::step]
+        turned = max(map(len, ticks)) * len(ticks) > 80
+        places = np.arange(1, len(self.ticks) + 1, step)
+        ax.set_xticks(places, ticks, rotation=35 if turned else 0, ha="right" if turned else "center")
         ax.set_xlabel(self.name)
+
+
+def groups_ranks(precision: Coarsening) -> bool:
+    """Return whether a coarsening groups ranks into bands, regardless of the scores."""
+    return bool(getattr(precision, "groups_ranks", False))
+
+
+def growth_of(precision: Coarsening) -> Fraction | None:
+    """Return the growth factor of a coarsening into geometric bands of ranks; None for any other coarsening."""
+    return getattr(precision, "rho", None) if groups_ranks(precision) else None
+
+
+def axis_of(precisions: Sequence[Coarsening]) -> Precisions:
+    """Return the horizontal axis of the figures: growth factors, if all precisions are bands, or the precisions."""
+    if all(growth_of(each) is not None for each in precisions):
+        return Precisions("growth of the bands, ρ", [str(each).partition(":")[2] for each in precisions])
+    return Precisions("precision of the scores", [str(each) for each in precisions])
 
 
 def _draw_boxes(
@@ -245,3 +269,15 @@ def lines_by_precision(
         "tau": Drawing(f"{of_tau}, by precision.", partial(draw, tau, r"Kendall's $\tau_b$"), title=of_tau),
         "tau-ap": Drawing(f"{of_tau_ap}, by precision.", partial(draw, tau_ap, r"$\tau_{AP,b}$"), title=of_tau_ap),
     }
+
+
+def lines_of_failures(
+    precisions: Sequence[Coarsening], measures: Sequence[Measure], shares: Values, what: str
+) -> Drawing:  # fmt: skip
+    """Return the figure of the share of what is not kept, float64[n_precisions, n_measures], from fine to coarse."""
+    name = f"share of {what}"
+    return Drawing(
+        f"The {name}, by precision, from fine to coarse, a line for each measure.",
+        partial(_draw_lines, axis_of(precisions), measures, shares, name),
+        title=f"The {name}",
+    )

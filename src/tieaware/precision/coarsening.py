@@ -117,6 +117,11 @@ class NamedCoarsening(Coarsening):
     def __str__(self) -> str:
         return self.names[0]
 
+    @property
+    def rung(self) -> tuple[str, float]:
+        """The family of precisions that are ordered from fine to coarse, and the place in it; by default its own."""
+        return str(self), 0.0
+
     def kernel(self) -> _coarsening.KernelCoarsening | None:
         """Return the kernel that computes the same coarse scores as the method `coarsen`; None if there is none."""
         return None

@@ -56,6 +56,11 @@ class Decimals(NamedCoarsening):
     def __str__(self) -> str:
         return f"decimals:{self.digits}"
 
+    @property
+    def rung(self) -> tuple[str, float]:
+        """The family "decimals"; the fewer digits, the coarser."""
+        return "decimals", -self.digits
+
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Round each score as Python's ``round(x, digits)`` does."""
         return self.kernel().coarsen(scores, offsets)
@@ -102,6 +107,11 @@ class Significant(NamedCoarsening):
 
     def __str__(self) -> str:
         return f"significant:{self.digits}"
+
+    @property
+    def rung(self) -> tuple[str, float]:
+        """The family "significant"; the fewer digits, the coarser."""
+        return "significant", -self.digits
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Round each score in decimal notation. With 17 digits or more, return the scores unchanged."""

@@ -29,6 +29,11 @@ class Float32(NamedCoarsening):
     names: ClassVar[tuple[str, ...]] = ("float32", "fp32", "f32")
     example = "float32"
 
+    @property
+    def rung(self) -> tuple[str, float]:
+        """The family "floats"; the fewer significant bits, the coarser."""
+        return "floats", -24
+
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Convert the scores to float32."""
         return self.kernel().coarsen(scores, offsets)
@@ -52,6 +57,11 @@ class Float16(NamedCoarsening):
     names: ClassVar[tuple[str, ...]] = ("float16", "fp16", "f16")
     example = "float16"
 
+    @property
+    def rung(self) -> tuple[str, float]:
+        """The family "floats"; the fewer significant bits, the coarser."""
+        return "floats", -11
+
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Convert the scores to float16, and the result to float32."""
         return self.kernel().coarsen(scores, offsets)
@@ -74,6 +84,11 @@ class BFloat16(NamedCoarsening):
 
     names: ClassVar[tuple[str, ...]] = ("bfloat16", "bf16")
     example = "bfloat16"
+
+    @property
+    def rung(self) -> tuple[str, float]:
+        """The family "floats"; the fewer significant bits, the coarser."""
+        return "floats", -8
 
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Round each score as if in one step."""

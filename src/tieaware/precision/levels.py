@@ -52,6 +52,11 @@ class Levels(NamedCoarsening):
     def __str__(self) -> str:
         return f"levels:{self.n}"
 
+    @property
+    def rung(self) -> tuple[str, float]:
+        """The family "levels"; the fewer levels, the coarser."""
+        return "levels", -self.n
+
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Replace each finite score by the number of its step in the list, 0 … n - 1.
 

@@ -79,6 +79,11 @@ class Gap(NamedCoarsening):
     def __str__(self) -> str:
         return f"gap:{self.atol!r},{self.rtol!r}" if self.rtol else f"gap:{self.atol!r}"
 
+    @property
+    def rung(self) -> tuple[str, float]:
+        """The family of the gaps with this relative tolerance; the greater the absolute one, the coarser."""
+        return f"gap:ATOL,{self.rtol!r}", self.atol
+
     def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
         """Replace each score by the highest score of its group."""
         return self.kernel().coarsen(scores, offsets)

@@ -143,6 +143,11 @@ class Bands(NamedCoarsening):
     def __str__(self) -> str:
         return f"bands:{_written(self.rho)}"
 
+    @property
+    def rung(self) -> tuple[str, float]:
+        """The family "bands"; the greater the growth factor, the coarser."""
+        return "bands", float(self.rho)
+
     def starts(self, depth: int) -> Integers:
         """Return the first rank of each band; parameters and errors as for `bands`.
 

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import number, unexpected
-from tieaware.checks.arrays import Values
+from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import ROUNDING, rounding_of, without_rounding
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.intervals import mean_interval, ratio_interval
+from tieaware.statistics.paired_tests import paired_test
 from tieaware.statistics.planning import topics_needed
 from tieaware.statistics.values import finite
 
@@ -157,6 +158,9 @@ def mean_change(before: npt.ArrayLike, after: npt.ArrayLike, *, confidence: floa
     return MeanChange(before_mean, after_mean, difference, low, high, p, squared * n, n, len(terms) > 1)
 
 
+_DECISIONS: dict[int, Literal["keeps", "loses", "open"]] = {1: "keeps", -1: "loses", 0: "open"}
+
+
 class Kept(NamedTuple):
     """Whether a run keeps the mean of a base, up to a margin.
 
@@ -208,7 +212,7 @@ def kept(
     -------
     Kept
         The interval is Fieller's for a share, and Student's t for a tolerance. If the mean of the base is 0, the run
-        keeps it, and the share is infinite.
+        keeps it, and the share is infinite. A run without a changed value keeps everything.
 
     Raises
     ------
@@ -238,23 +242,30 @@ def kept(
         if before.mean() <= rounding_of(before):
             return Kept("keeps", math.inf, math.inf, math.inf, None)
         interval = ratio_interval(after, before, level=confidence)
-        change = mean_change(share * before, after, confidence=confidence)
+        least = share * before
     else:
-        loss = number("tolerance", tolerance, 0, 1e150)
-        change = mean_change(before - loss, after, confidence=confidence)
+        least = before - number("tolerance", tolerance, 0, 1e150)
         interval = mean_interval(after - before, level=confidence)
-    allowed = ROUNDING * max(abs(change.before), abs(change.after))
-    decision: Literal["keeps", "loses", "open"] = "open"
-    if change.low >= -allowed:
-        decision = "keeps"
-    elif change.high < -allowed:
-        decision = "loses"
+    decision = _DECISIONS[int(keeping(before, after, least, confidence))]
     needed = None
     if decision == "open":
         # Fewer than there are cannot be the answer: these did not decide.
+        change = mean_change(least, after, confidence=confidence)
         more = topics_to_show(abs(change.difference), change.variance, 1.0 - confidence)
         needed = None if more is None else max(more, change.n_topics + 1)
     return Kept(decision, float(interval.estimate), float(interval.low), float(interval.high), needed)
+
+
+def keeping(base: Values, run: Values, least: Values, confidence: float) -> Integers:
+    """Return 1 where a run keeps what it must of the mean of a base, -1 where it loses more, 0 where that is open.
+
+    This is the rule of `kept`. The topics are in the last axis; `least` are the values whose mean the run must reach.
+    """
+    test = paired_test(run, least, confidence=confidence)
+    allowed = ROUNDING * np.maximum(np.abs(run.mean(axis=-1)), np.abs(least.mean(axis=-1)))
+    unchanged = (np.abs(run - base) <= rounding_of(run, base, axis=-1)[..., None]).all(axis=-1)
+    is_kept, is_lost = unchanged | (test.low >= -allowed), test.high < -allowed
+    return np.where(is_kept, 1, np.where(is_lost, -1, 0))
 
 
 class Margin(NamedTuple):
