@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
+from tieaware.experiments._coarsened_runs import CoarsenedRuns, Failures, Keep
 from tieaware.experiments._precision_figures import lines_of_failures
 from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure
@@ -20,11 +21,8 @@ from tieaware.output.tables import Cell, Table, counted, joined
 from tieaware.precision import Bands, Coarsening
 from tieaware.precision.families import Family
 
-if TYPE_CHECKING:
-    from tieaware.experiments._precision import Precision
-
-#: What has to stay: the "verdicts" between runs, the "order" of the runs, or a share of the mean of each run.
-Keep: TypeAlias = str | float
+# The experiment that a search evaluates.
+Tried = TypeVar("Tried", bound=CoarsenedRuns)
 
 # The share of the pairs that may change with the precision that is named beside the one that changes none.
 _FEW = 0.01
@@ -57,31 +55,7 @@ def checked_keep(keep: object, n_runs: int) -> Keep:
     return share
 
 
-class Failures(NamedTuple):
-    """What is not kept with each precision.
-
-    `counts`, int64[n_precisions, n_measures], are pairs of runs whose verdict or order changes, or runs that are not
-    known to keep their share. `by_run`, with a third axis, has the pairs of each run; a baseline has none. `total` is
-    the number of all pairs or runs.
-    """
-
-    counts: Integers
-    by_run: Integers
-    total: int
-
-    @classmethod
-    def of(cls, experiment: Precision, keep: Keep) -> Failures:
-        """Count what is not kept, unless a search has done so."""
-        if keep in experiment.known:
-            return experiment.known[keep]
-        if isinstance(keep, str):
-            pairs = experiment.pairs.differing(by_order=keep == "order")
-            return cls(pairs.sum(axis=2), experiment.pairs.by_run(pairs), experiment.pairs.count)
-        fails = np.moveaxis(experiment.means.keeps(keep) < 1, 1, 2).astype(np.int64)
-        return cls(fails.sum(axis=2), fails, len(experiment.runs))
-
-
-class Search:
+class Search(Generic[Tried]):
     """A search for the coarsest precision of a family, from fine to coarse.
 
     `evaluate` returns the experiment with some precisions. `keeps` are the things that have to stay, each of which has
@@ -89,7 +63,7 @@ class Search:
     """
 
     def __init__(
-        self, family: Family, evaluate: Callable[[list[Coarsening]], Precision], keeps: Sequence[Keep]
+        self, family: Family, evaluate: Callable[[list[Coarsening]], Tried], keeps: Sequence[Keep]
     ) -> None:  # fmt: skip
         self._family = family
         self._evaluate = evaluate
@@ -97,7 +71,7 @@ class Search:
         # For each number of the family: its values, and the rows of its failures by each thing that has to stay.
         self._tried: dict[int, tuple[Values, list[tuple[Integers, Integers]]]] = {}
 
-    def run(self) -> Precision:
+    def run(self) -> Tried:
         """Return the experiment with all precisions that were tried, from fine to coarse.
 
         The grid is tried up to where each measure fails clearly. Then numbers are tried between the last one that keeps
@@ -105,7 +79,7 @@ class Search:
         """
         grid = self._family.grid
         first = self._try(grid[:_BATCH])
-        totals = [Failures.of(first, keep).total for keep in self._keeps]
+        totals = [first.failures(keep).total for keep in self._keeps]
         for start in range(_BATCH, len(grid), _BATCH):
             if all((self._shares(k, n).max(axis=0) > _limits(keep)[-1]).all() for k, keep, n in self._each(totals)):
                 break
@@ -129,9 +103,9 @@ class Search:
         """The numbers that were tried, from fine to coarse."""
         return sorted(self._tried, reverse=self._family.grid[0] > self._family.grid[-1])
 
-    def _try(self, numbers: Sequence[int]) -> Precision:
+    def _try(self, numbers: Sequence[int]) -> Tried:
         found = self._evaluate([self._family.precision(n) for n in numbers])
-        failures = [Failures.of(found, keep) for keep in self._keeps]
+        failures = [found.failures(keep) for keep in self._keeps]
         for i, n in enumerate(numbers):
             self._tried[n] = found.values[i], [(each.counts[i], each.by_run[i]) for each in failures]
         return found
@@ -225,13 +199,13 @@ class Coarsest(Experiment):
 
     Attributes
     ----------
-    experiment : Precision
+    experiment : tieaware.experiments._precision.Precision
         The precisions that were tried, with all values.
     keep : str or float
         What has to stay: "verdicts", "order", or a share of the mean of each run.
     """
 
-    experiment: Precision
+    experiment: CoarsenedRuns
     keep: Keep
 
     heading = "How precise do scores need to be?"
@@ -245,7 +219,7 @@ class Coarsest(Experiment):
 
     @cached_property
     def _failures(self) -> Failures:
-        return Failures.of(self.experiment, self.keep)
+        return self.experiment.failures(self.keep)
 
     @property
     def _words(self) -> _Words:
@@ -473,7 +447,7 @@ class Coarsest(Experiment):
 
 def limits_as_dicts(coarsest: Coarsest) -> list[dict[str, Any]]:
     """Return the limits of all measures for JSON, with names in place of measures and precisions."""
-    total = Failures.of(coarsest.experiment, coarsest.keep).total
+    total = coarsest.experiment.failures(coarsest.keep).total
     return [
         {
             "measure": str(each.measure), "coarsest": _name(each.coarsest), "first_failure": _name(each.fails),

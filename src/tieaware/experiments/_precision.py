@@ -8,7 +8,7 @@ change, how well the order of the runs is kept, and how close the largest observ
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -17,14 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import number, sequence, shown, unexpected
-from tieaware.checks.arrays import Integers, Values
-from tieaware.checks.rounding import first_greatest, rounding_of, without_rounding
+from tieaware.checks.arrays import Values
+from tieaware.checks.rounding import first_greatest
 from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.engine.views import View
 from tieaware.errors import InputError
-from tieaware.experiments._coarsened_means import CoarsenedMeans, largest_loss
-from tieaware.experiments._coarsened_pairs import Chain, Chains, CoarsenedPairs, note_of, tests_again
-from tieaware.experiments._coarsest import SCHEMA, Coarsest, Failures, Keep, Search, checked_keep, limits_as_dicts
+from tieaware.experiments._coarsened_means import largest_loss
+from tieaware.experiments._coarsened_pairs import Chains, note_of
+from tieaware.experiments._coarsened_runs import CoarsenedRuns, Keep
+from tieaware.experiments._coarsest import SCHEMA, Coarsest, Search, checked_keep, limits_as_dicts
 from tieaware.experiments._precision_figures import (
     axis_of,
     change_points,
@@ -49,7 +50,7 @@ from tieaware.precision.families import FAMILIES
 from tieaware.runtime.progress import progress
 from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.procedures import checked, pairs_of
-from tieaware.statistics.verdicts import CHANGES, pair_tests
+from tieaware.statistics.verdicts import CHANGES
 from tieaware.ties import TieRuleName
 
 
@@ -205,51 +206,8 @@ def _check_no_measures(precisions: Any) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Precision(Experiment):
-    """The effect of coarser scores on the values of measures.
-
-    Attributes
-    ----------
-    precisions : tuple of Coarsening
-        The score precisions, along the first axis of `values`.
-    runs : tuple of str
-    queries : tuple of str or of int
-        The names along the second and the third axis.
-    measures : tuple of Measure
-        The measures along the fourth axis.
-    originals : tuple of float64[n_runs, n_queries, n_measures]
-        For each precision, the values before coarsening.
-    values : float64[n_precisions, n_runs, n_queries, n_measures]
-        The values after coarsening.
-    depth : int
-        The length of the longest list.
-    alpha : float
-        The significance level.
-    keep : str or float
-        What has to stay: "verdicts", "order", or a share of each run's mean.
-    correction : str
-        The correction of the tests between runs.
-    baseline : str or None
-        The only run with which the others are compared; None if all runs are compared with each other.
-    widest : tuple
-        For each precision, the widest group of near scores (width, run, query); None if the precision is no `Gap`.
-    known : dict
-        The failures that a search has counted, by what has to stay.
-    """
-
-    precisions: tuple[Coarsening, ...]
-    runs: tuple[str, ...]
-    queries: tuple[str | int, ...]
-    measures: tuple[Measure, ...]
-    originals: tuple[Values, ...]
-    values: Values
-    depth: int
-    alpha: float
-    keep: Keep
-    correction: Correction = "none"
-    baseline: str | None = None
-    widest: tuple[Chain | None, ...] = ()
-    known: dict[Keep, Failures] = field(default_factory=dict)
+class Precision(CoarsenedRuns, Experiment):
+    """The effect of coarser scores on the values of measures."""
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -314,65 +272,6 @@ class Precision(Experiment):
         most = ", which changes values most," if len(self.precisions) > 1 else ","
         change = f"With {self.precisions[p]}{most} {self.means.change(p, lost)}"
         return f"{self.coarsest().verdict()} {change}; {largest_loss(lost, self.runs, self.queries, self.measures)}."
-
-    @cached_property
-    def differences(self) -> Values:
-        """Original − coarsened values: float64[n_precisions, n_runs, n_queries, n_measures]; rounding errors are 0."""
-        originals = np.stack(self.originals)
-        rounding = rounding_of(originals, self.values, axis=2)
-        return without_rounding(originals - self.values, rounding[:, :, None])
-
-    @cached_property
-    def means(self) -> CoarsenedMeans:
-        """The means of each run before and after coarsening, and what is kept of them."""
-        return CoarsenedMeans(np.stack(self.originals), self.values, self.measures, self.alpha)
-
-    @property
-    def changed(self) -> Values:
-        """The p value of each run's paired t-test of coarsened against original: [n_precisions, n_runs, n_measures]."""
-        return self.means.p
-
-    @property
-    def share(self) -> float:
-        """The share of the mean in the columns of the tables: `keep`, or 99 %."""
-        return 0.99 if isinstance(self.keep, str) else self.keep
-
-    @cached_property
-    def keeps(self) -> Integers:
-        """1 where a run keeps `share` of its mean, -1 where it loses more, 0 where that is open; as for `changed`."""
-        return self.means.keeps(self.share)
-
-    @property
-    def _unchanged(self) -> npt.NDArray[np.bool_]:
-        return np.asarray(~self.differences.any(axis=2))
-
-    @property
-    def compared(self) -> CoarsenedPairs:
-        """The pairs of runs that are compared, without tests."""
-        first, second = pairs_of(self.runs, self.baseline)
-        procedure = checked("t", self.correction)
-        return CoarsenedPairs((), (), self.alpha, self.runs, first, second, procedure, self.baseline)
-
-    @cached_property
-    def pairs(self) -> CoarsenedPairs:
-        """The tests of pairs of runs, before and after coarsening."""
-        pairs = self.compared
-        originals = {id(original): original for original in self.originals}
-        tests = {name: pair_tests(each, pairs.first, pairs.second) for name, each in originals.items()}
-        before = tuple(tests[id(original)] for original in self.originals)
-        each = [*zip(self.values, self.originals, before, strict=True)]
-        after = tuple(tests_again(*given, pairs.first, pairs.second) for given in progress(each, "pairs of runs"))
-        return replace(pairs, before=before, after=after)
-
-    @property
-    def runs_by_queries(self) -> str:
-        """The numbers of runs and queries, in words."""
-        return f"{counted(len(self.runs), 'run')} × {len(self.queries)} queries"
-
-    @property
-    def correlations(self) -> tuple[Values, Values]:
-        """Kendall's τ_b and τ_AP,b of the orders of runs before and after coarsening: [n_precisions, n_measures]."""
-        return self.means.correlations
 
     @cached_property
     def worst(self) -> dict[tuple[int, int], tuple[float, float]]:
