@@ -13,7 +13,7 @@ import tieaware
 from tieaware import AP, ESL, RR, nDCG
 from tieaware.experiments import precision
 from tieaware.precision import Bands, Decimals, Levels, parse_precision
-from tieaware.precision.families import FAMILIES
+from tieaware.precision.ladders import FAMILIES
 from tieaware.statistics import kept
 
 stats = pytest.importorskip("scipy.stats")

@@ -14,7 +14,7 @@ from tieaware.experiments import _curves
 from tieaware.inputs.runs import reading_options
 from tieaware.integrations import link_prediction
 from tieaware.measures import DEFINITIONS
-from tieaware.precision import families
+from tieaware.precision import ladders
 from tieaware.reference import gains
 from tieaware.results import paper_table
 from tieaware.retrieval import collections, topics
@@ -37,7 +37,7 @@ from tieaware.statistics import multiple_comparisons, paired_tests, procedures
         (procedures.Test, [*procedures.TESTS, "none"]),
         (multiple_comparisons.Correction, procedures.CORRECTIONS),
         (paper_table.Beside, paper_table.BESIDE),
-        (families.FamilyName, families.FAMILIES),
+        (ladders.FamilyName, ladders.FAMILIES),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )

@@ -103,7 +103,7 @@ def add_precision(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 def _precision(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import precision
     from tieaware.precision import Bands
-    from tieaware.precision.families import FAMILIES
+    from tieaware.precision.ladders import FAMILIES
     from tieaware.statistics.procedures import checked
 
     # The names are checked before any file is read.

@@ -19,7 +19,7 @@ from tieaware.measures import Measure
 from tieaware.output.plots import Drawing
 from tieaware.output.tables import Cell, Table, counted, joined
 from tieaware.precision import Bands, Coarsening
-from tieaware.precision.families import Family
+from tieaware.precision.ladders import Family
 
 # The experiment that a search evaluates.
 Tried = TypeVar("Tried", bound=CoarsenedRuns)

@@ -46,7 +46,7 @@ from tieaware.measures.worst_cases import known_worst_case, worst_case
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Cell, Table, counted
 from tieaware.precision import Bands, Coarsening, parse_precision
-from tieaware.precision.families import FAMILIES
+from tieaware.precision.ladders import FAMILIES
 from tieaware.runtime.progress import progress
 from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.procedures import checked, pairs_of

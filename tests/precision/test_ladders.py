@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from tieaware.precision import Bands, Decimals, Gap, parse_precision
-from tieaware.precision.families import FAMILIES
+from tieaware.precision.ladders import FAMILIES
 
 
 @pytest.mark.parametrize("name", FAMILIES)
