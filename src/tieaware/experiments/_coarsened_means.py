@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Values
-from tieaware.checks.rounding import first_greatest, rounding_of
+from tieaware.checks.rounding import first_greatest, rounding_of, without_rounding
 from tieaware.measures import Measure
 from tieaware.output.tables import significant
 from tieaware.statistics import kendall_tau, paired_test, ratio_interval, tau_ap
@@ -90,7 +90,7 @@ class CoarsenedMeans:
         counts = (self.p[p] <= self.alpha).sum(axis=0)
         most = np.flatnonzero(counts == counts.max())
         m = int(most[first_greatest(np.abs(lost).mean(axis=(0, 1))[most])])
-        mean = float(lost[:, :, m].mean())
+        mean = float(without_rounding(lost[:, :, m].mean(), rounding_of(self.before[p], self.after[p])))
         tested = f"p = {significant(float(self.p[p, 0, m]))}"
         if len(lost) > 1:
             tested = f"significantly in {counts[m]} of {len(lost)} runs"
