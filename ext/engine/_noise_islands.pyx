@@ -1,0 +1,600 @@
+"""Quadrature over products of polynomials: what documents earn whose scores have noise and overlap, an *island*.
+
+Given that a document with noise is at x, every other document j is above it with the chance p_j(x). So the chances of
+its ranks are the coefficients of Π (1 - p_j + p_j z). With the density f_i of document i and its gain g_i, a measure
+that adds up gains by the weights d of the ranks has the expectation
+
+    ∫ Σ_r d_{r+1} [z^r] B(x) dx,    B = Σ_i g_i f_i Π_{j≠i} (1 - p_j + p_j z).
+
+All documents share the nodes. B is computed together with A = Π_j (1 - p_j + p_j z) for the weighted documents: each
+turns B into (1 - p + pz) B + g f A, and A into (1 - p + pz) A. No term is negative. The others have a product of their
+own, and the sum over pairs of coefficients of both gives the rank.
+
+- A user who stops at a document i with the chance R_i gets no further: p_j z becomes p_j (1 - R_j) z. So it is for ERR,
+  and with R = 1 for relevant documents, for measures of the first relevant document: RR and Success.
+- For AP, d is 1/rank, and a document counts as often as there are relevant documents down to it: the coefficient of z^a
+  in B counts a + 1 times.
+
+A document whose window, outside of which its noise is negligible, ends above x is surely above, and only shifts the
+ranks. Documents without noise are points. Those that tie at a point take their ranks in any order: this is the noise of
+a uniform number that is less than any difference of scores.
+
+The range of x in which a weighted document can be is integrated in one of two ways:
+
+1. If all documents that overlap have smooth noise of one size, by trapezoids, whose error falls exponentially. Steps
+   are halved until two results agree.
+2. Otherwise in panels. The nested rules of Patterson (1968) are compared until two agree; a panel where the last two do
+   not is halved. If the chances are polynomials in a panel, as for uniform noise, a rule of their degree is exact. The
+   tolerance is shared out by the width of a panel and by its share of the weighted documents.
+"""
+from libc.math cimport INFINITY, fabs, floor, sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy, memset
+
+cimport tieaware.kernels._numpy as cnp
+from tieaware.kernels._interruption cimport interrupted
+from tieaware.kernels._sorting cimport argsort_doubles
+
+cdef extern from "engine/noise.h" nogil:
+    enum:
+        TIEAWARE_RULES
+        TIEAWARE_NODES
+    const double TIEAWARE_NODE[16]
+    const double TIEAWARE_NODE_WEIGHT[5][16]
+    const int TIEAWARE_DEGREE[5]
+    const double TIEAWARE_NEGLIGIBLE
+    void tieaware_densities(const tieaware_noise_table*, double, const double*, const double*, Py_ssize_t, double*)
+    void tieaware_multiply(tieaware_polynomial*, Py_ssize_t, const double*, Py_ssize_t)
+    void tieaware_join(double*, double*, Py_ssize_t, double, double, double)
+    double tieaware_combine(const double*, Py_ssize_t, const double*, Py_ssize_t, const tieaware_polynomial*, double*)
+
+cdef enum:
+    # The most halvings of a panel, and of a step.
+    DEEPEST = 40
+    FINEST = 12
+
+# A window that is a smaller share of the scores that it overlaps with is a point.
+cdef double NARROWEST = 1.0 / (1 << 30) / 8.0
+# An agreement better than this by a factor is not relied upon.
+cdef double LEAST_GAIN = 1e-4
+# The width of a panel, in sizes of the noise; panels and steps shrink with the number of documents.
+cdef double WIDEST = 6.0
+cdef double PER_DOCUMENT = 0.06
+# Differences below this share of what a panel holds are due to rounding.
+cdef double ROUNDING = 4e-15
+
+
+cdef inline bint is_weighted(const Work* w, Py_ssize_t i) noexcept nogil:
+    return w.row[i] >= 0
+
+
+cdef void pass_by(Work* w, Py_ssize_t i) noexcept nogil:
+    """Count a document as surely above all that follow."""
+    cdef Py_ssize_t m
+    cdef const Form* form
+    w.above += 1
+    w.judged_above += w.judged[i]
+    if not is_weighted(w, i):
+        return
+    for m in range(w.n_forms):
+        form = &w.forms[m]
+        if form.judged_only and not w.judged[i]:
+            continue
+        if form.counted:
+            w.sums[m].relevant += form.gain[w.row[i]]
+        if form.stays != NULL:
+            w.sums[m].goes_on *= form.stays[w.row[i]]
+
+
+cdef bint is_over(const Work* w) noexcept nogil:
+    """Return whether no document that follows adds to a measure."""
+    cdef Py_ssize_t m
+    for m in range(w.n_forms):
+        if ranked_above(w, m) < w.forms[m].depth and w.sums[m].goes_on > 0.0:
+            return False
+    return True
+
+
+cdef inline int64_t ranked_above(const Work* w, Py_ssize_t m) noexcept nogil:
+    return w.judged_above if w.forms[m].judged_only else w.above
+
+
+cdef inline bint counts(const Work* w, Py_ssize_t m, Py_ssize_t i) noexcept nogil:
+    """Return whether a weighted document has a weight for a measure."""
+    return w.forms[m].gain[w.row[i]] > 0.0
+
+
+cdef inline bint is_ranked(const Work* w, Py_ssize_t m, Py_ssize_t i) noexcept nogil:
+    return w.judged[i] or not w.forms[m].judged_only
+
+
+cdef const tieaware_polynomial* product_of_others(Work* w, Py_ssize_t m, int64_t most) noexcept nogil:
+    """Return the product of the ranked documents that have no weight for the measure."""
+    cdef const tieaware_polynomial* common = &w.common_judged if w.forms[m].judged_only else &w.common
+    cdef tieaware_polynomial* own = &w.own
+    cdef Py_ssize_t k, i
+    cdef bint copied = False
+    for k in range(w.n_plain, w.n_active):
+        i = w.gathered[k]
+        if counts(w, m, i) or not is_ranked(w, m, i):
+            continue
+        if not copied:
+            own.low, own.size, copied = common.low, common.size, True
+            memcpy(own.zero + 1 - own.size, common.zero + 1 - own.size, own.size * sizeof(double))
+        tieaware_multiply(own, most, w.chance + k, 1)
+    return own if copied else common
+
+
+cdef double value_of(Work* w, Py_ssize_t m) noexcept nogil:
+    """Return the integrand of a measure at the node whose chances and densities are known.
+
+    Invariant: A and B are those of the weighted documents before k.
+    """
+    cdef const Form* form = &w.forms[m]
+    cdef int64_t above = ranked_above(w, m), most = form.depth - above
+    cdef Py_ssize_t size = 1, k, i
+    cdef double p
+    if most <= 0 or w.sums[m].goes_on == 0.0:
+        return 0.0
+    w.a[0], w.b[0] = 1.0, 0.0
+    for k in range(w.n_plain, w.n_active):
+        i = w.gathered[k]
+        if not (counts(w, m, i) and is_ranked(w, m, i)):
+            continue
+        p = w.chance[k] if form.stays == NULL else w.chance[k] * form.stays[w.row[i]]
+        if size < most and p > 0.0:
+            w.a[-size] = w.b[-size] = 0.0
+            size += 1
+        tieaware_join(w.a, w.b, size, 1.0 - w.chance[k], p, form.gain[w.row[i]] * w.density[k])
+    if form.counted:
+        for i in range(size):
+            w.b[-i] *= 1.0 + w.sums[m].relevant + i
+    return w.sums[m].goes_on * tieaware_combine(w.b, size, form.slot + above, most, product_of_others(w, m, most),
+                                                w.products)
+
+
+cdef void at_node(Work* w, double x, bint point, double* values) noexcept nogil:
+    """Write the integrands at a node. In a point, x is a place among the tied documents, from -1 to 1."""
+    cdef Py_ssize_t k, m
+    cdef int64_t most = deepest(w)
+    if point:
+        for k in range(w.n_active):
+            if w.per_size[k] == 0.0:
+                w.chance[k], w.density[k] = 0.5 - 0.5 * x, 0.5
+    else:
+        tieaware_above(&w.noise.table, x, w.near, w.per_size, w.n_active, w.chance)
+        tieaware_densities(&w.noise.table, x, w.near + w.n_plain, w.per_size + w.n_plain, w.n_active - w.n_plain,
+                           w.density + w.n_plain)
+    w.common.zero[0] = 1.0
+    w.common.low, w.common.size = 0, 1
+    tieaware_multiply(&w.common, most, w.chance, w.n_judged)
+    if w.some_judged_only:
+        w.common_judged.low, w.common_judged.size = w.common.low, w.common.size
+        memcpy(w.common_judged.zero + 1 - w.common.size, w.common.zero + 1 - w.common.size,
+               w.common.size * sizeof(double))
+    tieaware_multiply(&w.common, most, w.chance + w.n_judged, w.n_plain - w.n_judged)
+    if w.common.size == w.common.low + 1 and w.common.zero[-w.common.low] < TIEAWARE_NEGLIGIBLE:
+        w.spent = not (point or w.some_judged_only)
+    for m in range(w.n_forms):
+        values[m] = value_of(w, m)
+
+
+cdef int64_t deepest(const Work* w) noexcept nogil:
+    """Return the most ranks that a measure still needs."""
+    cdef int64_t most = 1
+    cdef Py_ssize_t m
+    for m in range(w.n_forms):
+        most = max(most, w.forms[m].depth - ranked_above(w, m))
+    return most
+
+
+cdef inline int64_t steps_of_node(const Work* w) noexcept nogil:
+    return w.n_active * (8 + min(<int64_t>w.n_active, deepest(w)) * w.n_forms)
+
+
+cdef bint apply_rule(Work* w, int rule, double middle, double half, bint point) noexcept nogil:
+    """Evaluate the nodes that a rule adds, and write its sums and how they differ from those of the rule before.
+
+    Invariant: the values of the nodes of the rules before are known. Return whether to stop.
+    """
+    cdef Py_ssize_t first = 1 << (rule - 1) if rule else 0, last = 1 << rule, i, m
+    cdef double total
+    if interrupted(w.interruption, (last - first) * 2 * steps_of_node(w)):
+        return True
+    for i in range(first, last):
+        at_node(w, middle - half * TIEAWARE_NODE[i], point, w.values + 2 * i * w.n_forms)
+        if i:
+            at_node(w, middle + half * TIEAWARE_NODE[i], point, w.values + (2 * i + 1) * w.n_forms)
+    for m in range(w.n_forms):
+        total = TIEAWARE_NODE_WEIGHT[rule][0] * w.values[m]
+        for i in range(1, last):
+            total += TIEAWARE_NODE_WEIGHT[rule][i] * (w.values[2 * i * w.n_forms + m]
+                                                      + w.values[(2 * i + 1) * w.n_forms + m])
+        total *= half
+        w.change[rule * w.n_forms + m] = fabs(total - w.rule[m])
+        w.rule[m] = total
+    return False
+
+
+cdef inline double error_of(double change, double before) noexcept nogil:
+    """Return the error of a result, given how it differs from the one before, and how that did from its predecessor.
+
+    Both ways of integrating converge faster than geometrically: each error is a smaller share of the one before.
+    """
+    return change if before <= change else change * max(change / before, LEAST_GAIN)
+
+
+cdef inline double error_of_rule(const Work* w, int rule, Py_ssize_t m) noexcept nogil:
+    cdef double change = w.change[rule * w.n_forms + m]
+    return change if rule < 2 else error_of(change, w.change[(rule - 1) * w.n_forms + m])
+
+
+cdef bint is_exact(const Work* w, int rule, bint point) noexcept nogil:
+    """Return whether the integrand is a polynomial that the rule integrates exactly."""
+    return (point or w.noise.kinks) and w.n_active <= TIEAWARE_DEGREE[rule] + 1
+
+
+cdef bint settles(Work* w, int rule, bint point, double share, double held, bint last) noexcept nogil:
+    """If the rule is good enough for all measures, or the last, add its sums; return whether they were added."""
+    cdef bint exact = is_exact(w, rule, point)
+    cdef Py_ssize_t m
+    if not exact and not last:
+        if rule < 2:
+            return False
+        for m in range(w.n_forms):
+            if error_of_rule(w, rule, m) > max(w.sums[m].tolerance * share, ROUNDING * max(fabs(w.rule[m]), held)):
+                return False
+    for m in range(w.n_forms):
+        w.sums[m].total += w.rule[m]
+        w.sums[m].error += ROUNDING * fabs(w.rule[m]) if exact else error_of_rule(w, rule, m)
+    return True
+
+
+cdef double weighted_above(Work* w, double x) noexcept nogil:
+    """Return the expected number of active weighted documents above a place."""
+    cdef Py_ssize_t k
+    cdef double above = 0.0
+    tieaware_above(&w.noise.table, x, w.near + w.n_plain, w.per_size + w.n_plain, w.n_active - w.n_plain,
+                   w.chance + w.n_plain)
+    for k in range(w.n_plain, w.n_active):
+        above += w.chance[k]
+    return above
+
+
+cdef double weighted_at_point(const Work* w) noexcept nogil:
+    """Return the number of active weighted documents without noise."""
+    cdef Py_ssize_t k
+    cdef double n = 0.0
+    for k in range(w.n_plain, w.n_active):
+        n += w.per_size[k] == 0.0
+    return n
+
+
+cdef bint integrate(Work* w, double low, double high, bint point) noexcept nogil:
+    """Add the integrals over a panel, or over the orders of documents that tie in a point; return whether to stop.
+
+    Invariant: the panels on the stack, which are narrower towards its end, are what is left of the panel.
+    """
+    cdef double lows[DEEPEST + 1]
+    cdef double highs[DEEPEST + 1]
+    cdef double middle, half, share, held
+    cdef int depth = 0, rule
+    lows[0], highs[0] = low, high
+    while depth >= 0:
+        low, high = lows[depth], highs[depth]
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
+        if point:
+            held = weighted_at_point(w) * half
+            share = held / w.n_weighted
+        else:
+            held = weighted_above(w, low) - weighted_above(w, high)
+            share = 0.5 * (held / w.n_weighted + (high - low) / w.width)
+        memset(w.rule, 0, w.n_forms * sizeof(double))
+        for rule in range(TIEAWARE_RULES):
+            if apply_rule(w, rule, middle, half, point):
+                return True
+            if settles(w, rule, point, share, held, rule == TIEAWARE_RULES - 1 and depth == DEEPEST):
+                depth -= 1
+                break
+        else:
+            highs[depth] = middle
+            lows[depth + 1], highs[depth + 1] = middle, high
+            depth += 1
+    return False
+
+
+cdef void gather(Work* w, double x) noexcept nogil:
+    """Gather what is known of the active documents: those without a weight first, the judged ones of them before.
+
+    They ascend by the upper ends of their windows: the first ones are hardly ever above, so their product is short.
+
+    For a point x, also compute the chances of documents with noise; those without noise, which tie there, have the
+    number 0 instead of 1/size.
+    """
+    cdef Py_ssize_t k, i, n = 0
+    cdef int kind
+    for kind in range(3):
+        for k in range(w.n_active - 1, -1, -1):
+            i = w.active[k]
+            if (2 if is_weighted(w, i) else 1 - w.judged[i]) == kind:
+                w.gathered[n] = i
+                w.near[n] = w.place[i]
+                w.per_size[n] = 1.0 / w.size[i] if w.size[i] > 0.0 else 0.0
+                n += 1
+        if kind == 0:
+            w.n_judged = n
+        elif kind == 1:
+            w.n_plain = n
+
+
+cdef bint integrate_point(Work* w, double x) noexcept nogil:
+    """Add what the documents without noise at a place earn; the documents with noise there are above by chance."""
+    cdef Py_ssize_t k
+    gather(w, x)
+    for k in range(w.n_active):
+        tieaware_above(&w.noise.table, x, w.near + k, w.per_size + k, 1, w.chance + k)
+        w.density[k] = 0.0
+    return integrate(w, -1.0, 1.0, True)
+
+
+cdef inline double reach_up(const Work* w, Py_ssize_t i) noexcept nogil:
+    """Return the highest place at which a weighted document is integrated; that of one without noise is its own."""
+    return w.place[i] + w.size[i] * w.noise.most
+
+
+cdef inline double reach_down(const Work* w, Py_ssize_t i) noexcept nogil:
+    return w.place[i] + w.size[i] * w.noise.least
+
+
+cdef double bottom_of(Work* w, double x, Py_ssize_t* entered, Py_ssize_t last) noexcept nogil:
+    """Return where the panel below x ends, and make the documents active that enter before that.
+
+    It ends where the last weighted document does, where a much narrower one begins, and at kinks.
+    """
+    cdef Py_ssize_t k, i
+    cdef double narrow = INFINITY, lowest = INFINITY, kink = -INFINITY, bottom
+    for k in range(w.n_active):
+        i = w.active[k]
+        narrow = min(narrow, w.size[i])
+        if is_weighted(w, i) and reach_down(w, i) < x:
+            lowest = min(lowest, reach_down(w, i))
+        if w.low[i] < x:
+            kink = max(kink, w.low[i])
+    bottom = max(lowest, x - narrow * WIDEST / sqrt(1.0 + PER_DOCUMENT * w.n_active))
+    if w.noise.kinks:
+        bottom = max(lowest, kink)
+    while entered[0] < last and w.high[w.order[entered[0]]] > bottom:
+        i = w.order[entered[0]]
+        if w.noise.kinks or w.size[i] < 0.5 * narrow:
+            return w.high[i]
+        w.active[w.n_active] = i
+        w.n_active += 1
+        entered[0] += 1
+    return bottom
+
+
+cdef void leave(Work* w, double x, bint points) noexcept nogil:
+    """Count the active documents above x as above; with `points`, also those without noise at x."""
+    cdef Py_ssize_t k, i, n = 0
+    for k in range(w.n_active):
+        i = w.active[k]
+        if w.low[i] > x or (w.low[i] == x and (points or w.size[i] > 0.0)):
+            pass_by(w, i)
+        else:
+            w.active[n] = i
+            n += 1
+    w.n_active = n
+
+
+cdef double top_of(const Work* w, double x, Py_ssize_t entered, Py_ssize_t last) noexcept nogil:
+    """Return the highest place, at most x, down from which a weighted document can be; -INFINITY if there is none."""
+    cdef Py_ssize_t k, i
+    cdef double top = -INFINITY
+    for k in range(w.n_active):
+        i = w.active[k]
+        if is_weighted(w, i) and (reach_down(w, i) < x or w.size[i] == 0.0):
+            top = max(top, min(x, reach_up(w, i)))
+    for k in range(entered, last):
+        i = w.order[k]
+        if w.high[i] <= top:
+            break
+        if is_weighted(w, i):
+            top = max(top, min(x, reach_up(w, i)))
+    return top
+
+
+cdef bint has_point(const Work* w, double x, bint weighted) noexcept nogil:
+    """Return whether a document without noise is at x, or, with `weighted`, a weighted one."""
+    cdef Py_ssize_t k, i
+    for k in range(w.n_active):
+        i = w.active[k]
+        if w.size[i] == 0.0 and w.place[i] == x and (is_weighted(w, i) or not weighted):
+            return True
+    return False
+
+
+cdef bint add_nodes(Work* w, double low, double high) noexcept nogil:
+    """Add the integrands at the nodes of the trapezoids above `low` and up to `high`; return whether to stop."""
+    cdef int64_t first = <int64_t>floor((low - w.origin) / w.step) + 1, k
+    cdef int64_t last = <int64_t>floor((high - w.origin) / w.step) + 1
+    cdef Py_ssize_t m
+    if interrupted(w.interruption, (last - first) * steps_of_node(w)):
+        return True
+    for k in range(first, last):
+        at_node(w, w.origin + k * w.step, False, w.values)
+        for m in range(w.n_forms):
+            if w.origin != 0.0 or k % 2:
+                w.sums[m].odd += w.values[m]
+            elif k % 4:
+                w.sums[m].second += w.values[m]
+            else:
+                w.sums[m].fourth += w.values[m]
+    return False
+
+
+cdef bint sweep(Work* w, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """Add the parts of an island, documents of which each window overlaps with the next; return whether to stop.
+
+    Invariant: all is added that weighted documents above x earn; the documents whose windows are above x are counted
+    as above; the active documents are the others among those that have entered.
+    """
+    cdef Py_ssize_t entered = first
+    cdef double x = INFINITY, bottom
+    w.n_active, w.spent = 0, False
+    while not (is_over(w) or w.spent):
+        x = top_of(w, x, entered, last)
+        if x == -INFINITY:
+            break
+        while entered < last and w.high[w.order[entered]] >= x:
+            w.active[w.n_active] = w.order[entered]
+            w.n_active += 1
+            entered += 1
+        leave(w, x, False)
+        if has_point(w, x, False):
+            if has_point(w, x, True) and integrate_point(w, x):
+                return True
+            leave(w, x, True)
+        elif top_of(w, x, last, last) == x:
+            bottom = bottom_of(w, x, &entered, last)
+            gather(w, x)
+            if add_nodes(w, bottom, x) if w.step > 0.0 else integrate(w, bottom, x, False):
+                return True
+            x = bottom
+    leave(w, -INFINITY, True)
+    while entered < last:
+        pass_by(w, w.order[entered])
+        entered += 1
+    return False
+
+
+cdef bint agree(Work* w, double share, bint last) noexcept nogil:
+    """If the trapezoids of three steps show that those of the smallest are good enough, or the last, add their sums.
+
+    Return whether they were added.
+    """
+    cdef Py_ssize_t m
+    cdef bint done = True
+    for m in range(w.n_forms):
+        done = done and (error_of_steps(w, m) <= max(w.sums[m].tolerance * share, ROUNDING * fabs(by_steps(w, m))))
+    if done or last:
+        for m in range(w.n_forms):
+            w.sums[m].error += error_of_steps(w, m)
+            w.sums[m].total += by_steps(w, m)
+    return done or last
+
+
+cdef inline double by_steps(const Work* w, Py_ssize_t m) noexcept nogil:
+    return w.step * ((w.sums[m].fourth + w.sums[m].second) + w.sums[m].odd)
+
+
+cdef inline double error_of_steps(const Work* w, Py_ssize_t m) noexcept nogil:
+    cdef const Sum* of = &w.sums[m]
+    return w.step * error_of(fabs((of.fourth + of.second) - of.odd), 2.0 * fabs(of.fourth - of.second))
+
+
+cdef bint sweep_by_steps(Work* w, Py_ssize_t first, Py_ssize_t last, double share) noexcept nogil:
+    """Add the parts of an island whose documents have smooth noise of one size, by trapezoids; return whether to stop.
+
+    Invariant: `odd` has the nodes between those of the step before, `second` and `fourth` the others by turns.
+    """
+    cdef double size = w.size[w.order[first]], window = size * (w.noise.high - w.noise.low)
+    cdef double extent = w.high[w.order[first]] - w.high[w.order[last - 1]] + window
+    cdef int64_t above = w.above, judged_above = w.judged_above
+    cdef Py_ssize_t m
+    cdef int level
+    for m in range(w.n_forms):
+        w.sums[m].fourth = w.sums[m].second = w.sums[m].odd = 0.0
+        w.sums[m].gone_on, w.sums[m].found = w.sums[m].goes_on, w.sums[m].relevant
+    w.step, w.origin = size * w.noise.step / sqrt(1.0 + PER_DOCUMENT * (last - first) * window / extent), 0.0
+    for level in range(FINEST):
+        if sweep(w, first, last):
+            return True
+        if level:
+            w.step *= 0.5
+        if agree(w, share, level == FINEST - 1):
+            break
+        w.above, w.judged_above, w.origin = above, judged_above, 0.5 * w.step
+        for m in range(w.n_forms):
+            w.sums[m].goes_on, w.sums[m].relevant = w.sums[m].gone_on, w.sums[m].found
+            w.sums[m].fourth += w.sums[m].second
+            w.sums[m].second, w.sums[m].odd = w.sums[m].odd, 0.0
+    w.step = 0.0
+    return False
+
+
+cdef void add_certain(Work* w, Py_ssize_t i) noexcept nogil:
+    """Add what a document earns whose rank is certain."""
+    cdef Py_ssize_t m
+    cdef int64_t above
+    cdef const Form* form
+    for m in range(w.n_forms):
+        form, above = &w.forms[m], ranked_above(w, m)
+        if above < form.depth and (w.judged[i] or not form.judged_only):
+            w.sums[m].total += (form.gain[w.row[i]] * form.slot[above] * w.sums[m].goes_on
+                                * (1.0 + w.sums[m].relevant if form.counted else 1.0))
+
+
+cdef void sort_down(double* key, cnp.npy_intp* order, cnp.npy_intp* spare, cnp.npy_intp* moved,
+                    Py_ssize_t n) noexcept nogil:
+    """Sort documents in place, ascending by their keys, given in the order of the documents."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        spare[k] = k
+    argsort_doubles(key, spare, n, NULL)
+    for k in range(n):
+        moved[k] = order[spare[k]]
+    memcpy(order, moved, n * sizeof(cnp.npy_intp))
+
+
+cdef void place_island(Work* w, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """Compute places relative to one of the scores, so that little noise of large scores keeps its digits."""
+    cdef double base = w.score[w.order[first]], lowest = 0.0, highest = 0.0
+    cdef Py_ssize_t k, i
+    cdef bint sorted = True
+    for k in range(first, last):
+        i = w.order[k]
+        w.place[i] = w.score[i] - base if w.score[i] != base else 0.0
+        lowest = min(lowest, w.place[i] + w.size[i] * w.noise.low)
+        highest = max(highest, w.place[i] + w.size[i] * w.noise.high)
+    for k in range(first, last):
+        i = w.order[k]
+        if w.size[i] * (w.noise.high - w.noise.low) < NARROWEST * (highest - lowest):
+            w.size[i] = 0.0
+        w.low[i] = w.place[i] + w.size[i] * w.noise.low
+        w.high[i] = w.place[i] + w.size[i] * w.noise.high
+        w.key[k - first] = -w.high[i]
+        sorted = sorted and (k == first or w.key[k - first] >= w.key[k - first - 1])
+    if not sorted:
+        sort_down(w.key, w.order + first, w.spare, w.active, last - first)
+
+
+cdef bint add_islands(Work* w, Py_ssize_t n) noexcept nogil:
+    """Add what the documents of a list earn, island after island; return whether to stop.
+
+    Invariant: the documents before `first` are counted as above.
+    """
+    cdef Py_ssize_t first = 0, last, k
+    cdef double lowest
+    cdef double weighted
+    cdef bint equal
+    while first < n and not is_over(w):
+        lowest, last, weighted, equal = INFINITY, first, 0.0, not w.noise.kinks
+        while last < n and (last == first or w.high[w.order[last]] >= lowest):
+            lowest = min(lowest, w.low[w.order[last]])
+            weighted += is_weighted(w, w.order[last])
+            equal = equal and w.size[w.order[last]] == w.size[w.order[first]]
+            last += 1
+        if weighted > 0.0 and last > first + 1:
+            place_island(w, first, last)
+            if equal and w.size[w.order[first]] > 0.0:
+                if sweep_by_steps(w, first, last, weighted / w.n_weighted):
+                    return True
+            elif sweep(w, first, last):
+                return True
+        else:
+            if weighted > 0.0:
+                add_certain(w, w.order[first])
+            for k in range(first, last):
+                pass_by(w, w.order[k])
+        first = last
+    return False
