@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 
+import pandas
 import pytest
 from support.errors import message_of
 
@@ -149,6 +150,9 @@ def test_one_json_object_has_labels_or_scores(tmp_path):
     assert read_qrels(tmp_path / "qrels.json").to_dict() == {"q1": {"d1": 1, "d2": 0}}
     result = evaluate(tmp_path / "qrels.json", tmp_path / "a.json.gz", "RR")
     assert (result.runs, result.values.tolist()) == (("a",), [[[0.75]]])
+    (tmp_path / "b.json").write_text('{"7": {"1": 2.5, "2": 1.5}}')
+    numbered = pandas.DataFrame({"qid": [7], "docno": [2], "label": [1]})
+    assert evaluate(numbered, tmp_path / "b.json", "RR").mean().item() == 0.5
 
 
 @pytest.mark.parametrize(

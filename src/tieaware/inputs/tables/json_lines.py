@@ -16,7 +16,8 @@ from tieaware.errors import InputError
 from tieaware.inputs.files.byte_streams import ByteStream, RawFile
 from tieaware.inputs.files.paths import suffix_of
 from tieaware.inputs.files.text import BYTE_ORDER_MARK, Lines, json_in
-from tieaware.inputs.tables.frames import Batch, Batches, Cells, Frame, FrameInMemory, Objects, of_array
+from tieaware.inputs.tables.frames import Batch, Batches, Cells, Frame, FrameInMemory, Objects, of_array, of_identifiers
+from tieaware.lists.identifiers import Identifiers
 
 # A batch ends when it has this number of rows, or when its lines have this number of bytes.
 _BATCH_ROWS = 1 << 16
@@ -139,5 +140,7 @@ class JsonFile(FrameInMemory):
         if not lists or not all(isinstance(each, dict) for _, each in lists):
             raise InputError(name, "a .json file must contain an object {query: {document: number}}")
         rows = [(query, *each) for query, listed in lists for each in listed.items()]
-        columns = [_cells([row[i] for row in rows]) for i in range(3)]
-        return cls(("query_id", "doc_id", "score"), [Batch.of(columns)], name)
+        # All keys of JSON are text, so they match text and integers, like those of a dict.
+        keys = (Identifiers.from_sequence([row[i] for row in rows], name) for i in range(2))
+        columns = [of_identifiers(Identifiers(each.data, each.offsets)) for each in keys]
+        return cls(("query_id", "doc_id", "score"), [Batch.of([*columns, _cells([row[2] for row in rows])])], name)
