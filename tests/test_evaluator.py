@@ -387,14 +387,3 @@ def test_sparse_matrices_are_refused_where_arrays_are_expected():
     for method in (Evaluator([[1, 0], [0, 1]], "AP"), Evaluator.from_sparse(sparse, "AP").score):
         with pytest.raises(InputError, match=f"^scores: {remedy}"):
             method(sparse)
-
-
-def test_a_flat_list_with_far_more_relevant_documents_than_the_cutoff_is_a_warning():
-    """The sizes of the lists seem to be forgotten. Without a cut-off, or with sizes, there is no warning."""
-    labels = [1] * 1001 + [0]
-    with pytest.warns(UserWarning, match=r"^labels: 1,001 relevant documents are in one list, with a cut-off of 10"):
-        Evaluator(labels, ["AP", "nDCG@10", "P@20"])
-    Evaluator(labels, ["AP", "AUC", "P@20"])
-    Evaluator(labels, "nDCG@10", group=[1002])
-    Evaluator([labels], "nDCG@10")
-    Evaluator(labels[1:], "nDCG@10")

@@ -17,7 +17,7 @@ from tieaware.engine import list_arguments
 from tieaware.engine.bounds import PreparedBounds, checked_error
 from tieaware.engine.cut_values import values_of_cuts
 from tieaware.engine.device_counts import counts_of, counts_of_candidates
-from tieaware.engine.list_arguments import checked_out, document_order, judged_lists, warn_of_one_list, wrong_shape
+from tieaware.engine.list_arguments import checked_out, document_order, judged_lists, wrong_shape
 from tieaware.engine.noisy_lists import NoisyLists, UnderNoise, check_noise
 from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Bounds, Chance, Spread
@@ -121,8 +121,6 @@ class Evaluator(Hinted):
         workers = checked_threads(threads)
         places, weighted = (offsets, group, qid), also_weighted(self.measures)
         shape, lists, judged = judged_lists(labels, places, judgments, missing, subtopics, intents, weighted)
-        if len(shape) == 1 and all(place is None for place in places):
-            warn_of_one_list(lists, self.measures)
         order = document_order(self._view.rule, docids, lists.offsets, "label")
         self._prepare_lists(lists, judged, shape, order, undefined, workers)
 

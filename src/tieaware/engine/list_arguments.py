@@ -23,16 +23,12 @@ from tieaware.checks.arrays import (
     offsets_from_qid,
     offsets_from_sizes,
 )
-from tieaware.errors import InputError, warn
+from tieaware.errors import InputError
 from tieaware.lists.grades import GradedLabels, Missing, numbered_alike, whole_or_real
 from tieaware.lists.identifiers import Identifiers
 from tieaware.lists.judgments import POOLED, JudgedLists, Judgments
 from tieaware.lists.subtopics import MOST_SUBTOPICS, SubtopicGrades, Subtopics, combined
-from tieaware.measures import Measure
 from tieaware.ties import TieRule
-
-# A list with more than this many times as many relevant documents as a cut-off seems to be several lists.
-_FAR_MORE = 100
 
 
 def judged_lists(
@@ -118,15 +114,6 @@ def list_offsets(
     if qid is not None:
         return offsets_from_qid(qid, n_docs, "qid", "labels")
     return np.array([0, n_docs], dtype=np.int64)
-
-
-def warn_of_one_list(lists: JudgedLists, measures: Sequence[Measure]) -> None:
-    """Warn about one flat list with far more relevant documents than a cut-off: it seems to be several lists."""
-    cutoffs = [measure.cutoff for measure in measures if measure.cutoff is not None]
-    n_relevant = int(np.count_nonzero(lists.labels > 0))
-    if cutoffs and n_relevant > _FAR_MORE * min(cutoffs):
-        remedy = "pass group=, offsets= or qid= if they are several"
-        warn(f"labels: {n_relevant:,} relevant documents are in one list, with a cut-off of {min(cutoffs)}: {remedy}")
 
 
 def _offsets_of_groups(group: npt.ArrayLike, n_docs: int) -> Offsets:
