@@ -4,7 +4,6 @@ cimport cython
 from cpython.dict cimport PyDict_Next
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.math cimport floor
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy
@@ -74,15 +73,12 @@ cdef inline bint label_of(PyObject *value, int32_t *label) except -1:
 
 
 cdef bint real_label_of(PyObject *value, double *label) except -1:
-    """Convert an int, a bool or a float to a label.
-
-    Return False if the value has another type, is too large, or is negative but not whole.
-    """
+    """Convert an int, a bool or a float to a label. Return False if the value has another type or is too large."""
     cdef int32_t whole = 0
     if PyFloat_CheckExact(value):
         label[0] = PyFloat_AS_DOUBLE(value)
-        # NaN fails these comparisons too.
-        return 0.0 <= label[0] <= 2147483647.0 or (-2147483648.0 <= label[0] < 0.0 and label[0] == floor(label[0]))
+        # NaN fails this comparison too.
+        return -2147483648.0 <= label[0] <= 2147483647.0
     if not label_of(value, &whole):
         return False
     label[0] = whole

@@ -74,8 +74,6 @@ cdef struct Columns:
     bint missing, has_reals
     # Whether all further fields of a line are ignored, and whether the last byte read was a carriage return.
     bint surplus, returned
-    # The number of marks of the first row of a run; 0 before it.
-    Py_ssize_t n_marks
 
 
 cdef Py_ssize_t find_marks(Columns *columns, const uint8_t *text, Py_ssize_t stop) noexcept nogil:
@@ -139,6 +137,42 @@ cdef inline bint begins_number(uint8_t byte) noexcept nogil:
     return <uint8_t>(byte - c"+") <= c"9" - c"+"
 
 
+cdef bint is_shifted(const uint8_t *text, const uint32_t *marks) noexcept nogil:
+    """Return whether the fields of a line of a run with further fields are shifted, as by a document id with a space.
+
+    Then field 5 is the rank, a whole number, and field 6 the score. The first field of the line begins at marks[0].
+    """
+    cdef Py_ssize_t i
+    cdef double score
+    for i in range(marks[8], marks[9]):
+        if not c"0" <= text[i] <= c"9":
+            return False
+    return read_score(text + marks[10], text + marks[11], &score) != BAD
+
+
+cdef bint holds_second_row(const uint8_t *text, const uint32_t *marks, uint32_t end) noexcept nogil:
+    """Return whether a line of a run contains a second row, because the end of the first is missing or is a blank.
+
+    The first field of the line begins at marks[0]. The second row begins in the sixth field, with whose tag its query
+    is then merged, or in the seventh. Its second field (usually Q0) is that of the first row, and its fifth is a
+    number.
+    """
+    cdef Py_ssize_t n = 6, first, size = <Py_ssize_t>marks[3] - marks[2]
+    cdef const uint32_t *row
+    cdef double score
+    while marks[2 * n] < end:
+        n += 1
+    for first in range(5, 7):
+        row = marks + 2 * first
+        if (
+            n >= first + 6 and <Py_ssize_t>row[3] - row[2] == size
+            and identifier_equal(text + row[2], text + marks[2], size)
+            and read_score(text + row[8], text + row[9], &score) != BAD
+        ):
+            return True
+    return False
+
+
 cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bint judgments) noexcept nogil:
     """Append the lines of text[:stop] to the columns. The text must not be empty, and must end where a line ends.
 
@@ -196,9 +230,10 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
                 # As in trec_eval, further fields are an error.
                 if after > j + last + 2:
                     outcome = BAD
-            elif not begins_number(text[marks[j + 6]]) or 0 < columns.n_marks != after - j:
-                # A blank in an identifier shifts the fields after it: the rank would be read as the score. Or the end
-                # of a row is missing, and the line contains a second row.
+            elif not begins_number(text[marks[j + 6]]) or (after > j + last + 2 and (
+                is_shifted(text, marks + j) or holds_second_row(text, marks + j, end)
+            )):
+                # A blank in an identifier shifts the fields after it: the rank would be read as the score.
                 outcome = BAD
         if outcome == BAD:
             columns.bad_begin = begin
@@ -218,8 +253,6 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
                 columns.tag_begin = marks[j + 10]
                 columns.tag_end = marks[j + 11]
         row_line = line
-        if columns.n_marks == 0:
-            columns.n_marks = after - j
 
         n = <Py_ssize_t>marks[j + 1] - begin
         if n != n_query or not identifier_equal(text + begin, query, n):
@@ -293,8 +326,8 @@ cdef class Parser:
         Whether the label "nan" is allowed, which means that a document has no label.
     surplus : bool
         Whether a line may have any further fields, which are ignored. Otherwise a line of judgments with further fields
-        is malformed, and so is a line of a run whose rank is not a number, or whose number of fields is not that of the
-        first row.
+        is malformed, and so is a line of a run whose rank is not a number, whose fields are shifted, or whose further
+        fields contain a second row.
     """
 
     cdef bint judgments, continued, busy
@@ -337,11 +370,6 @@ cdef class Parser:
     def n_rows(self):
         """The number of rows that were parsed and not taken yet."""
         return self.columns.n_rows
-
-    @property
-    def n_fields(self):
-        """The number of fields of the first row; 0 before it."""
-        return self.columns.n_marks // 2
 
     @property
     def line(self):

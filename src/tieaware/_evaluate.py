@@ -191,7 +191,8 @@ def evaluate_views(
     is_shard = queries == "shard"
     one_of("order", order, ORDERS)
     judged = as_qrels(qrels, missing, subtopics=plan.needs_subtopics)
-    if not is_shard and undefined == 0.0 and len(judged.labels) and judged.labels.max() <= 0:
+    if isinstance(qrels, str | os.PathLike) and len(judged.labels) and judged.labels.max() <= 0:
+        # In a file, a column may have been taken for another.
         warn(f"{judged.name}: no document is relevant: every label is 0 or less")
     sources = as_sources(runs, least=0 if is_shard else 1)
     if flag("consistent_only", consistent_only):

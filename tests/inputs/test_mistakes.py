@@ -182,7 +182,7 @@ JUDGMENTS = [
     ({"q1": {f"d{i}": 0.5 - 0.01 * i for i in range(12)}},
      f"AP: labels: {BELOW}; write for example AP(rel=0.5); or are judgments and run swapped?"),
     ({"q1": {"d1": -1.5}},
-     "qrels['q1']['d1']: is -1.5: a negative label means that a document is unjudged, and must be whole"),
+     "AP: labels: are all below rel=1, so no document is relevant (the highest is 0)"),
     ({"q1": {"d1": float("nan")}},
      "qrels['q1']['d1']: is NaN; pass missing='unjudged' if NaN means that a document is not judged"),
     ({"q1": {"d1": "1"}}, f"qrels['q1']['d1']: expected {LABEL}, found '1'"),

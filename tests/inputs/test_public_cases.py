@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.errors import message_of
 
-from tieaware import Evaluator, evaluate, read_qrels, read_run
+from tieaware import evaluate, read_qrels, read_run
 from tieaware.integrations import search_engines
 
 Q, R = "common/qrels.txt", "common/ok.run"
@@ -86,11 +86,6 @@ def test_responses_of_search_engines():
     kept = read("chunks/search.json", "tv", document="_source.doc", duplicates="highest")
     assert kept.to_dict() == {"tv": {"A": 3.0, "B": 1.0}}
     assert search_engines.read_judgments("ratings_of_engines/gain_objects.json").to_dict() == {"tv": {"d1": 3, "d2": 1}}
-
-
-def test_a_negative_label_that_is_not_whole():
-    message = message_of(Evaluator, [[-0.5, 0.5, 1.5]], "nDCG")
-    assert message == "labels[0, 0]: is -0.5: a negative label means that a document is unjudged, and must be whole"
 
 
 @pytest.mark.usefixtures("cases")

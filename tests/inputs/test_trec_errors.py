@@ -89,11 +89,11 @@ def chunks_of(path):
         # The newline between two rows was replaced by a blank, or was lost.
         (
             GOOD + b"q Q0 e 1 2 t q Q0 f 2 1 t\n",
-            "a:2: this line has 12 fields, but the first has 6: does the line have two rows?",
+            f"a:2: a line of a run has 6 fields, {RUN}, but this line has two rows",
         ),
         (
             GOOD + b"q Q0 e 1 2 tq Q0 f 2 1 t",
-            "a:2: this line has 11 fields, but the first has 6: does the line have two rows?",
+            f"a:2: a line of a run has 6 fields, {RUN}, but this line has two rows",
         ),
         (
             b"q Q0 d 1 2.5 t q Q0 e 1 2 t",

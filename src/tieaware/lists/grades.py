@@ -30,8 +30,8 @@ _NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 class Grades:
     """The different values of real labels, in ascending order, starting with 0. Immutable.
 
-    A label of 0 or more is replaced by its index in `values`. A negative label, which is whole, stands for itself, or
-    for -2 if it is less.
+    A label of 0 or more is replaced by its index in `values`. A negative label stands for itself, rounded up to a whole
+    number from -2 to -1.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Grades:
 
     def numbers(self, labels: Values) -> Labels:
         """Return the numbers of labels whose values are all in `values`: int32 of the same shape."""
-        negative = np.clip(labels, -2.0, -1.0)
+        negative = np.ceil(np.clip(labels, -2.0, -1.0))
         return np.where(labels < 0.0, negative, np.searchsorted(self.values, labels)).astype(np.int32)
 
     def labels(self, numbers: Labels) -> Values:
@@ -199,20 +199,14 @@ def _check_objects(array: npt.NDArray[Any], where: str, place: Place | None) -> 
 def _check_finite(
     reals: Values, given: npt.NDArray[Any], where: str, place: Place | None, missing: Missing | None
 ) -> None:
-    """Raise InputError at the first label that is infinite, too large, negative and not whole, or NaN if not `missing`.
-
-    Negative labels that are not whole would be values of a scale that crosses 0, not marks of unjudged documents.
-    """
-    wrong = ~((reals >= -_LARGEST - 1.0) & (reals <= _LARGEST)) | ((reals < 0.0) & (reals != np.floor(reals)))
+    """Raise InputError at the first label that is infinite, too large, or NaN without `missing`."""
+    wrong = ~((reals >= -_LARGEST - 1.0) & (reals <= _LARGEST))
     if missing is not None:
         wrong &= ~np.isnan(reals)
     row = first(wrong)
     if row is None:
         return
     at = place(row) if place else element(where, given.shape, row)
-    if -_LARGEST <= reals.reshape(-1)[row] < 0.0:
-        found = shown(float(reals.reshape(-1)[row]))
-        raise InputError(at, f"is {found}: a negative label means that a document is unjudged, and must be whole")
     if np.isnan(reals.reshape(-1)[row]):
         raise InputError(at, "is NaN; pass missing='unjudged' if NaN means that a document is not judged")
     raise unexpected(at, _EXPECTED, shown(float(reals.reshape(-1)[row])))

@@ -189,16 +189,7 @@ def _foreign_run(rows: list[_Sampled]) -> str:
             'the lines look like RankLib\'s scores, "query position score", which name no document: evaluate arrays '
             "instead, the scores in the order of the lines"
         )
-    if len(fields[0]) > 10 and any(_is_second_row(fields[0], first) for first in (5, 6)):
-        return f'a line of a run has 6 fields, "{RUN_LINE}", but this line has two rows'
-    if n > 6 and len(rows) > 1 and _counts(fields, 4) and _are_numbers(fields, 5):
-        return "the scores, field 5, look like ranks, and field 6 like scores: does a document id contain a space?"
     return _of_any_kind(fields)
-
-
-def _is_second_row(row: _Row, first: int) -> bool:
-    """Return whether a second row begins in field `first`: with the tag merged into its query, or after the tag."""
-    return len(row) >= first + 6 and row[first + 1] == row[1] and is_number(row[first + 4])
 
 
 def _of_any_kind(fields: Sequence[_Row]) -> str:

@@ -3,8 +3,8 @@
 A line of a run is ``query Q0 document rank score tag``, and a line of judgments is ``query iteration document label``.
 Fields are separated by whitespace. Lines end with a newline, a carriage return, or both. Empty lines and lines that
 begin with ``#`` are ignored. As in trec_eval, fields after the tag of a run are ignored, and fields after the label of
-a judgment are an error. Unlike in trec_eval, it is an error if the rank is not a number or if lines of a run have
-different numbers of fields: an identifier with a space shifts the fields, and the rank would be read as the score.
+a judgment are an error. Unlike in trec_eval, a second row on a line of a run is an error, and so are shifted fields: if
+an identifier contains a space, the rank would be read as the score.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Reader:
                 # A malformed line may be a result of corrupt compressed data. In this case that error is raised, which
                 # may show only at the end of the file.
                 self.stream.check_rest()
-                problem = _problem(self.parser.bad_line, self.judgments, self.parser.n_fields)
+                problem = _problem(self.parser.bad_line, self.judgments, empty and self.parser.n_rows == 0)
                 raise InputError(self.stream.place(self.parser.line), problem)
             empty = empty and self.parser.n_rows == 0
             if size == 0:
@@ -121,9 +121,8 @@ class Reader:
         return grouped(Identifiers.of(queries, query_ends, "text"), starts, identifiers, values, place), lines
 
 
-def _problem(line: bytes, judgments: bool, n_fields: int) -> str:
-    """Describe why a line is malformed. The first row has `n_fields`; 0 if the malformed line would be the first."""
-    first = n_fields == 0
+def _problem(line: bytes, judgments: bool, first: bool) -> str:
+    """Describe why a line is malformed. If no row precedes it (`first`), the file may have another format."""
     if len(line) > _trec.LONGEST_LINE:
         return f"the line is longer than {_trec.LONGEST_LINE:,} bytes"
     # Twelve fields are two rows of a run, and a line may be very long.
@@ -149,21 +148,21 @@ def _problem(line: bytes, judgments: bool, n_fields: int) -> str:
         return f'a line of a run has 6 fields, "{RUN_LINE}", but this line has {n}'
     try:
         if not isnan(number_in(fields[4])):
-            return _shifted(line, n_fields)
+            return _shifted(line)
         found = "NaN"
     except ValueError as error:
         found = "NaN" if _NAN.fullmatch(fields[4]) else f"{error}"
     return f"the score, field 5, must be a number, not {found}"
 
 
-def _shifted(line: bytes, n_fields: int) -> str:
-    """Say why a line of a run with a score is malformed: its rank is no number, or it has not `n_fields` fields."""
-    fields = line.split()
-    n = len(fields)
+def _shifted(line: bytes) -> str:
+    """Say why a line of a run with a score is malformed: its fields are shifted, or it has two rows."""
+    fields = line.split(None, 7)
     if fields[3][0] not in _BEGIN_NUMBERS:
         return f"the rank, field 4, is {quoted(fields[3])}, not a number: does the document id contain a space?"
-    cause = "does the line have two rows?" if n > n_fields + 4 else "does an identifier contain a space?"
-    return f"this line has {n} fields, but the first has {n_fields}: {cause}"
+    if fields[4].isdigit() and is_number(fields[5]):
+        return "field 5, the score, looks like a rank, and field 6 like a score: does the document id contain a space?"
+    return f'a line of a run has 6 fields, "{RUN_LINE}", but this line has two rows'
 
 
 class NotParallel(Exception):  # noqa: N818 (not an error: the file can be read in order)
@@ -193,7 +192,6 @@ class FileChunks:
     def __init__(self, stream: TextStream, size: int) -> None:
         self._stream = trec_lines(stream, judgments=False)
         self._size = size
-        self._n_fields = 0
         self._seen = Seen()
         self._lock = Lock()
 
@@ -243,9 +241,6 @@ class FileChunks:
         identifiers = Identifiers.of(documents, ends, "text")
         lists = grouped(Identifiers.of(queries, query_ends, "text"), starts, identifiers, values)
         with self._lock:
-            self._n_fields = self._n_fields or parser.n_fields
-            if parser.n_fields != self._n_fields:
-                raise Malformed
             new = self._seen.add(lists.queries.data, lists.queries.offsets)
         if not new or len(lists.duplicates(first_only=True)):
             raise NotParallel
@@ -263,7 +258,7 @@ def subtopic_lines(stream: TextStream, missing: Missing | None = None) -> tuple[
         label = -1 if missing and len(fields) == 4 and fields[3].lower() == b"nan" else _label(fields)
         if label is None:
             stream.check_rest()
-            problem = f"{_LABEL} {quoted(fields[3])}" if len(fields) == 4 else _problem(line, True, 4 * bool(rows))
+            problem = f"{_LABEL} {quoted(fields[3])}" if len(fields) == 4 else _problem(line, True, not rows)
             raise InputError(text.here(), problem)
         rows.append((fields[0], fields[1], fields[2], label, text.number))
     if not rows:
