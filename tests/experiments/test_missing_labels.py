@@ -38,12 +38,15 @@ def inexact(qrels, **options):
 CALLS = {
     "assessors": lambda qrels, **options: experiments.assessors(qrels, LABELS, RUNS, ["AP"], **options),
     "banding": lambda qrels, **options: experiments.banding(qrels, RUNS, ["2"], ["AP"], **options),
+    "bounds": lambda qrels, **options: experiments.bounds(qrels, RUNS, 0.5, ["AP"], **options),
     "comparison": lambda qrels, **options: experiments.comparison(qrels, RUNS, ["AP"], **options),
     "curves": lambda qrels, **options: experiments.curves(qrels, RUNS, "roc", **options),
     "gate": lambda qrels, **options: experiments.gate(qrels, RUNS["first"], RUNS["second"], "AP", **options),
     "inexact": inexact,
+    "noise": lambda qrels, **options: experiments.noise(qrels, RUNS, "AP", **options),
     "pooling": lambda qrels, **options: experiments.pooling(RUNS, 4, qrels=qrels, **options),
     "precision": lambda qrels, **options: experiments.precision(qrels, RUNS, "decimals:0", ["AP"], **options),
+    "scales": lambda qrels, **options: experiments.scales(qrels, RUNS, 2, "AP", folds=2, **options),
     "tie_prevalence": lambda qrels, **options: experiments.tie_prevalence(RUNS, qrels, ["AP"], **options),
 }
 

@@ -111,7 +111,7 @@ def test_ranks_and_file_order_that_contradict_the_scores_are_counted(tmp_path):
         "again_wrong_order": ["a 1 3", "c 2 1", "b 2 2"],
         "reversed": ["a 3 3", "b 2 2", "c 1 1"],
         "shuffled": ["c 3 1", "a 1 3", "b 2 2"],
-        "words": ["a first 3", "b second 2", "c third 1"],
+        "words": ["a 1st 3", "b 2nd 2", "c 3rd 1"],
     }
     for name, lines in files.items():
         text = "".join(f"{q} Q0 {d} {r} {s} t\n" for q in ("q1", "q2") for d, r, s in (line.split() for line in lines))

@@ -15,10 +15,11 @@ def test_the_pages_name_only_precisions_that_exist():
     """Each notation in the guide and in the API page is parsed."""
     names = "|".join(REGISTRY)
     for page in ("precision.md", "api/tieaware.md"):
-        found = re.findall(rf"(?:--precision |`)((?:{names})(?::[\w./]+)?)\b", (DOCS / page).read_text("utf-8"))
+        text = (DOCS / page).read_text("utf-8")
+        found = re.findall(rf"(?:--precision |`)((?:{names})(?::[\w./,]+(?: [\w:]+)?)?)\b", text)
         assert found
-        for text in found:
-            parse_precision(text)
+        for notation in found:
+            parse_precision(notation)
 
 
 def test_the_page_on_embeddings_knows_where_sigmoids_saturate():

@@ -122,7 +122,7 @@ class NoisyLists:
         n_queries = len(offsets) - 1
         # A quarter of what is left out is that a document is beyond its window, for each of both ends; and a quarter,
         # that a weighted document is beyond its reach.
-        window, reach = (noise.window(_BEYOND * TOLERANCE / 4 / max(n, 1)) for n in (self.longest, self.most_weighted))
+        window, reach = (noise._ends(_BEYOND * TOLERANCE / 4 / max(n, 1)) for n in (self.longest, self.most_weighted))
         scores, sizes = _alike(scores, sizes, n_queries)
         found = UnderNoise(np.empty(self.norms.shape), np.empty(self.norms.shape))
 

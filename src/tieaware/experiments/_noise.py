@@ -22,6 +22,7 @@ from tieaware.experiments.evaluating import repeatable_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import Qrels, QrelsLike, RunSource, as_qrels
 from tieaware.inputs.runs.matching import Matched, match_whole
+from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Axes, Drawing, display_name, legend_above, style
 from tieaware.output.tables import Cell, Table, counted, percent, significant
@@ -45,12 +46,13 @@ def noise(
     kind: NoiseKind = "gaussian",
     sizes: Sequence[float] = NOISE_SIZES,
     threads: int | None = None,
+    missing: Missing | None = None,
 ) -> UnderNoise:
     """Compute what the runs are worth if their scores have noise, how fragile each order is, and where two runs cross.
 
     Parameters
     ----------
-    qrels, runs, threads
+    qrels, runs, threads, missing
         As for `tieaware.evaluate`.
     measure : str or Measure
         One measure of those that `Evaluator.under_noise` takes.
@@ -69,7 +71,7 @@ def noise(
     --------
     >>> outcome = noise({"q": {"a": 1}}, {"run": {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}}, "RR", sizes=[0, 1])
     >>> outcome.means.round(4)
-    array([[1.    , 0.8407]])
+    array([[1.    , 0.8908]])
     """
     parsed = parse_measures(measure)
     if len(parsed) != 1:
@@ -78,7 +80,7 @@ def noise(
     shares = [number(f"sizes[{i}]", size, 0.0, 1e6) for i, size in enumerate(sequence("sizes", sizes, "numbers"))]
     if not shares or shares != sorted(set(shares)):
         raise InputError("sizes", "must be numbers that ascend, at least one")
-    judged, workers, sources = as_qrels(qrels), checked_threads(threads), repeatable_runs(runs)
+    judged, workers, sources = as_qrels(qrels, missing), checked_threads(threads), repeatable_runs(runs)
     found = [_of_run(judged, source, name, parsed, make, shares, workers)
              for name, source in progress(list(sources.items()), "runs")]  # fmt: skip
     means = np.array([values.mean(axis=1) for values, _ in found])

@@ -22,6 +22,7 @@ from tieaware.experiments.evaluating import repeatable_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.judged_lists import JudgedRun
 from tieaware.inputs import QrelsLike, as_qrels
+from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measure
 from tieaware.output.plots import Axes, Drawing, legend_above, style
 from tieaware.output.tables import Cell, Table, counted, percent, significant
@@ -49,6 +50,7 @@ def scales(
     seed: int = 0,
     consistent_only: bool = False,
     threads: int | None = None,
+    missing: Missing | None = None,
 ) -> Scales:
     """Divide scores into few levels that all queries share, and find out how much of a measure each scale keeps.
 
@@ -59,7 +61,7 @@ def scales(
 
     Parameters
     ----------
-    qrels, runs, consistent_only, threads
+    qrels, runs, consistent_only, threads, missing
         As for `tieaware.evaluate`.
     sizes : int or sequence of int
         The numbers of levels, each 2 … 1,000.
@@ -97,7 +99,7 @@ def scales(
     parsed = parse_measure(measure)
     if not parsed.definition.additive:
         raise InputError("measure", f"{parsed} is no sum over the levels of a scale, so the best scale is not known")
-    judged, sources = as_qrels(qrels), repeatable_runs(runs, consistent_only)
+    judged, sources = as_qrels(qrels, missing), repeatable_runs(runs, consistent_only)
     n_queries = len(judged.queries)
     folds = whole_number("folds", folds, 2, max(2, n_queries))
     fold_of = np.random.default_rng(checked_seed(seed)).permutation(n_queries) % folds

@@ -271,7 +271,12 @@ class Table(Exportable, Hinted):
         return as_json(self.as_dict())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return title, rows and notes, as `to_json` writes them."""
+        """Return title, rows and notes, as `to_json` writes them.
+
+        Returns
+        -------
+        dict
+        """
         rows = [
             {name: None if cell != cell else cell for name, cell in zip(self.columns, row, strict=True)}
             for row in self._values()

@@ -64,7 +64,7 @@ class Noise(ABC):
         """Return the distribution of the noise of size 1, in the form that the kernel uses."""
 
     @abstractmethod
-    def window(self, tail: float) -> tuple[float, float]:
+    def _ends(self, tail: float) -> tuple[float, float]:
         """Return two ends in sizes of the noise; a document is beyond either with the probability `tail` at most."""
 
 
@@ -99,7 +99,7 @@ class Gaussian(Noise):
         """Return the table of 1 - Φ from -8.75 to 8.75."""
         return _table(_of_normal, -35, 35, 0.8)
 
-    def window(self, tail: float) -> tuple[float, float]:
+    def _ends(self, tail: float) -> tuple[float, float]:
         """Return a symmetric window of at most 8.75 standard deviations."""
         end = min(ceil(-NormalDist().inv_cdf(tail) * _ROUNDED) / _ROUNDED, 8.75)
         return -end, end
@@ -139,7 +139,7 @@ class Gumbel(Noise):
         """Return the table of 1 - exp(-exp(-z)) from -3.75 to 42."""
         return _table(_of_extremes, -15, 168, 0.6)
 
-    def window(self, tail: float) -> tuple[float, float]:
+    def _ends(self, tail: float) -> tuple[float, float]:
         """Return a window that is much longer above the score, where the density falls only exponentially."""
         high = -log(tail)
         return floor(-log(high) * _ROUNDED) / _ROUNDED, min(ceil(high * _ROUNDED) / _ROUNDED, 42.0)
@@ -176,7 +176,7 @@ class Uniform(Noise):
         """Return the only cell, from -1 to 1."""
         return KernelNoise(np.array([[0.5, -1.0] + [0.0] * (_N_TERMS - 2)]), -1.0, 2.0, 0.0)
 
-    def window(self, tail: float) -> tuple[float, float]:
+    def _ends(self, tail: float) -> tuple[float, float]:
         """Return the interval, beyond which the score never is."""
         return -1.0, 1.0
 

@@ -292,7 +292,12 @@ def under_noise(
 ) -> float:
     """Return the mean of a measure for one query over all orders that noise makes, of at most eight documents or so.
 
-    Parameters as for `evaluate`; the sizes of the noise are above 0.
+    Parameters
+    ----------
+    measure, scores, labels, judged
+        As for `evaluate`.
+    noise : Noise
+        Its sizes are above 0.
 
     Returns
     -------

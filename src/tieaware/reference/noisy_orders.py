@@ -25,14 +25,35 @@ Array = npt.NDArray[np.float64]
 
 
 class Place(NamedTuple):
-    """Where a document may be: a density, which is smooth between the breaks, and whose rest is negligible."""
+    """Where a document may be.
+
+    Attributes
+    ----------
+    density : callable
+        The density of its score.
+    breaks : list of float
+        The numbers between which the density is smooth, ascending; beyond them, it is negligible.
+    """
 
     density: Callable[[float], float]
     breaks: list[float]
 
 
 def places(scores: Sequence[float], noise: Noise) -> list[Place]:
-    """Return where each document is under noise whose sizes are above 0."""
+    """Return where each document is under noise.
+
+    Parameters
+    ----------
+    scores : sequence of float
+    noise : Noise
+        Its sizes are above 0.
+
+    Examples
+    --------
+    >>> from tieaware.precision import Uniform
+    >>> places([2.0], Uniform(1))[0].breaks
+    [1.0, 3.0]
+    """
     sizes = np.broadcast_to(noise.sizes, len(scores)).tolist()
     of_noise, breaks = _DENSITIES[type(noise)]
 
@@ -44,6 +65,10 @@ def places(scores: Sequence[float], noise: Noise) -> list[Place]:
 
 def chances_of_orders(documents: Sequence[Place]) -> Iterator[tuple[tuple[int, ...], float]]:
     """Yield each order of some documents, from the first rank to the last, and its chance.
+
+    Parameters
+    ----------
+    documents : sequence of Place
 
     Examples
     --------
