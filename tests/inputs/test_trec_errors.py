@@ -32,7 +32,8 @@ from tieaware.kernels._trec import LONGEST_LINE
 RUN = '"query Q0 document rank score tag"'
 QRELS = '"query iteration document label"'
 CHOICE = (
-    "; read_qrels(..., duplicates='highest'), 'first' or 'last' chooses one, and subtopics=True reads labels of subtopics"
+    "; read_qrels(..., duplicates='highest'), 'first' or 'last' chooses one, "
+    "and subtopics=True reads labels of subtopics"
 )
 GOOD = b"q Q0 d 1 2.5 t\n"
 # Under the sanitizer, each allocation of a decompressor takes long.
@@ -137,7 +138,10 @@ def test_bad_runs(directory, content, message):
             "not '9000000000.1234567890123456789'",
         ),
         (b"q 0 d nan\n", "a:1: the label, field 4, is NaN; read_qrels(path, missing='unjudged') reads it as unjudged"),
-        (b"q 0 d .5\nq 0 d 0.25\n", f"a:2: document 'd' of query 'q' has label 0.25 here, but label 0.5 at a:1{CHOICE}"),
+        (
+            b"q 0 d 0.5\nq 0 d 0.25\n",
+            f"a:2: document 'd' of query 'q' has label 0.25 here, but label 0.5 at a:1{CHOICE}",
+        ),
         (b"q 0 d +\n", "a:1: the label, field 4, must be a number from -2147483648 to 2147483647, not '+'"),
         (
             b"q 0 d 2147483648\n",
