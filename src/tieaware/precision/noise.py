@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from decimal import Decimal, localcontext
 from functools import cache
 from math import ceil, factorial, floor, fsum, log
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -101,6 +100,9 @@ class Gaussian(Noise):
 
     def _ends(self, tail: float) -> tuple[float, float]:
         """Return a symmetric window of at most 8.75 standard deviations."""
+        # Import only here: the module takes longer than the rest of this package.
+        from statistics import NormalDist
+
         end = min(ceil(-NormalDist().inv_cdf(tail) * _ROUNDED) / _ROUNDED, 8.75)
         return -end, end
 
