@@ -55,7 +55,7 @@ def test_figure_and_tables_of_several_runs():
     qrels, runs = ranked_by_quality(9)
     outcome = noise(qrels, runs, "AP", kind="uniform", sizes=[0, 0.1, 1])
     assert outcome.means.shape == (9, 3)
-    assert outcome.plot().get_xlabel() == "noise"
+    assert outcome.plot().get_xlabel() == "noise, in standard deviations of a list's scores"
     assert str(outcome).startswith(outcome.verdict())
 
 

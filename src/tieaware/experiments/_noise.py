@@ -265,5 +265,5 @@ class UnderNoise(Experiment):
         ax.set_xscale("log")
         ax.set_xticks(places, [f"{size:g}" for size in self.sizes])
         ax.minorticks_off()
-        ax.set(xlabel="noise", ylabel=str(self.measure))
+        ax.set(xlabel="noise, in standard deviations of a list's scores", ylabel=str(self.measure))
         legend_above(ax)
