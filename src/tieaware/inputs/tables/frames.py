@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import accumulate, pairwise
 from threading import Lock
@@ -118,11 +118,12 @@ class _Buffers:
     """
 
     def __init__(self, column: _buffers.Column, kind: Kind | None = None) -> None:
-        self.column = column
-        self.type, self.holds = column.type, column.holds
+        self.column: _buffers.Column = column
+        self.type: str = column.type
+        self.holds: str = column.holds
         self._kind: Kind = kind or ("integer" if column.holds == "integer" else "text")
-        self.sections = column.sections
-        self.numbers = column.numbers
+        self.sections: Callable[[int, int], Integers] = column.sections
+        self.numbers: Callable[..., NDArray[Any]] = column.numbers
 
     def __len__(self) -> int:
         return len(self.column)
@@ -148,7 +149,8 @@ class Objects:
         "null" has only missing values, "object" must be tested value by value, and "other" cannot be read.
     """
 
-    type = holds = "object"
+    type: str = "object"
+    holds: str = "object"
 
     def __init__(self, array: NDArray[np.object_]) -> None:
         self._array = np.ascontiguousarray(array, object)

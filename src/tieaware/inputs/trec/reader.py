@@ -21,7 +21,7 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.errors import InputError
 from tieaware.inputs.files.byte_streams import TextStream
 from tieaware.inputs.files.text import Lines, number_in
-from tieaware.inputs.trec.layouts import JUDGMENT_LINE, RUN_LINE, is_number, trec_lines
+from tieaware.inputs.trec.layouts import JUDGMENT_LINE, RUN_LINE, Rewritten, is_number, trec_lines
 from tieaware.kernels import _line_ends, _trec
 from tieaware.kernels._identifiers import Seen
 from tieaware.lists.grades import Missing, whole_or_real
@@ -54,7 +54,7 @@ class Reader:
     def __init__(
         self, stream: TextStream, judgments: bool = False, missing: Missing | None = None, lenient: bool = False
     ) -> None:
-        self.stream = stream if lenient else trec_lines(stream, judgments)
+        self.stream: TextStream | Rewritten = stream if lenient else trec_lines(stream, judgments)
         self.judgments = judgments
         self.parser: _trec.Parser = _trec.Parser(judgments, missing=missing is not None, surplus=lenient)
 

@@ -32,7 +32,9 @@ class _Module:
         return getattr(load(self._name, EXTRA), attribute)
 
 
-pa, compute, F = map(_Module, ("pyarrow", "pyarrow.compute", "pyspark.sql.functions"))
+pa: Any = _Module("pyarrow")
+compute: Any = _Module("pyarrow.compute")
+F: Any = _Module("pyspark.sql.functions")
 
 
 def check_frames(**frames: Any) -> None:
