@@ -18,7 +18,7 @@ TARGETS = {
 # The highest ratio of coarse scores themselves to a copy, and for those that need sorted scores, to a sort.
 MOST_COPIES, MOST_SORTS = 3.0, 3.0
 # The highest ratio of bounds to a spread, with two and with four gains.
-MOST_SPREADS = {False: 10.0, True: 25.0}
+MOST_SPREADS = {False: 5.0, True: 10.0}
 # The highest ratio of the choice of a scale to a thousand evaluations.
 MOST_THOUSANDS = 5.0
 # The highest ratio of the experiment to one evaluation.
