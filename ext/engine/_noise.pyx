@@ -74,6 +74,7 @@ cdef Py_ssize_t read_list(Work* w, const Lists* lists, Py_ssize_t q) noexcept no
 cdef void begin(Work* w, const double* norms, double tolerance, const double* largest) noexcept nogil:
     """Begin the sums of a list. The tolerance is relative to the larger of the norm and the largest gain."""
     cdef Py_ssize_t m
+    w.tolerance = tolerance
     w.above = w.judged_above = 0
     for m in range(w.n_forms):
         w.sums[m].total = w.sums[m].error = w.sums[m].relevant = 0.0

@@ -47,6 +47,8 @@ cdef struct Work:
     const Noise* noise
     const Form* forms
     Sum* sums
+    # The largest error of a value of 1.
+    double tolerance
     Py_ssize_t n_forms
     bint some_judged_only
     Interruption* interruption
