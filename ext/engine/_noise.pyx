@@ -1,7 +1,7 @@
 """The expectation of measures if each score has independent noise: lists, working memory and the call.
 
-The documents of a list are sorted by the ends of their windows, outside of which their noise is negligible, and added
-island after island: see _noise_islands.pyx, which has the formulas.
+The documents of a list are sorted by the ends of their windows, and added island after island. _noise_islands.pyx
+explains windows and islands, and _noise_nodes.pyx has the formulas.
 """
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int64_t, uint8_t
@@ -10,7 +10,8 @@ from libc.string cimport memset
 
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
-from tieaware.kernels._noise_islands cimport Form, Noise, Sum, Work, add_islands, sort_down, tieaware_above
+from tieaware.kernels._noise_islands cimport add_islands, sort_down
+from tieaware.kernels._noise_nodes cimport Form, Noise, Sum, Work, tieaware_above
 
 cnp.import_array()
 

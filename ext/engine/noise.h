@@ -83,8 +83,8 @@ static TIEAWARE_CLONES void tieaware_densities(const tieaware_noise_table *t, do
     }
 }
 
-/* A polynomial of which coefficients that are negligible at both ends are left out: those from z^low to z^(size-1) are
- * kept, and zero[-r] is 0 for r < low.
+/* A polynomial without the negligible coefficients at both ends: those from z^low to z^(size-1) are kept, and zero[-r]
+ * is 0 for r < low.
  */
 typedef struct {
     double *zero;

@@ -132,22 +132,21 @@ cdef Text read_real_label(const uint8_t *p, const uint8_t *end, double *label, b
     return outcome
 
 
-cdef inline bint begins_number(uint8_t byte) noexcept nogil:
-    """Return whether a byte is a digit, a sign, or one of the few characters between them in ASCII."""
-    return <uint8_t>(byte - c"+") <= c"9" - c"+"
+cdef bint is_shifted(const uint8_t *text, const uint32_t *marks, bint more) noexcept nogil:
+    """Return whether the fields of a line of a run are shifted, as by a document id with a space.
 
-
-cdef bint is_shifted(const uint8_t *text, const uint32_t *marks) noexcept nogil:
-    """Return whether the fields of a line of a run with further fields are shifted, as by a document id with a space.
-
-    Then field 5 is the rank, a whole number, and field 6 the score. The first field of the line begins at marks[0].
+    Then field 4 is not a number; or, if the line has `more` than six fields, field 5 is a rank and field 6 the score.
+    The first field of the line begins at marks[0].
     """
     cdef Py_ssize_t i
     cdef double score
-    for i in range(marks[8], marks[9]):
+    # Numbers begin with a digit, a sign, or a point. In ASCII, only a comma and a slash are between these.
+    if <uint8_t>(text[marks[6]] - c"+") > c"9" - c"+":
+        return True
+    for i in range(marks[8], marks[9] if more else marks[8]):
         if not c"0" <= text[i] <= c"9":
             return False
-    return read_score(text + marks[10], text + marks[11], &score) != BAD
+    return more and read_score(text + marks[10], text + marks[11], &score) != BAD
 
 
 cdef bint holds_second_row(const uint8_t *text, const uint32_t *marks, uint32_t end) noexcept nogil:
@@ -193,6 +192,7 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
     cdef const uint8_t *query = columns.queries
     cdef Py_ssize_t n_query = -1
     cdef uint32_t end
+    cdef bint more
     cdef Text outcome
     n_ends = find_marks(columns, text, stop)
     if columns.n_sections:
@@ -224,16 +224,12 @@ cdef bint read_lines(Columns *columns, const uint8_t *text, Py_ssize_t stop, bin
             after = j + last + 2
             while marks[after] < end:
                 after += 2
-            if columns.surplus:
-                pass
-            elif judgments:
-                # As in trec_eval, further fields are an error.
-                if after > j + last + 2:
-                    outcome = BAD
-            elif not begins_number(text[marks[j + 6]]) or (after > j + last + 2 and (
-                is_shifted(text, marks + j) or holds_second_row(text, marks + j, end)
-            )):
-                # A blank in an identifier shifts the fields after it: the rank would be read as the score.
+            more = after > j + last + 2
+            # As in trec_eval, further fields of a judgment are an error, and those of a run are not.
+            if not columns.surplus and (
+                more if judgments
+                else is_shifted(text, marks + j, more) or (more and holds_second_row(text, marks + j, end))
+            ):
                 outcome = BAD
         if outcome == BAD:
             columns.bad_begin = begin

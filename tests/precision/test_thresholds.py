@@ -63,7 +63,7 @@ def test_cuts_may_be_any_sequence_of_numbers():
 @pytest.mark.parametrize("n", [2, 3, 4, 10])
 @pytest.mark.parametrize("length", [16, 1000])
 def test_sizes_of_levels_grow_by_a_constant_factor(n, length):
-    """Of all scores, Q m^(l/n) are in the l highest levels, to within one score of each cut."""
+    """The l highest levels hold Q m^(l/n) of all scores, to within one score at each cut."""
     scores = np.random.default_rng(n).normal(size=(40, length))
     scale = geometric_thresholds(scores, n)
     assert len(scale.cuts) == n - 1
@@ -118,7 +118,7 @@ def every_scale(scores, most):
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("seed", range(2))
 def test_no_scale_is_better_than_the_best(measure, seed):
-    """Of all scales with cuts anywhere, none has a higher mean, computed by enumeration of all orders of ties."""
+    """No scale with cuts anywhere has a higher mean; the means are enumerated over all orders of ties."""
     labels, scores = drawn(seed)
     evaluator = Evaluator(labels, measure)
     for n in (2, 3):

@@ -118,7 +118,7 @@ def _batches(n: int, n_weighted: int) -> Iterator[tuple[int, slice]]:
 
 
 def _counts(places: Integers, reaching: Integers, i: int, columns: slice) -> Any:
-    """Return the counts with cut i and each cut of the columns, none of which is above it.
+    """Return the counts with cut i and each cut of the columns; no cut of the columns is above cut i.
 
     A weighted document reaches cut c if its place is at most c. The first level reaches cut i, the second only the
     other cut, and the third none.

@@ -40,7 +40,7 @@ class CoarsenedMeans:
 
     @cached_property
     def _sides(self) -> tuple[Values, Values]:
-        """What has to be kept, and what is, with the queries last: before and after, or after and before."""
+        """The values to keep and those kept, with the queries last; swapped for measures where less is better."""
         both = np.moveaxis(self.before, 2, 3), np.moveaxis(self.after, 2, 3)
         is_less = np.array(self.less_is_better)[:, None]
         return np.where(is_less, both[1], both[0]), np.where(is_less, both[0], both[1])

@@ -26,7 +26,7 @@ Keep: TypeAlias = str | float
 
 
 class Failures(NamedTuple):
-    """What is not kept with each precision.
+    """The pairs or runs that fail with each precision.
 
     Attributes
     ----------

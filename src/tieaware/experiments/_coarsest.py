@@ -58,8 +58,8 @@ def checked_keep(keep: object, n_runs: int) -> Keep:
 class Search(Generic[Tried]):
     """A search for the coarsest precision of a family, from fine to coarse.
 
-    `evaluate` returns the experiment with some precisions. `keeps` are the things that have to stay, each of which has
-    an end of its own.
+    `evaluate` returns the experiment with some precisions. `keeps` are the things that have to stay; the
+    search ends for each of them by itself.
     """
 
     def __init__(

@@ -123,7 +123,7 @@ class Crossing(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnderNoise(Experiment):
-    """What runs are worth by the noise of their scores.
+    """The means of runs under noise of their scores.
 
     Attributes
     ----------

@@ -160,7 +160,7 @@ def _equal(scores: Scores, n: int) -> Thresholds:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scales(Experiment):
-    """What scales of few levels keep of a measure, on queries that they were not chosen on.
+    """The share of a measure that scales of few levels keep, on queries that they were not chosen on.
 
     The kinds of scales are in the order of equal width, geometric and learned.
 

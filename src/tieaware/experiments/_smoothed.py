@@ -98,7 +98,7 @@ class Variances(NamedTuple):
         if n_systems <= n_sets or n_systems < 2 or n_topics < 2:
             return None
         errors = known - known.mean(axis=0)
-        # The mean over the systems, of which each is a part, takes a share of the variance of every error.
+        # Each system is part of the mean over the systems, so subtracting that mean lowers the variance of every error.
         of_means = errors.var(axis=1, ddof=1).mean() / n_topics * n_systems / (n_systems - 1)
         differences = known.mean(axis=1) - priors
         squares = np.square(differences - differences.mean()).sum()
@@ -317,7 +317,7 @@ class Smoothed(Experiment):
     def verdict(self) -> str:
         """Return how many topics the priors are worth, and the systems that are the best with them.
 
-        The alpha is the estimated one, or if that was not tried, the smallest above 0.
+        The verdict is for the estimated alpha. If that was not tried, it is for the smallest alpha above 0.
         """
         tried = self.alpha is not None and self.alpha in self.alphas
         alpha = self.alpha if tried else min((each for each in self.alphas if each > 0.0), default=self.alphas[0])

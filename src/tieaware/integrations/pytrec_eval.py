@@ -95,7 +95,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
 def _parsed(
     lines: Iterable[str], names: str, convert: Callable[[str], float], place: int
 ) -> dict[str, dict[str, float]]:
-    """Read lines with these fields, of which `place` is the position of the number, as {query: {document: number}}."""
+    """Read lines with these fields as {query: {document: number}}; `place` is the position of the number."""
     parsed: dict[str, dict[str, float]] = {}
     for i, line in enumerate(lines, start=1):
         fields = line.split()

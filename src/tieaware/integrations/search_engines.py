@@ -266,7 +266,7 @@ _READERS: dict[str, Callable[[_Value, bool], Iterator[_Rating]]] = {
 }
 
 
-# What a response says if it has all hits: of Elasticsearch, Vespa and Solr.
+# The values of a response with all hits, by path: of Elasticsearch, Vespa and Solr.
 _WHOLE = {"timed_out": False, "_shards.failed": 0, "root.coverage.full": True, "responseHeader.partialResults": False}
 # The keys of a response, one of which it has.
 _KEYS = ("responses", "hits", "root", "response", "error")

@@ -18,11 +18,11 @@ from tieaware.kernels._noise import KernelNoise
 
 # The sizes of noise that are possible, besides 0.
 _LEAST, _MOST = 2.0**-500, 2.0**500
-# The tables have so many cells per size of the noise, and so many coefficients in each cell.
+# The number of cells of a table per size of the noise, and the number of coefficients in each cell.
 _PER_SIZE, _N_TERMS = 16, 8
 # Ends of windows are rounded outwards to this share of the size, so that they are the same on every machine.
 _ROUNDED = 64
-# The decimal digits of intermediate results, √(2π), and what can be left out of a sum.
+# The number of decimal digits of intermediate results, √(2π), and the largest term that a sum leaves out.
 _DIGITS = 36
 _ROOT = Decimal("2.50662827463100050241576528481104525301")
 _HALF, _NEGLIGIBLE = Decimal("0.5"), Decimal("1e-20")

@@ -1,6 +1,6 @@
 """The mean of a measure over the orders that noise makes of a list, each with its chance.
 
-The scores are independent random numbers, of which any order is possible. The chance of an order is a nested integral:
+The scores are independent random numbers, so any order is possible. The chance of an order is a nested integral:
 the document in last place is at most x with the chance F(x), the two last ones are in order and at most x with the
 chance ∫ f(t) F(t) dt up to x, and so on.
 """

@@ -72,7 +72,7 @@ class Design(NamedTuple):
 
     @property
     def margin(self) -> Margin | None:
-        """What the runs must keep of the baseline; None if that is not asked."""
+        """The margin within which runs keep the mean of the baseline; None without one."""
         return margin_of(self.keep, self.tolerance, self.baseline)
 
     @property
