@@ -22,7 +22,7 @@ cdef extern from "engine/noise.h" nogil:
         TIEAWARE_AT_ONCE
 
 cdef enum:
-    # How many arrays of `Work` hold a double or a word for each document, and how many are polynomials.
+    # The numbers of arrays in `Work` with a double or a word for each document, and of its polynomials.
     N_ARRAYS = 10
     N_WORDS = 5
     N_POLYNOMIALS = 6

@@ -192,7 +192,7 @@ def evaluate_views(
     one_of("order", order, ORDERS)
     judged = as_qrels(qrels, missing, subtopics=plan.needs_subtopics)
     if isinstance(qrels, str | os.PathLike) and len(judged.labels) and judged.labels.max() <= 0:
-        # In a file, a column may have been taken for another.
+        # The wrong column of the file may have been read.
         warn(f"{judged.name}: no document is relevant: every label is 0 or less")
     sources = as_sources(runs, least=0 if is_shard else 1)
     if flag("consistent_only", consistent_only):

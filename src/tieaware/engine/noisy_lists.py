@@ -138,7 +138,7 @@ class NoisyLists:
         return found
 
     def _check(self, error: Values) -> None:
-        """Raise InputError if an expectation is not known well enough. Add the error beyond the windows."""
+        """Add the error beyond the windows; raise InputError if an error is too large."""
         scale = np.maximum(1.0, self.largest / np.where(self.norms > 0.0, self.norms, 1.0))
         error += np.where(self.norms > 0.0, _BEYOND * TOLERANCE * scale, 0.0)
         wrong = np.argwhere(~(error <= TOLERANCE * scale))
@@ -150,7 +150,7 @@ class NoisyLists:
 
 
 def check_noise(noise: object, view: View) -> None:
-    """Raise InputError unless `noise` is one, and the view leaves it to the noise which documents are above others."""
+    """Raise InputError unless `noise` is a Noise, ties are averaged, and the scores keep their precision."""
     if not isinstance(noise, Noise):
         raise unexpected("noise", "a noise of tieaware.precision, such as Gaussian(0.1)", shown(noise))
     if view.rule.name != "average":

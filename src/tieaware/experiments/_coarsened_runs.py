@@ -21,7 +21,7 @@ from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.procedures import checked, pairs_of
 from tieaware.statistics.verdicts import pair_tests
 
-#: What has to stay: the "verdicts" between runs, the "order" of the runs, or a share of the mean of each run.
+#: The things to keep: the "verdicts" between runs, the "order" of the runs, or a share of the mean of each run.
 Keep: TypeAlias = str | float
 
 
@@ -150,7 +150,7 @@ class CoarsenedRuns:
         return self.means.correlations
 
     def failures(self, keep: Keep) -> Failures:
-        """Count what is not kept with each precision, unless a search has counted it.
+        """Count the failures of each precision, unless a search has counted them.
 
         Parameters
         ----------

@@ -343,7 +343,7 @@ class Coarsest(Experiment):
         return f" ({'; '.join(filter(None, [', '.join(parts + more), reason]))})"
 
     def _few(self, family: Sequence[int], safe: Coarsening | None) -> str:
-        """Say up to which precision at most 1 % of the pairs change, if that is another one."""
+        """Name the coarsest precision with which at most 1 % of the pairs change, if it differs from the safe one."""
         if not isinstance(self.keep, str):
             return ""
         few, _ = self._ends(family, (self._failures.counts > _FEW * self._failures.total).any(axis=1))

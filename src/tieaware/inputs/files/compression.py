@@ -17,7 +17,7 @@ LONGEST_START = 10
 _LARGEST_WINDOW = 1 << 28
 
 
-# The first bytes of files that are not read, what such a file is, and what to do.
+# The first bytes of files that cannot be read, with a description and a remedy.
 _UNREADABLE = {
     b"PK\x03\x04": "a zip archive: unpack it",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it",
