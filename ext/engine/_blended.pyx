@@ -145,7 +145,7 @@ cdef int64_t size_down_to_preferred(const Query* q, bint spread) noexcept nogil:
 
 # Sums over the slots before the current place: with the index x from 0, of w, w², x w, x w² and x² w², and over pairs
 # of slots y < x of w_y w_x and y w_y w_x.
-cdef struct Sums:
+cdef struct SlotSums:
     double w
     double ww
     double xw
@@ -155,7 +155,7 @@ cdef struct Sums:
     double ypairs
 
 
-cdef inline void add_slot(Sums* s, double x, double w) noexcept nogil:
+cdef inline void add_slot(SlotSums* s, double x, double w) noexcept nogil:
     s.pairs += s.w * w
     s.ypairs += s.xw * w
     s.w += w
@@ -171,7 +171,7 @@ cdef struct Moments:
     double square
 
 
-cdef inline Moments of_relevant(const Sums* s, double n, double r, double c) noexcept nogil:
+cdef inline Moments of_relevant(const SlotSums* s, double n, double r, double c) noexcept nogil:
     """Return the moments of Σ_x w_x X_x (c + N_x), if r of the n slots hold relevant documents.
 
     X_x is 1 if slot x does, else 0, and N_x is the number of relevant documents before slot x. p_i is the probability
@@ -189,14 +189,14 @@ cdef inline Moments of_relevant(const Sums* s, double n, double r, double c) noe
     return found
 
 
-cdef inline double of_gains(const Sums* s, double n, double r, double last) noexcept nogil:
+cdef inline double of_gains(const SlotSums* s, double n, double r, double last) noexcept nogil:
     """Return the mean of Σ U², where U is the weight of a relevant slot and of all later ones, and of the last rank."""
     cdef double p1 = r / n, p2 = p1 * (r - 1.0) / max(n - 1.0, 1.0), p3 = p2 * (r - 2.0) / max(n - 2.0, 1.0)
     return (p1 * (s.ww + 2.0 * last * s.w + n * last * last) + 2.0 * p2 * (s.pairs + last * s.xw) + p2 * s.xww
             + 2.0 * p3 * s.ypairs)
 
 
-cdef inline double at_place(const Query* q, const Preferred* p, const Sums* s, Moments before, double x, double y,
+cdef inline double at_place(const Query* q, const Preferred* p, const SlotSums* s, Moments before, double x, double y,
                             double last, double center, int power) noexcept nogil:
     """Return the mean of (value - center)^power if y of the others are above the first best document, at place x.
 
@@ -230,7 +230,7 @@ cdef double over_places(const Query* q, const Preferred* p, Moments before, doub
     cdef double n = p.n, a = p.best, r = p.others, survival = 1.0, part, total = 0.0, within, chance, chances, y, start
     cdef double least, most, last
     cdef int64_t x
-    cdef Sums sums
+    cdef SlotSums sums
     sums.w = sums.ww = sums.xw = sums.xww = sums.xxww = sums.pairs = sums.ypairs = 0.0
     for x in range(1, p.n - p.best + 2):
         if interrupted(q.interruption, 20 * (p.others + 1)):

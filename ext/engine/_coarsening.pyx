@@ -54,7 +54,7 @@ cdef extern from "engine/near_ties.h" nogil:
                         double*)
 
 # Half of the extreme finite scores of a list, and whether no score is infinite. Without finite scores, low > high.
-cdef struct Range:
+cdef struct ScoreRange:
     double low, high
     bint finite
 
@@ -254,7 +254,7 @@ def least_double_of(k):
 
 cdef bint coarsen(const Rounding* rounding, const score_t* scores, Py_ssize_t n, bint keys, void* out, bint* single,
                   void* memory, Interruption* interruption) noexcept nogil:
-    cdef Range scores_range
+    cdef ScoreRange scores_range
     single[0] = rounding.kind == FLOAT32 or rounding.kind == FORMAT
     if rounding.kind == FLOAT32:
         return convert(scores, n, <float*>out, interruption)
@@ -293,7 +293,7 @@ cdef inline const double* tile_of(const score_t* scores, Py_ssize_t n, double* t
         return tile
 
 
-cdef void find_range(const score_t* scores, Py_ssize_t n, Range* found, Interruption* interruption) noexcept nogil:
+cdef void find_range(const score_t* scores, Py_ssize_t n, ScoreRange* found, Interruption* interruption) noexcept nogil:
     cdef double tile[TIEAWARE_COARSE_TILE]
     cdef Py_ssize_t at = 0, width
     found.low, found.high, found.finite = INFINITY, -INFINITY, True
@@ -324,7 +324,7 @@ cdef int check_coarsening(const Rounding* rounding, Interruption* interruption) 
     return 0
 
 
-cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssize_t n, const Range* scores_range,
+cdef bint coarsen_tiles(const Rounding* rounding, const score_t* scores, Py_ssize_t n, const ScoreRange* scores_range,
                         bint keys, void* out, Interruption* interruption) noexcept nogil:
     """Write the coarse scores or the keys of one list; return False if there are no keys or the call has to stop."""
     cdef double tile[TIEAWARE_COARSE_TILE]

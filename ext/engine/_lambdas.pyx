@@ -291,16 +291,16 @@ cdef inline tieaware_class class_at(const tieaware_classes* classes, Py_ssize_t 
     return c
 
 
-cdef struct Counts:
+cdef struct ClassCounts:
     Py_ssize_t groups, gainful, worthless
 
 
-cdef Counts classified(const double* scores, const double* gains, Py_ssize_t n, Scratch* scratch) noexcept nogil:
+cdef ClassCounts classified(const double* scores, const double* gains, Py_ssize_t n, Scratch* scratch) noexcept nogil:
     """Divide a sorted list into tie groups, and into classes with a gain and without; return the number of each.
 
     A group has at most one class without a gain, its last.
     """
-    cdef Counts counts
+    cdef ClassCounts counts
     cdef Group* g = NULL
     cdef Py_ssize_t i
     cdef double score, gain
@@ -376,7 +376,7 @@ cdef double push(const tieaware_classes* own, Py_ssize_t c, const tieaware_class
     return found.total
 
 
-cdef double pairs_of_gainful(const Model* model, Counts counts, Py_ssize_t n_active, Py_ssize_t n, bint with_upper,
+cdef double pairs_of_gainful(const Model* model, ClassCounts counts, Py_ssize_t n_active, Py_ssize_t n, bint with_upper,
                              bint by_distance, bint far, Scratch* scratch, Interruption* interruption) noexcept nogil:
     """Add the pairs of the classes with a gain, with each other and with those without; return Σ |λ|.
 
@@ -421,7 +421,7 @@ cdef double pairs_of_gainful(const Model* model, Counts counts, Py_ssize_t n_act
     return total
 
 
-cdef double pairs_below_worthless(const Model* model, Counts counts, Py_ssize_t active, Py_ssize_t n,
+cdef double pairs_below_worthless(const Model* model, ClassCounts counts, Py_ssize_t active, Py_ssize_t n,
                                   bint by_distance, bint far, Scratch* scratch,
                                   Interruption* interruption) noexcept nogil:
     """Add the pairs of the first `active` classes without a gain with those in lower groups that have one.
@@ -441,8 +441,8 @@ cdef double pairs_below_worthless(const Model* model, Counts counts, Py_ssize_t 
     return total
 
 
-cdef double all_pairs(const Model* model, Counts counts, Py_ssize_t n_active, Py_ssize_t n, bint by_distance, bint far,
-                      Scratch* scratch, Interruption* interruption) noexcept nogil:
+cdef double all_pairs(const Model* model, ClassCounts counts, Py_ssize_t n_active, Py_ssize_t n, bint by_distance,
+                      bint far, Scratch* scratch, Interruption* interruption) noexcept nogil:
     """Add all pairs of a list; return Σ |λ|, or -1 if interrupted.
 
     The pairs of a class are added in one loop. To make loops long, pairs whose upper class has no gain are added by
@@ -472,7 +472,7 @@ cdef int of_list(const double* scores, const double* gains, const int64_t* order
                  Interruption* interruption) noexcept nogil:
     """Write the gradients and hessians of one list; return -1 without memory, 1 if interrupted."""
     cdef Py_ssize_t i, n_active
-    cdef Counts counts
+    cdef ClassCounts counts
     cdef double high, low, middle, total, factor, sigma = model.sigma
     cdef int64_t c
     cdef bint far

@@ -26,7 +26,7 @@ cdef struct Group:
 
 
 # Sums over the places of the wanted document, each times its probability relative to that of the likeliest place.
-cdef struct Sums:
+cdef struct PlaceSums:
     # The probabilities of the places within the cut-off, and of those below it.
     double within
     double below
@@ -54,7 +54,7 @@ cdef Group group_of(const Query* q) noexcept nogil:
     return group
 
 
-cdef inline void put(const Group* group, Sums* sums, double x, double chance) noexcept nogil:
+cdef inline void put(const Group* group, PlaceSums* sums, double x, double chance) noexcept nogil:
     """Add place x, which has this probability relative to that of the likeliest place."""
     cdef double y
     if x > group.m:
@@ -68,9 +68,9 @@ cdef inline void put(const Group* group, Sums* sums, double x, double chance) no
     sums.square += chance * y * y
 
 
-cdef Sums sums_of(const Group* group, double rank) noexcept nogil:
+cdef PlaceSums sums_of(const Group* group, double rank) noexcept nogil:
     """Return the sums over all places, from the likeliest place on in both directions."""
-    cdef Sums sums
+    cdef PlaceSums sums
     cdef double n = group.n, r = group.r, s = group.s
     cdef double likeliest = s + <double><int64_t>((s - 1.0) / max(r - 1.0, 1.0) * (n - r))
     cdef double x = likeliest, chance = 1.0
@@ -94,7 +94,7 @@ cdef Sums sums_of(const Group* group, double rank) noexcept nogil:
 cdef double mean_of_precision(const Query* q) noexcept nogil:
     """Return i E[V]; V counts as 0 below the cut-off."""
     cdef Group group = group_of(q)
-    cdef Sums sums
+    cdef PlaceSums sums
     if group.s == 0 or group.m == 0:
         return 0.0
     sums = sums_of(&group, 1.0)
@@ -108,7 +108,7 @@ cdef double variance_of_precision(const Query* q) noexcept nogil:
     square to the variance, and is subtracted.
     """
     cdef Group group = group_of(q)
-    cdef Sums sums
+    cdef PlaceSums sums
     cdef double both, mean, varied
     if group.s == 0 or group.m < group.s or group.r == group.n:
         return 0.0

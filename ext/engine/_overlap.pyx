@@ -51,7 +51,7 @@ cdef struct Side:
 
 # Sums over the depths of a stretch so far, each of the products of w_d with the factors that the name lists: p for π, r
 # for ρ, u for 1 - ρ, v for 1 - π.
-cdef struct Sums:
+cdef struct DepthSums:
     double p
     double pr
     double pu
@@ -238,7 +238,7 @@ cdef void over_stretch(Overlap* overlap, const Cells* cells, Side* a, Side* b, d
     - of the c items, c (1 + (c-1)/((n-1)(n'-1))) Σ w_d w_e π_d ρ_d (1-π_e) (1-ρ_e).
     No term is negative.
     """
-    cdef Sums s
+    cdef DepthSums s
     cdef int64_t j
     cdef double m, other, w, pi, rho, v, u, seen, least, most
     cdef double of_a = 0.0, of_b = 0.0, of_both = 0.0, added_a = 0.0, added_b = 0.0, n = a.n, k = b.n

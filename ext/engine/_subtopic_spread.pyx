@@ -178,7 +178,7 @@ cdef int64_t size_of_intents_success(const Query* q, bint spread) noexcept nogil
 
 
 # Sums over the slots x = 1 … m of a group, with h_x = 1/(t+x).
-cdef struct Sums:
+cdef struct PlacedSums:
     # Σ h_x, Σ h_x (x-1), Σ h_x², Σ h_x² (x-1), Σ h_x² (x-1)(x-2)
     double_double one
     double_double placed
@@ -192,7 +192,7 @@ cdef struct Sums:
     double_double both
 
 
-cdef bint fill(const Query* q, int64_t t, int64_t m, Sums* sums) noexcept nogil:
+cdef bint fill(const Query* q, int64_t t, int64_t m, PlacedSums* sums) noexcept nogil:
     cdef double_double h, square, with_before
     cdef double_double placed_before = exactly(0.0)
     cdef int64_t x
@@ -220,7 +220,7 @@ cdef bint fill(const Query* q, int64_t t, int64_t m, Sums* sums) noexcept nogil:
     return True
 
 
-cdef double_double mean_of_part(const Sums* s, double n, double before, double r) noexcept nogil:
+cdef double_double mean_of_part(const PlacedSums* s, double n, double before, double r) noexcept nogil:
     """Return the mean of S = (R + 1) Σ h_x I_x + Σ_{y<x} h_x I_y I_x, where I_x says if the document at slot x has i.
 
     R documents of earlier groups have i, and r of this one.
@@ -231,7 +231,7 @@ cdef double_double mean_of_part(const Sums* s, double n, double before, double r
     return over(scale(total, r), n)
 
 
-cdef double_double mean_of_product(const Sums* s, double n, double c, double u, double e, double v,
+cdef double_double mean_of_product(const PlacedSums* s, double n, double c, double u, double e, double v,
                                    double b) noexcept nogil:
     """Return the mean of the product of two such sums: c = R + 1 and u documents for one subtopic, e and v for another.
 
@@ -269,7 +269,7 @@ cdef double_double mean_of_product(const Sums* s, double n, double c, double u, 
     return add(total, over(over(over(over(product(pattern, part), n), n - 1.0), n - 2.0), n - 3.0))
 
 
-cdef double_double of_three(const Sums* s, double n, double_double uv, double b, double v) noexcept nogil:
+cdef double_double of_three(const PlacedSums* s, double n, double_double uv, double b, double v) noexcept nogil:
     """Return the mean of Σ_x h_x I_x Σ_{z<y} h_y J_z J_y, where v documents are counted by J."""
     cdef double_double part = scale(scale(add(s.placed_squares, s.pairs), b), v - 1.0)
     cdef double_double total = over(over(part, n), n - 1.0)
@@ -293,7 +293,7 @@ cdef double variance_of_intents_precision(const Query* q) noexcept nogil:
     cdef Py_ssize_t g
     cdef int64_t i, j, t, n
     cdef double r_i, r_j, w_i, w_j
-    cdef Sums sums
+    cdef PlacedSums sums
     cdef double_double covariance, total = exactly(0.0)
     for i in range(subtopics.n):
         before[i] = 0.0

@@ -215,7 +215,7 @@ cdef int64_t gather(
 # and in any order within a chunk. `size` is the number of entries, counts[s] the number of entries with score s. Scores
 # are small integers, so the counts show which score k documents have reached, and they sort the best documents without
 # comparisons.
-cdef struct Best:
+cdef struct Selection:
     int64_t size
     int64_t* counts
     int64_t highest
@@ -228,7 +228,7 @@ cdef struct Best:
     int64_t documents
 
 
-cdef int open_best(Best* best, int64_t k, int64_t highest, bint whole_ties) except -1:
+cdef int open_best(Selection* best, int64_t k, int64_t highest, bint whole_ties) except -1:
     best.k, best.highest, best.whole_ties, best.least = k, highest, whole_ties, 1
     best.counts = <int64_t*>calloc(<size_t>(highest + 2), sizeof(int64_t))
     if best.counts == NULL:
@@ -236,7 +236,7 @@ cdef int open_best(Best* best, int64_t k, int64_t highest, bint whole_ties) exce
     return 0
 
 
-cdef inline uint16_t lowest_let_in(const Best* best) noexcept nogil:
+cdef inline uint16_t lowest_let_in(const Selection* best) noexcept nogil:
     """Return the lowest score that an entry of the next chunk needs to be among the best.
 
     Documents ascend from chunk to chunk, so a document of the next chunk that ties with the k-th comes after it, and is
@@ -245,7 +245,7 @@ cdef inline uint16_t lowest_let_in(const Best* best) noexcept nogil:
     return <uint16_t>min(<int64_t>65535, max(1, best.least - 1 if best.whole_ties else best.least))
 
 
-cdef void count(Best* best, Entry* entries, int64_t n) noexcept nogil:
+cdef void count(Selection* best, Entry* entries, int64_t n) noexcept nogil:
     """Count n further entries, and raise `least` and n_above accordingly.
 
     Invariant: n_above is the sum of the counts from `least` on, and below k.
@@ -283,7 +283,7 @@ cdef void sort_by_digit(const Entry* entries, Entry* into, int64_t n, int shift)
         n_below[digit] += 1
 
 
-cdef int64_t last_of_the_tied(const Best* best, const Entry* entries, int64_t n_tied, int shift) noexcept nogil:
+cdef int64_t last_of_the_tied(const Selection* best, const Entry* entries, int64_t n_tied, int shift) noexcept nogil:
     """Return the smallest limit of the upper bits of document numbers that at least n_tied tied entries do not exceed.
 
     A tied entry has the same score as the k-th. The upper bits are those from `shift` on.
@@ -300,7 +300,7 @@ cdef int64_t last_of_the_tied(const Best* best, const Entry* entries, int64_t n_
     return DIGITS
 
 
-cdef const Entry* leave_out(Best* best, Entry* entries, Entry* spare, int64_t n_documents) noexcept nogil:
+cdef const Entry* leave_out(Selection* best, Entry* entries, Entry* spare, int64_t n_documents) noexcept nogil:
     """Drop the entries that are not among the best, and return the others in ascending order of document."""
     cdef int64_t i, n = 0, n_tied = best.size if best.whole_ties else best.k - best.n_above, last
     cdef int shift = 0
@@ -330,7 +330,7 @@ cdef const Entry* leave_out(Best* best, Entry* entries, Entry* spare, int64_t n_
     return entries
 
 
-cdef tuple found(Best* best, Accumulators accumulators, int64_t n_documents):
+cdef tuple found(Selection* best, Accumulators accumulators, int64_t n_documents):
     """Return the best documents in order, their scores, the number of documents scored, and that of comparisons."""
     cdef int64_t i, at = 0, score, n
     cdef const Entry* entries
@@ -400,7 +400,7 @@ def search(
         The documents, best first; their scores; the number of documents in leading segments, which have a score; the
         number of comparisons between scores. None if the query's weights are not small integers.
     """
-    cdef Best best
+    cdef Selection best
     cdef Interruption interruption = no_interruption()
     cdef Py_ssize_t n = terms.shape[0], i
     cdef int64_t first = 0, size = 1, n_segments = 0, highest = 0, n_added, room, a, b, s, last
