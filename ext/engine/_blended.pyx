@@ -82,7 +82,7 @@ cdef struct Preferred:
     # The index of the group, or -1 if no document of the list is relevant, and the highest label.
     Py_ssize_t g
     double highest
-    # t documents come before the group. Of its n documents, `best` have the highest label, `others` have a lower label
+    # t documents come before the group. It has n documents: `best` have the highest label, `others` have a lower label
     # from 1, and the rest is not relevant.
     int64_t t
     int64_t n

@@ -43,7 +43,7 @@ cdef extern from "engine/handles.h" nogil:
     void** tieaware_place(tieaware_slot*, int)
     void* tieaware_swap(void**, void*)
 
-# What a call computes, and the index of the engine that does.
+# The outputs of a call. The number of an output is the index of the engine that computes it.
 cdef enum Output:
     VALUES
     SPREAD

@@ -141,7 +141,7 @@ cdef class KernelCoarsening:
             raise ValueError(f"unknown coarsening {name!r}")
 
     cdef int set_bands(self, cnp.ndarray starts) except -1:
-        """Set the arrays of bands, each of which has one element more, so that there is a band after the last."""
+        """Set the arrays of bands. Each has one element more, so that there is a band after the last."""
         if starts is None or self.longest < 0 or self.longest > 0 and (not len(starts) or starts[0] != 1):
             raise ValueError("bands must begin with rank 1")
         before = np.append(np.require(starts, np.int64) - 1, np.iinfo(np.int64).max)
@@ -174,7 +174,7 @@ cdef class KernelCoarsening:
         Raises
         ------
         InputError
-            For levels, if a list has scores, all of which are infinite.
+            For levels, if a list has scores and all are infinite.
         """
         scores = np.require(scores, np.float32 if scores.dtype == np.float32 else np.float64, ["C", "A"])
         offsets = np.require(offsets, np.int64, ["C", "A"])
@@ -305,7 +305,7 @@ cdef void find_range(const score_t* scores, Py_ssize_t n, ScoreRange* found, Int
 
 
 cdef bint all_infinite(const score_t* scores, Py_ssize_t n) noexcept nogil:
-    """Return whether a list has scores, all of which are infinite."""
+    """Return whether a list has scores and all are infinite."""
     cdef Py_ssize_t i
     for i in range(n):
         if scores[i] != INFINITY and scores[i] != -INFINITY:

@@ -11,7 +11,7 @@ from tieaware.kernels._measure cimport Measure, Query
 from tieaware.kernels._places cimport Bands
 
 
-# What stands in the array of scores: float64, float32, or the counts of the weighted documents.
+# The contents of the array of scores: float64, float32, or the counts of the weighted documents.
 cdef enum Form:
     DOUBLES
     FLOATS

@@ -460,7 +460,7 @@ cdef double all_pairs(const Model* model, ClassCounts counts, Py_ssize_t n_activ
 
 
 cdef inline double norm_factor(double total) noexcept nogil:
-    """Return log2(1 + x) / x for the sum of all |λ|, each of which counts for both documents of its pair."""
+    """Return log2(1 + x) / x for the sum x of all |λ|; each of them counts for both documents of its pair."""
     cdef double x = 2.0 * total
     if x < 1e-5:
         return LOG2_E * (1.0 - x * (0.5 - x / 3.0))

@@ -195,7 +195,7 @@ cdef bint write_group(Maxima* maxima, int64_t t, int64_t n, int64_t r, int64_t b
 
 cdef void write_last(Maxima* maxima, int64_t t, int64_t n, int64_t r, int64_t before, int64_t n_places,
                      double floor) noexcept nogil:
-    """Write the distribution for a group of which only the last relevant document counts.
+    """Write the distribution for a group whose last relevant document alone counts.
 
     At most d nonrelevant documents of the group are before it in C(r+d, r) of C(n, r) orders. The last place of the
     group is not above the floor.

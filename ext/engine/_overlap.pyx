@@ -60,7 +60,7 @@ cdef struct DepthSums:
     double rv
 
 
-# What the depths have added up to.
+# The sums over all depths.
 cdef struct Overlap:
     double mean
     double variance

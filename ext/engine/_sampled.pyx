@@ -1,7 +1,7 @@
 """Mean and variance of measures of one positive that is ranked among a sample of its negatives.
 
 A positive has n negatives; G of them score higher and T tie with it. Its place among all of them is that of X negatives
-above it, X uniform on G … G+T. Of the n negatives, m are sampled, and Y of these are above the positive: its rank in
+above it, X uniform on G … G+T. A sample has m of the n negatives, and Y of these are above the positive: its rank in
 the sample is 1 + Y. Given X, the law of Y is hypergeometric, or binomial if the negatives are sampled with replacement.
 """
 import numpy as np

@@ -7,7 +7,7 @@ These are all sorts and selections of the kernels, each with the benchmark that 
 - words of score and place, of 32 bits (narrow_sorting.h) and of 64 bits (sorting.h): whole lists (bench_engines);
 - a hash table of few scores: whole lists (tabulating.h, bench_engines), and exposures (_exposure.pyx, bench_exposure);
 - NumPy's argsorts: lists that are too long for words (bench_exposure, bench_lambdas);
-- buckets, of which few are sorted: ranks by band (banding.h, bench_precision);
+- buckets, few of them sorted: ranks by band (banding.h, bench_precision);
 - words of 64 bits, too: near ties (near_ties.h, bench_precision);
 - a merge sort of prefixes: documents by identifier (_identifiers.pyx, bench_peers);
 - a selection by bounds of a part: quantiles of resamples (_resamples.pyx, bench_intervals);

@@ -1,7 +1,7 @@
 """Measures of diversity under ties: their smallest and largest values over the orders of tied documents.
 
-What a group adds to a measure depends on which documents are in earlier groups, and not on their order. So each group
-is searched by itself. Of its documents, only the numbers of each combination of subtopics matter.
+The contribution of a group depends on which documents are in earlier groups, and not on their order. So each group is
+searched by itself. Only the number of its documents with each combination of subtopics matters.
 
 For cascades and average precision, a state says how many documents of each combination stand at the first slots of the
 group. The best value of each state follows from those with one document less. Documents without a subtopic stand last
@@ -334,7 +334,7 @@ cdef Py_ssize_t divided(const Query* q) noexcept nogil:
 
 
 cdef uint64_t missing_before(const Query* q, const Subtopics* subtopics, Py_ssize_t last) noexcept nogil:
-    """Return the subtopics with a weight of which no document is in the groups before `last` and within the cut-off."""
+    """Return the subtopics with a weight that no document has in the groups before `last` and within the cut-off."""
     cdef uint64_t missing = counted_in(subtopics, subtopics.weight)
     cdef Py_ssize_t g
     cdef int64_t i

@@ -10,7 +10,7 @@ groups. B_x = E[q^H] is that of x other documents of the group: H of them, a hyp
 others that are relevant. B_x is computed by adding the r - 1 documents one at a time to n - r others; see cascade.h.
 
 `greedy_gains` builds ideal rankings document by document, as ndeval does. The document with the largest gain comes
-next. Of documents with equal gains, it is the first one in an order that the caller gives. This greedy choice is not
+next, and among equal gains, the first one in an order that the caller gives. This greedy choice is not
 always the best ranking; finding that one is NP-hard.
 """
 import numpy as np

@@ -57,7 +57,7 @@ def largest_sums(const int64_t[::1] edges, const double[::1] weights, Py_ssize_t
             for i in range(n):
                 sum_of_weights += weights[t + i]
                 rest += i * weights[t + i]
-            # What the ranking adds is linear in R: R Σ w + Σ i w over the ranks of the r relevant documents.
+            # The term of the ranking is linear in R: R Σ w + Σ i w over the ranks of the r relevant documents.
             one = linear = 0.0
             for r in range(1, min(n, most) + 1):
                 if gain:

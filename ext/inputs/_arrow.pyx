@@ -68,7 +68,7 @@ cdef class Type:
     # The type of the dictionary values if the column is dictionary-encoded; otherwise None.
     cdef Type values
     cdef str name
-    # What the values are: "text", "integer", "number" (bool or float), "null" (all missing) or "other" (not readable).
+    # The kind of values: "text", "integer", "number" (bool or float), "null" (all missing) or "other" (not readable).
     cdef str holds
     cdef bint is_signed
 

@@ -70,9 +70,9 @@ cdef struct Columns:
     Py_ssize_t line, row_line
     # The positions where the tag of the first row and the first malformed line begin and end.
     Py_ssize_t tag_begin, tag_end, bad_begin, bad_end
-    # Whether the labels may be missing (nan), and whether one of them is not written as a whole number.
+    # `missing`: the labels may be missing (nan). `has_reals`: one of them is not written as a whole number.
     bint missing, has_reals
-    # Whether all further fields of a line are ignored, and whether the last byte read was a carriage return.
+    # `surplus`: further fields of a line are ignored. `returned`: the last byte read was a carriage return.
     bint surplus, returned
 
 
@@ -374,7 +374,7 @@ cdef class Parser:
 
     @property
     def has_reals(self):
-        """Whether a label that was parsed is not written as a whole number."""
+        """True if a label that was parsed is not written as a whole number."""
         return self.columns.has_reals
 
     cdef enter(self):

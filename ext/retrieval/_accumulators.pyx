@@ -72,7 +72,7 @@ cdef struct Skipping:
     int32_t* candidates
     double* sums
     int64_t n_candidates
-    # What is added to the score of each document of the collection, or NULL, and the largest of these numbers.
+    # A number for each document of the collection that is added to its score, or NULL; and the largest of these.
     const double* base
     double highest
 

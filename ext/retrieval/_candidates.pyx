@@ -153,7 +153,7 @@ cdef struct CandidateSearch:
     int64_t fewest
     int64_t k
     bint whole_ties
-    # Whether the documents of a list of candidates ascend.
+    # True if the documents of a list of candidates ascend.
     bint ascending
     # The last weight of each list that counts, and the last document with this weight; NULL if all count.
     const double* cut_weights

@@ -37,7 +37,7 @@ cdef struct Tile:
     Py_ssize_t list
     int64_t first
     int n
-    # Whether bits that are looked up for the entries have to be prefetched.
+    # True if bits that are looked up for the entries have to be prefetched.
     bint fetches
     uint64_t marks
     uint64_t seen
@@ -49,7 +49,7 @@ cdef struct Tile:
 # of lists.
 cdef struct Narrowing:
     int64_t n_documents
-    # Whether the documents of a list ascend.
+    # True if the documents of a list ascend.
     bint ascending
     int32_t* documents
     double* bounds

@@ -32,7 +32,7 @@ cdef struct TermLists:
     int64_t n_read
 
 
-# The posting lists of which each query needs a few. The arrays are checked once, and kept in `arrays`.
+# Posting lists; each query needs a few of them. The arrays are checked once, and kept in `arrays`.
 cdef class PostingLists:
     cdef object arrays
     cdef const int64_t* starts

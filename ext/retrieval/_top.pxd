@@ -110,7 +110,7 @@ cdef struct Best:
     int64_t k
     int64_t room
     bint all
-    # Whether documents are offered in ascending order of number.
+    # True if documents are offered in ascending order of number.
     bint ascending
     # With whole ties: the dropped documents that tie with the k-th, their number, and their score as bits.
     int32_t* tied

@@ -119,7 +119,7 @@ TIEAWARE_INLINED void tieaware_prefetch_bits(const int32_t *documents, uint64_t 
  * bits have no meaning. Few documents take less time one by one.
  *
  * The number that is subtracted was added before: `lacking` or, for documents that were seen in several lists,
- * `largest`. With bases, of which there are n, it is the number that `add_lacking` added.
+ * `largest`. With n bases, it is the number that `add_lacking` added.
  */
 enum { TIEAWARE_FEW_ABSENT = 20 };
 

@@ -315,7 +315,7 @@ class Evaluator(Hinted):
     def score(self, scores: npt.ArrayLike) -> float:
         """Evaluate one scoring with an evaluator of one measure: return the only element of `mean` as a plain float.
 
-        For a measure of which less is better, such as ESL, it is the mean itself, not negated: minimise it. The
+        For a measure whose small values are good, such as ESL, it is the mean itself, not negated: minimise it. The
         parameters and errors are as for `mean`.
 
         Examples

@@ -1,4 +1,4 @@
-"""What a random order of a list earns, compared with enumeration of all orders, and with the spread of equal scores."""
+"""The value of a random order, compared with enumeration of all orders, and with the spread of equal scores."""
 
 import pickle
 import random

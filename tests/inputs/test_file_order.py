@@ -92,7 +92,7 @@ def test_ties_and_new_lists_are_no_contradiction():
 
 
 OTHER = {"q1": {"a": 0, "b": 1, "c": 0}, "q2": {"x": 1}}
-# What takes runs with consistent_only=, and what is compared of the results.
+# Functions that take runs with consistent_only=, and the part of their results that is compared.
 TAKING_RUNS = {
     "evaluate": (lambda runs, **options: tieaware.evaluate(QRELS, runs, "RR", **options), lambda found: found.values),
     "pooling": (lambda runs, **options: pooling(runs, depth=2, qrels=QRELS, **options), lambda found: found.queries),

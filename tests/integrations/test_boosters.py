@@ -1,4 +1,4 @@
-"""What holds for the metrics of LightGBM and of XGBoost alike, with the installed tools."""
+"""The contract of the metrics of LightGBM and of XGBoost, with the installed tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be evaluated: a measure, its judgments, or a number that it does not have; each error has one line."""
+"""Errors about measures, their judgments, or a number that they do not have; each error has one line."""
 
 from __future__ import annotations
 

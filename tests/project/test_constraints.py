@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-# What is recorded for the suite, for the tools that require torch, and for Spark: three environments.
+# The constraints of three environments: the suite's, that of the tools that require torch, and Spark's.
 MAIN, TOOLS, SPARK = (
     (ROOT / "constraints" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     for name in ("main", "tools", "spark")
@@ -85,7 +85,7 @@ def test_every_group_and_every_extra_is_recorded():
 
 
 def test_extras_are_for_users():
-    """What only development needs is a dependency group, which the package does not publish."""
+    """Packages that only development needs are dependency groups, which the package does not publish."""
     assert set(EXTRAS).isdisjoint(PROJECT["dependency-groups"])
     names = {"test", "lint", "docs", "bench", "release", "tools", "frames", "examples"}
     assert names <= set(PROJECT["dependency-groups"])

@@ -1,6 +1,6 @@
 """All methods of retrieval by one contract: reference, guarantees, ties, chunks, threads, files and parameters.
 
-What is special to a method follows the contract, or has a file of its own.
+Tests of a single method follow the contract, or have a file of their own.
 """
 
 import math

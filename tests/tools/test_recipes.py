@@ -37,7 +37,7 @@ def lists():
 
 @pytest.mark.parametrize("measure", ["RR", "AP", "nDCG@3", "P@2", "R@3"])
 def test_contexts_have_the_value_and_spread_over_all_orders(measure):
-    """Three contexts tie, and a relevant one was not retrieved. Of two passages of a document, the best counts."""
+    """Three contexts tie, and a relevant one was not retrieved. A document counts with the best of its passages."""
     contexts, relevant = recipe("graders", "Retrieved contexts").contexts, {"a": 1, "c": 1, "x": 1}
     orders = [contexts(relevant, ["b", *order], range(4, 0, -1), measure).mean for order in permutations("acd")]
     found = contexts(relevant, ["b", *"acd", "d"], [3.0, 2.0, 2.0, 2.0, 1.0], measure)

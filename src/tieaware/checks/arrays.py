@@ -337,7 +337,7 @@ def offsets_from_qid(values: Any, n: int, where: str, of: str) -> Offsets:
     if len(array) != n:
         raise InputError(where, f"{n} {of} need {n} query ids, one for each; found {len(array)}")
     if array.dtype.kind == "f" and isinstance(values, list | tuple) and (np.abs(array) >= 2.0**53).any():
-        # NumPy converts integers of which some exceed int64, or stand beside floats, to float64, and so rounds them.
+        # NumPy converts integers to float64, and so rounds them, if some exceed int64 or stand beside floats.
         array = np.array([*values, None], dtype=object)[:-1]
     given = array
     if array.dtype.kind == "O":

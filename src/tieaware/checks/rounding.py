@@ -78,7 +78,7 @@ def ratio(numerator: Values, denominator: Values, rounding: npt.ArrayLike = 0.0)
 
 
 def merged(values: Values, rounding: Values | None = None) -> Values:
-    """Return numbers of which those that differ only by rounding are equal, so that ranks and counts see their ties.
+    """Make numbers equal that differ only by rounding, so that ranks and counts see their ties.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ class Chance(NamedTuple):
         The mean and the standard deviation of the value over all orders, computed exactly, not by sampling. The
         standard deviation of infAP is not known: it is NaN.
     ideal : float64[n_queries, n_measures]
-        The value of the best order: the least one for measures of which less is better. NaN for infAP.
+        The value of the best order: the least one for measures whose small values are good. NaN for infAP.
 
     Examples
     --------

@@ -32,7 +32,7 @@ _EXACT_BITS = 52
 
 
 class _Prepared(NamedTuple, Generic[_Made]):
-    """What was made from a data set, with the labels and list sizes that it was made from."""
+    """An object made from a data set, with the labels and list sizes that it was made from."""
 
     # A weak reference to the data set. When the data set is deleted, its callback deletes what was made from it.
     data: weakref.ref[Any]
@@ -42,7 +42,7 @@ class _Prepared(NamedTuple, Generic[_Made]):
 
 
 class _PerDataSet(ABC, Generic[_Made]):
-    """What was made from each data set that exists; it is made again if the labels or lists change."""
+    """An object for each data set that exists; it is made again if the labels or lists change."""
 
     # The name of the booster's module, and what installs it.
     tool: ClassVar[str] = ""

@@ -206,7 +206,7 @@ class _Lists(NamedTuple):
 
     ids: Integers
     distances: Scores | None
-    padded: bool  # Whether there are negative ids.
+    padded: bool  # True if there are negative ids.
 
     @classmethod
     def of(cls, values: Any, where: str) -> _Lists:

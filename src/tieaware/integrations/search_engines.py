@@ -268,7 +268,7 @@ _READERS: dict[str, Callable[[_Value, bool], Iterator[_Rating]]] = {
 
 # The values of a response with all hits, by path: of Elasticsearch, Vespa and Solr.
 _WHOLE = {"timed_out": False, "_shards.failed": 0, "root.coverage.full": True, "responseHeader.partialResults": False}
-# The keys of a response, one of which it has.
+# A response has one of these keys.
 _KEYS = ("responses", "hits", "root", "response", "error")
 
 
@@ -390,7 +390,7 @@ def _check_whole(response: _Value) -> None:
 def _scores(
     response: _Value, document: str | None, with_index: bool, highest: bool
 ) -> dict[str | int, float]:
-    """Return the scores of the hits of one query. Of a document that occurs twice, keep the `highest`, or raise."""
+    """Return the scores of the hits of one query. If a document occurs twice, keep the `highest`, or raise."""
     error = response.child("error")
     if error is not None:
         raise InputError(error.place, f"the search failed: {shown(error.value)}")

@@ -44,7 +44,7 @@ def scorer(
     undefined : float
         The value of a query without a relevant document. NaN leaves such queries out.
     response_method : str or sequence of str
-        The method of the estimator that scores documents. Of several names, the first method that the estimator has is
+        The method of the estimator that scores documents. With several names, the first one that the estimator has is
         used.
 
     Returns

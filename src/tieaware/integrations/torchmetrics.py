@@ -24,7 +24,7 @@ _INPUTS = ("preds", "target", "indexes")
 
 
 class TieAwareMetric:
-    """The methods of `RankingMetric`: the mean of measures over queries, of which updates bring the documents.
+    """The methods of `RankingMetric`: the mean of measures over queries, whose documents come with updates.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class TieAwareMetric:
 
     @property
     def higher_is_better(self) -> bool | None:
-        """Whether higher values are better; None if that differs between the measures."""
+        """True if higher values are better; None if that differs between the measures."""
         better = {not measure.definition.less_is_better for measure in self.measures}
         return better.pop() if len(better) == 1 else None
 

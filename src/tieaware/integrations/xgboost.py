@@ -160,7 +160,7 @@ class Objective(BoostingObjective):
 
 
 class _Rows(NamedTuple):
-    """What a metric or an objective reads from a DMatrix; the weights are those of the queries."""
+    """The part of a DMatrix that a metric or an objective reads; the weights are those of the queries."""
 
     labels: Any
     sizes: Any

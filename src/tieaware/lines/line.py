@@ -205,7 +205,7 @@ class Line:
         Returns
         -------
         Best
-            For a measure of which less is better, such as ESL, the value is the least one.
+            For a measure whose small values are good, such as ESL, the value is the least one.
 
         Raises
         ------

@@ -17,7 +17,7 @@ from tieaware.checks.arguments import one_of, shown, unexpected
 from tieaware.checks.arrays import Labels, Place, Values, as_array, as_integer_labels, as_labels, element, first
 from tieaware.errors import InputError
 
-# What a missing label (NaN) means; by default, it is an error.
+# The meaning of a missing label (NaN); by default, it is an error.
 Missing: TypeAlias = Literal["unjudged"]
 
 # The largest real label, as for whole labels.
@@ -55,7 +55,7 @@ class Grades:
 
     @classmethod
     def of(cls, labels: Values) -> Grades:
-        """Return the values of labels, of which none is NaN."""
+        """Return the values of labels; none is NaN."""
         return cls(np.union1d(np.zeros(1), labels[labels > 0.0]))
 
     def __eq__(self, other: object) -> bool:
@@ -128,7 +128,7 @@ def whole_or_real(
         # Without dimensions, NumPy returns the object itself.
         array = np.asarray(np.frompyfunc(_nan_if_none, 1, 1)(array), object)
     if array.dtype.kind == "f":
-        # What the conversion makes of NaN, or of a number that is too large, depends on the processor, but differs.
+        # NaN and numbers that are too large become integers that depend on the processor, but differ from them.
         with np.errstate(invalid="ignore"):
             whole = array.astype(np.int32, order="C")
             is_whole = bool((whole == array).all())

@@ -67,7 +67,7 @@ class SubtopicGrades(Grades):
 
     @property
     def are_real(self) -> bool:
-        """Whether some label is not a whole number."""
+        """True if some label is not a whole number."""
         return self.values.dtype == np.float64
 
     def relevant(self, rel: float) -> npt.NDArray[np.bool_]:

@@ -229,12 +229,12 @@ class Definition:
 
     @property
     def is_count(self) -> bool:
-        """Whether the values are counts: whole numbers, defined for every query and summed over the queries."""
+        """True if the values are counts: whole numbers, defined for every query and summed over the queries."""
         return self.summary == "sum"
 
     @property
     def is_geometric(self) -> bool:
-        """Whether the values of the queries are summarised by their geometric mean."""
+        """True if the values of the queries are summarised by their geometric mean."""
         return self.summary == "geometric"
 
 
@@ -319,7 +319,7 @@ class Measure(Notation):
 
     @property
     def judged_only(self) -> bool:
-        """Whether unjudged documents are removed from the list before evaluation."""
+        """True if unjudged documents are removed from the list before evaluation."""
         return bool(self.parameters.get("judged_only", False))
 
     def __getitem__(self, parameter: str) -> Setting:

@@ -121,7 +121,7 @@ def _grades(labels: Labels | Values, max_rel: int) -> Values:
 
 
 def too_many_grades(count: int) -> InputError:
-    """Return the error about real labels with too many different values, each of which is a weighting."""
+    """Return the error about real labels with too many different values: each value is a weighting."""
     problem = f"have {count} different values, but at most {MOST_GRADES} are possible; round the labels"
     return InputError("labels", problem)
 

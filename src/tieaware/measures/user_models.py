@@ -213,7 +213,7 @@ def trigamma(x: float) -> float:
     return total + (1.0 + 0.5 / x + series) / x
 
 
-# What the four variants of NERR have in common.
+# Fields that the four variants of NERR share.
 _STOPPING: dict[str, Any] = {
     "kernel": "reading", "weighting": ROWS_OF_STEPS, "total": documents_with_gain, "norm": one,
     "own_extremes": always, "limit": _LIMIT_OF_ORDERS,

@@ -12,8 +12,8 @@ from tieaware.reference.rankings import Functions, Groups, Ranking, grade_of, nu
 def compatibility(ranking: Ranking, judged: Ranking, p: float = 0.95, normalize: bool = True) -> float:
     """Return Σ_d p^(d-1)/d o_d, divided by the same sum for the ideal ranking: compatibility [20]_.
 
-    An ideal ranking has the judged documents with a label of at least 1, by descending label. Of all ideal rankings,
-    the one that orders documents with equal labels as the ranking does agrees best with it. Down to rank d, it shares
+    An ideal ranking has the judged documents with a label of at least 1, by descending label. The one
+    that orders documents with equal labels as the ranking does agrees best with the ranking. Down to rank d, it shares
     o_d documents with the ranking. The sums end with the longer of the two rankings.
 
     Examples

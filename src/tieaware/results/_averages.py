@@ -84,7 +84,7 @@ class Averages(Hinted):
 
     @property
     def answered(self) -> npt.NDArray[np.bool_]:
-        """Whether each run has a value for each query, bool[n_runs, n_queries].
+        """True if each run has a value for each query, bool[n_runs, n_queries].
 
         By default, unanswered queries have values too, those of an empty list; `unanswered` counts them. With
         ``queries="both"``, they have none.
@@ -119,7 +119,7 @@ class Averages(Hinted):
 
         Examples
         --------
-        The first query has one relevant document, which ties, and the second has three, of which none is found:
+        The first query has one relevant document, which ties. The second has three, and none is found:
 
         >>> import tieaware
         >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1, "d3": 1, "d4": 1}}

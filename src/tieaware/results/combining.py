@@ -34,7 +34,7 @@ class Joinable(NamedTuple):
 
     @property
     def answered(self) -> npt.NDArray[np.bool_]:
-        """Whether each run answers each query, bool[n_runs, n_queries]."""
+        """True if each run answers each query, bool[n_runs, n_queries]."""
         return np.asarray(~np.isnan(self.arrays["values"]).all(axis=2))
 
 

@@ -53,12 +53,12 @@ class ExportColumn(NamedTuple):
 
     @property
     def is_count(self) -> bool:
-        """Whether the values are whole numbers that are summed over the queries."""
+        """True if the values are whole numbers that are summed over the queries."""
         return self.measure.definition.is_count
 
     @property
     def is_tested(self) -> bool:
-        """Whether the summary is an arithmetic mean, which tests and intervals are about."""
+        """True if the summary is an arithmetic mean, which tests and intervals are about."""
         return self.measure.definition.summary == "mean"
 
     @property
@@ -68,7 +68,7 @@ class ExportColumn(NamedTuple):
 
     @property
     def summary_only(self) -> bool:
-        """Whether trec_eval prints only the summary of the measure, and no value for single queries."""
+        """True if trec_eval prints only the summary of the measure, and no value for single queries."""
         return self.measure.definition.summary_only
 
     def shown(self, value: float, digits: int) -> str:

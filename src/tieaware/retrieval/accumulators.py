@@ -153,7 +153,7 @@ def posting_lists(
     starts: Integers, stops: Integers, documents: Numbers, weights: DocumentWeights, dense: DenseLists | None = None,
     bitmaps: Bitmaps | None = None,
 ) -> PostingLists:  # fmt: skip
-    """Return posting lists of which a search needs a few, in the form that the kernels take.
+    """Return posting lists in the form that the kernels take; a search needs a few of them.
 
     List ``i`` has the documents ``documents[starts[i]:stops[i]]``, ascending, with the weights
     ``weights[starts[i]:stops[i]]``. A row of `dense` may be used instead of its list.
@@ -338,9 +338,9 @@ class EntryBounds(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """Which postings of a term count, for each list of candidates: those with a weight above the cut.
+    """The least weight of the postings of a term that count, the cut, for each list of candidates.
 
-    Of the postings whose weight is the cut, those of documents up to a last one count. An infinite cut means that no
+    Postings whose weight is the cut count for documents up to a last one. An infinite cut means that no
     posting counts, and one of -infinity that all do. `filters` has the numbers of filters of the documents whose
     postings count, among those of the `EntryBounds`.
     """

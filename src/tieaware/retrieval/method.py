@@ -177,11 +177,11 @@ class Method(ABC):
 
     # The functions that check the parameters, by name, and raise InputError for a value that is not allowed.
     _checks: ClassVar[Checks] = {}
-    # Whether the method adds the document parts of a weighting that has them.
+    # True if the method adds the document parts of a weighting that has them.
     _adds_document_parts: ClassVar[bool] = True
-    # Whether the function that `_searcher` returns applies the filters of queries itself.
+    # True if the function that `_searcher` returns applies the filters of queries itself.
     _applies_filter: ClassVar[bool] = False
-    # Whether the method finds the top documents of all that contain a query term, with the sums of their weights.
+    # True if the method finds the top documents of all that contain a query term, with the sums of their weights.
     _is_exact: ClassVar[bool] = False
     # The numbers by which quality and score are multiplied; None if the method does not add quality.
     net_weights: ClassVar[tuple[float, float] | None] = None

@@ -16,7 +16,7 @@ from tieaware.retrieval.index import Index, Query, as_index
 from tieaware.retrieval.postings import Numbers
 from tieaware.retrieval.proximity import position_starts
 
-# Which documents match: bool[n_documents].
+# The documents that match: bool[n_documents].
 _Mask: TypeAlias = NDArray[np.bool_]
 
 _TOKEN = re.compile(r'"(?P<phrase>[^"]*)"|(?P<mark>[()"])|(?P<word>[^\s()"]+)')
@@ -103,7 +103,7 @@ class _Token(NamedTuple):
 
 
 def _tokens(text: str) -> list[_Token]:
-    """Split a text into tokens, the last of which is its end."""
+    """Split a text into tokens; the last one is its end."""
     tokens = []
     for match in _TOKEN.finditer(text):
         kind = str(match.lastgroup)

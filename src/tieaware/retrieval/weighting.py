@@ -37,9 +37,9 @@ class TermWeighting(ABC):
     """
 
     name: str
-    # Whether `of_documents` returns an array.
+    # True if `of_documents` returns an array.
     has_document_parts: bool = False
-    # Whether a score is the logarithm of P(query | document), except for a number that is the same for all documents.
+    # True if a score is the logarithm of P(query | document), except for a number that is the same for all documents.
     is_log_likelihood: bool = False
 
     @abstractmethod

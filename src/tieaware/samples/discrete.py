@@ -96,7 +96,7 @@ def discrete_lists(
     return DiscreteLists(scores, labels, offsets)
 
 
-# What the scores of `dense_lists` can be made, by name.
+# Ways to make the scores of `dense_lists` tie, by name.
 DENSE_SCORES: dict[str, Callable[[Values], Values]] = {
     "all distinct": lambda scores: scores, "one decimal": lambda scores: scores.round(1),
     "whole numbers": np.round, "all equal": np.zeros_like,

@@ -1,4 +1,4 @@
-"""Whether a mean changed by more than a tolerance: the test, the interval, and the verdict; with repeated runs, too."""
+"""Changes of means by more than a tolerance: the test, the interval, and the verdict; with repeated runs, too."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ _DECISIONS: dict[int, Literal["keeps", "loses", "open"]] = {1: "keeps", -1: "los
 
 
 class Kept(NamedTuple):
-    """Whether a run keeps the mean of a base, up to a margin.
+    """The decision on whether a run keeps the mean of a base, up to a margin.
 
     Attributes
     ----------
@@ -269,7 +269,7 @@ def keeping(base: Values, run: Values, least: Values, confidence: float) -> Inte
 
 
 class Margin(NamedTuple):
-    """What each run must keep of the mean of a baseline: a share of it, or all of it up to a tolerance."""
+    """The part of a baseline's mean that each run must keep: a share of it, or all of it up to a tolerance."""
 
     share: float | None
     tolerance: float | None
@@ -326,7 +326,7 @@ def _between_runs(sides: list[Values], rounding: float) -> list[tuple[float, int
     """Return the terms of the squared standard error for differences between whole runs; none without repeated runs.
 
     With the mean squares of runs and of residuals, pooled over the sides, the variance of runs is (runs - residuals) /
-    n. The term of the residuals is negative. What the residuals add is in the variance over topics already. There are
+    n. The term of the residuals is negative, because the variance over topics contains them already. There are
     no terms if an F test does not find that the runs differ.
     """
     n = sides[0].shape[1]

@@ -84,12 +84,12 @@ class Procedure(NamedTuple):
 
     @property
     def is_of_all_runs(self) -> bool:
-        """Whether the test looks at all runs at once, and so corrects for their number itself."""
+        """True if the test looks at all runs at once, and so corrects for their number itself."""
         return self.test in _OF_FAMILY
 
     @property
     def corrects(self) -> bool:
-        """Whether the p values of the test are corrected afterwards."""
+        """True if the p values of the test are corrected afterwards."""
         return self.correction != "none"
 
     @property

@@ -1,4 +1,4 @@
-"""What fewer topics would have decided: tests of systems on samples of the topics."""
+"""Verdicts on fewer topics: tests of systems on samples of the topics."""
 
 from __future__ import annotations
 

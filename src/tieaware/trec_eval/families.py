@@ -44,12 +44,12 @@ class Family(NamedTuple):
 
     @property
     def takes_parameters(self) -> bool:
-        """Whether parameters may follow the name."""
+        """True if parameters may follow the name."""
         return self.parameters != "none"
 
     @property
     def has_line_per_parameter(self) -> bool:
-        """Whether trec_eval prints a line of its own for each parameter."""
+        """True if trec_eval prints a line of its own for each parameter."""
         return self.parameters in ("ranks", "fractions")
 
 

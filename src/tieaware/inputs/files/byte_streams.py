@@ -270,7 +270,7 @@ class PartsStream:
         self._waiting = iter(parts.files)
         self._part: ByteStream | None = None
         self._ends_line = True
-        # Whether the last byte was a carriage return, so that a newline now does not end another line.
+        # True if the last byte was a carriage return, so that a newline now does not end another line.
         self._returned = False
         # The names of the parts opened so far, and the number of lines before each of them.
         self._names: list[str] = []

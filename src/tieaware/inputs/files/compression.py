@@ -38,7 +38,7 @@ class Decompressor(Protocol):
 
     @property
     def eof(self) -> bool:
-        """Whether the end of the member has been decompressed."""
+        """True if the end of the member has been decompressed."""
 
     @property
     def unused_data(self) -> bytes:

@@ -14,7 +14,7 @@ from tieaware.errors import InputError, warn
 from tieaware.lists.identifiers import quoted
 from tieaware.lists.query_lists import Lists
 
-# What to pass to keep the first row, by the source of the rows.
+# The remedies that keep the first of duplicate rows, by the source of the rows.
 FROM_FILE = "pass duplicates='first'"
 FROM_FRAME = "pass Run.from_frame(frame, duplicates='first')"
 FROM_DICT = "pass Run.from_dict(run, duplicates='first')"

@@ -44,7 +44,7 @@ class StreamedRun(RunSource):
     """A run that is read in chunks of whole queries. If the rows of a query are not contiguous, it is grouped first."""
 
     source_name: str
-    # What to pass to keep the first of duplicate rows.
+    # The argument that keeps the first of duplicate rows.
     remedy: str
 
     @property

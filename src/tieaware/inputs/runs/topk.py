@@ -20,7 +20,7 @@ from tieaware.lists.query_lists import Lists
 
 # So many scores that are higher than the score before them, and none that is lower, are a sign of distances.
 _FEWEST_RISING = 10
-# What to do if the ids of a run are not the numbers of columns of the matrix that holds the judgments.
+# The remedy if the ids of a run are not the numbers of columns of the matrix that holds the judgments.
 OTHER_IDS = (
     "give the matrix a column for every document, or name its columns: Qrels.from_sparse(relevance, documents=...)"
 )

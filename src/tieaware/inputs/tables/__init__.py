@@ -71,7 +71,7 @@ def opened(value: Any, where: str) -> Iterator[tuple[Frame | TextStream, str]]:
 
 
 class PartsFrame(Frame):
-    """Part files, each of which is a table, as one table. Only one part at a time is open.
+    """One table made of part files that are tables. Only one part at a time is open.
 
     The columns are those of the first part. Columns are found by name, so their order may differ between parts.
     """

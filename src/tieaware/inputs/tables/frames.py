@@ -435,7 +435,7 @@ class _DatasetFrame(Frame):
         return ""
 
     def batches(self, columns: Sequence[int]) -> Batches:
-        """Yield the batches of the data set, of which pyarrow reads few ahead."""
+        """Yield the batches of the data set; pyarrow reads few of them ahead."""
         names = [self.names[i] for i in columns]
         few = {} if self._is_scanner else {"columns": names, "batch_readahead": 4, "fragment_readahead": 2}
         first = 0

@@ -55,7 +55,7 @@ _EVALUATED: WeakKeyDictionary[Any, _Evaluated] = WeakKeyDictionary()
 
 # Shards are for Results.concat; data frames of Spark have no use for them.
 SparkQueryChoice: TypeAlias = Literal["judged", "both"]
-# Which rows of a run must not repeat a document: those of judged documents, or all.
+# The rows of a run that must not repeat a document: those of judged documents, or all.
 SparkDuplicates: TypeAlias = Literal["judged", "all"]
 
 

@@ -61,9 +61,9 @@ class Packing:
 
     # The judgments, in which the labels of documents are looked up; None if Spark has joined the labels to the rows.
     judgments: CopiedJudgments | None
-    # Whether the names of all documents are kept, not only those of judged documents.
+    # True if the names of all documents are kept, not only those of judged documents.
     all_names: bool
-    # Whether the order of the rows is kept.
+    # True if the order of the rows is kept.
     places: bool
     # The number of parts to which a task announces what it has seen.
     n_parts: int

@@ -34,7 +34,7 @@ class Evaluation:
     measures: tuple[Measure, ...]
     # The tie rule, the score precision, and whether to compute the spread and chance.
     view: View
-    # Whether the results include a row for each judged query that a run does not answer.
+    # True if the results include a row for each judged query that a run does not answer.
     unanswered: bool
     # The types of the scores (float32 or float64) and of the labels (int32 or float64).
     dtype: str
@@ -42,7 +42,7 @@ class Evaluation:
     # The names of the data frames, for messages.
     runs_name: str
     judgments_name: str
-    # Whether the runs have names in their data frame.
+    # True if the runs have names in their data frame.
     are_named: bool
 
     def of_partition(self, batches: Iterable[Any]) -> Iterator[Any]:

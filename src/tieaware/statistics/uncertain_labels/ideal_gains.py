@@ -114,7 +114,7 @@ class _States:
         self.begin()
 
     def begin(self) -> None:
-        """Begin a tie group, of which nothing is known yet."""
+        """Begin a tie group; nothing is known about it yet."""
         # The number of the group's documents so far, and the mean and variance in each state of their average gain.
         self._n = 0
         self._average, self._scatter = np.zeros(len(self.chance)), np.zeros(len(self.chance))

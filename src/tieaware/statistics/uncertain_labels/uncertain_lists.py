@@ -39,7 +39,7 @@ class UncertainList:
 
     @cached_property
     def judged(self) -> npt.NDArray[np.bool_]:
-        """Whether each document of the list is judged."""
+        """True if each document of the list is judged."""
         judged: npt.NDArray[np.bool_] = np.logical_or.reduce(self.probabilities > 0.0, axis=1)
         return judged
 
