@@ -420,8 +420,9 @@ class Evaluator(Hinted):
         -------
         Bounds
             Exact if the documents have two different gains, so for all measures with ``rel``. If they have more, there
-            are certified bounds for sums of gains: DCG, nDCG, RBP, SDCG and INSQ. The time is that of some five
-            spreads for each gain above the lowest one.
+            are certified bounds for sums of gains (DCG, nDCG, RBP, SDCG and INSQ) and for ERR, nERR, iRBU and Compat.
+            The time is that of some five spreads for each gain above the lowest one; for ERR, nERR, iRBU and Compat,
+            that of sorting all scores twice with NumPy.
 
         Raises
         ------

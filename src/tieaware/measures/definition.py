@@ -174,6 +174,9 @@ class Definition:
     linear
         Whether the sum over the groups, divided as `norm` says, is a sum over documents of the weight times a number
         that depends only on the rank and never rises with it.
+    increasing
+        Whether the value never falls if, for each label and each rank, there are as many or more documents with this or
+        a higher label down to this rank.
     worst_case
         The formula for the largest loss by banding, if one is known.
     limit
@@ -214,6 +217,7 @@ class Definition:
     additive: bool = False
     own_extremes: Callable[[Measure], bool] = lambda measure: False
     linear: bool = False
+    increasing: bool = False
     worst_case: BandingLoss | None = None
     limit: str | None = None
 

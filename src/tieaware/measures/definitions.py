@@ -308,7 +308,7 @@ ERR: Measure = register(Definition(
     source="Chapelle and others (2009), as gdeval computes it",
     kernel="cascade", weighting=GRADES, total=positive_documents, norm=one, additive=True,
     inputs=KernelInputs(slots=stops, query_lookup=stops_of_grades),
-    worst_case=LOSS_OF_ERR,
+    worst_case=LOSS_OF_ERR, increasing=True,
     parameters={"max_rel": WholeNumber(4, 1, 50, "the highest label"), **JUDGED_ONLY}, limit=_LIMIT_OF_ERR,
 ))
 AUC: Measure = register(Definition(
@@ -496,7 +496,7 @@ Compat: Measure = register(Definition(
     ),
     source="Clarke, Vtyurina and Smucker (2021)",
     kernel="compatibility", weighting=IDEAL_GRADES, total=positive_documents, norm=by_ideal,
-    inputs=KernelInputs(query_lookup=ideal_counts, measure_number="p"),
+    inputs=KernelInputs(query_lookup=ideal_counts, measure_number="p"), increasing=True,
     parameters={
         "p": Number(0.95, 0.0, 1.0, "the probability that the user goes on to the next document", ends=False),
         "normalize": Flag(True, "divide by the overlap of the ideal ranking with itself"),
