@@ -32,7 +32,7 @@ INCREASING = (
     "iRBU", "iRBU(p=0.5)@4", "Compat", "Compat(p=0.5)", "Compat(normalize=False)",
 )  # fmt: skip
 # With labels 0 and 1 and unjudged documents, these know three kinds of documents.
-THREE_KINDS = ("Bpref", "Bpref(rel=0)", "Bpref(judged_only=True)", "Q(beta=100.0,rel=0)", "O(rel=0)")
+THREE_KINDS = ("Q(beta=100.0,rel=0)", "O(rel=0)")
 BINARY = tuple(each for each in MEASURES if each not in THREE_KINDS)
 
 

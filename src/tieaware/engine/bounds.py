@@ -254,6 +254,8 @@ def _division(measure: Measure, lists: JudgedLists) -> _Division:
     # Documents that are neither judged nor in the pool come first: none has a smaller weight.
     unjudged = np.array([-1], np.int32)
     labels = np.concatenate((unjudged, np.setdiff1d(lists.labels, unjudged)))
+    if definition.ignores_unjudged:
+        labels = labels[labels >= 0]
     weights = definition.weighting.weigh(
         measure, labels if lists.grades is None else lists.grades.labels(labels), lists.grades
     )

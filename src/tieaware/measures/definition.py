@@ -177,6 +177,8 @@ class Definition:
     increasing
         Whether the value never falls if, for each label and each rank, there are as many or more documents with this or
         a higher label down to this rank.
+    ignores_unjudged
+        Whether unjudged documents have no influence on the value, so that it does not matter where they stand.
     worst_case
         The formula for the largest loss by banding, if one is known.
     limit
@@ -218,6 +220,7 @@ class Definition:
     own_extremes: Callable[[Measure], bool] = lambda measure: False
     linear: bool = False
     increasing: bool = False
+    ignores_unjudged: bool = False
     worst_case: BandingLoss | None = None
     limit: str | None = None
 

@@ -271,7 +271,7 @@ Bpref: Measure = register(Definition(
     ),
     source="Buckley and Voorhees (2004), as trec_eval computes it",
     kernel="preference", weighting=PREFERRED, total=relevant_documents, norm=by_total,
-    inputs=KernelInputs(query_number=nonrelevant_of_relevant),
+    inputs=KernelInputs(query_number=nonrelevant_of_relevant), ignores_unjudged=True,
     parameters=BINARY, has_cutoff=False, aliases=("BPref",), trec_name="bpref",
 ))
 infAP: Measure = register(Definition(  # noqa: N816 - the field's name
