@@ -58,9 +58,12 @@ TIEAWARE_INLINED int32_t tieaware_cell(const tieaware_noise_table *t, double z, 
     return TIEAWARE_TERMS_OF_CELL * whole;
 }
 
-/* above: writes the chance that each document, with its noise, is above x. */
-static TIEAWARE_CLONES void tieaware_above(const tieaware_noise_table *t, double x, const double *place,
-                                           const double *per_size, ptrdiff_t n, double *restrict above)
+/* above: writes the chance that each document, with its noise, is above x.
+ *
+ * Without TIEAWARE_CLONES: vector gathers from the table take 20 % longer than scalar loads.
+ */
+TIEAWARE_INLINED void tieaware_above(const tieaware_noise_table *t, double x, const double *place,
+                                     const double *per_size, ptrdiff_t n, double *restrict above)
 {
     for (ptrdiff_t i = 0; i < n; i++) {
         double d;
@@ -71,8 +74,8 @@ static TIEAWARE_CLONES void tieaware_above(const tieaware_noise_table *t, double
 }
 
 /* densities: writes the density of each document at x, which is the negative derivative of the chance to be above. */
-static TIEAWARE_CLONES void tieaware_densities(const tieaware_noise_table *t, double x, const double *place,
-                                               const double *per_size, ptrdiff_t n, double *restrict density)
+TIEAWARE_INLINED void tieaware_densities(const tieaware_noise_table *t, double x, const double *place,
+                                         const double *per_size, ptrdiff_t n, double *restrict density)
 {
     for (ptrdiff_t i = 0; i < n; i++) {
         double d;
@@ -142,8 +145,8 @@ static TIEAWARE_CLONES void tieaware_multiply(tieaware_polynomial *polynomial, p
 /* join: adds a document to A, the product of the factors q + pz of all documents, and to B, the sum over documents of
  * their density f times the product of the factors of the others.
  */
-static TIEAWARE_CLONES void tieaware_join(double *restrict a, double *restrict b, ptrdiff_t size, double q, double p,
-                                          double f)
+TIEAWARE_INLINED void tieaware_join(double *restrict a, double *restrict b, ptrdiff_t size, double q, double p,
+                                    double f)
 {
     for (ptrdiff_t i = 1 - size; i <= 0; i++) {
         b[i] = (b[i] * q + b[i + 1] * p) + f * a[i];
