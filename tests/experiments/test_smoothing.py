@@ -271,6 +271,19 @@ def test_priors_from_the_topics_of_two_sets_order_best_if_they_are_shifted(data)
     assert np.mean(estimated[True]) > np.mean(fixed[False], axis=0).max()
 
 
+@pytest.mark.parametrize("measure", ["ap", "p10", "rr"])
+def test_the_difficulty_of_topics_matters_only_for_raw_values(data, measure):
+    """For standardized values, the variance of the error of a mean is that of the values; see docs/smoothing.md."""
+    values = read_matrix(data / "matrices" / f"sigir2019_adhoc7_{measure}.csv").values
+    scores = (values - values.mean(axis=0)) / values.std(axis=0, ddof=1)
+    for kind, least, most in ((values, 1.55, 2.45), (standardize(values), 0.98, 1.02), (scores, 0.9902, 0.9904)):
+        variances = smoothing(kind, priors=np.arange(float(len(kind)))).variances[0]
+        ratio = kind.var(axis=1, ddof=1).mean() / kind.shape[1] / variances.of_means
+        assert least < ratio < most
+    # If the mean of every topic is 0, only the correction for systems that are part of this mean is left.
+    assert ratio == pytest.approx(102 / 103, rel=1e-12)
+
+
 def test_the_estimate_is_between_0_and_1():
     """Priors that equal the means are trusted, means without error are, and so is the sentence about them."""
     values = np.array([[0.1, 0.5], [0.7, 0.2], [0.4, 0.5]])
