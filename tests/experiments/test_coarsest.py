@@ -143,6 +143,30 @@ def test_a_search_finds_the_first_failure(name, keep):
             assert len(failing_of(limit.measure, limit.fails, keep, scaled=False)) == limit.failures > 0
 
 
+def test_a_search_finds_up_to_where_at_most_one_percent_of_the_pairs_fail():
+    """Of 120 pairs, one may change its verdict; the next number changes two, and no number of the grid before it does."""
+    rng, family = np.random.default_rng(5), FAMILIES["bands"]
+    runs = {
+        f"run {i}": {q: {f"d{d}": rng.random() + 0.04 * i * labels.get(f"d{d}", 0) for d in range(DOCUMENTS)}
+                     for q, labels in QRELS.items()} for i in range(16)
+    }  # fmt: skip
+    found = precision(QRELS, runs, "bands", MEASURES[:2], keep="verdicts").coarsest()
+    numbers = {str(family.precision(n)): n for n in range(10_001, 30_000)}
+    apart = 0
+    for limit in found.limits:
+        before = tieaware.evaluate(QRELS, runs, limit.measure, ties="run_order").values[:, :, 0]
+
+        def few_fail(number, before=before, measure=limit.measure):
+            after = tieaware.evaluate(QRELS, runs, measure, precision=family.precision(number)).values[:, :, 0]
+            return len(failing("verdicts", before, after, measure)) < 2
+
+        safe, few = numbers[str(limit.coarsest)], numbers[str(limit.few)]
+        assert all(few_fail(number) for number in (*(n for n in family.grid if safe <= n < few), few))
+        assert not few_fail(few + 1)
+        apart += few - safe
+    assert apart > 0
+
+
 def test_a_search_answers_everything_that_was_not_named():
     """Without `keep`, it ends where everything has failed, and its answers are those of a search for each."""
     outcome = precision(QRELS, RUNS, "bands", ["AP", "RR"])
