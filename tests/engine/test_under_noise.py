@@ -263,6 +263,16 @@ def test_excluded_items_are_not_ranked_and_scores_may_be_shared():
             np.testing.assert_allclose(evaluator.under_noise(scores, noise), alone, rtol=0, atol=2e-10)
 
 
+def test_unjudged_documents_that_fill_the_first_ranks_do_not_end_the_list():
+    """Below a hundred unjudged documents, nothing reaches the first ranks, except where only judged ones are ranked."""
+    labels = np.concatenate((np.full(100, -1), [1, 0, 1, 1]))
+    scores, noise = np.linspace(40.0, 0.0, len(labels)), Gaussian(2.0)
+    both = Evaluator(labels, ["P@3", "P(judged_only=True)@3", "nDCG(judged_only=True)@2"]).under_noise(scores, noise)
+    judged = Evaluator(labels[100:], ["P@3", "nDCG@2"]).under_noise(scores[100:], noise)
+    assert both[0, 0] < 1e-9
+    np.testing.assert_allclose(both[0, 1:], judged[0], rtol=0, atol=2e-9)
+
+
 def test_labels_that_are_real_numbers():
     scores, labels = [0.5, 0.4, 0.3, 0.1], [0.25, 0.0, 3.5, 1.0]
     measures = ["nDCG@2", "DCG", "ERR", "AP(rel=0.5)", "RBP(gains='label')"]
