@@ -117,6 +117,27 @@ def test_grades_are_bounded_and_mostly_tight(measures, share):
     assert share * total < tight < total
 
 
+def test_documents_of_a_higher_label_take_different_ranks():
+    """The bound is the value of one order of the labels, in which no two documents have the same rank.
+
+    The best order of labels 1 and 2 has them at the ranks 1, 2, 3, 5 and 6, that of label 2 alone at 3 and 4. Rank 3 is
+    the last of the others' that is not below either, so the documents take the ranks 2 and 3. In the worst orders, the
+    ranks are 1, 2, 4, 5, 6, and 3 and 4. Rank 4 is the first one that is not above either: they take 4 and 5.
+    """
+    best = Query((4.0, 5.0, 3.0, 4.0, 5.0, 1.0), (1, 0, 2, 1, 1, 2), (1, 0, 2, 1, 1, 2))
+    worst = Query((2.0, 6.0, 1.0, 4.0, 2.0, 5.0), (0, 2, 1, 2, 1, 1), (0, 2, 1, 2, 1, 1))
+    for query, errors, order, end in (
+        (best, [4.0, 0.0, 0.0, 4.0, 0.0, 0.0], (1, 2, 2, 0, 1, 1), 1),
+        (worst, [0.0, 0.0, 0.0, 0.0, 4.0, 4.0], (1, 1, 0, 2, 2, 1), 0),
+    ):
+        bounds = evaluator([query], INCREASING).bounds(scores_of([query]), errors)
+        for i, measure in enumerate(INCREASING):
+            least, greatest = extremes(measure, query, errors)
+            assert bounds.min[0, i] <= float(least) <= float(greatest) <= bounds.max[0, i], measure
+            expected = value(parse_measure(measure), order, query.judged)
+            assert bounds[end][0, i] == pytest.approx(float(expected), rel=1e-13), measure
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(queries(), min_size=1, max_size=3), st.sampled_from((np.float64, np.float32)))
 def test_no_error_gives_the_bits_of_the_spread(some, dtype):
