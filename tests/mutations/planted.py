@@ -15,6 +15,8 @@ SPREAD = "tests/engine/test_spread.py"
 VALUES = "tests/engine/test_values.py"
 ENGINES = "tests/engine/test_engines.py"
 TREC = "tests/inputs/test_trec.py"
+NOISE = "tests/engine/test_under_noise.py"
+BOUNDS = "tests/engine/test_bounds.py"
 
 
 class Fault(NamedTuple):
@@ -328,5 +330,61 @@ FAULTS = (
         "a changed run does not replace its checkpoint", "src/tieaware/results/checkpoints.py",
         'if found["state"] == self._runs[run]["state"] else None', "",
         ("tests/results/test_checkpoints.py",),
+    ),
+    Fault(
+        "a second pass over noisy documents keeps the relevant ones of the first as above",
+        "ext/engine/_noise_islands.pyx", "w.sums[m].goes_on, w.sums[m].relevant = w.sums[m].gone_on, w.sums[m].found",
+        "w.sums[m].goes_on = w.sums[m].gone_on", (NOISE,),
+    ),
+    Fault(
+        "documents that tie without noise are above those that follow only by chance", "ext/engine/_noise_islands.pyx",
+        "(points or w.size[i] > 0.0)", "(points and w.size[i] > 0.0)", (NOISE,),
+    ),
+    Fault(
+        "relevant documents that are surely above do not count in average precision under noise",
+        "ext/engine/_noise_nodes.pyx", "w.b[-i] *= 1.0 + w.sums[m].relevant + i", "w.b[-i] *= 1.0 + i", (NOISE,),
+    ),
+    Fault(
+        "unjudged documents end a list under noise", "ext/engine/_noise_nodes.pyx",
+        "w.spent = not (point or w.some_judged_only)", "w.spent = not point", (NOISE,),
+    ),
+    Fault(
+        "under noise, the excluded documents of each list are those of the first", "ext/engine/_noise.pyx",
+        "gone, n_gone = lists.excluded_offsets[q], lists.excluded_offsets[q + 1]",
+        "gone, n_gone = lists.excluded_offsets[0], lists.excluded_offsets[1]", (NOISE,),
+    ),
+    Fault(
+        "a document takes a rank that is below its best one", "src/tieaware/engine/bounds.py",
+        'np.searchsorted(places, own, "right") - 1 - earlier', "np.searchsorted(places, own) - earlier", (BOUNDS,),
+    ),
+    Fault(
+        "two documents take the same rank of a best order", "src/tieaware/engine/bounds.py",
+        "                skipped = np.minimum.accumulate(skipped[::-1])[::-1]\n", "", (BOUNDS,),
+    ),
+    Fault(
+        "two documents take the same rank of a worst order", "src/tieaware/engine/bounds.py",
+        "np.maximum.accumulate(np.searchsorted(places, own) - earlier)", "np.searchsorted(places, own) - earlier",
+        (BOUNDS,),
+    ),
+    Fault(
+        "bounds that are sums are not rounded outwards", "src/tieaware/engine/bounds.py",
+        "(self.n_added + _ROUNDINGS) * np.finfo(np.float64).eps", "0.0", (BOUNDS,),
+    ),
+    Fault(
+        "a scale has a cut that is worth nothing", "src/tieaware/precision/thresholds.py",
+        "if ends[last] > best + rounding:", "if ends[last] >= best:", ("tests/precision/test_thresholds.py",),
+    ),
+    Fault(
+        "a search looks closer only where the first pair fails", "src/tieaware/experiments/_coarsest.py",
+        "for limit in _limits(keep):", "for limit in _limits(keep)[:1]:", ("tests/experiments/test_coarsest.py",),
+    ),
+    Fault(
+        "the difficulty of topics counts as an error of the means", "src/tieaware/experiments/_smoothed.py",
+        "errors = known - known.mean(axis=0)", "errors = known",
+        ("tests/experiments/test_smoothing.py::test_the_variances_and_alpha_of_a_small_example",),
+    ),
+    Fault(
+        "in a run without scores, the last document is the best", "src/tieaware/inputs/trec/layouts.py",
+        'b"-" + row[2]', "row[2]", ("tests/inputs/test_layouts.py",),
     ),
 )  # fmt: skip
