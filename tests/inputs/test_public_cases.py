@@ -88,6 +88,14 @@ def test_responses_of_search_engines():
     assert search_engines.read_judgments("ratings_of_engines/gain_objects.json").to_dict() == {"tv": {"d1": 3, "d2": 1}}
 
 
+def test_average_precision_of_kaggle():
+    """Ten documents are relevant, and the seven retrieved ones are."""
+    judgments, run = {"q": dict.fromkeys("abcdefghij", 1)}, {"q": {d: -i for i, d in enumerate("abcdefg")}}
+    result = evaluate(judgments, run, ["mapk@7", "AP@7"])
+    assert list(map(str, result.measures)) == ["AP_cap@7", "AP@7"]
+    assert result.mean()[0].tolist() == [1.0, 0.7]
+
+
 @pytest.mark.usefixtures("cases")
 def test_values_of_the_public_layouts():
     assert read_qrels("short_judgments/letters.txt").to_dict() == {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2}}

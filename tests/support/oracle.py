@@ -201,8 +201,9 @@ def value(measure: Measure, order: Sequence[float], judged: Sequence[float]) -> 
         if name == "MaxF":
             return max(at_ranks)
         return (1 + square) * len(ranks) / ((k or len(order)) + square * n_relevant)
-    if name in ("AP", "GMAP"):
-        return sum((Fraction(i, j) for i, j in enumerate(ranks, 1)), Fraction(0)) / n_relevant
+    if name in ("AP", "AP_cap", "GMAP"):
+        most = n_relevant if k is None or name != "AP_cap" else min(k, n_relevant)
+        return sum((Fraction(i, j) for i, j in enumerate(ranks, 1)), Fraction(0)) / most
     if name == "RR":
         return Fraction(1, ranks[0])
     if name == "RBP":

@@ -31,6 +31,7 @@ MEASURES: tuple[str, ...] = (
     "FallOut(judged_only=True)@2",
     "PAtRel", "PAtRel@3", "PAtRel(i=2)", "PAtRel(i=2)@3", "PAtRel(i=3,rel=2)@4", "PAtRel(i=2,judged_only=True)@2",
     "AP", "AP@1", "AP@3", "AP@10", "AP(rel=2)", "AP(rel=2)@4", "AP(rel=0)@5",
+    "AP_cap", "AP_cap@1", "AP_cap@3", "AP_cap@10", "AP_cap(rel=2)@2", "AP_cap(judged_only=True)@2",
     "RR", "RR@1", "RR@3", "RR@10", "RR(rel=2)", "RR(rel=3)@4", "RR(rel=0)",
     "nDCG", "nDCG@1", "nDCG@3", "nDCG@10", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@4",
     "DCG", "DCG@1", "DCG@3", "DCG@10", "DCG(dcg='exp-log2')", "DCG(dcg='exp-log2')@4",

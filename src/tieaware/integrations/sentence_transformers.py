@@ -227,11 +227,9 @@ class TieAwareInformationRetrieval:
         ]
         requested = self._requested()
         values = self._evaluate(candidates, relevant, [f"{metric.measure}@{k}" for metric, k in requested])
-        n_relevant = np.array([len(each) for each in relevant])
         metrics: Metrics = {metric.name: {} for metric in _METRICS}
         for (metric, k), column in zip(requested, values.T, strict=True):
-            scale = n_relevant / np.minimum(n_relevant, k) if metric.divides_by_at_most_k else 1.0
-            metrics[metric.name][k] = float((column * scale).mean())
+            metrics[metric.name][k] = float(column.mean())
         return metrics
 
     def _requested(self) -> list[tuple[_Metric, int]]:
@@ -339,13 +337,12 @@ class _Metric(NamedTuple):
     """A metric of InformationRetrievalEvaluator, by its name in the results.
 
     `cutoffs` is the attribute of the evaluator that holds its cut-offs, and `measure` the measure of tieaware that
-    computes it. `divides_by_at_most_k` is whether its divisor is k if there are more than k relevant documents.
+    computes it.
     """
 
     name: str
     cutoffs: str
     measure: str
-    divides_by_at_most_k: bool = False
 
 
 _METRICS = (
@@ -354,7 +351,7 @@ _METRICS = (
     _Metric("recall@k", "precision_recall_at_k", "R"),
     _Metric("ndcg@k", "ndcg_at_k", "nDCG"),
     _Metric("mrr@k", "mrr_at_k", "RR"),
-    _Metric("map@k", "map_at_k", "AP", divides_by_at_most_k=True),
+    _Metric("map@k", "map_at_k", "AP_cap"),
 )
 
 # The evaluators that this module creates: the mixin of each, and the module of sentence-transformers with its base.

@@ -195,6 +195,15 @@ AP: Measure = register(Definition(
     worst_case=LOSS_OF_AP,
     parameters=BINARY, aliases=("MAP",), trec_name="map", trec_name_with_cutoff="map_cut",
 ))
+AP_cap: Measure = register(Definition(
+    name="AP_cap", title="average precision, divided by the most relevant documents that the first k ranks can hold",
+    formula=r"\frac{1}{\min(k, N)} \sum_{j\ \text{relevant}} \frac{h_j}{j}",
+    where="without $`k`$, as AP",
+    source="Kaggle's MAP@k; LightGBM, XGBoost, RecBole and sentence-transformers call it MAP, too",
+    kernel="average_precision", weighting=RELEVANCE, total=relevant_documents, norm=_by_cutoff_or_total, additive=True,
+    inputs=KernelInputs(slots=reciprocal_slots),
+    parameters=BINARY,
+))
 RR: Measure = register(Definition(
     name="RR", title="reciprocal rank",
     formula="1 / j",

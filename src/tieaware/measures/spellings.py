@@ -22,6 +22,7 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "Specificity": ("true_negative_rate",),
     "FallOut": ("false_positive_rate",),
     "AP": ("map", "average_precision", "mean_average_precision", "avg_precision", "avg_prec"),
+    "AP_cap": ("mapk", "capped_ap"),
     "GMAP": ("geometric_map",),
     "RR": ("mrr", "reciprocal_rank", "mean_reciprocal_rank"),
     "nDCG": ("normalized_dcg", "normalized_discounted_cumulative_gain", "normalised_discounted_cumulative_gain"),

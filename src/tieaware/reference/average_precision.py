@@ -53,6 +53,39 @@ def mean_of_average_precision(groups: Groups, judged: Ranking, k: int | None = N
     return math.fsum(terms) / N
 
 
+def capped_average_precision(ranking: Ranking, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
+    """Return the sum of the precisions at the ranks of relevant documents, divided by min(k, N).
+
+    Examples
+    --------
+    >>> average_precision([1, 1], [1, 1, 1], k=2), capped_average_precision([1, 1], [1, 1, 1], k=2)
+    (0.6666666666666666, 1.0)
+    >>> mean_of_capped_average_precision([[1, 0]], [1, 1, 1], k=1)
+    0.5
+    >>> variance_of_capped_average_precision([[1, 0]], [1, 1, 1], k=1)
+    0.25
+    """
+    return _scale(judged, k, rel) * average_precision(ranking, judged, k, rel)
+
+
+def mean_of_capped_average_precision(groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1) -> float:
+    """Return the mean of `capped_average_precision`."""
+    return _scale(judged, k, rel) * mean_of_average_precision(groups, judged, k, rel)
+
+
+def variance_of_capped_average_precision(
+    groups: Groups, judged: Ranking, k: int | None = None, rel: float = 1
+) -> float:
+    """Return the variance of `capped_average_precision`."""
+    return _scale(judged, k, rel) ** 2 * variance_of_average_precision(groups, judged, k, rel)
+
+
+def _scale(judged: Ranking, k: int | None, rel: float) -> float:
+    """Return N / min(k, N)."""
+    N = relevant(judged, rel)
+    return N / k if k is not None and k < N else 1.0
+
+
 def chance_of_all(n: int, r: int, i: int) -> float:
     """Return the probability that i given documents are all relevant: r (r-1) … / (n (n-1) …).
 
@@ -150,6 +183,9 @@ def variance_of_inferred_average_precision(groups: Groups, judged: Ranking, rel:
 
 MEASURES: dict[str, Functions] = {
     "AP": (average_precision, mean_of_average_precision, variance_of_average_precision),
+    "AP_cap": (
+        capped_average_precision, mean_of_capped_average_precision, variance_of_capped_average_precision
+    ),
     "GMAP": (average_precision, mean_of_average_precision, variance_of_average_precision),
     "infAP": (inferred_average_precision, mean_of_inferred_average_precision, variance_of_inferred_average_precision),
 }
