@@ -281,6 +281,7 @@ CALLS = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:labels. .* is negative")
 @pytest.mark.parametrize(
     ("call", "message"),
     [

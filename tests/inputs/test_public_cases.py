@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.errors import message_of
 
-from tieaware import evaluate, read_qrels, read_run
+from tieaware import Evaluator, evaluate, read_qrels, read_run
 from tieaware.integrations import search_engines
 
 Q, R = "common/qrels.txt", "common/ok.run"
@@ -86,6 +86,11 @@ def test_responses_of_search_engines():
     kept = read("chunks/search.json", "tv", document="_source.doc", duplicates="highest")
     assert kept.to_dict() == {"tv": {"A": 3.0, "B": 1.0}}
     assert search_engines.read_judgments("ratings_of_engines/gain_objects.json").to_dict() == {"tv": {"d1": 3, "d2": 1}}
+
+
+def test_negative_labels_that_are_not_whole():
+    with pytest.warns(UserWarning, match=r"labels: -0.5 is negative, and means unjudged"):
+        Evaluator([[-0.5, 0.5, 1.5]], "nDCG")
 
 
 def test_average_precision_of_kaggle():

@@ -149,6 +149,7 @@ def test_the_labels_of_judgments_are_those_that_were_given():
     assert read_qrels(io.BytesIO(b"q 0 a 1.0\nq 0 b 2e0\nq 0 c -0.0\n")).labels.tolist() == [1, 2, 0]
 
 
+@pytest.mark.filterwarnings("ignore:labels. .* is negative")
 def test_the_kernel_reads_real_labels_after_whole_ones():
     """It starts again with the list in which the first label that is not a whole number stands."""
     judged = {"p": {"a": 1, "b": 2}, "q": {"longer": 3, "c": 0.5, "d": True}, "r": {"e": 1.0, "f": -0.25}}
@@ -158,6 +159,7 @@ def test_the_kernel_reads_real_labels_after_whole_ones():
 
 
 @pytest.mark.parametrize("text", ["0.7", "+0.7", ".7", "7e-1", "0.70000000000000000000000", "-0.5", "1e-320"])
+@pytest.mark.filterwarnings("ignore:labels. .* is negative")
 def test_labels_in_files_are_rounded_like_numbers_of_python(text):
     assert read_qrels(io.BytesIO(f"q 0 d {text}\nq 0 e 0.25\n".encode())).labels.tolist() == [float(text), 0.25]
 

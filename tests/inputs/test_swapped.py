@@ -77,6 +77,7 @@ def test_scores_that_look_like_labels():
     assert look_like_labels(np.array([np.inf, 1])) is False
 
 
+@pytest.mark.filterwarnings("ignore:labels. .* is negative")
 def test_no_public_judgments_look_like_a_run(data):
     """All public files that can be read as judgments are tried."""
     n_judged = 0

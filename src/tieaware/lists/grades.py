@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arguments import one_of, shown, unexpected
 from tieaware.checks.arrays import Labels, Place, Values, as_array, as_integer_labels, as_labels, element, first
-from tieaware.errors import InputError
+from tieaware.errors import InputError, warn
 
 # The meaning of a missing label (NaN); by default, it is an error.
 Missing: TypeAlias = Literal["unjudged"]
@@ -111,6 +111,10 @@ class GradedLabels(NamedTuple):
         """Return labels that `whole_or_real` returned: int32 as they are, float64 as numbers and values."""
         if labels.dtype == np.int32:
             return cls(labels, None)
+        between = labels[(labels < 0.0) & (labels != np.floor(labels))]
+        if len(between):
+            scale = "if they are of a scale that crosses 0, add a number to all"
+            warn(f"labels: {between[0]:g} is negative, and means unjudged, as all negative labels do; {scale}")
         grades = Grades.of(labels.reshape(-1))
         return cls(grades.numbers(labels), grades)
 
