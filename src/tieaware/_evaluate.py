@@ -29,6 +29,7 @@ from tieaware.inputs import (
     Run,
     RunLike,
     RunSource,
+    all_tied,
     as_qrels,
     as_sources,
     asking_for_run,
@@ -36,6 +37,7 @@ from tieaware.inputs import (
     consistent,
     differing,
     first_query,
+    has_order_in_ranks,
     look_like_a_run,
     look_like_labels,
     match,
@@ -145,9 +147,10 @@ def evaluate(
     UserWarning
         If a run shares queries with the judgments, but no document: the document identifiers may be written in
         different forms. If judgments and runs seem to be swapped, because the labels look like scores and the scores
-        like labels. With queries="shard" there are no such warnings, because they may be false for a small shard. If
-        several files have names like parts of one run, such as part-0, but are evaluated as separate runs. If runs are
-        left out by `consistent_only`.
+        like labels. If all scores of every query of a run are equal, while the ranks in its file are not. With
+        queries="shard" there are no such warnings, because they may be false for a small shard. If several files have
+        names like parts of one run, such as part-0, but are evaluated as separate runs. If runs are left out by
+        `consistent_only`.
 
     Examples
     --------
@@ -351,9 +354,10 @@ class _Evaluation:
         # Real labels are sorted only if the scores of the run look like labels, because that takes longer.
         has_reals = self._qrels.grades is not None
         swapped = self._queries != "shard" and (has_reals or self._look_like_a_run)
+        tied = not all(view.rule.by_position for view in self._plan.views)
 
         def evaluate_chunk(chunk: RunSource) -> None:
-            nonlocal found, example, query, swapped
+            nonlocal found, example, query, swapped, tied
             run = chunk.whole() if self._plan.by_document or observe is not None else None
             if run is not None and observe is not None:
                 observe(self._runs[i], run)
@@ -365,6 +369,7 @@ class _Evaluation:
                 query = query or first_query(chunk)
             n_documents.append(len(matched.scores))
             swapped = swapped and look_like_labels(matched.scores)
+            tied = tied and all_tied(matched.scores, matched.lists.offsets)
             rows = self._evaluate_chunk(matched, run, values)
             answered[rows] = True
             if rows is _EVERY and len(answered):
@@ -380,6 +385,9 @@ class _Evaluation:
         if swapped and found:
             signs = f"the labels in {self._qrels.name} look like scores, and the scores of this run like labels"
             return f"{name}: {signs}: are judgments and runs swapped?"
+        if tied and has_order_in_ranks(source):
+            remedy = "but not the ranks, which are ignored; order='file' takes the order of the file"
+            return f"{name}: all scores of a query are equal, {remedy}"
         if found or not example:
             return None
         return f"{name}: no document of this run is judged in {self._qrels.name}; {example}"

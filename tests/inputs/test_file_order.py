@@ -167,3 +167,50 @@ def test_a_stream_is_read_once(files):
     with open(files["consistent"], "rb") as file:
         values = tieaware.evaluate(QRELS, file, "RR", consistent_only=True).values
     np.testing.assert_array_equal(values, tieaware.evaluate(QRELS, files["consistent"], "RR").values)
+
+
+ONLY_RANKS = "^constant: all scores of a query are equal, but not the ranks, which are ignored; order='file' takes"
+
+
+def _constant(folder, ranks, scores=(1, 1, 1, 1)):
+    path = folder / "constant.run"
+    path.write_text("".join(f"q{i // 2} Q0 d{i} {rank} {score} t\n" for i, (rank, score) in enumerate(
+        zip(ranks, scores, strict=True))))  # fmt: skip
+    return {"q0": {"d1": 1}, "q1": {"d2": 1}}, path
+
+
+@pytest.mark.parametrize("ties", ["average", "trec_eval", "optimistic"])
+def test_scores_that_do_not_give_the_order_of_the_ranks(tmp_path, ties):
+    with pytest.warns(UserWarning, match=ONLY_RANKS):
+        tieaware.evaluate(*_constant(tmp_path, (1, 2, 1, 2)), "RR", ties=ties)
+
+
+def test_scores_of_two_constants_do_not_give_the_order_either(tmp_path):
+    with pytest.warns(UserWarning, match=ONLY_RANKS):
+        tieaware.evaluate(*_constant(tmp_path, (1, 2, 1, 2), (3, 3, 2, 2)), "RR")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "scores", "options"),
+    [
+        ((1, 1, 1, 1), (1, 1, 1, 1), {}),  # A constant scorer that says so.
+        ((1, 1, 2, 2), (1, 1, 1, 1), {}),
+        ((1, 2, 1, 1), (1, 1, 1, 1), {}),  # One pair of documents is an example.
+        ((1, 2, 1, 2), (1, 1, 1, 1), {"ties": "run_order"}),
+        ((1, 2, 1, 2), (1, 1, 1, 1), {"order": "file"}),
+        ((1, 2, 1, 2), (2, 1, 1, 1), {}),
+    ],
+)
+def test_no_warning_if_scores_or_the_file_give_the_order(tmp_path, ranks, scores, options):
+    assert tieaware.evaluate(*_constant(tmp_path, ranks, scores), "RR", **options).mean().item() > 0
+
+
+def test_a_constant_run_in_several_chunks(tmp_path):
+    """The second chunk of a large file decides whether to warn."""
+    lines = [f"q{i // 50} Q0 d{i % 50} {i % 50} 1 t\n" for i in range(100_000)]
+    path, qrels = tmp_path / "constant.run", {f"q{i}": {"d1": 1} for i in range(2000)}
+    path.write_text("".join(lines))
+    with pytest.warns(UserWarning, match=ONLY_RANKS):
+        tieaware.evaluate(qrels, path, "RR", threads=2)
+    path.write_text("".join([*lines[:-1], "q1999 Q0 d49 49 2 t\n"]))
+    tieaware.evaluate(qrels, path, "RR", threads=2)

@@ -88,6 +88,14 @@ def test_responses_of_search_engines():
     assert search_engines.read_judgments("ratings_of_engines/gain_objects.json").to_dict() == {"tv": {"d1": 3, "d2": 1}}
 
 
+@pytest.mark.usefixtures("cases")
+def test_order_only_in_the_ranks():
+    path = "order_in_the_ranks/constant.run"
+    with pytest.warns(UserWarning, match="constant: all scores of a query are equal, but not the ranks"):
+        assert evaluate(Q, path, "RR").mean().item() == pytest.approx(0.6806, abs=1e-4)
+    assert evaluate(Q, path, "RR", ties="run_order").mean().item() == 0.75
+
+
 def test_negative_labels_that_are_not_whole():
     with pytest.warns(UserWarning, match=r"labels: -0.5 is negative, and means unjudged"):
         Evaluator([[-0.5, 0.5, 1.5]], "nDCG")

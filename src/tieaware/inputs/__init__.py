@@ -16,7 +16,7 @@ from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError, warn
 from tieaware.inputs.files.paths import Parts, are_partitions, files_at, is_file_object, look_like_parts, parts_at
 from tieaware.inputs.judgments.qrels import Qrels, read_qrels
-from tieaware.inputs.runs.file_order import ORDERS, FileOrdered, Order, consistent, repeatable
+from tieaware.inputs.runs.file_order import ORDERS, FileOrdered, Order, all_tied, consistent, has_order_in_ranks, repeatable
 from tieaware.inputs.runs.in_memory import RunDict, RunTopK, is_pair_of_arrays
 from tieaware.inputs.runs.matching import (
     Matched,
@@ -52,6 +52,7 @@ __all__ = [
     "RunFile",
     "RunLike",
     "RunSource",
+    "all_tied",
     "as_qrels",
     "as_sources",
     "asking_for_run",
@@ -59,6 +60,7 @@ __all__ = [
     "consistent",
     "differing",
     "first_query",
+    "has_order_in_ranks",
     "look_like_a_run",
     "look_like_labels",
     "match",

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from tieaware.checks.arrays import Integers
+from tieaware.checks.arrays import Integers, Offsets, Scores
 from tieaware.errors import InputError, printable, warn
 from tieaware.inputs.files.paths import Source
 from tieaware.inputs.runs.reading_options import Duplicates, ScoreDtype
@@ -107,6 +107,28 @@ def contradicts_itself(source: RunSource) -> bool:
     ranks = source.ranks()
     conflicts = None if ranks is None else rank_conflicts(ranks)
     return conflicts is not None and len(conflicts.misranked) > 0
+
+
+def all_tied(scores: Scores, offsets: Offsets) -> bool:
+    """Return whether all documents of a list have the same score, in every list, and some list has several."""
+    # The first list usually decides, without a look at all scores.
+    first = scores[: offsets[1]] if len(offsets) > 1 else scores
+    if len(first) and first.min() < first.max():
+        return False
+    starts = np.isin(np.arange(1, len(scores)), offsets)
+    return bool(((scores[1:] == scores[:-1]) | starts).all() and not starts.all())
+
+
+def has_order_in_ranks(source: RunSource) -> bool:
+    """Return whether the rank column of a run, which was read before, gives documents of a query different ranks.
+
+    One pair of documents is an example rather than a run.
+    """
+    ranks = source.ranks()
+    if ranks is None:
+        return False
+    same = ranks.queries[1:] == ranks.queries[:-1]
+    return np.count_nonzero(same & (np.abs(np.diff(ranks.ranks)) > 0)) > 1
 
 
 def consistent(sources: Mapping[str, RunSource]) -> dict[str, RunSource]:
