@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -21,7 +21,7 @@ from tieaware.engine.weights import also_weighted
 from tieaware.errors import InputError, warn
 from tieaware.inputs import (
     ORDERS,
-    FileOrdered,
+    Changed,
     Matched,
     Order,
     Qrels,
@@ -33,15 +33,18 @@ from tieaware.inputs import (
     as_qrels,
     as_sources,
     asking_for_run,
+    by_position,
     check_numbers,
     consistent,
     differing,
+    excluded_documents,
     first_query,
     has_order_in_ranks,
     look_like_a_run,
     look_like_labels,
     match,
     no_query_judged,
+    without,
 )
 from tieaware.kernels._join import in_order
 from tieaware.lists.grades import Missing
@@ -76,6 +79,7 @@ def evaluate(
     consistent_only: bool = False,
     chance: bool = False,
     missing: Missing | None = None,
+    exclude: Literal["same-id"] | QrelsLike | None = None,
 ) -> Results:
     """Evaluate runs against judgments.
 
@@ -130,6 +134,9 @@ def evaluate(
         value of the best order, ``chance``, ``chance_std`` and ``ideal`` of the results.
     missing : "unjudged", optional
         Whether a missing label (NaN, None or null) means that a document is unjudged. By default, it is an error.
+    exclude : "same-id", or {query: documents} in any form of `qrels`, optional
+        The documents that are not ranked for a query: "same-id" is the document with the id of the query, as in
+        ArguAna and Quora. Labels of excluded documents are ignored, but they must not be relevant in `qrels`.
 
     Returns
     -------
@@ -163,7 +170,7 @@ def evaluate(
     view = View.of(ties, precision, spread, chance)
     return evaluate_views(
         qrels, runs, measures, (view,), queries=queries, threads=threads, out=out, undefined=undefined, order=order,
-        consistent_only=consistent_only, missing=missing,
+        consistent_only=consistent_only, missing=missing, exclude=exclude,
     )[0]  # fmt: skip
 
 
@@ -180,6 +187,7 @@ def evaluate_views(
     order: Order = "score",
     consistent_only: bool = False,
     missing: Missing | None = None,
+    exclude: Literal["same-id"] | QrelsLike | None = None,
     observe: Callable[[str, Run], None] | None = None,
 ) -> list[Results]:
     """Evaluate runs under several views, and return the Results of each view. A view is a tie rule with its options.
@@ -200,8 +208,11 @@ def evaluate_views(
     sources = as_sources(runs, least=0 if is_shard else 1)
     if flag("consistent_only", consistent_only):
         sources = consistent(sources)
+    excluded = None if exclude is None else excluded_documents(exclude, judged, as_qrels)
+    if excluded is not None:
+        sources = {name: Changed(source, partial(without, excluded)) for name, source in sources.items()}
     if order == "file":
-        sources = {name: FileOrdered(source) for name, source in sources.items()}
+        sources = {name: Changed(source, by_position) for name, source in sources.items()}
     names = tuple(sources)
     threads_of_run = workers if len(names) == 1 else 1
     evaluation = _Evaluation(judged, plan, queries, names, threads_of_run, undefined)
@@ -210,7 +221,7 @@ def evaluate_views(
         # Import only here: these modules would take a tenth of the time to import the package.
         from tieaware.results.checkpoints import Checkpoints
 
-        checkpoints = Checkpoints(out, sources, judged, views[0], queries, undefined, order)
+        checkpoints = Checkpoints(out, sources, judged, views[0], queries, undefined, order, excluded)
 
     def is_restored(i: int) -> bool:
         """Take the values of run i from its checkpoint, and evaluate only the measures that it lacks."""

@@ -96,6 +96,11 @@ def test_order_only_in_the_ranks():
     assert evaluate(Q, path, "RR", ties="run_order").mean().item() == 0.75
 
 
+@pytest.mark.usefixtures("cases")
+def test_excluded_documents():
+    assert evaluate("excluded_documents/qrels.txt", "excluded_documents/self.run", "RR", exclude="same-id").mean() == 1
+
+
 def test_negative_labels_that_are_not_whole():
     with pytest.warns(UserWarning, match=r"labels: -0.5 is negative, and means unjudged"):
         Evaluator([[-0.5, 0.5, 1.5]], "nDCG")

@@ -66,6 +66,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     options.add(command, options.CONSISTENT_ONLY)
     command.add_argument(
+        "--exclude", metavar="FILE",
+        help="documents that are not ranked for a query, in any form of judgments; same-id leaves out the document with "
+        "the id of its query",
+    )  # fmt: skip
+    command.add_argument(
         "--undefined", type=_undefined, default=0.0, metavar="VALUE",
         help="value of a query without a relevant judged document; nan excludes such queries from means (default: 0)",
     )  # fmt: skip
@@ -121,7 +126,7 @@ def _add_table_options(command: argparse.ArgumentParser) -> None:
 
 
 # The options that decide the values, which stored values already have.
-_OF_VALUES = "ties", "spread", "chance", "precision", "queries", "order", "undefined", "out", "weights"
+_OF_VALUES = "ties", "spread", "chance", "precision", "queries", "order", "undefined", "out", "weights", "exclude"
 
 
 def _digits(text: str) -> int:
@@ -147,7 +152,7 @@ def _run(arguments: argparse.Namespace) -> str:
         queries=arguments.queries or "judged",
         spread=arguments.spread or table_arguments.get("spread") in ("std", "range"),
         out=arguments.out, undefined=arguments.undefined, order=arguments.order,
-        consistent_only=arguments.consistent_only, chance=arguments.chance,
+        consistent_only=arguments.consistent_only, chance=arguments.chance, exclude=arguments.exclude,
     )  # fmt: skip
     if arguments.table is not None:
         table = results.table(**table_arguments, sort=arguments.sort)

@@ -16,7 +16,8 @@ from tieaware.checks.arguments import shown, unexpected
 from tieaware.errors import InputError, warn
 from tieaware.inputs.files.paths import Parts, are_partitions, files_at, is_file_object, look_like_parts, parts_at
 from tieaware.inputs.judgments.qrels import Qrels, read_qrels
-from tieaware.inputs.runs.file_order import ORDERS, FileOrdered, Order, all_tied, consistent, has_order_in_ranks, repeatable
+from tieaware.inputs.runs.changed import Changed, by_position, excluded_documents, without
+from tieaware.inputs.runs.file_order import ORDERS, Order, all_tied, consistent, has_order_in_ranks, repeatable
 from tieaware.inputs.runs.in_memory import RunDict, RunTopK, is_pair_of_arrays
 from tieaware.inputs.runs.matching import (
     Matched,
@@ -41,7 +42,7 @@ from tieaware.lists.sparse import is_matrix
 
 __all__ = [
     "ORDERS",
-    "FileOrdered",
+    "Changed",
     "Identifiers",
     "Matched",
     "Order",
@@ -56,9 +57,11 @@ __all__ = [
     "as_qrels",
     "as_sources",
     "asking_for_run",
+    "by_position",
     "check_numbers",
     "consistent",
     "differing",
+    "excluded_documents",
     "first_query",
     "has_order_in_ranks",
     "look_like_a_run",
@@ -72,6 +75,7 @@ __all__ = [
     "source_named",
     "sources_at",
     "warn_of_parts",
+    "without",
 ]
 
 # dict comes first because a test for Mapping, an abstract class, takes a third of a microsecond.

@@ -34,6 +34,7 @@ _OPTIONS = {
     "judgments": "other judgments", "score_dtype": "another type of scores",
     "duplicates": "another rule for duplicate documents",
     "undefined": "another value of undefined", "order": "another order of documents",
+    "exclude": "other excluded documents",
 }  # fmt: skip
 
 
@@ -51,7 +52,7 @@ class Checkpoints:
 
     def __init__(
         self, folder: str | os.PathLike[str], sources: Mapping[str, RunSource], qrels: Qrels, view: View, queries: str,
-        undefined: float = 0.0, order: str = "score",
+        undefined: float = 0.0, order: str = "score", excluded: Qrels | None = None,
     ) -> None:  # fmt: skip
         if not isinstance(folder, str | os.PathLike):
             raise unexpected("out", "the path of a folder", shown(folder))
@@ -60,7 +61,7 @@ class Checkpoints:
             "ties": view.rule.name, "spread": view.spread, "chance": view.chance, "queries": queries,
             "precision": None if view.precision is None else str(view.precision), "version": __version__,
             "judgments": _digest(qrels), "undefined": str(undefined),
-            "order": order,
+            "order": order, "exclude": None if excluded is None else _digest(excluded),
         }  # fmt: skip
         self._runs = {name: _run_key(name, source) for name, source in sources.items()}
         self._folder = os.fsdecode(folder)
@@ -88,7 +89,7 @@ class Checkpoints:
         for name, value in {**self._options, **self._runs[run]["read"]}.items():
             own = found.get(name)
             if own != value:
-                values = "" if name == "judgments" else f" ({own} instead of {value})"
+                values = "" if name in ("judgments", "exclude") else f" ({own} instead of {value})"
                 raise InputError(path, f"the checkpoint was made with {_OPTIONS[name]}{values}; {_REMEDY}")
         return Results(**fields) if found["state"] == self._runs[run]["state"] else None
 

@@ -1,19 +1,16 @@
-"""The order of a run's documents in its input: evaluation by this order, and runs whose scores contradict it."""
+"""The order of a run's documents in its input, and runs whose scores contradict it, or do not give it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from tieaware.checks.arrays import Integers, Offsets, Scores
 from tieaware.errors import InputError, printable, warn
-from tieaware.inputs.files.paths import Source
-from tieaware.inputs.runs.reading_options import Duplicates, ScoreDtype
-from tieaware.inputs.runs.run import Run, RunSource
+from tieaware.inputs.runs.run import RunSource
 from tieaware.inputs.trec.reader import RankColumn
-from tieaware.lists.query_lists import Lists
 from tieaware.output.tables import counted
 
 # The values of the argument `order`: what orders the documents of a run.
@@ -27,52 +24,6 @@ def repeatable(source: RunSource) -> RunSource:
     """Return a run in a form that can be read several times; standard input and streams are read into memory."""
     can_be_read_again = source.rereadable and (source.path is None or source.state is not None)
     return source if can_be_read_again else source.whole()
-
-
-class FileOrdered(RunSource):
-    """A run whose documents are ordered as in its input, from the first to the last; its scores are ignored."""
-
-    def __init__(self, source: RunSource) -> None:
-        self._source = source
-        self.name: str = source.name
-        self.path: Source | None = source.path
-        self.score_dtype: ScoreDtype = source.score_dtype
-        self.duplicates: Duplicates = source.duplicates
-        self.rereadable: bool = source.rereadable
-        self.n_numbered: int | None = source.n_numbered
-
-    def check_columns(self, n_columns: int, matrix: str, name: str) -> None:
-        """Check the run; see `RunSource.check_columns`."""
-        self._source.check_columns(n_columns, matrix, name)
-
-    @property
-    def full_name(self) -> str:
-        """The longer name of the run."""
-        return self._source.full_name
-
-    def chunks(self) -> Iterator[RunSource]:
-        """Yield the chunks of the run, each in the order of the input."""
-        return (_by_position(chunk.whole()) for chunk in self._source.chunks())
-
-    def over_chunks(self, work: Callable[[RunSource], None], threads: int) -> None:
-        """Call a function with each chunk of the run, in the order of the input."""
-        self._source.over_chunks(lambda chunk: work(_by_position(chunk.whole())), threads)
-
-    def whole(self) -> Run:
-        """Read the entire run, with scores that give the order of the input."""
-        return _by_position(self._source.whole())
-
-    def ranks(self) -> RankColumn | None:
-        """Read the rank column of the run."""
-        return self._source.ranks()
-
-
-def _by_position(run: Run) -> Run:
-    """Return the run with the scores -1, -2, … in each list, in the order of the input."""
-    offsets = np.asarray(run.offsets)
-    sizes = np.diff(offsets)
-    scores = np.repeat(offsets[:-1], sizes) - np.arange(1, len(run.documents) + 1)
-    return Run.of(Lists(run.queries, offsets, run.documents, scores.astype(np.float64)), run.name, run.tag)
 
 
 class RankConflicts(NamedTuple):
