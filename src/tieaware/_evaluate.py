@@ -379,8 +379,11 @@ class _Evaluation:
                 example = differing(self._qrels, chunk, matched)
                 query = query or first_query(chunk)
             n_documents.append(len(matched.scores))
-            swapped = swapped and look_like_labels(matched.scores)
-            tied = tied and all_tied(matched.scores, matched.lists.offsets)
+            # Threads only ever set these to False, so that none undoes what another has found.
+            if swapped and not look_like_labels(matched.scores):
+                swapped = False
+            if tied and not all_tied(matched.scores, matched.lists.offsets):
+                tied = False
             rows = self._evaluate_chunk(matched, run, values)
             answered[rows] = True
             if rows is _EVERY and len(answered):
