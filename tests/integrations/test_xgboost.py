@@ -12,22 +12,44 @@ from tieaware import Evaluator, InputError
 from tieaware.integrations.xgboost import metric
 
 
-@pytest.mark.parametrize("maximize", [True, False])
-def test_train_calls_it_and_stops_early_by_it(maximize):
+@pytest.mark.parametrize(("last", "maximize"), [("nDCG@5", True), ("nDCG@5", False), ("ESL", None)])
+def test_train_calls_it_and_stops_early_by_it(last, maximize):
     """Early stopping uses the last measure: it keeps the maximum if maximize=True, otherwise the minimum."""
     labels, _ = lists(3)
     training, validation = xgboost_data(labels), xgboost_data(labels[::-1].copy())
     record = {}
     model = xgboost.train(
         OF_XGBOOST, training, 6, evals=[(validation, "v")], evals_result=record, verbose_eval=False,
-        custom_metric=metric(["RR", "nDCG@5"]), early_stopping_rounds=6, maximize=maximize or None,
+        custom_metric=metric(["RR", last]), early_stopping_rounds=6, maximize=maximize,
     )  # fmt: skip
-    expected = Evaluator(labels[::-1], ["RR", "nDCG@5"])
+    expected = Evaluator(labels[::-1], ["RR", last])
     for round_ in range(6):
         means = expected.mean(model.predict(validation, iteration_range=(0, round_ + 1)).reshape(labels.shape))
-        assert [record["v"][name][round_] for name in ("RR", "nDCG@5")] == pytest.approx(means, abs=6e-7)
-    values = record["v"]["nDCG@5"]
+        assert [record["v"][name][round_] for name in ("RR", last)] == pytest.approx(means, abs=6e-7)
+    values = record["v"][last]
     assert values[model.best_iteration] == (max if maximize else min)(values)
+
+
+@pytest.mark.parametrize("measures", ["nDCG@5", ["ESL", "RR"]])
+@pytest.mark.parametrize("train", [xgboost.train, xgboost.cv])
+def test_early_stopping_that_would_keep_the_worst_round_is_refused(train, measures):
+    labels, _ = lists(3)
+    data = xgboost_data(labels)
+    evals = {"evals": [(data, "v")]} if train is xgboost.train else {"nfold": 2}
+    measured = metric(measures)
+    options = {"verbose_eval": False, "custom_metric": measured, **evals}
+    last = measured.measures[-1]
+    expected = (
+        f"early_stopping_rounds: would keep the round with the lowest {last}, because XGBoost minimises this name; "
+        "pass callbacks=[metric.early_stopping(3)] instead, or maximize=True"
+    )
+    assert message_of(train, OF_XGBOOST, data, 6, **options, early_stopping_rounds=3) == expected
+    stopping = xgboost.callback.EarlyStopping
+    assert message_of(train, OF_XGBOOST, data, 6, **options, callbacks=[stopping(rounds=3)]) == expected
+    # It may watch a metric of XGBoost.
+    own = stopping(rounds=3, metric_name="ndcg@5")
+    for callback in (own, measured.early_stopping(3), stopping(rounds=3, maximize=True)):
+        train({**OF_XGBOOST, "eval_metric": "ndcg@5"}, data, 6, **options, callbacks=[callback])
 
 
 @pytest.mark.parametrize("save_best", [True, False])

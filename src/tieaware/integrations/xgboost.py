@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,8 @@ class Metric(BoostingMetric):
     """Measures that XGBoost computes after every round.
 
     Pass an instance as ``custom_metric`` to ``xgboost.train`` or ``xgboost.cv``. For early stopping, pass the result of
-    its method `early_stopping` among the ``callbacks``. XGBoost's own ``early_stopping_rounds`` needs
-    ``maximize=True``, because XGBoost minimises metrics that it does not know by name.
+    its method `early_stopping` among the ``callbacks``. XGBoost's own ``early_stopping_rounds`` is an error without
+    ``maximize=True``, because XGBoost minimises metrics that it does not know by name, and would keep the worst round.
 
     The parameters are as for `BoostingMetric`.
 
@@ -56,11 +57,33 @@ class Metric(BoostingMetric):
         ------
         InputError
             If `data` is not a DMatrix (``XGBRanker`` passes the arrays of one query), it has no queries, or labels or
-            scores are invalid.
+            scores are invalid; or if ``early_stopping_rounds`` would keep the worst round.
         """
         rows = _Rows.of(data, "metric")
+        self._check_early_stopping()
         means = self.means(data, rows.labels, rows.sizes, scores, rows.weights)
         return [(str(measure), mean) for measure, mean in zip(self.measures, means, strict=True)]
+
+    def _check_early_stopping(self) -> None:
+        """Raise InputError if a callback of the training would keep the worst round of a measure, and not the best.
+
+        XGBoost minimises a metric unless ``maximize`` is given or its name begins with auc, map, ndcg or pre, and it
+        passes a metric only scores and data. So the callbacks are looked for in the frames of the callers.
+        """
+        frame = sys._getframe(1)
+        # The locals of other frames are not read: that would keep their objects alive.
+        while frame.f_globals.get("__name__") != "xgboost.callback":
+            if frame.f_back is None:
+                return
+            frame = frame.f_back
+        to_maximise = [str(measure) for measure in self.measures if not measure.definition.less_is_better]
+        for each in getattr(frame.f_locals.get("self"), "callbacks", ()):
+            if isinstance(each, frame.f_globals["EarlyStopping"]) and each.maximize is None:
+                watched = each.metric_name or str(self.measures[-1])
+                if watched in to_maximise:
+                    problem = f"would keep the round with the lowest {watched}, because XGBoost minimises this name"
+                    remedy = f"pass callbacks=[metric.early_stopping({each.rounds})] instead, or maximize=True"
+                    raise InputError("early_stopping_rounds", f"{problem}; {remedy}")
 
     def early_stopping(
         self,
