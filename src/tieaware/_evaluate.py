@@ -40,8 +40,6 @@ from tieaware.inputs import (
     excluded_documents,
     first_query,
     has_order_in_ranks,
-    look_like_a_run,
-    look_like_labels,
     match,
     no_query_judged,
     without,
@@ -49,6 +47,7 @@ from tieaware.inputs import (
 from tieaware.kernels._join import in_order
 from tieaware.lists.grades import Missing
 from tieaware.lists.judgments import POOLED, JudgedLists
+from tieaware.lists.swapped import look_like_labels, look_like_scores
 from tieaware.measures import Measure
 from tieaware.precision import Coarsening
 from tieaware.results import Provenance, Results
@@ -300,8 +299,8 @@ class _Evaluation:
         return unanswered(self._judgments, self._plan.measures, self._plan.views, self._undefined)
 
     @cached_property
-    def _look_like_a_run(self) -> bool:
-        return look_like_a_run(self._qrels)
+    def _look_like_scores(self) -> bool:
+        return look_like_scores(self._qrels.labels, self._qrels.offsets)
 
     @cached_property
     def _rows(self) -> dict[str | int, int]:
@@ -364,7 +363,7 @@ class _Evaluation:
         n_documents: list[int] = []
         # Real labels are sorted only if the scores of the run look like labels, because that takes longer.
         has_reals = self._qrels.grades is not None
-        swapped = self._queries != "shard" and (has_reals or self._look_like_a_run)
+        swapped = self._queries != "shard" and (has_reals or self._look_like_scores)
         tied = not all(view.rule.by_position for view in self._plan.views)
 
         def evaluate_chunk(chunk: RunSource) -> None:
@@ -395,7 +394,7 @@ class _Evaluation:
             raise InputError(name, no_query_judged(self._qrels, source, query))
         # A run has as many documents as there are real labels, or more; judgments in its place have fewer.
         if has_reals:
-            swapped = swapped and sum(n_documents) < len(self._qrels.labels) and self._look_like_a_run
+            swapped = swapped and sum(n_documents) < len(self._qrels.labels) and self._look_like_scores
         if swapped and found:
             signs = f"the labels in {self._qrels.name} look like scores, and the scores of this run like labels"
             return f"{name}: {signs}: are judgments and runs swapped?"

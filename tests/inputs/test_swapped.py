@@ -7,7 +7,8 @@ import pytest
 
 import tieaware
 from tieaware.errors import InputError
-from tieaware.inputs import Qrels, look_like_a_run, look_like_labels, read_qrels, read_run
+from tieaware.inputs import Qrels, read_qrels, read_run
+from tieaware.lists.swapped import look_like_labels, look_like_scores
 
 JUDGED = {f"q{i}": {f"d{j}": j % 3 for j in range(6)} for i in range(4)}
 RANKED = {f"q{i}": {f"d{j}": 100 - 7 * j for j in range(10)} for i in range(4)}
@@ -90,7 +91,7 @@ def test_no_public_judgments_look_like_a_run(data):
             # Runs without a query column, which can be read as judgments of the query Q0; and means and deviations.
             continue
         n_judged += 1
-        assert not look_like_a_run(qrels), path
+        assert not look_like_scores(qrels.labels, qrels.offsets), path
     assert n_judged > 10
 
 
@@ -99,4 +100,5 @@ def test_the_ranks_of_public_runs_look_like_a_run(data):
         run = read_run(path)
         ranks = np.concatenate([np.arange(n)[::-1] for n in np.diff(run.offsets)])
         queries = np.repeat(run.queries.to_list(), np.diff(run.offsets))
-        assert look_like_a_run(Qrels.from_columns(queries.tolist(), run.documents.to_list(), ranks)), path
+        qrels = Qrels.from_columns(queries.tolist(), run.documents.to_list(), ranks)
+        assert look_like_scores(qrels.labels, qrels.offsets), path

@@ -28,9 +28,10 @@ from tieaware.experiments._observed_lists import (
 from tieaware.experiments.evaluating import known_tau
 from tieaware.experiments.experiment import Experiment
 from tieaware.experiments.ties_by_tool import tools_by_rule
-from tieaware.inputs import Qrels, QrelsLike, as_qrels, as_sources, look_like_labels
+from tieaware.inputs import Qrels, QrelsLike, as_qrels, as_sources
 from tieaware.inputs.runs.file_order import none_left
 from tieaware.lists.grades import Missing
+from tieaware.lists.swapped import look_like_labels
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import COLOURS, MARKERS, Axes, Drawing, display_name, file_name
 from tieaware.output.tables import Cell, Table, counted, percent, significant
