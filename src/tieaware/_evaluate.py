@@ -42,6 +42,7 @@ from tieaware.inputs import (
     has_order_in_ranks,
     match,
     no_query_judged,
+    seem_to_count_from_one,
     without,
 )
 from tieaware.kernels._join import in_order
@@ -359,7 +360,7 @@ class _Evaluation:
         """Evaluate all judged queries that run i answers; return the text of a warning, or None."""
         check_numbers(self._qrels, source, self._runs[i])
         values, answered = self._values[:, i], self._answered[i]
-        found, example, query = False, "", ""
+        found, from_one, example, query = False, False, "", ""
         n_documents: list[int] = []
         # Real labels are sorted only if the scores of the run look like labels, because that takes longer.
         has_reals = self._qrels.grades is not None
@@ -367,7 +368,7 @@ class _Evaluation:
         tied = not all(view.rule.by_position for view in self._plan.views)
 
         def evaluate_chunk(chunk: RunSource) -> None:
-            nonlocal found, example, query, swapped, tied
+            nonlocal found, from_one, example, query, swapped, tied
             run = chunk.whole() if self._plan.by_document or observe is not None else None
             if run is not None and observe is not None:
                 observe(self._runs[i], run)
@@ -377,6 +378,8 @@ class _Evaluation:
             elif not (found or example):
                 example = differing(self._qrels, chunk, matched)
                 query = query or first_query(chunk)
+            if not n_documents:
+                from_one = seem_to_count_from_one(self._qrels, chunk)
             n_documents.append(len(matched.scores))
             # Threads only ever set these to False, so that none undoes what another has found.
             if swapped and not look_like_labels(matched.scores):
@@ -401,6 +404,8 @@ class _Evaluation:
         if tied and has_order_in_ranks(source):
             remedy = "but not the ranks, which are ignored; order='file' takes the order of the file"
             return f"{name}: all scores of a query are equal, {remedy}"
+        if from_one:
+            return f"{name}: ids seem to count from 1: with ids - 1, many more documents are relevant"
         if found or not example:
             return None
         return f"{name}: no document of this run is judged in {self._qrels.name}; {example}"

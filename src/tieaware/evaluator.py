@@ -17,6 +17,7 @@ from tieaware.engine import list_arguments
 from tieaware.engine.bounds import PreparedBounds, checked_error
 from tieaware.engine.cut_values import values_of_cuts
 from tieaware.engine.device_counts import counts_of, counts_of_candidates
+from tieaware.engine.likely_mistakes import warn_of_one_list, warn_of_scores
 from tieaware.engine.list_arguments import checked_out, document_order, judged_lists, wrong_shape
 from tieaware.engine.noisy_lists import NoisyLists, UnderNoise, check_noise
 from tieaware.engine.prepared import Prepared, prepare
@@ -121,6 +122,8 @@ class Evaluator(Hinted):
         workers = checked_threads(threads)
         places, weighted = (offsets, group, qid), also_weighted(self.measures)
         shape, lists, judged = judged_lists(labels, places, judgments, missing, subtopics, intents, weighted)
+        if len(shape) == 1 and all(each is None for each in (*places, judgments)):
+            warn_of_one_list(judged, self.measures)
         order = document_order(self._view.rule, docids, lists.offsets, "label")
         self._prepare_lists(lists, judged, shape, order, undefined, workers)
 
@@ -213,8 +216,10 @@ class Evaluator(Hinted):
         self._noisy: NoisyLists | None = None
         # (parent, first, last) if this evaluator was made by `rows` and is for a range of the parent's lists.
         self._rows_of: tuple[Evaluator, int, int] | None = None
-        # True if `Engine.call` may be used, which is faster than `Prepared.evaluate`.
-        self._short = threads == 1 and self._prepared.in_kernel
+        # The lists, until the first scores were looked at for likely mistakes; shared with the evaluators of `rows`.
+        self._unseen: dict[str, JudgedLists] | None = {"lists": lists}
+        # True if `Engine.call` may be used, which is faster than `Prepared.evaluate`, but does not look at the scores.
+        self._short = False
 
     def rows(self, first: int, last: int) -> Evaluator:
         """Return an evaluator of a range of the lists, so that not all scores have to be in memory at once.
@@ -688,7 +693,13 @@ class Evaluator(Hinted):
             shared = "" if self._n_items in (None, self.n_docs) else f", or ({self._n_items},) for all queries"
             raise wrong_shape(name, array, self._shape, self.n_docs, more=shared)
         # A sum over the rows of a SciPy matrix has one row, the scores of all queries.
-        return as_scores(array, name).reshape(-1)
+        flat = as_scores(array, name).reshape(-1)
+        if self._unseen is not None and name.startswith("scores"):
+            lists = self._unseen.pop("lists", None)
+            self._unseen, self._short = None, self._prepared.threads == 1 and self._prepared.in_kernel
+            if lists is not None:
+                warn_of_scores(lists, (self._first, self._first + self.n_queries), flat, scores, name)
+        return flat
 
     def _prepared_also(self, *, chance: bool) -> Prepared:
         """Return the evaluation of the lists with a spread, or of the values of chance; it is prepared only once."""

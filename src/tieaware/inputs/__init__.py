@@ -28,6 +28,7 @@ from tieaware.inputs.runs.matching import (
     match,
     match_whole,
     no_query_judged,
+    seem_to_count_from_one,
 )
 from tieaware.inputs.runs.reading_options import Duplicates, ScoreDtype
 from tieaware.inputs.runs.run import Run, RunSource
@@ -68,6 +69,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "repeatable",
+    "seem_to_count_from_one",
     "source_named",
     "sources_at",
     "warn_of_parts",

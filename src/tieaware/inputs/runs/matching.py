@@ -13,9 +13,11 @@ from tieaware.checks.arrays import Integers, Scores
 from tieaware.errors import InputError, warn
 from tieaware.inputs.judgments.qrels import Qrels
 from tieaware.inputs.runs.run import Run, RunSource
+from tieaware.inputs.runs.topk import has_zero
 from tieaware.kernels import _join
-from tieaware.lists.identifiers import Identifiers, quoted
+from tieaware.lists.identifiers import Identifiers, number_names, quoted
 from tieaware.lists.judgments import POOLED, JudgedLists
+from tieaware.lists.query_lists import Lists
 from tieaware.lists.swapped import look_like_scores
 
 # The end of a message if a run has text, and the judgments are a matrix without names.
@@ -25,6 +27,10 @@ _NAMES_OF_COLUMNS = "name the columns of the matrix with Qrels.from_sparse(relev
 _NAMES_OF_NUMBERS = (
     "make both text, or both integers; Run.from_topk(ids, scores, documents=...) names the documents of top-k lists"
 )
+
+
+# Numbers count from 1 if this number of the first queries' documents, and this times more, are relevant for less 1.
+_FEW_QUERIES, _FEWEST_RELEVANT, _MORE_RELEVANT = 100, 10, 4
 
 
 class Matched(NamedTuple):
@@ -168,6 +174,27 @@ def differing(qrels: Qrels, run: RunSource, matched: Matched) -> str:
             query = _shown(columns.queries, i)
             return f"for query {query}, the run has document {quoted(here)}, and the judgments have {quoted(there)}"
     return ""
+
+
+def seem_to_count_from_one(qrels: Qrels, chunk: RunSource) -> bool:
+    """Return whether the documents of a run are numbers from 1, and those of the judgments numbers of columns from 0.
+
+    They are if none of them is 0, and if the numbers less 1 are relevant far more often. The first 100 queries count.
+    """
+    if qrels.n_columns is None:
+        return False
+    run = chunk.whole()
+    first = np.arange(min(len(run.queries), _FEW_QUERIES))
+    queries, offsets = run.queries.take(first), run.offsets[: len(first) + 1]
+    ids = run.documents.take(np.arange(offsets[-1]))
+    if ids.kind != "integer" or has_zero(ids):
+        return False
+    reduced = number_names(np.array(ids.to_list(), np.int64) - 1)
+    as_given, less_one = (
+        np.count_nonzero(match(qrels, Run.of(Lists(queries, offsets, each, run.scores[: offsets[-1]]), run.name)).labels > 0)
+        for each in (ids, reduced)
+    )
+    return less_one >= _FEWEST_RELEVANT and less_one > _MORE_RELEVANT * as_given
 
 
 def asking_for_run(error: InputError, qrels: Qrels) -> InputError:
