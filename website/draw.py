@@ -83,8 +83,8 @@ def document(x: float, y: float, name: str, width: float = 34) -> str:
 
 def constant() -> str:
     """Draw the RR@10 of a constant scorer, which ties all documents of the embedded sample, under each tie rule."""
-    folder = samples.sample_files()
-    qrels, run = folder / "qrels.txt.xz", {"constant": folder / "runs" / "constant.run.xz"}
+    sample = samples.load()
+    qrels, run = sample.qrels, {"constant": sample.runs["constant"]}
     rows = {
         "in input order": "run_order", "by id, descending": "trec_eval",
         "best order": "optimistic", "worst order": "pessimistic", "mean over all orders": "average",
