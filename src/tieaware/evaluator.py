@@ -149,8 +149,9 @@ class Evaluator(Hinted):
         Parameters
         ----------
         relevance : sparse matrix in CSR form, shape (n_queries, n_items)
-            Any object with `indptr`, `indices`, `data` and `shape`, such as scipy.sparse's ``csr_array``. An entry is
-            the label of an item: 0 if it is judged nonrelevant. An item without an entry is unjudged.
+            Any object with `indptr`, `indices`, `data` and `shape`, such as scipy.sparse's ``csr_array``; COO and CSC
+            are converted. An entry is the label of an item: 0 if it is judged nonrelevant. An item without an entry is
+            unjudged.
         exclude : sparse matrix in CSR form, the same shape, optional
             Its entries are the items that are not ranked for a query, such as those seen in training; `data` is
             ignored, and scores of these items may be anything, even NaN. Relevant items (label 1 or more) must not be

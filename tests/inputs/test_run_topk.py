@@ -127,9 +127,12 @@ def test_sparse_judgments_of_scipy():
         evaluate(matrix, (IDS, SCORES), MEASURES).values, evaluate(QRELS, AS_DICT, MEASURES).values
     )
     for other in (matrix.tocsc(), matrix.tocoo()):
-        found = message_of(evaluate, other, (IDS, SCORES), MEASURES)
-        assert found.startswith("relevance: expected a sparse matrix in CSR form, ")
-        assert found.endswith(f"found {other.format} format")
+        np.testing.assert_array_equal(
+            evaluate(other, (IDS, SCORES), MEASURES).values, evaluate(QRELS, AS_DICT, MEASURES).values
+        )
+    found = message_of(evaluate, matrix.tolil(), (IDS, SCORES), MEASURES)
+    assert found.startswith("relevance: expected a sparse matrix in CSR form, ")
+    assert found.endswith("found lil format")
 
 
 @given(data=st.data())

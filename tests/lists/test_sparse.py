@@ -340,8 +340,30 @@ def test_matrices_of_scipy_are_accepted(form, dtype):
     indices = relevance.indices.copy()
     np.testing.assert_array_equal(Evaluator.from_sparse(relevance, FEW, exclude=exclude)(some.scores), expected)
     np.testing.assert_array_equal(relevance.indices, indices)
-    with pytest.raises(InputError, match=r"^relevance: expected a sparse matrix in CSR form, .*, found csc format$"):
-        Evaluator.from_sparse(relevance.tocsc(), FEW)
+    for convert in ("tocsc", "tocoo"):
+        judged, left_out = (getattr(matrix, convert)() for matrix in (relevance, exclude))
+        found = Evaluator.from_sparse(judged, FEW, exclude=left_out)(some.scores)
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(InputError, match=r"^relevance: expected a sparse matrix in CSR form, .*, found lil format$"):
+        Evaluator.from_sparse(relevance.tolil(), FEW)
+
+
+@pytest.mark.parametrize("form", ["coo_array", "csc_array", "csr_array"])
+def test_entries_of_a_cell_are_not_added_up(form):
+    sp = pytest.importorskip("scipy.sparse", reason="needs SciPy")
+    data, rows, columns = [1, 1, 1], [0, 0, 1], [2, 2, 0]
+    pointers = {"csc_array": [0, 1, 1, 3], "csr_array": [0, 2, 3]}
+    if form == "coo_array":
+        twice = sp.coo_array((data, (rows, columns)), shape=(2, 3))
+    else:
+        indices = columns if form == "csr_array" else [1, 0, 0]
+        twice = getattr(sp, form)((data, indices, pointers[form]), shape=(2, 3))
+    once = sp.csr_array([[0, 1, 0], [1, 0, 0]])
+    problem = r".*more than one entry; call sum_duplicates\(\) of the matrix first$"
+    with pytest.raises(InputError, match=f"^relevance{problem}"):
+        Evaluator.from_sparse(twice, "AP")
+    with pytest.raises(InputError, match=f"^exclude{problem}"):
+        Evaluator.from_sparse(once, "AP", exclude=twice)
 
 
 @pytest.mark.parametrize("ties", ["average", "run_order"])

@@ -1,7 +1,7 @@
-"""Sparse judgments: one matrix in CSR form holds the labels of the judged items, another marks the excluded items.
+"""Sparse judgments: one matrix holds the labels of the judged items, another marks the excluded items.
 
-A matrix is any object with the attributes ``indptr``, ``indices``, ``data`` and ``shape`` of scipy.sparse. Matrices are
-never written to.
+A matrix is any object with the attributes ``indptr``, ``indices``, ``data`` and ``shape`` of scipy.sparse, in CSR form;
+those in COO and CSC form are converted. Matrices are never written to.
 """
 
 from __future__ import annotations
@@ -88,10 +88,12 @@ class Relevance(NamedTuple):
     @classmethod
     def of(cls, relevance: Any, exclude: Any = None, missing: Missing | None = None) -> Relevance:
         """Read the two matrices; raise InputError if one is not valid or if a relevant item is excluded."""
+        relevance = _in_rows(relevance, "relevance")
         judged = Entries.of(relevance, "relevance")
         labels, grades = _labels(relevance, judged, missing)
         if exclude is None:
             return cls(judged, labels, None, grades)
+        exclude = _in_rows(exclude, "exclude")
         excluded = Entries.of(exclude, "exclude")
         if excluded.shape != judged.shape:
             raise InputError("exclude", f"must have the shape of relevance, {judged.shape}, not {excluded.shape}")
@@ -139,6 +141,17 @@ class Relevance(NamedTuple):
 def is_matrix(value: Any) -> bool:
     """Return whether a value is a sparse matrix in CSR form, or in a form that scipy.sparse can convert to it."""
     return hasattr(value, "indptr") or hasattr(value, "tocsr")
+
+
+def _in_rows(matrix: Any, where: str) -> Any:
+    """Return a matrix of scipy.sparse in COO or CSC form in CSR form; any other matrix as it is."""
+    if getattr(matrix, "format", "") not in ("coo", "csc"):
+        return matrix
+    converted = matrix.tocsr()
+    # The conversion adds up the entries of a cell, and labels must not be added up.
+    if len(converted.data) < len(matrix.data):
+        raise InputError(where, "a cell has more than one entry; call sum_duplicates() of the matrix first")
+    return converted
 
 
 def _shape(matrix: Any, where: str) -> tuple[int, int]:
