@@ -1,6 +1,10 @@
-"""The output of `tieaware eval` in every format, byte for byte."""
+"""The output of `tieaware eval` in every format, byte for byte; and what other libraries read."""
 
+import duckdb
+import polars
 import pytest
+
+import tieaware
 
 QRELS = "q1 0 d1 1\nq1 0 d4 2\nq|2 0 d1 1\nq\\3 0 d9 1\n"
 RUNS = {
@@ -92,3 +96,13 @@ def test_the_output_of_eval_is_stable(tmp_path, monkeypatch, printed, form, opti
     for name, text in RUNS.items():
         (tmp_path / name).write_text(text)
     assert printed("eval", "qrels.txt", *RUNS, "-m", "map", "-m", "num_ret", "--format", form, *options) == expected
+
+
+def test_other_libraries_read_results_and_tables_by_the_interface_of_arrow():
+    run = {"bm25": {"q1": {"a": 1.0, "b": 1.0}}}
+    result = tieaware.evaluate({"q1": {"a": 1}, "q2": {"c": 1}}, run, ["RR", "P@1"], spread=True)
+    for source in (result, result.means()):
+        expected = source.to_arrow()
+        for found in (duckdb.sql("SELECT * FROM source").to_arrow_table(), polars.DataFrame(source).to_arrow()):
+            assert found.column_names == expected.column_names
+            assert found.to_pylist() == expected.to_pylist()

@@ -66,3 +66,13 @@ class Exportable:
         table = self.to_arrow()
         with whole_file(path) as file:
             parquet.write_table(table, file)
+
+
+class ArrowProducer(Exportable):
+    """The base of classes that any library with Arrow's PyCapsule interface reads, such as DuckDB and polars."""
+
+    __slots__ = ()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return a PyCapsule that contains a stream of the rows, as `to_arrow` has them."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 from tieaware.checks.arguments import position, shown
 from tieaware.errors import Hinted, missing, printable
 from tieaware.output import fitting, latex
-from tieaware.output.data_frames import Exportable
+from tieaware.output.data_frames import ArrowProducer
 from tieaware.runtime.atomic_files import whole_file
 
 
@@ -97,7 +97,7 @@ _IN_NOTEBOOKS = _Attributes(
 
 
 @dataclass(frozen=True)
-class Table(Exportable, Hinted):
+class Table(ArrowProducer, Hinted):
     """Rows under named columns, with a title and notes on how to read them.
 
     Parameters

@@ -17,7 +17,7 @@ from tieaware.errors import InputError, hints, missing, warn
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure
 from tieaware.output import tables
-from tieaware.output.data_frames import Exportable
+from tieaware.output.data_frames import ArrowProducer
 from tieaware.output.tables import Table, counted
 from tieaware.results import certainty, combining, exports, summaries
 from tieaware.results._averages import FURTHER, Averages, export_of
@@ -42,7 +42,7 @@ _DEFAULTS: dict[str, Any] = dict.fromkeys(FURTHER)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results(Averages, Exportable):
+class Results(Averages, ArrowProducer):
     """A value for each run, query and measure, as `evaluate` returns.
 
     ``len(result)`` is the number of runs. Iteration yields the names of the runs. For results of one run and one
