@@ -83,8 +83,9 @@ def test_responses_of_search_engines():
     assert "root.coverage.full" in message_of(read, "partial_responses/vespa.json", "a")
     assert read("ratings_of_engines/solr.json", "tv").to_dict() == {"tv": {"d1": 2.0, "d2": 2.0}}
     assert "duplicates='highest'" in message_of(read, "chunks/search.json", "tv", document="_source.doc")
-    kept = read("chunks/search.json", "tv", document="_source.doc", duplicates="highest")
-    assert kept.to_dict() == {"tv": {"A": 3.0, "B": 1.0}}
+    for duplicates, score in (("first", 3.0), ("last", 2.0), ("highest", 3.0)):
+        kept = read("chunks/search.json", "tv", document="_source.doc", duplicates=duplicates)
+        assert kept.to_dict() == {"tv": {"A": score, "B": 1.0}}
     assert search_engines.read_judgments("ratings_of_engines/gain_objects.json").to_dict() == {"tv": {"d1": 3, "d2": 1}}
 
 

@@ -189,6 +189,7 @@ def test_long_runs_are_converted_in_chunks(monkeypatch, threads):
     np.testing.assert_array_equal(found.values, expected.values)
 
 
+KEEP = "Run.from_topk(ids, scores, duplicates='highest'), 'first' or 'last' keeps one"
 SWAPPED = "ids: expected integers or text, found float32: pass (ids, scores), in this order"
 
 
@@ -210,9 +211,10 @@ SWAPPED = "ids: expected integers or text, found float32: pass (ids, scores), in
             [[7, 3], [5, 5]],
             [[1, 2], [3, 3]],
             {},
-            "ids[1, 1]: document 5 appears twice for this query, first at ids[1, 0]",
+            f"ids[1, 1]: document 5 appears twice for this query, first at ids[1, 0]; {KEEP}",
         ),
-        ([[-1, 3, 3]], [[0, 2, 3]], {}, "ids[0, 2]: document 3 appears twice for this query, first at ids[0, 1]"),
+        ([[-1, 3, 3]], [[0, 2, 3]], {},
+         f"ids[0, 2]: document 3 appears twice for this query, first at ids[0, 1]; {KEEP}"),
         ([["d7", 1.5]], [[1, 2]], {}, "ids[0, 1]: expected text, bytes or an integer, found 1.5"),
         (IDS, np.full((3, 3), np.nan), {}, "scores[0, 0]: expected a number, found NaN"),
         ([[7, -1, 3]], [[1, np.nan, np.nan]], {}, "scores[0, 2]: expected a number, found NaN"),
@@ -249,7 +251,7 @@ NAME_ROWS = "pass Run.from_topk(ids, scores, queries=...)"
          f"als: has 2 rows, but qrels has 3 queries; {NAME_ROWS} to name the query of each row, and queries='both' to "
          "leave out the other queries, which count as 0 otherwise"),
         (RELEVANCE, {"als": (TWICE, np.zeros((3, 2)))},
-         "als: ids[0, 1]: document 0 appears twice for this query, first at ids[0, 0]"),
+         f"als: ids[0, 1]: document 0 appears twice for this query, first at ids[0, 0]; {KEEP}"),
         (RELEVANCE, [(IDS, SCORES), (IDS, SCORES)], "runs: two runs are named 'run'; name them with {name: run}"),
         (Qrels.from_sparse(RELEVANCE, queries=["u0", "u1", "u2"], documents=NAMES), {"als": (IDS, SCORES)},
          f"als: its rows are numbered, but qrels has queries with names, such as 'u0'; {NAME_ROWS}"),
@@ -328,3 +330,17 @@ def test_lists_without_a_judged_document_give_a_warning(matrix):
     ids = np.array([[1, 2], [4, 6], [0, 1]])
     with pytest.warns(UserWarning, match="^als: no document of this run is judged in qrels; for query 0, the run has"):
         evaluate(RELEVANCE if matrix else QRELS, {"als": (ids, np.array([[2.0, 1.0]] * 3))}, "AP")
+
+
+@pytest.mark.parametrize(("duplicates", "score"), [("first", 0.5), ("last", 0.25), ("highest", 0.75)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_score_of_a_document_counts(duplicates, score, dtype):
+    """The first place of a document is kept; padding and other queries do not matter."""
+    ids = [[7, 3, 7, -1, 7], [3, 7, 5, 4, 6]]
+    scores = np.array([[0.5, 0.625, 0.75, 9.0, 0.25], [1.0, 2.0, 3.0, 4.0, 5.0]], dtype)
+    run = Run.from_topk(ids, scores, duplicates=duplicates)
+    assert run.to_dict()[0] == {7: score, 3: 0.625}
+    assert run.scores.dtype == dtype
+    assert list(run.to_dict()[1].values()) == [1.0, 2.0, 3.0, 4.0, 5.0]
+    message = message_of(Run.from_topk, ids, scores, duplicates="any")
+    assert message == "duplicates: expected one of error, first, last, highest, found 'any'"

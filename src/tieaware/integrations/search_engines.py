@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from tieaware.inputs import Qrels, Run
 from tieaware.inputs.files.byte_streams import ByteStream, RawFile
 from tieaware.inputs.files.paths import Path, source_name, suffix_of
 from tieaware.inputs.files.text import BYTE_ORDER_MARK, Lines, json_in, number_in
+from tieaware.inputs.judgments.repetitions import DuplicateChoice
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -279,7 +280,7 @@ def read_results(
     document: str | None = None,
     with_index: bool = False,
     partial: str = "error",
-    duplicates: str = "error",
+    duplicates: DuplicateChoice = "error",
     name: str = "run",
 ) -> Run:
     """Read the results of a search engine.
@@ -302,9 +303,9 @@ def read_results(
     partial : "error" or "keep"
         The treatment of a response that is not whole, because a search timed out, shards failed or not all documents
         were searched: its query would be evaluated with too few hits. "keep" reads the hits that there are.
-    duplicates : "error" or "highest"
-        The treatment of a document that occurs twice for a query, such as hits that are chunks of one document.
-        "highest" keeps the highest score.
+    duplicates : "error", "first", "last" or "highest"
+        The treatment of a document that occurs twice for a query, such as hits that are chunks of one document: the
+        first, the last or the highest score counts.
     name : str
         The name of the run.
 
@@ -327,7 +328,7 @@ def read_results(
     {'red dress': {'a': 7.5, 'b': 7.5}}
     """
     one_of("partial", partial, ("error", "keep"))
-    one_of("duplicates", duplicates, ("error", "highest"))
+    one_of("duplicates", duplicates, get_args(DuplicateChoice))
     results = _json_of(source, "source")
     rank_eval = results.child("rank_eval") or results
     if rank_eval.child("details") is not None:
@@ -342,7 +343,7 @@ def read_results(
             raise InputError("queries", f"names {shown(query)} twice")
         if partial == "error":
             _check_whole(response)
-        run[query] = _scores(response, document, with_index, duplicates == "highest")
+        run[query] = _scores(response, document, with_index, duplicates)
     return Run.from_dict(run, name=name)
 
 
@@ -388,9 +389,9 @@ def _check_whole(response: _Value) -> None:
 
 
 def _scores(
-    response: _Value, document: str | None, with_index: bool, highest: bool
+    response: _Value, document: str | None, with_index: bool, duplicates: DuplicateChoice
 ) -> dict[str | int, float]:
-    """Return the scores of the hits of one query. If a document occurs twice, keep the `highest`, or raise."""
+    """Return the scores of the hits of one query. `duplicates` is that of `read_results`."""
     error = response.child("error")
     if error is not None:
         raise InputError(error.place, f"the search failed: {shown(error.value)}")
@@ -405,13 +406,17 @@ def _scores(
             identifier = found.identifier()
         else:
             identifier = _document_name(hit, with_index)
-        if identifier in scores and not highest:
+        if identifier in scores and duplicates == "error":
             hint = "" if with_index or hit.child("_index") is None else "; with_index=True tells indices apart"
             keep = "duplicates='highest' keeps its highest score"
             raise InputError(hit.place, f"the document {shown(identifier)} occurs twice: {keep}{hint}")
         if score.value is None:
             raise InputError(score.place, "the hit has no score: hits that are sorted by a field have none")
-        scores[identifier] = max(score.number(), scores.get(identifier, -math.inf))
+        number = score.number()
+        if identifier in scores:
+            earlier = scores[identifier]
+            number = {"first": earlier, "last": number, "highest": max(earlier, number)}[duplicates]
+        scores[identifier] = number
     return scores
 
 

@@ -16,7 +16,7 @@ from tieaware.checks.arguments import flag, one_of, shown
 from tieaware.checks.arrays import Labels, Offsets, Place, Values, as_flat, as_numpy
 from tieaware.errors import Hinted, InputError
 from tieaware.inputs.files.paths import Path
-from tieaware.inputs.judgments.repetitions import DuplicateLabels, without_repetitions
+from tieaware.inputs.judgments.repetitions import DuplicateChoice, without_repetitions
 from tieaware.inputs.judgments.subtopic_lists import SubtopicLists, from_nested, is_nested
 from tieaware.inputs.tables import opened
 from tieaware.inputs.tables.column_names import judged_columns, subtopic_column
@@ -488,7 +488,7 @@ def read_qrels(
     *,
     missing: Missing | None = None,
     subtopics: bool = False,
-    duplicates: DuplicateLabels = "error",
+    duplicates: DuplicateChoice = "error",
 ) -> Qrels:
     r"""Read judgments from a file, part files or a table.
 
@@ -529,7 +529,7 @@ def read_qrels(
     """
     check_missing(missing)
     flag("subtopics", subtopics)
-    one_of("duplicates", duplicates, get_args(DuplicateLabels))
+    one_of("duplicates", duplicates, get_args(DuplicateChoice))
     if subtopics and duplicates != "error":
         raise InputError("duplicates", "must not be given with subtopics=True")
     with opened(path, "qrels") as (found, _):
@@ -551,7 +551,7 @@ def read_qrels(
 def judgments_of(
     frame: Frame, columns: tuple[str | None, str | None, str | None] = (None, None, None),
     missing: Missing | None = None, *, subtopic: str | None = None, needs_subtopics: bool = False,
-    duplicates: DuplicateLabels = "error",
+    duplicates: DuplicateChoice = "error",
 ) -> Qrels:  # fmt: skip
     """Make judgments from a table. `columns` are the names of the query, document and label columns.
 

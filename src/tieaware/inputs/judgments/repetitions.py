@@ -1,4 +1,4 @@
-"""Judgments that repeat an earlier judgment, and the choice among different labels of a document."""
+"""Judgments that repeat an earlier judgment, and the choice among different values of a document."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tieaware.errors import InputError
 from tieaware.lists.identifiers import quoted
 from tieaware.lists.query_lists import Lists
 
-# The values of the argument `duplicates` of `read_qrels`.
-DuplicateLabels: TypeAlias = Literal["error", "first", "last", "highest"]
+# The values of the argument `duplicates` where several values of a document may be chosen from.
+DuplicateChoice: TypeAlias = Literal["error", "first", "last", "highest"]
 
 
-def without_repetitions(lists: Lists, duplicates: DuplicateLabels = "error", remedy: str = "") -> Lists:
-    """Remove judgments that repeat an earlier judgment. `duplicates` chooses among different labels of a document.
+def without_repetitions(lists: Lists, duplicates: DuplicateChoice = "error", remedy: str = "") -> Lists:
+    """Remove rows that repeat an earlier row. `duplicates` chooses among different values of a document.
 
     By default, InputError is raised for them, whose message ends with the `remedy`.
     """

@@ -6,15 +6,16 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tieaware.checks.arguments import path_text
+from tieaware.checks.arguments import one_of, path_text
 from tieaware.checks.arrays import Offsets, Scores
 from tieaware.errors import Hinted, InputError
 from tieaware.inputs.files.paths import Source, state_of
+from tieaware.inputs.judgments.repetitions import DuplicateChoice
 from tieaware.inputs.runs.reading_options import (
     FROM_COLUMNS,
     FROM_DICT,
@@ -302,7 +303,7 @@ class Run(RunSource, Exportable, Hinted):
     @classmethod
     def from_topk(
         cls, ids: ArrayLike, scores: ArrayLike, *, queries: Iterable[object] | None = None,
-        documents: Iterable[object] | None = None, name: str = "run",
+        documents: Iterable[object] | None = None, name: str = "run", duplicates: DuplicateChoice = "error",
     ) -> Run:  # fmt: skip
         """Make a run from the best documents of each query, as recommenders and vector stores return them.
 
@@ -318,6 +319,9 @@ class Run(RunSource, Exportable, Hinted):
             The query of each row; by default its number, from 0.
         documents : sequence of str, bytes or int, optional
             The names of all documents, if the ids are their numbers from 0.
+        duplicates : "error", "first", "last" or "highest"
+            The treatment of a document that appears twice for a query, as with chunks of documents: InputError, or
+            which of its scores counts.
 
         Returns
         -------
@@ -341,8 +345,9 @@ class Run(RunSource, Exportable, Hinted):
         >>> run, run.documents.to_list()
         (Run('run', 2 queries, 4 documents), [7, 3, 5, 3])
         """
+        one_of("duplicates", duplicates, get_args(DuplicateChoice))
         topk = TopK.of(ids, scores, queries, documents)
-        lists = topk.lists(0, len(topk))
+        lists = topk.lists(0, len(topk), duplicates)
         return cls.of(replace(lists, values=lists.values.copy()), name)
 
     def check_columns(self, n_columns: int, matrix: str, name: str) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tieaware.checks.arguments import is_integer, unexpected
 from tieaware.checks.arrays import Integers, Offsets, as_flat, as_numpy
 from tieaware.errors import InputError, warn
+from tieaware.inputs.judgments.repetitions import DuplicateChoice, without_repetitions
 from tieaware.inputs.runs.reading_options import exact_scores
 from tieaware.inputs.tables.frames import of_array
 from tieaware.kernels._buffers import BadCell
@@ -112,8 +113,11 @@ class TopK:
         row = int(np.searchsorted(self.offsets, at, side="right")) - 1
         return f"{name}[{row}, {at - int(self.offsets[row])}]"
 
-    def lists(self, first: int, last: int) -> Lists:
-        """Return the lists of the queries first … last - 1, without padding. The values are the scores."""
+    def lists(self, first: int, last: int, duplicates: DuplicateChoice = "error") -> Lists:
+        """Return the lists of the queries first … last - 1, without padding. The values are the scores.
+
+        `duplicates` chooses among the scores of a document that appears twice for a query.
+        """
         start, stop = int(self.offsets[first]), int(self.offsets[last])
         ids = self.ids[start:stop]
         kept = np.flatnonzero(~_is_padding(ids))
@@ -134,11 +138,14 @@ class TopK:
         queries = number_names(np.arange(first, last)) if queries is None else queries.take(np.arange(first, last))
         offsets = np.searchsorted(kept, self.offsets[first : last + 1] - start).astype(np.int64)
         lists = Lists(queries, offsets, documents, scores)
+        if duplicates != "error":
+            return without_repetitions(lists, duplicates)
         again = lists.duplicates(first_only=True)
         if len(again):
             row, earlier = again[0].tolist()
             shown = documents.take(np.array([row])).to_list()[0]
             problem = f"document {shown!r} appears twice for this query, first at {place('ids', earlier)}"
+            problem += "; Run.from_topk(ids, scores, duplicates='highest'), 'first' or 'last' keeps one"
             raise InputError(before + place("ids", row), problem)
         return lists
 
