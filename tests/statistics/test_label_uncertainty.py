@@ -19,8 +19,8 @@ from tieaware.statistics.uncertain_labels.uncertain_lists import UncertainList, 
 
 MEASURES = [each for each in ALL_MEASURES if "GMAP" not in each and "max_rel=7" not in each]
 # The measures that always have a formula for short lists.
-WITH_FORMULA = {"P", "R", "F1", "F", "Recall_cap", "AP", "AP_cap", "RR", "nDCG", "MSnDCG", "DCG", "RBP", "Success", "Hits",
-                "ERR", "SDCG", "INSQ", "SetP", "SetR", "SetF", "NumRelRet", "Judged"}  # fmt: skip
+WITH_FORMULA = {"P", "R", "F1", "F", "Recall_cap", "AP", "AP_cap", "RR", "nDCG", "MSnDCG", "DCG", "RBP", "Success",
+                "Hits", "ERR", "SDCG", "INSQ", "SetP", "SetR", "SetF", "NumRelRet", "Judged"}  # fmt: skip
 
 
 def drawn(rng, longest=4, n_grades=3, certain=0.3, most_unretrieved=1):

@@ -67,8 +67,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add(command, options.CONSISTENT_ONLY)
     command.add_argument(
         "--exclude", metavar="FILE",
-        help="documents that are not ranked for a query, in any form of judgments; same-id leaves out the document with "
-        "the id of its query",
+        help="documents that are not ranked for a query, in any form of judgments; same-id: the document with the id "
+        "of the query",
     )  # fmt: skip
     command.add_argument(
         "--undefined", type=_undefined, default=0.0, metavar="VALUE",

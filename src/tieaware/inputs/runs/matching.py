@@ -190,15 +190,15 @@ def seem_to_count_from_one(qrels: Qrels, chunk: RunSource) -> bool:
     if ids.kind != "integer" or has_zero(ids):
         return False
     reduced = number_names(np.array(ids.to_list(), np.int64) - 1)
-    as_given, less_one = (
-        np.count_nonzero(match(qrels, Run.of(Lists(queries, offsets, each, run.scores[: offsets[-1]]), run.name)).labels > 0)
-        for each in (ids, reduced)
-    )
+    both = (Lists(queries, offsets, each, run.scores[: offsets[-1]]) for each in (ids, reduced))
+    as_given, less_one = (np.count_nonzero(match(qrels, Run.of(lists, run.name)).labels > 0) for lists in both)
     return less_one >= _FEWEST_RELEVANT and less_one > _MORE_RELEVANT * as_given
 
 
 def asking_for_run(error: InputError, qrels: Qrels) -> InputError:
     """Return an error about labels; if they are all too low, it asks whether these are the scores of a run."""
-    if qrels.grades is None or not error.where.endswith(": labels") or not look_like_scores(qrels.labels, qrels.offsets):
+    if qrels.grades is None or not error.where.endswith(": labels"):
+        return error
+    if not look_like_scores(qrels.labels, qrels.offsets):
         return error
     return InputError(error.where, f"{error.problem}; or are judgments and run swapped?")
