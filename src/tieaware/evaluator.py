@@ -314,7 +314,7 @@ class Evaluator(Hinted):
         array([0.875, 0.75 ])
         """
         counts = counts_of(scores, self._prepared, self._shape, "scores")
-        given = self._flat(scores) if counts is None else counts
+        given = self._looked_at(scores) if counts is None else counts
         averages: Values = self._prepared.for_scores(given).means(given[None])[0]
         return averages
 
@@ -683,7 +683,7 @@ class Evaluator(Hinted):
         if counts is not None:
             prepared.evaluate(counts, values)
             return
-        array = self._flat(scores, name)
+        array = self._looked_at(scores, name)
         prepared.for_scores(array).write(array, values, name)
 
     def _flat(self, scores: npt.ArrayLike, name: str = "scores") -> Scores:
@@ -694,8 +694,12 @@ class Evaluator(Hinted):
             shared = "" if self._n_items in (None, self.n_docs) else f", or ({self._n_items},) for all queries"
             raise wrong_shape(name, array, self._shape, self.n_docs, more=shared)
         # A sum over the rows of a SciPy matrix has one row, the scores of all queries.
-        flat = as_scores(array, name).reshape(-1)
-        if self._unseen is not None and name.startswith("scores"):
+        return as_scores(array, name).reshape(-1)
+
+    def _looked_at(self, scores: npt.ArrayLike, name: str = "scores") -> Scores:
+        """Return the scores of one call as `_flat` does; those of the first call are looked at for likely mistakes."""
+        flat = self._flat(scores, name)
+        if self._unseen is not None:
             lists = self._unseen.pop("lists", None)
             self._unseen, self._short = None, self._prepared.threads == 1 and self._prepared.in_kernel
             if lists is not None:

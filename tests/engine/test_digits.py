@@ -203,7 +203,7 @@ def test_groups_deep_and_shallow(t, n, r, some_above):
     for m in sorted({1, n // 2, n - 1, n}):
         names = ["AP", "DCG", "P", "R", *(f"RBP(p={p})" for p in PATIENCE), *(() if above else ("RR", "Success"))]
         measures = [f"{name}@{t + m}" for name in names]
-        spread = Evaluator(labels, measures).spread(deep)
+        spread = Evaluator(labels, measures, offsets=[0, t + n]).spread(deep)
         ranks = [mpf(t + 1 + x) for x in range(m)]
         reciprocal = [1 / j for j in ranks]
         rr_mean, rr_variance, none = first_relevant(reciprocal, n, r)
@@ -241,6 +241,6 @@ def test_the_mean_of_err_has_twelve_digits_in_groups_of_any_size(n, t):
         labels = rng.choice(grades, n)
         labels[0] = 1
         for k in (t + 2, t + max(n // 3, 3), t + n):
-            found = Evaluator([0] * t + labels.tolist(), f"ERR@{k}")(listed(t, labels))
+            found = Evaluator([0] * t + labels.tolist(), f"ERR@{k}", offsets=[0, t + n])(listed(t, labels))
             exact = mean_of_group(labels.tolist(), t, k)
             assert found[0, 0] == pytest.approx(float(exact), rel=1e-12, abs=0)

@@ -73,7 +73,7 @@ def test_forms_of_distances(kind):
     if kind == "flat":
         evaluator, scores = Evaluator(LABELS.ravel(), "AP", group=[200] * 40), scores.ravel()
     if kind == "excluded":
-        # The excluded items are worse than all others, so relevant items lose to three quarters of all others only.
+        # The excluded items are worse than all others, and do not count.
         excluded = (LABELS == 0) & (np.arange(200) < 100)
         evaluator = Evaluator.from_sparse(sp.csr_array(LABELS), "AP", exclude=sp.csr_array(excluded.astype(int)))
         scores = np.where(excluded, np.nan, scores)
@@ -129,7 +129,8 @@ LEGITIMATE = {
     "good scores": lambda: Evaluator(LABELS, "nDCG@10")(SCORES),
     "random scores": lambda: [Evaluator(LABELS, "nDCG@10")(_random(seed)) for seed in range(20)],
     "a constant": lambda: Evaluator(LABELS, "nDCG@10")(np.zeros(LABELS.shape)),
-    "somewhat worse than chance": lambda: Evaluator(LABELS, "nDCG@10")(lists(better=-0.5)[1]),
+    "a feature that is worse than chance": lambda: Evaluator(LABELS, "nDCG@10")(lists(better=-1.0)[1]),
+    "a line": lambda: Evaluator(LABELS, "nDCG@10").along(-SCORES, SCORES, (0.0, 0.1)),
     "distances in few lists": lambda: Evaluator(LABELS[:7], "nDCG@10")(-SCORES[:7]),
     "a product that fits": lambda: Evaluator(LABELS, "nDCG@10")(_products(np.int32)),
     "scores scaled to int8": lambda: Evaluator(LABELS, "nDCG@10")(_QUANTISED),

@@ -41,7 +41,7 @@ def test_large_groups(t, n, r):
     scores = np.concatenate((np.arange(t + 1, 1, -1.0), np.ones(n)))
     for s in sorted({1, 2, (r + 1) // 2, r - 1, r} & set(range(1, r + 1))):
         for m in sorted({s - 1, s, n // 3, n - 1, n} & set(range(1, n + 1))):
-            spread = Evaluator(labels, f"PAtRel(i={s})@{t + m}").spread(scores)
+            spread = Evaluator(labels, f"PAtRel(i={s})@{t + m}", offsets=[0, t + n]).spread(scores)
             mean, variance = moments(t, n, r, s, s, m)
             assert spread.mean[0, 0] == pytest.approx(float(mean), rel=1e-12, abs=1e-200), (s, m)
             if variance > mean * mean / 10**24:

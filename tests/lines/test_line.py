@@ -32,7 +32,8 @@ def inside(low, high):
 def lines_of(rng, kind):
     """Draw labels, scores and a direction: whole numbers with many ties, real numbers, or reciprocal ranks."""
     shape = rng.integers(1, 5), rng.integers(1, 9)
-    labels = rng.integers(-1, 3, shape) * (0.7 if kind == "reciprocal" else 1)
+    labels = rng.integers(-1, 3, shape)
+    labels = np.where(labels > 0, labels * (0.7 if kind == "reciprocal" else 1), labels)
     if kind == "whole":
         return labels, rng.integers(0, 5, shape) * 1.0, rng.integers(-2, 3, shape) * 1.0
     if kind == "real":

@@ -396,7 +396,7 @@ def test_the_command_prints_the_table(tmp_path, monkeypatch, printed, refused):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels").write_text("".join(f"q{i} 0 d 1\n" for i in range(5)))
     (tmp_path / "good.run").write_text("".join(f"q{i} Q0 d 1 2 t\nq{i} Q0 e 2 1 t\n" for i in range(5)))
-    (tmp_path / "tied.run").write_text("".join(f"q{i} Q0 d 1 1 t\nq{i} Q0 e 2 1 t\n" for i in range(5)))
+    (tmp_path / "tied.run").write_text("".join(f"q{i} Q0 d 1 1 t\nq{i} Q0 e 1 1 t\n" for i in range(5)))
     arguments = ["eval", "qrels", "good.run", "tied.run", "-m", "recip_rank", "-m", "num_ret"]
     outputs = {
         form: printed(*arguments, "--table", form, "--spread", "--alpha", "0.01")

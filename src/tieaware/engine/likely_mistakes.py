@@ -26,7 +26,7 @@ _FEWEST_LISTS, _MOST_LISTS = 8, 32
 # At most this many relevant documents of a list are compared with about this many others.
 _RELEVANT, _OTHERS = 16, 256
 # Relevant documents stand low if they win fewer comparisons than this, which has fewer standard deviations than this.
-_LOW, _LOW_Z = 0.25, -5.0
+_LOW, _LOW_Z = 0.2, -5.0
 # In a random order, they win half of the comparisons. A system that ranks at all wins more than this.
 _NO_ORDER = 0.55
 # Products that overflowed take all values of their type alike: a quarter of them is in its outer quarter. Scores that
