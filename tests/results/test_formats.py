@@ -106,3 +106,17 @@ def test_other_libraries_read_results_and_tables_by_the_interface_of_arrow():
         for found in (duckdb.sql("SELECT * FROM source").to_arrow_table(), polars.DataFrame(source).to_arrow()):
             assert found.column_names == expected.column_names
             assert found.to_pylist() == expected.to_pylist()
+
+
+def test_the_values_of_queries_are_written_to_a_file(tmp_path, monkeypatch, printed, refused):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "c.run").write_text(RUNS["c.run"])
+    given = "eval", "qrels", "c.run", "-m", "RR"
+    for name in ("values.parquet", "values.npz"):
+        printed(*given, "--values", name)
+        stored = tieaware.Results.load(name)
+        assert (stored.queries, stored.values.tolist()) == (("q1", "q|2", "q\\3"), [[[1.0], [0.0], [0.0]]])
+    rows = duckdb.sql("SELECT query, RR FROM 'values.parquet'").fetchall()
+    assert rows == [("q1", 1.0), ("q|2", 0.0), ("q\\3", 0.0)]
+    assert "expected a file that ends in .parquet or .npz, found 'values.csv'" in refused(*given, "--values", "values.csv")

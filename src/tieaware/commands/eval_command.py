@@ -85,6 +85,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--out", metavar="FOLDER", type=options.checked_folder,
         help="save the results of each run in a folder, and reuse the results that are already saved there",
     )  # fmt: skip
+    command.add_argument(
+        "--values", metavar="FILE", type=_values_file,
+        help="write the values of each query to a file: a row for each run and query if it ends in .parquet, or .npz",
+    )  # fmt: skip
     command.set_defaults(run=_run)
 
 
@@ -135,6 +139,12 @@ def _digits(text: str) -> int:
     return digits
 
 
+def _values_file(text: str) -> str:
+    if not text.endswith((".parquet", ".npz")):
+        raise argparse.ArgumentTypeError(f"expected a file that ends in .parquet or .npz, found {shown(text)}")
+    return options.local_file(text)
+
+
 def _undefined(text: str) -> float:
     return options.converted(number_in, "a number or nan", text)
 
@@ -154,6 +164,8 @@ def _run(arguments: argparse.Namespace) -> str:
         out=arguments.out, undefined=arguments.undefined, order=arguments.order,
         consistent_only=arguments.consistent_only, chance=arguments.chance, exclude=arguments.exclude,
     )  # fmt: skip
+    if arguments.values is not None:
+        results.save(arguments.values)
     if arguments.table is not None:
         table = results.table(**table_arguments, sort=arguments.sort)
         if arguments.table == "latex":
