@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +71,7 @@ class TieAwareReranking:
         >>> evaluator.compute_metrics([1, 0], [0.5, 0.5])
         (0.75, 0.8154648767857287, 0.75)
         """
-        evaluator = Evaluator(np.asarray(y_true), [f"RR@{self.at_k}", f"nDCG@{self.at_k}", "AP"], ties=self.ties)
+        evaluator = Evaluator(np.asarray(y_true)[None], [f"RR@{self.at_k}", f"nDCG@{self.at_k}", "AP"], ties=self.ties)
         rr, ndcg, ap = evaluator(np.asarray(y_pred))[0].tolist()
         return rr, ndcg, ap
 
@@ -175,7 +175,7 @@ class TieAwareInformationRetrieval:
             If a score is NaN, or the tie rule is unknown.
         """
         functions = self.score_functions
-        depth = max(k for _, k in self._requested())
+        depth = max(k for *_, k in self._requested())
         self.score_functions = {name: Retrieved(function, depth) for name, function in functions.items()}
         # sentence-transformers calls compute_metrics once for each score function, in this order.
         self._retrieved = deque(self.score_functions.values())  # type: ignore[arg-type]
@@ -226,15 +226,15 @@ class TieAwareInformationRetrieval:
             for query in self.queries_ids
         ]
         requested = self._requested()
-        values = self._evaluate(candidates, relevant, [f"{metric.measure}@{k}" for metric, k in requested])
-        metrics: Metrics = {metric.name: {} for metric in _METRICS}
-        for (metric, k), column in zip(requested, values.T, strict=True):
-            metrics[metric.name][k] = float(column.mean())
+        values = self._evaluate(candidates, relevant, [f"{measure}@{k}" for _, measure, k in requested])
+        metrics: Metrics = {name: {} for name in _METRICS}
+        for (name, _, k), column in zip(requested, values.T, strict=True):
+            metrics[name][k] = float(column.mean())
         return metrics
 
-    def _requested(self) -> list[tuple[_Metric, int]]:
-        """Return a pair of metric and cut-off for each value that the evaluator reports."""
-        return [(metric, k) for metric in _METRICS for k in getattr(self, metric.cutoffs)]
+    def _requested(self) -> list[tuple[str, str, int]]:
+        """Return the name, the measure and the cut-off of each value that the evaluator reports."""
+        return [(name, measure, k) for name, (cutoffs, measure) in _METRICS.items() for k in getattr(self, cutoffs)]
 
     def _evaluate(
         self, candidates: Sequence[Candidates], relevant: Sequence[Integers], measures: Sequence[str]
@@ -333,26 +333,16 @@ def _as_array(scores: Any) -> npt.NDArray[Any]:
     return np.asarray(scores)
 
 
-class _Metric(NamedTuple):
-    """A metric of InformationRetrievalEvaluator, by its name in the results.
-
-    `cutoffs` is the attribute of the evaluator that holds its cut-offs, and `measure` the measure of tieaware that
-    computes it.
-    """
-
-    name: str
-    cutoffs: str
-    measure: str
-
-
-_METRICS = (
-    _Metric("accuracy@k", "accuracy_at_k", "Success"),
-    _Metric("precision@k", "precision_recall_at_k", "P"),
-    _Metric("recall@k", "precision_recall_at_k", "R"),
-    _Metric("ndcg@k", "ndcg_at_k", "nDCG"),
-    _Metric("mrr@k", "mrr_at_k", "RR"),
-    _Metric("map@k", "map_at_k", "AP_cap"),
-)
+# The metrics of InformationRetrievalEvaluator by their names in the results: the attribute of the evaluator that holds
+# the cut-offs, and the measure of tieaware.
+_METRICS = {
+    "accuracy@k": ("accuracy_at_k", "Success"),
+    "precision@k": ("precision_recall_at_k", "P"),
+    "recall@k": ("precision_recall_at_k", "R"),
+    "ndcg@k": ("ndcg_at_k", "nDCG"),
+    "mrr@k": ("mrr_at_k", "RR"),
+    "map@k": ("map_at_k", "AP_cap"),
+}
 
 # The evaluators that this module creates: the mixin of each, and the module of sentence-transformers with its base.
 _EVALUATORS = {
