@@ -43,9 +43,10 @@ def warn_of_one_list(judgments: Judgments, measures: Sequence[Measure]) -> None:
         if measure.cutoff is not None:
             n_relevant = int(judgments.count(float(measure.parameters.get("rel", 1)))[0])
             if n_relevant > _TOO_MANY * measure.cutoff:
-                problem = f"are one list, with {n_relevant:,} relevant documents for {measure}"
-                remedy = "pass group=, offsets= or qid= if these are several queries; offsets=[0, n] if they are one"
-                warn(f"labels: {problem}; {remedy}")
+                warn(
+                    f"labels: are one list, with {n_relevant:,} relevant documents for {measure}; pass group=, offsets= "
+                    "or qid= if these are several queries; offsets=[0, n] if they are one"
+                )
                 return
 
 
@@ -75,13 +76,17 @@ def warn_of_scores(lists: JudgedLists, rows: tuple[int, int], scores: Scores, gi
     won, z, sample = _comparisons(lists, rows, scores)
     kind = given.dtype if isinstance(given, np.ndarray) else np.dtype(np.float64)
     if won < _LOW and z < _LOW_Z:
-        remedy = "if they are distances or ranks, negate them, because higher scores rank higher"
-        warn(f"{name}: relevant documents have lower scores than {1.0 - won:.0%} of the others; {remedy}")
+        warn(
+            f"{name}: relevant documents have lower scores than {1.0 - won:.0%} of the others; if they are distances or "
+            "ranks, negate them, because higher scores rank higher"
+        )
     elif kind.kind in "iu" and kind.itemsize <= 2 and won < _NO_ORDER:
         middle, half = np.iinfo(kind).max + np.iinfo(kind).min, np.iinfo(kind).max - np.iinfo(kind).min
         if np.mean(np.abs(2.0 * sample - middle) > _OUTER * half) > _SHARE_IN_OUTER:
-            problem = f"are {kind}, in no better order than by chance: did products of integers overflow?"
-            warn(f"{name}: {problem} Convert the factors with astype('int32') first")
+            warn(
+                f"{name}: are {kind}, in no better order than by chance: did products of integers overflow? Convert the "
+                "factors with astype('int32') first"
+            )
 
 
 def _comparisons(lists: JudgedLists, rows: tuple[int, int], scores: Scores) -> tuple[float, float, npt.NDArray[Any]]:
