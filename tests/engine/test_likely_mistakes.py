@@ -98,9 +98,10 @@ def _products(kind):
     return small[0] @ small[1].T
 
 
-def test_products_that_overflowed():
-    with pytest.warns(UserWarning, match=OVERFLOW):
-        Evaluator(LABELS, "nDCG@10")(_products(np.int8))
+@pytest.mark.parametrize("kind", [np.int8, np.uint8])
+def test_products_that_overflowed(kind):
+    with pytest.warns(UserWarning, match=OVERFLOW.replace("int8", kind.__name__)):
+        Evaluator(LABELS, "nDCG@10")(_products(np.int8).astype(kind))
 
 
 def test_swapped_labels_and_scores():
@@ -135,6 +136,7 @@ LEGITIMATE = {
     "a product that fits": lambda: Evaluator(LABELS, "nDCG@10")(_products(np.int32)),
     "scores scaled to int8": lambda: Evaluator(LABELS, "nDCG@10")(_QUANTISED),
     "a chance order in int8": lambda: Evaluator(LABELS, "nDCG@10")((_random(3) * 30).clip(-127, 127).astype(np.int8)),
+    "grades in uint8, by chance": lambda: Evaluator(LABELS, "nDCG@10")((_random(3) > 0).astype(np.uint8)),
     "grades as scores": lambda: Evaluator(LABELS, "nDCG@10")((SCORES > 1).astype(int) + (SCORES > 2)),
     "grades as scores, counts as labels": lambda: Evaluator(LABELS * 40, "nDCG@10")((SCORES > 1).astype(int)),
     "shares as labels": lambda: Evaluator(LABELS * np.abs(SCORES).round(1), "DCG")(SCORES),

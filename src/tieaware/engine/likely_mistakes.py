@@ -29,9 +29,9 @@ _RELEVANT, _OTHERS = 16, 256
 _LOW, _LOW_Z = 0.2, -5.0
 # In a random order, they win half of the comparisons. A system that ranks at all wins more than this.
 _NO_ORDER = 0.55
-# Products that overflowed take all values of their type alike: a quarter of them is in its outer quarter. Scores that
-# are scaled to the type have far fewer there.
-_OUTER, _SHARE_IN_OUTER = 0.75, 0.15
+# Products that overflowed take all values of their type alike: an eighth of them is in the lowest eighth of its range,
+# and in the highest one. Scores that are scaled to the type have far fewer there.
+_OUTER, _SHARE_IN_OUTER = 0.125, 0.07
 
 
 def warn_of_one_list(judgments: Judgments, measures: Sequence[Measure]) -> None:
@@ -81,8 +81,8 @@ def warn_of_scores(lists: JudgedLists, rows: tuple[int, int], scores: Scores, gi
             "ranks, negate them, because higher scores rank higher"
         )
     elif kind.kind in "iu" and kind.itemsize <= 2 and won < _NO_ORDER:
-        middle, half = np.iinfo(kind).max + np.iinfo(kind).min, np.iinfo(kind).max - np.iinfo(kind).min
-        if np.mean(np.abs(2.0 * sample - middle) > _OUTER * half) > _SHARE_IN_OUTER:
+        edges = np.iinfo(kind).min + np.array([_OUTER, 1.0 - _OUTER]) * (2.0 ** (8 * kind.itemsize) - 1.0)
+        if min(np.mean(sample < edges[0]), np.mean(sample > edges[1])) > _SHARE_IN_OUTER:
             warn(
                 f"{name}: are {kind}, in no better order than by chance: did products of integers overflow? Convert the "
                 "factors with astype('int32') first"
