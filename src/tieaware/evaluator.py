@@ -27,7 +27,8 @@ from tieaware.engine.views import OF_CHANCE, Pass, View, passes
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import Hinted, InputError
 from tieaware.lists.grades import Missing
-from tieaware.lists.judgments import JudgedLists, Judgments
+from tieaware.lists.judgments import JudgedLists
+from tieaware.lists.query_lists import rows_of
 from tieaware.lists.sparse import Relevance
 from tieaware.measures import Measure, named_measures, parse_measures
 from tieaware.precision import Coarsening, Noise
@@ -125,7 +126,7 @@ class Evaluator(Hinted):
         if len(shape) == 1 and all(each is None for each in (*places, judgments)):
             warn_of_one_list(judged, self.measures)
         order = document_order(self._view.rule, docids, lists.offsets, "label")
-        self._prepare_lists(lists, judged, shape, order, undefined, workers)
+        self._prepare_lists(lists, Totals.of(self.measures, judged), shape, order, undefined, workers)
 
     @classmethod
     def from_sparse(
@@ -182,7 +183,8 @@ class Evaluator(Hinted):
         judged = Relevance.of(relevance, exclude, missing)
         lists = judged.lists(also_weighted(evaluator.measures)["pool"])
         order = document_order(evaluator._view.rule, docids, np.array([0, judged.n_items]), "item")
-        evaluator._prepare_lists(lists, lists.judgments, judged.shape, order, undefined, workers)
+        totals = Totals.of(evaluator.measures, lists.judgments)
+        evaluator._prepare_lists(lists, totals, judged.shape, order, undefined, workers)
         evaluator._n_items = judged.n_items
         return evaluator
 
@@ -195,7 +197,7 @@ class Evaluator(Hinted):
         self._view = View(ties, precision)
 
     def _prepare_lists(
-        self, lists: JudgedLists, judgments: Judgments, shape: tuple[int, ...], order: Integers | None, undefined: Any,
+        self, lists: JudgedLists, totals: Totals, shape: tuple[int, ...], order: Integers | None, undefined: Any,
         threads: int,
     ) -> None:  # fmt: skip
         """Prepare the evaluation of lists whose scores are one-dimensional or have this shape."""
@@ -206,7 +208,7 @@ class Evaluator(Hinted):
         self._in_rows = len(shape) == 2
         self.n_queries: int = len(lists.offsets) - 1
         self.n_docs: int = int(lists.offsets[-1])
-        known = self.measures, lists, Totals.of(self.measures, judgments)
+        known = self.measures, lists, totals
         undefined = list_arguments.checked_undefined(undefined)
         self._prepare = partial(prepare, *known, order=order, undefined=undefined, threads=threads)
         self._prepare_noisy = partial(NoisyLists.of, *known, undefined=undefined)
@@ -259,6 +261,24 @@ class Evaluator(Hinted):
         some._prepared_for, some._rows_of, some._first = {}, (self, first, last), self._first + first
         some._prepared_bounds = some._noisy = None
         return some
+
+    def _part(self, chosen: npt.NDArray[np.bool_]) -> tuple[Evaluator, npt.NDArray[np.bool_]]:
+        """Return an evaluator of some of the lists, prepared anew, and which documents are in these.
+
+        Not for tie rules that use document identifiers, nor with excluded items, for which there are no lines.
+        """
+        _, lists, totals = self._prepare.args
+        queries = np.flatnonzero(chosen) + self._first
+        sizes = np.diff(lists.offsets)[queries]
+        judged, judged_offsets = rows_of(lists.judged_offsets, queries)
+        left_out = None if lists.left_out is None else lists.left_out[queries]
+        some = lists._replace(
+            offsets=np.append(0, np.cumsum(sizes)), judged_offsets=judged_offsets, left_out=left_out,
+            positions=lists.positions[judged], labels=lists.labels[judged],
+        )  # fmt: skip
+        part = copy(self)
+        part._prepare_lists(some, totals.rows(queries), (int(sizes.sum()),), **self._prepare.keywords)
+        return part, np.repeat(chosen, np.diff(self._prepared.offsets))
 
     def __repr__(self) -> str:
         n_queries = f"{self.n_queries:,} quer{'y' if self.n_queries == 1 else 'ies'}"

@@ -46,8 +46,8 @@ def test_it_prints_a_sentence_the_means_and_the_weights(files, fused):
     assert f"RR is best, {outcome.value:.3f}, if dense has {low:.2f} to {high:.2f} of the weight" in printed
     lines = [line.split() for line in out.splitlines()]
     assert ["fused,", "weights", "from", "all", "queries", f"{outcome.value:.4f}", *"––––"] in lines
-    assert any(line[:2] == ["RRF", f"{outcome.others[0].mean():.4f}"] for line in lines)
-    assert any(line[:3] == ["dense", "alone", f"{outcome.others[2].mean():.4f}"] for line in lines)
+    assert any(line[:2] == ["RRF", f"{outcome.trial.others[0].mean():.4f}"] for line in lines)
+    assert any(line[:3] == ["dense", "alone", f"{outcome.trial.others[2].mean():.4f}"] for line in lines)
     assert any(line[:2] == ["dense", f"{outcome.weights[1]:.4f}"] for line in lines)
 
 

@@ -41,9 +41,9 @@ def test_the_numbers_are_those_of_evaluations(names, scale):
     assert outcome.value == evaluate(qrels, fused, "AP").mean()[0, 0]
     assert outcome.run(name="x", depth=5).to_dict() == fuse(runs, weights=outcome.weights, depth=5, **scale).to_dict()
     others = evaluate(qrels, {"RRF": fuse(runs, "rrf"), **runs}, "AP").values[:, :, 0]
-    np.testing.assert_array_equal(outcome.others, others)
-    np.testing.assert_allclose(outcome.test.difference, (outcome.held_out.values - others).mean(axis=1))
-    np.testing.assert_array_equal(outcome.p, tieaware.statistics.holm(outcome.test.p))
+    np.testing.assert_array_equal(outcome.trial.others, others)
+    np.testing.assert_allclose(outcome.trial.test.difference, (outcome.held_out.values - others).mean(axis=1))
+    np.testing.assert_array_equal(outcome.trial.p, tieaware.statistics.holm(outcome.trial.test.p))
     assert outcome.queries == tuple(qrels)
 
 
@@ -103,14 +103,14 @@ def test_runs_that_complete_each_other_are_not_called_noise():
             run[query] = {f"d{d}": rng.random() * (0.2 if good else 1.0) + (d == 0) * good * 3 for d in range(8)}
     outcome = fusion(qrels, runs, "RR", normalise="none")
     assert not outcome.is_noise
-    assert outcome.gains[1:].min() > 0.2
+    assert outcome.trial.gains[1:].min() > 0.2
 
 
 def test_less_is_better():
     qrels, runs = generated({"a": 0.9, "b": 0.2})
     outcome = fusion(qrels, runs, "MeanRank")
     assert outcome.value <= min(curve.means.min() for curve in outcome.curves) + 1e-12
-    assert (outcome.gains == -(outcome.held_out.values.mean() - outcome.others.mean(axis=1))).all()
+    assert (outcome.trial.gains == -(outcome.held_out.values.mean() - outcome.trial.others.mean(axis=1))).all()
 
 
 @pytest.mark.parametrize("names", ["ab", "abc"])
@@ -161,5 +161,5 @@ def test_runs_are_read_once():
     outcome = fusion(QRELS, {"a": io.BytesIO("".join(lines).encode()), "b": RUNS["b"]}, "AP", folds=2)
     expected = fusion(QRELS, RUNS, "AP", folds=2)
     assert outcome.value == expected.value
-    np.testing.assert_array_equal(outcome.others, expected.others)
+    np.testing.assert_array_equal(outcome.trial.others, expected.trial.others)
     assert outcome.run().to_dict() == expected.run().to_dict()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import tieaware
 from tieaware import Evaluator
+from tieaware.experiments import fusion
 from tieaware.optimise import coordinate_ascent
 
 
@@ -101,3 +103,129 @@ def test_documents_that_differ_in_one_feature_alone_cross_only_where_it_has_no_w
     assert found.value == evaluator.combinations(features, found.weights[None]).item()
     assert len(breaks) > 10
     assert not [at for at in breaks if 0.0 < abs(at) < 1e-9]
+
+
+def complementary(n_queries=60, depth=15):
+    """Return labels, and features each of which ranks every second query, but not the others."""
+    rng = np.random.default_rng(11)
+    labels = rng.integers(0, 2, (n_queries, depth))
+    half = (np.arange(n_queries) % 2 == 0)[:, None]
+    features = [3.0 * labels * which + rng.normal(size=labels.shape) for which in (half, ~half)]
+    return labels, np.stack(features, axis=-1).reshape(-1, 2)
+
+
+def one_useful():
+    """Return labels, and features of which only the first is not noise."""
+    labels, features = data(12)
+    return labels, np.concatenate((features[:, :1], np.random.default_rng(3).normal(size=(len(features), 2))), axis=1)
+
+
+def only_noise():
+    labels, features = data(13)
+    return labels, np.random.default_rng(4).normal(size=features.shape)
+
+
+def tied():
+    labels, features = complementary()
+    return labels, features.round()
+
+
+@pytest.mark.parametrize(
+    ("made", "measure", "decision"),
+    [
+        (complementary, "AP", "Fuse them: x0 0."),
+        (complementary, "MeanRank", "Fuse them by RRF: the best weights are noise."),
+        (tied, "nDCG@10", "Fuse them: x0 0."),
+        (one_useful, "nDCG@10", "Do not fuse them: x0 alone earns as much, and the best weights are noise."),
+        (only_noise, "nDCG@5", "Do not fuse them: x"),
+    ],
+)
+def test_a_matrix_has_the_verdict_of_runs(made, measure, decision):
+    """With a run for each column, the experiment on fusion says the same; with two columns, it knows more."""
+    labels, features = made()
+    names = [f"x{i}" for i in range(features.shape[1])]
+    evaluator = Evaluator(labels, measure)
+    found = coordinate_ascent(evaluator, features, nonnegative=True, folds=10)
+    assert found.verdict(names).startswith(decision)
+    queries, documents = np.repeat(np.arange(len(labels)), labels.shape[1]), np.arange(labels.size)
+    qrels = tieaware.Qrels.from_columns(queries, documents, labels.ravel())
+    runs = {name: tieaware.Run.from_columns(queries, documents, features[:, i]) for i, name in enumerate(names)}
+    outcome = fusion(qrels, runs, measure, normalise="none")
+    np.testing.assert_array_equal(found.trial.others, outcome.trial.others)
+    if len(names) > 2:
+        np.testing.assert_array_equal(found.trial.held_out.values, outcome.held_out.values)
+        assert found.verdict(names) == outcome.verdict()
+    else:
+        # The weights of two runs are the middle of the best interval, which need not be where a search ends.
+        kinds = [each.partition("x0 ")[0].partition(". ")[0] for each in (found.verdict(names), outcome.verdict())]
+        assert kinds[0] == kinds[1]
+
+
+def test_weights_with_the_decimals_of_the_verdict_have_about_its_value():
+    labels, features = complementary()
+    features *= [1e-3, 1.0]
+    evaluator = Evaluator(labels, "AP")
+    found = coordinate_ascent(evaluator, features, folds=5)
+    shown = found.verdict(["a", "b"]).partition(": a ")[2].partition(". AP")[0].split(", b ")
+    value = evaluator.combinations(features, [[float(weight) for weight in shown]]).item()
+    error = found.trial.held_out.values.std() / np.sqrt(len(labels))
+    assert len(shown[1]) > len("0.00")
+    assert abs(value - found.value) <= error / 4
+    assert abs(evaluator.combinations(features, found.weights.round(2)[None]).item() - found.value) > error / 4
+
+
+def test_folds_are_evaluated_with_weights_of_the_others():
+    labels, features = data(14)
+    evaluator = Evaluator(labels, ["RR", "AP"])
+    found = coordinate_ascent(evaluator, features, "AP", folds=4, seed=3, restarts=1)
+    plain = coordinate_ascent(evaluator, features, "AP", seed=3, restarts=1)
+    assert (found.value, found.sweeps, found.start, plain.trial) == (*plain[1:2], *plain[3:])
+    np.testing.assert_array_equal(found.weights, plain.weights)
+    fold = np.random.default_rng(3).permutation(len(labels)) % 4
+    rows = features.reshape(*labels.shape, -1)
+    for i in range(4):
+        others = Evaluator(labels[fold != i], "AP")
+        weights = coordinate_ascent(others, rows[fold != i].reshape(-1, 4), seed=3, restarts=1).weights
+        np.testing.assert_array_equal(found.trial.held_out.weights[i], weights)
+        for query in np.flatnonzero(fold == i):
+            expected = evaluator.rows(query, query + 1).combinations(rows[query], weights[None])[0, 1]
+            assert found.trial.held_out.values[query] == expected
+
+
+def test_a_feature_that_is_better_if_it_is_smaller_is_compared_in_that_direction():
+    labels, features = one_useful()
+    evaluator = Evaluator(labels, "AP")
+    turned = features * [-1.0, 1.0, 1.0]
+    plain, negated = (coordinate_ascent(evaluator, each, folds=5) for each in (features, turned))
+    np.testing.assert_array_equal(plain.trial.others, negated.trial.others)
+    assert negated.weights[0] < -0.8
+    assert negated.trial.gains[1] < 0.01
+    nonnegative = coordinate_ascent(evaluator, turned, folds=5, nonnegative=True).trial
+    np.testing.assert_array_equal(nonnegative.others[1], evaluator(turned[:, 0])[:, 0])
+
+
+def test_queries_without_a_value_are_left_out_of_the_verdict():
+    labels, features = complementary()
+    labels[:5] = 0
+    found = [
+        coordinate_ascent(Evaluator(labels, "AP", undefined=undefined), features, folds=5).trial
+        for undefined in (0.0, float("nan"))
+    ]
+    assert [len(each.held_out.values) for each in found] == [60, 55]
+    np.testing.assert_array_equal(found[0].others[:, 5:], found[1].others)
+
+
+def test_many_features_are_not_all_listed():
+    labels, features = complementary()
+    more = np.random.default_rng(5).normal(size=(len(features), 12))
+    found = coordinate_ascent(Evaluator(labels, "AP"), np.concatenate((features, more), axis=1), folds=3)
+    decision = str(found).partition(". ")[0]
+    assert decision.count("feature") == 10
+    assert decision.endswith(" and 4 smaller ones")
+
+
+def test_without_folds_the_text_says_how_to_get_a_verdict():
+    labels, features = complementary()
+    text = str(coordinate_ascent(Evaluator(labels, "AP"), features))
+    assert text.startswith("The weights 0.")
+    assert text.endswith(". With folds=10, a verdict says if they are noise.")

@@ -10,13 +10,13 @@ from tieaware.optimise import Lambdas, coordinate_ascent
 QRELS = {"q1": {"d1": 1}, "q2": {"d2": 1}}
 RUNS = {"a": {"q1": {"d1": 1.0, "d2": 0.5}}, "b": {"q2": {"d1": 1.0, "d2": 0.5}, "q1": {"d2": 2.0}}}
 FUSION = WeightedFusion(QRELS, RUNS, "AP")
-ORDERED = WeightedFusion(QRELS, RUNS, "AP", ties="trec_eval")
-OF_QUERIES = "queries: expected 2 truth values, one for each query, found"
 
 
 def ascent(features=((1.0, 2.0), (3.0, 1.0)), **options):
     return coordinate_ascent(Evaluator([[1, 0]], ["AP"]), features, **options)
 
+
+TRIED = coordinate_ascent(Evaluator([[1, 0], [1, 0], [0, 1]], ["AP"]), np.arange(12.0).reshape(6, 2), folds=3)
 
 # A call, and a part of the message.
 REFUSED = (
@@ -27,6 +27,11 @@ REFUSED = (
     (lambda: ascent(nonnegative=1), "nonnegative: expected True or False, found 1"),
     (lambda: ascent(measure="RR"), "measure: RR is not among the evaluator's: AP"),
     (lambda: ascent(restarts=-1), "restarts: expected a whole number from 0 "),
+    (lambda: ascent(folds=1), "folds: expected a whole number from 2 "),
+    (lambda: ascent(folds=2), "folds: must be at most the number of queries, 1; found 2"),
+    (lambda: ascent([[1.0], [2.0]], folds=2), "folds: must be left out with a single feature, whose weight does not"),
+    (lambda: ascent().verdict(), "verdict: needs queries that do not choose the weights; search with folds=10"),
+    (lambda: TRIED.verdict(["a"]), "names: must be one for each of the 2 features; found 1"),
     (lambda: Lambdas([1, 0], "ERR"), "measure: ERR cannot be trained by swaps of two documents; write one of nDCG"),
     (lambda: Lambdas([1, 0], "GMAP"), "measure: GMAP cannot be trained"),
     (lambda: Lambdas([1, 0], "P"), "measure: P is the same for every order of the documents; write a cut-off"),
@@ -42,9 +47,6 @@ REFUSED = (
     (lambda: Lambdas([[1], [0]], "AP")([[1.0], [-np.inf]]), "scores[1, 0]: expected a finite number"),
     (lambda: Lambdas([1, 0], "AP")([1.0]), "scores: expected shape (2,), found shape (1,)"),
     (lambda: FUSION([1, 2, 3]), "weights: must have one weight for each of the 2 runs; found 3"),
-    (lambda: FUSION.part([True]), f"{OF_QUERIES} bool of shape"),
-    (lambda: FUSION.part([1, 0]), f"{OF_QUERIES} int64 of shape"),
-    (lambda: ORDERED.part([True, True]), "ties: this rule orders documents by identifier, which a part of the queries"),
     (lambda: WeightedFusion(QRELS, {"a": RUNS["a"]}, "AP"), "runs: must be at least two runs to fuse"),
     (lambda: WeightedFusion(QRELS, RUNS, "nDGC"), "unknown measure 'nDGC'"),
     (lambda: WeightedFusion({"1": {"d1": 1}}, RUNS, "AP"), "no query of this run is judged in qrels: the run has 'q1'"),

@@ -151,15 +151,17 @@ def test_weights_by_name_and_as_an_array():
 
 
 @pytest.mark.parametrize("kept", [[0, 1, 1, 0], [1, 0, 0, 1], [0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 1, 0]])
-def test_a_part_has_the_values_of_its_queries(kept):
-    """Its first query has no document in any run."""
+def test_a_part_of_an_evaluator_has_the_values_of_its_queries(kept):
+    """The first query has no document in any run."""
     fusion = WeightedFusion(QRELS, RUNS, MEASURES)
     mask = np.array(kept, bool)
-    evaluator, features = fusion.part(mask)
-    assert (evaluator.n_queries, len(features)) == (mask.sum(), evaluator.n_docs)
+    evaluator, documents = fusion.evaluator._part(mask)
+    assert (evaluator.n_queries, documents.sum()) == (mask.sum(), evaluator.n_docs)
+    last = fusion.evaluator.rows(1, 4)._part(mask[1:])[0]
     for weights in WEIGHTS:
-        scores = sum(features[:, run] * weight for run, weight in enumerate(weights))
+        scores = fusion.scores(weights)[documents]
         np.testing.assert_array_equal(evaluator(scores), fusion(weights)[mask])
+        np.testing.assert_array_equal(last(scores), fusion(weights)[1:][mask[1:]])
 
 
 def test_other_document_ids_give_a_warning():

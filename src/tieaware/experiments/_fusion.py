@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from tieaware._evaluate import evaluate
 from tieaware.checks.arguments import checked_seed, number, whole_number
 from tieaware.checks.arrays import Values
-from tieaware.checks.rounding import merged, rounding_of
+from tieaware.checks.rounding import rounding_of
 from tieaware.defaults import FUSION_FOLDS, FUSION_MEASURES
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
@@ -23,12 +23,12 @@ from tieaware.measures import Measure, parse_measures
 from tieaware.optimise import WeightedFusion, fuse
 from tieaware.optimise.fusion import Minimum, Missing, sources_to_fuse
 from tieaware.optimise.normalisation import NormalisationName
-from tieaware.optimise.weighted_fusion import HeldOut, WeightSearch
+from tieaware.optimise.trial import HeldOut, Trial, decimals_of
+from tieaware.optimise.weighted_fusion import WeightSearch
 from tieaware.output.plots import COLOURS, DASHES, Axes, Drawing, colour, display_name, file_name, legend_above
 from tieaware.output.tables import Cell, Table, counted, joined, significant
 from tieaware.results.provenance import unanswered_queries
-from tieaware.runtime.progress import progress, stage
-from tieaware.statistics import PairedTest, holm, paired_test
+from tieaware.runtime.progress import stage
 
 _MOST_STEPS = 4_000
 
@@ -116,7 +116,7 @@ def interval_at(edges: Values, means: Values, weight: float, value: float) -> tu
     return float(low), float(high)
 
 
-_CHOSEN, _BEST, _RRF = "fused, weights from other queries", "fused, weights from all queries", "RRF"
+_CHOSEN, _BEST = "fused, weights from other queries", "fused, weights from all queries"
 
 
 def fusion(
@@ -195,17 +195,20 @@ def fusion(
     fused = WeightedFusion(judged, whole, parsed, **scale, threads=threads)  # type: ignore[arg-type]
     with stage("searching"):
         search = WeightSearch(fused, restarts, seed)
-    held_out = search.held_out(folds, lambda numbers: progress(numbers, "folds"))
+    held_out = search.held_out(folds)
     with stage("evaluating"):
         alone = evaluate(judged, whole, parsed, threads=threads)
         rrf = evaluate(judged, fuse(whole, "rrf"), parsed, threads=threads).values[:, :, 0]
     others = np.concatenate((rrf, alone.values[:, :, 0]))
-    value = float(fused.evaluator.mean(fused.scores(search.weights))[0])
-    return Fusion(
-        parsed[0], fused.runs, fused.queries, search.weights, value,
-        _curves(search, fused.runs, level), held_out, others,
-        paired_test(held_out.values, others, confidence=level), level, whole, scale, alone.unanswered,
-    )  # fmt: skip
+
+    def mean(weights: Values) -> float:
+        return float(fused.evaluator.mean(fused.scores(weights))[0])
+
+    curves, value = _curves(search, fused.runs, level), mean(search.weights)
+    separated = any(curve.plateau != (0.0, 1.0) for curve in curves)
+    decimals = decimals_of(search.weights, value, held_out.values, mean)
+    trial = Trial(parsed[0], fused.runs, search.weights, value, decimals, held_out, others, separated, level)
+    return Fusion(trial, fused.queries, curves, whole, scale, alone.unanswered)
 
 
 def _check_judged(judged: Qrels, measure: Measure, folds: int) -> None:
@@ -240,27 +243,14 @@ class Fusion(Experiment):
 
     Attributes
     ----------
-    measure : Measure
-    runs : tuple of str
-        The names of the runs, in the order of the weights.
+    trial : Trial
+        The best weights on all queries, which are not negative and have the sum 1, the weights and values of the folds,
+        the values of reciprocal rank fusion and of each run alone, and the tests.
     queries : tuple of str or of int
         The judged queries.
-    weights : float64[n_runs]
-        The best weights on all queries; not negative, with the sum 1.
-    value : float
-        The mean of the measure with these weights: that of the run that `run` returns.
     curves : tuple of Curve
         The mean as a function of the weight of a run, while the others keep their proportions: for two runs, that of
         the second; otherwise one for each run.
-    held_out : HeldOut
-        The weights that were chosen on all folds but one, float64[folds, n_runs], and the value of each query with the
-        weights that were chosen without it, float64[n_queries].
-    others : float64[n_runs + 1, n_queries]
-        The values of reciprocal rank fusion, and of each run alone.
-    test : PairedTest
-        The paired t-tests of `held_out` against each of the others, float64[n_runs + 1].
-    level : float
-        The confidence level of the plateau and of the intervals.
     given : dict of str to Run
         The runs.
     scale : dict
@@ -269,19 +259,32 @@ class Fusion(Experiment):
         The runs that leave judged queries unanswered, and how many.
     """
 
-    measure: Measure
-    runs: tuple[str, ...]
+    trial: Trial
     queries: tuple[str | int, ...]
-    weights: Values
-    value: float
     curves: tuple[Curve, ...]
-    held_out: HeldOut
-    others: Values
-    test: PairedTest
-    level: float
     given: dict[str, Run]
     scale: dict[str, Any]
     unanswered: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The names of the runs, in the order of the weights."""
+        return self.trial.names
+
+    @property
+    def weights(self) -> Values:
+        """The best weights on all queries, float64[n_runs]."""
+        return self.trial.weights
+
+    @property
+    def value(self) -> float:
+        """The mean of the measure with these weights: that of the run that `run` returns."""
+        return self.trial.value
+
+    @property
+    def held_out(self) -> HeldOut:
+        """The weights that were chosen on all folds but one, and the value of each query with those of the others."""
+        return self.trial.held_out
 
     def run(self, name: str | None = None, depth: int | None = None) -> Run:
         """Return the fused run with the best weights.
@@ -307,29 +310,10 @@ class Fusion(Experiment):
     @property
     def title(self) -> str:  # type: ignore[override]
         """The title, which names the measure and the runs."""
-        return f"{self.measure} of {' + '.join(self.runs)}, by weight; {self._n_queries}, {self.scale['normalise']}"
+        runs, n = " + ".join(self.runs), counted(len(self.queries), "query", "queries")
+        return f"{self.trial.measure} of {runs}, by weight; {n}, {self.scale['normalise']}"
 
     heading = "Which weights should the runs have?"
-
-    @property
-    def _n_queries(self) -> str:
-        return counted(len(self.queries), "query", "queries")
-
-    @cached_property
-    def p(self) -> Values:
-        """The p values of `test` after Holm's correction."""
-        return holm(self.test.p)
-
-    @property
-    def gains(self) -> Values:
-        """How much better the mean of `held_out` is than those of the others; negative if it is worse."""
-        sign = -1.0 if self.measure.definition.less_is_better else 1.0
-        means = merged(np.append(self.others.mean(axis=1), self._chosen))
-        return np.asarray(sign * (means[-1] - means[:-1]))
-
-    @property
-    def _chosen(self) -> float:
-        return float(self.held_out.values.mean())
 
     @property
     def is_flat(self) -> bool:
@@ -339,22 +323,7 @@ class Fusion(Experiment):
     @property
     def is_noise(self) -> bool:
         """Whether the best weights may be due to chance: see `verdict`."""
-        return bool(self._doubts())
-
-    def _doubts(self) -> list[str]:
-        """Return the reasons to take the best weights for noise."""
-        names = self._names()
-        doubts = [f"chosen weights earn no more than {names[i]}" for i in self._compared() if not self.gains[i] > 0.0]
-        if all(curve.plateau == (0.0, 1.0) for curve in self.curves):
-            doubts.append("no paired t-test separates any weight from the best one")
-        return doubts
-
-    def _names(self) -> list[str]:
-        return [_RRF, *(f"{run} alone" for run in self.runs)]
-
-    def _compared(self) -> tuple[int, int]:
-        """Return the positions of reciprocal rank fusion and of the best single run among the others."""
-        return 0, 1 + int(np.argmin(self.gains[1:]))
+        return bool(self.trial.doubts)
 
     def verdict(self) -> str:
         r"""Return whether to fuse the runs, the best weights, and what weights earn on other queries.
@@ -370,63 +339,29 @@ class Fusion(Experiment):
         >>> print(fusion(sample.qrels, runs, "nDCG@10").verdict().replace(". ", ".\n"))
         Fuse them by RRF: the best weights are noise.
         nDCG@10 is best, 0.354, if grader has 0.6242 to 0.6250 of the weight, and int8 the rest.
-        With weights chosen on other queries, the fused run earns 0.340; RRF earns 0.346, and int8 alone 0.334.
+        Weights chosen on other queries earn 0.340; RRF earns 0.346, and int8 alone 0.334.
         The optimum is noise: chosen weights earn no more than RRF.
         No paired t-test separates weights of grader from 0.00 to 0.65 from the best one.
         """
-        lacking = unanswered_queries(self.unanswered, len(self.queries))
+        lacking, measure = unanswered_queries(self.unanswered, len(self.queries)), self.trial.measure
         if self.is_flat:
             runs = joined(self.runs)
             varies = any(curve.varies for curve in self.curves)
             ties = ", except perhaps single weights at which documents tie" if varies else ""
-            flat = f"{self.measure} is {significant(self.value)} for all weights of {runs}{ties}: they do not matter."
+            flat = f"{measure} is {significant(self.value)} for all weights of {runs}{ties}: they do not matter."
             return " ".join(filter(None, [flat, lacking]))
-        rrf, best = self._compared()
-        means = self.others.mean(axis=1)
-        alone = f"{self._names()[best]} {significant(means[best])}"
-        earns = (
-            f"With weights chosen on other queries, the fused run earns {significant(self._chosen)}; "
-            f"{_RRF} earns {significant(means[rrf])}, and {alone}."
-        )
-        doubts = self._doubts()
-        noise = f"The optimum is noise: {', and '.join(doubts)}."
-        judgment = noise if doubts else self._significance(rrf, best)
-        sentences = self._decision(rrf, best), self._optimum(), earns, judgment, *self._plateaus(), lacking
-        return " ".join(filter(None, sentences))
-
-    def _decision(self, rrf: int, best: int) -> str:
-        """Return the advice in one sentence: to fuse by weights, to fuse by reciprocal rank fusion, or not to fuse."""
-        means, alone = self.others.mean(axis=1), self._names()[best]
-        if self._doubts():
-            if means[rrf] > means[best]:
-                return f"Fuse them by {_RRF}: the best weights are noise."
-            return f"Do not fuse them: {alone} earns as much, and the best weights are noise."
-        weights = ", ".join(f"{run} {weight:.2f}" for run, weight in zip(self.runs, self.weights, strict=True))
-        if self.p[best] <= 1.0 - self.level:
-            return f"Fuse them: {weights}."
-        return f"Fuse them or not, these queries cannot tell: {weights} earns more than {alone}, but not significantly."
+        return " ".join(filter(None, [self.trial.verdict(self._optimum()), *self._plateaus(), lacking]))
 
     def _optimum(self) -> str:
-        best = f"{self.measure} is best, {significant(self.value)}, "
+        """Return a sentence on the best weights of two runs; "" for more runs."""
         if len(self.runs) > 2:
-            shares = ", ".join(f"{run} {weight:.2f}" for run, weight in zip(self.runs, self.weights, strict=True))
-            return f"{best}with the weights {shares}."
+            return ""
+        best = f"{self.trial.measure} is best, {significant(self.value)}, "
         first, second = self.runs
         low, high = self.curves[0].interval
         if low == high:
             return f"{best}if {second if low else first} has all of the weight."
         return f"{best}if {second} has {_range(low, high)} of the weight, and {first} the rest."
-
-    def _significance(self, *compared: int) -> str:
-        """Return a sentence that says than which of the others the chosen weights are significantly better."""
-        names = self._names()
-        known = {i: f"{names[i]} (Holm's p = {significant(float(self.p[i]))})" for i in compared}
-        better = [known[i] for i in compared if self.p[i] <= 1.0 - self.level]
-        others = [known[i] for i in compared if known[i] not in better]
-        if not better:
-            return f"That is not significantly better than {' or '.join(others)}."
-        but = f", but not than {others[0]}" if others else ""
-        return f"That is significantly better than {' and '.join(better)}{but}."
 
     def _plateaus(self) -> list[str]:
         """Return a sentence on the weights that are as good as the best, unless all are or there are several curves."""
@@ -451,24 +386,24 @@ class Fusion(Experiment):
         }  # fmt: skip
 
     def _means(self) -> Table:
-        low, high = self.test.low, self.test.high
-        assert low is not None
-        assert high is not None
-        columns = self.others.mean(axis=1), self.test.difference, low, high, self.p
+        trial, test = self.trial, self.trial.test
+        assert test.low is not None
+        assert test.high is not None
+        columns = trial.others.mean(axis=1), test.difference, test.low, test.high, trial.p
         rows: list[tuple[Cell, ...]] = [
-            (_CHOSEN, self._chosen, *[None] * 4),
+            (_CHOSEN, trial.mean, *[None] * 4),
             (_BEST, self.value, *[None] * 4),
-            *zip(self._names(), *(column.tolist() for column in columns), strict=True),
+            *zip(trial.rivals, *(column.tolist() for column in columns), strict=True),
         ]
         n_folds = len(self.held_out.weights)
         notes = (
             f"weights from other queries: chosen on {n_folds - 1} of {n_folds} folds of the queries, and evaluated on "
             "the other one, in turn. weights from all queries: these look better than they are on other queries.",
-            f"difference: of weights from other queries, from this run; with its {100 * self.level:g} % confidence "
-            f"interval, and Holm's p of {counted(len(self.others), 'paired t-test')}. The p values are approximate, "
+            f"difference: of weights from other queries, from this run; with its {100 * trial.level:g} % confidence "
+            f"interval, and Holm's p of {counted(len(trial.others), 'paired t-test')}. The p values are approximate, "
             "because the folds share the queries that choose.",
         )
-        return Table(self.title, ("run", str(self.measure), "difference", "low", "high", "p"), rows, notes)
+        return Table(self.title, ("run", str(trial.measure), "difference", "low", "high", "p"), rows, notes)
 
     def _weights(self) -> Table:
         rows: list[tuple[Cell, ...]] = []
@@ -480,7 +415,7 @@ class Fusion(Experiment):
         columns = ("run", "weight", "best from", "best to", "plateau from", "plateau to")
         notes = (
             "best: where the mean is that of the best weight. plateau: where no paired t-test at "
-            f"{100 * self.level:g} % separates it from the best; not corrected for the number of tests."
+            f"{100 * self.trial.level:g} % separates it from the best; not corrected for the number of tests."
             f"{self._proportions}",
         )
         return Table("Weights chosen on all queries", columns, rows, notes)
@@ -502,36 +437,34 @@ class Fusion(Experiment):
             for row in zip(curve.edges[:-1].tolist(), curve.edges[1:].tolist(), curve.means.tolist(),
                            curve.errors.tolist(), strict=True)
         ]  # fmt: skip
-        columns = ("run", "from", "to", str(self.measure), "standard error")
-        return Table(f"Mean {self.measure} by the weight of a run", columns, rows)
+        columns = ("run", "from", "to", str(self.trial.measure), "standard error")
+        return Table(f"Mean {self.trial.measure} by the weight of a run", columns, rows)
 
     def _folds(self) -> Table:
         rows: list[tuple[Cell, ...]] = [(i + 1, *row) for i, row in enumerate(self.held_out.weights.tolist())]
         return Table("Weights chosen without each fold", ("fold", *self.runs), rows)
 
     def _by_query(self) -> Table:
-        rows: list[tuple[Cell, ...]] = [
-            (str(query), *values)
-            for query, *values in zip(self.queries, self.held_out.values.tolist(), *self.others.tolist(), strict=True)
-        ]
-        return Table(f"{self.measure} of each query", ("query", _CHOSEN, *self._names()), rows)
+        values = np.vstack((self.held_out.values, self.trial.others)).T.tolist()
+        rows: list[tuple[Cell, ...]] = [(str(query), *row) for query, row in zip(self.queries, values, strict=True)]
+        return Table(f"{self.trial.measure} of each query", ("query", _CHOSEN, *self.trial.rivals), rows)
 
     def drawings(self) -> dict[str, Drawing]:
         """Return a figure of all curves; with three or more runs, also one of each.
 
         Their names: "curve"; and "curve-…" with the number and name of each run.
         """
-        means = self.others.mean(axis=1).tolist()
-        levels = {"weights from other queries": self._chosen} | dict(zip(self._names(), means, strict=True))
+        means = self.trial.others.mean(axis=1).tolist()
+        levels = {"weights from other queries": self.trial.mean} | dict(zip(self.trial.rivals, means, strict=True))
         shaded = (
-            f"Shaded: the weights that no paired t-test at {100 * self.level:g} % separates from the best, and the "
-            "standard error of the mean over the queries."
+            f"Shaded: the weights that no paired t-test at {100 * self.trial.level:g} % separates from the best, and "
+            "the standard error of the mean over the queries."
         )
 
         def drawing(curves: tuple[Curve, ...]) -> Drawing:
             caption = f"{self.title}.{self._proportions}"
             caption = f"{caption} {shaded}" if len(curves) == 1 else caption
-            measure = display_name(str(self.measure))
+            measure = display_name(str(self.trial.measure))
             run = f" of {display_name(curves[0].run)}".replace(r"\$", "$") if len(curves) == 1 else ""
             draw = partial(_draw_weights, curves, measure, levels)
             return Drawing(caption, draw, (6.8, 4.8), f"The mean by weight{run}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,10 @@ from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
 from tieaware.lines.line import Line, column_of
 from tieaware.measures import Measure
+from tieaware.optimise.normalisation import NORMALISATIONS, RankedLists
+from tieaware.optimise.trial import HeldOut, Trial, decimals_of
+from tieaware.output.tables import significant
+from tieaware.runtime.progress import progress
 
 # A search that still improves after this many sweeps over all features improves by next to nothing.
 _MOST_SWEEPS = 50
@@ -41,6 +46,9 @@ class Ascent(NamedTuple):
         The number of sweeps over all features, of the start that gave the result.
     start : int
         Which start gave the result: 0 for the first, and 1 … `restarts` for random ones.
+    trial : Trial or None
+        With `folds`, what weights earn on queries that did not choose them, beside reciprocal rank fusion and each
+        feature alone, in its better direction. Queries without a value are left out.
     """
 
     weights: Values
@@ -48,6 +56,41 @@ class Ascent(NamedTuple):
     held_out: float
     sweeps: int
     start: int
+    trial: Trial | None = None
+
+    def verdict(self, names: Sequence[str] = ()) -> str:
+        """Return whether the weights are worth more than none, in the words of `tieaware.experiments.fusion`.
+
+        They are called noise if weights that were chosen on other queries earn no more than reciprocal rank fusion or
+        than the best feature alone, or if no paired t-test separates any weight from the best one.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The names of the features; by default "feature 0" and so on.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If the search had no `folds`, or there is not one name for each feature.
+        """
+        if self.trial is None:
+            raise InputError("verdict", "needs queries that do not choose the weights; search with folds=10")
+        if not names:
+            return self.trial.verdict()
+        if len(names) != len(self.weights):
+            raise InputError("names", f"must be one for each of the {len(self.weights)} features; found {len(names)}")
+        return replace(self.trial, names=tuple(names)).verdict()
+
+    def __str__(self) -> str:
+        if self.trial is not None:
+            return self.verdict()
+        weights = ", ".join(f"{weight:.4g}" for weight in self.weights)
+        return f"The weights {weights} earn {significant(self.value)}. With folds=10, a verdict says if they are noise."
 
 
 def coordinate_ascent(
@@ -60,6 +103,7 @@ def coordinate_ascent(
     seed: int = 0,
     held_out: tuple[Evaluator, npt.ArrayLike] | None = None,
     nonnegative: bool = False,
+    folds: int | None = None,
 ) -> Ascent:
     """Find weights of features whose weighted sum ranks well: the mean of a measure over the queries is maximised.
 
@@ -67,8 +111,8 @@ def coordinate_ascent(
     (`Evaluator.along`), so no step size has to be chosen, and no peak is missed. A sweep takes each feature once,
     and then the direction of the whole sweep. If it improves nothing, random directions follow, three times as many as
     features; if these improve nothing either, the search ends. The result is best along each feature, which need not
-    be the best of all weights: `restarts` begins from further, random weights. `tieaware.experiments.fusion`, with a
-    run for each feature and ``normalise="none"``, also says whether the weights are more than noise.
+    be the best of all weights: `restarts` begins from further, random weights. The best weights earn more on the
+    queries that chose them than on others; with `folds`, the result's `verdict` says whether they are more than noise.
 
     Parameters
     ----------
@@ -89,6 +133,9 @@ def coordinate_ascent(
         best held-out mean are returned, so that the search stops before it fits noise.
     nonnegative : bool
         Whether no weight may be below 0.
+    folds : int, optional
+        The number of folds of the queries, such as 10: all but one choose weights for that one, in turn, which takes as
+        many further searches. Their values are the `trial` of the result.
 
     Returns
     -------
@@ -97,8 +144,9 @@ def coordinate_ascent(
     Raises
     ------
     InputError
-        If a shape is wrong or a number not finite; if the evaluator lacks the measure or has no lines; or if all
-        weights of `start` are 0, or one is negative although none may be.
+        If a shape is wrong or a number not finite; if the evaluator lacks the measure or has no lines; if all weights
+        of `start` are 0, or one is negative although none may be; or if there are fewer queries than folds, or `folds`
+        is given with a single feature.
 
     References
     ----------
@@ -113,12 +161,17 @@ def coordinate_ascent(
     >>> rng = np.random.default_rng(0)
     >>> labels = rng.integers(0, 2, (50, 10))
     >>> features = np.stack([labels + rng.random((50, 10)), labels + 4 * rng.random((50, 10))], axis=-1).reshape(-1, 2)
-    >>> found = tieaware.optimise.coordinate_ascent(tieaware.Evaluator(labels, "AP"), features)
+    >>> found = tieaware.optimise.coordinate_ascent(tieaware.Evaluator(labels, "AP"), features, folds=5)
     >>> bool(found.weights[0] > found.weights[1] > 0), found.value
     (True, 1.0)
+    >>> print(found.verdict(["clicks", "text"]).partition(". ")[0])
+    Do not fuse them: clicks alone earns as much, and the best weights are noise
     """
     search = _WeightClimb(evaluator, features, measure, held_out, flag("nonnegative", nonnegative))
     restarts, seed = whole_number("restarts", restarts, 0, 10**6), checked_seed(seed)
+    folds = None if folds is None else whole_number("folds", folds, 2, 2**31)
+    if folds is not None and search.n_features < 2:
+        raise InputError("folds", "must be left out with a single feature, whose weight does not matter")
     rng = np.random.default_rng(seed)
     first = np.ones(search.n_features) if start is None else _checked_start(start, search.n_features, nonnegative)
     best: Ascent | None = None
@@ -127,7 +180,48 @@ def coordinate_ascent(
         if best is None or search.is_better(found, best):
             best = found
     assert best is not None
-    return best
+    if folds is None:
+        return best
+    options = {"start": start, "restarts": restarts, "held_out": held_out, "nonnegative": nonnegative}
+    on_folds = chosen_on_folds(evaluator, features, measure, folds, seed, **options)
+    return best._replace(trial=search.trial(best, on_folds))
+
+
+def chosen_on_folds(
+    evaluator: Evaluator, features: npt.ArrayLike, measure: str | Measure | None, folds: int, seed: int, **options: Any
+) -> HeldOut:
+    """Choose weights on all folds of the queries but one, and evaluate them on that one, for each fold.
+
+    Parameters as for `coordinate_ascent`; raises InputError if there are fewer queries than folds.
+    """
+    n_queries, rows = evaluator.n_queries, as_array(features, "features")
+    if n_queries < folds:
+        raise InputError("folds", f"must be at most the number of queries, {n_queries}; found {folds}")
+    column = column_of(evaluator.measures, measure)
+    fold = np.random.default_rng(seed).permutation(n_queries) % folds
+    weights, values = np.empty((folds, rows.shape[1])), np.empty(n_queries)
+    for i in progress(range(folds), "folds"):
+        others, documents = evaluator._part(fold != i)
+        weights[i] = coordinate_ascent(others, rows[documents], measure, seed=seed, **options).weights
+        values[fold == i] = evaluator(weighted_sum(rows, weights[i]))[fold == i, column]
+    return HeldOut(weights, values)
+
+
+def weighted_sum(features: npt.NDArray[Any], weights: Values) -> Values:
+    """Return the weighted sum of the features, added in their order."""
+    scores = np.zeros(len(features))
+    for feature in np.flatnonzero(weights):
+        scores += weights[feature] * features[:, feature]
+    return scores
+
+
+def line_of_weight(evaluator: Evaluator, features: npt.NDArray[Any], weights: Values, i: int) -> Line:
+    """Return the line along which the size of a weight goes from 0 to 1, while the others keep their proportions."""
+    others = np.delete(weights, i)
+    # If a feature has all of the weight, the others share it equally.
+    others = others / np.abs(others).sum() if others.any() else np.full(len(others), 1.0 / len(others))
+    own = -features[:, i] if weights[i] < 0.0 else features[:, i]
+    return evaluator.between(weighted_sum(features, np.insert(others, i, 0.0)), own)
 
 
 class _WeightClimb:
@@ -188,7 +282,8 @@ class _WeightClimb:
             direction = np.abs(np.sign(direction))
         if not bounds[0] < bounds[1]:
             return weights, value
-        line: Line = self.evaluator.along(self.sums(rest), self.sums(direction), bounds)
+        sums = weighted_sum(self.features, rest), weighted_sum(self.features, direction)
+        line: Line = self.evaluator.along(*sums, bounds)
         for expected, t in islice(line.attempts(self.column), _MOST_TRIES):
             if not self.sign * expected > self.sign * value:
                 break
@@ -213,13 +308,6 @@ class _WeightClimb:
         low = low if np.isinf(low) else low + _MARGIN * max(1.0, abs(low))
         return low, high if np.isinf(high) else high - _MARGIN * max(1.0, abs(high))
 
-    def sums(self, weights: Values) -> Values:
-        """Return the weighted sums of the features, added in their order."""
-        scores = np.zeros(self.evaluator.n_docs)
-        for feature in np.flatnonzero(weights):
-            scores += weights[feature] * self.features[:, feature]
-        return scores
-
     def value(self, weights: Values) -> float:
         """Return the mean of the measure for these weights."""
         return float(self.evaluator.combinations(self.features, weights[None])[0, self.column])
@@ -229,6 +317,25 @@ class _WeightClimb:
             return float("nan")
         evaluator, features = self.held_out
         return float(evaluator.combinations(features, weights[None])[0, self.held_out_column])
+
+    def trial(self, found: Ascent, held_out: HeldOut) -> Trial:
+        """Return what weights earn on other queries, beside reciprocal rank fusion and each feature alone."""
+        means, negated = (self.evaluator.columns(each)[:, self.column] for each in (self.features, -self.features))
+        is_negated = (self.least < 0.0) & (self.sign * negated > self.sign * means)
+        alone = np.where(is_negated, -self.features, self.features).T
+        lists = np.repeat(np.arange(self.evaluator.n_queries), np.diff(self.evaluator._prepared.offsets))
+        ranks = sum(NORMALISATIONS["rrf"].apply(RankedLists(scores, lists)) for scores in alone)
+        others = np.array([self.evaluator(scores)[:, self.column] for scores in (ranks, *alone)])
+        known = ~np.isnan(held_out.values)
+        measure = self.evaluator.measures[self.column]
+        separated = any(
+            line_of_weight(self.evaluator, self.features, found.weights, i).plateau(measure)[:2] != (0.0, 1.0)
+            for i in range(self.n_features)
+        )
+        names = tuple(f"feature {i}" for i in range(self.n_features))
+        held_out = held_out._replace(values=held_out.values[known])
+        decimals = decimals_of(found.weights, found.value, held_out.values, self.value)
+        return Trial(measure, names, found.weights, found.value, decimals, held_out, others[:, known], separated)
 
     def is_better(self, found: Ascent, known: Ascent) -> bool:
         """Return whether a result is better: by the held-out queries if there are any."""

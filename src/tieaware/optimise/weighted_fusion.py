@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tieaware.checks.arguments import unexpected
-from tieaware.checks.arrays import Integers, Offsets, Values, as_array
+from tieaware.checks.arrays import Integers, Offsets, Values
 from tieaware.engine.views import View
-from tieaware.errors import Hinted, InputError
+from tieaware.errors import Hinted
 from tieaware.evaluator import Evaluator
 from tieaware.inputs import QrelsLike, Run, RunLike, as_qrels, check_numbers, match_whole
 from tieaware.lines import Line
 from tieaware.lists.identifiers import Identifiers, frozen
 from tieaware.lists.query_lists import Lists, rows_of
 from tieaware.measures import Measure, parse_measures
-from tieaware.optimise.ascent import coordinate_ascent
+from tieaware.optimise.ascent import chosen_on_folds, coordinate_ascent, line_of_weight
 from tieaware.optimise.fusion import (
     Minimum,
     Missing,
@@ -33,6 +30,7 @@ from tieaware.optimise.fusion import (
     sources_to_fuse,
 )
 from tieaware.optimise.normalisation import NormalisationName
+from tieaware.optimise.trial import HeldOut
 from tieaware.output.tables import counted
 from tieaware.precision import Coarsening
 from tieaware.ties import TieRuleName
@@ -118,18 +116,14 @@ class WeightedFusion(Hinted):
         rows, offsets = rows_by_judgments(matched.rows, aligned.offsets, len(judged))
         self.queries: tuple[str | int, ...] = tuple(judged.queries.to_list())
         self.documents: Identifiers = aligned.documents.take(rows)
-        self._by_document: bool = View(ties, precision).rule.by_document is not None
-        docids = list(self.documents) if self._by_document else None
+        docids = None if View(ties, precision).rule.by_document is None else list(self.documents)
         # One run after the other, because `scores` adds whole runs.
         self._by_run: Values = frozen(normalised_scores(aligned, normalise, missing, minima)[:, rows])
         self.features: Values = self._by_run.T
-        self._labels, self._offsets, self._judged = matched.labels[rows], offsets, judged
-        self._evaluator: Callable[..., Evaluator] = partial(
-            Evaluator, measures=measures, ties=ties, precision=precision, threads=threads, undefined=undefined
-        )
-        self.evaluator: Evaluator = self._evaluator(
-            self._labels, offsets=offsets, judgments=(judged.labels, judged.offsets), docids=docids
-        )
+        self.evaluator: Evaluator = Evaluator(
+            matched.labels[rows], measures, offsets=offsets, judgments=(judged.labels, judged.offsets), docids=docids,
+            ties=ties, precision=precision, threads=threads, undefined=undefined,
+        )  # fmt: skip
 
     def scores(self, weights: Mapping[str, float] | Sequence[float] | Values) -> Values:
         """Return the fused score of each document.
@@ -168,51 +162,6 @@ class WeightedFusion(Hinted):
         """
         return self.evaluator(self.scores(weights))
 
-    def part(self, queries: npt.ArrayLike) -> tuple[Evaluator, Values]:
-        """Return an evaluator of some of the queries, and the features of their documents.
-
-        `tieaware.optimise.coordinate_ascent` takes such a pair for the queries on which it searches, and another as
-        `held_out`.
-
-        Parameters
-        ----------
-        queries : bool[n_queries]
-            True for the queries to keep, in the order of `queries`.
-
-        Returns
-        -------
-        evaluator : Evaluator
-        features : float64[n_docs, n_runs]
-            The rows of `features` for these queries.
-
-        Raises
-        ------
-        InputError
-            If `queries` is not a mask of this length, or the tie rule orders tied documents by their identifiers.
-
-        Examples
-        --------
-        >>> import tieaware
-        >>> runs = {"a": {"q1": {"d1": 1.0}, "q2": {"d2": 2.0, "d3": 1.0}}, "b": {"q1": {"d1": 0.5}}}
-        >>> fusion = tieaware.WeightedFusion({"q1": {"d1": 1}, "q2": {"d3": 1}}, runs, "RR")
-        >>> evaluator, features = fusion.part([False, True])
-        >>> evaluator(features[:, 0]), features.tolist()
-        (array([[0.5]]), [[1.0, 0.0], [0.0, 0.0]])
-        """
-        mask = as_array(queries, "queries")
-        if mask.dtype != bool or mask.shape != (len(self.queries),):
-            found = f"{mask.dtype} of shape {mask.shape}"
-            raise unexpected("queries", f"{len(self.queries)} truth values, one for each query", found)
-        if self._by_document:
-            raise InputError("ties", "this rule orders documents by identifier, which a part of the queries cannot")
-        chosen = np.flatnonzero(mask)
-        rows, offsets = rows_of(self._offsets, chosen)
-        judged, judged_offsets = rows_of(self._judged.offsets, chosen)
-        evaluator = self._evaluator(
-            self._labels[rows], offsets=offsets, judgments=(self._judged.labels[judged], judged_offsets)
-        )
-        return evaluator, self.features[rows]
-
     def __repr__(self) -> str:
         n_docs = counted(len(self.documents), "document")
         sizes = f"{counted(len(self.queries), 'query', 'queries')}, {n_docs}"
@@ -227,13 +176,6 @@ def rows_by_judgments(judged: Integers, offsets: Offsets, n_judged: int) -> tupl
     lists = np.full(n_judged, -1)
     lists[judged[judged >= 0]] = np.flatnonzero(judged >= 0)
     return rows_of(offsets, lists)
-
-
-class HeldOut(NamedTuple):
-    """The weights chosen without each fold, float64[folds, n_runs], and the values of the queries with them."""
-
-    weights: Values
-    values: Values
 
 
 class WeightSearch:
@@ -253,34 +195,20 @@ class WeightSearch:
                 self.weights: Values = _shares(line.best().t)
             self.lines: tuple[Line, ...] = (line,)
         else:
-            self.weights = self._ascend(fusion.evaluator, fusion.features)
-            self.lines = tuple(self._line(run) for run in range(len(fusion.runs)))
+            options: dict[str, Any] = {"nonnegative": True, "restarts": restarts}
+            self.weights = coordinate_ascent(fusion.evaluator, fusion.features, seed=seed, **options).weights
+            self.lines = tuple(
+                line_of_weight(fusion.evaluator, fusion.features, self.weights, i) for i in range(len(self.weights))
+            )
 
-    def held_out(self, folds: int, progress: Callable[[Iterable[int]], Iterable[int]]) -> HeldOut:
+    def held_out(self, folds: int) -> HeldOut:
         """Choose weights on all folds but one, and evaluate them on that one, for each fold."""
         if len(self.weights) == 2:
             with _no_warnings():
                 crossed = self.lines[0].cross_validated(folds=folds, seed=self._seed)
             return HeldOut(np.array([_shares(t) for t in crossed.t.tolist()]), crossed.values)
-        n_queries = len(self._fusion.queries)
-        fold = np.random.default_rng(self._seed).permutation(n_queries) % folds
-        weights, values = np.empty((folds, len(self.weights))), np.empty(n_queries)
-        for i in progress(range(folds)):
-            weights[i] = self._ascend(*self._fusion.part(fold != i))
-            values[fold == i] = self._fusion(weights[i])[fold == i, 0]
-        return HeldOut(weights, values)
-
-    def _ascend(self, evaluator: Evaluator, features: Values) -> Values:
-        return coordinate_ascent(
-            evaluator, features, nonnegative=True, restarts=self._restarts, seed=self._seed
-        ).weights
-
-    def _line(self, run: int) -> Line:
-        others = np.delete(self.weights, run)
-        # If the run has all of the weight, the others share it equally.
-        others = others / others.sum() if others.any() else np.full(len(others), 1.0 / len(others))
-        mixed = self._fusion.scores(np.insert(others, run, 0.0))
-        return self._fusion.evaluator.between(mixed, self._fusion.features[:, run])
+        fusion, options = self._fusion, {"nonnegative": True, "restarts": self._restarts}
+        return chosen_on_folds(fusion.evaluator, fusion.features, None, folds, self._seed, **options)
 
 
 @contextmanager
