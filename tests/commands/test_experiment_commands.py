@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tieaware import AP, Results, retrieval, samples
+from tieaware.commands.options import TABLES
 
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
@@ -73,7 +74,7 @@ PRINTED = (
     ("precision qrels 0.run 1.run -m RR --find decimals --keep order --format csv",
      "measure,coarsest,first that fails,pairs that change their order,of,why,at most 1 % RR,decimals:0,,0,1,,"),
     ("precision qrels 0.run 1.run -m RR --find floats --format json", '"sentence": "No verdict changes with float32'),
-    ("precision qrels 0.run -m RR --rho 2 --format json", '"sentence": "', '"keep": 0.99,', '"mean_loss": '),
+    ("precision qrels 0.run -m RR --rho 2 --format json", '"sentence": "', '"mean loss": '),
     ("compare qrels 0.run 1.run 2.run -m RR --format csv", ",95% from,95% to,", ",with ties from,with ties to,"),
     ("compare qrels 0.run 1.run -m RR", "1 pair of 2 runs, 9 queries, paired t-test, Holm-corrected"),
     ("compare --matrix pair.csv -m RR --format csv", " RR,a,b,0.25,"),
@@ -135,10 +136,44 @@ def test_tables_of_ties_are_printed_and_written_for_any_names(tmp_path, printed)
     command = ["ties", "tied.run", "_b $x$.run", "--qrels", "qrels", "-m", "RR", "--format", "json"]
     for options, n_tables in ((["--out", str(tmp_path / "out")], 2), (["--all"], 7)):
         found = json.loads(printed(*command, *options))
-        assert list(found) == ["schema", "sentence", "title", "tables"]
-        assert len(found["tables"]) == n_tables
+        assert len(list(filter(None, found["tables"].values()))) == n_tables
     tables = {"ties.csv", "rules.csv", "orderings.csv", "runs.csv", "bias.csv"}
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {*tables, "group-sizes.png", "ranges-RR.svg"}
+
+
+# For each command whose JSON has tables: options that make different ones. Together they make all.
+TABLES_OF = {
+    "curve": ("curve qrels 0.run", "curve qrels 0.run --kind roc"),
+    "fuse": ("fuse qrels 0.run 1.run --folds 2", "fuse qrels 0.run 1.run --method rrf"),
+    "inexact": ("inexact index topics.tsv judged --method Champions(r=2)",),
+    "overhead": ("overhead -m RR --queries 20", "overhead -m RR --run 0.run --qrels qrels"),
+    "precision": (
+        "precision qrels 0.run 1.run -m RR --rho 2", "precision qrels 0.run 1.run -m RR --find floats",
+        "precision qrels 0.run 1.run -m RR --error 1", "precision qrels 0.run 1.run -m RR --scale 2",
+    ),
+    "smooth": (
+        "smooth --matrix values.csv --topics 3 --repeats 20", "smooth --matrix equal.csv --priors priors.csv",
+    ),
+    "ties": ("ties 0.run", "ties 0.run -k 2 --qrels qrels -m RR"),
+    "worst-case": ("worst-case -m RR", "worst-case -m RR --gain"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_json_has_the_same_keys_with_all_options(name, printed):
+    """A table has a title, rows and notes, or is null if it was not asked for."""
+    made = set()
+    for arguments in TABLES_OF[name]:
+        whole = [] if name == "worst-case" else [[*arguments.split(), "--all"]]
+        for words in (arguments.split(), *whole):
+            found = json.loads(printed(*words, "--format", "json"))
+            assert (list(found), found["schema"]) == (["schema", "sentence", "title", "tables"], 1)
+            assert list(found["tables"]) == list(TABLES[name])
+            shown = {key: table for key, table in found["tables"].items() if table is not None}
+            assert all(list(table) == ["title", "rows", "notes"] for table in shown.values())
+            assert found["sentence"].endswith(".")
+        made |= shown.keys()
+    assert made == set(TABLES[name])
 
 
 def test_documents_and_their_index_give_the_same_table(printed):

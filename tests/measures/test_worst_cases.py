@@ -1,5 +1,6 @@
 """The worst changes that banding can cause: compared with corrected published tables and with enumeration."""
 
+import json
 import re
 from itertools import product
 
@@ -89,7 +90,12 @@ def test_the_docstring_lists_the_measures_whose_worst_case_is_known():
 
 def test_the_command_prints_the_table(printed, refused):
     found = printed("worst-case --rho 1.5 --rho 2 -m AP -m P@10 --gain")
-    assert found == f"{table(['AP', 'P@10'], ['1.5', '2'], gain=True)}\n"
+    sentence, _, rest = found.partition("\n\n")
+    bands = "0.0750 (P@10) by bands that grow by 1.5, or 0.188 (P@10) by bands that grow by 2"
+    assert " ".join(sentence.split()) == f"No ranking loses more than {bands}."
+    assert rest == f"{table(['AP', 'P@10'], ['1.5', '2'], gain=True)}\n"
+    (losses,) = json.loads(printed("worst-case --format json -m RR --rho 2"))["tables"].values()
+    assert losses["rows"] == [{"rho": "2", "RR": worst_case("RR", 2).value}]
     assert printed("worst-case --format csv -m RR --rho 2") == f"rho,RR\n2,{worst_case('RR', 2).value!r}\n"
-    assert printed("worst-case --format markdown").count("\n") == 12
+    assert printed("worst-case --format markdown").count("\n") == 15
     assert "the worst case of Bpref is not known" in refused("worst-case -m Bpref")

@@ -19,6 +19,7 @@ from website import generated
 import tieaware
 from tieaware import cli
 from tieaware.commands.demo_command import demo
+from tieaware.commands.options import TABLES
 from tieaware.measures import DEFINITIONS
 
 ROOT = Path(__file__).parents[2]
@@ -146,6 +147,12 @@ def test_the_index_has_a_row_for_every_command():
 
 def submodules(package):
     return pkgutil.iter_modules(package.__path__)
+
+
+def test_the_index_lists_the_tables_in_json_output():
+    rows = re.findall(r"^\| `([\w-]+)` \| (`[\w-]+`.*) \|$", page("docs/index.md"), re.MULTILINE)
+    found = {command: tuple(re.findall(r"`([a-z][\w-]*)`", names)) for command, names in rows}
+    assert found == TABLES
 
 
 def test_every_extra_is_documented():

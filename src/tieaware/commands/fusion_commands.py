@@ -120,8 +120,7 @@ def _fuse(arguments: argparse.Namespace) -> str:
             restarts=arguments.restarts, seed=arguments.seed, threads=arguments.threads,
         )  # fmt: skip
         fused = outcome.run(depth=depth) if arguments.run_file is not None else None
-    # The comparison with fixed weights has keys of its own; those of the command are always the same.
-    text = options.output(outcome, arguments, own_keys=False)
+    text = options.output(outcome, arguments)
     if arguments.run_file is not None and fused is not None:
         fused.write(arguments.run_file)
         streams.say(f"wrote {arguments.run_file}")

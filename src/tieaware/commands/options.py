@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
@@ -365,16 +365,28 @@ def check_one_stdin(*paths: str) -> None:
         raise InputError("-", f"standard input can be read only once, but is given {paths.count('-')} times")
 
 
-# The version of the keys of the JSON output of experiments.
+# The version of the keys of JSON output, and the names of the tables that a command can make. Its JSON has all of these
+# names. JSON of compare and gate has keys of its own.
 _SCHEMA = 1
+TABLES = {
+    "curve": ("curves", "queries", "points", "named-points", "areas"),
+    "fuse": ("fusion", "weights", "curves", "folds", "queries", "pairs", "verdicts", "wins"),
+    "inexact": ("methods", "measures", "costs"),
+    "overhead": ("overhead", "dense"),
+    "precision": (
+        "summary", "differences", "verdicts", "changed-verdicts", "runs", "limits", "tried", "pairs", "scales", "cuts",
+    ),
+    "smooth": ("smoothing", "smoothed", "orders"),
+    "ties": ("ties", "cutoffs", "group-sizes", "rules", "orderings", "runs", "bias"),
+    "worst-case": ("losses",),
+}  # fmt: skip
 
 
-def output(experiment: Experiment, arguments: argparse.Namespace, *data: str, own_keys: bool = True) -> str:
+def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) -> str:
     """Write the report and the figure if the options ask for them, and return the text to print.
 
-    With --all, the text has all tables. Otherwise, in a format for readers (text or Markdown), it has the tables that
-    answer the experiment's question. In a format for programs, it has the tables named in `data`, or the main table.
-    JSON has the keys of `Experiment.to_dict`; where there are none, or without `own_keys`, the sentence and the tables.
+    With --all, the text has all tables. Otherwise, it has the tables that answer the experiment's question; as CSV, the
+    tables named in `data`, or the main table.
     """
     with stage("tables"):
         tables, drawings = experiment.tables(), experiment.drawings()
@@ -391,12 +403,13 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str, ow
     if arguments.plot is not None:
         next(iter(drawings.values())).save(arguments.plot)
         streams.say(f"wrote {arguments.plot}")
-    for_readers = arguments.format in ("text", "markdown")
-    shown = tables if arguments.all else experiment.answers if for_readers else data or [next(iter(tables))]
+    in_csv, for_readers = data or [next(iter(tables))], arguments.format in ("text", "markdown")
+    shown = tables if arguments.all else in_csv if arguments.format == "csv" else experiment.answers
     if arguments.format == "json":
-        of_tables = {name: tables[name].as_dict() for name in shown}
-        found = {"schema": _SCHEMA, "sentence": experiment.verdict(), "title": experiment.title, "tables": of_tables}
-        return as_json((experiment.to_dict() if own_keys else None) or found)
+        command = arguments.parser.prog.split()[-1]
+        if command not in TABLES:
+            return as_json(experiment.to_dict())
+        return in_json(command, experiment.verdict(), experiment.title, {name: tables[name] for name in shown})
     texts = [_formatted(tables[name], arguments.format, whole=arguments.all) for name in shown]
     if for_readers and (verdict := experiment.verdict()):
         texts.insert(0, f"{wrapped(verdict) if arguments.format == 'text' else in_markdown(verdict)}\n")
@@ -407,6 +420,12 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str, ow
         rest = f"{rest}{', '.join(others)}."
         texts.append(f"{textwrap.fill(rest, width)}\n")
     return "\n".join(texts)
+
+
+def in_json(command: str, sentence: str, title: str, tables: Mapping[str, Table]) -> str:
+    """Return the sentence, the title and the tables as JSON. A table of the command that is not shown is null."""
+    made = {name: tables[name].as_dict() if name in tables else None for name in TABLES[command]}
+    return as_json({"schema": _SCHEMA, "sentence": sentence, "title": title, "tables": made})
 
 
 def _formatted(table: Table, form: str, *, whole: bool) -> str:

@@ -11,7 +11,7 @@ from tieaware.commands import options
 from tieaware.defaults import RHOS, WORST_CASE_MEASURES
 from tieaware.measures import Measure, parse_measures
 from tieaware.measures.worst_cases import measures_with_worst_cases, worst_case
-from tieaware.output.tables import FORMATS, Cell, Table
+from tieaware.output.tables import FORMATS, Cell, Table, significant
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -38,8 +38,19 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _run(arguments: argparse.Namespace) -> str:
     rhos = arguments.rho or RHOS[1:]
-    bounds = table(arguments.measure or WORST_CASE_MEASURES, rhos, arguments.depth, gain=arguments.gain)
-    return options.format_table(bounds, arguments.format)
+    losses = table(arguments.measure or WORST_CASE_MEASURES, rhos, arguments.depth, gain=arguments.gain)
+    if arguments.format == "json":
+        return options.in_json("worst-case", _sentence(losses), losses.title, {"losses": losses})
+    text = options.format_table(losses, arguments.format)
+    return text if arguments.format == "csv" else f"{options.wrapped(_sentence(losses))}\n\n{text}"
+
+
+def _sentence(losses: Table) -> str:
+    """Say how much a ranking can lose by the first and by the last bands, and by which measure."""
+    names = [name for name in losses.columns[1:] if not name.endswith(" gain")]
+    most = {rho: max((losses[rho, name], name) for name in names) for rho in losses["rho"]}
+    ends = [f"{significant(loss)} ({name}) by bands that grow by {rho}" for rho, (loss, name) in most.items()]
+    return f"No ranking loses more than {', or '.join(ends[:: max(len(ends) - 1, 1)])}."
 
 
 def table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,10 @@ from tieaware.checks.arrays import Values
 from tieaware.checks.rounding import merged
 from tieaware.measures import Measure
 from tieaware.output.tables import significant
-from tieaware.statistics import PairedTest, holm, paired_test
+
+if TYPE_CHECKING:
+    # Every command imports this module, and only verdicts need the statistics, which take longer to import.
+    from tieaware.statistics import PairedTest
 
 # The most weights that a sentence lists, and the most decimals that it shows.
 _LISTED, _MOST_DECIMALS = 10, 15
@@ -68,11 +71,15 @@ class Trial:
     @cached_property
     def test(self) -> PairedTest:
         """The paired t-tests of the held-out values against each of the others, float64[n + 1]."""
+        from tieaware.statistics import paired_test
+
         return paired_test(self.held_out.values, self.others, confidence=self.level)
 
     @cached_property
     def p(self) -> Values:
         """The p values of `test` after Holm's correction."""
+        from tieaware.statistics import holm
+
         return holm(self.test.p)
 
     @property
