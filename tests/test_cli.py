@@ -171,7 +171,6 @@ def test_a_wrong_command_is_one_line_with_status_2(refused, arguments):
         ("eval qrels.txt a.run --baseline a", "--baseline requires --table"),
         ("eval qrels.txt a.run --table html -q", "--table cannot be combined with -q: a table shows means only"),
         ("compare qrels.txt --matrix m.csv", "--matrix cannot be combined with QRELS and RUN, such as qrels.txt"),
-        ("compare qrels.txt", "QRELS and at least one RUN are required, or --matrix FILE"),
         ("smooth --matrix n.csv --sweep 3 --alpha 1", "--sweep cannot be combined with --alpha"),
         ("smooth --matrix n.csv -m AP,P@5", "-m: expected a single measure, because a system has one score, found AP,"),
         ("trec_eval qrels.txt a.run -R x", "-R: expected one of qrels, found 'x'"),
@@ -205,6 +204,11 @@ def test_an_error_names_the_option_and_points_to_the_help(files, refused, argume
             "unrecognized arguments: RR: RR is a measure, and each measure needs its own -m; see",
         ),
         ("ties a.run -x", "unrecognized arguments: -x"),
+        (
+            "compare qrels.txt a.run --baseline a b.run",
+            "unrecognized arguments: b.run: all RUNs must stand one after another, without an option between them; see",
+        ),
+        ("compare qrels.txt", "the following arguments are required: RUN; see"),
         ("demo x", "unrecognized arguments: x"),
     ],
 )

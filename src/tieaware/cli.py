@@ -136,8 +136,10 @@ def _hint(parser: argparse.ArgumentParser, unknown: str) -> str:
     try:
         parse_measure(unknown)
     except ValueError:
-        again = f": each base needs its own option; write --against {unknown}"
-        return again if "--against" in known else ""
+        if "--against" in known:
+            return f": each base needs its own option; write --against {unknown}"
+        apart = any(action.dest == "runs" and action.nargs == "+" for action in parser._actions)
+        return ": all RUNs must stand one after another, without an option between them" if apart else ""
     return f": {unknown} is a measure, and each measure needs its own -m" if "-m" in known else ""
 
 

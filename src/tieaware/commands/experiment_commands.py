@@ -218,7 +218,7 @@ def _compare(arguments: argparse.Namespace) -> str:
     elif (stored := options.stored_results(arguments)) is not None:
         outcome = compare(stored, **design)
     else:
-        runs = options.judged_runs(arguments)
+        runs = options.run_files(arguments, arguments.qrels)
         measures = arguments.measure or COMPARISON_MEASURES
         reading = {"threads": arguments.threads, "consistent_only": arguments.consistent_only}
         outcome = comparison(arguments.qrels, runs, measures, **reading, **design)

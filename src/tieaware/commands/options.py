@@ -218,12 +218,24 @@ _NAME = Option(
     help="all RUN files, and all files in RUN folders, are parts of one run, which gets this name",
 )  # fmt: skip
 RUNS: tuple[Option, ...] = (Option("runs", metavar="RUN", nargs="+", help=_RUN), _NAME, *READING)
+
+
+class _Matrix(argparse.Action):
+    """The option for a matrix of values, with which judgments and runs are not required."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, *_: Any) -> None:
+        setattr(namespace, self.dest, value)
+        # Optional positional arguments would be taken as absent if an option stands before them.
+        for action in parser._get_positional_actions():
+            action.required = False
+
+
 # The input of an experiment: judgments and runs, or a matrix of values.
 VALUES: tuple[Option, ...] = (
-    Option("qrels", metavar="QRELS", nargs="?", help=_QRELS),
-    Option("runs", metavar="RUN", nargs="*", help=_RUN),
+    QRELS,
+    Option("runs", metavar="RUN", nargs="+", help=_RUN),
     Option(
-        "--matrix", metavar="FILE",
+        "--matrix", metavar="FILE", action=_Matrix,
         help="CSV file of values instead of QRELS and RUN: a column for each system, headed by its name, and a row for "
         "each topic",
     ),
@@ -350,13 +362,6 @@ def read_values(arguments: argparse.Namespace, measure: str) -> Results:
     read = read_matrix(arguments.matrix)
     topics = tuple(str(i + 1) for i in range(read.values.shape[1]))
     return Results(read.values[:, :, None], read.systems, topics, (parse_measure(measure),))
-
-
-def judged_runs(arguments: argparse.Namespace) -> list[RunSource]:
-    """Return the runs; raise InputError if there are none, which the parser allows because of --matrix."""
-    if not arguments.runs:
-        raise InputError("", "QRELS and at least one RUN are required, or --matrix FILE", argument="runs")
-    return run_files(arguments, arguments.qrels)
 
 
 def check_one_stdin(*paths: str) -> None:
