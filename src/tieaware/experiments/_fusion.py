@@ -348,7 +348,7 @@ class Fusion(Experiment):
             runs = joined(self.runs)
             varies = any(curve.varies for curve in self.curves)
             ties = ", except perhaps single weights at which documents tie" if varies else ""
-            flat = f"{measure} is {significant(self.value)} for all weights of {runs}{ties}: they do not matter."
+            flat = f"Any weights will do: {measure} is {significant(self.value)} for all weights of {runs}{ties}."
             return " ".join(filter(None, [flat, lacking]))
         return " ".join(filter(None, [self.trial.verdict(self._optimum()), *self._plateaus(), lacking]))
 

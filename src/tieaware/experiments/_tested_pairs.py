@@ -311,16 +311,11 @@ def verdict(measures: Sequence[TestedPairs], unanswered: Mapping[str, int]) -> s
     With a margin, the runs that keep it come first. `unanswered` has the runs that leave queries unanswered.
     """
     tested = measures[0]
-    if tested.baseline is not None and len(tested.first) == 1:
-        start = [f"{_only_run(tested)}; {_effect_of_ties(tested)}."]
-    elif tested.baseline is None:
-        effect, rest_of_effect = _effect_on_the_best(tested)
-        start = [f"{_best_run(tested)}; {effect}.", f"{_number_of_verdicts(tested)}{rest_of_effect}."]
+    if tested.baseline is None:
+        start = [f"{_best_run(tested)}; {_effect_of_ties(tested)}.", f"{_number_of_verdicts(tested)}."]
     else:
-        start = [
-            f"By {tested.measure}, {_against_baseline(tested)}; {_effect_of_ties(tested)}.",
-            f"{_best_mean(tested)}.",
-        ]
+        start = [f"{_against_baseline(tested)}; {_effect_of_ties(tested)}."]
+        start += [f"{_best_mean(tested)}."] if len(tested.first) > 1 else []
     # The sentence about a single pair already says that its runs are identical.
     known = tested.resolutions is not None and len(tested.first) > 1
     identical = described(tested.identical) if known else ""
@@ -377,7 +372,7 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _only_run(tested: TestedPairs) -> str:
-    """Say whether the only run is better or worse than the baseline, and by how much."""
+    """Say whether the only run is better or worse than the baseline by a measure, and by how much."""
     run, baseline = tested.runs[tested.first[0]], tested.baseline
     kinds = "does not differ significantly from", "is significantly better than", "is significantly worse than"
     kind = kinds[int(np.sign(tested.better[0]))]
@@ -444,18 +439,16 @@ def _number_of_verdicts(tested: TestedPairs) -> str:
 
 def _against_baseline(tested: TestedPairs) -> str:
     """Say how many runs are significantly better and worse than the baseline, with the names of a few."""
+    if (n := len(tested.first)) == 1:
+        return _only_run(tested)
     better, worse = (np.flatnonzero(sign * tested.better > 0.0) for sign in (1.0, -1.0))
-    n = len(tested.first)
     if not len(better) + len(worse):
-        none = f"none of {n} runs differs" if n > 1 else "the other run does not differ"
-        return f"{none} significantly from {tested.baseline} ({_level(tested)})"
-    if n == 1:
-        kind = "better" if len(better) else "worse"
-        return f"the other run is significantly {kind} than {tested.baseline} ({_level(tested)})"
+        return f"By {tested.measure}, none of {n} runs differs significantly from {tested.baseline} ({_level(tested)})"
     return (
-        f"{len(better)} of {n} runs{_names(tested, better)} {'is' if len(better) == 1 else 'are'} significantly better "
-        f"than {tested.baseline}, and {len(worse)}{_names(tested, worse)} {'is' if len(worse) == 1 else 'are'} "
-        f"significantly worse ({_level(tested)})"
+        f"By {tested.measure}, {len(better)} of {n} runs{_names(tested, better)} "
+        f"{'is' if len(better) == 1 else 'are'} significantly better than {tested.baseline}, and "
+        f"{len(worse)}{_names(tested, worse)} {'is' if len(worse) == 1 else 'are'} significantly worse "
+        f"({_level(tested)})"
     )
 
 
@@ -471,7 +464,7 @@ def _level(tested: TestedPairs) -> str:
 
 def _by_another_measure(tested: TestedPairs) -> str:
     if tested.baseline is not None:
-        return f"By {tested.measure}, {_against_baseline(tested)}; {_effect_of_ties(tested)}."
+        return f"{_against_baseline(tested)}; {_effect_of_ties(tested)}."
     best = int(tested.order[0])
     n, n_best = int((tested.signs != 0.0).sum()), _number_of_best(tested)
     who = f"{tested.runs[best]} is the best" if n_best == 1 else f"{n_best} runs share the best mean"
@@ -480,25 +473,6 @@ def _by_another_measure(tested: TestedPairs) -> str:
     else:
         found = f"and {n} of {len(tested.first)} pairs differ significantly"
     return f"By {tested.measure}, {who}, {found}; {_effect_of_ties(tested)}."
-
-
-def _effect_on_the_best(tested: TestedPairs) -> tuple[str, str]:
-    """Say what ties can change for the best run, and, in a further clause, what they can change for all pairs."""
-    effect, best = tested.resolutions, tested.order[0]
-    all_pairs = _effect_of_ties(tested)
-    if effect is None or len(tested.first) == 1 or _number_of_best(tested) > 1:
-        return all_pairs, ""
-    if not (effect.sign_flips.any() or effect.verdict_flips.any()):
-        return all_pairs, ""
-    flips = effect.verdict_flips[(tested.first == best) | (tested.second == best)]
-    changed, n_open = int((flips == 1).sum()), int((flips == -1).sum())
-    if changed:
-        clause = f"orders of the tied documents can change {changed} of its {len(flips)} verdicts"
-    elif n_open:
-        clause = f"for {n_open} of its {len(flips)} verdicts, it is not known whether ties can change them"
-    else:
-        clause = "no order of the tied documents changes its verdicts"
-    return clause, f"; among all pairs, {all_pairs}"
 
 
 def _effect_of_ties(tested: TestedPairs) -> str:
