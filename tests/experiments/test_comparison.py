@@ -115,8 +115,10 @@ def test_the_table_of_wins_says_who_beats_whom(collection):
     }
     rows = outcome.tables()["wins"].rows
     np.testing.assert_allclose([row[2] for row in rows], np.sort(outcome.results.mean()[:, 0])[::-1])
-    assert {(row[1], loser) for row in rows for loser in row[-1].split(", ") if loser} == won
-    for _, run, mean, low, high, _, beats, lost, p_at_most, _, whom in rows:
+    beaten = outcome.tables()["wins"]["whom it beats"]
+    pairs = {(row[1], loser) for row, whom in zip(rows, beaten, strict=True) for loser in whom.split(", ") if loser}
+    assert pairs == won
+    for (_, run, mean, low, high, _, beats, lost, p_at_most, _, _), whom in zip(rows, beaten, strict=True):
         assert low <= mean <= high
         assert (beats, lost) == (len(list(filter(None, whom.split(", ")))), sum(loser == run for _, loser in won))
         assert (p_at_most is not None and p_at_most < 0.05) == (beats > 0)

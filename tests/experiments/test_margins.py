@@ -167,6 +167,9 @@ def test_many_groups_are_ranks_instead_of_letters():
     groups = [row[5] for row in compare(results).tables()["wins"].rows]
     ranks = {row[0]: row[1] for row in results.ranks(resamples=2000).rows}
     assert groups == [ranks[f"r{i}"] for i in np.argsort(-results.mean()[:, 0], kind="stable")]
+    assert max(map(len, str(compare(results)).splitlines())) < 400
+    (most,) = {row[-1].text for row in compare(results).tables()["wins"].rows if row[1] == "r59"}
+    assert most.endswith(", r47, r46 and 46 more")
     few = Results(values[::20, :, None], ("a", "b", "c"), tuple(map(str, range(20))), (AP,))
     assert [row[5] for row in compare(few).tables()["wins"].rows] == ["a", "b", "c"]
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tieaware.checks.arrays import Integers, Values
 from tieaware.experiments._observed_lists import AS_FAR, NOTE, UNKNOWN, described
-from tieaware.output.tables import Cell, Table, counted, joined, significant
+from tieaware.output.tables import Cell, Marked, Table, counted, joined, significant
 from tieaware.results.provenance import unanswered_queries
 from tieaware.statistics import PairedTest, Resolutions
 from tieaware.statistics.letter_display import groups, letters
@@ -101,6 +101,8 @@ class TestedPairs:
 _UNKNOWN = "–: unknown."
 # The most groups that are shown as letters: with more, a run of many groups has a long line of them.
 _LETTERS = 26
+# The most names of runs that a table shows in a cell.
+_SHOWN = 12
 
 
 def runs_and_wins(title: str, measures: Sequence[TestedPairs], ranks: Table) -> Table:
@@ -150,10 +152,16 @@ def _wins_of(tested: TestedPairs, ranks: Sequence[Cell]) -> list[tuple[Cell, ...
                 shared[run], len(whom), int(beaten[:, run].sum()),
                 float(p[run, whom].max()) if whom.size else None,
                 int(flips[run].sum()) if tested.resolutions is not None else None,
-                ", ".join(tested.runs[i] for i in whom),
+                _cell([tested.runs[i] for i in whom]),
             )
         )  # fmt: skip
     return rows
+
+
+def _cell(runs: Sequence[str]) -> Cell:
+    """Return a cell with all names, of which a table shows a few."""
+    names, more = ", ".join(runs), len(runs) - _SHOWN
+    return Marked(names, f"{', '.join(runs[:_SHOWN])} and {more} more") if more > 0 else names
 
 
 def runs_and_baseline(title: str, measures: Sequence[TestedPairs]) -> Table:
