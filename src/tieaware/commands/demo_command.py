@@ -60,11 +60,9 @@ def demo(width: int = _WIDTH) -> str:
         tied = f"{ties.tied_documents / ties.documents:.0%}"
         lines.append(row(name, tied, *(f"{value:.4f}" for value in values)))
     by_order, by_id, _, average, _ = means[-1]
-    explanation = [
-        "The constant scorer gives every candidate the same score, so it ranks nothing. Its candidates happen to be",
-        f"listed relevant ones first: an evaluator that keeps the order of the input reports {by_order:.4f}, one that",
-        f"orders ties by document id {by_id:.4f}. Averaged over all orders that its scores allow, exactly, it earns",
-        f"{average:.4f}.",
-    ]
-    lines += ["", *(explanation if width >= _WIDTH else textwrap.wrap(" ".join(explanation), width))]
-    return "".join(f"{line}\n" for line in lines)
+    explanation = (
+        f"Average over ties: the constant scorer, which ranks nothing, then earns {average:.4f}. Its candidates happen "
+        f"to be listed relevant ones first, so an evaluator that keeps the order of the input reports {by_order:.4f}, "
+        f"and one that orders ties by document id {by_id:.4f}."
+    )
+    return "".join(f"{line}\n" for line in [*textwrap.wrap(explanation, min(width, _WIDTH)), "", *lines])
