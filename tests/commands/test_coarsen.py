@@ -21,6 +21,12 @@ def test_the_coarse_run_is_printed(run, printed):
     )
 
 
+def test_what_was_written_is_said(run, tmp_path, command):
+    found = command("coarsen", run, "--precision", "decimals:1", "--run", tmp_path / "coarse.run")
+    what = "with decimals:1, 50 % of the documents of bm25 tie with another; before, 0 %"
+    assert found == (0, "", f"wrote {tmp_path}/coarse.run: {what}\n")
+
+
 @pytest.mark.parametrize("precision", ["bands:2", "float16", "significant:1", "levels:2", "gap:0.05"])
 def test_the_written_run_is_evaluated_like_the_precision(run, precision, tmp_path, printed):
     qrels = {"q1": {"d2": 1, "d3": 2}, "q2": {"d9": 1}}

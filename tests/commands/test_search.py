@@ -173,9 +173,11 @@ def test_the_ending_is_the_format(folder, collection, search, name):
     if name.endswith(".parquet"):
         pytest.importorskip("pyarrow")
     found = search(folder / "index", folder / "topics.tsv", "--run", folder / name)
-    assert found == (0, "", f"wrote {folder}/{name}\n")
     index = retrieval.Index.load(folder / "index")
-    assert same_bits(retrieval.Exact().search(index, collection.topics), folder / name)
+    run = retrieval.Exact().search(index, collection.topics)
+    n = f"{len(run.documents):,} documents for {len(collection.topics)} queries"
+    assert found == (0, "", f"wrote {folder}/{name}: Exact() found {n}\n")
+    assert same_bits(run, folder / name)
 
 
 def test_counts(folder, collection, search):

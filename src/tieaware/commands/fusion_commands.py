@@ -13,6 +13,7 @@ from tieaware.errors import InputError
 from tieaware.inputs.files.text import number_in
 from tieaware.inputs.trec.writer import check_ending
 from tieaware.optimise.normalisation import NORMALISATIONS
+from tieaware.output.tables import percent
 from tieaware.precision.coarsening import notations
 
 if TYPE_CHECKING:
@@ -166,8 +167,11 @@ def _coarsen(arguments: argparse.Namespace) -> str:
     sources = options.run_files(arguments)
     if len(sources) > 1:
         raise InputError("runs", f"expected one run, found {len(sources)}; the parts of one run need --name NAME")
-    run = sources[0].whole().coarsen(arguments.precision)
-    if arguments.run_file is None:
-        return run.to_trec()
-    run.write(arguments.run_file)
-    return ""
+    from tieaware.statistics import count_ties
+
+    run = sources[0].whole()
+    coarse = run.coarsen(arguments.precision)
+    ties = [count_ties(each.scores, each.offsets) for each in (coarse, run)]
+    after, before = (percent(each.tied_documents / max(each.documents, 1)) for each in ties)
+    done = f"with {arguments.precision}, {after} of the documents of {run.name} tie with another; before, {before}"
+    return options.run_text(coarse, arguments, done)

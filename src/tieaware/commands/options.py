@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 from tieaware.checks.arguments import local_path, output_folder
 from tieaware.commands import streams
 from tieaware.errors import InputError, printable
-from tieaware.inputs import RunSource, as_qrels, source_named, sources_at, warn_of_parts
+from tieaware.inputs import Run, RunSource, as_qrels, source_named, sources_at, warn_of_parts
 from tieaware.inputs.files.text import label_in, number_in, whole_in
 from tieaware.inputs.tables.delimited import read_matrix
 from tieaware.measures import listed_measures, parse_measure
@@ -139,6 +139,15 @@ def add_run_file(command: argparse.ArgumentParser, what: str) -> None:
         "--run", dest="run_file", metavar="FILE", type=local_file,
         help=f"{what}: Parquet if its name ends in .parquet, compressed if in .gz, .bz2 or .xz",
     )  # fmt: skip
+
+
+def run_text(run: Run, arguments: argparse.Namespace, done: str) -> str:
+    """Return a run as text; with --run, write it to the file instead, and say so, and what was `done`."""
+    if arguments.run_file is None:
+        return run.to_trec()
+    run.write(arguments.run_file)
+    streams.say(f"wrote {arguments.run_file}: {done}")
+    return ""
 
 
 def add_output(command: argparse.ArgumentParser) -> None:

@@ -130,11 +130,8 @@ def _search(arguments: argparse.Namespace) -> str:
     n_without = sum(a == b for a, b in pairwise(run.offsets.tolist()))
     if n_without:
         streams.say(f"no document was found for {counted(n_without, 'query', 'queries')} of {len(queries)}")
-    if arguments.run_file is None:
-        return run.to_trec()
-    run.write(arguments.run_file)
-    streams.say(f"wrote {arguments.run_file}")
-    return ""
+    found = f"{counted(len(run.documents), 'document')} for {counted(len(queries), 'query', 'queries')}"
+    return options.run_text(run, arguments, f"{method} found {found}")
 
 
 def _reworded(error: InputError, method: Method, arguments: argparse.Namespace) -> InputError:
