@@ -68,7 +68,31 @@ def test_a_method_and_weights_can_be_given(files, fused, options, arguments):
     runs = {"bm25": "bm25.run", "dense": "dense.run", "fused": expected}
     results = tieaware.evaluate("qrels.txt", runs, "RR", spread=True)
     outcome = tieaware.experiments.compare(results, baseline="fused")
-    assert out.startswith(outcome.verdict())
+    decision, _, rest = out.partition(". By RR, ")
+    assert decision.startswith(("Do not fuse them by ", "Fuse them by "))
+    assert f"By RR, {rest}".startswith(outcome.verdict())
+
+
+def test_fixed_weights_have_a_decision(tmp_path, monkeypatch, printed):
+    """Each run puts the relevant document last in a third of the queries, by little, and first in the others."""
+    monkeypatch.chdir(tmp_path)
+    queries = [f"q{q}" for q in range(60)]
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 d0 1\n" for query in queries))
+    for i, name in enumerate("abc"):
+        run = {query: {"d0": 1.0 if q % 3 != i else 0.0, "d1": 0.4} for q, query in enumerate(queries)}
+        tieaware.Run.from_dict(run, name=name).write(f"{name}.run")
+    tieaware.Run.from_dict({query: {"d0": 1.0, "d1": 0.4} for query in queries}).write("good.run")
+    tieaware.Run.from_dict({query: {"d0": 1.0, "d1": 0.4} for query in queries[1:]}).write("near.run")
+    for arguments, decision in (
+        ("a.run b.run c.run --weights 1,1,1", "Fuse them by the weights: the fused run is significantly better than "),
+        ("a.run good.run --method rrf", "Do not fuse them by rrf: good alone earns as much. By RR,"),
+        # The missing query counts 0, the best mean rank.
+        ("near.run good.run --weights 0,1 -m MeanRank", "Do not fuse them by the weights: near alone earns as much."),
+        ("near.run a.run --weights 9,1", "Fuse them by the weights or not, these queries cannot tell. By RR,"),
+    ):
+        options = () if " -m " in arguments else ("-m", "RR")
+        out = printed("fuse", "qrels", *arguments.split(), *options, "--normalise", "none")
+        assert " ".join(out.split()).startswith(decision)
 
 
 @pytest.mark.parametrize(

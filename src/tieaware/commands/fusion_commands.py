@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tieaware._evaluate import evaluate
 from tieaware.checks.arguments import whole_number
 from tieaware.commands import options, streams
@@ -17,6 +19,7 @@ from tieaware.output.tables import percent
 from tieaware.precision.coarsening import notations
 
 if TYPE_CHECKING:
+    from tieaware.experiments._comparison import Comparison
     from tieaware.experiments.experiment import Experiment
     from tieaware.inputs import Run, RunSource
 
@@ -113,15 +116,17 @@ def _fuse(arguments: argparse.Namespace) -> str:
     runs = options.run_files(arguments, arguments.qrels)
     outcome: Experiment
     fused: Run | None
+    decision = ""
     if arguments.method is not None or arguments.weights is not None:
         outcome, fused = _fixed(arguments, runs, measure, depth, scale)
+        decision = _decision(outcome, arguments.method or "the weights")
     else:
         outcome = fusion(
             arguments.qrels, runs, measure, **scale, folds=arguments.folds, level=arguments.level,
             restarts=arguments.restarts, seed=arguments.seed, threads=arguments.threads,
         )  # fmt: skip
         fused = outcome.run(depth=depth) if arguments.run_file is not None else None
-    text = options.output(outcome, arguments)
+    text = options.output(outcome, arguments, decision=decision)
     if arguments.run_file is not None and fused is not None:
         fused.write(arguments.run_file)
         streams.say(f"wrote {arguments.run_file}")
@@ -130,7 +135,7 @@ def _fuse(arguments: argparse.Namespace) -> str:
 
 def _fixed(
     arguments: argparse.Namespace, runs: list[RunSource], measure: str, depth: int | None, scale: dict[str, Any]
-) -> tuple[Experiment, Run]:
+) -> tuple[Comparison, Run]:
     """Fuse the runs without a search; return the comparison of the fused run with the others, and the fused run."""
     from tieaware.experiments import compare
     from tieaware.inputs import as_sources
@@ -146,6 +151,18 @@ def _fixed(
     compared = {**whole, fused.name: fused}
     results = evaluate(arguments.qrels, compared, measure, spread=True, threads=arguments.threads)
     return compare(results, baseline=fused.name), fused
+
+
+def _decision(outcome: Comparison, method: str) -> str:
+    """Return whether to fuse by a method or by fixed weights, as a sentence; the last run is the fused one."""
+    *runs, _ = outcome.results.runs
+    means = outcome.results.mean()[:, 0]
+    best = int(np.argmin(means) if outcome.results.measures[0].definition.less_is_better else np.argmax(means))
+    if best < len(runs):
+        return f"Do not fuse them by {method}: {runs[best]} alone earns as much."
+    if outcome.beaten(0)[best].sum() == len(runs):
+        return f"Fuse them by {method}: the fused run is significantly better than each alone."
+    return f"Fuse them by {method} or not, these queries cannot tell."
 
 
 def add_coarsen(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

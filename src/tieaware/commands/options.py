@@ -396,12 +396,13 @@ TABLES = {
 }  # fmt: skip
 
 
-def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) -> str:
+def output(experiment: Experiment, arguments: argparse.Namespace, *data: str, decision: str = "") -> str:
     """Write the report and the figure if the options ask for them, and return the text to print.
 
     With --all, the text has all tables. Otherwise, it has the tables that answer the experiment's question; as CSV, the
-    tables named in `data`, or the main table.
+    tables named in `data`, or the main table. `decision` is a sentence before the experiment's verdict.
     """
+    verdict = f"{decision} {experiment.verdict()}".strip()
     with stage("tables"):
         tables, drawings = experiment.tables(), experiment.drawings()
     if arguments.folder is not None:
@@ -423,9 +424,9 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str) ->
         command = arguments.parser.prog.split()[-1]
         if command not in TABLES:
             return as_json(experiment.to_dict())
-        return in_json(command, experiment.verdict(), experiment.title, {name: tables[name] for name in shown})
+        return in_json(command, verdict, experiment.title, {name: tables[name] for name in shown})
     texts = [_formatted(tables[name], arguments.format, whole=arguments.all) for name in shown]
-    if for_readers and (verdict := experiment.verdict()):
+    if for_readers and verdict:
         texts.insert(0, f"{wrapped(verdict) if arguments.format == 'text' else in_markdown(verdict)}\n")
     others = [f"{name} ({counted(len(tables[name].rows), 'row')})" for name in tables if name not in shown]
     width = streams.width()
