@@ -1,6 +1,5 @@
 """The coarsest precision that is safe: against a loop over all candidates, each of which is evaluated by itself."""
 
-import json
 import warnings
 from functools import cache
 from itertools import combinations
@@ -309,21 +308,6 @@ def test_tables_and_the_figure_have_all_precisions_that_were_tried():
     assert len(ax.get_xticks()) <= 30
     for line, measure in zip(ax.lines, ("AP", "RR"), strict=True):
         np.testing.assert_allclose(line.get_ydata(), [row[3] for row in tried.rows if row[0] == measure])
-
-
-def test_json_has_the_sentence_and_the_limits():
-    outcome = precision(QRELS, RUNS, ["bands:1", "levels:1", "float32"], ["AP"])
-    found = outcome.coarsest("order").to_dict()
-    assert json.loads(json.dumps(found)) == found
-    assert found["sentence"] == outcome.coarsest("order").verdict()
-    assert found["limits"][0]["coarsest"] == "bands:1"
-    assert [row["precision"] for row in found["tried"]] == ["bands:1", "levels:1", "float32"]
-    whole = outcome.to_dict()
-    assert json.loads(json.dumps(whole)) == whole
-    assert whole["sentence"] == outcome.verdict()
-    assert [row["precision"] for row in whole["summary"]] == ["bands:1", "levels:1", "float32"]
-    assert whole["limits"] == outcome.coarsest().to_dict()["limits"]
-    assert set(precision(QRELS, PAIR["a"], "bands:2", ["AP"]).to_dict()) == set(whole)
 
 
 @pytest.mark.parametrize(

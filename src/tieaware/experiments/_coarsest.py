@@ -32,7 +32,6 @@ _HALF = 0.5
 _BATCH = 40
 # The most measures that a sentence names.
 _NAMED = 3
-SCHEMA = 1
 
 
 def checked_keep(keep: object, n_runs: int) -> Keep:
@@ -434,27 +433,6 @@ class Coarsest(Experiment):
         order = [p for family in self._families for p in family]
         tried, shares = [self.experiment.precisions[p] for p in order], self._shares[order]
         return {"failures": lines_of_failures(tried, self.experiment.measures, shares, self._words.failures)}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the sentence and the limits; the keys are always the same."""
-        return {
-            "schema": SCHEMA, "sentence": self.verdict(), "keep": self.keep, "runs": list(self.experiment.runs),
-            "queries": len(self.experiment.queries), "limits": limits_as_dicts(self),
-            "tried": [dict(zip(("measure", "precision", "failures", "share"), row, strict=True))
-                      for row in self._all_tried().rows],
-        }  # fmt: skip
-
-
-def limits_as_dicts(coarsest: Coarsest) -> list[dict[str, Any]]:
-    """Return the limits of all measures for JSON, with names in place of measures and precisions."""
-    total = coarsest.experiment.failures(coarsest.keep).total
-    return [
-        {
-            "measure": str(each.measure), "coarsest": _name(each.coarsest), "first_failure": _name(each.fails),
-            "failures": each.failures, "of": total, "reason": each.reason, "at_most_1_percent": _name(each.few),
-        }
-        for each in coarsest.limits
-    ]  # fmt: skip
 
 
 def _name(precision: Coarsening | None) -> str | None:

@@ -25,7 +25,7 @@ from tieaware.errors import InputError
 from tieaware.experiments._coarsened_means import largest_loss
 from tieaware.experiments._coarsened_pairs import Chains, note_of
 from tieaware.experiments._coarsened_runs import CoarsenedRuns, Keep
-from tieaware.experiments._coarsest import SCHEMA, Coarsest, Search, checked_keep, limits_as_dicts
+from tieaware.experiments._coarsest import Coarsest, Search, checked_keep
 from tieaware.experiments._precision_figures import (
     axis_of,
     change_points,
@@ -427,24 +427,6 @@ class Precision(CoarsenedRuns, Experiment):
             "not significantly above 0.",
         )
         return Table("Each run", names, rows, notes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the sentence, the limits of all measures, and the rows of the summary; the keys are always the same.
-
-        Returns
-        -------
-        dict
-        """
-        summary = self._tables["summary"]
-        keys = (
-            "measure", "precision", "mean_loss", "mean_change", "runs_changed", "keep", "lose", "open",
-            "same_verdicts", "tau", "tau_ap",
-        )  # fmt: skip
-        return {
-            "schema": SCHEMA, "sentence": self.verdict(), "keep": self.keep, "share": self.share,
-            "runs": list(self.runs), "queries": len(self.queries), "limits": limits_as_dicts(self.coarsest()),
-            "summary": [dict(zip(keys, row, strict=True)) for row in summary.rows],
-        }  # fmt: skip
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures: for each measure, differences and p values; for all, verdicts and orders of runs.
