@@ -21,9 +21,7 @@ For `Evaluator.under_noise`, noise has the distributions `Gaussian`, `Uniform` a
 """
 
 from tieaware.precision.coarsening import Coarsening, parse_precision
-from tieaware.precision.digits import Decimals, Significant
-from tieaware.precision.floats import BFloat16, Float16, Float32
-from tieaware.precision.levels import Levels
+from tieaware.precision.formats import BFloat16, Decimals, Float16, Float32, Levels, Significant
 from tieaware.precision.near_ties import Gap
 from tieaware.precision.noise import Gaussian, Gumbel, Noise, Uniform
 from tieaware.precision.rank_bands import Bands, bands

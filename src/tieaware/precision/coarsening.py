@@ -86,7 +86,7 @@ class NamedCoarsening(Coarsening):
     Attributes
     ----------
     names : tuple of str
-        The names in the notation. ``str()`` uses the first one.
+        The names in the notation, none of a base class. ``str()`` uses the first one.
     number : str
         A placeholder for the number that follows the name and a colon, such as N; empty if there is no number.
     example : str
@@ -101,7 +101,7 @@ class NamedCoarsening(Coarsening):
         of each group, and values are averages over the orders inside the groups.
     """
 
-    names: ClassVar[tuple[str, ...]]
+    names: ClassVar[tuple[str, ...]] = ()
     number: ClassVar[str] = ""
     example: ClassVar[str]
     whole_list: ClassVar[bool] = False
@@ -121,6 +121,11 @@ class NamedCoarsening(Coarsening):
     def rung(self) -> tuple[str, float]:
         """The family of precisions that are ordered from fine to coarse, and the place in it; by default its own."""
         return str(self), 0.0
+
+    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
+        """Coarsen the scores of several lists; parameters as for `Coarsening.coarsen`."""
+        kernel = self.kernel()
+        return scores if kernel is None else kernel.coarsen(scores, offsets)
 
     def kernel(self) -> _coarsening.KernelCoarsening | None:
         """Return the kernel that computes the same coarse scores as the method `coarsen`; None if there is none."""

@@ -7,9 +7,7 @@ from fractions import Fraction
 from typing import Literal, NamedTuple, TypeAlias
 
 from tieaware.precision.coarsening import Coarsening
-from tieaware.precision.digits import Decimals, Significant
-from tieaware.precision.floats import BFloat16, Float16, Float32
-from tieaware.precision.levels import Levels
+from tieaware.precision.formats import BFloat16, Decimals, Float16, Float32, Levels, Significant
 from tieaware.precision.rank_bands import Bands
 
 FamilyName: TypeAlias = Literal["bands", "decimals", "significant", "levels", "floats"]

@@ -19,8 +19,9 @@ from tieaware.precision.coarsening import NamedCoarsening
 class Gap(NamedCoarsening):
     """Treat near scores of a list as tied: in descending order, neighbours at most ``atol + rtol * |s|`` apart.
 
-    s is the larger of the two scores in absolute value. Groups chain: the first and the last score of a group can be
-    further apart than the tolerance. Equal infinities tie, and an infinity never ties with a finite score.
+    s is the larger of the two scores in absolute value. Each score becomes the highest of its group. Groups chain: the
+    first and the last score of a group can be further apart than the tolerance. Equal infinities tie, and an infinity
+    never ties with a finite score.
 
     Parameters
     ----------
@@ -83,10 +84,6 @@ class Gap(NamedCoarsening):
     def rung(self) -> tuple[str, float]:
         """The family of the gaps with this relative tolerance; the greater the absolute one, the coarser."""
         return f"gap:ATOL,{self.rtol!r}", self.atol
-
-    def coarsen(self, scores: Scores, offsets: Offsets) -> Scores:
-        """Replace each score by the highest score of its group."""
-        return self.kernel().coarsen(scores, offsets)
 
     def kernel(self) -> _coarsening.KernelCoarsening:
         """Return the kernel that finds groups of near scores."""
