@@ -197,7 +197,7 @@ def test_what_is_public_is_found():
     assert {
         "tieaware.evaluator.Evaluator",
         "tieaware.engine.spread.Spread",
-        "tieaware.precision.levels.Levels",
+        "tieaware.precision.formats.Levels",
         "tieaware.statistics.paired_tests.PairedTest",
         "tieaware.experiments._tie_prevalence.tie_prevalence",
         "tieaware.reference.pairs.mean_of_binary_preference",
