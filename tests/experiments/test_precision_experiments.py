@@ -242,9 +242,9 @@ def test_the_figure_of_pairs_shows_every_changed_verdict(generated):
     ax = outcome.drawings()["p-changes-AP"].figure().axes[0]
     changed, same = _points(ax, "another verdict"), _points(ax, "same verdict")
     for p, name in enumerate(("decimals:1", "levels:2")):
-        before, after = (outcome.pairs.corrected[i][p].p[0] for i in (0, 1))
+        before, after = (tests.p[p, 0] for tests in outcome.pairs.corrected)
         factors = np.clip(after / before, 1e-3, 1e3)
-        verdicts = [each[p].verdicts(0.05)[0] for each in outcome.pairs.corrected]
+        verdicts = [tests.verdicts(0.05)[p, 0] for tests in outcome.pairs.corrected]
         moved = verdicts[0] != verdicts[1]
         np.testing.assert_allclose(changed[p], np.sort(factors[moved]))
         assert len(changed[p]) == sum(row[1] == name for row in outcome.tables()["changed-verdicts"].rows)

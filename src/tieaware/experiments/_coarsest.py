@@ -8,16 +8,17 @@ from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from tieaware.checks.arguments import number, shown, unexpected
-from tieaware.checks.arrays import Integers, Values
+from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.experiments._coarsened_runs import CoarsenedRuns, Failures, Keep
 from tieaware.experiments._precision_figures import lines_of_failures
 from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure
 from tieaware.output.plots import Drawing
-from tieaware.output.tables import Cell, Table, counted, joined
+from tieaware.output.tables import Cell, Table, counted, joined, rows_by
 from tieaware.precision import Bands, Coarsening
 from tieaware.precision.ladders import Family
 
@@ -67,8 +68,8 @@ class Search(Generic[Tried]):
         self._family = family
         self._evaluate = evaluate
         self._keeps = keeps
-        # For each number of the family: its values, and the rows of its failures by each thing that has to stay.
-        self._tried: dict[int, tuple[Values, list[tuple[Integers, Integers]]]] = {}
+        # The experiment with the precision of each number alone. It has no tests of pairs, which take much memory.
+        self._tried: dict[int, Tried] = {}
 
     def run(self) -> Tried:
         """Return the experiment with all precisions that were tried, from fine to coarse.
@@ -77,47 +78,35 @@ class Search(Generic[Tried]):
         everything, or nearly, and the next, until no number lies between them.
         """
         grid = self._family.grid
-        first = self._try(grid[:_BATCH])
-        totals = [first.failures(keep).total for keep in self._keeps]
-        for start in range(_BATCH, len(grid), _BATCH):
-            if all((self._shares(k, n).max(axis=0) > _limits(keep)[-1]).all() for k, keep, n in self._each(totals)):
+        for start in range(0, len(grid), _BATCH):
+            if start and all((self._shares(keep).max(axis=0) > _limits(keep)[-1]).all() for keep in self._keeps):
                 break
             self._try(grid[start : start + _BATCH])
-        while more := {n for k, keep, total in self._each(totals) for n in self._between(self._shares(k, total), keep)}:
+        while more := {n for keep in self._keeps for n in self._between(keep)}:
             self._try(sorted(more))
-        values, rows = zip(*(self._tried[n] for n in self._numbers), strict=True)
-        known = {
-            keep: Failures(np.stack([row[k][0] for row in rows]), np.stack([row[k][1] for row in rows]), total)
-            for k, keep, total in self._each(totals)
-        }
-        precisions = tuple(map(self._family.precision, self._numbers))
-        originals = first.originals[:1] * len(precisions)
-        return replace(first, precisions=precisions, originals=originals, values=np.stack(values), known=known)
-
-    def _each(self, totals: Sequence[int]) -> list[tuple[int, Keep, int]]:
-        return [(k, keep, total) for k, (keep, total) in enumerate(zip(self._keeps, totals, strict=True))]
+        tried = [self._tried[n] for n in self._numbers]
+        return tried[0].joined(tried)
 
     @property
     def _numbers(self) -> list[int]:
         """The numbers that were tried, from fine to coarse."""
         return sorted(self._tried, reverse=self._family.grid[0] > self._family.grid[-1])
 
-    def _try(self, numbers: Sequence[int]) -> Tried:
+    def _try(self, numbers: Sequence[int]) -> None:
         found = self._evaluate([self._family.precision(n) for n in numbers])
-        failures = [found.failures(keep) for keep in self._keeps]
-        for i, n in enumerate(numbers):
-            self._tried[n] = found.values[i], [(each.counts[i], each.by_run[i]) for each in failures]
-        return found
+        counted = replace(found, known={keep: found.failures(keep) for keep in self._keeps})
+        self._tried |= {n: counted.only(i) for i, n in enumerate(numbers)}
 
-    def _shares(self, k: int, total: int) -> Values:
+    def _shares(self, keep: Keep) -> Values:
         """Return the share of the pairs or runs that fail, from fine to coarse: float64[n_tried, n_measures]."""
-        return np.stack([self._tried[n][1][k][0] for n in self._numbers]) / total
+        failures = [self._tried[n].known[keep] for n in self._numbers]
+        return np.concatenate([each.counts for each in failures]) / failures[0].total
 
-    def _between(self, shares: Values, keep: Keep) -> list[int]:
+    def _between(self, keep: Keep) -> list[int]:
         """Return numbers between those where a measure fails first and the ones before."""
         numbers, found = self._numbers, []
         for limit in _limits(keep):
-            for fails in (shares > limit).T:
+            for fails in (self._shares(keep) > limit).T:
                 first = _first(fails)
                 if 0 < first < len(numbers):
                     found += self._family.between(numbers[first - 1], numbers[first])
@@ -158,6 +147,17 @@ class Limit(NamedTuple):
     failures: int
     reason: str
     few: Coarsening | None
+
+
+class _End(NamedTuple):
+    """Where a family of precisions ends: the last one before the first failure, the failing one, and its position.
+
+    None if the finest precision fails, and if none fails.
+    """
+
+    safe: Coarsening | None
+    fails: Coarsening | None = None
+    at: int | None = None
 
 
 class _Words(NamedTuple):
@@ -239,13 +239,15 @@ class Coarsest(Experiment):
 
         With several families of precisions, it is that of the first family.
         """
-        return self._ends(self._families[0], self._failures.counts.any(axis=1))[0]
+        return self._end(self._families[0], self._failures.counts.any(axis=1)).safe
 
-    def _ends(self, family: Sequence[int], fails: Any) -> tuple[Coarsening | None, Coarsening | None]:
-        """Return the coarsest precision before the first failure, and the one that fails first."""
+    def _end(self, family: Sequence[int], fails: npt.NDArray[np.bool_]) -> _End:
+        """Return where a family ends, given which of all precisions fail."""
         first = _first(fails[family])
-        tried = [self.experiment.precisions[p] for p in family]
-        return tried[first - 1] if first else None, tried[first] if first < len(tried) else None
+        safe = self.experiment.precisions[family[first - 1]] if first else None
+        if first == len(family):
+            return _End(safe)
+        return _End(safe, self.experiment.precisions[family[first]], family[first])
 
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
@@ -256,46 +258,41 @@ class Coarsest(Experiment):
 
     def _limit(self, family: Sequence[int], m: int) -> Limit:
         counts, total = self._failures.counts[:, m], self._failures.total
-        first = _first(counts[family] > 0)
-        failures, reason = 0, ""
-        if first < len(family):
-            failures, reason = int(counts[family[first]]), self._reason(family, first, m)
-        few = self._ends(family, counts > _FEW * total)[0] if isinstance(self.keep, str) else None
-        return Limit(self.experiment.measures[m], *self._ends(family, counts > 0), failures, reason, few)
+        end = self._end(family, counts > 0)
+        few = self._end(family, counts > _FEW * total).safe if isinstance(self.keep, str) else None
+        n_failures = 0 if end.at is None else int(counts[end.at])
+        return Limit(self.experiment.measures[m], end.safe, end.fails, n_failures, self._reason(family, end, m), few)
 
-    def _reason(self, family: Sequence[int], first: int, m: int) -> str:
-        """Say why the first failing precision of a family fails by measure m."""
-        across = _across_cutoff(self.experiment.measures[m], [self.experiment.precisions[p] for p in family], first)
-        decided = "" if isinstance(self.keep, str) else self._decided(family[first], m, self.keep)
-        return "; ".join(filter(None, [across, self._who(family, first, m), decided]))
+    def _reason(self, family: Sequence[int], end: _End, m: int) -> str:
+        """Say why the first failing precision of a family fails by measure m; empty if none does."""
+        if end.at is None:
+            return ""
+        across = _across_cutoff(self.experiment.measures[m], end)
+        decided = "" if isinstance(self.keep, str) else self._decided(end.at, m, self.keep)
+        return "; ".join(filter(None, [across, self._who(family, end.at, m), decided]))
 
     def _decided(self, p: int, m: int, share: float) -> str:
         """Say how many of the runs that may not keep their share lose more, and how many are open."""
-        runs, means = np.flatnonzero(self._failures.by_run[p, m]).tolist(), self.experiment.means
-        found = [means.kept(p, run, m, share) for run in runs] if len(runs) == 1 else []
-        needed = f": {found[0].needed:,} queries would decide" if found and found[0].needed else ""
-        n_lost = int((means.only(p).keeps(share)[0, :, m] < 0).sum())
+        runs = np.flatnonzero(self._failures.by_run[p, m]).tolist()
+        n_lost = int((self.experiment.only(p).keeps_share(share)[0, :, m] < 0).sum())
         n_open = len(runs) - n_lost
-        if found:
-            return f"it {'loses more' if n_lost else 'is open'}{needed}"
+        if len(runs) == 1:
+            needed = self.experiment.kept(p, runs[0], m, share).needed
+            decided = f": {needed:,} queries would decide" if needed else ""
+            return f"it {'loses more' if n_lost else 'is open'}{decided}"
         parts = [f"{n_lost} {'loses' if n_lost == 1 else 'lose'} more"] if n_lost else []
         parts += [f"{n_open} {'is' if n_open == 1 else 'are'} open"] if n_open else []
         return ", ".join(parts)
 
-    def _who(self, family: Sequence[int], first: int, m: int) -> str:
+    def _who(self, family: Sequence[int], p: int, m: int) -> str:
         """Name the runs of the only pair that fails, or the only run in all pairs that do."""
-        p, runs = family[first], self.experiment.runs
-        n, by_run = int(self._failures.counts[p, m]), self._failures.by_run[p, m]
-        in_all = [runs[r] for r in np.flatnonzero(by_run == n)]
+        runs, counts, by_run = self.experiment.runs, self._failures.counts[:, m], self._failures.by_run[:, m]
+        in_all = np.flatnonzero(by_run[p] == counts[p]).tolist()
         if self._failures.total == 1 or len(in_all) != 1:
-            return joined(in_all) if n == 1 and self._failures.total > 1 else ""
-        r = runs.index(in_all[0])
-        others = self._failures.counts[:, m] - self._failures.by_run[:, m, r]
-        without = _first(others[family] > 0)
-        start = f"only {in_all[0]}" if n == 1 else f"all with {in_all[0]}"
-        if without == first:
-            return start
-        return f"{start}, without which {self.experiment.precisions[family[without - 1]]} is safe"
+            return joined([runs[r] for r in in_all]) if counts[p] == 1 and self._failures.total > 1 else ""
+        start = f"only {runs[in_all[0]]}" if counts[p] == 1 else f"all with {runs[in_all[0]]}"
+        without = self._end(family, counts > by_run[:, in_all[0]])
+        return start if without.at == p else f"{start}, without which {without.safe} is safe"
 
     def verdict(self) -> str:
         """Return which precision is the coarsest that is safe, which is the first that is not, and why.
@@ -309,45 +306,39 @@ class Coarsest(Experiment):
         >>> print(tried.coarsest().verdict())
         decimals:2 is the coarsest precision that changes no verdict; decimals:1 is the first that does (RR).
         """
-        words, counts = self._words, self._failures.counts
+        words = self._words
         sentences, unharmed = [], []
         for family in self._families:
-            safe, fails = self._ends(family, counts.any(axis=1))
-            tried = [self.experiment.precisions[p] for p in family]
-            if fails is None:
-                unharmed.append(str(safe) if len(tried) == 1 else f"{tried[0]} to {safe}")
-            elif safe is None:
-                finest = f"{fails}, the finest tried," if len(tried) > 1 else str(fails)
-                sentences.append(f"{words.fails.format(finest)}{self._by(family)}.{self._few(family, safe)}")
-            else:
-                start = f"{safe} is the coarsest precision that {words.coarsest}; {fails} {words.first}"
-                sentences.append(f"{start}{self._by(family)}.{self._few(family, safe)}")
+            end = self._end(family, self._failures.counts.any(axis=1))
+            finest = self.experiment.precisions[family[0]]
+            if end.at is None:
+                unharmed.append(str(end.safe) if len(family) == 1 else f"{finest} to {end.safe}")
+                continue
+            start = f"{end.safe} is the coarsest precision that {words.coarsest}; {end.fails} {words.first}"
+            if end.safe is None:
+                start = words.fails.format(f"{finest}, the finest tried," if len(family) > 1 else finest)
+            sentences.append(f"{start}{self._by(family, end)}.{self._few(family, end)}")
         if unharmed:
             sentences.append(f"{words.unharmed.format(joined(unharmed))}.")
         return " ".join(sentences)
 
-    def _by(self, family: Sequence[int]) -> str:
+    def _by(self, family: Sequence[int], end: _End) -> str:
         """Return the measures by which the first failing precision fails, in parentheses."""
-        counts, total = self._failures.counts, self._failures.total
-        first = _first(counts[family].any(axis=1))
-        of_measures = counts[family[first]]
-        order = [m for m in np.argsort(-of_measures, kind="stable").tolist() if of_measures[m]]
-        parts = [f"{self.experiment.measures[m]}: {of_measures[m]:,}" for m in order[:_NAMED]]
-        if total == 1:
-            parts = [str(self.experiment.measures[m]) for m in order[:_NAMED]]
-        else:
-            parts[0] = f"{parts[0]} of {counted(total, self._words.unit)}"
+        counts, total = self._failures.counts[end.at], self._failures.total
+        order = [m for m in np.argsort(-counts, kind="stable").tolist() if counts[m]]
+        parts = [f"{self.experiment.measures[m]}{f': {counts[m]:,}' * (total > 1)}" for m in order[:_NAMED]]
+        parts[0] += f" of {counted(total, self._words.unit)}" * (total > 1)
         more = [f"{counted(len(order) - _NAMED, 'more measure')}"] if len(order) > _NAMED else []
-        reason = self._reason(family, first, order[0])
+        reason = self._reason(family, end, order[0])
         return f" ({'; '.join(filter(None, [', '.join(parts + more), reason]))})"
 
-    def _few(self, family: Sequence[int], safe: Coarsening | None) -> str:
+    def _few(self, family: Sequence[int], end: _End) -> str:
         """Name the coarsest precision with which at most 1 % of the pairs change, if it differs from the safe one."""
-        if not isinstance(self.keep, str):
+        few = self._end(family, (self._failures.counts > _FEW * self._failures.total).any(axis=1)).safe
+        if not isinstance(self.keep, str) or few in (None, end.safe):
             return ""
-        few, _ = self._ends(family, (self._failures.counts > _FEW * self._failures.total).any(axis=1))
         what = "verdicts" if self.keep == "verdicts" else "pairs of runs"
-        return "" if few in (None, safe) else f" Up to {few}, at most 1 % of the {what} change."
+        return f" Up to {few}, at most 1 % of the {what} change."
 
     def tables(self) -> dict[str, Table]:
         """Return the tables: "limits" by measure, "runs" by measure and run, and "tried", all precisions."""
@@ -366,7 +357,7 @@ class Coarsest(Experiment):
     @property
     def _meaning(self) -> str:
         """A sentence that explains how it is decided whether everything is kept."""
-        pairs = self.experiment.compared
+        pairs = self.experiment.pairs
         if self.keep == "verdicts":
             return f"The verdicts on {pairs.named}: {pairs.described}."
         if self.keep == "order":
@@ -403,46 +394,44 @@ class Coarsest(Experiment):
     def _row(self, family: Sequence[int], m: int, run: int) -> tuple[Cell, ...]:
         """Return the cells of a run: the coarsest precision, the first that fails, and how it fails with that."""
         failures = self._failures.by_run[:, m, run]
-        ends = [_name(each) for each in self._ends(family, failures > 0)]
-        first = _first(failures[family] > 0)
-        fails = first < len(family)
-        cells: tuple[Cell, ...] = (*ends, int(failures[family[first]]) if fails else 0)
+        end = self._end(family, failures > 0)
+        cells: tuple[Cell, ...] = (_name(end.safe), _name(end.fails), 0 if end.at is None else int(failures[end.at]))
         if isinstance(self.keep, str):
             return cells
-        if not fails:
+        if end.at is None:
             return (*cells, "keeps", None, None, None)
-        kept = self.experiment.means.kept(family[first], run, m, self.keep)
+        kept = self.experiment.kept(end.at, run, m, self.keep)
         return (*cells, kept.decision, *(end if np.isfinite(end) else None for end in kept[2:4]), kept.needed)
 
-    def _all_tried(self) -> Table:
-        counts, shares = self._failures.counts, self._shares
-        rows: list[tuple[Cell, ...]] = [
-            (str(measure), str(self.experiment.precisions[p]), int(counts[p, m]), float(shares[p, m]))
-            for m, measure in enumerate(self.experiment.measures)
-            for family in self._families
-            for p in family
-        ]
-        return Table("All precisions that were tried", ("measure", "precision", self._words.failures, "share"), rows)
+    @property
+    def _order(self) -> list[int]:
+        """The positions of all precisions, family by family, from fine to coarse."""
+        return [p for family in self._families for p in family]
 
     @property
     def _shares(self) -> Values:
-        return self._failures.counts / self._failures.total
+        """The share of the pairs or runs that fail, in this order: float64[n_precisions, n_measures]."""
+        return self._failures.counts[self._order] / self._failures.total
+
+    def _all_tried(self) -> Table:
+        names = self.experiment.measures, [self.experiment.precisions[p] for p in self._order]
+        rows = rows_by(names, self._failures.counts[self._order].T, self._shares.T)
+        return Table("All precisions that were tried", ("measure", "precision", self._words.failures, "share"), rows)
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figure "failures": the share of pairs or runs that fail, by precision, a line for each measure."""
-        order = [p for family in self._families for p in family]
-        tried, shares = [self.experiment.precisions[p] for p in order], self._shares[order]
-        return {"failures": lines_of_failures(tried, self.experiment.measures, shares, self._words.failures)}
+        tried = [self.experiment.precisions[p] for p in self._order]
+        return {"failures": lines_of_failures(tried, self.experiment.measures, self._shares, self._words.failures)}
 
 
 def _name(precision: Coarsening | None) -> str | None:
     return None if precision is None else str(precision)
 
 
-def _across_cutoff(measure: Measure, tried: Sequence[Coarsening], first: int) -> str:
+def _across_cutoff(measure: Measure, end: _End) -> str:
     """Say that a band lies across the cut-off of a measure with the first failing precision, but not the one before."""
     cutoff = measure.cutoff
-    around = [each for each in tried[max(first - 1, 0) : first + 1] if isinstance(each, Bands)]
+    around = [each for each in (end.safe, end.fails) if isinstance(each, Bands)]
     if cutoff is None or not around:
         return ""
     crossing = [cutoff + 1 not in each.starts(cutoff + 1) for each in around]

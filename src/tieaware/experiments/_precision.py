@@ -7,7 +7,7 @@ change, how well the order of the runs is kept, and how close the largest observ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,9 +22,7 @@ from tieaware.checks.rounding import first_greatest
 from tieaware.defaults import PRECISION_MEASURES, RHOS
 from tieaware.engine.views import View
 from tieaware.errors import InputError
-from tieaware.experiments._coarsened_means import largest_loss
-from tieaware.experiments._coarsened_pairs import Chains, note_of
-from tieaware.experiments._coarsened_runs import CoarsenedRuns, Keep
+from tieaware.experiments._coarsened_runs import Chains, CoarsenedRuns, Keep
 from tieaware.experiments._coarsest import Coarsest, Search, checked_keep
 from tieaware.experiments._precision_figures import (
     axis_of,
@@ -44,8 +42,8 @@ from tieaware.measures import Measure, parse_measures
 from tieaware.measures.definitions import NumRet
 from tieaware.measures.worst_cases import known_worst_case, worst_case
 from tieaware.output.plots import Drawing, file_name
-from tieaware.output.tables import Cell, Table, counted
-from tieaware.precision import Bands, Coarsening, parse_precision
+from tieaware.output.tables import Table, counted, rows_by, significant
+from tieaware.precision import Bands, Coarsening, Gap, parse_precision
 from tieaware.precision.ladders import FAMILIES
 from tieaware.runtime.progress import progress
 from tieaware.statistics.multiple_comparisons import Correction
@@ -155,7 +153,7 @@ def precision(
         distinct = list(dict.fromkeys(references))
         views = [*map(View, distinct), *(View("average", each) for each in coarsenings)]
         chains = Chains(coarsenings)
-        observe = chains.add if chains else None
+        observe = chains.add if any(isinstance(each, Gap) for each in coarsenings) else None
         results = evaluate_with_progress(
             judged, given, [*parsed, NumRet], views, threads, consistent_only, observe, missing
         )  # fmt: skip
@@ -268,10 +266,10 @@ class Precision(CoarsenedRuns, Experiment):
             return f"No value of {names} changes with {tried}."
         p = first_greatest(moved)
         # Whether a smaller value is a loss depends on the measure.
-        lost = self.differences[p] * np.where(self.means.less_is_better, -1.0, 1.0)
+        lost = self.differences[p] * np.where(self.less_is_better, -1.0, 1.0)
         most = ", which changes values most," if len(self.precisions) > 1 else ","
-        change = f"With {self.precisions[p]}{most} {self.means.change(p, lost)}"
-        return f"{self.coarsest().verdict()} {change}; {largest_loss(lost, self.runs, self.queries, self.measures)}."
+        change = f"With {self.precisions[p]}{most} {self.change(p, lost)}"
+        return f"{self.coarsest().verdict()} {change}; {self.largest_loss(lost)}."
 
     @cached_property
     def worst(self) -> dict[tuple[int, int], tuple[float, float]]:
@@ -300,17 +298,13 @@ class Precision(CoarsenedRuns, Experiment):
             "summary": self._summary(),
             "differences": self._differences(),
             "verdicts": self._verdicts(),
-            "changed-verdicts": self.pairs.changed(self.measures, self.precisions),
+            "changed-verdicts": self.pairs.changes(),
             "runs": self._runs(),
         }
 
     def _table(self, title: str, columns: Sequence[str], cells: Iterable[Any], notes: Sequence[str]) -> Table:
         """Return a table: a row for each measure and precision, a column for each array [n_precisions, n_measures]."""
-        rows: list[tuple[Cell, ...]] = [
-            (str(measure), str(each), *(_cell(cell[p, m]) for cell in cells))
-            for m, measure in enumerate(self.measures)
-            for p, each in enumerate(self.precisions)
-        ]
+        rows = rows_by((self.measures, self.precisions), *(each.T for each in cells))
         return Table(title, ("measure", "precision", *columns), rows, tuple(notes))
 
     def flat_differences(self) -> Values:
@@ -351,9 +345,16 @@ class Precision(CoarsenedRuns, Experiment):
             f"same verdicts: the share of {self.pairs.named} with the same verdict before and after "
             f"({self.pairs.described}). tau, tau AP: Kendall's τ_b and τ_AP,b between the orders of the runs by mean, "
             "before and after.",
-            *note_of(self.precisions, self.widest),
+            *self._note_of_chains(),
         ]
         return self._table(self.title, columns, cells, notes)
+
+    def _note_of_chains(self) -> list[str]:
+        """Return a note on the widest groups of near scores; no note if there are none."""
+        known = [(each, chain) for each, chain in zip(self.precisions, self.widest, strict=False) if chain is not None]
+        found = [f"{each}: {significant(chain.width)} ({chain.run}, {chain.query})" for each, chain in known]
+        start = "Groups of near scores chain, so they can be wider than the tolerance. The widest, highest minus lowest"
+        return [f"{start} score (run, query): {'; '.join(found)}."] if found else []
 
     def _differences(self) -> Table:
         flat = self.flat_differences()
@@ -406,17 +407,11 @@ class Precision(CoarsenedRuns, Experiment):
         return self._table("Verdicts between runs", CHANGES, self.pairs.shares(), notes)
 
     def _runs(self) -> Table:
-        decisions = np.where(self._unchanged, "unchanged", np.array(["open", "keeps", "loses"])[self.keeps])
-        rows: list[tuple[Cell, ...]] = []
-        for m, measure in enumerate(self.measures):
-            for p, each in enumerate(self.precisions):
-                before, after = self.originals[p][:, :, m].mean(axis=1), self.values[p, :, :, m].mean(axis=1)
-                numbers = before, after, self.differences[p, :, :, m].mean(axis=1), self.changed[p, :, m]
-                cells = (*numbers, decisions[p, :, m], *self.means.ends[:, p, :, m])
-                by_run = zip(self.runs, *(column.tolist() for column in cells), strict=True)
-                rows += [
-                    (str(measure), str(each), *(None if cell != cell else cell for cell in row)) for row in by_run
-                ]
+        decisions = np.where(~self.differences.any(axis=2), "unchanged", np.array(["open", "keeps", "loses"])[self.keeps])
+        sides = self.before, self.values, self.differences
+        means = [np.ascontiguousarray(np.moveaxis(each, 2, 3)).mean(axis=3) for each in sides]
+        columns = [np.moveaxis(each, 2, 0) for each in (*means, self.changed, decisions, *self.ends)]
+        rows = rows_by((self.measures, self.precisions, self.runs), *columns)
         names = (
             "measure", "precision", "run", "original", "coarsened", "loss", "p", f"keeps {100.0 * self.share:g}%",
             "kept from", "kept to",
@@ -434,28 +429,23 @@ class Precision(CoarsenedRuns, Experiment):
         Their names: "differences-…" and "changes-…", the p values of the runs; with several runs also "verdicts",
         "tau", "tau-ap", "p-changes-…" and "p-values-…", the p values of pairs of runs.
         """
-        axis, pairs = axis_of(self.precisions), self.pairs
-        differences, changes, p_changes, p_values = {}, {}, {}, {}
-        for m, measure in enumerate(self.measures):
-            name = file_name(measure)
-            worst = {p: bounds for (p, i), bounds in self.worst.items() if i == m}
-            flat = self.flat_differences()[:, m]
-            differences[f"differences-{name}"] = difference_boxes(axis, measure, flat, worst, self.runs_by_queries)
-            changes[f"changes-{name}"] = change_points(axis, measure, self.changed[:, :, m], self.alpha)
-            if len(self.runs) > 1:
-                p_changes[f"p-changes-{name}"] = p_factors(axis, m, measure, pairs)
-                p_values[f"p-values-{name}"] = p_points(str(self.precisions[-1]), m, measure, pairs)
-        if len(self.runs) < 2:
-            return differences | changes
+        axis, pairs, flat = axis_of(self.precisions), self.pairs, self.flat_differences()
+        kinds: dict[str, Callable[[int, Measure], Drawing]] = {
+            "differences": lambda m, measure: difference_boxes(
+                axis, measure, flat[:, m], {p: worst for (p, i), worst in self.worst.items() if i == m},
+                self.runs_by_queries,
+            ),
+            "changes": lambda m, measure: change_points(axis, measure, self.changed[:, :, m], self.alpha),
+            "p-changes": lambda m, measure: p_factors(axis, m, measure, pairs),
+            "p-values": lambda m, measure: p_points(str(self.precisions[-1]), m, measure, pairs),
+        }  # fmt: skip
+        several = len(self.runs) > 1
+        figures = {
+            f"{kind}-{file_name(measure)}": drawing(m, measure)
+            for kind, drawing in list(kinds.items())[: None if several else 2]
+            for m, measure in enumerate(self.measures)
+        }
         # The figures of all measures come second, after the main one.
-        main = dict([next(iter(differences.items()))])
-        lines = lines_by_precision(axis, self.measures, pairs, self.correlations)
-        return main | lines | differences | changes | p_changes | p_values
-
-
-def _cell(value: Any) -> Cell:
-    if value is None or isinstance(value, str):
-        return value
-    if np.isnan(value):
-        return None
-    return int(value) if isinstance(value, np.integer) else float(value)
+        main, *others = figures
+        lines = lines_by_precision(axis, self.measures, pairs, self.correlations) if several else {}
+        return {main: figures[main]} | lines | {name: figures[name] for name in others}

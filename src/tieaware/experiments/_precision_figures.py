@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arrays import Values
-from tieaware.experiments._coarsened_pairs import CoarsenedPairs
+from tieaware.experiments._coarsened_runs import CoarsenedPairs
 from tieaware.measures import Measure
 from tieaware.output.plots import Axes, Drawing, display_name, label_factors, label_powers_of_ten, legend_above, style
 from tieaware.output.tables import counted
@@ -225,11 +225,10 @@ def change_points(axis: Precisions, measure: Measure, p: Values, alpha: float) -
 
 def p_factors(axis: Precisions, m: int, measure: Measure, pairs: CoarsenedPairs) -> Drawing:
     """Return the figure of the factors by which the p values of pairs of runs change, by measure m."""
-    alpha, p_name = pairs.alpha, pairs.procedure.p_name
+    alpha, p_name = pairs.coarsened.alpha, pairs.procedure.p_name
     low, high = alpha / 10.0, min(10.0 * alpha, 1.0)
-    both = list(zip(*pairs.corrected, strict=True))
-    before, after = np.stack([old.p[m] for old, _ in both]), np.stack([new.p[m] for _, new in both])
-    changed = np.stack([old.verdicts(alpha)[m] != new.verdicts(alpha)[m] for old, new in both])
+    before, after = (tests.p[:, m] for tests in pairs.corrected)
+    changed = pairs.differing(by_order=False)[:, m]
     return Drawing(
         f"{measure}: the factor by which {p_name} of the paired t-test moves, for {pairs.named}: with "
         f"coarsened scores ÷ with original scores. Orange: all pairs whose verdict at {alpha:g} changes; the numbers "
@@ -242,13 +241,13 @@ def p_factors(axis: Precisions, m: int, measure: Measure, pairs: CoarsenedPairs)
 
 def p_points(precision: str, m: int, measure: Measure, pairs: CoarsenedPairs) -> Drawing:
     """Return the figure of the p values of pairs of runs with the last precision against those before, by measure m."""
-    before, after = pairs.corrected
-    p_name = pairs.procedure.p_name
+    alpha, p_name = pairs.coarsened.alpha, pairs.procedure.p_name
+    before, after = (tests.p[-1, m] for tests in pairs.corrected)
     return Drawing(
         f"{measure}: {p_name} of the paired t-test for {pairs.named}, with the original "
-        f"scores and with {precision}. Dashed: {pairs.alpha}; verdicts vanish in the upper left and "
+        f"scores and with {precision}. Dashed: {alpha}; verdicts vanish in the upper left and "
         "appear in the lower right.",
-        partial(_draw_scatter, precision, before[-1].p[m], after[-1].p[m], pairs.alpha, p_name),
+        partial(_draw_scatter, precision, before, after, alpha, p_name),
         (5.6, 5.2),
         f"Verdicts between runs by {measure}, before and after",
     )

@@ -8,7 +8,11 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
 
 from tieaware.checks.arguments import position, shown
 from tieaware.errors import Hinted, missing, printable
@@ -439,6 +443,19 @@ class Table(ArrowProducer, Hinted):
             0 if _is_text(cells) else 1 + _wide(cells) if any(isinstance(cell, Marked) for cell in cells) else None
             for cells in self._cells()
         ]
+
+
+def rows_by(names: Sequence[Sequence[object]], *cells: npt.ArrayLike) -> list[tuple[Cell, ...]]:
+    """Return a row for each combination of names: these, and a cell of each array, whose axes are those of the names.
+
+    NaN stands for a cell without a number. Names that are neither text nor numbers, such as measures, become text.
+    """
+    known = [[each if isinstance(each, str | int) else str(each) for each in axis] for axis in names]
+    values = [np.asarray(each).reshape(-1).tolist() for each in cells]
+    return [
+        (*name, *(None if cell != cell else cell for cell in row))
+        for name, row in zip(product(*known), zip(*values, strict=True), strict=True)
+    ]
 
 
 def _is_text(cells: Sequence[Cell]) -> bool:

@@ -133,12 +133,12 @@ def shares_of_changes(before: PairTests, after: PairTests, alpha: float) -> Valu
     alpha = number("alpha", alpha, 0, 1, ends=False)
     if before.p.shape != after.p.shape:
         raise InputError("after", f"must test the same pairs as before, {before.p.shape}; the shape is {after.p.shape}")
-    if not before.p.shape[1]:
-        return np.full((len(CHANGES), len(before.p)), np.nan)
+    if not before.p.shape[-1]:
+        return np.full((len(CHANGES), *before.p.shape[:-1]), np.nan)
     old, new = before.verdicts(alpha), after.verdicts(alpha)
     signs = before.difference * after.difference < 0
     kinds = (old == new, (old == 0) & (new != 0), (old != 0) & (new == 0), old * new < 0, signs)
-    return np.stack([kind.mean(axis=1) for kind in kinds])
+    return np.stack([kind.mean(axis=-1) for kind in kinds])
 
 
 @dataclass(frozen=True)
