@@ -18,7 +18,7 @@ from tieaware.experiments._precision_figures import lines_of_failures
 from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure
 from tieaware.output.plots import Drawing
-from tieaware.output.tables import Cell, Table, counted, joined, rows_by
+from tieaware.output.tables import Cell, Table, counted, joined, table_by
 from tieaware.precision import Bands, Coarsening
 from tieaware.precision.ladders import Family
 
@@ -414,9 +414,10 @@ class Coarsest(Experiment):
         return self._failures.counts[self._order] / self._failures.total
 
     def _all_tried(self) -> Table:
-        names = self.experiment.measures, [self.experiment.precisions[p] for p in self._order]
-        rows = rows_by(names, self._failures.counts[self._order].T, self._shares.T)
-        return Table("All precisions that were tried", ("measure", "precision", self._words.failures, "share"), rows)
+        tried = [self.experiment.precisions[p] for p in self._order]
+        names = {"measure": self.experiment.measures, "precision": tried}
+        columns = {self._words.failures: self._failures.counts[self._order].T, "share": self._shares.T}
+        return table_by("All precisions that were tried", names, columns)
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figure "failures": the share of pairs or runs that fail, by precision, a line for each measure."""

@@ -18,87 +18,79 @@ from tieaware.experiments.evaluating import repeatable_runs
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import Qrels, QrelsLike, Run, as_qrels
 from tieaware.lists.grades import Missing
+from tieaware.lists.identifiers import Identifiers
 from tieaware.output.plots import COLOURS, Axes, Drawing, display_name, legend_above
-from tieaware.output.tables import Cell, Table, counted, percent, significant
+from tieaware.output.tables import Cell, Table, counted, percent, significant, table_by
 from tieaware.runtime.progress import progress
 from tieaware.statistics.tie_counts import tie_groups
 
 
-class Contribution(NamedTuple):
-    """The documents that a run may contribute to the pool.
-
-    They are positions among all candidates, each with the probability, above 0, that the run contributes it. `divided`
-    has the queries for which the depth divides a tie group of the run.
-    """
-
-    candidates: Integers
-    probability: Values
-    divided: Integers
-
-
 class Candidates:
-    """The documents that may be pooled, and their queries: the names of each in the order of their first appearance.
-
-    `query_of` is the query of each document, as a position in `queries`.
-    """
+    """The documents that may be pooled, and their queries, in the order of their first appearance."""
 
     def __init__(self) -> None:
-        self.queries: list[str | int] = []
-        self.query_of: list[int] = []
-        self.documents: list[str | int] = []
-        self._place_of_query: dict[bytes, int] = {}
-        self._place: dict[tuple[int, bytes], int] = {}
+        # The place and the name of each query and of each document.
+        self._queries: dict[bytes, tuple[int, str | int]] = {}
+        self._documents: dict[tuple[int, bytes], tuple[int, str | int]] = {}
         self._first: tuple[str, Run] | None = None
 
-    def add(self, name: str, run: Run, depth: int) -> Contribution:
-        """Add the documents that a run may contribute. `name` is the name of the run in messages."""
+    @property
+    def queries(self) -> tuple[str | int, ...]:
+        """The names of the queries."""
+        return tuple(name for _, name in self._queries.values())
+
+    @property
+    def query_of(self) -> Integers:
+        """The query of each document, as a position in `queries`."""
+        return np.array([query for query, _ in self._documents], dtype=np.int64)
+
+    def names(self, order: Integers) -> tuple[str | int, ...]:
+        """Return the names of the documents in an order."""
+        names = [name for _, name in self._documents.values()]
+        return tuple(names[i] for i in order.tolist())
+
+    def add(self, name: str, run: Run, depth: int) -> tuple[Integers, Values, Integers]:
+        """Add the documents that a run may contribute. `name` is the name of the run in messages.
+
+        Return their positions among all candidates; the probability, above 0, that the run contributes each; and the
+        queries for which the depth divides a tie group of the run.
+        """
+        self._check_kinds(name, run.queries, run.documents)
         if self._first is None and len(run):
             self._first = name, run
-        elif self._first is not None:
-            first_name, first = self._first
-            run.queries.check_kind(first.queries, name, first_name)
-            run.documents.check_kind(first.documents, name, first_name)
         rows, probability, divided = _within(run.scores, run.offsets, depth)
-        query = self._queries_of(run)
+        named = zip(run.queries, run.queries.to_list(), strict=True)
+        query = np.array(
+            [self._queries.setdefault(key, (len(self._queries), name))[0] for key, name in named], dtype=np.int64
+        )
         of_row = query[np.searchsorted(run.offsets, rows, side="right") - 1]
         documents = run.documents.take(rows)
-        candidates = np.empty(len(rows), dtype=np.int64)
         entries = zip(of_row.tolist(), documents, documents.to_list(), strict=True)
-        for i, (q, key, document) in enumerate(entries):
-            place = self._place.setdefault((q, key), len(self.documents))
-            if place == len(self.documents):
-                self.query_of.append(q)
-                self.documents.append(document)
-            candidates[i] = place
-        return Contribution(candidates, probability, query[divided])
+        places = [self._documents.setdefault((q, key), (len(self._documents), name))[0] for q, key, name in entries]
+        return np.array(places, dtype=np.int64), probability, query[divided]
 
-    def _queries_of(self, run: Run) -> Integers:
-        """Return the position of each query of a run, after adding new ones."""
-        for key, query in zip(run.queries, run.queries.to_list(), strict=True):
-            if key not in self._place_of_query:
-                self._place_of_query[key] = len(self.queries)
-                self.queries.append(query)
-        return np.array([self._place_of_query[key] for key in run.queries], dtype=np.int64)
+    def _check_kinds(self, name: str, queries: Identifiers, documents: Identifiers) -> None:
+        """Raise InputError if the identifiers are integers, and those of the first run text, or the reverse."""
+        if self._first is not None:
+            first_name, first = self._first
+            queries.check_kind(first.queries, name, first_name)
+            documents.check_kind(first.documents, name, first_name)
 
     def labels(self, qrels: Qrels, missing: Missing | None = None) -> Values:
         """Return the label of each document; NaN if it is not judged. With `missing`, the label -1 means unjudged."""
-        if self._first is not None:
-            qrels.queries.check_kind(self._first[1].queries, qrels.name, self._first[0])
-            qrels.documents.check_kind(self._first[1].documents, qrels.name, self._first[0])
-        labels = np.full(len(self.documents), np.nan)
-        places = np.array([self._place_of_query.get(key, -1) for key in qrels.queries], dtype=np.int64)
+        self._check_kinds(qrels.name, qrels.queries, qrels.documents)
+        labels = np.full(len(self._documents), np.nan)
+        places = [self._queries.get(key, (-1,))[0] for key in qrels.queries]
         of_row = np.repeat(places, np.diff(qrels.offsets)).tolist()
         for q, document, label in zip(of_row, qrels.documents, qrels.labels.tolist(), strict=True):
-            place = self._place.get((q, document))
-            if place is not None and (missing is None or label != -1):
-                labels[place] = label
+            if (q, document) in self._documents and (missing is None or label != -1):
+                labels[self._documents[q, document][0]] = label
         return labels
 
     def order(self, probability: Values) -> Integers:
         """Return the order of the documents by query, descending probability and identifier."""
-        keys = [key for _, key in self._place]
-        numbers = zip(self.query_of, (-probability).tolist(), keys, range(len(keys)), strict=True)
-        return np.array([i for *_, i in sorted(numbers)], dtype=np.int64)
+        keys = zip(self._documents, (-probability).tolist(), range(len(probability)), strict=True)
+        return np.array([i for *_, i in sorted((q, p, key, i) for (q, key), p, i in keys)], dtype=np.int64)
 
 
 def _within(scores: Scores, offsets: Offsets, depth: int) -> tuple[Integers, Values, Integers]:
@@ -115,49 +107,38 @@ def _within(scores: Scores, offsets: Offsets, depth: int) -> tuple[Integers, Val
 
 
 class Pools(NamedTuple):
-    """The contributions of runs, and the pools that they make; `query_of` is the query of each candidate."""
+    """The contributions of runs: an entry for each run and document that it may contribute, with the probability.
 
-    contributions: list[Contribution]
+    `shape` has the numbers of runs and of queries, and `query_of` the query of each document.
+    """
+
+    run: Integers
+    document: Integers
+    probability: Values
     query_of: Integers
-    n_queries: int
+    shape: tuple[int, int]
 
-    def missed(self) -> tuple[Values, Integers, Integers]:
-        """Return the probability that no run contributes each document by chance, and how many runs contribute it.
+    def missed(self) -> tuple[Values, Integers]:
+        """Return the probability that no run contributes each document by chance, and how many surely contribute it.
 
-        Runs that surely contribute a document do not count for the probability. Of the two numbers, the first is that
-        of the runs that surely contribute it, the second that of the runs that may.
+        Runs that surely contribute a document do not count for the probability.
         """
-        n = len(self.query_of)
-        missing, n_sure, n_runs = np.ones(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        for each in self.contributions:
-            sure = each.probability == 1.0
-            n_runs[each.candidates] += 1
-            n_sure[each.candidates[sure]] += 1
-            missing[each.candidates[~sure]] *= 1.0 - each.probability[~sure]
-        return missing, n_sure, n_runs
+        missing, is_sure = np.ones(len(self.query_of)), self.probability == 1.0
+        np.multiply.at(missing, self.document[~is_sure], 1.0 - self.probability[~is_sure])
+        return missing, np.bincount(self.document[is_sure], minlength=len(missing))
 
     def unique(self, counted: npt.NDArray[np.bool_]) -> Values:
         """Return how many of the counted documents each run alone is expected to contribute: [n_runs, n_queries]."""
-        missing, n_sure, _ = self.missed()
-        rows = []
-        for each in self.contributions:
-            p, sure = each.probability, each.probability == 1.0
-            own = np.divide(missing[each.candidates], 1.0 - p, out=missing[each.candidates], where=~sure)
-            alone = np.where(n_sure[each.candidates] == sure, p * own, 0.0)
-            rows.append(self.by_query(each, alone * counted[each.candidates]))
-        return np.stack(rows)
+        missing, n_sure = (each[self.document] for each in self.missed())
+        p, is_sure = self.probability, self.probability == 1.0
+        own = np.divide(missing, 1.0 - p, out=missing, where=~is_sure)
+        return self.sums(np.where(n_sure == is_sure, p * own, 0.0) * counted[self.document])
 
-    def by_query(self, contribution: Contribution, weights: Values | None = None) -> Values:
-        """Return the sum of weights over the documents that a run may contribute; by default their number."""
-        of_query = self.query_of[contribution.candidates]
-        return np.bincount(of_query, weights, minlength=self.n_queries).astype(np.float64)
-
-    def divided(self) -> npt.NDArray[np.bool_]:
-        """Return whether the depth divides a tie group of each run and query, bool[n_runs, n_queries]."""
-        divided = np.zeros((len(self.contributions), self.n_queries), dtype=bool)
-        for row, each in zip(divided, self.contributions, strict=True):
-            row[each.divided] = True
-        return divided
+    def sums(self, weights: Values | None = None) -> Values:
+        """Return the sums of a weight of each entry, by run and query; by default the number of entries."""
+        n_runs, n_queries = self.shape
+        places = self.run * n_queries + self.query_of[self.document]
+        return np.bincount(places, weights, minlength=n_runs * n_queries).reshape(self.shape).astype(np.float64)
 
 
 # The most runs in a figure.
@@ -253,20 +234,23 @@ def pooling(
     judged = None if qrels is None else as_qrels(qrels, missing)
     sources = repeatable_runs(runs, consistent_only)
     candidates = Candidates()
-    contributions = [candidates.add(name, each.whole(), depth) for name, each in progress(sources.items(), "runs")]
-    query_of = np.array(candidates.query_of, dtype=np.int64)
-    pools = Pools(contributions, query_of, len(candidates.queries))
-    missed, n_sure, n_runs = pools.missed()
+    found = [candidates.add(name, each.whole(), depth) for name, each in progress(sources.items(), "runs")]
+    documents, probabilities, cut = zip(*found, strict=True)
+    run = np.repeat(np.arange(len(found)), list(map(len, documents)))
+    query_of, shape = candidates.query_of, (len(found), len(candidates.queries))
+    pools = Pools(run, np.concatenate(documents), np.concatenate(probabilities), query_of, shape)
+    divided = np.zeros(shape, dtype=bool)
+    for row, queries in zip(divided, cut, strict=True):
+        row[queries] = True
+    missed, n_sure = pools.missed()
     # However many runs may contribute a document, it is not certain: only a sure one has the probability 1.
     probability = np.where(n_sure > 0, 1.0, np.minimum(1.0 - merged(missed), np.nextafter(1.0, 0.0)))
     order = candidates.order(probability)
     labels = None if judged is None else candidates.labels(judged, missing)
     return Pooling(
-        tuple(sources), tuple(candidates.queries), depth, query_of[order],
-        tuple(candidates.documents[i] for i in order.tolist()), probability[order], n_runs[order],
-        np.stack([pools.by_query(each, each.probability) for each in contributions]),
-        np.stack([pools.by_query(each) for each in contributions]),
-        pools.divided(), pools.unique(np.ones(len(query_of), dtype=bool)), rel,
+        tuple(sources), candidates.queries, depth, query_of[order], candidates.names(order), probability[order],
+        np.bincount(pools.document, minlength=len(order))[order], pools.sums(pools.probability), pools.sums(),
+        divided, pools.unique(np.ones(len(query_of), dtype=bool)), rel,
         None if labels is None else labels[order], None if labels is None else pools.unique(labels >= rel),
     )  # fmt: skip
 
@@ -395,57 +379,49 @@ class Pooling(Experiment):
         return {"runs": self._contributions(), "queries": self._sizes(), "documents": self._documents()}
 
     def _contributions(self) -> Table:
-        columns = ["run", "lists", "divided", "documents", "whole groups", "unique"]
-        n_lists = (self.contributed > 0.0).sum(axis=1)
-        values: list[Sequence[Cell]] = [
-            self.runs, n_lists.tolist(), self.divided.sum(axis=1).tolist(),
-            self.contributed.sum(axis=1).round().astype(np.int64).tolist(),
-            self.in_whole_groups.sum(axis=1).astype(np.int64).tolist(), self.unique.sum(axis=1).tolist(),
-        ]  # fmt: skip
-        notes = [
+        columns: dict[str, npt.NDArray[Any]] = {
+            "lists": (self.contributed > 0.0).sum(axis=1), "divided": self.divided.sum(axis=1),
+            "documents": self.contributed.sum(axis=1).round().astype(np.int64),
+            "whole groups": self.in_whole_groups.sum(axis=1).astype(np.int64), "unique": self.unique.sum(axis=1),
+        }  # fmt: skip
+        note = (
             f"divided: the number of lists in which depth {self.depth:,} divides a tie group. documents: the number "
             "that the run contributes. whole groups: the number if divided tie groups are taken as a whole. unique: "
             "the expected number of documents that no other run contributes."
-        ]
+        )
         if self.unique_relevant is not None:
-            columns.append("unique relevant")
-            values.append(self.unique_relevant.sum(axis=1).tolist())
-            notes.append(f"unique relevant: those with a label of at least {self.rel}.")
-        return Table(self.title, tuple(columns), list(zip(*values, strict=True)), (" ".join(notes),))
+            columns["unique relevant"] = self.unique_relevant.sum(axis=1)
+            note = f"{note} unique relevant: those with a label of at least {self.rel}."
+        return table_by(self.title, {"run": self.runs}, columns, (note,))
 
     def _sizes(self) -> Table:
-        columns = ["query", "expected", "certain", "whole groups"]
-        values: list[Sequence[Cell]] = [
-            self.queries,
-            self.expected.tolist(),
-            self.certain.tolist(),
-            self.largest.tolist(),
-        ]
-        notes = [
+        columns = {"expected": self.expected, "certain": self.certain, "whole groups": self.largest}
+        note = (
             "expected: the expected number of documents in the pool, over the independent orders of tied documents. "
             "certain: those that are pooled in every order. whole groups: the size of the pool if divided tie groups "
             "are taken as a whole."
-        ]
+        )
         if self.labels is not None:
-            columns += ["judged", "relevant"]
-            for some in (~np.isnan(self.labels), self.labels >= self.rel):
-                values.append(self._by_query(np.where(some, self.probability, 0.0)).tolist())
-            notes.append(f"judged, relevant: the expected numbers; relevant is a label of at least {self.rel}.")
-        return Table("The pool of each query", tuple(columns), list(zip(*values, strict=True)), (" ".join(notes),))
+            for name, some in (("judged", ~np.isnan(self.labels)), ("relevant", self.labels >= self.rel)):
+                columns[name] = self._by_query(np.where(some, self.probability, 0.0))
+            note = f"{note} judged, relevant: the expected numbers; relevant is a label of at least {self.rel}."
+        return table_by("The pool of each query", {"query": self.queries}, columns, (note,))
 
     def _documents(self) -> Table:
-        columns = ["query", "document", "probability", "runs"]
-        queries = [self.queries[q] for q in self.query_of.tolist()]
-        values: list[Sequence[Cell]] = [queries, self.documents, self.probability.tolist(), self.n_runs.tolist()]
+        columns: dict[str, Sequence[Cell]] = {
+            "query": [self.queries[q] for q in self.query_of.tolist()], "document": self.documents,
+            "probability": self.probability.tolist(), "runs": self.n_runs.tolist(),
+        }  # fmt: skip
         notes = (
             "probability: over the independent orders of tied documents. runs: the number of runs that may contribute "
             "it.",
         )
         if self.labels is not None:
-            columns.append("label")
-            values.append([_shown_label(label) for label in self.labels.tolist()])
-        title = "The documents that may be pooled"
-        return Table(title, tuple(columns), list(zip(*values, strict=True)), notes)
+            # A label that is a whole number is shown as one.
+            whole = [int(label) if label.is_integer() else label for label in self.labels.tolist()]
+            columns["label"] = [label if label == label else None for label in whole]
+        rows = list(zip(*columns.values(), strict=True))
+        return Table("The documents that may be pooled", tuple(columns), rows, notes)
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures of the sizes of the pools and of the documents that only one run contributes.
@@ -469,13 +445,6 @@ class Pooling(Experiment):
                 (6.8, 1.3 + 0.22 * min(len(self.runs), _MOST_DRAWN)), "Documents of a single run",
             ),
         }  # fmt: skip
-
-
-def _shown_label(label: float) -> float | None:
-    """Return a label as a cell: None if the document is not judged, an int if the label is a whole number."""
-    if label != label:
-        return None
-    return int(label) if label.is_integer() else label
 
 
 def _documents(count: float) -> str:

@@ -7,7 +7,7 @@ change, how well the order of the runs is kept, and how close the largest observ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -42,7 +42,7 @@ from tieaware.measures import Measure, parse_measures
 from tieaware.measures.definitions import NumRet
 from tieaware.measures.worst_cases import known_worst_case, worst_case
 from tieaware.output.plots import Drawing, file_name
-from tieaware.output.tables import Table, counted, rows_by, significant
+from tieaware.output.tables import Table, counted, significant, table_by
 from tieaware.precision import Bands, Coarsening, Gap, parse_precision
 from tieaware.precision.ladders import FAMILIES
 from tieaware.runtime.progress import progress
@@ -302,10 +302,10 @@ class Precision(CoarsenedRuns, Experiment):
             "runs": self._runs(),
         }
 
-    def _table(self, title: str, columns: Sequence[str], cells: Iterable[Any], notes: Sequence[str]) -> Table:
+    def _table(self, title: str, columns: Mapping[str, npt.NDArray[Any]], notes: Sequence[str]) -> Table:
         """Return a table: a row for each measure and precision, a column for each array [n_precisions, n_measures]."""
-        rows = rows_by((self.measures, self.precisions), *(each.T for each in cells))
-        return Table(title, ("measure", "precision", *columns), rows, tuple(notes))
+        names = {"measure": self.measures, "precision": self.precisions}
+        return table_by(title, names, {name: each.T for name, each in columns.items()}, notes)
 
     def flat_differences(self) -> Values:
         """Return the differences of each precision and measure in one row.
@@ -319,19 +319,13 @@ class Precision(CoarsenedRuns, Experiment):
     def _summary(self) -> Table:
         flat = self.flat_differences()
         tau, tau_ap = self.correlations
-        cells = [
-            flat.mean(axis=2),
-            np.abs(flat).mean(axis=2),
-            (self.changed <= self.alpha).sum(axis=1),
-            *((self.keeps == kind).sum(axis=1) for kind in (1, -1, 0)),
-            self.pairs.shares()[0],
-            tau,
-            tau_ap,
-        ]
-        columns = [
-            "mean loss", "mean |change|", "runs changed", f"keep {100.0 * self.share:g}%", "lose more", "open",
-            "same verdicts", "tau", "tau AP",
-        ]  # fmt: skip
+        kept = zip((f"keep {100.0 * self.share:g}%", "lose more", "open"), (1, -1, 0), strict=True)
+        columns = {
+            "mean loss": flat.mean(axis=2), "mean |change|": np.abs(flat).mean(axis=2),
+            "runs changed": (self.changed <= self.alpha).sum(axis=1),
+            **{name: (self.keeps == kind).sum(axis=1) for name, kind in kept},
+            "same verdicts": self.pairs.shares()[0], "tau": tau, "tau AP": tau_ap,
+        }  # fmt: skip
         notes = [
             f"mean loss: original − coarsened, over {self.runs_by_queries}. "
             "mean |change|: the mean of the absolute differences, in which losses and gains do not cancel. Original: "
@@ -347,7 +341,7 @@ class Precision(CoarsenedRuns, Experiment):
             "before and after.",
             *self._note_of_chains(),
         ]
-        return self._table(self.title, columns, cells, notes)
+        return self._table(self.title, columns, notes)
 
     def _note_of_chains(self) -> list[str]:
         """Return a note on the widest groups of near scores; no note if there are none."""
@@ -363,31 +357,21 @@ class Precision(CoarsenedRuns, Experiment):
         bounds = np.full((2, *shape), np.nan)
         for place, worst in self.worst.items():
             bounds[:, *place] = worst
-        cells = [
-            flat.mean(axis=2),
-            flat.std(axis=2, ddof=1),
-            (flat > 0.0).mean(axis=2),
-            (flat < 0.0).mean(axis=2),
-            *quantiles,
-            flat.max(axis=2),
-            self._places(flat),
-            bounds[0],
-            (-flat).max(axis=2) + 0.0,
-            self._places(-flat),
-            bounds[1],
-        ]
-        columns = [
-            "mean", "sd", "lost", "gained", "10 %", "25 %", "median", "75 %", "90 %",
-            "largest loss", "loss of run, query", "possible loss",
-            "largest gain", "gain of run, query", "possible gain",
-        ]  # fmt: skip
+        columns = {
+            "mean": flat.mean(axis=2), "sd": flat.std(axis=2, ddof=1), "lost": (flat > 0.0).mean(axis=2),
+            "gained": (flat < 0.0).mean(axis=2),
+            **dict(zip(("10 %", "25 %", "median", "75 %", "90 %"), quantiles, strict=True)),
+            "largest loss": flat.max(axis=2), "loss of run, query": self._places(flat), "possible loss": bounds[0],
+            "largest gain": (-flat).max(axis=2) + 0.0, "gain of run, query": self._places(-flat),
+            "possible gain": bounds[1],
+        }  # fmt: skip
         notes = [
             "original − coarsened, per run and query. lost, gained: shares of positive and of negative differences. "
             "loss, gain of run, query: where the largest loss and gain occur first.",
             "possible: the exact worst case of banding over all ranks of the longest list, where known "
             f"({counted(self.depth, 'rank')}).",
         ]
-        return self._table("Differences of values", columns, cells, notes)
+        return self._table("Differences of values", columns, notes)
 
     def _places(self, flat: Values) -> npt.NDArray[np.object_]:
         """Return the run and the query of the largest positive difference of each precision and measure, as text."""
@@ -404,24 +388,22 @@ class Precision(CoarsenedRuns, Experiment):
             "vanish: only before; flip: both times, with opposite signs.",
             "signs: the difference of means changes its sign, significant or not.",
         ]
-        return self._table("Verdicts between runs", CHANGES, self.pairs.shares(), notes)
+        return self._table("Verdicts between runs", dict(zip(CHANGES, self.pairs.shares(), strict=True)), notes)
 
     def _runs(self) -> Table:
         decisions = np.where(~self.differences.any(axis=2), "unchanged", np.array(["open", "keeps", "loses"])[self.keeps])
         sides = self.before, self.values, self.differences
         means = [np.ascontiguousarray(np.moveaxis(each, 2, 3)).mean(axis=3) for each in sides]
-        columns = [np.moveaxis(each, 2, 0) for each in (*means, self.changed, decisions, *self.ends)]
-        rows = rows_by((self.measures, self.precisions, self.runs), *columns)
-        names = (
-            "measure", "precision", "run", "original", "coarsened", "loss", "p", f"keeps {100.0 * self.share:g}%",
-            "kept from", "kept to",
-        )  # fmt: skip
+        arrays = (*means, self.changed, decisions, *self.ends)
+        titles = ("original", "coarsened", "loss", "p", f"keeps {100.0 * self.share:g}%", "kept from", "kept to")
+        columns = {name: np.moveaxis(each, 2, 0) for name, each in zip(titles, arrays, strict=True)}
+        names = {"measure": self.measures, "precision": self.precisions, "run": self.runs}
         notes = (
             "p: two-sided paired t-test of coarsened against original. kept from, kept to: the "
             f"{1.0 - self.alpha:.0%} interval of the share of the mean that is kept; –: no end, because the mean is "
             "not significantly above 0.",
         )
-        return Table("Each run", names, rows, notes)
+        return table_by("Each run", names, columns, notes)
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures: for each measure, differences and p values; for all, verdicts and orders of runs.

@@ -6,7 +6,7 @@ import math
 import os
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
@@ -445,17 +445,20 @@ class Table(ArrowProducer, Hinted):
         ]
 
 
-def rows_by(names: Sequence[Sequence[object]], *cells: npt.ArrayLike) -> list[tuple[Cell, ...]]:
-    """Return a row for each combination of names: these, and a cell of each array, whose axes are those of the names.
+def table_by(
+    title: str, names: Mapping[str, Sequence[object]], columns: Mapping[str, npt.ArrayLike], notes: Sequence[str] = ()
+) -> Table:
+    """Return a table with a row for each combination of names, and a column for each array.
 
-    NaN stands for a cell without a number. Names that are neither text nor numbers, such as measures, become text.
+    The axes of the arrays are those of the names. NaN stands for a cell without a number. Measures become text.
     """
-    known = [[each if isinstance(each, str | int) else str(each) for each in axis] for axis in names]
-    values = [np.asarray(each).reshape(-1).tolist() for each in cells]
-    return [
+    known = [[each if isinstance(each, str | int | float) else str(each) for each in axis] for axis in names.values()]
+    cells = [np.asarray(each).reshape(-1).tolist() for each in columns.values()]
+    rows: list[tuple[Cell, ...]] = [
         (*name, *(None if cell != cell else cell for cell in row))
-        for name, row in zip(product(*known), zip(*values, strict=True), strict=True)
+        for name, row in zip(product(*known), zip(*cells, strict=True), strict=True)
     ]
+    return Table(title, (*names, *columns), rows, tuple(notes))
 
 
 def _is_text(cells: Sequence[Cell]) -> bool:
