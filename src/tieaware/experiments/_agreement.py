@@ -15,7 +15,7 @@ from tieaware.errors import InputError
 from tieaware.inputs import Qrels
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure
-from tieaware.output.tables import Cell, Table
+from tieaware.output.tables import Cell, Table, table_by
 from tieaware.statistics import Kappa, kappa
 
 
@@ -213,16 +213,12 @@ class Swaps(NamedTuple):
         -------
         Table
         """
-        rows: list[tuple[Cell, ...]] = [
-            (str(measure), run, *(float(each[r, m]) for each in self[:4]))
-            for m, measure in enumerate(measures)
-            for r, run in enumerate(runs)
-        ]
         kept = ", ".join(f"{n:,} by {measure}" for n, measure in zip(self.kept.sum(axis=0), measures, strict=True))
         notes = [
             "Each query is judged by either assessor, independently and with equal probability. All mixtures count."
         ]
         if len(runs) > 1:
             notes.append(f"Pairs of runs with the same order in all mixtures, of {len(self.kept):,}: {kept}.")
-        columns = ("measure", "run", "mean", "std", "least", "greatest")
-        return Table("The mean of each run over all mixtures of the assessors", columns, rows, tuple(notes))
+        names = {"measure": measures, "run": runs}
+        columns = dict(zip(("mean", "std", "least", "greatest"), (each.T for each in self[:4]), strict=True))
+        return table_by("The mean of each run over all mixtures of the assessors", names, columns, notes)

@@ -307,10 +307,8 @@ class Assessors(Experiment):
             third += f", and {pairs} between them {'changes' if n_changed == 1 else 'change'}"
         return f"{first} {second} {third}."
 
-    @property
-    def answers(self) -> tuple[str, ...]:
-        """The names of the tables that a command prints by default."""
-        return ("measures", "agreement")
+    # The names of the tables that a command prints by default.
+    answers = ("measures", "agreement")
 
     def tables(self) -> dict[str, Table]:
         """Return the tables of measures, runs, changed verdicts, mixtures of both assessors, and of the agreement.

@@ -24,7 +24,7 @@ from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.optimise.weighted_fusion import rows_by_judgments
 from tieaware.output.plots import Drawing, display_name, file_name
-from tieaware.output.tables import Cell, Table, counted, joined, significant
+from tieaware.output.tables import Table, counted, joined, significant, table_by
 from tieaware.results import Results
 from tieaware.results.certainty import figure_of_runs
 from tieaware.runtime.progress import progress
@@ -183,42 +183,33 @@ class BoundedRuns(Experiment):
         effects = self.compared.resolutions if self.compared is not None else ()
         return np.stack([effect.verdict_flips for effect in effects]) if effects else self.order_certain.astype(np.int8)
 
-    @property
-    def answers(self) -> tuple[str, ...]:
-        """The names of the tables that a command prints by default: summary and runs."""
-        return ("summary", "runs")
+    # The names of the tables that a command prints by default.
+    answers = ("summary", "runs")
 
     def tables(self) -> dict[str, Table]:
         """Return three tables: a row for each measure, for each run, and for each pair of runs.
 
         Their names: "summary", "runs" and "pairs".
         """
-        columns = ("measure", "run", "mean", "least", "greatest")
-        rows: list[tuple[Cell, ...]] = [
-            (str(measure), run, *self._means[:, r, m].tolist())
-            for m, measure in enumerate(self.results.measures)
-            for r, run in enumerate(self.results.runs)
-        ]
-        runs = Table("The bounds of the means", columns, rows)
+        names = {"measure": self.results.measures, "run": self.results.runs}
+        columns = dict(zip(("mean", "least", "greatest"), np.swapaxes(self._means, 1, 2), strict=True))
+        runs = table_by("The bounds of the means", names, columns)
         return {"summary": self._summary(), "runs": runs, "pairs": self._pairs()}
 
     def _summary(self) -> Table:
-        widths = (self.greatest - self.least).mean(axis=(0, 1)).tolist()
-        bounds = np.where(self.exact, "exact", "outer").tolist()
-        rows: list[tuple[Cell, ...]] = [
-            (str(measure), certain.size, int(certain.sum()), *(int((flips == kind).sum()) for kind in (0, -1)), *others)
-            for measure, certain, flips, *others in zip(
-                self.results.measures, self.order_certain, self._flips, widths, bounds, strict=True
-            )
-        ]
+        columns = {
+            "pairs": [self.order_certain.shape[1]] * len(self.exact), "same order": self.order_certain.sum(axis=1),
+            "same verdict": (self._flips == 0).sum(axis=1), "undecided": (self._flips == -1).sum(axis=1),
+            "mean width": (self.greatest - self.least).mean(axis=(0, 1)),
+            "bounds": np.where(self.exact, "exact", "outer"),
+        }  # fmt: skip
         notes = (
             "same order: the pairs whose difference of means has the same sign for all possible scores. same verdict: "
             f"those with the same verdict ({self._tests}); undecided: those where this is not known.",
             "mean width: of the bounds of a value. bounds: exact if possible orders attain them; outer if perhaps none "
             "does, because the labels have more than two gains.",
         )
-        columns = ("measure", "pairs", "same order", "same verdict", "undecided", "mean width", "bounds")
-        return Table(self.title, columns, rows, notes)
+        return table_by(self.title, {"measure": self.results.measures}, columns, notes)
 
     @property
     def _tests(self) -> str:
@@ -230,20 +221,20 @@ class BoundedRuns(Experiment):
         return means(np.stack([self.results.values, self.least, self.greatest]), self.results.measures)
 
     def _pairs(self) -> Table:
-        words = {0: "yes", 1: "no", -1: "undecided"}
-        rows: list[tuple[Cell, ...]] = []
-        for m, measure in enumerate(self.results.measures if self.compared is not None else ()):
-            assert self.compared is not None
-            first, second, test = self.compared.first, self.compared.second, self.compared.tests[m]
-            numbers = (test.difference, self.compared.lowest[m], self.compared.highest[m], self.compared.adjusted[m])
-            certain = zip(self.order_certain[m].tolist(), self._flips[m].tolist(), strict=True)
-            ends = zip(first.tolist(), second.tolist(), *(each.tolist() for each in numbers), certain, strict=True)
-            rows += [
-                (str(measure), self.results.runs[a], self.results.runs[b], *cells, words[not order], words[flip])
-                for a, b, *cells, (order, flip) in ends
-            ]
-        columns = ("measure", "run", "other", "difference", "lowest", "highest", "p", "same order", "same verdict")
-        return Table("The pairs of runs", columns, rows, (f"p: {self._tests}.",))
+        titles, pairs = ("difference", "lowest", "highest", "p"), self.compared
+        first, second, *numbers = ((),) * 6 if pairs is None else (
+            pairs.first, pairs.second, [test.difference for test in pairs.tests], pairs.lowest, pairs.highest,
+            pairs.adjusted,
+        )  # fmt: skip
+        names = {"measure": self.results.measures, "run": [self.results.runs[i] for i in first]}
+        columns: dict[str, npt.ArrayLike] = {
+            "other": [[self.results.runs[i] for i in second]] * len(self.exact),
+            **dict(zip(titles, numbers, strict=True)),
+            "same order": np.where(self.order_certain, "yes", "no"),
+            # The last element is that of -1.
+            "same verdict": np.array(["yes", "no", "undecided"])[self._flips],
+        }
+        return table_by("The pairs of runs", names, columns, (f"p: {self._tests}.",))
 
     def drawings(self) -> dict[str, Drawing]:
         """Return a figure for each measure, "bounds-…": the mean of each run, with its bounds."""

@@ -32,7 +32,7 @@ from tieaware.lists.grades import Missing
 from tieaware.measures import Measure
 from tieaware.measures.definitions import AUC, IPrec, NumRel, NumRelRet, NumRet, P, R
 from tieaware.output.plots import COLOURS, DASHES, Axes, Drawing, display_name, file_name, legend_above, style
-from tieaware.output.tables import Cell, Table, counted, percent, significant
+from tieaware.output.tables import Cell, Table, counted, percent, significant, table_by
 from tieaware.ties import TieRuleName
 
 
@@ -378,10 +378,8 @@ class Curves(Experiment):
             return order
         return [*order[:3], order[len(order) // 2], order[-1]]
 
-    @property
-    def answers(self) -> tuple[str, ...]:
-        """The names of the tables that a command prints by default."""
-        return ("points",)
+    # The names of the tables that a command prints by default.
+    answers = ("points",)
 
     def tables(self) -> dict[str, Table]:
         """Return the tables: the average curves, the curves of each query, and the coordinates at a few ranks.
@@ -428,12 +426,8 @@ class Curves(Experiment):
         return Table("Break-even points and greatest F1", columns, rows, notes)
 
     def _areas_of_queries(self, areas: Values) -> Table:
-        rows: list[tuple[Cell, ...]] = [
-            (run, query, area)
-            for run, of_run in zip(self.runs, areas.tolist(), strict=True)
-            for query, area in zip(self.queries, of_run, strict=True)
-        ]
-        return Table("The area under the ROC curve of each query", ("run", "query", "area"), rows, (self._area,))
+        names = {"run": self.runs, "query": self.queries}
+        return table_by("The area under the ROC curve of each query", names, {"area": areas}, (self._area,))
 
     @property
     def _area(self) -> str:
@@ -449,23 +443,20 @@ class Curves(Experiment):
         """Return a table with a row for each run: the precision at each recall, or both coordinates at a few ranks."""
         x, y = self.x.mean(axis=1), self.y.mean(axis=1)
         if self.kind == "interpolated":
-            names = [f"{recall / 10}" for recall in self.ranks.tolist()]
+            columns = {f"{recall / 10}": y[:, i] for i, recall in enumerate(self.ranks.tolist())}
             notes = (f"area: the area under the curve. Other columns: interpolated precision by recall. {notes[0]}",)
-            return Table(self.title, ("run", "area", *names), self._of_runs(y), notes)
+            return table_by(self.title, {"run": self.runs}, {"area": self.areas, **columns}, notes)
         chosen = np.unique(np.searchsorted(self.ranks, (1, 10, 100, self.ranks[-1]), side="right") - 1)
         horizontal, vertical = self.axes
         if self.kind == "roc":
             horizontal, vertical = "nonrelevant", "relevant" if self.collection_size is None else "recall"
-        names = [f"{name} {k}" for k in self.ranks[chosen].tolist() for name in (horizontal, vertical)]
-        both = np.stack([x[:, chosen], y[:, chosen]], axis=2).reshape(len(x), -1)
+        sides = (horizontal, x), (vertical, y)
+        columns = {f"{name} {self.ranks[i]}": values[:, i] for i in chosen.tolist() for name, values in sides}
         counts = (
             f"{self._area} Other columns: the coordinates at a few ranks; the curves have "
             f"{counted(len(self.ranks), 'rank')}. {notes[0]}"
         )
-        return Table(self.title, ("run", "area", *names), self._of_runs(both), (counts,))
-
-    def _of_runs(self, values: Values) -> list[tuple[Cell, ...]]:
-        return [(run, *row) for run, *row in zip(self.runs, self.areas.tolist(), *values.T.tolist(), strict=True)]
+        return table_by(self.title, {"run": self.runs}, {"area": self.areas, **columns}, (counts,))
 
     def drawings(self) -> dict[str, Drawing]:
         """Return a figure of the average curves, and for each run a figure of the curves of its queries.

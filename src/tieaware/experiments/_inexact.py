@@ -25,7 +25,7 @@ from tieaware.inputs.runs.run import Run
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name
-from tieaware.output.tables import Cell, Table, counted, percent, significant
+from tieaware.output.tables import Cell, Table, counted, percent, significant, table_by
 from tieaware.results import Results
 from tieaware.results.provenance import unanswered_queries
 from tieaware.retrieval import Costs, Exact, ExactNetScore, Index, Method
@@ -353,10 +353,8 @@ class Inexact(Experiment):
         tests = f"{worse} of {n} {lose} significantly (paired t-test, Holm's p below {_ALPHA})."
         return " ".join(filter(None, [first, tests, lacking]))
 
-    @property
-    def answers(self) -> tuple[str, ...]:
-        """The names of the tables that a command prints by default."""
-        return ("methods",)
+    # The names of the tables that a command prints by default.
+    answers = ("methods",)
 
     @cached_property
     def adjusted(self) -> tuple[Values, ...]:
@@ -477,43 +475,39 @@ class Inexact(Experiment):
         )
 
     def _measures(self) -> Table:
-        results = self.results
+        results, measures = self.results, range(len(self.tests))
         assert results.min is not None
         assert results.max is not None
-        n, std = len(results.queries), results.mean_std()
-        rows: list[tuple[Cell, ...]] = []
-        for m, (measure, test) in enumerate(zip(results.measures, self.tests, strict=True)):
-            for i, method in enumerate(self.methods):
-                values = results.values[i, :, m], results.min[i, :, m], results.max[i, :, m]
-                mean, least, greatest = (float(each.mean()) for each in values)
-                changes: tuple[Cell, ...] = (None,) * 5
-                if i:
-                    tested = (test.difference, test.low, test.high, test.p, self.adjusted[m])
-                    changes = tuple(float(np.asarray(each)[i - 1]) for each in tested)
-                rows.append((str(measure), method, mean, float(std[i, m]), least, greatest, *changes))
-        columns = (
-            "measure", "method", "mean", "std", "least", "largest", "difference", f"{self.confidence:.0%} from",
-            f"{self.confidence:.0%} to", "p", "Holm",
-        )  # fmt: skip
+        of_methods = {"mean": results.values, "least": results.min, "largest": results.max}
+        means = {name: [each[:, :, m].mean(axis=1) for m in measures] for name, each in of_methods.items()}
+        tested = {
+            "difference": [test.difference for test in self.tests],
+            f"{self.confidence:.0%} from": [test.low for test in self.tests],
+            f"{self.confidence:.0%} to": [test.high for test in self.tests],
+            "p": [test.p for test in self.tests], "Holm": self.adjusted,
+        }  # fmt: skip
+        # The first method, with which the others are compared, has no test.
+        tests = {name: np.insert(np.array(each), 0, np.nan, axis=1) for name, each in tested.items()}
+        columns = {"mean": means.pop("mean"), "std": results.mean_std().T, **means, **tests}
         notes = (
-            f"Means over {n} topics. std, least, largest: of the mean, over all orders of the tied documents. "
+            f"Means over {len(results.queries)} topics. std, least, largest: of the mean, over all orders of the tied documents. "
             f"difference: from {self.methods[0]}, with its confidence interval and p (paired t-test, two-sided); Holm: "
             "p corrected for the number of methods.",
         )
-        return Table("Quality of the methods", columns, rows, notes)
+        names = {"measure": results.measures, "method": self.methods}
+        return table_by("Quality of the methods", names, columns, notes)
 
     def _costs(self) -> Table:
-        rows: list[tuple[Cell, ...]] = [
-            (method, *(float(cost[i].mean()) for cost in (self.postings, self.documents, self.comparisons)),
-             float(self.seconds[i] / max(self.postings.shape[1], 1) * 1e6))
-            for i, method in enumerate(self.methods)
-        ]  # fmt: skip
-        columns = ("method", "postings", "documents", "comparisons", "microseconds")
+        columns = {
+            "postings": self.postings.mean(axis=1), "documents": self.documents.mean(axis=1),
+            "comparisons": self.comparisons.mean(axis=1),
+            "microseconds": self.seconds / max(self.postings.shape[1], 1) * 1e6,
+        }  # fmt: skip
         notes = (
             "Means over the topics. postings read; documents scored; comparisons of scores to find the first "
             f"{self.k:,}; microseconds on this machine, in one thread.",
         )
-        return Table("Cost per topic", columns, rows, notes)
+        return table_by("Cost per topic", {"method": self.methods}, columns, notes)
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures: each measure against time and against postings, and the agreement against time.

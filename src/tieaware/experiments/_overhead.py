@@ -22,7 +22,7 @@ from tieaware.inputs import QrelsLike, as_qrels, as_sources
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Axes, Drawing, display_name
-from tieaware.output.tables import Cell, Table, counted, significant
+from tieaware.output.tables import Table, counted, significant, table_by
 from tieaware.runtime.progress import progress
 from tieaware.runtime.timing import ratio, take_turns
 from tieaware.samples.discrete import DENSE_SCORES, dense_lists, discrete_lists
@@ -254,8 +254,8 @@ class Overhead(Experiment):
         columns = ("exact ÷ run order", "exact ÷ optimistic", "Python ÷ exact")[: self.ratios.shape[1]]
         tables: dict[str, Table] = {}
         for name, (title, of, names, ratios) in self._shown().items():
-            rows: list[tuple[Cell, ...]] = [(row, *cells) for row, cells in zip(names, ratios.tolist(), strict=True)]
-            tables[name] = Table(title, (of, *columns), rows, () if tables else (" ".join(notes),))
+            named = dict(zip(columns, ratios.T, strict=True))
+            tables[name] = table_by(title, {of: names}, named, () if tables else (" ".join(notes),))
         return tables
 
     def _shown(self) -> dict[str, tuple[str, str, Sequence[str], Values]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tieaware.checks.arguments import checked_seed, whole_number, whole_numbers
 from tieaware.checks.arrays import Integers, Scores, Values
@@ -25,7 +26,7 @@ from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measure
 from tieaware.output.plots import Axes, Drawing, legend_above, style
-from tieaware.output.tables import Cell, Table, counted, percent, significant
+from tieaware.output.tables import Table, counted, percent, significant, table_by
 from tieaware.precision import Thresholds, geometric_thresholds
 from tieaware.precision.thresholds import best_scales
 from tieaware.runtime.progress import progress
@@ -251,30 +252,25 @@ class Scales(Experiment):
         return {"scales": self._summary(), "cuts": self._cuts()}
 
     def _summary(self) -> Table:
-        rows: list[tuple[Cell, ...]] = []
-        for i, size in enumerate(self.sizes):
-            for kind, mean in enumerate(self._mean_shares(i)):
-                shares = self.shares[i, kind]
-                worst = None if np.isnan(shares).all() else int(np.nanargmin(shares))
-                lowest = (None, "") if worst is None else (float(shares[worst]), self.runs[worst])
-                rows.append((size, KINDS[kind], None if np.isnan(mean) else mean, *lowest))
+        known = np.where(np.isnan(self.shares), np.inf, self.shares)
+        lowest = np.where(np.isinf(known.min(axis=2)), np.nan, known.min(axis=2))
+        columns: dict[str, npt.ArrayLike] = {
+            "share kept": [self._mean_shares(i) for i in range(len(self.sizes))], "lowest": lowest,
+            "run": np.where(np.isnan(lowest), "", np.array(self.runs, dtype=object)[known.argmin(axis=2)]),
+        }  # fmt: skip
         notes = (
             f"share kept: the mean of {self.measure} with the scale, divided by that with the scores as they are, on "
             f"queries that the scale was not made of; its mean over the runs. Ties within a level are averaged.",
             f"{self.folds} folds of the queries, seed {self.seed}; each is judged by the scales made of the others.",
         )
-        return Table(self.title, ("levels", "scale", "share kept", "lowest", "run"), rows, notes)
+        return table_by(self.title, {"levels": self.sizes, "scale": KINDS}, columns, notes)
 
     def _cuts(self) -> Table:
-        rows: list[tuple[Cell, ...]] = []
-        for r, run in enumerate(self.runs):
-            for i, size in enumerate(self.sizes):
-                for kind, name in enumerate(KINDS):
-                    share = float(self.shares[i, kind, r])
-                    scale = str(self.chosen[i][kind][r])
-                    rows.append((run, size, name, None if np.isnan(share) else share, scale))
+        scales = [[[str(kind[r]) for kind in of_size] for of_size in self.chosen] for r in range(len(self.runs))]
+        columns: dict[str, npt.ArrayLike] = {"share kept": self.shares.transpose(2, 0, 1), "precision": scales}
         notes = ("precision: the scale made of all queries, as --precision takes it. The share is that of the folds.",)
-        return Table("The scales of each run", ("run", "levels", "scale", "share kept", "precision"), rows, notes)
+        names = {"run": self.runs, "levels": self.sizes, "scale": KINDS}
+        return table_by("The scales of each run", names, columns, notes)
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figure of the shares by the number of levels. Its name: "scales"."""

@@ -26,7 +26,7 @@ from tieaware.experiments._smoothed import KINDS, Smoothed, mean_of_known, smoot
 from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure
 from tieaware.output.plots import COLOURS, Axes, Drawing, legend_above
-from tieaware.output.tables import Cell, Table, counted, significant
+from tieaware.output.tables import Table, counted, significant, table_by
 from tieaware.results import Results
 from tieaware.runtime.progress import progress
 from tieaware.statistics import kendall_taus, smooth, standardize
@@ -320,15 +320,16 @@ class Smoothing(Experiment):
         Its name: "smoothing".
         """
         designs = ["all systems on two sets of topics", *(f"smoothed, alpha {alpha:g}" for alpha in self.alphas)]
-        rows: list[tuple[Cell, ...]] = []
-        for kind, taus in zip(KINDS, self.taus, strict=True):
-            for design, repeated, alpha in zip(designs, taus, (None, *self.alphas), strict=True):
-                quantiles = np.quantile(repeated, (0.05, 0.5, 0.95)).tolist()
-                deviation = float(repeated.std(ddof=1)) if len(repeated) > 1 else None
-                best = "best alpha" if alpha is not None and alpha == self.best[kind] else ""
-                rows.append((kind, design, float(repeated.mean()), deviation, *quantiles, best))
-        columns = ("values", "design", "mean tau", "sd", "5 %", "median", "95 %", "best")
-        return {"smoothing": Table(self.title, columns, rows, self._notes())}
+        shape, several = self.taus.shape[:2], self.taus.shape[2] > 1
+        quantiles = np.quantile(self.taus, (0.05, 0.5, 0.95), axis=2)
+        columns: dict[str, npt.ArrayLike] = {
+            "mean tau": self.taus.mean(axis=2),
+            "sd": self.taus.std(axis=2, ddof=1) if several else np.full(shape, np.nan),
+            **dict(zip(("5 %", "median", "95 %"), quantiles, strict=True)),
+            "best": [["best alpha" * (alpha == self.best[kind]) for alpha in (None, *self.alphas)] for kind in KINDS],
+        }
+        names = {"values": KINDS, "design": designs}
+        return {"smoothing": table_by(self.title, names, columns, self._notes())}
 
     def _notes(self) -> tuple[str, ...]:
         return (

@@ -34,7 +34,7 @@ from tieaware.lists.grades import Missing
 from tieaware.lists.swapped import look_like_labels
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import COLOURS, MARKERS, Axes, Drawing, display_name, file_name
-from tieaware.output.tables import Cell, Table, counted, percent, significant
+from tieaware.output.tables import Cell, Table, counted, percent, significant, table_by
 from tieaware.results.provenance import unanswered_queries
 from tieaware.runtime.progress import progress
 from tieaware.statistics import Ties, count_ties
@@ -510,43 +510,34 @@ class TiePrevalence(Experiment):
         return Table("The effect of tie rules on the measures", columns, rows, notes)
 
     def _orderings(self) -> Table:
-        rows: list[tuple[Cell, ...]] = []
-        for m, measure in enumerate(self.measures):
-            means = self.values[..., m].mean(axis=2)
-            rows += [
-                (str(measure), rule, *(known_tau(ranked, other) for other in means))
-                for rule, ranked in zip(self.rules, means, strict=True)
-            ]
+        of_measures = [self.values[..., m].mean(axis=2) for m in range(len(self.measures))]
+        columns = {
+            rule: [[known_tau(ranked, means[i]) for ranked in means] for means in of_measures]
+            for i, rule in enumerate(self.rules)
+        }
+        names = {"measure": self.measures, "ties": self.rules}
         notes = ("Kendall's τ_b between the orders of the runs by mean, for each pair of tie rules.",)
-        return Table("Orders of the runs", ("measure", "ties", *self.rules), rows, notes)
+        return table_by("Orders of the runs", names, columns, notes)
 
     def _runs(self) -> Table:
-        rows: list[tuple[Cell, ...]] = [
-            (str(measure), run, *self.values[:, r, :, m].mean(axis=1).tolist())
-            for m, measure in enumerate(self.measures)
-            for r, run in enumerate(self.runs)
-        ]
-        return Table("Means of the runs under each tie rule", ("measure", "run", *self.rules), rows)
+        columns = {rule: _means_by_measure(values) for rule, values in zip(self.rules, self.values, strict=True)}
+        names = {"measure": self.measures, "run": self.runs}
+        return table_by("Means of the runs under each tie rule", names, columns)
 
     def _bias(self) -> Table:
         """Return a table: for each run, the range of its mean, and the bias of each rule that takes a single order."""
-        by_rule = dict(zip(self.rules, self.values.mean(axis=2), strict=True))
+        by_rule = {rule: each.T for rule, each in zip(self.rules, self.values.mean(axis=2), strict=True)}
+        mean, ends = by_rule[_AVERAGE], (by_rule[_WORST], by_rule[_BEST])
         # The tie orders of different topics are independent, so the variances of the topics add up.
         std = np.sqrt((self.std**2).sum(axis=1)) / max(len(self.queries), 1)
-        rows: list[tuple[Cell, ...]] = []
-        for m, measure in enumerate(self.measures):
-            for r, run in enumerate(self.runs):
-                mean, worst, best = (float(by_rule[rule][r, m]) for rule in (_AVERAGE, _WORST, _BEST))
-                biases = (float(by_rule[rule][r, m]) - mean for rule in _ORDERS)
-                known = None if np.isnan(std[r, m]) else float(std[r, m])
-                rows.append((str(measure), run, mean, known, min(worst, best), max(worst, best), *biases))
-        columns = ("measure", "run", "expectation", "std", "min", "max", *(f"bias of {rule}" for rule in _ORDERS))
+        columns = {"expectation": mean, "std": std.T, "min": np.minimum(*ends), "max": np.maximum(*ends)}
+        columns |= {f"bias of {rule}": by_rule[rule] - mean for rule in _ORDERS}
         notes = (
             "For each run's mean over the topics: the expectation over all orders of the tied documents, the standard "
             "deviation, the least and the greatest value over these orders, and the bias of each rule: its value − "
             "the expectation. –: unknown.",
         )
-        return Table("The bias of each rule", columns, rows, notes)
+        return table_by("The bias of each rule", {"measure": self.measures, "run": self.runs}, columns, notes)
 
     def drawings(self) -> dict[str, Drawing]:
         """Return the figures: tied documents per run, tie group sizes, and with judgments the range of each run's mean.
@@ -585,6 +576,11 @@ class TiePrevalence(Experiment):
         marked = {name: means[rule] for rule, name in _MARKED.items()}
         quantity = f"mean {self.measures[m]} over {counted(len(self.queries), 'topic')} − the average over ties"
         return partial(_draw_ranges, self.runs, means[_AVERAGE], means[_WORST], means[_BEST], marked, quantity)
+
+
+def _means_by_measure(values: Values) -> list[Values]:
+    """Return the mean of each run by each measure, given its values, float64[n_runs, n_queries, n_measures]."""
+    return [values[:, :, m].mean(axis=1) for m in range(values.shape[2])]
 
 
 def _count_row(run: str, ties: Ties) -> tuple[Cell, ...]:
