@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -34,38 +34,6 @@ from tieaware.measures.definitions import AUC, IPrec, NumRel, NumRelRet, NumRet,
 from tieaware.output.plots import COLOURS, DASHES, Axes, Drawing, display_name, file_name, legend_above, style
 from tieaware.output.tables import Cell, Table, counted, percent, significant, table_by
 from tieaware.ties import TieRuleName
-
-
-class TracedRun(NamedTuple):
-    """A run's precision–recall curve, averaged over the queries, and its named points."""
-
-    name: str
-    recall: Values
-    precision: Values
-    named: NamedPoints
-
-
-def _draw_interpolated(runs: Sequence[TracedRun], ax: Axes) -> None:
-    """Draw the raw and the interpolated curve of each run, its break-even point and its greatest F1."""
-    ax.plot([0.0, 1.0], [0.0, 1.0], color="#666666", linestyle=":", linewidth=1.0, label="precision = recall")
-    names, points, lines = [], [], []
-    for i, run in enumerate(runs):
-        raw, wide = (run.recall, run.precision), interpolated(run.recall, run.precision)
-        ax.plot(*raw, color=COLOURS[i], linestyle=DASHES[i], linewidth=1.3, label=f"{display_name(run.name)}, raw")
-        ax.plot(*wide, color=COLOURS[i], linewidth=5.0, alpha=0.3, solid_capstyle="butt", zorder=1.9)
-        marks = {
-            f"break-even {significant(run.named.break_even)}": ("o", (run.named.break_even,) * 2),
-            f"F1 {significant(run.named.f1)}": ("D", (run.named.recall, run.named.precision)),
-        }
-        for shown, (marker, point) in marks.items():
-            ax.plot(*point, marker, color=COLOURS[i], markeredgecolor="#ffffff", markersize=7.0, zorder=3.5)
-            names.append(shown)
-            points.append(point)
-        lines += [np.column_stack(raw), np.column_stack(wide)]
-    ax.plot([], [], color="#888888", linewidth=5.0, alpha=0.5, label="interpolated")
-    ax.set(xlabel="recall", ylabel="precision", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-    legend_above(ax)
-    label_points(ax, names, points, [(x, y, y) for x, y in points], lines)
 
 
 def interpolated(recall: Values, precision: Values) -> tuple[Values, Values]:
@@ -491,10 +459,31 @@ class Curves(Experiment):
             "is the greatest precision at that recall or a higher one. At the break-even point, on the dotted line, "
             "precision equals recall; F1 is their harmonic mean."
         )
-        traced = [TracedRun(self.runs[r], *self.average(r), self.named[r]) for r in runs]
-        return Drawing(
-            caption, partial(_draw_interpolated, traced), (6.2, 5.2), "Interpolated over raw precision–recall"
-        )
+        draw = partial(self._draw_interpolated, runs)
+        return Drawing(caption, draw, (6.2, 5.2), "Interpolated over raw precision–recall")
+
+    def _draw_interpolated(self, runs: Sequence[int], ax: Axes) -> None:
+        """Draw the raw and the interpolated curve of each run, its break-even point and its greatest F1."""
+        ax.plot([0.0, 1.0], [0.0, 1.0], color="#666666", linestyle=":", linewidth=1.0, label="precision = recall")
+        names, points, lines = [], [], []
+        for i, r in enumerate(runs):
+            raw, named = self.average(r), self.named[r]
+            wide, name = interpolated(*raw), f"{display_name(self.runs[r])}, raw"
+            ax.plot(*raw, color=COLOURS[i], linestyle=DASHES[i], linewidth=1.3, label=name)
+            ax.plot(*wide, color=COLOURS[i], linewidth=5.0, alpha=0.3, solid_capstyle="butt", zorder=1.9)
+            marks = {
+                f"break-even {significant(named.break_even)}": ("o", (named.break_even,) * 2),
+                f"F1 {significant(named.f1)}": ("D", (named.recall, named.precision)),
+            }
+            for shown, (marker, point) in marks.items():
+                ax.plot(*point, marker, color=COLOURS[i], markeredgecolor="#ffffff", markersize=7.0, zorder=3.5)
+                names.append(shown)
+                points.append(point)
+            lines += [np.column_stack(raw), np.column_stack(wide)]
+        ax.plot([], [], color="#888888", linewidth=5.0, alpha=0.5, label="interpolated")
+        ax.set(xlabel="recall", ylabel="precision", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+        legend_above(ax)
+        label_points(ax, names, points, [(x, y, y) for x, y in points], lines)
 
     def _draw(self, ax: Axes) -> None:
         chosen = self._chosen()

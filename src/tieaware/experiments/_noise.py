@@ -150,10 +150,7 @@ class UnderNoise(Experiment):
         """The title, which states the measure, the kind of noise and the number of runs."""
         return f"{self.measure} of {counted(len(self.runs), 'run')} under {self.kind} noise of the scores"
 
-    @property
-    def heading(self) -> str:
-        """The heading of the report: the question that the experiment answers."""
-        return "How fragile are the orders of the documents?"
+    heading = "How fragile are the orders of the documents?"
 
     @property
     def tolerated(self) -> Values:
@@ -161,15 +158,7 @@ class UnderNoise(Experiment):
 
         Between two sizes, means are taken as straight lines.
         """
-        least = (1.0 - LOST) * self.means[:, 0]
-        lost = self.means < least[:, None]
-        i = lost.argmax(axis=1)
-        runs = np.arange(len(self.runs))
-        before, after = self.means[runs, i - 1], self.means[runs, i]
-        # Without noise, nothing is lost, so i is 0 only for runs that never lose as much.
-        share = (before - least) / np.where(lost.any(axis=1), before - after, 1.0)
-        at = self.sizes[i - 1] + share * (self.sizes[i] - self.sizes[i - 1])
-        return np.where(lost.any(axis=1), at, np.inf)
+        return np.array([_first_below(self.sizes, row, (1.0 - LOST) * row[0]) for row in self.means])
 
     def crossings(self) -> list[Crossing]:
         """Return the pairs of runs whose order changes as the noise grows, in the order of the noise where they cross.
@@ -191,14 +180,9 @@ class UnderNoise(Experiment):
         for a, b in combinations(range(len(self.runs)), 2):
             apart = self.means[a] - self.means[b]
             apart = np.where(abs(apart) <= rounding_of(self.means[a], self.means[b]), 0.0, apart)
-            if apart[0] == 0.0:
-                continue
-            over = np.flatnonzero(apart * apart[0] < 0.0)
-            if len(over):
-                i = int(over[0])
-                share = apart[i - 1] / (apart[i - 1] - apart[i])
-                size = float(self.sizes[i - 1] + share * (self.sizes[i] - self.sizes[i - 1]))
-                better, worse = (a, b) if apart[0] > 0.0 else (b, a)
+            better, worse = (a, b) if apart[0] > 0.0 else (b, a)
+            size = _first_below(self.sizes, apart * np.sign(apart[0]), 0.0)
+            if size < np.inf:
                 found.append(Crossing(self.runs[better], self.runs[worse], size))
         return sorted(found, key=lambda crossing: crossing.size)
 
@@ -267,3 +251,16 @@ class UnderNoise(Experiment):
         ax.minorticks_off()
         ax.set(xlabel="noise, in standard deviations of a list's scores", ylabel=str(self.measure))
         legend_above(ax)
+
+
+def _first_below(sizes: Values, values: Values, level: float) -> float:
+    """Return the size at which straight lines between values first fall below a level; infinite if they never do.
+
+    The first value is not below the level.
+    """
+    below = np.flatnonzero(values < level)
+    if not len(below):
+        return np.inf
+    i = below[0]
+    share = (values[i - 1] - level) / (values[i - 1] - values[i])
+    return float(sizes[i - 1] + share * (sizes[i] - sizes[i - 1]))

@@ -16,8 +16,8 @@ from tieaware.checks.arrays import Values
 from tieaware.defaults import OVERHEAD_MEASURES
 from tieaware.errors import InputError
 from tieaware.evaluator import Evaluator
+from tieaware.experiments.evaluating import JudgedRun
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.judged_lists import JudgedRun
 from tieaware.inputs import QrelsLike, as_qrels, as_sources
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures

@@ -19,9 +19,8 @@ from tieaware.checks.arrays import Integers, Scores, Values
 from tieaware.checks.rounding import ratio
 from tieaware.defaults import SCALE_FOLDS, SCALE_MEASURE, SCALE_SIZES
 from tieaware.errors import InputError
-from tieaware.experiments.evaluating import repeatable_runs
+from tieaware.experiments.evaluating import JudgedRun, repeatable_runs
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.judged_lists import JudgedRun
 from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measure
@@ -109,46 +108,35 @@ def scales(
     chosen = []
     for r, name in enumerate(progress(list(sources), "scales")):
         queries, lists = JudgedRun.of(judged, name, sources[name])
-        choice = _Choice(name, parsed, levels, lists, threads)
-        exact[r, queries] = choice.values(np.arange(len(queries)), None)
-        chosen.append(choice.scales(np.arange(len(queries))))
+
+        def values_of(some: Integers, scale: Thresholds | None) -> Values:
+            part = lists.part(some)
+            return part.evaluator(parsed, precision=scale, threads=threads)(part.scores)[:, 0]
+
+        exact[r, queries] = values_of(np.arange(len(queries)), None)
+        chosen.append(_made(name, lists, parsed, levels, threads))
         for fold in np.unique(fold_of[queries]):
             held_out = np.flatnonzero(fold_of[queries] == fold)
-            found = choice.scales(np.flatnonzero(fold_of[queries] != fold))
-            for i, of_kinds in enumerate(found):
+            others = lists.part(np.flatnonzero(fold_of[queries] != fold))
+            for i, of_kinds in enumerate(_made(name, others, parsed, levels, threads)):
                 for kind, scale in enumerate(of_kinds):
-                    values[i, kind, r, queries[held_out]] = choice.values(held_out, scale)
+                    values[i, kind, r, queries[held_out]] = values_of(held_out, scale)
     of_runs = tuple(tuple(tuple(run[i][kind] for run in chosen) for kind in range(3)) for i in range(len(levels)))
     return Scales(parsed, tuple(sources), levels, exact, values, of_runs, folds, seed)
 
 
-@dataclass
-class _Choice:
-    """The choice of scales for one run, on some of its lists, and their values on others."""
-
-    name: str
-    measure: Measure
-    sizes: tuple[int, ...]
-    lists: JudgedRun
-    threads: int | None
-
-    def scales(self, lists: Integers) -> list[tuple[Thresholds, ...]]:
-        """Return the scales of each kind for each number of levels."""
-        some = self.lists.part(lists)
-        try:
-            evaluator = some.evaluator(self.measure, threads=self.threads)
-            learned = best_scales(evaluator, some.scores, self.sizes, _CANDIDATES)
-            geometric = [geometric_thresholds(some.scores, n, some.offsets) for n in self.sizes]
-        except InputError as error:
-            problem = f"no scale can be made of {counted(len(lists), 'list')} of the run: {error.problem}"
-            raise InputError(self.name, problem) from None
-        return list(zip([_equal(some.scores, n) for n in self.sizes], geometric, learned, strict=True))
-
-    def values(self, lists: Integers, scale: Thresholds | None) -> Values:
-        """Return the value of each of these lists with a scale, or with the scores as they are."""
-        some = self.lists.part(lists)
-        values: Values = some.evaluator(self.measure, precision=scale, threads=self.threads)(some.scores)[:, 0]
-        return values
+def _made(
+    name: str, lists: JudgedRun, measure: Measure, sizes: Sequence[int], threads: int | None
+) -> list[tuple[Thresholds, ...]]:
+    """Return the scales of each kind that are made of these lists of a run, for each number of levels."""
+    scores = lists.scores
+    try:
+        learned = best_scales(lists.evaluator(measure, threads=threads), scores, sizes, _CANDIDATES)
+        geometric = [geometric_thresholds(scores, n, lists.offsets) for n in sizes]
+    except InputError as error:
+        problem = f"no scale can be made of {counted(len(lists.offsets) - 1, 'list')} of the run: {error.problem}"
+        raise InputError(name, problem) from None
+    return list(zip([_equal(scores, n) for n in sizes], geometric, learned, strict=True))
 
 
 def _equal(scores: Scores, n: int) -> Thresholds:
