@@ -55,8 +55,7 @@ def _moved_most(means: Values) -> list[int]:
     if means.shape[1] <= _FEW:
         return list(range(means.shape[1]))
     moved = np.abs(np.subtract(*map(_middle_ranks, means)))
-    order: list[int] = np.argsort(-moved, kind="stable").tolist()
-    return order[:_NAMED]
+    return list(np.argsort(-moved, kind="stable").tolist()[:_NAMED])
 
 
 def _middle_ranks(means: Values) -> Values:

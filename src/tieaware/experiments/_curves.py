@@ -239,8 +239,7 @@ class Curves(Experiment):
         so its area is not the measure AP.
         """
         if self.query_areas is not None:
-            means: Values = self.query_areas.mean(axis=1)
-            return means
+            return np.asarray(self.query_areas.mean(axis=1))
         return np.array([np.trapezoid(y, x) for x, y in map(self.average, range(len(self.runs)))])
 
     def average(self, r: int) -> tuple[Values, Values]:

@@ -155,11 +155,10 @@ def _checked(index: Any, methods: Any, baseline: Any) -> list[Method]:
     seen = {str(baseline): baseline}
     for i, method in enumerate(given):
         name = str(method)
-        if name in seen and seen[name] != method:
-            problem = f"has the same name as another method, {name}; give the functions in them different names"
-            raise InputError(f"methods[{i}]", problem, argument="methods")
         if name in seen:
             problem = f"each method must be given only once, and must not be the baseline; found {method}"
+            if seen[name] != method:
+                problem = f"has the same name as another method, {name}; give the functions in them different names"
             raise InputError(f"methods[{i}]", problem, argument="methods")
         seen[name] = method
     return [baseline, *given]
@@ -195,8 +194,7 @@ def _seconds(index: Index, topics: Mapping[Any, Any], k: int, methods: Sequence[
             start = time.perf_counter()
             method.search(index, topics, k, threads=1)
             taken[repeat, i] = time.perf_counter() - start
-    shortest: Values = taken.min(axis=0)
-    return shortest
+    return np.asarray(taken.min(axis=0))
 
 
 class _RankedList(NamedTuple):
@@ -370,8 +368,7 @@ class Inexact(Experiment):
     @cached_property
     def times(self) -> Values:
         """The time that each method takes ÷ the time that the baseline takes, float64[n_methods]."""
-        ratios: Values = self.seconds / self.seconds[0]
-        return ratios
+        return np.asarray(self.seconds / self.seconds[0])
 
     @cached_property
     def shares(self) -> Values:

@@ -51,22 +51,20 @@ class ObservedLists:
     """The ends and the digests of the lists of runs, collected while the runs are evaluated."""
 
     def __init__(self) -> None:
-        self._ends: dict[str, dict[bytes, tuple[int, bool]]] = {}
-        self._digests: dict[str, dict[bytes, bytes]] = {}
+        # The length of each list, whether it ends inside a tie, and its digest.
+        self._lists: dict[str, dict[bytes, tuple[int, bool, bytes]]] = {}
 
     def add(self, name: str, chunk: Run) -> None:
         """Add a chunk of a run. If a query reappears, the last chunk has all its documents."""
-        queries = list(chunk.queries)
         lengths, tied = ends_of(cast(Scores, np.asarray(chunk.scores)), np.asarray(chunk.offsets))
-        ends = zip(lengths.tolist(), tied.tolist(), strict=True)
-        self._ends.setdefault(name, {}).update(zip(queries, ends, strict=True))
-        self._digests.setdefault(name, {}).update(zip(queries, _digests(chunk), strict=True))
+        lists = zip(lengths.tolist(), tied.tolist(), _digests(chunk), strict=True)
+        self._lists.setdefault(name, {}).update(zip(chunk.queries, lists, strict=True))
 
     def cut_lists(self, name: str) -> CutLists:
         """Return the common length of a run's lists, and how many of them end inside a tie there."""
-        ends = self._ends.get(name, {}).values()
-        length = common_length_of(np.array([n for n, _ in ends], dtype=np.int64))
-        return CutLists(length, sum(n == length and tied for n, tied in ends))
+        lists = self._lists.get(name, {}).values()
+        length = common_length_of(np.array([n for n, *_ in lists], dtype=np.int64))
+        return CutLists(length, sum(n == length and is_tied for n, is_tied, _ in lists))
 
     def identical(
         self, names: Sequence[str], queries: Sequence[str | int] | None = None
@@ -78,8 +76,8 @@ class ObservedLists:
         chosen = None if queries is None else list(map(encoded, queries))
         groups: dict[object, list[str]] = {}
         for name in names:
-            digests = self._digests.get(name, {})
-            key = frozenset(digests.items()) if chosen is None else tuple(map(digests.get, chosen))
+            lists = self._lists.get(name, {})
+            key = frozenset(lists.items()) if chosen is None else tuple(map(lists.get, chosen))
             groups.setdefault(key, []).append(name)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
@@ -140,11 +138,9 @@ def described(identical: Sequence[Sequence[str]]) -> str:
     """Name the identical runs in a sentence; empty if there are none."""
     if not identical:
         return ""
-    which = "; ".join(map(_listed_names, identical))
-    return f"Runs with the same documents and scores: {which}. Their pairs do not count as changed by ties."
-
-
-def _listed_names(names: Sequence[str]) -> str:
-    if len(names) > _IDENTICAL_SHOWN:
-        return f"{', '.join(names[:_IDENTICAL_SHOWN])} and {len(names) - _IDENTICAL_SHOWN} more"
-    return joined(names)
+    shown = [
+        joined(names) if len(names) <= _IDENTICAL_SHOWN
+        else f"{', '.join(names[:_IDENTICAL_SHOWN])} and {len(names) - _IDENTICAL_SHOWN} more"
+        for names in identical
+    ]  # fmt: skip
+    return f"Runs with the same documents and scores: {'; '.join(shown)}. Their pairs do not count as changed by ties."

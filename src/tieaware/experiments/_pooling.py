@@ -19,7 +19,7 @@ from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import Qrels, QrelsLike, Run, as_qrels
 from tieaware.lists.grades import Missing
 from tieaware.lists.identifiers import Identifiers
-from tieaware.output.plots import COLOURS, Axes, Drawing, display_name, legend_above
+from tieaware.output.plots import COLOURS, Axes, Drawing, display_name, legend_above, name_rows
 from tieaware.output.tables import Cell, Table, counted, percent, significant, table_by
 from tieaware.runtime.progress import progress
 from tieaware.statistics.tie_counts import tie_groups
@@ -170,10 +170,8 @@ def _draw_unique(runs: Sequence[str], unique: Values, relevant: Values | None, a
     ax.barh(places, unique[order], color="#8fbcd9", height=0.7, label="unique")
     if relevant is not None:
         ax.barh(places, relevant[order], color=COLOURS[0], height=0.7, label="unique and relevant")
-    ax.set_yticks(places, [display_name(runs[i]) for i in order], fontsize=8)
-    ax.set_ylim(-0.7, len(order) - 0.3)
+    name_rows(ax, [display_name(runs[i]) for i in order])
     ax.set_xlim(left=0.0)
-    ax.grid(visible=False, axis="y")
     ax.set_xlabel("documents of a single run")
     legend_above(ax)
 

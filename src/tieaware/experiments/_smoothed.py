@@ -42,11 +42,9 @@ def systems_by_topics(values: Results | npt.ArrayLike, measure: str | Measure | 
 def place_of(results: Results, measure: str | Measure | None) -> int:
     """Return the position of a measure among those of the results; without a measure, there must be only one."""
     known = ", ".join(map(str, results.measures))
-    if measure is None:
-        if len(results.measures) != 1:
-            raise InputError("values", f"the results have several measures ({known}): choose one with `measure`")
-        return 0
-    wanted = parse_measure(measure)
+    if measure is None and len(results.measures) != 1:
+        raise InputError("values", f"the results have several measures ({known}): choose one with `measure`")
+    wanted = results.measures[0] if measure is None else parse_measure(measure)
     if wanted not in results.measures:
         raise unexpected("measure", f"one of the results' measures, {known}", f"{wanted}")
     return results.measures.index(wanted)
@@ -57,8 +55,7 @@ def mean_of_known(values: Values) -> Values:
     known = ~np.isnan(values)
     count = known.sum(axis=-1)
     total = values.sum(axis=-1, where=known)
-    means: Values = np.divide(total, count, out=np.full(total.shape, 0.5), where=count > 0)
-    return means
+    return np.asarray(np.divide(total, count, out=np.full(total.shape, 0.5), where=count > 0))
 
 
 KINDS = ("raw", "standardized")
@@ -160,18 +157,14 @@ def smoothed(
     n_sets = 1 if of_sets is None else len(set(of_sets))
     variances = tuple(Variances.of(each, own, n_sets) for each, own in zip(of_kinds, prior, strict=True))
     if alphas is None:
-        alphas = _alphas(variances[0])
+        if variances[0] is None:
+            problem = "must be given: to estimate the best alpha takes two topics, and more systems than sets of priors"
+            raise InputError("alphas", problem)
+        # The priors alone, the estimated best alpha, and the means alone.
+        alphas = tuple(sorted({0.0, variances[0].alpha, 1.0}))
     weights = np.array(alphas)[:, None, None]
     mixed = weights * np.stack(of_kinds)[:, None] + (1.0 - weights) * prior[:, None, :, None]
     return Smoothed(alphas, systems, means, prior, mixed, less_is_better, variances, of_sets)
-
-
-def _alphas(variances: Variances | None) -> tuple[float, ...]:
-    """Return the alphas that are tried by default: the priors alone, the estimated best alpha, and the means alone."""
-    if variances is None:
-        problem = "must be given: to estimate the best alpha takes two topics, and more systems than sets of priors"
-        raise InputError("alphas", problem)
-    return tuple(sorted({0.0, variances.alpha, 1.0}))
 
 
 def _sets(sets: Mapping[str, str] | Sequence[str], systems: tuple[str, ...]) -> tuple[str, ...]:
@@ -180,7 +173,7 @@ def _sets(sets: Mapping[str, str] | Sequence[str], systems: tuple[str, ...]) -> 
         lacking = [system for system in systems if system not in sets]
         if lacking:
             raise InputError("sets", f"there is no set of the prior of run {shown(lacking[0])}")
-        return tuple(str(sets[system]) for system in systems)
+        sets = [sets[system] for system in systems]
     given = sequence("sets", sets, "names")
     if len(given) != len(systems):
         raise unexpected("sets", f"one set for each of {len(systems)} systems", f"{len(given)}")
@@ -311,8 +304,7 @@ class Smoothed(Experiment):
 
     def _best_first(self, kind: int, i: int) -> list[int]:
         scores = merged(self.scores[kind, i])
-        best_first: list[int] = np.argsort(scores if self.less_is_better else -scores, kind="stable").tolist()
-        return best_first
+        return list(np.argsort(scores if self.less_is_better else -scores, kind="stable").tolist())
 
     def verdict(self) -> str:
         """Return how many topics the priors are worth, and the systems that are the best with them.
@@ -335,18 +327,17 @@ class Smoothed(Experiment):
         best, topics = self.alpha, self.topics_for(alpha)
         if best is None or topics is None:
             return ""
-        name, n = f"alpha {alpha:.3g}", counted(self._n_topics(0), "topic")
-        if alpha == best:
-            name, other = f"{name}, which is estimated from the values", ""
-        else:
-            other = f" The estimated best alpha is {best:.3g}."
+        n, is_best = counted(self._n_topics(0), "topic"), alpha == best
+        saved = (
+            f"the priors are worth more topics than can be told: the means over {n} differ from them by no more than "
+            "the errors of the means"
+        )
         if topics < np.inf:
             # The number is rounded down, but not because of rounding errors.
             saved = f"{n} order the systems about as well as {int(topics + 1e-9):,} without priors"
-        else:
-            saved = f"the priors are worth more topics than can be told: the means over {n} differ from them by no more"
-            saved = f"{saved} than the errors of the means"
-        return f"With {name}, {saved}.{other} "
+        estimated = ", which is estimated from the values" if is_best else ""
+        other = "" if is_best else f" The estimated best alpha is {best:.3g}."
+        return f"With alpha {alpha:.3g}{estimated}, {saved}.{other} "
 
     def _taus(self, kind: int) -> list[float | None]:
         """Return Kendall's τ_b of the order at each alpha with the order of the measured means."""
@@ -386,27 +377,18 @@ class Smoothed(Experiment):
         return Table(self.title, columns, rows, self._notes())
 
     def _notes(self) -> tuple[str, ...]:
-        last = f"{self.alphas[-1]:g}"
-        notes: tuple[str, ...] = (
+        known = zip(KINDS, self.variances, strict=False)
+        estimates = ", ".join(f"{each.alpha:.3g} for {kind} values" for kind, each in known if each is not None)
+        notes = (
             f"mean: over {counted(self.values.shape[3], 'topic')}. score A: A · mean + (1 − A) · prior, for each alpha "
-            f"A. rank A: by this score; equal scores have the same rank. Rows are sorted by rank {last}.",
-        )
-        estimates = ", ".join(
-            f"{each.alpha:.3g} for {kind} values"
-            for kind, each in zip(KINDS, self.variances, strict=False)
-            if each is not None
-        )
-        if estimates:
-            notes += (f"The estimated best alpha is {estimates}.",)
-        if self.sets is not None:
-            notes += ("prior: shifted so that the priors of a set have the mean of their systems' means.",)
-        if len(self.means) < 2:
-            return notes
-        return (
-            *notes,
+            "A. rank A: by this score; equal scores have the same rank. Rows are sorted by rank "
+            f"{self.alphas[-1]:g}.",
+            f"The estimated best alpha is {estimates}." if estimates else "",
+            "prior: shifted so that the priors of a set have the mean of their systems' means." if self.sets else "",
             "standardized: Φ((x − μ)/σ) over these systems on each topic, σ with the divisor n − 1; topics with σ = 0 "
-            "are left out.",
-        )
+            "are left out." if len(self.means) > 1 else "",
+        )  # fmt: skip
+        return tuple(filter(None, notes))
 
     def drawings(self) -> dict[str, Drawing]:
         """Return a figure of the smoothed scores by alpha for each kind of values.

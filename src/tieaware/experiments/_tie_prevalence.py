@@ -33,7 +33,7 @@ from tieaware.inputs.runs.file_order import none_left
 from tieaware.lists.grades import Missing
 from tieaware.lists.swapped import look_like_labels
 from tieaware.measures import Measure, parse_measures
-from tieaware.output.plots import COLOURS, MARKERS, Axes, Drawing, display_name, file_name
+from tieaware.output.plots import COLOURS, MARKERS, Axes, Drawing, display_name, file_name, name_rows
 from tieaware.output.tables import Cell, Table, counted, percent, significant, table_by
 from tieaware.results.provenance import unanswered_queries
 from tieaware.runtime.progress import progress
@@ -53,7 +53,7 @@ def _draw_shares(runs: Sequence[str], ties: Sequence[Ties], ax: Axes) -> None:
     places = np.arange(len(order))
     ax.barh(places, shares[order], color="#8fbcd9", height=0.7, label="tied")
     ax.plot(single[order], places, "|", color="#D55E00", markersize=7, markeredgewidth=1.6, label="as float32")
-    _run_axis(ax, [display_name(runs[i]) for i in order])
+    _name_runs(ax, [display_name(runs[i]) for i in order])
     ax.set_xlim(0.0, 1.02)
     ax.set_xlabel("share of documents that tie")
 
@@ -111,14 +111,12 @@ def _draw_ranges(
     for i, (name, means) in enumerate(marked.items(), 1):
         moved = (means - average)[order]
         ax.plot(moved, places, MARKERS[i], color=COLOURS[i], markersize=5, markerfacecolor="none", label=name)
-    _run_axis(ax, [f"{display_name(runs[i])}  {significant(average[i])}" for i in order])
+    _name_runs(ax, [f"{display_name(runs[i])}  {significant(average[i])}" for i in order])
     ax.set_xlabel(quantity)
 
 
-def _run_axis(ax: Axes, runs: Sequence[str]) -> None:
-    ax.set_yticks(np.arange(len(runs)), runs, fontsize=8)
-    ax.set_ylim(-0.7, len(runs) - 0.3)
-    ax.grid(visible=False, axis="y")
+def _name_runs(ax: Axes, runs: Sequence[str]) -> None:
+    name_rows(ax, runs)
     # Put the legend above the axes, where it hides no bar and may extend over the names of the runs.
     ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)
 
@@ -307,8 +305,7 @@ class TiePrevalence(Experiment):
     @property
     def bias(self) -> Values:
         """The value of each tie rule − the average over all orders: [n_rules, n_runs, n_queries, n_measures]."""
-        bias: Values = self.values - self.values[self.rules.index(_AVERAGE)]
-        return bias
+        return np.asarray(self.values - self.values[self.rules.index(_AVERAGE)])
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -350,18 +347,18 @@ class TiePrevalence(Experiment):
 
     def _saturation(self) -> str:
         """Say how to rank a run in which many documents share the highest score of their list; "" if there is none."""
-        are_long = [ties.documents >= _LONG * ties.lists > 0 for ties in self.ties]
-        pairs = zip(self.ties, are_long, strict=True)
-        shares = [ties.top_documents / ties.documents if is_long else 0.0 for ties, is_long in pairs]
+        shares = [
+            each.top_documents / each.documents if each.documents >= _LONG * each.lists > 0 else 0.0
+            for each in self.ties
+        ]  # fmt: skip
         i = int(np.argmax(shares))
         if shares[i] < _SATURATED:
             return ""
-        grid = self.ties[i].grid
-        share = f"{percent(shares[i])} of its documents share the highest score of their list"
-        share = f"{share}{f', and all its scores are {grid}' * bool(grid)}."
-        if grid and not grid.startswith(("bfloat16", "float16")):
-            return f"Use finer scores in {self.runs[i]}: {share}"
-        return f"Rank {self.runs[i]} by logits, if its scores are probabilities: {share}"
+        run, grid = self.runs[i], self.ties[i].grid
+        scores = f", and all its scores are {grid}" if grid else ""
+        is_coarse = grid and not grid.startswith(("bfloat16", "float16"))
+        advice = f"Use finer scores in {run}" if is_coarse else f"Rank {run} by logits, if its scores are probabilities"
+        return f"{advice}: {percent(shares[i])} of its documents share the highest score of their list{scores}."
 
     def _most_tied(self) -> str:
         """Say in which run the largest share of documents is tied."""
@@ -418,8 +415,8 @@ class TiePrevalence(Experiment):
     @property
     def answers(self) -> tuple[str, ...]:
         """The names of the tables that a command prints by default; the one of cut-offs only if some were asked for."""
-        cutoffs = ["cutoffs"] if self.cutoffs and self.cutoffs != TIE_CUTOFFS else []
-        return ("ties", *cutoffs, *(["rules"] if self.measures else []))
+        asked = {"ties": True, "cutoffs": self.cutoffs and self.cutoffs != TIE_CUTOFFS, "rules": self.measures}
+        return tuple(name for name, is_asked in asked.items() if is_asked)
 
     def tables(self) -> dict[str, Table]:
         """Return the tables of tie counts and tie group sizes; with judgments, also those of the effect of tie rules.
@@ -443,22 +440,19 @@ class TiePrevalence(Experiment):
             "tied by float32", "file order", "rank column", "ranks twice",
             "cut in a tie",
         )  # fmt: skip
-        notes = [
+        contradicting, left_out = ", ".join(self.contradictions), ", ".join(self.left_out)
+        notes = (
             "lists tied, documents tied: shares. mean group, median, largest: sizes of groups of two or more tied "
             "documents. tied by float32: the share of documents that tie only in single precision.",
             "file order, rank column: the number of lists that put a lower score before a higher one; ranks twice: the "
             "number of lists that repeat a rank; –: no such column.",
             "cut in a tie: the number of lists that have the length of the run's longest lists, and end inside a tie. "
             "They may have been cut there; –: too few lists have that length.",
-        ]
-        if self.contradictions:
-            found = ", ".join(self.contradictions)
-            notes.append(f"Runs whose file order or rank column contradicts their scores: {found}.")
-        if self.left_out:
-            left_out = ", ".join(self.left_out)
-            notes.append(f"Left out, because file order or rank column contradicts the scores: {left_out}.")
-        notes += filter(None, [described(self.identical)])
-        return Table(self.title, columns, [_count_row(*named) for named in self._all()], tuple(notes))
+            f"Runs whose file order or rank column contradicts their scores: {contradicting}." if contradicting else "",
+            f"Left out, because file order or rank column contradicts the scores: {left_out}." if left_out else "",
+            described(self.identical),
+        )
+        return Table(self.title, columns, [_count_row(*named) for named in self._all()], tuple(filter(None, notes)))
 
     def _cutoffs(self) -> Table:
         columns = ("run", *(f"{where} {k}" for k in self.cutoffs for where in ("within", "across")))
@@ -474,10 +468,9 @@ class TiePrevalence(Experiment):
 
     def _sizes(self) -> Table:
         groups, documents = _by_size(self.ties)
-        values = groups, documents, documents / max(documents.sum(), 1)
-        rows = zip(_sizes(len(groups), " … "), *(each.tolist() for each in values), strict=True)
-        columns = ("size of group", "groups", "documents", "share of documents")
-        return Table("Sizes of the groups of equal scores", columns, list(rows))
+        columns = {"groups": groups, "documents": documents, "share of documents": documents / max(documents.sum(), 1)}
+        names = {"size of group": _sizes(len(groups), " … ")}
+        return table_by("Sizes of the groups of equal scores", names, columns)
 
     def _rules(self) -> Table:
         average = self.values[self.rules.index(_AVERAGE)]

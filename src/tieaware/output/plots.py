@@ -9,7 +9,7 @@ import io
 import math
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -180,6 +180,13 @@ def legend_above(ax: Axes) -> None:
     inches = ax.figure.bbox.width / ax.figure.dpi
     columns = int(12.5 * inches / (longest + 6))  # at least 12.5 characters fit into an inch
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=min(max(columns, 1), 4))
+
+
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Name the rows at 0, 1 … of a figure, which has no lines along them."""
+    ax.set_yticks(range(len(names)), names, fontsize=8)
+    ax.set_ylim(-0.7, len(names) - 0.3)
+    ax.grid(visible=False, axis="y")
 
 
 def label_powers_of_ten(*axes: Axis) -> None:
