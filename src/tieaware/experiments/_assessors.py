@@ -23,7 +23,8 @@ from tieaware.inputs import Qrels, QrelsLike, as_qrels
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import COLOURS, Axes, Drawing, display_name, file_name
-from tieaware.output.tables import Cell, Table, counted, percent, significant
+from tieaware.output.tables import Cell, Table, counted, percent, significant, table_by
+from tieaware.runtime.extras import load
 from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.procedures import PairTest, Procedure, Verdicts, checked
 from tieaware.ties import TieRuleName
@@ -54,15 +55,8 @@ def _moved_most(means: Values) -> list[int]:
     """Return the runs that the figure names: all if they are few, otherwise those whose ranks differ most."""
     if means.shape[1] <= _FEW:
         return list(range(means.shape[1]))
-    moved = np.abs(np.subtract(*map(_middle_ranks, means)))
-    return list(np.argsort(-moved, kind="stable").tolist()[:_NAMED])
-
-
-def _middle_ranks(means: Values) -> Values:
-    """Return the rank of each mean, from 0 for the smallest; equal means share the middle of their ranks."""
-    means = merged(means)
-    ordered = np.sort(means)
-    return (np.searchsorted(ordered, means) + np.searchsorted(ordered, means, "right") - 1) / 2.0
+    ranks = load("scipy.stats", "analysis").rankdata(np.stack([merged(each) for each in means]), axis=1)
+    return list(np.argsort(-np.abs(ranks[0] - ranks[1]), kind="stable").tolist()[:_NAMED])
 
 
 def assessors(
@@ -325,31 +319,25 @@ class Assessors(Experiment):
         }
 
     def _measures(self) -> Table:
-        rows: list[tuple[Cell, ...]] = []
-        for m, measure in enumerate(self.measures):
-            moved = self._moved(m)
-            differences = moved.means[1] - moved.means[0]
-            counts: tuple[Cell, ...] = (None,) * 3
-            if len(self.first):
-                n_before, n_after = (int((tests[m].signs != 0.0).sum()) for tests in self.tests)
-                counts = n_before, n_after, len(moved.changed)
-            rows.append(
-                (
-                    str(measure), *moved.means.mean(axis=1).tolist(), float(differences[moved.most]),
-                    self.runs[moved.most], moved.tau, len(self.first), *counts,
-                )
-            )  # fmt: skip
-        a, b = self.names
-        columns = (
-            "measure", f"mean by {a}", f"mean by {b}", "largest difference", "of run", "tau", "pairs",
-            f"significant by {a}", f"significant by {b}", "verdict changes",
-        )  # fmt: skip
+        moved, known = [self._moved(m) for m in range(len(self.measures))], len(self.first) > 0
+        unknown = [None] * len(moved)
+        means = {f"mean by {name}": [each.means[i].mean() for each in moved] for i, name in enumerate(self.names)}
+        n_significant = {
+            f"significant by {name}": [np.count_nonzero(each.signs) for each in tests] if known else unknown
+            for name, tests in zip(self.names, self.tests, strict=True)
+        }
+        columns: dict[str, Any] = {
+            **means, "largest difference": [each.means[1, each.most] - each.means[0, each.most] for each in moved],
+            "of run": [self.runs[each.most] for each in moved], "tau": [each.tau for each in moved],
+            "pairs": [len(self.first)] * len(moved), **n_significant,
+            "verdict changes": [len(each.changed) for each in moved] if known else unknown,
+        }  # fmt: skip
         notes = (
             "mean: over all runs and queries. largest difference: between a run's means. tau: Kendall's τ_b between "
             f"the orders of the runs by mean. significant: the pairs of runs that differ significantly ({self._test}). "
             "verdict changes: the pairs that do so by only one assessor, or in opposite directions.",
         )
-        return Table(self.title, columns, rows, notes)
+        return table_by(self.title, {"measure": self.measures}, columns, notes)
 
     @property
     def _test(self) -> str:
@@ -360,7 +348,9 @@ class Assessors(Experiment):
         for m, measure in enumerate(self.measures):
             before, after = means = self._moved(m).means
             less = measure.definition.less_is_better
-            ranks = [_ranks(each if less else -each) for each in merged(means)]
+            # Equal means share the best of their ranks.
+            best_first = merged(means) * (1.0 if less else -1.0)
+            ranks = load("scipy.stats", "analysis").rankdata(best_first, "min", axis=1).astype(np.int64)
             columns = (before, after, after - before, *ranks)
             rows += [
                 (str(measure), run, *row)
@@ -371,16 +361,12 @@ class Assessors(Experiment):
         return Table("The mean of each run by either assessor", names, rows, notes)
 
     def _changed_verdicts(self) -> Table:
-        rows: list[tuple[Cell, ...]] = []
-        for m, measure in enumerate(self.measures):
-            for i in self._moved(m).changed.tolist():
-                pair = self.runs[self.first[i]], self.runs[self.second[i]]
-                numbers = [
-                    number
-                    for tests in self.tests
-                    for number in (float(tests[m].test.difference[i]), float(tests[m].adjusted[i]))
-                ]
-                rows.append((str(measure), *pair, *numbers))
+        rows: list[tuple[Cell, ...]] = [
+            (str(measure), self.runs[self.first[i]], self.runs[self.second[i]],
+             *(float(each[i]) for tests in self.tests for each in (tests[m].test.difference, tests[m].adjusted)))
+            for m, measure in enumerate(self.measures)
+            for i in self._moved(m).changed.tolist()
+        ]  # fmt: skip
         a, b = self.names
         columns = ("measure", "run", "against", f"difference by {a}", f"p by {a}", f"difference by {b}", f"p by {b}")
         note = f"The pairs of runs whose verdict changes. p: {self.procedure.p_name} ({self._test})."
@@ -404,8 +390,3 @@ class Assessors(Experiment):
                 draw, (5.6, 5.2), f"Mean {measure}",
             )  # fmt: skip
         return figures
-
-
-def _ranks(values: Values) -> Integers:
-    """Return the rank of each value, from 1 for the smallest; equal values share the best rank."""
-    return np.searchsorted(np.sort(values), values).astype(np.int64) + 1

@@ -25,7 +25,6 @@ from tieaware.errors import InputError
 from tieaware.experiments._coarsened_runs import Chains, CoarsenedRuns, Keep
 from tieaware.experiments._coarsest import Coarsest, Search, checked_keep
 from tieaware.experiments._precision_figures import (
-    axis_of,
     change_points,
     difference_boxes,
     groups_ranks,
@@ -391,7 +390,8 @@ class Precision(CoarsenedRuns, Experiment):
         return self._table("Verdicts between runs", dict(zip(CHANGES, self.pairs.shares(), strict=True)), notes)
 
     def _runs(self) -> Table:
-        decisions = np.where(~self.differences.any(axis=2), "unchanged", np.array(["open", "keeps", "loses"])[self.keeps])
+        kept = np.array(["open", "keeps", "loses"])[self.keeps]
+        decisions = np.where(self.differences.any(axis=2), kept, "unchanged")
         sides = self.before, self.values, self.differences
         means = [np.ascontiguousarray(np.moveaxis(each, 2, 3)).mean(axis=3) for each in sides]
         arrays = (*means, self.changed, decisions, *self.ends)
@@ -411,15 +411,15 @@ class Precision(CoarsenedRuns, Experiment):
         Their names: "differences-…" and "changes-…", the p values of the runs; with several runs also "verdicts",
         "tau", "tau-ap", "p-changes-…" and "p-values-…", the p values of pairs of runs.
         """
-        axis, pairs, flat = axis_of(self.precisions), self.pairs, self.flat_differences()
+        tried, pairs, flat = self.precisions, self.pairs, self.flat_differences()
         kinds: dict[str, Callable[[int, Measure], Drawing]] = {
             "differences": lambda m, measure: difference_boxes(
-                axis, measure, flat[:, m], {p: worst for (p, i), worst in self.worst.items() if i == m},
+                tried, measure, flat[:, m], {p: worst for (p, i), worst in self.worst.items() if i == m},
                 self.runs_by_queries,
             ),
-            "changes": lambda m, measure: change_points(axis, measure, self.changed[:, :, m], self.alpha),
-            "p-changes": lambda m, measure: p_factors(axis, m, measure, pairs),
-            "p-values": lambda m, measure: p_points(str(self.precisions[-1]), m, measure, pairs),
+            "changes": lambda m, measure: change_points(tried, measure, self.changed[:, :, m], self.alpha),
+            "p-changes": lambda m, measure: p_factors(tried, m, measure, pairs),
+            "p-values": lambda m, measure: p_points(str(tried[-1]), m, measure, pairs),
         }  # fmt: skip
         several = len(self.runs) > 1
         figures = {
@@ -429,5 +429,5 @@ class Precision(CoarsenedRuns, Experiment):
         }
         # The figures of all measures come second, after the main one.
         main, *others = figures
-        lines = lines_by_precision(axis, self.measures, pairs, self.correlations) if several else {}
+        lines = lines_by_precision(tried, self.measures, pairs, self.correlations) if several else {}
         return {main: figures[main]} | lines | {name: figures[name] for name in others}

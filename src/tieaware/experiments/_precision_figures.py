@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
@@ -21,23 +20,6 @@ from tieaware.precision import Coarsening
 _MOST_TICKS = 30
 
 
-@dataclass(frozen=True)
-class Precisions:
-    """The horizontal axis of score precisions: its name and its tick labels."""
-
-    name: str
-    ticks: Sequence[str]
-
-    def draw(self, ax: Axes) -> None:
-        """Set the name of the axis and its tick labels, which are rotated if they are long."""
-        step = -(-len(self.ticks) // _MOST_TICKS)
-        ticks = self.ticks[::step]
-        turned = max(map(len, ticks)) * len(ticks) > 80
-        places = np.arange(1, len(self.ticks) + 1, step)
-        ax.set_xticks(places, ticks, rotation=35 if turned else 0, ha="right" if turned else "center")
-        ax.set_xlabel(self.name)
-
-
 def groups_ranks(precision: Coarsening) -> bool:
     """Return whether a coarsening groups ranks into bands, regardless of the scores."""
     return bool(getattr(precision, "groups_ranks", False))
@@ -48,15 +30,20 @@ def growth_of(precision: Coarsening) -> Fraction | None:
     return getattr(precision, "rho", None) if groups_ranks(precision) else None
 
 
-def axis_of(precisions: Sequence[Coarsening]) -> Precisions:
-    """Return the horizontal axis of the figures: growth factors, if all precisions are bands, or the precisions."""
-    if all(growth_of(each) is not None for each in precisions):
-        return Precisions("growth of the bands, ρ", [str(each).partition(":")[2] for each in precisions])
-    return Precisions("precision of the scores", [str(each) for each in precisions])
+def _name_precisions(ax: Axes, precisions: Sequence[Coarsening]) -> None:
+    """Name the horizontal axis and its ticks: growth factors, if all precisions are bands, or the precisions."""
+    are_bands = all(growth_of(each) is not None for each in precisions)
+    step = -(-len(precisions) // _MOST_TICKS)
+    ticks = [str(each).partition(":")[2] if are_bands else str(each) for each in precisions[::step]]
+    # Long names are rotated.
+    turned = max(map(len, ticks)) * len(ticks) > 80
+    places = np.arange(1, len(precisions) + 1, step)
+    ax.set_xticks(places, ticks, rotation=35 if turned else 0, ha="right" if turned else "center")
+    ax.set_xlabel("growth of the bands, ρ" if are_bands else "precision of the scores")
 
 
 def _draw_boxes(
-    precisions: Precisions, measure: Measure, differences: Values, worst: Mapping[int, tuple[float, float]], ax: Axes
+    precisions: Sequence[Coarsening], measure: Measure, differences: Values, worst: Mapping[int, tuple[float, float]], ax: Axes
 ) -> None:
     """Draw the differences original − coarsened, [n_precisions, n], as a box per precision, and known worst cases."""
     places = np.arange(1, len(differences) + 1)
@@ -72,7 +59,7 @@ def _draw_boxes(
         at, loss, gain = np.array(bounds).T
         ax.plot(at, loss, "^", color="#000000", markerfacecolor="none", markersize=6, label="largest possible")
         ax.plot(at, -gain, "v", color="#000000", markerfacecolor="none", markersize=6)
-    precisions.draw(ax)
+    _name_precisions(ax, precisions)
     ax.set_ylabel(f"{display_name(str(measure))} of a query: original − coarsened")
     above, below = ("gain", "loss") if measure.definition.less_is_better else ("loss", "gain")
     for height, direction, at in ((1.0, f"{above} →", "top"), (0.0, f"← {below}", "bottom")):
@@ -80,7 +67,7 @@ def _draw_boxes(
     legend_above(ax)
 
 
-def _draw_changes(precisions: Precisions, p: Values, alpha: float, ax: Axes) -> None:
+def _draw_changes(precisions: Sequence[Coarsening], p: Values, alpha: float, ax: Axes) -> None:
     """Draw the p value of each run's test of coarsened against original, [n_precisions, n_runs], as a point."""
     smallest = 1e-6
     p = np.sort(np.maximum(p, smallest), axis=1)
@@ -94,7 +81,7 @@ def _draw_changes(precisions: Precisions, p: Values, alpha: float, ax: Axes) -> 
         ax.annotate(
             str(count), (place, 1.0), xycoords=("data", "axes fraction"), ha="center", va="top", color="#D55E00"
         )
-    precisions.draw(ax)
+    _name_precisions(ax, precisions)
     ax.set(yscale="log", ylim=(smallest / 2, 8.0), xlim=(0.4, len(p) + 0.6))
     label_powers_of_ten(ax.yaxis)
     ax.set_ylabel(f"p value of a run (least {smallest:.0e})")
@@ -106,7 +93,7 @@ _FACTOR = 1000.0
 
 
 def _draw_variations(
-    precisions: Precisions,
+    precisions: Sequence[Coarsening],
     before: Values,
     after: Values,
     changed: npt.NDArray[np.bool_],
@@ -136,7 +123,7 @@ def _draw_variations(
         ax.annotate(
             str(count), (place, 1.0), xycoords=("data", "axes fraction"), ha="center", va="top", color="#D55E00"
         )
-    precisions.draw(ax)
+    _name_precisions(ax, precisions)
     # The numbers at the top need room above the highest points.
     reach = 1.1 * max(2.0, float(np.max(np.maximum(factors, 1.0 / factors), where=is_near | changed, initial=1.0)))
     ax.set(yscale="log", ylim=(1.0 / reach, reach**1.25))
@@ -146,12 +133,12 @@ def _draw_variations(
     legend_above(ax)
 
 
-def _draw_lines(precisions: Precisions, measures: Sequence[Measure], values: Values, name: str, ax: Axes) -> None:
+def _draw_lines(precisions: Sequence[Coarsening], measures: Sequence[Measure], values: Values, name: str, ax: Axes) -> None:
     """Draw a line per measure against the score precisions; `values` is float64[n_precisions, n_measures]."""
     places = np.arange(1, len(values) + 1)
     for m, measure in enumerate(measures):
         ax.plot(places, values[:, m], label=display_name(str(measure)), **style(m))
-    precisions.draw(ax)
+    _name_precisions(ax, precisions)
     ax.set_ylabel(name)
     legend_above(ax)
 
@@ -200,30 +187,30 @@ def _scattered(
 
 
 def difference_boxes(
-    axis: Precisions, measure: Measure, differences: Values, worst: Mapping[int, tuple[float, float]], values: str
+    precisions: Sequence[Coarsening], measure: Measure, differences: Values, worst: Mapping[int, tuple[float, float]], values: str
 ) -> Drawing:
     """Return the figure of the differences original − coarsened; `values` says in words how many there are."""
     return Drawing(
         f"{measure}: original − coarsened, over {values}. "
         "Box: quartiles and median; whiskers: 10 % and 90 %; small points: the values beyond; dots: the largest loss "
         f"and gain{'; triangles: the worst case.' if worst else '.'}",
-        partial(_draw_boxes, axis, measure, differences, worst),
+        partial(_draw_boxes, precisions, measure, differences, worst),
         title=f"Loss of {measure} per query",
     )
 
 
-def change_points(axis: Precisions, measure: Measure, p: Values, alpha: float) -> Drawing:
+def change_points(precisions: Sequence[Coarsening], measure: Measure, p: Values, alpha: float) -> Drawing:
     """Return the figure of the p values of each run, coarsened against original: float64[n_precisions, n_runs]."""
     return Drawing(
         f"{measure}: the p values of paired t-tests of coarsened against original, a point for each of "
         f"{counted(p.shape[1], 'run')}, without correction. Below the dashed line at {alpha:g}, a run "
         "changes significantly; the numbers at the top count these runs.",
-        partial(_draw_changes, axis, p, alpha),
+        partial(_draw_changes, precisions, p, alpha),
         title=f"Significance of the changes of {measure} in each run",
     )
 
 
-def p_factors(axis: Precisions, m: int, measure: Measure, pairs: CoarsenedPairs) -> Drawing:
+def p_factors(precisions: Sequence[Coarsening], m: int, measure: Measure, pairs: CoarsenedPairs) -> Drawing:
     """Return the figure of the factors by which the p values of pairs of runs change, by measure m."""
     alpha, p_name = pairs.coarsened.alpha, pairs.procedure.p_name
     low, high = alpha / 10.0, min(10.0 * alpha, 1.0)
@@ -234,7 +221,7 @@ def p_factors(axis: Precisions, m: int, measure: Measure, pairs: CoarsenedPairs)
         f"coarsened scores ÷ with original scores. Orange: all pairs whose verdict at {alpha:g} changes; the numbers "
         f"at the top count them. Box: quartiles and median of the pairs with a p from {low:g} to {high:g} before; "
         "whiskers: 10 % and 90 %; grey: those beyond. Factors above 1,000 are shown as 1,000.",
-        partial(_draw_variations, axis, before, after, changed, alpha, p_name),
+        partial(_draw_variations, precisions, before, after, changed, alpha, p_name),
         title=f"Changes of p values between runs by {measure}",
     )
 
@@ -254,7 +241,7 @@ def p_points(precision: str, m: int, measure: Measure, pairs: CoarsenedPairs) ->
 
 
 def lines_by_precision(
-    axis: Precisions, measures: Sequence[Measure], pairs: CoarsenedPairs, correlations: tuple[Values, Values]
+    precisions: Sequence[Coarsening], measures: Sequence[Measure], pairs: CoarsenedPairs, correlations: tuple[Values, Values]
 ) -> dict[str, Drawing]:
     """Return the figures of the share of same verdicts, and of the correlations of the orders of runs."""
     tau, tau_ap = correlations
@@ -262,7 +249,7 @@ def lines_by_precision(
     tested = f"Share of {pairs.named} with the same verdict ({pairs.described}), by precision."
     of_tau = "Kendall's τ_b between the orders of the runs before and after"
     of_tau_ap = "τ_AP,b between the orders of the runs before and after"
-    draw = partial(_draw_lines, axis, measures)
+    draw = partial(_draw_lines, precisions, measures)
     return {
         "verdicts": Drawing(tested, partial(draw, pairs.shares()[0], "same verdicts"), title=same),
         "tau": Drawing(f"{of_tau}, by precision.", partial(draw, tau, r"Kendall's $\tau_b$"), title=of_tau),
@@ -277,6 +264,6 @@ def lines_of_failures(
     name = f"share of {what}"
     return Drawing(
         f"The {name}, by precision, from fine to coarse, a line for each measure.",
-        partial(_draw_lines, axis_of(precisions), measures, shares, name),
+        partial(_draw_lines, precisions, measures, shares, name),
         title=f"The {name}",
     )

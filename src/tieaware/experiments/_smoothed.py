@@ -23,6 +23,7 @@ from tieaware.measures import Measure, parse_measure
 from tieaware.output.plots import Axes, Drawing, display_name, style
 from tieaware.output.tables import Cell, Table, counted, significant
 from tieaware.results import Results
+from tieaware.runtime.extras import load
 from tieaware.statistics import standardize
 from tieaware.statistics.values import finite
 
@@ -365,9 +366,9 @@ class Smoothed(Experiment):
         rows: list[tuple[Cell, ...]] = []
         for k, kind in enumerate(KINDS[: len(self.means)]):
             scores = self.scores[k]
-            worse_first = merged(scores) * (1 if self.less_is_better else -1)
+            best_first = merged(scores) * (1 if self.less_is_better else -1)
             # Equal scores share the best of their ranks.
-            ranks = 1 + (worse_first[:, None, :] < worse_first[:, :, None]).sum(axis=2)
+            ranks = load("scipy.stats", "analysis").rankdata(best_first, "min", axis=1)
             for s in self._best_first(k, -1):
                 numbers = [cell for i in range(len(self.alphas)) for cell in (float(scores[i, s]), int(ranks[i, s]))]
                 name = (self.systems[s],) if self.sets is None else (self.systems[s], self.sets[s])
