@@ -9,8 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from tieaware.checks.arrays import Values
-from tieaware.experiments.label_placement import label_points
-from tieaware.output.plots import Axes, display_name, legend_above, style
+from tieaware.output.plots import Axes, display_name, label_points, legend_above, style
 
 
 @dataclass(frozen=True)

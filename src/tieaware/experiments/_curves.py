@@ -26,12 +26,21 @@ from tieaware.experiments._points_and_areas import (
 )
 from tieaware.experiments.evaluating import evaluate_with_progress, repeatable_runs
 from tieaware.experiments.experiment import Experiment
-from tieaware.experiments.label_placement import label_points
 from tieaware.inputs import QrelsLike
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure
 from tieaware.measures.definitions import AUC, IPrec, NumRel, NumRelRet, NumRet, P, R
-from tieaware.output.plots import COLOURS, DASHES, Axes, Drawing, display_name, file_name, legend_above, style
+from tieaware.output.plots import (
+    COLOURS,
+    DASHES,
+    Axes,
+    Drawing,
+    display_name,
+    file_name,
+    label_points,
+    legend_above,
+    style,
+)
 from tieaware.output.tables import Cell, Table, counted, percent, significant, table_by
 from tieaware.ties import TieRuleName
 

@@ -25,7 +25,7 @@ from tieaware.inputs.runs.run import Run
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import Drawing, file_name
-from tieaware.output.tables import Cell, Table, counted, percent, significant, table_by
+from tieaware.output.tables import Cell, Table, counted, joined, percent, significant, table_by
 from tieaware.results import Results
 from tieaware.results.provenance import unanswered_queries
 from tieaware.retrieval import Costs, Exact, ExactNetScore, Index, Method
@@ -328,16 +328,15 @@ class Inexact(Experiment):
         change = change if losses[i] else "loses nothing"
         time, read = percent(times[i]), percent(self.shares[i])
         lacking = unanswered_queries(self.results.unanswered, len(self.results.queries))
-        costs = f"takes {time} of the time{{}}, reads {read} of the postings, and {change}"
+        of_first = f" of {self.methods[0]}" if n == 1 else ""
+        costs = f"takes {time} of the time{of_first}, reads {read} of the postings, and {change}"
         named = {b: f"{self.methods[b]}, {significant(means[b])}" for b in sorted({self.baselines[i] for i in chosen})}
         if n == 1:
-            of_first = costs.format(f" of {self.methods[0]}")
             is_not = "" if p[i] < _ALPHA else "not "
             return " ".join(filter(None, [
-                f"{self.methods[i]} {of_first} of the mean {measure} of {named[self.baselines[i]]}. The difference is "
+                f"{self.methods[i]} {costs} of the mean {measure} of {named[self.baselines[i]]}. The difference is "
                 f"{is_not}significant (Holm's p = {significant(p[i])}).", lacking,
             ]))
-        costs = costs.format("")
         keep = f"{100 * (1 - _LOST):.0f} % of the mean {measure} of {', or of '.join(named.values())}"
         if kept:
             verbs = "are faster and keep" if len(kept) > 1 else "is faster and keeps"
@@ -453,12 +452,12 @@ class Inexact(Experiment):
 
     def _other_baselines(self) -> tuple[str, ...]:
         """Name the methods that are compared with an exact method that adds quality, one sentence for each of these."""
-        notes = []
-        for b in sorted({0, *self.baselines})[1:]:
-            *some, last = [each for each, at in zip(self.methods, self.baselines, strict=True) if at == b]
-            names = " and ".join(filter(None, (", ".join(some), last)))
-            notes.append(f"{names}: compared with {self.methods[b]}, which adds the same quality.")
-        return tuple(notes)
+        exact = sorted({0, *self.baselines})[1:]
+        ranked = {b: [each for each, at in zip(self.methods, self.baselines, strict=True) if at == b] for b in exact}
+        return tuple(
+            f"{joined(some)}: compared with {self.methods[b]}, which adds the same quality."
+            for b, some in ranked.items()
+        )
 
     def _why_better(self) -> tuple[str, ...]:
         """Explain how a method can have a better mean than the baseline, if one has."""
@@ -487,8 +486,8 @@ class Inexact(Experiment):
         tests = {name: np.insert(np.array(each), 0, np.nan, axis=1) for name, each in tested.items()}
         columns = {"mean": means.pop("mean"), "std": results.mean_std().T, **means, **tests}
         notes = (
-            f"Means over {len(results.queries)} topics. std, least, largest: of the mean, over all orders of the tied documents. "
-            f"difference: from {self.methods[0]}, with its confidence interval and p (paired t-test, two-sided); Holm: "
+            f"Means over {len(results.queries)} topics. std, least, largest: of the mean, over all orders of the tied "
+            f"documents. difference: from {self.methods[0]}, with its confidence interval and p (paired t-test, two-sided); Holm: "
             "p corrected for the number of methods.",
         )
         names = {"measure": results.measures, "method": self.methods}

@@ -43,8 +43,9 @@ def _name_precisions(ax: Axes, precisions: Sequence[Coarsening]) -> None:
 
 
 def _draw_boxes(
-    precisions: Sequence[Coarsening], measure: Measure, differences: Values, worst: Mapping[int, tuple[float, float]], ax: Axes
-) -> None:
+    precisions: Sequence[Coarsening], measure: Measure, differences: Values, worst: Mapping[int, tuple[float, float]],
+    ax: Axes,
+) -> None:  # fmt: skip
     """Draw the differences original − coarsened, [n_precisions, n], as a box per precision, and known worst cases."""
     places = np.arange(1, len(differences) + 1)
     ax.axhline(0.0, color="#888888", linewidth=0.8)
@@ -133,7 +134,9 @@ def _draw_variations(
     legend_above(ax)
 
 
-def _draw_lines(precisions: Sequence[Coarsening], measures: Sequence[Measure], values: Values, name: str, ax: Axes) -> None:
+def _draw_lines(
+    precisions: Sequence[Coarsening], measures: Sequence[Measure], values: Values, name: str, ax: Axes
+) -> None:
     """Draw a line per measure against the score precisions; `values` is float64[n_precisions, n_measures]."""
     places = np.arange(1, len(values) + 1)
     for m, measure in enumerate(measures):
@@ -187,8 +190,9 @@ def _scattered(
 
 
 def difference_boxes(
-    precisions: Sequence[Coarsening], measure: Measure, differences: Values, worst: Mapping[int, tuple[float, float]], values: str
-) -> Drawing:
+    precisions: Sequence[Coarsening], measure: Measure, differences: Values, worst: Mapping[int, tuple[float, float]],
+    values: str,
+) -> Drawing:  # fmt: skip
     """Return the figure of the differences original − coarsened; `values` says in words how many there are."""
     return Drawing(
         f"{measure}: original − coarsened, over {values}. "
@@ -241,8 +245,9 @@ def p_points(precision: str, m: int, measure: Measure, pairs: CoarsenedPairs) ->
 
 
 def lines_by_precision(
-    precisions: Sequence[Coarsening], measures: Sequence[Measure], pairs: CoarsenedPairs, correlations: tuple[Values, Values]
-) -> dict[str, Drawing]:
+    precisions: Sequence[Coarsening], measures: Sequence[Measure], pairs: CoarsenedPairs,
+    correlations: tuple[Values, Values],
+) -> dict[str, Drawing]:  # fmt: skip
     """Return the figures of the share of same verdicts, and of the correlations of the orders of runs."""
     tau, tau_ap = correlations
     same = "Share of pairs of runs with the same verdict"

@@ -13,7 +13,7 @@ from matplotlib.text import Text
 
 from tieaware import retrieval, samples
 from tieaware.experiments import inexact
-from tieaware.experiments.label_placement import label_points
+from tieaware.output.plots import label_points
 
 
 def _boxes(labels):
