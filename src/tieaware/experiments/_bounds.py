@@ -238,11 +238,11 @@ class BoundedRuns(Experiment):
 
     def drawings(self) -> dict[str, Drawing]:
         """Return a figure for each measure, "bounds-…": the mean of each run, with its bounds."""
-        lines, found = f"all possible means, scores known to ±{self.error}", {}
-        for m, measure in enumerate(self.results.measures):
-            label = f"{display_name(str(measure))}\nlines: {lines}"
-            found[f"bounds-{file_name(measure)}"] = figure_of_runs(
-                self.results.runs, self._means[:, :, m], label, self.title, f"Bounds of {measure}",
-                caption=f"The mean {measure} of each run. Lines: {lines}",
-            )  # fmt: skip
-        return found
+        lines = f"all possible means, scores known to ±{self.error}"
+        return {
+            f"bounds-{file_name(measure)}": figure_of_runs(
+                self.results.runs, self._means[:, :, m], f"{display_name(str(measure))}\nlines: {lines}", self.title,
+                f"Bounds of {measure}", caption=f"The mean {measure} of each run. Lines: {lines}",
+            )
+            for m, measure in enumerate(self.results.measures)
+        }  # fmt: skip

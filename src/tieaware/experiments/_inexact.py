@@ -510,22 +510,23 @@ class Inexact(Experiment):
 
         Their names: "frontier-…" for time and "postings-…", with the names of the measures, and "agreement".
         """
-        figures = {}
         prefixes: dict[Cost, str] = {"time": "frontier", "postings": "postings"}
-        for cost, prefix in prefixes.items():
-            for m, measure in enumerate(self.results.measures):
-                figures[f"{prefix}-{file_name(measure)}"] = Drawing(
-                    f"{measure} against {_COSTS[cost]}, relative to {self.methods[0]}. Bars: the range of the mean "
-                    "over all orders of the tied documents. Grey line: the best mean at this cost or less; the "
-                    "methods on it are named.",
-                    self._frontier(m, cost), (6.8, 5.0), f"{cost.capitalize()} and {measure}",
-                )  # fmt: skip
-        figures["agreement"] = Drawing(
+        figures = {
+            f"{prefix}-{file_name(measure)}": Drawing(
+                f"{measure} against {_COSTS[cost]}, relative to {self.methods[0]}. Bars: the range of the mean over all "
+                "orders of the tied documents. Grey line: the best mean at this cost or less; the methods on it are "
+                "named.",
+                self._frontier(m, cost), (6.8, 5.0), f"{cost.capitalize()} and {measure}",
+            )
+            for cost, prefix in prefixes.items()
+            for m, measure in enumerate(self.results.measures)
+        }  # fmt: skip
+        agreement = Drawing(
             f"Rank-biased overlap with the ranking of exact search, p = {_PERSISTENCE}, against time.",
             partial(draw_agreement, self._axis("time"), self.agreement.mean(axis=1)), (6.8, 5.0),
             "Agreement of the rankings",
         )  # fmt: skip
-        return figures
+        return {**figures, "agreement": agreement}
 
     def _axis(self, cost: Cost) -> CostAxis:
         ratios = self.times if cost == "time" else self.shares

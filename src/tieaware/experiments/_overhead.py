@@ -262,14 +262,17 @@ class Overhead(Experiment):
         """Return the title, the kind and the names of the rows, and the ratios, of each table and its figure."""
         names, n = [str(measure) for measure in self.measures], len(self.measures)
         together = names[0] if n == 1 else f"all {n} together"
+        shown: dict[str, tuple[str, str, Sequence[str], Values]] = {
+            "overhead": (self.title, "measure", names, self.ratios)
+        }  # fmt: skip
         if self.ties is None:
-            n, *sizes = min(self.n_queries, _DENSE[0]), *_DENSE[1:], together
-            title = "Dense lists, {} × {}, {} labelled: {}".format(n, *sizes)
-            shown = {"dense": (title, "scores", self.lists, self.together)}
-            return {"overhead": (self.title, "measure", names, self.ratios), **shown}
-        if n > 1:
-            return {"overhead": (self.title, "measure", [*names, together], np.vstack((self.ratios, self.together)))}
-        return {"overhead": (self.title, "measure", names, self.ratios)}
+            most, n_docs, n_labelled = _DENSE
+            title = f"Dense lists, {min(self.n_queries, most)} × {n_docs}, {n_labelled} labelled: {together}"
+            shown["dense"] = title, "scores", self.lists, self.together
+        elif n > 1:
+            of_all = np.vstack((self.ratios, self.together))
+            shown["overhead"] = self.title, "measure", [*names, together], of_all
+        return shown
 
     def drawings(self) -> dict[str, Drawing]:
         """Return a figure for each table, of the ratios to the two kernels that ignore ties; names as in `tables`."""

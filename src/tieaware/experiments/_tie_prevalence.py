@@ -554,14 +554,16 @@ class TiePrevalence(Experiment):
                 title="Documents by group",
             ),
         }
-        for m, measure in enumerate(self.measures):
-            figures[f"ranges-{file_name(measure)}"] = Drawing(
+        figures |= {
+            f"ranges-{file_name(measure)}": Drawing(
                 f"How far the order of tied documents moves each run's mean {measure} from its average over all "
                 "orders (the number beside its name)." + most.format("that it moves furthest"),
                 self._ranges(m),
                 (6.8, height),
                 f"The range of each mean {measure} over ties",
             )
+            for m, measure in enumerate(self.measures)
+        }
         return figures
 
     def _ranges(self, m: int) -> partial[None]:

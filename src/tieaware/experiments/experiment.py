@@ -126,17 +126,16 @@ class Experiment(ABC):
             If `ax` is a text, such as the name of a figure, or there is no figure of the measure.
         """
         drawings = self.drawings()
+        name: str | None = next(iter(drawings))
         if measure is not None:
             name = _figure_of(measure, drawings)
             if name is None:
                 raise InputError("measure", f"no figure shows only {measure}; there are {', '.join(drawings)}")
-            return drawings[name].plot(ax)
-        if isinstance(ax, str | Measure):
-            name = ax if ax in drawings else _figure_of(ax, drawings) or next(iter(drawings))
-            figure = f"drawings()[{name!r}]"
+        elif isinstance(ax, str | Measure):
+            figure = f"drawings()[{(ax if ax in drawings else _figure_of(ax, drawings) or name)!r}]"
             instead = f"{figure}.plot() to choose a figure, {figure}.save(path) to write it"
             raise InputError("plot", f"the first argument is matplotlib axes; type {instead}")
-        return next(iter(drawings.values())).plot(ax)
+        return drawings[name].plot(ax)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the main table to a CSV file, in full precision.

@@ -343,8 +343,7 @@ def counts(positive: npt.ArrayLike, negatives: npt.ArrayLike, *, exclude: npt.Ar
     if exclude is None and others.ndim == 1:
         check_no_nan(first, "positive")
         check_no_nan(others, "negatives")
-        shared = _Shared.of(first, others, _RULES["average"])
-        return Counts(shared.above, shared.tied, np.full(len(first), len(others)))
+        return _shared(first, others, _RULES["average"])
     others = np.broadcast_to(others, (len(first), len(others))) if others.ndim == 1 else others
     if others.ndim != 2 or len(others) != len(first):
         raise _of_wrong_shape(len(first), others.shape)
@@ -522,10 +521,10 @@ class Evaluator:
             return {key: _like(given, values[:, i].copy()) for i, key in enumerate(keys)}
         check_no_nan(positive, "y_pred_pos")
         check_no_nan(negatives, "y_pred_neg")
-        shared = _Shared.of(positive, negatives.reshape(-1), _RULES[self._ties])
+        shared = _shared(positive, negatives.reshape(-1), _RULES[self._ties])
         if self.eval_metric == "rocauc":
-            return {"rocauc": shared.roc_area()}
-        return {self.eval_metric: shared.mean_hits(int(self.eval_metric.partition("@")[2]))}
+            return {"rocauc": _roc_area(shared)}
+        return {self.eval_metric: _mean_hits(shared, int(self.eval_metric.partition("@")[2]))}
 
 
 def _like(given: Any, values: Values) -> Any:
@@ -533,31 +532,28 @@ def _like(given: Any, values: Values) -> Any:
     return given.float().new_tensor(values) if hasattr(given, "new_tensor") else values
 
 
-class _Shared(NamedTuple):
-    """For each positive, how many of the shared negatives rank above it, and how many tie with it."""
+def _shared(positive: Scores, negatives: Scores, rule: TieRule) -> Counts:
+    """Count the negatives that all positives share.
 
-    above: Integers
-    tied: Integers
-    n_negatives: int
+    Ties count as below the positive if the rule is optimistic, as above if it is pessimistic.
+    """
+    ascending = np.sort(negatives)
+    end = np.searchsorted(ascending, positive, side="right")
+    above, tied = len(negatives) - end, end - np.searchsorted(ascending, positive, side="left")
+    if rule.extreme == "min":
+        above = above + tied
+    return Counts(above, tied if rule.averages else np.zeros_like(tied), np.full(len(positive), len(negatives)))
 
-    @classmethod
-    def of(cls, positive: Scores, negatives: Scores, rule: TieRule) -> _Shared:
-        """Count the negatives. Ties count as below the positive if the rule is optimistic, as above if pessimistic."""
-        ascending = np.sort(negatives)
-        end = np.searchsorted(ascending, positive, side="right")
-        above, tied = len(negatives) - end, end - np.searchsorted(ascending, positive, side="left")
-        if rule.extreme == "min":
-            above = above + tied
-        return cls(above, tied if rule.averages else np.zeros_like(tied), len(negatives))
 
-    def mean_hits(self, k: int) -> float:
-        """Return the mean over the positives of Hits@k, which is min(1, max(0, (k - above) / (tied + 1))) for each."""
-        return float(means(np.clip((k - self.above) / (self.tied + 1.0), 0.0, 1.0)[:, None], _MEAN)[0])
+def _mean_hits(counts: Counts, k: int) -> float:
+    """Return the mean over the positives of Hits@k, which is min(1, max(0, (k - above) / (tied + 1))) for each."""
+    return float(means(np.clip((k - counts.above) / (counts.tied + 1.0), 0.0, 1.0)[:, None], _MEAN)[0])
 
-    def roc_area(self) -> float:
-        """Return the area under the ROC curve: the mean share of negatives below a positive; a tied one counts half."""
-        below = (self.n_negatives - self.above - 0.5 * self.tied) / self.n_negatives
-        return float(means(below[:, None], _MEAN)[0])
+
+def _roc_area(counts: Counts) -> float:
+    """Return the area under the ROC curve: the mean share of negatives below a positive; a tied one counts half."""
+    below = (counts.negatives - counts.above - 0.5 * counts.tied) / counts.negatives
+    return float(means(below[:, None], _MEAN)[0])
 
 
 # The function `means` needs a measure, from which it knows that the mean is arithmetic. Any such measure will do.
