@@ -481,31 +481,26 @@ class Assessors(Experiment):
         With the labels of B instead of A, the mean RR of run moves by 0.125, from 0.750 to 0.875.
         """
         a, b = self.names
-        n, measure = len(self.agreement.first), self.measures[0]
+        n, measure, moved = len(self.agreement.first), self.measures[0], self._moved(0)
+        first = f"No document is judged by both {a} and {b}."
         if n:
-            kappa = self.agreement.kappa
+            kappa, share = self.agreement.kappa, percent(self.agreement.share)
             value = "undefined" if np.isnan(kappa.value) else f"{significant(kappa.value)}, {kappa.meaning}"
-            share = percent(self.agreement.share)
             first = f"{a} and {b} give {share} of {counted(n, 'document')} the same label (kappa {value})."
-        else:
-            first = f"No document is judged by both {a} and {b}."
-        moved = self._moved(0)
-        (before, after), run = moved.means[:, moved.most].tolist(), self.runs[moved.most]
-        start = f"With the labels of {b} instead of {a}, the mean {measure}"
+        start = f"{first} With the labels of {b} instead of {a}, the mean {measure}"
         if not (moved.means[0] != moved.means[1]).any():
-            return f"{first} {start} of every run stays the same."
-        by = significant(abs(after - before))
-        ends = f"from {significant(before)} to {significant(after)}"
+            return f"{start} of every run stays the same."
+        (before, after), run = moved.means[:, moved.most].tolist(), self.runs[moved.most]
+        by = f"by {significant(abs(after - before))}, from {significant(before)} to {significant(after)}."
         if len(self.runs) == 1:
-            return f"{first} {start} of {run} moves by {by}, {ends}."
-        second = f"{start} of {run} moves most: by {by}, {ends}."
+            return f"{start} of {run} moves {by}"
         tau = "undefined" if moved.tau is None else significant(moved.tau)
-        third = f"Kendall's τ between the two orders of {counted(len(self.runs), 'run')} is {tau}"
+        last = f"Kendall's τ between the two orders of {counted(len(self.runs), 'run')} is {tau}"
         if len(self.first):
             n_changed = len(moved.changed)
             pairs = f"{n_changed:,} of {counted(len(self.first), 'verdict')}"
-            third += f", and {pairs} between them {'changes' if n_changed == 1 else 'change'}"
-        return f"{first} {second} {third}."
+            last = f"{last}, and {pairs} between them {'changes' if n_changed == 1 else 'change'}"
+        return f"{start} of {run} moves most: {by} {last}."
 
     # The names of the tables that a command prints by default.
     answers = ("measures", "agreement")

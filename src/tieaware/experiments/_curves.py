@@ -311,37 +311,37 @@ class Curves(Experiment):
         The area under the curve of run is 0.792. Within the first 3 ranks its precision is 0.667 and its recall 1.
         Its break-even point is 0.500, and its greatest F1 0.800, at rank 3.
         """
-        order = self._by_area()
-        best, areas = order[0], merged(self.areas)
-        name, n = self.runs[best], len(self.runs)
-        n_best = int((areas == areas[best]).sum())
+        order, areas, n = self._by_area(), merged(self.areas), len(self.runs)
+        best, n_best = order[0], int((areas == areas[order[0]]).sum())
+        name, area = self.runs[best], significant(areas[best])
         if n == 1:
-            first = f"The area under the curve of {name} is {significant(areas[0])}."
+            first = f"The area under the curve of {name} is {area}."
         elif n_best > 1:
-            first = f"{n_best} of {n} runs share the largest area under the curve, {significant(areas[best])}."
+            first = f"{n_best} of {n} runs share the largest area under the curve, {area}."
         else:
             others = " to ".join(significant(areas[i]) for i in dict.fromkeys((order[-1], order[1])))
             have = "the others have" if n > 2 else "the other has"
-            largest = f"has the largest area under its curve, {significant(areas[best])}"
-            first = f"Among {n} runs, {name} {largest}; {have} {others}."
-        whose = "its" if n_best == 1 else f"{name}'s"
+            first = f"Among {n} runs, {name} has the largest area under its curve, {area}; {have} {others}."
+        whose, has = ("its", "it has") if n_best == 1 else (f"{name}'s", f"{name} has")
         x, y = self.x[best].mean(axis=0), self.y[best].mean(axis=0)
         if self.kind == "interpolated":
             return f"{first} At recall 0.1 {whose} precision is {significant(y[1])}, and at 0.5 {significant(y[5])}."
         at = int(np.searchsorted(self.ranks, 10, side="right")) - 1
-        k = counted(int(self.ranks[at]), "rank") if self.ranks[at] > 1 else "rank"
+        within = f"Within the first {counted(int(self.ranks[at]), 'rank') if self.ranks[at] > 1 else 'rank'}"
         if self.kind == "precision-recall":
-            what = f"precision is {significant(y[at])} and its recall {significant(x[at])}"
             named = self.named[best]
-            f1 = f"its greatest F1 {significant(named.f1)}, at rank {named.rank:,}"
-            points = f"Its break-even point is {significant(named.break_even)}, and {f1}."
-            return f"{first} Within the first {k} {whose} {what}. {points}"
+            return (
+                f"{first} {within} {whose} precision is {significant(y[at])} and its recall {significant(x[at])}. Its "
+                f"break-even point is {significant(named.break_even)}, and its greatest F1 {significant(named.f1)}, at "
+                f"rank {named.rank:,}."
+            )
         if self.collection_size is not None:
-            what = f"recall is {percent(y[at])}, with {percent(x[at])} of all nonrelevant documents"
-            return f"{first} Within the first {k} {whose} {what}."
-        has = "it has" if n_best == 1 else f"{name} has"
-        what = f"{percent(y[at])} of its relevant and {percent(x[at])} of its nonrelevant documents"
-        return f"{first} Within the first {k} {has} {what}."
+            nonrelevant = f"{percent(x[at])} of all nonrelevant documents"
+            return f"{first} {within} {whose} recall is {percent(y[at])}, with {nonrelevant}."
+        return (
+            f"{first} {within} {has} {percent(y[at])} of its relevant and {percent(x[at])} of its nonrelevant "
+            "documents."
+        )
 
     def _by_area(self) -> Integers:
         """Return the runs by position, ordered by the area under their average curves, the largest first."""

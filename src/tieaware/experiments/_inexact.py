@@ -487,8 +487,8 @@ class Inexact(Experiment):
         columns = {"mean": means.pop("mean"), "std": results.mean_std().T, **means, **tests}
         notes = (
             f"Means over {len(results.queries)} topics. std, least, largest: of the mean, over all orders of the tied "
-            f"documents. difference: from {self.methods[0]}, with its confidence interval and p (paired t-test, two-sided); Holm: "
-            "p corrected for the number of methods.",
+            f"documents. difference: from {self.methods[0]}, with its confidence interval and p (paired t-test, "
+            "two-sided); Holm: p corrected for the number of methods.",
         )
         names = {"measure": results.measures, "method": self.methods}
         return table_by("Quality of the methods", names, columns, notes)
@@ -513,9 +513,9 @@ class Inexact(Experiment):
         prefixes: dict[Cost, str] = {"time": "frontier", "postings": "postings"}
         figures = {
             f"{prefix}-{file_name(measure)}": Drawing(
-                f"{measure} against {_COSTS[cost]}, relative to {self.methods[0]}. Bars: the range of the mean over all "
-                "orders of the tied documents. Grey line: the best mean at this cost or less; the methods on it are "
-                "named.",
+                f"{measure} against {_COSTS[cost]}, relative to {self.methods[0]}. Bars: the range of the mean over "
+                "all orders of the tied documents. Grey line: the best mean at this cost or less; the methods on it "
+                "are named.",
                 self._frontier(m, cost), (6.8, 5.0), f"{cost.capitalize()} and {measure}",
             )
             for cost, prefix in prefixes.items()
