@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, Self, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -161,18 +161,7 @@ class CoarsenedRuns:
     @cached_property
     def keeps(self) -> Integers:
         """1 where a run keeps `share` of its mean, -1 where it loses more, 0 where that is open; as for `changed`."""
-        return self.keeps_share(self.share)
-
-    def keeps_share(self, share: float) -> Integers:
-        """Return what `keeps` is for another share."""
-        base, run = self._sides
-        signs = keeping(base, run, share * base, 1.0 - self.alpha)
-        return np.where(base.mean(axis=-1) <= rounding_of(base, axis=-1), 1, signs)
-
-    def kept(self, p: int, run: int, m: int, share: float) -> Kept:
-        """Return what a run keeps with a precision by a measure, all by position."""
-        base, after = self._sides
-        return kept(base[p, run, m], after[p, run, m], share, confidence=1.0 - self.alpha)
+        return keeps_share(self, self.share)
 
     @cached_property
     def ends(self) -> Values:
@@ -199,7 +188,7 @@ class CoarsenedRuns:
                 taus[:, p, m] = kendall_tau(*both), tau_ap(*both, ties="b")
         return taus[0], taus[1]
 
-    def change(self, p: int, lost: Values) -> str:
+    def _change(self, p: int, lost: Values) -> str:
         """Say how much a precision changes, by the measure by which most runs change significantly.
 
         `lost`, float64[n_runs, n_queries, n_measures], are the losses with this precision.
@@ -214,8 +203,8 @@ class CoarsenedRuns:
         verb = "loses" if mean >= 0.0 else "gains"
         return f"{self.measures[m]} {verb} {significant(abs(mean))} on average ({tested}, uncorrected paired t-test)"
 
-    def largest_loss(self, lost: Values) -> str:
-        """Say where the largest loss of a query is, if only one is; `lost` as for `change`."""
+    def _largest_loss(self, lost: Values) -> str:
+        """Say where the largest loss of a query is, if only one is; `lost` as for `_change`."""
         places = np.argwhere(lost >= lost.max() - rounding_of(lost)).tolist()
         if lost.max() <= 0.0:
             return "no query loses"
@@ -253,30 +242,48 @@ class CoarsenedRuns:
         if isinstance(keep, str):
             pairs = self.pairs.differing(by_order=keep == "order")
             return Failures(pairs.sum(axis=2), self.pairs.by_run(pairs), self.pairs.count)
-        fails = np.moveaxis(self.keeps_share(keep) < 1, 1, 2).astype(np.int64)
+        fails = np.moveaxis(keeps_share(self, keep) < 1, 1, 2).astype(np.int64)
         return Failures(fails.sum(axis=2), fails, len(self.runs))
 
-    def only(self, p: int) -> Self:
-        """Return the values with one precision, and what is known of its failures."""
-        known = {keep: Failures(counts[p : p + 1], by_run[p : p + 1], total)
-                 for keep, (counts, by_run, total) in self.known.items()}  # fmt: skip
-        alone = {name: getattr(self, name)[p : p + 1] for name in ("precisions", "originals", "values", "widest")}
-        return replace(self, **alone, known=known)
 
-    @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """Return the values of the same runs with the precisions of all parts, and what is known of their failures.
+# The experiment to which precisions belong.
+Tried = TypeVar("Tried", bound=CoarsenedRuns)
 
-        All parts have the same values before coarsening, and no groups of near scores.
-        """
-        first, known = parts[0], {}
-        for keep, of_first in first.known.items():
-            counts, by_run, _ = zip(*(part.known[keep] for part in parts), strict=True)
-            known[keep] = Failures(np.concatenate(counts), np.concatenate(by_run), of_first.total)
-        precisions = tuple(each for part in parts for each in part.precisions)
-        values, widest = np.concatenate([part.values for part in parts]), first.widest[:1] * len(precisions)
-        originals = first.originals[:1] * len(precisions)
-        return replace(first, precisions=precisions, originals=originals, values=values, widest=widest, known=known)
+
+def keeps_share(tried: CoarsenedRuns, share: float) -> Integers:
+    """Return what `CoarsenedRuns.keeps` is for another share."""
+    base, run = tried._sides
+    signs = keeping(base, run, share * base, 1.0 - tried.alpha)
+    return np.where(base.mean(axis=-1) <= rounding_of(base, axis=-1), 1, signs)
+
+
+def kept_share(tried: CoarsenedRuns, p: int, run: int, m: int, share: float) -> Kept:
+    """Return what a run keeps with a precision by a measure, all by position."""
+    base, after = tried._sides
+    return kept(base[p, run, m], after[p, run, m], share, confidence=1.0 - tried.alpha)
+
+
+def only(tried: Tried, p: int) -> Tried:
+    """Return the values with one precision, and what is known of its failures."""
+    known = {keep: Failures(counts[p : p + 1], by_run[p : p + 1], total)
+             for keep, (counts, by_run, total) in tried.known.items()}  # fmt: skip
+    alone = {name: getattr(tried, name)[p : p + 1] for name in ("precisions", "originals", "values", "widest")}
+    return replace(tried, **alone, known=known)
+
+
+def together(parts: Sequence[Tried]) -> Tried:
+    """Return the values of the same runs with the precisions of all parts, and what is known of their failures.
+
+    All parts have the same values before coarsening, and no groups of near scores.
+    """
+    first, known = parts[0], {}
+    for keep, of_first in first.known.items():
+        counts, by_run, _ = zip(*(part.known[keep] for part in parts), strict=True)
+        known[keep] = Failures(np.concatenate(counts), np.concatenate(by_run), of_first.total)
+    precisions = tuple(each for part in parts for each in part.precisions)
+    values, widest = np.concatenate([part.values for part in parts]), first.widest[:1] * len(precisions)
+    originals = first.originals[:1] * len(precisions)
+    return replace(first, precisions=precisions, originals=originals, values=values, widest=widest, known=known)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,16 @@ import numpy.typing as npt
 from tieaware.checks.arguments import number, shown, unexpected
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
-from tieaware.experiments._coarsened_runs import CoarsenedRuns, Failures, Keep
+from tieaware.experiments._coarsened_runs import (
+    CoarsenedRuns,
+    Failures,
+    Keep,
+    Tried,
+    keeps_share,
+    kept_share,
+    only,
+    together,
+)
 from tieaware.experiments._precision_figures import lines_of_failures
 from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure
@@ -21,9 +30,6 @@ from tieaware.output.plots import Drawing
 from tieaware.output.tables import Cell, Table, counted, joined, table_by
 from tieaware.precision import Bands, Coarsening
 from tieaware.precision.ladders import Family
-
-# The experiment that a search evaluates.
-Tried = TypeVar("Tried", bound=CoarsenedRuns)
 
 # The share of the pairs that may change with the precision that is named beside the one that changes none.
 _FEW = 0.01
@@ -85,7 +91,7 @@ class Search(Generic[Tried]):
         while more := {n for keep in self._keeps for n in self._between(keep)}:
             self._try(sorted(more))
         tried = [self._tried[n] for n in self._numbers]
-        return tried[0].joined(tried)
+        return together(tried)
 
     @property
     def _numbers(self) -> list[int]:
@@ -95,7 +101,7 @@ class Search(Generic[Tried]):
     def _try(self, numbers: Sequence[int]) -> None:
         found = self._evaluate([self._family.precision(n) for n in numbers])
         counted = replace(found, known={keep: found.failures(keep) for keep in self._keeps})
-        self._tried |= {n: counted.only(i) for i, n in enumerate(numbers)}
+        self._tried |= {n: only(counted, i) for i, n in enumerate(numbers)}
 
     def _shares(self, keep: Keep) -> Values:
         """Return the share of the pairs or runs that fail, from fine to coarse: float64[n_tried, n_measures]."""
@@ -274,10 +280,10 @@ class Coarsest(Experiment):
     def _decided(self, p: int, m: int, share: float) -> str:
         """Say how many of the runs that may not keep their share lose more, and how many are open."""
         runs = np.flatnonzero(self._failures.by_run[p, m]).tolist()
-        n_lost = int((self.experiment.only(p).keeps_share(share)[0, :, m] < 0).sum())
+        n_lost = int((keeps_share(only(self.experiment, p), share)[0, :, m] < 0).sum())
         n_open = len(runs) - n_lost
         if len(runs) == 1:
-            needed = self.experiment.kept(p, runs[0], m, share).needed
+            needed = kept_share(self.experiment, p, runs[0], m, share).needed
             decided = f": {needed:,} queries would decide" if needed else ""
             return f"it {'loses more' if n_lost else 'is open'}{decided}"
         parts = [f"{n_lost} {'loses' if n_lost == 1 else 'lose'} more"] if n_lost else []
@@ -400,7 +406,7 @@ class Coarsest(Experiment):
             return cells
         if end.at is None:
             return (*cells, "keeps", None, None, None)
-        kept = self.experiment.kept(end.at, run, m, self.keep)
+        kept = kept_share(self.experiment, end.at, run, m, self.keep)
         return (*cells, kept.decision, *(end if np.isfinite(end) else None for end in kept[2:4]), kept.needed)
 
     @property

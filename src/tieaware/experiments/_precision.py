@@ -267,8 +267,8 @@ class Precision(CoarsenedRuns, Experiment):
         # Whether a smaller value is a loss depends on the measure.
         lost = self.differences[p] * np.where(self.less_is_better, -1.0, 1.0)
         most = ", which changes values most," if len(self.precisions) > 1 else ","
-        change = f"With {self.precisions[p]}{most} {self.change(p, lost)}"
-        return f"{self.coarsest().verdict()} {change}; {self.largest_loss(lost)}."
+        change = f"With {self.precisions[p]}{most} {self._change(p, lost)}"
+        return f"{self.coarsest().verdict()} {change}; {self._largest_loss(lost)}."
 
     @cached_property
     def worst(self) -> dict[tuple[int, int], tuple[float, float]]:
