@@ -18,13 +18,12 @@ from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import merged, rounding_of
 from tieaware.defaults import INEXACT_MEASURES
 from tieaware.errors import InputError
-from tieaware.experiments._cost_figures import CostAxis, draw_agreement, draw_frontier
 from tieaware.experiments.experiment import Experiment
 from tieaware.inputs import QrelsLike, as_qrels
 from tieaware.inputs.runs.run import Run
 from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, parse_measures
-from tieaware.output.plots import Drawing, file_name
+from tieaware.output.plots import Axes, Drawing, display_name, file_name, label_points, legend_above, style
 from tieaware.output.tables import Cell, Table, counted, joined, percent, significant, table_by
 from tieaware.results import Results
 from tieaware.results.provenance import unanswered_queries
@@ -404,7 +403,7 @@ class Inexact(Experiment):
         >>> [outcome.methods[i] for i in outcome.frontier(cost="postings")]
         ['Exact()']
         """
-        costs = {"time": self.times, "postings": self.shares}[one_of("cost", cost, ("time", "postings"))]
+        costs = self._ratios(one_of("cost", cost, ("time", "postings")))
         means = merged(self.results.mean()[:, m])
         best = -means if self.results.measures[m].definition.less_is_better else means
         frontier: list[int] = []
@@ -516,26 +515,77 @@ class Inexact(Experiment):
                 f"{measure} against {_COSTS[cost]}, relative to {self.methods[0]}. Bars: the range of the mean over "
                 "all orders of the tied documents. Grey line: the best mean at this cost or less; the methods on it "
                 "are named.",
-                self._frontier(m, cost), (6.8, 5.0), f"{cost.capitalize()} and {measure}",
+                partial(self._draw_frontier, m, cost), (6.8, 5.0), f"{cost.capitalize()} and {measure}",
             )
             for cost, prefix in prefixes.items()
             for m, measure in enumerate(self.results.measures)
         }  # fmt: skip
         agreement = Drawing(
             f"Rank-biased overlap with the ranking of exact search, p = {_PERSISTENCE}, against time.",
-            partial(draw_agreement, self._axis("time"), self.agreement.mean(axis=1)), (6.8, 5.0),
-            "Agreement of the rankings",
+            self._draw_agreement, (6.8, 5.0), "Agreement of the rankings",
         )  # fmt: skip
         return {**figures, "agreement": agreement}
 
-    def _axis(self, cost: Cost) -> CostAxis:
-        ratios = self.times if cost == "time" else self.shares
-        return CostAxis(self.methods, ratios, _COSTS[cost])
+    def _ratios(self, cost: Cost) -> Values:
+        """Return the costs of the methods ÷ that of the first one."""
+        return self.times if cost == "time" else self.shares
 
-    def _frontier(self, m: int, cost: Cost) -> partial[None]:
-        results = self.results
+    def _families(self, costs: Values) -> list[tuple[str, list[int]]]:
+        """Group the methods into families, which differ in their parameters only; sort each family by cost."""
+        families: dict[str, list[int]] = {}
+        for i, method in enumerate(self.methods):
+            families.setdefault(method.partition("(")[0], []).append(i)
+        return [(name, sorted(family, key=lambda i: float(costs[i]))) for name, family in families.items()]
+
+    def _short_names(self, some: Sequence[int]) -> list[str]:
+        """Return the names of methods without the weighting of the first one, which the axis names."""
+        _, option, rest = self.methods[0].partition("weighting='")
+        weighting = option + rest[: rest.find("'") + 1]
+        if not option:
+            return [self.methods[i] for i in some]
+        shorter = [name.replace(f", {weighting}", "").replace(weighting, "") for name in self.methods]
+        return [self.methods[i] if i == 0 else shorter[i] for i in some]
+
+    def _draw_axis(self, cost: Cost, ax: Axes) -> None:
+        """Set the scale, the ticks and the name of the axis of costs, and the legend."""
+        ax.set_xscale("log")
+        costs = self._ratios(cost)
+        least, most = 100.0 * costs.min(), 100.0 * costs.max()
+        steps = (1, 1.5, 2, 3, 5, 7) if most < 10.0 * least else (1, 2, 5)
+        ticks = [i * 10.0**k for k in range(-6, 6) for i in steps]
+        shown = [tick for tick in ticks if least / 1.3 <= tick <= most * 1.3]
+        ax.set_xticks([tick / 100.0 for tick in shown], [f"{tick:,g} %" for tick in shown])
+        ax.minorticks_off()
+        ax.set_xlabel(f"{_COSTS[cost]}, relative to {display_name(self.methods[0])}")
+        legend_above(ax)
+
+    def _draw_frontier(self, m: int, cost: Cost, ax: Axes) -> None:
+        """Draw a measure against cost, with a marker and line per family of methods, and the Pareto frontier."""
+        results, costs, frontier = self.results, self._ratios(cost), self.frontier(m, cost)
         assert results.min is not None
         assert results.max is not None
-        least, greatest = (values[:, :, m].mean(axis=1) for values in (results.min, results.max))
-        means, measure = results.mean()[:, m], str(results.measures[m])
-        return partial(draw_frontier, self._axis(cost), means, least, greatest, self.frontier(m, cost), measure)
+        means, families = results.mean()[:, m], self._families(costs)
+        ends = np.stack([values[:, :, m].mean(axis=1) for values in (results.min, results.max)])
+        ax.step(costs[frontier], means[frontier], where="post", color="#888888", linewidth=4.0, alpha=0.4,
+                label="best by cost")  # fmt: skip
+        for place, (family, order) in enumerate(families):
+            ax.errorbar(
+                costs[order], means[order], yerr=np.abs(ends[:, order] - means[order]), label=display_name(family),
+                linewidth=0.9, elinewidth=1.2, **style(place),
+            )  # fmt: skip
+        ax.set_ylabel(f"mean {results.measures[m]}")
+        self._draw_axis(cost, ax)
+        points = list(zip(costs[frontier].tolist(), means[frontier].tolist(), strict=True))
+        corners = [(after[0], before[1]) for before, after in pairwise(points)]
+        steps = [each for pair in zip(points, corners, strict=False) for each in pair] + points[-1:]
+        lines = [np.column_stack([costs[order], means[order]]) for _, order in families]
+        obstacles = list(zip(costs.tolist(), *ends.tolist(), strict=True))
+        label_points(ax, self._short_names(frontier), points, obstacles, [*lines, np.array(steps)])
+
+    def _draw_agreement(self, ax: Axes) -> None:
+        """Draw how well the rankings of each method agree with those of exact search, against time."""
+        agreement = self.agreement.mean(axis=1)
+        for place, (family, order) in enumerate(self._families(self.times)):
+            ax.plot(self.times[order], agreement[order], label=display_name(family), linewidth=0.9, **style(place))
+        ax.set_ylabel("rank-biased overlap")
+        self._draw_axis("time", ax)
