@@ -300,7 +300,9 @@ class CoarsenedPairs:
     @cached_property
     def before(self) -> PairTests:
         """The tests before coarsening, not corrected: float64[n_precisions, n_measures, n_pairs]."""
-        tests = {id(each): pair_tests(each, self.first, self.second) for each in self.coarsened.originals}
+        # Many precisions have the same values before coarsening.
+        distinct = {id(each): each for each in self.coarsened.originals}
+        tests = {key: pair_tests(each, self.first, self.second) for key, each in distinct.items()}
         return _stacked([tests[id(each)] for each in self.coarsened.originals])
 
     @cached_property

@@ -130,8 +130,7 @@ def between_identical(
     group = {run: i for i, each in enumerate(identical) for run in each}
     # A run that is in no group gets a negative number of its own.
     numbers = np.array([group.get(run, -1 - i) for i, run in enumerate(runs)], dtype=np.int64)
-    same: npt.NDArray[np.bool_] = numbers[first] == numbers[second]
-    return same
+    return np.asarray(numbers[first] == numbers[second])
 
 
 def described(identical: Sequence[Sequence[str]]) -> str:

@@ -513,7 +513,11 @@ class TiePrevalence(Experiment):
         return table_by("Orders of the runs", names, columns, notes)
 
     def _runs(self) -> Table:
-        columns = {rule: _means_by_measure(values) for rule, values in zip(self.rules, self.values, strict=True)}
+        measures = range(len(self.measures))
+        columns = {
+            rule: [values[:, :, m].mean(axis=1) for m in measures]
+            for rule, values in zip(self.rules, self.values, strict=True)
+        }
         names = {"measure": self.measures, "run": self.runs}
         return table_by("Means of the runs under each tie rule", names, columns)
 
@@ -571,11 +575,6 @@ class TiePrevalence(Experiment):
         marked = {name: means[rule] for rule, name in _MARKED.items()}
         quantity = f"mean {self.measures[m]} over {counted(len(self.queries), 'topic')} − the average over ties"
         return partial(_draw_ranges, self.runs, means[_AVERAGE], means[_WORST], means[_BEST], marked, quantity)
-
-
-def _means_by_measure(values: Values) -> list[Values]:
-    """Return the mean of each run by each measure, given its values, float64[n_runs, n_queries, n_measures]."""
-    return [values[:, :, m].mean(axis=1) for m in range(values.shape[2])]
 
 
 def _count_row(run: str, ties: Ties) -> tuple[Cell, ...]:

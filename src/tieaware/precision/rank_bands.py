@@ -28,15 +28,6 @@ _LONGEST_RHO = 100
 _LONG_EXPONENT = re.compile(r"[eE][+-]?[\d_]{4}")
 
 
-def _is_too_long(number: str) -> bool:
-    return len(number) > _LONGEST_RHO or _LONG_EXPONENT.search(number) is not None
-
-
-def _is_unusual(number: str) -> bool:
-    """Return whether a text has underscores or digits of other scripts, which are no part of a number in a file."""
-    return "_" in number or not number.isascii()
-
-
 def _exact_growth(rho: str | float | Fraction) -> Fraction:
     """Return a growth factor as an exact fraction; a float stands for the decimal number that Python prints for it."""
     # Import fractions only when needed, because this would lengthen the import of tieaware by a tenth.
@@ -47,9 +38,12 @@ def _exact_growth(rho: str | float | Fraction) -> Fraction:
         raise unexpected("rho", wanted, shown(rho))
     try:
         written = rho if isinstance(rho, int | Fraction) else repr(float(rho)) if isinstance(rho, float) else str(rho)
-        # As a fraction, 1e100000000 would have a hundred million digits.
-        if isinstance(written, str) and (_is_too_long(written) or _is_unusual(written)):
-            raise ValueError
+        if isinstance(written, str):
+            # As a fraction, 1e100000000 would have a hundred million digits.
+            is_too_long = len(written) > _LONGEST_RHO or _LONG_EXPONENT.search(written)
+            # Numbers in files have no underscores and no digits of other scripts.
+            if is_too_long or "_" in written or not written.isascii():
+                raise ValueError
         exact = Fraction(written)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         raise unexpected("rho", wanted, shown(rho)) from None
