@@ -4,10 +4,11 @@ import copy
 import pickle
 import re
 
+import numpy as np
 import pytest
 
-from tieaware import InputError
-from tieaware.output.tables import FORMATS, Marked, Note, Table, counted
+from tieaware import AP, InputError, nDCG
+from tieaware.output.tables import FORMATS, Marked, Note, Table, counted, table_by
 
 
 def test_a_table_in_every_format():
@@ -21,6 +22,20 @@ def test_a_table_in_every_format():
     assert FORMATS["json"](Table("T", ("a",), [(float("nan"),)])) == (
         '{\n  "title": "T",\n  "rows": [\n    {\n      "a": null\n    }\n  ],\n  "notes": []\n}\n'
     )
+
+
+def test_a_table_of_arrays_has_a_row_for_each_combination_of_names():
+    """Cells are plain numbers and texts; NaN is a cell without a number, and measures become text."""
+    counts, means = np.array([[1, 2], [3, 4]]), [[0.5, float("nan")], [None, 0.25]]
+    columns = {"n": counts, "mean": means, "place": np.array([["x", "y"], ["z", ""]])}
+    table = table_by("Runs", {"measure": [AP, nDCG @ 10], "query": [7, "q"]}, columns, ["A note."])
+    assert table.columns == ("measure", "query", "n", "mean", "place")
+    assert table.rows == [
+        ("AP", 7, 1, 0.5, "x"), ("AP", "q", 2, None, "y"), ("nDCG@10", 7, 3, None, "z"), ("nDCG@10", "q", 4, 0.25, ""),
+    ]  # fmt: skip
+    assert [type(cell) for cell in table.rows[0]] == [str, int, int, float, str]
+    assert table.notes == ("A note.",)
+    assert table_by("Empty", {"run": []}, {"AP": np.empty(0)}).rows == []
 
 
 def test_tables_with_marks_in_every_format():

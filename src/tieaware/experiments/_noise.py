@@ -94,7 +94,7 @@ def _of_run(
     """Return the values of a run by size of the noise and judged query, and the unit of the sizes."""
     matched = match_whole(judged, source.whole(), name)
     lists = NoisyLists.of(measures, matched.lists, Totals.of(measures, judged.judgments).rows(matched.rows))
-    unit, scores = _unit(matched, name), matched.scores.astype(np.float64)
+    unit, scores = _unit(matched), matched.scores.astype(np.float64)
     some = matched.rows >= 0
     values = np.tile(unanswered(judged.judgments, measures, [View()])[0, :, 0], (len(sizes), 1))
     for row, size in zip(values, sizes, strict=True):
@@ -103,13 +103,11 @@ def _of_run(
     return values, unit
 
 
-def _unit(matched: Matched, name: str) -> float:
+def _unit(matched: Matched) -> float:
     """Return the mean over the judged queries of the standard deviation of the scores of a list."""
     offsets = matched.lists.offsets.tolist()
     lists = [matched.scores[offsets[q] : offsets[q + 1]] for q in np.flatnonzero(matched.rows >= 0)]
     deviations = [each[np.isfinite(each)].std(dtype=np.float64) for each in lists if np.isfinite(each).any()]
-    if np.isnan(matched.scores).any():
-        raise InputError(name, "a score is NaN")
     return float(np.mean(deviations)) if deviations else 0.0
 
 

@@ -426,20 +426,19 @@ class Pooling(Experiment):
 
         Their names: "sizes" and "unique".
         """
-        sizes = "The size of each query's pool: the documents that are pooled in every order of tied documents, "
-        unique = "The expected number of documents that no other run contributes"
-        shown = (
-            f" Shown: the {_MOST_DRAWN} of {len(self.runs)} runs with the most." if len(self.runs) > _MOST_DRAWN else ""
-        )
+        many = len(self.runs) > _MOST_DRAWN
+        shown = f" Shown: the {_MOST_DRAWN} of {len(self.runs)} runs with the most." if many else ""
         relevant = None if self.unique_relevant is None else self.unique_relevant.sum(axis=1)
         also = "; darker: the relevant ones" if relevant is not None else ""
         return {
             "sizes": Drawing(
-                f"{sizes}the expected number, and the number if divided tie groups are taken as a whole.",
+                "The size of each query's pool: the documents that are pooled in every order of tied documents, the "
+                "expected number, and the number if divided tie groups are taken as a whole.",
                 partial(_draw_sizes, self.expected, self.certain, self.largest), (6.2, 3.8), "The sizes of the pools",
             ),
             "unique": Drawing(
-                f"{unique}{also}.{shown}", partial(_draw_unique, self.runs, self.unique.sum(axis=1), relevant),
+                f"The expected number of documents that no other run contributes{also}.{shown}",
+                partial(_draw_unique, self.runs, self.unique.sum(axis=1), relevant),
                 (6.8, 1.3 + 0.22 * min(len(self.runs), _MOST_DRAWN)), "Documents of a single run",
             ),
         }  # fmt: skip

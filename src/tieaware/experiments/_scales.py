@@ -224,8 +224,7 @@ class Scales(Experiment):
     def _mean_shares(self, i: int) -> list[float]:
         """Return the mean share of the runs for each kind; NaN if no run has one."""
         known = self.shares[i][:, ~np.isnan(self.shares[i][0])]
-        means: list[float] = known.mean(axis=1).tolist() if known.size else [np.nan] * len(KINDS)
-        return means
+        return list(known.mean(axis=1).tolist()) if known.size else [np.nan] * len(KINDS)
 
     @property
     def answers(self) -> tuple[str, ...]:
