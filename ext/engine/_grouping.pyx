@@ -190,6 +190,7 @@ cdef bint group(PreparedLists self, Py_ssize_t query, const score_t* scores, Gro
     cdef int64_t nan, limit
     cdef Py_ssize_t outcome
     cdef bint ordered = True
+    scratch.ranked = False
     if self.first_group:
         return group_first(self, query, scores, n, first, n_weighted, groups, scratch)
     if is_sorted(self, query):
@@ -381,7 +382,10 @@ cdef Py_ssize_t sort_list(PreparedLists self, Py_ssize_t query, const score_t* s
     if groups.count < 0:
         return groups.count
     if average and list.numbering:
-        number_documents(self, n_weighted, groups.count, list.grouped, scratch)
+        count_packed(self, groups.count, list.grouped, scratch)
+        scratch.ranked = self.spread
+        if not self.spread or not self.packed:
+            number_documents(n_weighted, groups.count, scratch)
     if not list.grouped:
         copy_weights(self, first, groups, scratch)
     elif self.packed:
@@ -391,22 +395,22 @@ cdef Py_ssize_t sort_list(PreparedLists self, Py_ssize_t query, const score_t* s
     return groups.count
 
 
-cdef void number_documents(PreparedLists self, Py_ssize_t n_weighted, Py_ssize_t n_groups, bint grouped,
-                           GroupingScratch* scratch) noexcept nogil:
-    """Write the index of the group of each weighted document, from the documents in rank order and the packs.
-
-    If not `grouped`, each group has one document.
-    """
-    cdef const int64_t* document = scratch.document
+cdef void count_packed(PreparedLists self, Py_ssize_t n_groups, bint grouped, GroupingScratch* scratch) noexcept nogil:
+    """Write to first[g] how many weighted documents are in the groups before g; if not `grouped`, each group has one."""
     cdef Py_ssize_t g
-    cdef int64_t i, n = 1
+    scratch.first[0] = 0
+    for g in range(n_groups):
+        scratch.first[g + 1] = scratch.first[g] + (<int64_t>(scratch.total[g] & self.count_bits) if grouped else 1)
+
+
+cdef void number_documents(Py_ssize_t n_weighted, Py_ssize_t n_groups, GroupingScratch* scratch) noexcept nogil:
+    """Write the index of the group of each weighted document, from the documents in rank order and `first`."""
+    cdef Py_ssize_t g
+    cdef int64_t i
     memset(scratch.group, -1, n_weighted * sizeof(int64_t))
     for g in range(n_groups):
-        if grouped:
-            n = <int64_t>(scratch.total[g] & self.count_bits)
-        for i in range(n):
-            scratch.group[document[i]] = g
-        document += n
+        for i in range(scratch.first[g], scratch.first[g + 1]):
+            scratch.group[scratch.document[i]] = g
 
 
 cdef void copy_weights(PreparedLists self, Py_ssize_t first, Groups* groups, GroupingScratch* scratch) noexcept nogil:

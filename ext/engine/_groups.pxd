@@ -39,15 +39,17 @@ cdef struct GroupingScratch:
     double* value
     int64_t* greater
     int64_t* equal
-    # Working memory of `locate`. Later it holds the places of the weighted documents in their groups.
+    # Working memory of `locate`. Later it holds the places of the weighted documents in their groups, or their order.
     int64_t* histogram
     # first[g] is the number of weighted documents in the tied groups before group g. taken[g] is the number of weighted
     # documents of group g that already have a place.
     int64_t* first
     int64_t* taken
-    # True if sorting has to write `group`, which takes time; else it may leave `group` unwritten.
-    bint numbering
-    # If the tie rule orders documents, document[g] is the index of the document of group g.
+    # True if the weighted documents of tied groups will be ordered by label. Then sorting has to write `group`, or
+    # `document` and `first`, which takes time; it sets `ranked` in the second case.
+    bint numbering, ranked
+    # If the tie rule orders documents, document[g] is the index of the document of group g. If `ranked`, `document` has
+    # the weighted documents of all tied groups, group after group, and in each group by label, descending.
     int64_t* document
     # For bands: the index of the band of each ranked document.
     int64_t* merged
@@ -79,6 +81,8 @@ cdef class PreparedLists:
     cdef int64_t depth
     cdef bint first_group
     cdef int placement
+    # For AVERAGE: true if lists to sort are sorted by score and then by label, best first, for a spread.
+    cdef bint spread
     cdef object arrays, options
     cdef const int64_t* offsets
     cdef const int64_t* weighted_offsets

@@ -44,6 +44,8 @@ cdef class PreparedLists:
         A rank below which no measure looks.
     first_group : bool
         For AVERAGE: whether no measure looks at groups after the first one.
+    spread : bool
+        For AVERAGE: whether the documents of tied groups will be ordered by label.
     counting_limit : int
         For lists whose weighted documents have more distinct scores than this, locating is used instead of counting.
     order : int64[n_docs], optional
@@ -57,12 +59,12 @@ cdef class PreparedLists:
     """
 
     def __init__(self, cnp.ndarray offsets not None, weighted not None, excluded=None, *, int placement, int64_t depth,
-                 Py_ssize_t counting_limit, bint first_group=False, cnp.ndarray order=None,
+                 Py_ssize_t counting_limit, bint first_group=False, bint spread=False, cnp.ndarray order=None,
                  cnp.ndarray sorted_lists=None, tuple sorting=None):
         cdef cnp.ndarray weighted_offsets, position, weight
         cdef Py_ssize_t query
         self.placement, self.depth, self.counting_limit = placement, depth, counting_limit
-        self.first_group = first_group
+        self.first_group, self.spread = first_group, spread
         self.n_queries = offsets.shape[0] - 1
         self.offsets = integers(offsets)
         self.n_docs = self.offsets[self.n_queries]
@@ -94,6 +96,7 @@ cdef class PreparedLists:
         self.arrays = offsets, weighted, excluded, order, sorted_lists, sorting
         self.options = {
             "placement": placement, "depth": depth, "counting_limit": counting_limit, "first_group": first_group,
+            "spread": spread,
         }
 
     def __reduce__(self):
@@ -124,7 +127,7 @@ cdef class PreparedLists:
         """Return the orders by label, `weighted_at`, `packs` and `fields`; None for those that are not needed."""
         weighted_at = np.empty(self.n_docs, np.uint16)
         label_order = None
-        if self.placement == BEST_FIRST or self.placement == WORST_FIRST:
+        if self.placement == BEST_FIRST or self.placement == WORST_FIRST or self.spread:
             label_order = np.empty(self.n_docs, np.int64)
             write_label_order(self, <uint16_t*>cnp.PyArray_DATA(weighted_at),
                               <int64_t*>cnp.PyArray_DATA(label_order))
@@ -183,7 +186,7 @@ cdef class PreparedLists:
         scratch.keys = scratch.spare + self.most_words
         scratch.ends = scratch.keys + self.most_words
         scratch.sums = <uint64_t*>(scratch.ends + self.most_words)
-        scratch.numbering = False
+        scratch.numbering = scratch.ranked = False
         scratch.interruption = interruption
         return scratch
 
@@ -191,8 +194,8 @@ cdef class PreparedLists:
 cdef void write_label_order(PreparedLists self, uint16_t* is_weighted, int64_t* label_order) noexcept:
     """For each list to sort, write the positions of its documents in the order of tied documents by label.
 
-    For BEST_FIRST, these are the weighted documents by label, descending, then the others; for WORST_FIRST, the
-    reverse. `is_weighted` is working memory for a number for each document.
+    For BEST_FIRST and a spread, these are the weighted documents by label, descending, then the others; for WORST_FIRST,
+    the reverse. `is_weighted` is working memory for a number for each document.
     """
     cdef const int64_t* position
     cdef const int64_t* offset = self.weighted_offsets
@@ -203,8 +206,8 @@ cdef void write_label_order(PreparedLists self, uint16_t* is_weighted, int64_t* 
         position, last = self.weighted_position + offset[query], length(self, query) - 1
         for i in range(last + 1):
             is_weighted[i] = False
-        at = 0 if self.placement == BEST_FIRST else last
-        step = 1 if self.placement == BEST_FIRST else -1
+        at = last if self.placement == WORST_FIRST else 0
+        step = -1 if self.placement == WORST_FIRST else 1
         for i in range(offset[query + 1] - offset[query]):
             is_weighted[position[i]] = True
             label_order[self.offsets[query] + at] = position[i]
@@ -215,20 +218,27 @@ cdef void write_label_order(PreparedLists self, uint16_t* is_weighted, int64_t* 
                 at += step
 
 
+cdef inline int64_t place_of(PreparedLists self, Py_ssize_t query, Py_ssize_t i) noexcept:
+    """Return the place of the i-th weighted document of a list in the order of tied documents."""
+    cdef Py_ssize_t document = self.weighted_offsets[query] + i
+    if self.placement == WORST_FIRST:
+        return length(self, query) - 1 - i
+    if self.placement == BEST_FIRST or self.spread:
+        return i
+    return self.weighted_rank[document] if self.placement == IN_ORDER else self.weighted_position[document]
+
+
 cdef void write_weighted_at(PreparedLists self, uint16_t* weighted_at) noexcept:
     """For each list to sort and each place in the order of tied documents, write which weighted document is there."""
-    cdef const int64_t* place = self.weighted_rank if self.placement == IN_ORDER else self.weighted_position
-    cdef Py_ssize_t query, i, at, first, n, last
+    cdef Py_ssize_t query, i, n
     for query in range(self.n_queries):
         if not is_sorted(self, query):
             continue
-        first, last = self.weighted_offsets[query], length(self, query) - 1
-        n = self.weighted_offsets[query + 1] - first
-        for i in range(last + 1):
+        n = self.weighted_offsets[query + 1] - self.weighted_offsets[query]
+        for i in range(length(self, query)):
             weighted_at[self.offsets[query] + i] = <uint16_t>n
         for i in range(n):
-            at = i if self.placement == BEST_FIRST else last - i if self.placement == WORST_FIRST else place[first + i]
-            weighted_at[self.offsets[query] + at] = <uint16_t>i
+            weighted_at[self.offsets[query] + place_of(self, query, i)] = <uint16_t>i
 
 
 cdef tuple pack_weights(PreparedLists self):
@@ -240,8 +250,7 @@ cdef tuple pack_weights(PreparedLists self):
     cdef cnp.ndarray packs = np.zeros(self.n_docs, np.uint64)
     cdef Field* field = <Field*>cnp.PyArray_DATA(fields)
     cdef uint64_t* pack = <uint64_t*>cnp.PyArray_DATA(packs)
-    cdef const int64_t* position = self.weighted_position
-    cdef Py_ssize_t c, query, i, n_fields = self.n_weightings + 1
+    cdef Py_ssize_t c, query, i, at, first, n_fields = self.n_weightings + 1
     cdef int used = 0
     for c in range(self.n_weightings + 1):
         field[c].shift = used
@@ -253,12 +262,12 @@ cdef tuple pack_weights(PreparedLists self):
             break
     for query in range(self.n_queries):
         if is_sorted(self, query):
-            for i in range(self.weighted_offsets[query], self.weighted_offsets[query + 1]):
-                pack[self.offsets[query] + position[i]] = 1
+            first = self.weighted_offsets[query]
+            for i in range(self.weighted_offsets[query + 1] - first):
+                at = self.offsets[query] + place_of(self, query, i)
+                pack[at] = 1
                 for c in range(1, n_fields):
-                    pack[self.offsets[query] + position[i]] |= (
-                        <uint64_t>self.weight[(c - 1) * self.n_weighted + i] << field[c].shift
-                    )
+                    pack[at] |= <uint64_t>self.weight[(c - 1) * self.n_weighted + first + i] << field[c].shift
     return packs, fields[:n_fields]
 
 

@@ -87,32 +87,77 @@ cdef void place_by_label(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weig
     In `best`, the weighted documents come first in their tied group, by label, descending. In `worst`, they come last,
     by label, ascending. Either of the two may be NULL.
     """
+    cdef int64_t* document = scratch.histogram
     cdef Py_ssize_t nth, i, g
-    cdef int64_t taken
     count_weighted(scratch, n_weighted)
     for nth in range(n_weighted):
         i = nth if self.by_label == NULL else self.by_label[first + nth] - first
         g = scratch.group[i]
-        if g < 0:
-            continue
-        taken = scratch.taken[g]
-        if best != NULL:
-            put(self, first + i, g, taken, taken, scratch, best)
-        if worst != NULL:
-            put(self, first + i, g, scratch.first[g + 1] - scratch.first[g] - 1 - taken,
-                scratch.equal[scratch.n_values - 1 - g] - 1 - taken, scratch, worst)
-        scratch.taken[g] += 1
+        if g >= 0:
+            document[scratch.first[g] + scratch.taken[g]] = i
+            scratch.taken[g] += 1
+    write_by_label(self, first, document, scratch, best, worst)
+
+
+cdef void write_by_label(PreparedLists self, Py_ssize_t first, const int64_t* document, GroupingScratch* scratch,
+                         Groups* best, Groups* worst) noexcept nogil:
+    """Do the work of `place_by_label`; `document` has the weighted documents of all tied groups in the best order."""
+    cdef int64_t* begun = scratch.histogram + self.most_weighted + 1
+    cdef Py_ssize_t g
+    memset(begun, 0, (scratch.first[scratch.n_values] + 1) * sizeof(int64_t))
+    for g in range(scratch.n_values):
+        begun[scratch.first[g]] += 1
     if best != NULL:
-        best.count = scratch.first[scratch.n_values]
+        write_order(self, first, document, begun, scratch, False, best)
     if worst != NULL:
-        worst.count = scratch.first[scratch.n_values]
+        write_order(self, first, document, begun, scratch, True, worst)
+
+
+cdef inline void write_order(PreparedLists self, Py_ssize_t first, const int64_t* document, const int64_t* begun,
+                             GroupingScratch* scratch, bint reverse, Groups* ordered) noexcept nogil:
+    """Write the weighted documents of all tied groups in the best order, or if `reverse`, in the worst one.
+
+    Documents that no measure looks at are left out. begun[slot] is the number of groups that begin at this slot of the best
+    order. So no loop has a branch that depends on the groups.
+    """
+    cdef const int64_t* begin = scratch.first
+    cdef const int64_t* greater = scratch.greater
+    cdef const int64_t* equal = scratch.equal
+    cdef int64_t* start = ordered.start
+    cdef int64_t* source = scratch.taken
+    cdef const double* document_weight
+    cdef double* weight
+    cdef Py_ssize_t c, slot, g = -1, v = scratch.n_values, n = scratch.first[scratch.n_values]
+    cdef int64_t kept = 0, depth = self.depth
+    if self.first_group:
+        n = min(n, 1)
+    for slot in range(n):
+        g += begun[slot]
+        v -= begun[slot]
+        start[slot] = greater[v] + slot - begin[g]
+        source[slot] = document[slot]
+        if reverse:
+            start[slot] += equal[v] - (begin[g + 1] - begin[g])
+            source[slot] = document[begin[g] + begin[g + 1] - 1 - slot]
+        kept += start[slot] < depth
+    ordered.count = kept
+    for slot in range(kept):
+        ordered.size[slot] = 1
+    for c in range(self.n_weightings):
+        weight = ordered.weight + c * ordered.stride
+        document_weight = self.weight + c * self.n_weighted + first
+        for slot in range(kept):
+            weight[slot] = document_weight[source[slot]]
 
 
 cdef void order_by_label(PreparedLists lists, Py_ssize_t query, const Groups* tied, GroupingScratch* scratch,
                          Groups* best, Groups* worst) noexcept nogil:
     cdef Py_ssize_t first = lists.weighted_offsets[query], n_weighted = lists.weighted_offsets[query + 1] - first
     restore_counts(tied, scratch)
-    place_by_label(lists, first, n_weighted, scratch, best, worst)
+    if scratch.ranked:
+        write_by_label(lists, first, scratch.document, scratch, best, worst)
+    else:
+        place_by_label(lists, first, n_weighted, scratch, best, worst)
 
 
 cdef void order_bands_by_label(PreparedLists lists, Py_ssize_t query, Py_ssize_t n_ranked, const Groups* banded,

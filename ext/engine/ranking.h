@@ -27,14 +27,15 @@ typedef int (*tieaware_sort_function)(void *, intptr_t, void *);
  *
  * `sorts` has NumPy's sorts of uint32 and of doubles, and `narrow_chunk` the size of chunks of narrow words.
  *
- * The first `depth` weighted documents in rank order are found: for each of them, its index is written to document[g],
- * and the number of documents before it to start[g]. weighted_at[place] is the index of the weighted document at a
- * place, or n_weighted if the document there has no weight.
+ * The weighted documents among the first `depth` documents in rank order are found: for each of them, its index is
+ * written to document[g], and the number of documents before it to start[g]. weighted_at[place] is the index of the
+ * weighted document at a place, or n_weighted if the document there has no weight.
  *
- * If `packs` is not NULL and documents tie, the first `depth` groups of equal scores that hold a weighted document are
- * found instead: for each group, the number of documents before it is written to start[g], its size to size[g], and
- * the sum of its packs to total[g]. packs[place] is 0 if the document at a place has no weight. If `numbering`, all
- * weighted documents in rank order are written to `document`, too. `grouped` is set if groups were found.
+ * If `packs` is not NULL and documents tie, the groups of equal scores are found instead that begin among the first
+ * `depth` documents and hold a weighted document: for each group, the number of documents before it is written to
+ * start[g], its size to size[g], and the sum of its packs to total[g]. packs[place] is 0 if the document at a place has
+ * no weight. If `numbering`, the weighted documents of these groups are written to `document`, in rank order. `grouped`
+ * is set if groups were found.
  *
  * The arrays of results have room for n_weighted + 1 numbers.
  */
@@ -73,8 +74,8 @@ TIEAWARE_WIDE_WORDS(tieaware_wide_words_float, float, tieaware_words_float)
  *
  * repeat: returns whether words are equal to the words before them, apart from their places.
  *
- * documents, groups: find the weighted documents or the groups along the sorted words; return their number, or -1 if
- * the keys do not ascend. If words do not repeat, `documents` need not compare keys. Invariant of `documents`:
+ * documents, groups: find the weighted documents before the word `stop`, or the groups, along the sorted words; return
+ * their number, or -1 if the keys do not ascend. If words do not repeat, `documents` need not compare keys. Invariant of `documents`:
  * document[g] and start[g] may be overwritten, the elements before them are final. `groups` first finds all runs of
  * equal keys: run r ends before the word with index end[r], and sums[r] is the sum of all packs up to there.
  *
@@ -106,16 +107,16 @@ TIEAWARE_WIDE_WORDS(tieaware_wide_words_float, float, tieaware_words_float)
     }                                                                                                          \
     TIEAWARE_INLINED ptrdiff_t NAME##_documents(const tieaware_ranking *list, const WORD *restrict words,      \
                                                 const KEY *restrict keys, WORD place_bits, int repeats,        \
-                                                int64_t depth) {                                               \
+                                                int64_t stop, int64_t *restrict start) {                       \
         const uint16_t *restrict weighted_at = list->weighted_at;                                              \
-        int64_t *restrict document = list->document, *restrict start = list->start;                            \
+        int64_t *restrict document = list->document;                                                           \
         const ptrdiff_t n = list->n;                                                                           \
         const uint32_t n_weighted = list->n_weighted;                                                          \
         KEY before = keys[words[0] & place_bits];                                                              \
         int unsettled = 0;                                                                                     \
         int64_t g = 0;                                                                                         \
         ptrdiff_t i = 0;                                                                                       \
-        for (; i < n && g < depth; i++) {                                                                      \
+        for (; i < stop; i++) {                                                                                \
             const WORD place = words[i] & place_bits;                                                          \
             const uint32_t k = weighted_at[place];                                                             \
             if (repeats) {                                                                                     \
@@ -154,7 +155,7 @@ TIEAWARE_WIDE_WORDS(tieaware_wide_words_float, float, tieaware_words_float)
         if (unsettled) return -1;                                                                              \
         end[r] = list->n;                                                                                      \
         sums[r++] = sum;                                                                                       \
-        for (ptrdiff_t i = 0; i < r && g < list->depth; i++) {                                                 \
+        for (ptrdiff_t i = 0; i < r && begin < list->depth; i++) {                                             \
             start[g] = begin;                                                                                  \
             size[g] = end[i] - begin;                                                                          \
             total[g] = sums[i] - last;                                                                         \
@@ -165,12 +166,16 @@ TIEAWARE_WIDE_WORDS(tieaware_wide_words_float, float, tieaware_words_float)
         return g;                                                                                              \
     }                                                                                                          \
     static ptrdiff_t NAME##_walk(tieaware_ranking *list, const WORD *words, const KEY *keys, WORD place_bits) {\
+        const int64_t stop = list->depth < list->n ? list->depth : list->n;                                    \
         const int repeats = NAME##_repeat(words, list->n, place_bits);                                         \
         list->grouped = repeats && list->packs != NULL;                                                        \
-        if (!repeats) return NAME##_documents(list, words, keys, place_bits, 0, list->depth);                  \
-        if (!list->grouped) return NAME##_documents(list, words, keys, place_bits, 1, list->depth);            \
-        if (list->numbering && NAME##_documents(list, words, keys, place_bits, 1, INT64_MAX) < 0) return -1;   \
-        return NAME##_groups(list, words, keys, place_bits);                                                   \
+        if (!repeats) return NAME##_documents(list, words, keys, place_bits, 0, stop, list->start);            \
+        if (!list->grouped) return NAME##_documents(list, words, keys, place_bits, 1, stop, list->start);      \
+        const ptrdiff_t count = NAME##_groups(list, words, keys, place_bits);                                  \
+        if (list->numbering && count > 0)                                                                      \
+            NAME##_documents(list, words, keys, place_bits, 0, list->start[count - 1] + list->size[count - 1], \
+                             list->end);                                                                       \
+        return count;                                                                                          \
     }                                                                                                          \
     static ptrdiff_t NAME(const SCORE *scores, tieaware_ranking *list) {                                       \
         const WORD place_bits = (WORD)tieaware_place_bits(list->n);                                            \

@@ -480,6 +480,7 @@ def _prepared_lists(
         order=None if order is None else as_contiguous(order, _INT64),
         depth=depth,
         first_group=first_group,
+        spread=wanted.spread and not wanted.bands,
         counting_limit=choice.counting_limit,
         sorted_lists=None if first_group else choice.sorted_lists(lengths, weighted.offsets, depth, in_order),
     )
