@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from tieaware.engine.noisy_lists import NoisyLists, UnderNoise, check_noise
 from tieaware.engine.prepared import Prepared, prepare
 from tieaware.engine.spread import Bounds, Chance, Spread
 from tieaware.engine.totals import Totals
-from tieaware.engine.views import OF_CHANCE, Pass, View, passes
+from tieaware.engine.views import OF_CHANCE, View, passes
 from tieaware.engine.weights import also_weighted
 from tieaware.errors import Hinted, InputError
 from tieaware.lists.grades import Missing
@@ -39,6 +39,9 @@ from tieaware.ties import TieRuleName
 
 # The most measures that repr() shows.
 _SHOWN_MEASURES = 6
+
+# The purposes for which lists are prepared once more.
+_Purpose: TypeAlias = Literal["spread", "chance", "bounds", "noise"]
 
 
 class Evaluator(Hinted):
@@ -213,10 +216,7 @@ class Evaluator(Hinted):
         self._prepare = partial(prepare, *known, order=order, undefined=undefined, threads=threads)
         self._prepare_noisy = partial(NoisyLists.of, *known, undefined=undefined)
         self._prepared = self._prepare(*passes([self._view]))
-        # The lists, prepared with a spread (key False) and for chance (key True), when they are first needed.
-        self._prepared_for: dict[bool, Prepared] = {}
-        self._prepared_bounds: PreparedBounds | None = None
-        self._noisy: NoisyLists | None = None
+        self._prepared_for: dict[_Purpose, Any] = {}
         # (parent, first, last) if this evaluator was made by `rows` and is for a range of the parent's lists.
         self._rows_of: tuple[Evaluator, int, int] | None = None
         # The lists, until the first scores were looked at for likely mistakes; shared with the evaluators of `rows`.
@@ -259,7 +259,6 @@ class Evaluator(Hinted):
         some.n_queries, some.n_docs = last - first, int(some._prepared.offsets[-1])
         some._shape = (some.n_docs,) if len(self._shape) == 1 else (last - first, *self._shape[1:])
         some._prepared_for, some._rows_of, some._first = {}, (self, first, last), self._first + first
-        some._prepared_bounds = some._noisy = None
         return some
 
     def _part(self, chosen: npt.NDArray[np.bool_]) -> tuple[Evaluator, npt.NDArray[np.bool_]]:
@@ -398,7 +397,7 @@ class Evaluator(Hinted):
         0.75
         """
         view = View(self._view.rule.name, self._view.precision, spread, chance)
-        evaluate = partial(self._evaluate, self._prepared_also(chance=False) if spread else self._prepared)
+        evaluate = partial(self._evaluate, self._once("spread") if spread else self._prepared)
         numbers = range(self._first, self._first + self.n_queries)
         of_chance = np.stack(self.chance()) if view.chance else None
         measures = named_measures(self._given_measures)
@@ -425,7 +424,7 @@ class Evaluator(Hinted):
         (array([[0.3333, 0.    ]]), array([[0.5, 0.5]]))
         """
         out = np.empty((4, self.n_queries, len(self.measures)))
-        self._evaluate(self._prepared_also(chance=False), scores, out)
+        self._evaluate(self._once("spread"), scores, out)
         return Spread(*out)
 
     def bounds(self, scores: npt.ArrayLike, error: npt.ArrayLike) -> Bounds:
@@ -466,7 +465,8 @@ class Evaluator(Hinted):
         if not errors.any():
             spread, exact = self.spread(given), [measure.definition.has_spread for measure in self.measures]
             return Bounds(spread.min, spread.max, np.array(exact))
-        return self._bounds().evaluate(given, errors)
+        prepared: PreparedBounds = self._once("bounds")
+        return prepared.evaluate(given, errors)
 
     def under_noise(self, scores: npt.ArrayLike, noise: Noise) -> Values:
         """Compute the expected value of every measure for every query if each score has independent noise.
@@ -521,7 +521,7 @@ class Evaluator(Hinted):
         array([[ True]])
         """
         check_noise(noise, self._view)
-        noisy = self._noisy_lists()
+        noisy: NoisyLists = self._once("noise")
         # A copy: the kernel reads the scores several times.
         array = self._flat(scores).astype(np.float64)
         sizes = (self._flat(noise.sizes, "noise") if noise.sizes.ndim else noise.sizes.reshape(1)).astype(np.float64)
@@ -547,7 +547,8 @@ class Evaluator(Hinted):
         >>> chance.mean.round(4), chance.std.round(4), chance.ideal
         (array([[0.5208, 0.25  ]]), array([[0.2909, 0.433 ]]), array([[1., 1.]]))
         """
-        return self._prepared_also(chance=True).chance()
+        prepared: Prepared = self._once("chance")
+        return prepared.chance()
 
     def many(self, candidates: npt.ArrayLike) -> Values:
         """Evaluate many scorings of the same documents: return the mean of every measure for each scoring.
@@ -726,43 +727,30 @@ class Evaluator(Hinted):
                 warn_of_scores(lists, (self._first, self._first + self.n_queries), flat, scores, name)
         return flat
 
-    def _prepared_also(self, *, chance: bool) -> Prepared:
-        """Return the evaluation of the lists with a spread, or of the values of chance; it is prepared only once."""
-        if chance not in self._prepared_for:
+    def _once(self, purpose: _Purpose) -> Any:
+        """Return the lists as they are prepared for a purpose: a `Prepared`, `PreparedBounds` or `NoisyLists`.
+
+        They are prepared only once, when they are first needed.
+        """
+        if purpose not in self._prepared_for:
             if self._rows_of is not None:
                 whole, first, last = self._rows_of
-                self._prepared_for[chance] = whole._prepared_also(chance=chance).rows(first, last)
-            elif chance:
-                self._prepared_for[chance] = self._prepare(OF_CHANCE)
+                self._prepared_for[purpose] = whole._once(purpose).rows(first, last)
             else:
-                self._prepared_for[chance] = self._prepare(*self._passes_of_spread)
-        return self._prepared_for[chance]
+                self._prepared_for[purpose] = self._for(purpose)
+        return self._prepared_for[purpose]
 
-    def _bounds(self) -> PreparedBounds:
-        """Return the evaluation of bounds, which is prepared only once."""
-        if self._prepared_bounds is None and self._rows_of is not None:
-            whole, first, last = self._rows_of
-            self._prepared_bounds = whole._bounds().rows(first, last)
-        elif self._prepared_bounds is None:
-            self._prepared_bounds = PreparedBounds.of(self._prepare, *self._passes_of_spread)
-        return self._prepared_bounds
-
-    @property
-    def _passes_of_spread(self) -> list[Pass]:
-        return passes([View(self._view.rule.name, self._view.precision, spread=True)])
-
-    def _noisy_lists(self) -> NoisyLists:
-        """Return the lists, prepared for noise; they are prepared only once."""
-        if self._noisy is None and self._rows_of is not None:
-            whole, first, last = self._rows_of
-            self._noisy = whole._noisy_lists().rows(first, last)
-        elif self._noisy is None:
-            self._noisy = self._prepare_noisy()
-        return self._noisy
+    def _for(self, purpose: _Purpose) -> Prepared | PreparedBounds | NoisyLists:
+        if purpose == "chance":
+            return self._prepare(OF_CHANCE)
+        if purpose == "noise":
+            return self._prepare_noisy()
+        of_spread = passes([View(self._view.rule.name, self._view.precision, spread=True)])
+        return self._prepare(*of_spread) if purpose == "spread" else PreparedBounds.of(self._prepare, *of_spread)
 
     def _engines(self, spread: bool) -> Any:
         """Return what the C interface calls; see `Prepared.engines`."""
-        return self._prepared.engines(self._prepared_also(chance=False) if spread else None)
+        return self._prepared.engines(self._once("spread") if spread else None)
 
     def _values_of_cuts(self, scores: npt.ArrayLike, most: int) -> tuple[Values, Values]:
         """Return what `tieaware.precision.best_thresholds` needs; see `ValuesOfCuts` there."""

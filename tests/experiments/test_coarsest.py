@@ -143,7 +143,7 @@ def test_a_search_finds_the_first_failure(name, keep):
 
 
 def test_a_search_finds_up_to_where_at_most_one_percent_of_the_pairs_fail():
-    """Of 120 pairs, one may change its verdict; the next number changes two, and no number of the grid before it does."""
+    """One of 120 pairs may change its verdict; the next number changes two, and none of the grid before it does."""
     rng, family = np.random.default_rng(5), FAMILIES["bands"]
     runs = {
         f"run {i}": {q: {f"d{d}": rng.random() + 0.04 * i * labels.get(f"d{d}", 0) for d in range(DOCUMENTS)}

@@ -119,4 +119,5 @@ def test_the_values_of_queries_are_written_to_a_file(tmp_path, monkeypatch, prin
         assert (stored.queries, stored.values.tolist()) == (("q1", "q|2", "q\\3"), [[[1.0], [0.0], [0.0]]])
     rows = duckdb.sql("SELECT query, RR FROM 'values.parquet'").fetchall()
     assert rows == [("q1", 1.0), ("q|2", 0.0), ("q\\3", 0.0)]
-    assert "expected a file that ends in .parquet or .npz, found 'values.csv'" in refused(*given, "--values", "values.csv")
+    problem = "expected a file that ends in .parquet or .npz, found 'values.csv'"
+    assert problem in refused(*given, "--values", "values.csv")

@@ -44,8 +44,8 @@ def warn_of_one_list(judgments: Judgments, measures: Sequence[Measure]) -> None:
             n_relevant = int(judgments.count(float(measure.parameters.get("rel", 1)))[0])
             if n_relevant > _TOO_MANY * measure.cutoff:
                 warn(
-                    f"labels: are one list, with {n_relevant:,} relevant documents for {measure}; pass group=, offsets= "
-                    "or qid= if these are several queries; offsets=[0, n] if they are one"
+                    f"labels: are one list, with {n_relevant:,} relevant documents for {measure}; pass group=, "
+                    "offsets= or qid= if these are several queries; offsets=[0, n] if they are one"
                 )
                 return
 
@@ -77,15 +77,15 @@ def warn_of_scores(lists: JudgedLists, rows: tuple[int, int], scores: Scores, gi
     kind = given.dtype if isinstance(given, np.ndarray) else np.dtype(np.float64)
     if won < _LOW and z < _LOW_Z:
         warn(
-            f"{name}: relevant documents have lower scores than {1.0 - won:.0%} of the others; if they are distances or "
-            "ranks, negate them, because higher scores rank higher"
+            f"{name}: relevant documents have lower scores than {1.0 - won:.0%} of the others; if they are distances "
+            "or ranks, negate them, because higher scores rank higher"
         )
     elif kind.kind in "iu" and kind.itemsize <= 2 and won < _NO_ORDER:
         edges = np.iinfo(kind).min + np.array([_OUTER, 1.0 - _OUTER]) * (2.0 ** (8 * kind.itemsize) - 1.0)
         if min(np.mean(sample < edges[0]), np.mean(sample > edges[1])) > _SHARE_IN_OUTER:
             warn(
-                f"{name}: are {kind}, in no better order than by chance: did products of integers overflow? Convert the "
-                "factors with astype('int32') first"
+                f"{name}: are {kind}, in no better order than by chance: did products of integers overflow? Convert "
+                "the factors with astype('int32') first"
             )
 
 

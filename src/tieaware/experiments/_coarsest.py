@@ -245,7 +245,13 @@ class Coarsest(Experiment):
 
         With several families of precisions, it is that of the first family.
         """
-        return self._end(self._families[0], self._failures.counts.any(axis=1)).safe
+        return self._end(self._families[0], self._fails).safe
+
+    @property
+    def _fails(self) -> npt.NDArray[np.bool_]:
+        """The precisions with which something fails by some measure: bool[n_precisions]."""
+        fails: npt.NDArray[np.bool_] = np.any(self._failures.counts, axis=1)
+        return fails
 
     def _end(self, family: Sequence[int], fails: npt.NDArray[np.bool_]) -> _End:
         """Return where a family ends, given which of all precisions fail."""
@@ -315,7 +321,7 @@ class Coarsest(Experiment):
         words = self._words
         sentences, unharmed = [], []
         for family in self._families:
-            end = self._end(family, self._failures.counts.any(axis=1))
+            end = self._end(family, self._fails)
             finest = self.experiment.precisions[family[0]]
             if end.at is None:
                 unharmed.append(str(end.safe) if len(family) == 1 else f"{finest} to {end.safe}")
@@ -340,7 +346,7 @@ class Coarsest(Experiment):
 
     def _few(self, family: Sequence[int], end: _End) -> str:
         """Name the coarsest precision with which at most 1 % of the pairs change, if it differs from the safe one."""
-        few = self._end(family, (self._failures.counts > _FEW * self._failures.total).any(axis=1)).safe
+        few = self._end(family, np.any(self._failures.counts > _FEW * self._failures.total, axis=1)).safe
         if not isinstance(self.keep, str) or few in (None, end.safe):
             return ""
         what = "verdicts" if self.keep == "verdicts" else "pairs of runs"

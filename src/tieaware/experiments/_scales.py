@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieaware.checks.arguments import checked_seed, whole_number, whole_numbers
-from tieaware.checks.arrays import Integers, Scores, Values
+from tieaware.checks.arrays import Scores, Values
 from tieaware.checks.rounding import ratio
 from tieaware.defaults import SCALE_FOLDS, SCALE_MEASURE, SCALE_SIZES
 from tieaware.errors import InputError
@@ -109,20 +109,21 @@ def scales(
     for r, name in enumerate(progress(list(sources), "scales")):
         queries, lists = JudgedRun.of(judged, name, sources[name])
 
-        def values_of(some: Integers, scale: Thresholds | None) -> Values:
-            part = lists.part(some)
-            return part.evaluator(parsed, precision=scale, threads=threads)(part.scores)[:, 0]
-
-        exact[r, queries] = values_of(np.arange(len(queries)), None)
+        exact[r, queries] = _values(lists, parsed, None, threads)
         chosen.append(_made(name, lists, parsed, levels, threads))
         for fold in np.unique(fold_of[queries]):
             held_out = np.flatnonzero(fold_of[queries] == fold)
             others = lists.part(np.flatnonzero(fold_of[queries] != fold))
             for i, of_kinds in enumerate(_made(name, others, parsed, levels, threads)):
                 for kind, scale in enumerate(of_kinds):
-                    values[i, kind, r, queries[held_out]] = values_of(held_out, scale)
+                    part = lists.part(held_out)
+                    values[i, kind, r, queries[held_out]] = _values(part, parsed, scale, threads)
     of_runs = tuple(tuple(tuple(run[i][kind] for run in chosen) for kind in range(3)) for i in range(len(levels)))
     return Scales(parsed, tuple(sources), levels, exact, values, of_runs, folds, seed)
+
+
+def _values(lists: JudgedRun, measure: Measure, scale: Thresholds | None, threads: int | None) -> Values:
+    return lists.evaluator(measure, precision=scale, threads=threads)(lists.scores)[:, 0]
 
 
 def _made(

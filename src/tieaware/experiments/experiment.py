@@ -126,12 +126,10 @@ class Experiment(ABC):
             If `ax` is a text, such as the name of a figure, or there is no figure of the measure.
         """
         drawings = self.drawings()
-        name: str | None = next(iter(drawings))
-        if measure is not None:
-            name = _figure_of(measure, drawings)
-            if name is None:
-                raise InputError("measure", f"no figure shows only {measure}; there are {', '.join(drawings)}")
-        elif isinstance(ax, str | Measure):
+        name: str | None = next(iter(drawings)) if measure is None else _figure_of(measure, drawings)
+        if name is None:
+            raise InputError("measure", f"no figure shows only {measure}; there are {', '.join(drawings)}")
+        if isinstance(ax, str | Measure):
             figure = f"drawings()[{(ax if ax in drawings else _figure_of(ax, drawings) or name)!r}]"
             instead = f"{figure}.plot() to choose a figure, {figure}.save(path) to write it"
             raise InputError("plot", f"the first argument is matplotlib axes; type {instead}")

@@ -23,6 +23,7 @@ class PreparedLists:
         depth: int,
         counting_limit: int,
         first_group: bool = False,
+        spread: bool = False,
         order: npt.NDArray[np.int64] | None = None,
         sorted_lists: npt.NDArray[np.bool_] | None = None,
     ) -> None: ...

@@ -12,7 +12,6 @@ from itertools import product
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from tieaware.checks.arguments import position, shown
 from tieaware.errors import Hinted, missing, printable
@@ -446,7 +445,7 @@ class Table(ArrowProducer, Hinted):
 
 
 def table_by(
-    title: str, names: Mapping[str, Sequence[object]], columns: Mapping[str, npt.ArrayLike], notes: Sequence[str] = ()
+    title: str, names: Mapping[str, Sequence[object]], columns: Mapping[str, Any], notes: Sequence[str] = ()
 ) -> Table:
     """Return a table with a row for each combination of names, and a column for each array.
 

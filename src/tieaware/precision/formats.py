@@ -19,8 +19,8 @@ _ENOUGH_DIGITS = 17
 
 
 @lru_cache(maxsize=1024)
-def _kernel(name: str, *number: int) -> _coarsening.KernelCoarsening:
-    return _coarsening.KernelCoarsening(name, *number)
+def _kernel(name: str, number: int = 0) -> _coarsening.KernelCoarsening:
+    return _coarsening.KernelCoarsening(name, number)
 
 
 class _Numbered(NamedCoarsening):

@@ -79,7 +79,7 @@ def has_order_in_ranks(source: RunSource) -> bool:
     if ranks is None:
         return False
     same = ranks.queries[1:] == ranks.queries[:-1]
-    return np.count_nonzero(same & (np.abs(np.diff(ranks.ranks)) > 0)) > 1
+    return bool(np.count_nonzero(same & (np.abs(np.diff(ranks.ranks)) > 0)) > 1)
 
 
 def consistent(sources: Mapping[str, RunSource]) -> dict[str, RunSource]:

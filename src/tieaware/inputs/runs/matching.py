@@ -192,7 +192,7 @@ def seem_to_count_from_one(qrels: Qrels, chunk: RunSource) -> bool:
     reduced = number_names(np.array(ids.to_list(), np.int64) - 1)
     both = (Lists(queries, offsets, each, run.scores[: offsets[-1]]) for each in (ids, reduced))
     as_given, less_one = (np.count_nonzero(match(qrels, Run.of(lists, run.name)).labels > 0) for lists in both)
-    return less_one >= _FEWEST_RELEVANT and less_one > _MORE_RELEVANT * as_given
+    return bool(less_one >= _FEWEST_RELEVANT and less_one > _MORE_RELEVANT * as_given)
 
 
 def asking_for_run(error: InputError, qrels: Qrels) -> InputError:
