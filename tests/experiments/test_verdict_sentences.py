@@ -134,7 +134,7 @@ COMPARISON = (
      "change the verdict of 1 pair (b and c); for 2 pairs, it is not known whether ties can change the verdict, as"),
     (lambda: compared([0.5] * 4, [0.5] * 4, [0.5] * 4, baseline="b"),
      "^By AP, none of 2 runs differs significantly from b (Holm's p below 0.05); the effect of ties is unknown: the "
-     "results have no spread. b has the highest mean AP, 0.500.$"),
+     "results have no spread. a, b and c have the highest mean AP, 0.500.$"),
     (lambda: compared([0.5, 0.6, 0.7], [0.1, 0.2, 0.3], [0.3, 0.4, 0.5001], [0.3, 0.5, 0.4], baseline="c"),
      "^By AP, 1 of 3 runs (a) is significantly better than c, and 1 (b) is significantly worse (Holm's p below 0.05);"),
     (lambda: compared(*UNKNOWN, test="sign"),

@@ -428,13 +428,9 @@ def _extreme(tested: TestedPairs) -> str:
 
 
 def _best_mean(tested: TestedPairs) -> str:
-    means, best = tested.means, int(tested.order[0])
-    assert tested.baseline is not None
-    baseline = tested.runs.index(tested.baseline)
-    is_best = means[best] == means[baseline]
-    name = tested.baseline if is_best else tested.runs[best]
-    other = "" if is_best else f" ({tested.baseline}: {significant(means[baseline])})"
-    return f"{name} has the {_extreme(tested)}, {significant(means[best])}{other}"
+    best = tested.means[tested.order[0]]
+    names = [run for run, mean in zip(tested.runs, tested.means, strict=True) if mean == best]
+    return f"{_joined(names)} {'has' if len(names) == 1 else 'have'} the {_extreme(tested)}, {significant(best)}"
 
 
 def _number_of_verdicts(tested: TestedPairs) -> str:
@@ -453,17 +449,18 @@ def _against_baseline(tested: TestedPairs) -> str:
     if not len(better) + len(worse):
         return f"By {tested.measure}, none of {n} runs differs significantly from {tested.baseline} ({_level(tested)})"
     return (
-        f"By {tested.measure}, {len(better)} of {n} runs{_names(tested, better)} "
+        f"By {tested.measure}, {len(better)} of {n} runs{_few(tested, better)} "
         f"{'is' if len(better) == 1 else 'are'} significantly better than {tested.baseline}, and "
-        f"{len(worse)}{_names(tested, worse)} {'is' if len(worse) == 1 else 'are'} significantly worse "
+        f"{len(worse)}{_few(tested, worse)} {'is' if len(worse) == 1 else 'are'} significantly worse "
         f"({_level(tested)})"
     )
 
 
-def _names(tested: TestedPairs, pairs: Integers) -> str:
-    """Return the first runs of a few pairs in parentheses; empty if there are none or too many."""
-    names = ", ".join(tested.runs[i] for i in tested.first[pairs])
-    return f" ({names})" if 0 < len(pairs) <= _NAMED else ""
+def _few(tested: TestedPairs, pairs: Integers, most: int = _NAMED) -> str:
+    """Return the names of a few pairs, beside a baseline those of the runs, in parentheses; "" if they are many."""
+    first, second = ([tested.runs[i] for i in each[pairs]] for each in (tested.first, tested.second))
+    names = first if tested.baseline is not None else [f"{a} and {b}" for a, b in zip(first, second, strict=True)]
+    return f" ({', '.join(names)})" if 0 < len(names) <= most else ""
 
 
 def _level(tested: TestedPairs) -> str:
@@ -498,23 +495,13 @@ def _effect_of_ties(tested: TestedPairs) -> str:
     if not signs + verdicts + n_open:
         return f"no order of the tied documents changes a sign or a verdict{as_far}"
     changes = [f"reverse {counted(signs, 'difference')}"] if signs else []
-    flips = f"{counted(verdicts, 'pair')}{_flipped(tested, effect.verdict_flips == 1)}"
+    flips = f"{counted(verdicts, 'pair')}{_few(tested, np.flatnonzero(effect.verdict_flips == 1), _FLIPPED)}"
     changes += [f"change the verdict of {flips}"] if verdicts else []
     text = f"orders of the tied documents can {' and '.join(changes)}" if changes else ""
     if not n_open:
         return f"{text if verdicts else f'{text}, but change no verdict'}{as_far}"
     unknown = f"for {counted(n_open, 'pair')}, it is not known whether ties can change the verdict"
     return f"{text}; {unknown}{as_far}" if text else f"{unknown}{as_far}"
-
-
-def _flipped(tested: TestedPairs, chosen: npt.NDArray[np.bool_]) -> str:
-    """Return a few pairs in parentheses; empty if there are too many."""
-    pairs = np.flatnonzero(chosen)
-    names = [
-        tested.runs[a] if tested.baseline is not None else f"{tested.runs[a]} and {tested.runs[b]}"
-        for a, b in zip(tested.first[pairs], tested.second[pairs], strict=True)
-    ]
-    return f" ({', '.join(names)})" if len(pairs) <= _FLIPPED else ""
 
 
 def _effect_on_the_pair(tested: TestedPairs, effect: Resolutions) -> str:
