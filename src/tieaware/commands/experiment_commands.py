@@ -209,9 +209,8 @@ def _compare(arguments: argparse.Namespace) -> str:
 
     # The names are checked before any file is read.
     procedure = checked("t" if arguments.test is None else arguments.test, arguments.correction)
-    design = {"alpha": arguments.alpha, "confidence": arguments.confidence, "baseline": arguments.baseline}
-    design |= {"keep": arguments.keep, "tolerance": arguments.tolerance, "plan": arguments.plan}
-    design |= procedure._asdict()
+    names = ("alpha", "confidence", "baseline", "keep", "tolerance", "plan")
+    design = procedure._asdict() | {name: getattr(arguments, name) for name in names}
     if arguments.matrix is not None:
         measure = options.one_measure(arguments, COMPARISON_MEASURES, "the one in --matrix")
         outcome = compare(options.read_values(arguments, measure), **design)

@@ -56,13 +56,7 @@ from tieaware.statistics.verdicts import resolve, resolve_t_tests
 
 
 def check_bounds(least: Any, greatest: Any, shape: tuple[int, ...]) -> None:
-    """Raise InputError unless both bounds are arrays of numbers in the shape of the values.
-
-    If measures were passed instead, the message says where they belong.
-    """
-    names = [*_measures(least), *_measures(greatest)]
-    if names:
-        raise InputError("compare", f"takes no measures: the results have them; evaluate with {names}")
+    """Raise InputError unless both bounds are arrays of numbers in the shape of the values."""
     for name, bound, other in (("least", least, "greatest"), ("greatest", greatest, "least")):
         if bound is None:
             raise InputError(name, f"{other} is given without {name}; pass both or neither")
@@ -70,12 +64,6 @@ def check_bounds(least: Any, greatest: Any, shape: tuple[int, ...]) -> None:
         if not is_array or bound.shape != shape:
             found = f"an array of shape {bound.shape}" if is_array else shown(bound)
             raise unexpected(name, f"an array of shape {shape}, as the values of the results", found)
-
-
-def _measures(bound: Any) -> list[str]:
-    """Return the names of measures that were passed as a bound; none if it is anything else."""
-    each = bound if isinstance(bound, list | tuple) else [bound]
-    return [str(one) for one in each] if all(isinstance(one, str | Measure) for one in each) else []
 
 
 # The version of the keys that `Comparison.to_dict` returns.
@@ -400,20 +388,15 @@ class Comparison(Experiment):
         found = []
         for name in self.results.names:
             for run in others:
-                pair = self.results if run is None else self._pair(run)
+                pair = self.results
+                if run is not None and self.baseline is not None:
+                    pair = Results.concat([self.results[run], self.results[self.baseline]])
                 try:
                     n = pair.topics_needed(self.plan, name, self.baseline, alpha=self.alpha)
                 except InputError:
                     n = None
                 found.append({"measure": name, "run": run, "queries": n})
         return found
-
-    def _pair(self, run: str) -> Results:
-        """Return the results of a run and the baseline."""
-        at = [self.results.runs.index(each) for each in (run, self.baseline)]
-        cubes: dict[str, Any] = {name: cube[at] for name, cube in self.results.cubes().items()}
-        names = tuple(self.results.runs[i] for i in at)
-        return replace(self.results, **cubes, runs=names, unanswered={})
 
     @property
     def lowest(self) -> tuple[Values, ...]:
