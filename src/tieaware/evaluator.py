@@ -270,10 +270,9 @@ class Evaluator(Hinted):
         queries = np.flatnonzero(chosen) + self._first
         sizes = np.diff(lists.offsets)[queries]
         judged, judged_offsets = rows_of(lists.judged_offsets, queries)
-        left_out = None if lists.left_out is None else lists.left_out[queries]
         some = lists._replace(
-            offsets=np.append(0, np.cumsum(sizes)), judged_offsets=judged_offsets, left_out=left_out,
-            positions=lists.positions[judged], labels=lists.labels[judged],
+            offsets=np.append(0, np.cumsum(sizes)), judged_offsets=judged_offsets, positions=lists.positions[judged],
+            labels=lists.labels[judged], left_out=None if lists.left_out is None else lists.left_out[queries],
         )  # fmt: skip
         part = copy(self)
         part._prepare_lists(some, totals.rows(queries), (int(sizes.sum()),), **self._prepare.keywords)

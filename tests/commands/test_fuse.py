@@ -156,7 +156,7 @@ def test_a_figure_and_a_report_are_written(files, command):
 def test_json_has_full_precision(files, fused):
     outcome = tieaware.experiments.fusion("qrels.txt", ["bm25.run", "dense.run"], "AP")
     found = json.loads(fused("-m", "AP", "--format", "json"))
-    assert found["tables"]["fusion"]["rows"][0]["AP"] == outcome.held_out.values.mean()
+    assert found["tables"]["fusion"]["rows"][0]["AP"] == outcome.trial.held_out.values.mean()
 
 
 @pytest.mark.parametrize("options", [(), ("--all",), ("--method", "rrf"), ("--weights", "0.4,0.6", "--normalise", "z")])
@@ -189,8 +189,6 @@ def test_json_has_the_sentence_and_the_same_keys(files, fused, options):
         (["bm25.run", "dense.run", "--depth", "5"], "--depth requires --run; see tieaware fuse --help"),
         (["bm25.run", "dense.run", "--report", "r"], "--report has another name here: write --out FOLDER; see tieaware "
          "fuse --help"),
-        (["bm25.run", "dense.run", "--out", "f.run.gz"], "--out is the folder of the report; the fused run is written "
-         "with --run f.run.gz; see tieaware fuse --help"),
         (["bm25.run", "dense.run", "--run", "f.run", "--depth", "0"],
          "--depth: expected a whole number of at least 1, found 0; see tieaware fuse --help"),
         (["bm25.run", "dense.run", "--run", "f.json"],

@@ -34,7 +34,7 @@ def generated(qualities, n_queries=30, depth=12, seed=0):
 def test_the_numbers_are_those_of_evaluations(names, scale):
     qrels, runs = generated(dict(zip(names, (1.0, 0.7, 0.4), strict=False)))
     outcome = fusion(qrels, runs, "AP", folds=5, **scale)
-    assert outcome.runs == tuple(names)
+    assert outcome.trial.names == tuple(names)
     assert outcome.weights.sum() == pytest.approx(1.0)
     assert (outcome.weights >= 0.0).all()
     fused = fuse(runs, weights=outcome.weights.tolist(), **scale)
@@ -42,7 +42,7 @@ def test_the_numbers_are_those_of_evaluations(names, scale):
     assert outcome.run(name="x", depth=5).to_dict() == fuse(runs, weights=outcome.weights, depth=5, **scale).to_dict()
     others = evaluate(qrels, {"RRF": fuse(runs, "rrf"), **runs}, "AP").values[:, :, 0]
     np.testing.assert_array_equal(outcome.trial.others, others)
-    np.testing.assert_allclose(outcome.trial.test.difference, (outcome.held_out.values - others).mean(axis=1))
+    np.testing.assert_allclose(outcome.trial.test.difference, (outcome.trial.held_out.values - others).mean(axis=1))
     np.testing.assert_array_equal(outcome.trial.p, tieaware.statistics.holm(outcome.trial.test.p))
     assert outcome.queries == tuple(qrels)
 
@@ -52,12 +52,12 @@ def test_each_query_is_evaluated_with_weights_that_it_did_not_choose(names):
     qrels, runs = generated(dict.fromkeys(names, 0.6))
     outcome = fusion(qrels, runs, "nDCG@5", folds=4, seed=3)
     fold = np.random.default_rng(3).permutation(len(qrels)) % 4
-    for i, weights in enumerate(outcome.held_out.weights):
+    for i, weights in enumerate(outcome.trial.held_out.weights):
         kept = {query: judged for q, (query, judged) in enumerate(qrels.items()) if fold[q] != i}
         here = fusion(kept, runs, "nDCG@5", folds=2, seed=3)
         np.testing.assert_allclose(weights, here.weights, rtol=1e-12)
         values = evaluate(qrels, fuse(runs, weights=weights.tolist()), "nDCG@5").values[0, :, 0]
-        np.testing.assert_allclose(outcome.held_out.values[fold == i], values[fold == i], rtol=1e-12)
+        np.testing.assert_allclose(outcome.trial.held_out.values[fold == i], values[fold == i], rtol=1e-12)
 
 
 def test_the_best_weight_of_two_runs_is_that_of_a_fine_grid():
@@ -110,7 +110,7 @@ def test_less_is_better():
     qrels, runs = generated({"a": 0.9, "b": 0.2})
     outcome = fusion(qrels, runs, "MeanRank")
     assert outcome.value <= min(curve.means.min() for curve in outcome.curves) + 1e-12
-    assert (outcome.trial.gains == -(outcome.held_out.values.mean() - outcome.trial.others.mean(axis=1))).all()
+    assert (outcome.trial.gains == -(outcome.trial.held_out.values.mean() - outcome.trial.others.mean(axis=1))).all()
 
 
 @pytest.mark.parametrize("names", ["ab", "abc"])

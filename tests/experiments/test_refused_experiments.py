@@ -18,7 +18,6 @@ BOTH_KINDS = "make both text, or both integers"
 POOLED = [Run.from_columns(["q"], [7], [1.0], name="a"), Run.from_columns(["q"], ["7"], [1.0], name="b")]
 VALUES = np.random.default_rng(0).random((2, 3, 1))
 RESULTS = Results(VALUES, ("a", "b"), ("x", "y", "z"), (AP,))
-NO_MEASURES = "compare: takes no measures: the results have them; evaluate with"
 LIKE_VALUES = "expected an array of shape (2, 3, 1), as the values of the results, found"
 THREE = Results(np.random.default_rng(7).random((3, 2, 2)), ("a", "b", "c"), ("q1", "q2"), (AP, RR))
 OF_RR = Results(np.zeros((3, 1, 1)), ("a", "b", "c"), ("p",), (RR,))
@@ -75,9 +74,7 @@ REFUSED = (
     (lambda: comparison({"q1": {"d1": 1.0}}), "results: a comparison needs at least two runs and two queries"),
     (lambda: comparison(measures="infAP"), "measures: infAP cannot be compared: its best and worst orders are unknown"),
     (lambda: experiments.comparison(np.eye(3, dtype=int), {"a": np.eye(3)}, "AP"), "qrels: must be judgments"),
-    (lambda: experiments.compare(RESULTS, "AP"), f"{NO_MEASURES} ['AP']"),
-    (lambda: experiments.compare(RESULTS, ["AP", "P@5"]), f"{NO_MEASURES} ['AP', 'P@5']"),
-    (lambda: experiments.compare(RESULTS, "AP", RR), f"{NO_MEASURES} ['AP', 'RR']"),
+    (lambda: experiments.compare(RESULTS, "AP", RR), f"least: {LIKE_VALUES} 'AP'"),
     (lambda: experiments.compare(RESULTS, VALUES), "greatest: least is given without greatest; pass both or neither"),
     (lambda: experiments.compare(RESULTS, None, VALUES), "least: greatest is given without least; pass both or"),
     (lambda: experiments.compare(RESULTS, 5), f"least: {LIKE_VALUES} 5"),
@@ -95,7 +92,7 @@ REFUSED = (
     (lambda: fusion(runs={"a": RUN, "b": {"x": {"d1": 1.0}}}), "runs: have no query in common: a has 'q1' and b has"),
     (lambda: fusion(normalise="theoretical-min-max", minimum=[0, 0, 0]), "minimum: must have one number for each of"),
     (lambda: fusion({q: {"d1": 0} for q in QRELS}), "qrels: has no query with a relevant document, so no weight is"),
-    (lambda: fusion(missing="unjudged"), "missing: is about the scores"),
+    (lambda: fusion(missing="unjudged"), "missing: expected 'least', 'zero' or a number, found 'unjudged'"),
     (lambda: inexact(), "methods: expected at least one, found none"),
     (lambda: inexact("Champions"), "methods[0]: expected a method"),
     (lambda: inexact(CHAMPIONS, CHAMPIONS), "methods[1]: each method must be given only once"),

@@ -153,7 +153,7 @@ def test_a_matrix_has_the_verdict_of_runs(made, measure, decision):
     outcome = fusion(qrels, runs, measure, normalise="none")
     np.testing.assert_array_equal(found.trial.others, outcome.trial.others)
     if len(names) > 2:
-        np.testing.assert_array_equal(found.trial.held_out.values, outcome.held_out.values)
+        np.testing.assert_array_equal(found.trial.held_out.values, outcome.trial.held_out.values)
         assert found.verdict(names) == outcome.verdict()
     else:
         # The weights of two runs are the middle of the best interval, which need not be where a search ends.

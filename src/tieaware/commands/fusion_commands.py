@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from tieaware.experiments.experiment import Experiment
     from tieaware.inputs import Run, RunSource
 
-# The endings of run files, which are not names of folders.
-_RUN_FILES = (".run", ".parquet", ".gz", ".bz2", ".xz")
-
 
 def add_fuse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `tieaware fuse`."""
@@ -106,9 +103,6 @@ def _fuse(arguments: argparse.Namespace) -> str:
     depth = None if arguments.depth is None else whole_number("depth", arguments.depth, 1)
     if depth is not None and arguments.run_file is None:
         raise InputError("", "--depth requires --run", argument="depth")
-    if arguments.folder is not None and arguments.folder.endswith(_RUN_FILES):
-        problem = f"--out is the folder of the report; the fused run is written with --run {arguments.folder}"
-        raise InputError("", problem, argument="folder")
     if arguments.run_file is not None and not arguments.run_file.endswith(".parquet"):
         check_ending(arguments.run_file)
     minimum = arguments.minimum[0] if arguments.minimum and len(arguments.minimum) == 1 else arguments.minimum

@@ -130,8 +130,8 @@ def _search(arguments: argparse.Namespace) -> str:
     n_without = sum(a == b for a, b in pairwise(run.offsets.tolist()))
     if n_without:
         streams.say(f"no document was found for {counted(n_without, 'query', 'queries')} of {len(queries)}")
-    found = f"{counted(len(run.documents), 'document')} for {counted(len(queries), 'query', 'queries')}"
-    return options.run_text(run, arguments, f"{method} found {found}")
+    found, asked = counted(len(run.documents), "document"), counted(len(queries), "query", "queries")
+    return options.run_text(run, arguments, f"{method} found {found} for {asked}")
 
 
 def _reworded(error: InputError, method: Method, arguments: argparse.Namespace) -> InputError:

@@ -23,7 +23,7 @@ from tieaware.measures import Measure, parse_measures
 from tieaware.optimise import WeightedFusion, fuse
 from tieaware.optimise.fusion import Minimum, Missing, sources_to_fuse
 from tieaware.optimise.normalisation import NormalisationName
-from tieaware.optimise.trial import HeldOut, Trial, decimals_of
+from tieaware.optimise.trial import Trial, decimals_of
 from tieaware.optimise.weighted_fusion import WeightSearch
 from tieaware.output.plots import COLOURS, DASHES, Axes, Drawing, colour, display_name, file_name, legend_above
 from tieaware.output.tables import Cell, Table, counted, joined, significant
@@ -176,7 +176,7 @@ def fusion(
     >>> outcome = fusion(sample.qrels, runs, "nDCG@10")
     >>> outcome.weights.round(2), round(outcome.value, 4)
     (array([0.38, 0.62]), 0.3542)
-    >>> outcome.is_noise, round(outcome.held_out.values.mean().item(), 4)
+    >>> outcome.is_noise, round(outcome.trial.held_out.values.mean().item(), 4)
     (True, 0.3402)
     """
     parsed = parse_measures(measure)
@@ -184,9 +184,6 @@ def fusion(
         raise InputError("measure", f"must be one measure, because it chooses the weights; found {len(parsed)}")
     folds, seed = whole_number("folds", folds, 2, 2**31), checked_seed(seed)
     restarts, level = whole_number("restarts", restarts, 0, 10**6), number("level", level, 0, 1, ends=False)
-    if isinstance(missing, str) and missing == "unjudged":  # type: ignore[comparison-overlap]
-        instead = "pass Qrels, e.g. of read_qrels(path, missing='unjudged'), if labels are missing"
-        raise InputError("missing", f"is about the scores of documents that a run lacks; {instead}")
     judged = as_qrels(qrels)
     _check_judged(judged, parsed[0], folds)
     # The runs are read once, although they are fused twice and also evaluated alone.
@@ -200,13 +197,10 @@ def fusion(
         alone = evaluate(judged, whole, parsed, threads=threads)
         rrf = evaluate(judged, fuse(whole, "rrf"), parsed, threads=threads).values[:, :, 0]
     others = np.concatenate((rrf, alone.values[:, :, 0]))
-
-    def mean(weights: Values) -> float:
-        return float(fused.evaluator.mean(fused.scores(weights))[0])
-
-    curves, value = _curves(search, fused.runs, level), mean(search.weights)
+    curves = _curves(search, fused.runs, level)
+    value = float(fused.evaluator.mean(fused.scores(search.weights))[0])
+    decimals = decimals_of(search.weights, value, held_out.values, lambda weights: fused(weights)[:, 0].mean())
     separated = any(curve.plateau != (0.0, 1.0) for curve in curves)
-    decimals = decimals_of(search.weights, value, held_out.values, mean)
     trial = Trial(parsed[0], fused.runs, search.weights, value, decimals, held_out, others, separated, level)
     return Fusion(trial, fused.queries, curves, whole, scale, alone.unanswered)
 
@@ -267,11 +261,6 @@ class Fusion(Experiment):
     unanswered: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def runs(self) -> tuple[str, ...]:
-        """The names of the runs, in the order of the weights."""
-        return self.trial.names
-
-    @property
     def weights(self) -> Values:
         """The best weights on all queries, float64[n_runs]."""
         return self.trial.weights
@@ -280,11 +269,6 @@ class Fusion(Experiment):
     def value(self) -> float:
         """The mean of the measure with these weights: that of the run that `run` returns."""
         return self.trial.value
-
-    @property
-    def held_out(self) -> HeldOut:
-        """The weights that were chosen on all folds but one, and the value of each query with those of the others."""
-        return self.trial.held_out
 
     def run(self, name: str | None = None, depth: int | None = None) -> Run:
         """Return the fused run with the best weights.
@@ -310,7 +294,7 @@ class Fusion(Experiment):
     @property
     def title(self) -> str:  # type: ignore[override]
         """The title, which names the measure and the runs."""
-        runs, n = " + ".join(self.runs), counted(len(self.queries), "query", "queries")
+        runs, n = " + ".join(self.trial.names), counted(len(self.queries), "query", "queries")
         return f"{self.trial.measure} of {runs}, by weight; {n}, {self.scale['normalise']}"
 
     heading = "Which weights should the runs have?"
@@ -345,7 +329,7 @@ class Fusion(Experiment):
         """
         lacking, measure = unanswered_queries(self.unanswered, len(self.queries)), self.trial.measure
         if self.is_flat:
-            runs = joined(self.runs)
+            runs = joined(self.trial.names)
             varies = any(curve.varies for curve in self.curves)
             ties = ", except perhaps single weights at which documents tie" if varies else ""
             flat = f"Any weights will do: {measure} is {significant(self.value)} for all weights of {runs}{ties}."
@@ -354,10 +338,10 @@ class Fusion(Experiment):
 
     def _optimum(self) -> str:
         """Return a sentence on the best weights of two runs; "" for more runs."""
-        if len(self.runs) > 2:
+        if len(self.trial.names) > 2:
             return ""
         best = f"{self.trial.measure} is best, {significant(self.value)}, "
-        first, second = self.runs
+        first, second = self.trial.names
         low, high = self.curves[0].interval
         if low == high:
             return f"{best}if {second if low else first} has all of the weight."
@@ -395,7 +379,7 @@ class Fusion(Experiment):
             (_BEST, self.value, *[None] * 4),
             *zip(trial.rivals, *(column.tolist() for column in columns), strict=True),
         ]
-        n_folds = len(self.held_out.weights)
+        n_folds = len(self.trial.held_out.weights)
         notes = (
             f"weights from other queries: chosen on {n_folds - 1} of {n_folds} folds of the queries, and evaluated on "
             "the other one, in turn. weights from all queries: these look better than they are on other queries.",
@@ -408,7 +392,7 @@ class Fusion(Experiment):
     def _weights(self) -> Table:
         rows: list[tuple[Cell, ...]] = []
         curves = {curve.run: curve for curve in self.curves}
-        for run, weight in zip(self.runs, self.weights.tolist(), strict=True):
+        for run, weight in zip(self.trial.names, self.weights.tolist(), strict=True):
             curve = curves.get(run)
             ends = (*curve.interval, *curve.plateau) if curve else self._mirrored()
             rows.append((run, weight, *ends))
@@ -423,7 +407,7 @@ class Fusion(Experiment):
     @property
     def _proportions(self) -> str:
         """A sentence on the weights of the other runs, if there are several."""
-        return " The other runs keep their proportions." if len(self.runs) > 2 else ""
+        return " The other runs keep their proportions." if len(self.trial.names) > 2 else ""
 
     def _mirrored(self) -> tuple[float, ...]:
         """Return the intervals of the first of two runs, which has the rest of the weight."""
@@ -441,11 +425,11 @@ class Fusion(Experiment):
         return Table(f"Mean {self.trial.measure} by the weight of a run", columns, rows)
 
     def _folds(self) -> Table:
-        rows: list[tuple[Cell, ...]] = [(i + 1, *row) for i, row in enumerate(self.held_out.weights.tolist())]
-        return Table("Weights chosen without each fold", ("fold", *self.runs), rows)
+        rows: list[tuple[Cell, ...]] = [(i + 1, *row) for i, row in enumerate(self.trial.held_out.weights.tolist())]
+        return Table("Weights chosen without each fold", ("fold", *self.trial.names), rows)
 
     def _by_query(self) -> Table:
-        values = np.vstack((self.held_out.values, self.trial.others)).T.tolist()
+        values = np.vstack((self.trial.held_out.values, self.trial.others)).T.tolist()
         rows: list[tuple[Cell, ...]] = [(str(query), *row) for query, row in zip(self.queries, values, strict=True)]
         return Table(f"{self.trial.measure} of each query", ("query", _CHOSEN, *self.trial.rivals), rows)
 

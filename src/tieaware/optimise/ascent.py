@@ -80,11 +80,10 @@ class Ascent(NamedTuple):
         """
         if self.trial is None:
             raise InputError("verdict", "needs queries that do not choose the weights; search with folds=10")
-        if not names:
-            return self.trial.verdict()
+        names = tuple(names) or self.trial.names
         if len(names) != len(self.weights):
             raise InputError("names", f"must be one for each of the {len(self.weights)} features; found {len(names)}")
-        return replace(self.trial, names=tuple(names)).verdict()
+        return replace(self.trial, names=names).verdict()
 
     def __str__(self) -> str:
         if self.trial is not None:

@@ -100,15 +100,15 @@ class Trial:
         return ("RRF", *(f"{name} alone" for name in self.names))
 
     @property
-    def _compared(self) -> tuple[int, int]:
-        """The positions of reciprocal rank fusion, and of the best run or feature, among the others."""
-        return 0, 1 + int(np.argmin(self.gains[1:]))
+    def _best(self) -> int:
+        """The position of the best run or feature among the others; reciprocal rank fusion is the first of them."""
+        return 1 + int(np.argmin(self.gains[1:]))
 
     @property
     def doubts(self) -> list[str]:
         """The reasons to take the chosen weights for noise."""
-        gains, names = self.gains, self.rivals
-        doubts = [f"chosen weights earn no more than {names[i]}" for i in self._compared if not gains[i] > 0.0]
+        equal = [self.rivals[i] for i in (0, self._best) if not self.gains[i] > 0.0]
+        doubts = [f"chosen weights earn no more than {name}" for name in equal]
         return doubts if self.separated else [*doubts, "no paired t-test separates any weight from the best one"]
 
     def verdict(self, optimum: str = "") -> str:
@@ -119,27 +119,25 @@ class Trial:
         optimum : str
             A sentence that replaces the one about the best weights.
         """
-        doubts, (rrf, best) = self.doubts, self._compared
-        means = [significant(mean) for mean in self.others.mean(axis=1)]
-        weights = f"the weights {self.shares()}" if doubts else "these weights"
+        doubts, means = self.doubts, [significant(mean) for mean in self.others.mean(axis=1)]
+        near = f"the weights {self.shares()}" if doubts else "these weights"
         sentences = (
             self._decision(),
-            optimum or f"{self.measure} is best, {significant(self.value)}, near {weights}.",
-            f"Weights chosen on other queries earn {significant(self.mean)}; RRF earns {means[rrf]}, and "
-            f"{self.rivals[best]} {means[best]}.",
+            optimum or f"{self.measure} is best, {significant(self.value)}, near {near}.",
+            f"Weights chosen on other queries earn {significant(self.mean)}; RRF earns {means[0]}, and "
+            f"{self.rivals[self._best]} {means[self._best]}.",
             f"The optimum is noise: {', and '.join(doubts)}." if doubts else self._significance(),
         )
         return " ".join(sentences)
 
     def _decision(self) -> str:
         """Return the advice in one sentence: to fuse by weights, to fuse by reciprocal rank fusion, or not to fuse."""
-        rrf, best = self._compared
-        alone = self.rivals[best]
+        alone, gains = self.rivals[self._best], self.gains
         if self.doubts:
-            if self.gains[rrf] < self.gains[best]:
+            if gains[0] < gains[self._best]:
                 return "Fuse them by RRF: the best weights are noise."
             return f"Do not fuse them: {alone} earns as much, and the best weights are noise."
-        if self.p[best] <= 1.0 - self.level:
+        if self.p[self._best] <= 1.0 - self.level:
             return f"Fuse them: {self.shares()}."
         return (
             f"Fuse them or not, these queries cannot tell: {self.shares()} earn more than {alone}, but not "
@@ -148,7 +146,8 @@ class Trial:
 
     def _significance(self) -> str:
         """Return a sentence that says than which of the others the chosen weights are significantly better."""
-        names = {i: f"{self.rivals[i]} (Holm's p = {significant(float(self.p[i]))})" for i in self._compared}
+        compared = 0, self._best
+        names = {i: f"{self.rivals[i]} (Holm's p = {significant(float(self.p[i]))})" for i in compared}
         better = [name for i, name in names.items() if self.p[i] <= 1.0 - self.level]
         others = [name for name in names.values() if name not in better]
         if not better:
