@@ -126,31 +126,31 @@ class CoarsenedRuns:
     known: dict[Keep, Failures] = field(default_factory=dict)
 
     @cached_property
-    def before(self) -> Values:
+    def _before(self) -> Values:
         """The values before coarsening, in the shape of `values`."""
         return np.stack(self.originals)
 
     @cached_property
     def differences(self) -> Values:
         """Original − coarsened values: float64[n_precisions, n_runs, n_queries, n_measures]; rounding errors are 0."""
-        rounding = rounding_of(self.before, self.values, axis=2)
-        return without_rounding(self.before - self.values, rounding[:, :, None])
+        rounding = rounding_of(self._before, self.values, axis=2)
+        return without_rounding(self._before - self.values, rounding[:, :, None])
 
     @cached_property
     def changed(self) -> Values:
         """The p value of each run's paired t-test of coarsened against original: [n_precisions, n_runs, n_measures]."""
-        return paired_test(self.before, self.values, axis=2).p
+        return paired_test(self._before, self.values, axis=2).p
 
     @property
-    def less_is_better(self) -> list[bool]:
+    def _less_is_better(self) -> list[bool]:
         """Whether less is better, by measure."""
         return [measure.definition.less_is_better for measure in self.measures]
 
     @cached_property
     def _sides(self) -> tuple[Values, Values]:
         """The values to keep and those kept, with the queries last; swapped for measures where less is better."""
-        both = np.moveaxis(self.before, 2, 3), np.moveaxis(self.values, 2, 3)
-        is_less = np.array(self.less_is_better)[:, None]
+        both = np.moveaxis(self._before, 2, 3), np.moveaxis(self.values, 2, 3)
+        is_less = np.array(self._less_is_better)[:, None]
         return np.where(is_less, both[1], both[0]), np.where(is_less, both[0], both[1])
 
     @property
@@ -164,7 +164,7 @@ class CoarsenedRuns:
         return keeps_share(self, self.share)
 
     @cached_property
-    def ends(self) -> Values:
+    def _ends(self) -> Values:
         """The ends of the intervals of the shares that are kept: [2, n_precisions, n_runs, n_measures]; NaN: no end."""
         base, run = self._sides
         known = base.mean(axis=-1) > rounding_of(base, axis=-1)
@@ -180,7 +180,7 @@ class CoarsenedRuns:
 
         NaN if there is one run.
         """
-        before, after = self.before.mean(axis=2), self.values.mean(axis=2)
+        before, after = self._before.mean(axis=2), self.values.mean(axis=2)
         taus = np.full((2, len(before), len(self.measures)), np.nan)
         if before.shape[1] > 1:
             for p, m in np.ndindex(taus.shape[1:]):
@@ -196,7 +196,7 @@ class CoarsenedRuns:
         counts = (self.changed[p] <= self.alpha).sum(axis=0)
         most = np.flatnonzero(counts == counts.max())
         m = int(most[first_greatest(np.abs(lost).mean(axis=(0, 1))[most])])
-        mean = float(without_rounding(lost[:, :, m].mean(), rounding_of(self.before[p], self.values[p])))
+        mean = float(without_rounding(lost[:, :, m].mean(), rounding_of(self._before[p], self.values[p])))
         tested = f"p = {significant(float(self.changed[p, 0, m]))}"
         if len(lost) > 1:
             tested = f"significantly in {counts[m]} of {len(lost)} runs"

@@ -265,7 +265,7 @@ class Precision(CoarsenedRuns, Experiment):
             return f"No value of {names} changes with {tried}."
         p = first_greatest(moved)
         # Whether a smaller value is a loss depends on the measure.
-        lost = self.differences[p] * np.where(self.less_is_better, -1.0, 1.0)
+        lost = self.differences[p] * np.where(self._less_is_better, -1.0, 1.0)
         most = ", which changes values most," if len(self.precisions) > 1 else ","
         change = f"With {self.precisions[p]}{most} {self._change(p, lost)}"
         return f"{self.coarsest().verdict()} {change}; {self._largest_loss(lost)}."
@@ -392,9 +392,9 @@ class Precision(CoarsenedRuns, Experiment):
     def _runs(self) -> Table:
         kept = np.array(["open", "keeps", "loses"])[self.keeps]
         decisions = np.where(self.differences.any(axis=2), kept, "unchanged")
-        sides = self.before, self.values, self.differences
+        sides = self._before, self.values, self.differences
         means = [np.ascontiguousarray(np.moveaxis(each, 2, 3)).mean(axis=3) for each in sides]
-        arrays = (*means, self.changed, decisions, *self.ends)
+        arrays = (*means, self.changed, decisions, *self._ends)
         titles = ("original", "coarsened", "loss", "p", f"keeps {100.0 * self.share:g}%", "kept from", "kept to")
         columns = {name: np.moveaxis(each, 2, 0) for name, each in zip(titles, arrays, strict=True)}
         names = {"measure": self.measures, "precision": self.precisions, "run": self.runs}
