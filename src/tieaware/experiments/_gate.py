@@ -301,7 +301,7 @@ class Gate(Experiment):
     @staticmethod
     def _names(side: Side) -> str:
         n = len(side.results.runs)
-        return side.results.runs[0] if n == 1 else f"{n} runs ({', '.join(side.results.runs)})"
+        return side.results.runs[0] if n == 1 else f"{n} runs ({_listed(side.results.runs)})"
 
     @property
     def heading(self) -> str:
