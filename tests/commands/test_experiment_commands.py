@@ -178,6 +178,15 @@ def test_json_has_the_same_keys_with_all_options(name, printed):
     assert made == set(TABLES[name])
 
 
+@pytest.mark.parametrize("line", ["smooth qrels {} -m RR --topics 3 --repeats 20", "compare qrels {} --format csv"])
+def test_stored_values_are_read_by_commands_that_need_no_scores(line, printed):
+    runs = "0.run 1.run 2.run 3.run"
+    printed(f"eval qrels {runs} -m RR --spread --out stored")
+    found = [printed(line.format(given)) for given in (runs, "stored", " ".join(f"stored/{r}.npz" for r in range(4)))]
+    assert found[1] == found[2]
+    assert line.startswith("compare") or found[0] == found[1]
+
+
 def test_documents_and_their_index_give_the_same_table(printed):
     """All but the times, which differ from call to call."""
     rows = []

@@ -84,7 +84,7 @@ def test_stored_values_stand_for_runs(command):
     assert command(f"eval qrels {stored} --format csv")[1] == printed
     only = command("eval qrels bad.run good.run -m AP --spread --format csv")[1]
     assert command(f"eval qrels {stored} -m AP --format csv")[1] == only
-    for files in (stored, "bad.run good.run"):
+    for files in (stored, "stored", "bad.run good.run"):
         text = command(f"compare qrels {files} -m RR --baseline good --format json")[1]
         (pair,) = json.loads(text)["measures"][0]["pairs"]
         assert (pair["run"], pair["verdict"], round(pair["difference"], 9)) == ("bad", "worse", -0.638888889)

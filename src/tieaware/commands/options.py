@@ -291,17 +291,17 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
 
 
 def stored_results(arguments: argparse.Namespace, *fixed: str) -> Results | None:
-    """Return the results in the files that eval --out stored, if these are given as runs; None for other runs.
+    """Return the results in the files or folders that eval --out stored, if these are given as runs; None otherwise.
 
     Raises InputError if the other runs are not stored, too; if the judgments were others; or if an option is given that
     would change the values: one of `fixed`.
     """
-    stored = [path for path in arguments.runs if path.endswith(".npz")]
+    given = [file for run in arguments.runs for file in sorted(glob.glob(f"{glob.escape(run)}/*.npz")) or [run]]
+    stored, others = ([path for path in given if path.endswith(".npz") is is_npz] for is_npz in (True, False))
     if not stored:
         return None
-    if len(stored) < len(arguments.runs):
-        other = next(path for path in arguments.runs if path not in stored)
-        raise InputError("runs", f"{stored[0]} has stored values and {other} scores; give either values or scores")
+    if others:
+        raise InputError("runs", f"{stored[0]} has stored values and {others[0]} scores; give either values or scores")
     refuse_options(arguments, *fixed, "score_dtype", "duplicates", "name", "consistent_only")
     # Import only here: most commands read no stored values, and start faster without these modules.
     from tieaware.results import storage

@@ -80,7 +80,9 @@ def _run(arguments: argparse.Namespace) -> str:
         values = options.read_values(arguments, measure)
     else:
         reading = {"threads": arguments.threads, "consistent_only": arguments.consistent_only}
-        values = evaluate(arguments.qrels, options.run_files(arguments, arguments.qrels), measure, **reading)
+        values = options.stored_results(arguments) or evaluate(
+            arguments.qrels, options.run_files(arguments, arguments.qrels), measure, **reading
+        )
     if arguments.priors is not None:
         priors, sets = _read_priors(arguments.priors)
         return options.output(smoothing(values, alphas, priors=priors, sets=sets), arguments)
