@@ -57,7 +57,8 @@ def test_the_values_of_the_judged_lists_of_a_run_are_timed(scale, monkeypatch):
         return value
 
     monkeypatch.setattr(reference, "evaluate", recorded)
-    qrels = {query: {document: scale * n for document, n in labels.items()} for query, labels in QRELS.items()}
+    qrels = {query: {document: n * (scale if n > 0 else 1) for document, n in labels.items()}
+             for query, labels in QRELS.items()}  # fmt: skip
     qrels["q1"]["c"] = np.nan
     names = [f"AP(rel={scale})", "nDCG@3", f"Bpref(rel={scale})"]
     outcome = overhead(names, qrels=qrels, run={"bm25": RUN}, rounds=1, missing="unjudged")

@@ -169,11 +169,11 @@ def test_a_stream_is_read_once(files):
     np.testing.assert_array_equal(values, tieaware.evaluate(QRELS, files["consistent"], "RR").values)
 
 
-ONLY_RANKS = "^constant: all scores of a query are equal, but not the ranks, which are ignored; order='file' takes"
+ONLY_RANKS = "^ranked: all scores of a query are equal, but not the ranks, which are ignored; order='file' takes"
 
 
 def _constant(folder, ranks, scores=(1, 1, 1, 1)):
-    path = folder / "constant.run"
+    path = folder / "ranked.run"
     path.write_text("".join(f"q{i // 2} Q0 d{i} {rank} {score} t\n" for i, (rank, score) in enumerate(
         zip(ranks, scores, strict=True))))  # fmt: skip
     return {"q0": {"d1": 1}, "q1": {"d2": 1}}, path
@@ -208,7 +208,7 @@ def test_no_warning_if_scores_or_the_file_give_the_order(tmp_path, ranks, scores
 def test_a_constant_run_in_several_chunks(tmp_path):
     """The second chunk of a large file decides whether to warn."""
     lines = [f"q{i // 50} Q0 d{i % 50} {i % 50} 1 t\n" for i in range(100_000)]
-    path, qrels = tmp_path / "constant.run", {f"q{i}": {"d1": 1} for i in range(2000)}
+    path, qrels = tmp_path / "ranked.run", {f"q{i}": {"d1": 1} for i in range(2000)}
     path.write_text("".join(lines))
     with pytest.warns(UserWarning, match=ONLY_RANKS):
         tieaware.evaluate(qrels, path, "RR", threads=2)
