@@ -9,13 +9,13 @@ from typing import Any
 
 from tieaware._evaluate import evaluate
 from tieaware.checks.arguments import shown
-from tieaware.commands import options, streams
+from tieaware.commands import options
 from tieaware.defaults import EVAL_MEASURES
 from tieaware.errors import InputError, printable
 from tieaware.inputs.files.text import number_in
 from tieaware.inputs.runs.file_order import ORDERS
 from tieaware.measures import DEFINITIONS, Measure, parse_measure, parse_measures
-from tieaware.output.tables import Table, counted
+from tieaware.output.tables import Table
 from tieaware.precision.coarsening import notations
 from tieaware.results import export_of
 from tieaware.results.exports import FORMATS, without_last_measure
@@ -166,8 +166,6 @@ def _run(arguments: argparse.Namespace) -> str:
     )  # fmt: skip
     if arguments.values is not None:
         results.save(arguments.values)
-    if arguments.out is not None:
-        streams.say(f"{arguments.out} has the results of {counted(len(results.runs), 'run')}")
     if arguments.table is not None:
         table = results.table(**table_arguments, sort=arguments.sort)
         if arguments.table == "latex":
