@@ -79,6 +79,11 @@ def order(name: str) -> tuple[Any, ...]:
     return kind, [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
 
+def order_of_imports(name: str) -> tuple[Any, ...]:
+    """Return a sort key: Ruff sorts imports of each kind regardless of case."""
+    return order(name)[0], order(name.lower())[1]
+
+
 def imports() -> str:
     """Return the imports of all measures for type checkers, from the modules that define them."""
     places: dict[str, str] = {}
@@ -87,7 +92,7 @@ def imports() -> str:
             places.setdefault(name, module.__name__)
     return "".join(
         f"    from {module} import (\n"
-        + "".join(f"        {name},\n" for name in sorted(places, key=order) if places[name] == module)
+        + "".join(f"        {name},\n" for name in sorted(places, key=order_of_imports) if places[name] == module)
         + "    )\n"
         for module in sorted(set(places.values()))
     )

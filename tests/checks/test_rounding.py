@@ -193,7 +193,7 @@ def _experiments(values, factor):
     coarse = experiments.precision(first, runs, ["bands:2", "significant:1", "decimals:0"], [measure])
     yield coarse.changed, coarse.keeps, coarse.pairs.shares(), *coarse.correlations
     limits = [coarse.coarsest(keep).tables()["limits"].rows for keep in ("verdicts", "order", 0.99)]
-    yield [coarse.means.ends, [row[1:6] for rows in limits for row in rows]]
+    yield [coarse._ends, [row[1:6] for rows in limits for row in rows]]
     moved = experiments.assessors(first, second, runs, [measure])
     yield moved._moved(0).tau, [row[5:] for row in moved.tables()["runs"].rows], moved.swaps().kept
 

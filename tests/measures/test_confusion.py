@@ -121,7 +121,8 @@ def test_one_nonrelevant_document_of_many(n, k):
     """No digits are lost where nearly all tied documents are relevant."""
     labels = np.ones(n, dtype=int)
     labels[n // 2] = 0
-    spread = Evaluator(labels, [f"FallOut@{k}", f"Specificity@{k}", f"Accuracy@{k}"]).spread(np.zeros(n))
+    measures = [f"FallOut@{k}", f"Specificity@{k}", f"Accuracy@{k}"]
+    spread = Evaluator(labels, measures, offsets=[0, n]).spread(np.zeros(n))
     expected = [k / n, (n - k) / n, (k * (n - 1) / n + (n - k) / n) / n]
     np.testing.assert_allclose(spread.mean[0], expected, rtol=1e-14)
     std = (k / n * (n - k) / n) ** 0.5

@@ -37,7 +37,12 @@ class _Numbered(NamedCoarsening):
     most: ClassVar[int]
 
     def __post_init__(self) -> None:
-        whole_number(self.names[0], self._n, self.least, self.most)
+        whole_number(self._name, self._n, self.least, self.most)
+
+    @property
+    def _name(self) -> str:
+        """The name of the class in the notation; a class without one, which a caller derives, has its Python name."""
+        return type(self).__name__.lower()
 
     @property
     def _n(self) -> int:
@@ -51,16 +56,16 @@ class _Numbered(NamedCoarsening):
         return cls(whole_number_for(cls, number))  # type: ignore[call-arg]
 
     def __str__(self) -> str:
-        return f"{self.names[0]}:{self._n}"
+        return f"{self._name}:{self._n}"
 
     @property
     def rung(self) -> tuple[str, float]:
         """The family of the class; the smaller the number, the coarser."""
-        return self.names[0], -self._n
+        return self._name, -self._n
 
     def kernel(self) -> _coarsening.KernelCoarsening | None:
         """Return the kernel for this number."""
-        return _kernel(self.names[0], self._n)
+        return _kernel(self._name, self._n)
 
 
 @dataclass(frozen=True)
