@@ -229,3 +229,13 @@ def test_without_folds_the_text_says_how_to_get_a_verdict():
     text = str(coordinate_ascent(Evaluator(labels, "AP"), features))
     assert text.startswith("The weights 0.")
     assert text.endswith(". With folds=10, a verdict says if they are noise.")
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32])
+def test_features_of_any_type_have_a_verdict(dtype):
+    labels, features = complementary()
+    features = (features > 1.0).astype(dtype)
+    evaluator = Evaluator(labels, "AP")
+    found, expected = (coordinate_ascent(evaluator, each, folds=3) for each in (features, features.astype(float)))
+    assert str(found) == str(expected)
+    np.testing.assert_array_equal(found.trial.others, expected.trial.others)

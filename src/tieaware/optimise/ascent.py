@@ -173,17 +173,15 @@ def coordinate_ascent(
         raise InputError("folds", "must be left out with a single feature, whose weight does not matter")
     rng = np.random.default_rng(seed)
     first = np.ones(search.n_features) if start is None else _checked_start(start, search.n_features, nonnegative)
+    options = {"start": start, "restarts": restarts, "held_out": held_out, "nonnegative": nonnegative}
+    on_folds = None if folds is None else chosen_on_folds(evaluator, features, measure, folds, seed, **options)
     best: Ascent | None = None
     for i in range(restarts + 1):
         found = search.climb(first if i == 0 else search.random(rng), i, rng)
         if best is None or search.is_better(found, best):
             best = found
     assert best is not None
-    if folds is None:
-        return best
-    options = {"start": start, "restarts": restarts, "held_out": held_out, "nonnegative": nonnegative}
-    on_folds = chosen_on_folds(evaluator, features, measure, folds, seed, **options)
-    return best._replace(trial=search.trial(best, on_folds))
+    return best if on_folds is None else best._replace(trial=search.trial(best, on_folds))
 
 
 def chosen_on_folds(
@@ -219,7 +217,7 @@ def line_of_weight(evaluator: Evaluator, features: npt.NDArray[Any], weights: Va
     others = np.delete(weights, i)
     # If a feature has all of the weight, the others share it equally.
     others = others / np.abs(others).sum() if others.any() else np.full(len(others), 1.0 / len(others))
-    own = -features[:, i] if weights[i] < 0.0 else features[:, i]
+    own = features[:, i] * (-1.0 if weights[i] < 0.0 else 1.0)
     return evaluator.between(weighted_sum(features, np.insert(others, i, 0.0)), own)
 
 
@@ -319,9 +317,11 @@ class _WeightClimb:
 
     def trial(self, found: Ascent, held_out: HeldOut) -> Trial:
         """Return what weights earn on other queries, beside reciprocal rank fusion and each feature alone."""
-        means, negated = (self.evaluator.columns(each)[:, self.column] for each in (self.features, -self.features))
+        # Integers without a sign become real numbers by this product.
+        turned = -1.0 * self.features
+        means, negated = (self.evaluator.columns(each)[:, self.column] for each in (self.features, turned))
         is_negated = (self.least < 0.0) & (self.sign * negated > self.sign * means)
-        alone = np.where(is_negated, -self.features, self.features).T
+        alone = np.where(is_negated, turned, self.features).T
         lists = np.repeat(np.arange(self.evaluator.n_queries), np.diff(self.evaluator._prepared.offsets))
         ranks = sum(NORMALISATIONS["rrf"].apply(RankedLists(scores, lists)) for scores in alone)
         others = np.array([self.evaluator(scores)[:, self.column] for scores in (ranks, *alone)])
