@@ -53,7 +53,7 @@ class Trial:
     others : float64[n + 1, n_queries]
         The values of reciprocal rank fusion, and of each run or feature alone.
     separated : bool
-        Whether a paired t-test separates any weight from the chosen one, while the others keep their proportions.
+        True if a paired t-test separates any weight from the chosen one, while the others keep their proportions.
     level : float
         The confidence level of the tests.
     """
