@@ -396,7 +396,7 @@ cdef Py_ssize_t sort_list(PreparedLists self, Py_ssize_t query, const score_t* s
 
 
 cdef void count_packed(PreparedLists self, Py_ssize_t n_groups, bint grouped, GroupingScratch* scratch) noexcept nogil:
-    """Write to first[g] how many weighted documents are in the groups before g; if not `grouped`, each group has one."""
+    """Write to first[g] how many weighted documents are in the groups before g. If not `grouped`, each has one."""
     cdef Py_ssize_t g
     scratch.first[0] = 0
     for g in range(n_groups):

@@ -194,8 +194,8 @@ cdef class PreparedLists:
 cdef void write_label_order(PreparedLists self, uint16_t* is_weighted, int64_t* label_order) noexcept:
     """For each list to sort, write the positions of its documents in the order of tied documents by label.
 
-    For BEST_FIRST and a spread, these are the weighted documents by label, descending, then the others; for WORST_FIRST,
-    the reverse. `is_weighted` is working memory for a number for each document.
+    For BEST_FIRST and a spread, these are the weighted documents by label, descending, then the others; for
+    WORST_FIRST, the reverse. `is_weighted` is working memory for a number for each document.
     """
     cdef const int64_t* position
     cdef const int64_t* offset = self.weighted_offsets

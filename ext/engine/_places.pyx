@@ -101,7 +101,7 @@ cdef void place_by_label(PreparedLists self, Py_ssize_t first, Py_ssize_t n_weig
 
 cdef void write_by_label(PreparedLists self, Py_ssize_t first, const int64_t* document, GroupingScratch* scratch,
                          Groups* best, Groups* worst) noexcept nogil:
-    """Do the work of `place_by_label`; `document` has the weighted documents of all tied groups in the best order."""
+    """Do the work of `place_by_label`; `document` has the weighted documents of all groups in the best order."""
     cdef int64_t* begun = scratch.histogram + self.most_weighted + 1
     cdef Py_ssize_t g
     memset(begun, 0, (scratch.first[scratch.n_values] + 1) * sizeof(int64_t))
@@ -117,8 +117,8 @@ cdef inline void write_order(PreparedLists self, Py_ssize_t first, const int64_t
                              GroupingScratch* scratch, bint reverse, Groups* ordered) noexcept nogil:
     """Write the weighted documents of all tied groups in the best order, or if `reverse`, in the worst one.
 
-    Documents that no measure looks at are left out. begun[slot] is the number of groups that begin at this slot of the best
-    order. So no loop has a branch that depends on the groups.
+    Documents that no measure looks at are left out. begun[slot] is the number of groups that begin at this slot of the
+    best order. So no loop has a branch that depends on the groups.
     """
     cdef const int64_t* begin = scratch.first
     cdef const int64_t* greater = scratch.greater
