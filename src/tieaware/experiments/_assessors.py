@@ -502,8 +502,10 @@ class Assessors(Experiment):
             last = f"{last}, and {pairs} between them {'changes' if n_changed == 1 else 'change'}"
         return f"{start} of {run} moves most: {by} {last}."
 
-    # The names of the tables that a command prints by default.
-    answers = ("measures", "agreement")
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables that a command prints by default."""
+        return ("measures", "agreement")
 
     def tables(self) -> dict[str, Table]:
         """Return the tables of measures, runs, changed verdicts, mixtures of both assessors, and of the agreement.

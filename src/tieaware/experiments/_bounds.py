@@ -183,8 +183,10 @@ class BoundedRuns(Experiment):
         effects = self.compared.resolutions if self.compared is not None else ()
         return np.stack([effect.verdict_flips for effect in effects]) if effects else self.order_certain.astype(np.int8)
 
-    # The names of the tables that a command prints by default.
-    answers = ("summary", "runs")
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables that a command prints by default."""
+        return ("summary", "runs")
 
     def tables(self) -> dict[str, Table]:
         """Return three tables: a row for each measure, for each run, and for each pair of runs.

@@ -354,8 +354,10 @@ class Curves(Experiment):
             return order
         return [*order[:3], order[len(order) // 2], order[-1]]
 
-    # The names of the tables that a command prints by default.
-    answers = ("points",)
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables that a command prints by default."""
+        return ("points",)
 
     def tables(self) -> dict[str, Table]:
         """Return the tables: the average curves, the curves of each query, and the coordinates at a few ranks.

@@ -349,8 +349,10 @@ class Inexact(Experiment):
         tests = f"{worse} of {n} {lose} significantly (paired t-test, Holm's p below {_ALPHA})."
         return " ".join(filter(None, [first, tests, lacking]))
 
-    # The names of the tables that a command prints by default.
-    answers = ("methods",)
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the tables that a command prints by default."""
+        return ("methods",)
 
     @cached_property
     def adjusted(self) -> tuple[Values, ...]:

@@ -95,7 +95,8 @@ class Decimals(_Numbered):
 
     names: ClassVar[tuple[str, ...]] = ("decimals",)
     example = "decimals:2"
-    least, most = 0, _MOST_DIGITS
+    least: ClassVar[int] = 0
+    most: ClassVar[int] = _MOST_DIGITS
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ class Significant(_Numbered):
 
     names: ClassVar[tuple[str, ...]] = ("significant",)
     example = "significant:3"
-    least, most = 1, _MOST_DIGITS
+    least: ClassVar[int] = 1
+    most: ClassVar[int] = _MOST_DIGITS
 
     def kernel(self) -> _coarsening.KernelCoarsening | None:
         """Return the kernel that rounds to this number of digits; None if the scores stay unchanged."""
@@ -224,4 +226,5 @@ class Levels(_Numbered):
     names: ClassVar[tuple[str, ...]] = ("levels",)
     example = "levels:11"
     whole_list = True
-    least, most = 1, 2**53
+    least: ClassVar[int] = 1
+    most: ClassVar[int] = 2**53
