@@ -177,3 +177,14 @@ def test_the_std_of_the_mean_is_that_of_the_enumeration():
     means = np.array([(x + y) / 2 for x in first for y in second])
     assert result.mean_std()[0, 0] == pytest.approx(means.std(), rel=1e-12)
     assert result.mean()[0, 0] == pytest.approx(means.mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize("n_scores", [1, 6, 40])
+def test_the_extremes_of_dense_lists_are_those_of_the_orders_by_label(n_scores):
+    """The lists are sorted, and the cut-offs divide groups whose other documents stand below them in the best order."""
+    rng = np.random.default_rng(3)
+    labels, scores = rng.integers(-1, 4, (40, 120)), rng.integers(0, n_scores, (40, 120)).astype(float)
+    measures = ["nDCG@10", "DCG@7", "P(rel=2)@10", "ERR@10"]
+    spread = Evaluator(labels, measures).spread(scores)
+    np.testing.assert_array_equal(spread.max, Evaluator(labels, measures, ties="optimistic")(scores))
+    np.testing.assert_array_equal(spread.min, Evaluator(labels, measures, ties="pessimistic")(scores))
