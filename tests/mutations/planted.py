@@ -121,11 +121,6 @@ FAULTS = (
         "source[slot] = document[begin[g] + begin[g + 1] - 1 - slot]", "source[slot] = document[slot]", (SPREAD,),
     ),
     Fault(
-        "documents of the group that the cut-off divides are lost", RANKING,
-        "list->start[count - 1] + list->size[count - 1],", "stop,                                          ",
-        (SPREAD,), ("_grouping",),
-    ),
-    Fault(
         "packed weights run into each other", "ext/engine/_groups.pyx", "while bits < total:",
         "while 2 * bits < total:", (ENGINES,),
     ),
