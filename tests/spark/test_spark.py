@@ -159,10 +159,11 @@ def test_missing_labels(broadcast, dtype, frames, spark):
     label = {
         "int": f"cast(case when {isnan} then null else relevance end as int)",
         "boolean": f"case when {isnan} then null else relevance > 0 end",
-        "double": f"case when {isnan} and doc_id < 'd3' then null else relevance * 0.7D end",
+        "double": f"case when {isnan} and doc_id < 'd3' then null else relevance * if(relevance < 0, 1D, 0.7D) end",
         "float": "cast(relevance as float)",
     }[dtype]
-    known = {"boolean": lambda x: x > 0, "double": lambda x: x * 0.7}.get(dtype, lambda x: x)(qrels["relevance"])
+    change = {"boolean": lambda x: x > 0, "double": lambda x: x * np.where(x < 0, 1, 0.7)}.get(dtype, lambda x: x)
+    known = change(qrels["relevance"])
     judged = qrels.assign(relevance=np.where(missing, np.nan, known))
     measures = ["AP(rel=0.7)", "nDCG@5", "P_5", "infAP(rel=0.7)"]
     expected = tieaware.evaluate(judged, frames[1].toPandas(), measures, missing="unjudged")
