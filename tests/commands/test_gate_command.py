@@ -69,7 +69,7 @@ def test_an_error_leaves_no_old_verdict_behind(command):
 def test_a_saved_base(command):
     status, output, errors = command("gate qrels good.run -m RR -m R@3 --save base.npz")
     assert (status, errors) == (0, "wrote base.npz\n")
-    assert output.startswith("PASS: RR did not change (1.000, 9 queries).\n")
+    assert output == "The first base holds RR 1.000, R@3 1.000 (9 queries).\n"
     status, output, errors = command("gate qrels bad.run --against base.npz --save base.npz")
     assert (status, output.splitlines()[0][:9]) == (1, "FAIL: RR ")
     assert errors == "not saved: a run that is worse is not saved as a base\n"

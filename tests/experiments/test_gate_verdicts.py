@@ -168,7 +168,7 @@ def test_other_judgments_and_measures_are_refused(tmp_path):
     other = str(tmp_path / "mixed.npz")
     for message, arguments in {
         f"{path}: was saved with other judgments than qrels; give the base's run": (changed, LAST, path),
-        f"{path}: has other measures (RR), but not AP; give the run": (QRELS, LAST, path, "AP"),
+        f"{path}: holds RR, but not AP; give the run that it was made from": (QRELS, LAST, path, "AP"),
         f"{other}: the values were stored with other judgments than qrels": (changed, LAST, other),
     }.items():
         with pytest.raises(InputError) as error:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tieaware.commands import options, streams
 from tieaware.defaults import GATE_MEASURES
 from tieaware.errors import InputError, printable
+from tieaware.output.tables import counted
 from tieaware.runtime.atomic_files import whole_file
+
+if TYPE_CHECKING:
+    from tieaware.experiments import Gate
 
 # The exit status of a run that is worse, and with --strict of one with too few queries to tell.
 _WORSE, _OPEN = 1, 3
@@ -56,7 +60,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(arguments: argparse.Namespace) -> str:
     from tieaware.experiments import gate
 
-    if arguments.against is None:
+    is_first = arguments.against is None
+    if is_first:
         if arguments.save is None:
             raise InputError("against", "is required, except to save the first base: --save BASE.npz")
         arguments.against = arguments.runs
@@ -82,6 +87,8 @@ def _run(arguments: argparse.Namespace) -> str:
     elif arguments.save is not None:
         outcome.save(arguments.save)
         streams.say(f"wrote {arguments.save}")
+    if is_first:
+        return _first_base(outcome)
     # The verdict stands in one line, which logs and scripts can find.
     details = outcome.details()
     if outcome.decision == "cannot tell":
@@ -89,6 +96,13 @@ def _run(arguments: argparse.Namespace) -> str:
     texts = [printable(outcome.sentence), options.wrapped(" ".join(details)), ""]
     tables = outcome.tables()
     return "\n".join([*filter(None, texts), "", *(options.format_table(tables[name]) for name in outcome.answers)])
+
+
+def _first_base(outcome: Gate) -> str:
+    """Return the means of a base that was compared with nothing."""
+    means = ", ".join(f"{each.name} {each.means[1]:.3f}" for each in outcome.judged)
+    n = counted(len(outcome.after.results.queries), "query", "queries")
+    return f"The first base holds {means} ({n}).\n"
 
 
 def _sides(arguments: argparse.Namespace) -> list[Any]:

@@ -149,7 +149,8 @@ def _stored_side(file: Stored, qrels: Qrels, measures: Sequence[Measure]) -> Sid
     for measure in measures:
         if measure not in file.results.measures:
             others = " ".join(file.results.names)
-            raise InputError(file.name, f"has other measures ({others}), but not {measure}; give the run")
+            problem = f"holds {others}, but not {measure}; give the run that it was made from"
+            raise InputError(file.name, problem)
     return side_of(file, qrels)
 
 
