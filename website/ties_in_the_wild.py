@@ -121,15 +121,18 @@ def tables(contents: dict[str, Any]) -> str:
     for measure in MEASURES:
         exact = [contents["lists"][head]["exact"] for head in heads]
         rows = [
-            [f"**{measure}**", "", *heads],
-            ["---"] * (2 + len(heads)),
-            ["exact mean", "", *("–" if each is None else _number(each[measure][0]) for each in exact)],
-            ["least to greatest", "", *("–" if each is None else _range(each[measure]) for each in exact)],
+            [f"**{measure}**", *heads],
+            ["---"] * (1 + len(heads)),
+            ["exact mean", *("–" if each is None else _number(each[measure][0]) for each in exact)],
+            ["least to greatest", *("–" if each is None else _range(each[measure]) for each in exact)],
         ]
+        # Tools that return the same values share a row.
+        found: dict[tuple[str, ...], list[str]] = {}
         for name, tool in contents["tools"].items():
             if measure in tool["values"]:
-                cells = [_cell(tool["values"][measure][head], contents["lists"][head], measure) for head in heads]
-                rows.append([name, tool["version"], *cells])
+                cells = tuple(_cell(tool["values"][measure][head], contents["lists"][head], measure) for head in heads)
+                found.setdefault(cells, []).append(f"{name} ({tool['version']})")
+        rows += [["; ".join(tools), *cells] for cells, tools in found.items()]
         parts.append("".join(f"| {' | '.join(row)} |\n" for row in rows))
     dates = sorted({tool["date"] for tool in contents["tools"].values()})
     days = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
