@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tieaware.errors import InputError
 from tieaware.inputs import QrelsLike
 from tieaware.measures import Measure
 
@@ -52,6 +53,10 @@ def assert_not_worse(
     from tieaware.experiments import gate
 
     __tracebackhide__ = True
-    outcome = gate(qrels, run, base, measure, tolerance=tolerance, alpha=alpha, allow_missing=allow_missing)
+    try:
+        outcome = gate(qrels, run, base, measure, tolerance=tolerance, alpha=alpha, allow_missing=allow_missing)
+    except InputError as error:
+        # pytest would show the source of every function between here and the error.
+        raise error.with_traceback(None) from None
     if not outcome.passed or (strict and outcome.decision == "cannot tell"):
         raise AssertionError(str(outcome))

@@ -73,8 +73,20 @@ def test_a_saved_base(command):
     status, output, errors = command("gate qrels bad.run --against base.npz --save base.npz")
     assert (status, output.splitlines()[0][:9]) == (1, "FAIL: RR ")
     assert errors == "not saved: a run that is worse is not saved as a base\n"
-    # The old base is still there.
+    # The old base is still there, and a run that is compared with nothing does not replace it.
     assert command("gate qrels bad.run --against base.npz")[0] == 1
+    remedy = "compare with it (--against base.npz), or remove it to begin with a new base"
+    assert command("gate qrels bad.run --save base.npz") == (2, "", f"base.npz: holds a base already; {remedy}\n")
+    _, output, _ = command("gate qrels this.run good.run -m RR --save other.npz")
+    assert output == "The first base holds RR 0.889 of 2 repetitions (9 queries).\n"
+    _, output, _ = command("gate qrels short.run -m RR --save short.npz")
+    assert output == "The first base holds RR 0.778 (9 queries, 2 without documents).\n"
+
+
+def test_the_second_line_says_whether_a_build_without_a_verdict_passes(command):
+    for option, passes in (("", "The build passes; --strict fails it. "), ("--strict", "The build fails, because of ")):
+        output = command(f"gate qrels this.run --against that.run -m RR {option}")[1]
+        assert output.splitlines()[1].startswith(passes)
 
 
 def test_stored_values_stand_for_runs(command):
@@ -118,13 +130,21 @@ def test_what_stored_values_cannot_do_is_refused(command, line, message):
     ("line", "message"),
     [
         ("short.run --against good.run",
-         "--allow-missing: run short: no documents for 2 queries that the base answers: q7, q8; allow_missing counts "
-         "them 0; see tieaware gate --help"),
+         "run short: no documents for 2 queries that the base answers: q7, q8; if that is meant, --allow-missing (in "
+         "Python allow_missing=True) counts them 0"),
         ("bad.run --against good.run --tolerance -1",
          "--tolerance: expected a number from 0 to 1e+150, found -1.0; see tieaware gate --help"),
         ("bad.run --against base.npz --against good.run",
          "--against: base.npz holds a whole side, so it must be the only one; see tieaware gate --help"),
-        ("bad.run --against base.npz", "base.npz: No such file or directory"),
+        ("bad.run --against base.npz",
+         "base.npz: there is no such file; without --against, --save writes a first base"),
+        ("bad.run --against good.run --tolerance 1%",
+         "tieaware gate: argument --tolerance: expected a number in the unit of the measure, such as 0.01, found "
+         "'1%'; see tieaware gate --help"),
+        ("bad.run --base good.run",
+         "tieaware gate: --base has another name here: write --against BASE; see tieaware gate --help"),
+        ("bad.run --against good.run --json -",
+         "tieaware gate: argument --json: expected a file name, found '-'; see tieaware gate --help"),
         ("bad.run --against good.run this.run", "tieaware gate: unrecognized arguments: this.run: each base "
          "needs its own option; write --against this.run; see tieaware gate --help"),
         ("good.run --against good.run --save base.parquet",

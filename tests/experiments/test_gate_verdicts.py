@@ -41,8 +41,8 @@ FIRST, MIXED, LAST = run_with([1] * N), run_with([1, 2, 3] * (N // 3)), run_with
         (MIXED, MIXED, 0.0, "kept", "PASS: RR did not change (0.611, 12 queries)."),
         (LAST, FIRST, 0.9, "kept", "PASS: RR fell by 0.694 (95%: 0.600 to 0.788; 1.000 → 0.306, p = "),
         (run_with([2, 1] * (N // 2)), run_with([1, 2] * (N // 2)), 0.01, "cannot tell",
-         "CANNOT TELL: RR did not change (95%: -0.332 to 0.332; 0.750 → 0.750, p = 1, 12 queries); "
-         "a loss of more than 0.01 is not excluded."),
+         "CANNOT TELL: RR did not change (95%: a fall of 0.332 to a rise of 0.332; 0.750 → 0.750, p = 1, 12 queries); "
+         "these queries can exclude a loss of 0.464, not of 0.01."),
     ],
 )  # fmt: skip
 def test_verdicts(run, base, tolerance, decision, start):
@@ -59,8 +59,9 @@ def test_too_few_queries_say_how_many_would_decide():
     change = outcome.judged[0].change
     assert measure["queries_needed"] == tieaware.statistics.topics_needed(0.05, change.variance)
     assert measure["detectable_loss"] >= tieaware.statistics.detectable_difference(N, change.variance)
-    would = f"{measure['queries_needed']:,} queries would exclude a loss of more than 0.05 with this probability."
-    assert f"If nothing changed, {would}"[:-1] in outcome.verdict()
+    excluded = tieaware.statistics.detectable_difference(N, change.variance)
+    plan = f"judge {measure['queries_needed']:,} queries, or allow a tolerance of {excluded:.3f}."
+    assert f"To decide with this probability, if nothing changed, {plan}" in outcome.verdict()
 
 
 def renamed(rng, *mappings):
@@ -108,6 +109,17 @@ def test_all_measures_decide_with_holms_correction():
     assert "Holm's p = " in outcome.sentence
 
 
+def test_a_measure_that_would_fail_alone_is_named():
+    """With p = 0.017, RR fails alone; of six measures, Holm's p is six times as large."""
+    run = run_with([1] * 7 + [2] * 5)
+    alone = gate(QRELS, {"new": run}, {"old": FIRST}, "RR")
+    assert (alone.decision, round(alone.judged[0].p, 3)) == ("worse", 0.017)
+    outcome = gate(QRELS, {"new": run}, {"old": FIRST}, "RR R@10 P@1 nDCG@10 R@5 R@3")
+    assert outcome.decision == "cannot tell"
+    assert " RR and P@1 and nDCG@10 alone would fail: " in outcome.verdict()
+    assert "alone would fail" not in alone.verdict()
+
+
 def test_less_is_better_where_it_is():
     outcome = gate(QRELS, {"new": LAST}, {"old": FIRST}, "ESL")
     (measure,) = outcome.to_dict()["measures"]
@@ -120,7 +132,8 @@ def test_missing_queries_are_refused_or_count_0():
     with pytest.raises(InputError) as error:
         gate(QRELS, {"new": lacking}, {"old": FIRST}, "RR")
     assert str(error.value) == (
-        "run new: no documents for 2 queries that the base answers: q3, q7; allow_missing counts them 0"
+        "run new: no documents for 2 queries that the base answers: q3, q7; if that is meant, --allow-missing (in "
+        "Python allow_missing=True) counts them 0"
     )
     outcome = gate(QRELS, {"new": lacking}, {"old": FIRST}, "RR", allow_missing=True)
     assert outcome.to_dict()["missing"] == ["q3", "q7"]
@@ -254,6 +267,10 @@ def test_the_assertion_of_test_suites():
     assert_not_worse(QRELS, *open_case, "RR")
     with pytest.raises(AssertionError, match="CANNOT TELL"):
         assert_not_worse(QRELS, *open_case, "RR", strict=True)
+    with pytest.raises(InputError) as error:
+        assert_not_worse(QRELS, run_with([1] * 3), FIRST, "RR")
+    # This function and assert_not_worse: nothing of what lies below them.
+    assert len(error.traceback) == 2
 
 
 @pytest.mark.parametrize(
@@ -304,8 +321,8 @@ def test_options_that_only_a_checkpoint_knows_are_refused(tmp_path):
 
 def test_unanswered_queries_of_both_sides_are_said():
     lacking = {query: each for query, each in FIRST.items() if query not in ("q3", "q7")}
-    message = "base old: no documents for 2 queries that the run answers: q3, q7; allow_missing counts them 0"
-    assert message_of(gate, QRELS, {"new": FIRST}, {"old": lacking}, "RR") == message
+    message = "base old: no documents for 2 queries that the run answers: q3, q7; if that is meant, --allow-missing "
+    assert message_of(gate, QRELS, {"new": FIRST}, {"old": lacking}, "RR").startswith(message)
     outcome = gate(QRELS, {"new": FIRST}, {"old": lacking}, "RR", allow_missing=True)
     assert "The base has no documents for 2 of 12 queries, which count 0." in outcome.verdict()
     assert (outcome.to_dict()["base_unanswered"], outcome.to_dict()["run_unanswered"]) == (2, 0)

@@ -13,7 +13,7 @@ from tieaware.output.tables import counted
 from tieaware.runtime.atomic_files import whole_file
 
 if TYPE_CHECKING:
-    from tieaware.experiments import Gate
+    from tieaware.experiments._gate import Gate
 
 # The exit status of a run that is worse, and with --strict of one with too few queries to tell.
 _WORSE, _OPEN = 1, 3
@@ -26,7 +26,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="decide whether a run is worse than a base, with an exit status",
         description="Decide whether a run is worse than a base by more than a tolerance. Several RUNs are repetitions "
         "of one system, whose differences are part of the error.",
-        epilog="Exit status: 0 if the run is better or has kept its quality, 1 if it is worse, 2 after an error. If "
+        epilog="A run is worse if its mean fell by more than the tolerance, and a paired t-test rejects that nothing "
+        "changed. Exit status: 0 if the run is better or has kept its quality, 1 if it is worse, 2 after an error. If "
         "the queries are too few to tell, it is 0, or with --strict 3.",
     )
     options.add(command, options.QRELS, *options.RUNS)
@@ -37,7 +38,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     options.add_measures(command, (f"those of a saved base, otherwise {', '.join(GATE_MEASURES)}",))
     command.add_argument(
-        "--tolerance", type=options.real, default=0.01, metavar="T",
+        "--tolerance", type=_tolerance, default=0.01, metavar="T",
         help="loss of the mean that does not matter, in the unit of the measure (%(default)s)",
     )  # fmt: skip
     command.add_argument(
@@ -53,7 +54,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--save", metavar="FILE", type=_npz,
         help="unless the run is worse, save it as the base of later gates, in a .npz file",
     )  # fmt: skip
-    options.add(command, options.THREADS)
+    options.add(command, options.THREADS, options.renamed("--base", "--against BASE"))
     command.set_defaults(run=_run)
 
 
@@ -64,6 +65,9 @@ def _run(arguments: argparse.Namespace) -> str:
     if is_first:
         if arguments.save is None:
             raise InputError("against", "is required, except to save the first base: --save BASE.npz")
+        if os.path.exists(arguments.save):
+            remedy = f"compare with it (--against {arguments.save}), or remove it to begin with a new base"
+            raise InputError(arguments.save, f"holds a base already; {remedy}")
         arguments.against = arguments.runs
     # An error must not leave the verdict of an earlier run behind.
     for path in (arguments.markdown, arguments.json):
@@ -92,7 +96,8 @@ def _run(arguments: argparse.Namespace) -> str:
     # The verdict stands in one line, which logs and scripts can find.
     details = outcome.details()
     if outcome.decision == "cannot tell":
-        details.append("--strict fails the build." if not arguments.strict else "With --strict, that fails the build.")
+        passes = "The build fails, because of --strict." if arguments.strict else "The build passes; --strict fails it."
+        details.insert(0, passes)
     texts = [printable(outcome.sentence), options.wrapped(" ".join(details)), ""]
     tables = outcome.tables()
     return "\n".join([*filter(None, texts), "", *(options.format_table(tables[name]) for name in outcome.answers)])
@@ -100,9 +105,12 @@ def _run(arguments: argparse.Namespace) -> str:
 
 def _first_base(outcome: Gate) -> str:
     """Return the means of a base that was compared with nothing."""
+    side = outcome.after
     means = ", ".join(f"{each.name} {each.means[1]:.3f}" for each in outcome.judged)
-    n = counted(len(outcome.after.results.queries), "query", "queries")
-    return f"The first base holds {means} ({n}).\n"
+    runs = f" of {len(side.results.runs)} repetitions" if len(side.results.runs) > 1 else ""
+    n, silent = counted(len(side.results.queries), "query", "queries"), len(side.unanswered)
+    missing = f", {silent:,} without documents" if silent else ""
+    return f"The first base holds {means}{runs} ({n}{missing}).\n"
 
 
 def _sides(arguments: argparse.Namespace) -> list[Any]:
@@ -113,6 +121,8 @@ def _sides(arguments: argparse.Namespace) -> list[Any]:
         stored = [path for path in paths if path.endswith(".npz")]
         if stored and len(paths) > 1:
             raise InputError(name, f"{stored[0]} holds a whole side, so it must be the only one")
+        if stored and not os.path.exists(stored[0]):
+            raise InputError(stored[0], "there is no such file; without --against, --save writes a first base")
         reading = {"score_dtype": arguments.score_dtype, "duplicates": arguments.duplicates}
         reading["name"] = arguments.name if name == "runs" else None
         try:
@@ -122,6 +132,12 @@ def _sides(arguments: argparse.Namespace) -> list[Any]:
     if all(isinstance(side, str) for side in sides):
         options.refuse_options(arguments, "score_dtype", "duplicates", "name")
     return sides
+
+
+def _tolerance(text: str) -> float:
+    if text.endswith("%"):
+        raise argparse.ArgumentTypeError(f"expected a number in the unit of the measure, such as 0.01, found {text!r}")
+    return options.real(text)
 
 
 def _npz(text: str) -> str:

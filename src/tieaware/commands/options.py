@@ -191,8 +191,8 @@ def converted(convert: Callable[[str], Converted], expected: str, text: str) -> 
 
 def local_file(text: str) -> str:
     """Check that a path of an output is not empty and not remote, and return it."""
-    if not text:
-        raise argparse.ArgumentTypeError("expected a file name, found ''")
+    if text in ("", "-"):
+        raise argparse.ArgumentTypeError(f"expected a file name, found {text!r}")
     return _checked(local_path, text)
 
 

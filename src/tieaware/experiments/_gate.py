@@ -139,8 +139,9 @@ def gate(
         for side, other, queries, name in ((after, "base", lacking, "run"), (before, "run", of_base, "base")):
             if queries:
                 several = counted(len(queries), f"query that the {other} answers", f"queries that the {other} answers")
-                problem = f"no documents for {several}: {_listed(queries)}; allow_missing counts them 0"
-                raise InputError(f"{name} {', '.join(side.results.runs)}", problem, argument="allow_missing")
+                remedy = "if that is meant, --allow-missing (in Python allow_missing=True) counts them 0"
+                problem = f"no documents for {several}: {_listed(queries)}; {remedy}"
+                raise InputError(f"{name} {', '.join(side.results.runs)}", problem)
     return _decided(judged, before, after, wanted, tolerance, alpha, lacking)
 
 
@@ -315,11 +316,21 @@ class Gate(Experiment):
         judged = self._deciding
         end = {
             "kept": f", and a loss of more than {self.tolerance:g} is excluded",
-            "cannot tell": f"; a loss of more than {self.tolerance:g} is not excluded",
+            "cannot tell": f"; {self._not_excluded(judged.change)}",
         }.get(judged.decision, "")  # fmt: skip
         if judged.decision == "kept" and not judged.change.difference and not judged.change.variance:
             end = ""
         return f"{_STARTS[judged.decision]}: {self._described(judged)}{end}."
+
+    def _not_excluded(self, change: MeanChange) -> str:
+        """Say which loss the queries can exclude, if it is known."""
+        if change.runs_differ or not change.variance:
+            return f"a loss of more than {self.tolerance:g} is not excluded"
+        return f"these queries can exclude a loss of {_number(self._excluded(change))}, not of {self.tolerance:g}"
+
+    def _excluded(self, change: MeanChange) -> float:
+        """Return the loss that the queries exclude with probability 0.8, if nothing changed."""
+        return detectable_difference(change.n_topics, change.variance, alpha=self.alpha)
 
     def _described(self, judged: _Judged) -> str:
         moved, (low, high) = judged.moved, judged.interval
@@ -328,8 +339,11 @@ class Gate(Experiment):
         if not moved and low == high:
             return f"{judged.name} did not change ({_number(after)}, {n})"
         how = f"{'fell' if moved < 0 else 'rose'} by {_number(abs(moved))}" if moved else "did not change"
-        ends = (-high, -low) if moved < 0 else (low, high)
-        interval = f"{100.0 * (1.0 - self.alpha):g}%: {' to '.join(f'{round(end, 3) + 0.0:.3f}' for end in ends)}"
+        if low < 0.0 < high:
+            interval = f"a fall of {-low:.3f} to a rise of {high:.3f}"
+        else:
+            interval = " to ".join(f"{end:.3f}" for end in sorted((abs(low), abs(high))))
+        interval = f"{100.0 * (1.0 - self.alpha):g}%: {interval}"
         p_name = "Holm's p" if len(self.judged) > 1 else "p"
         p = f"{p_name} = {significant(judged.p)}"
         return f"{judged.name} {how} ({interval}; {_number(before)} → {_number(after)}, {p}, {n})"
@@ -347,7 +361,20 @@ class Gate(Experiment):
         """
         judged = self._deciding
         others = [f"{self._described(each)}: {each.decision}." for each in self.judged if each is not judged]
-        return list(filter(None, [*others, self._plan(judged), *self._unanswered(), _of_ties(judged)]))
+        plan, alone = self._plan(judged), self._alone()
+        return list(filter(None, [*others, alone, plan, *self._unanswered(), _of_ties(judged)]))
+
+    def _alone(self) -> str:
+        """Name the measures that would fail if they were the only one, if the verdict is not "worse"."""
+        if self.decision == "worse":
+            return ""
+        decisions = {
+            each.name: each.change.decision(self.tolerance, self.alpha, p=_p(each.change)) for each in self.judged
+        }
+        alone = [name for name, decision in decisions.items() if decision == "worse"]
+        if not alone:
+            return ""
+        return f"{' and '.join(alone)} alone would fail: of several measures, each has to be surer (Holm's correction)."
 
     def _plan(self, judged: _Judged) -> str:
         """Say what loss the queries can detect, and how many would decide."""
@@ -360,10 +387,9 @@ class Gate(Experiment):
         detected = f"{n} detect a true loss of {_number(judged.detectable)} with probability 0.8"
         if judged.decision != "cannot tell" or judged.needed is None:
             return f"{detected}."
-        excluded = _number(detectable_difference(change.n_topics, change.variance, alpha=self.alpha))
         return (
-            f"{detected}. If nothing changed, {judged.needed:,} queries would exclude a loss of more than "
-            f"{self.tolerance:g} with this probability; these exclude one of {excluded}."
+            f"{detected}. To decide with this probability, if nothing changed, judge {judged.needed:,} queries, or "
+            f"allow a tolerance of {_number(self._excluded(change))}."
         )
 
     def _unanswered(self) -> list[str]:
@@ -407,7 +433,10 @@ class Gate(Experiment):
             f"The queries that lost most by {self._deciding.name}",
             ("query", "base", "run", "change", "document", "label", "rank before", "rank now"),
             [(*row[:-2], *map(_shown_rank, row[-2:])) for row in self._lost()],
-            ("document: the relevant document that lost most, by label ÷ rank; ranks of tied documents are means.",),
+            (
+                "document: the relevant document that lost most, by label ÷ rank; ranks of tied documents are means. "
+                "–: not retrieved.",
+            ),
         )
         return {"measures": Table(self.title, columns, rows, notes), "lost": lost}
 
