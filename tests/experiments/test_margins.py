@@ -10,7 +10,7 @@ import pytest
 from support.errors import message_of
 
 import tieaware
-from tieaware import AP, ESL, Results
+from tieaware import AP, ESL, RR, Results
 from tieaware.experiments import compare, comparison, fusion, tie_prevalence
 from tieaware.statistics import kept, topics_needed
 
@@ -33,13 +33,16 @@ SAME, NOISY, WORSE = BASE + 0.001, BASE + RNG.normal(0, 0.1, N), 0.5 * BASE
     ("runs", "options", "start"),
     [
         ({"same": SAME, "noisy": NOISY, "half": WORSE}, {"keep": 0.99},
-         r"^By AP, same keeps 99% of base; noisy is open \([\d,]+ queries would decide, if it loses as much as here\); "
-         r"half loses more\. By AP, "),
-        ({"same": SAME, "other": SAME + 0.001}, {"keep": 0.9}, r"^By AP, same and other keep 90% of base\. "),
+         r"^By AP, same keeps 99% of base; noisy is open \([\d,]+ queries would show that it keeps 99%, at this "
+         r"difference\); half loses more\.$"),
+        ({"noisy": NOISY, "less": NOISY - 0.02, "lost": NOISY - 0.03}, {"tolerance": 0.01},
+         r"^By AP, no run is known to keep all but 0\.01 of base: noisy is open \([\d,]+ queries would show that it "
+         r"keeps all but 0\.01, at this difference\); less and lost are open \([\d,]+ and [\d,]+ queries would show "
+         r"that they lose more, at these differences\)\.$"),
+        ({"same": SAME, "other": SAME + 0.001}, {"keep": 0.9}, r"^By AP, same and other keep 90% of base\.$"),
         ({"half": WORSE, "less": 0.4 * BASE}, {"keep": 0.99},
-         r"^By AP, no run is known to keep 99% of base: half and less lose more\. "),
-        ({"half": WORSE}, {"tolerance": 0.9},
-         r"^By AP, half keeps all but 0\.9 of base\. half is significantly worse "),
+         r"^By AP, no run is known to keep 99% of base: half and less lose more\.$"),
+        ({"half": WORSE}, {"tolerance": 0.9}, r"^By AP, half keeps all but 0\.9 of base\.$"),
         ({"half": WORSE}, {},
          r"^half is significantly worse than base by AP: -0\.\d+ \(0\.\d+ → 0\.\d+, Holm's p = "),
         ({"twice": 2.0 * BASE}, {}, r"^twice is significantly better than base by AP: \+0\.\d+ "),
@@ -56,10 +59,10 @@ def test_the_verdict_against_a_baseline(runs, options, start):
 def test_the_table_has_the_interval_of_what_is_kept():
     outcome = compare(results_of(base=BASE, same=SAME, noisy=NOISY), baseline="base", keep=0.99)
     rows = {row[1]: row[7:] for row in outcome.tables()["wins"].rows}
-    assert rows["base"] == (None,) * 4
+    assert rows["base"] == (None,) * 5
     for name, run in (("same", SAME), ("noisy", NOISY)):
         found = kept(BASE, run)
-        assert rows[name] == (found.decision, found.low, found.high, found.needed)
+        assert rows[name] == (found.decision, found.low, found.high, found.needed, None)
 
 
 @pytest.mark.parametrize("measure", [AP, ESL])
@@ -92,6 +95,26 @@ def test_ties_turn_a_margin_if_some_order_does(measure, margin):
         seen.add((decision, int(turned)))
     assert {("keeps", 1), ("open", 1)} <= seen
     assert {turned for _, turned in seen} >= {0, 1}
+
+
+def test_less_is_better_in_what_a_difference_would_show():
+    """A run that needs more steps than the tolerance allows would be shown to lose, not to keep it."""
+    outcome = compare(results_of(ESL, base=BASE, more=NOISY + 0.03, less=NOISY), baseline="base", tolerance=0.01)
+    assert re.search(r"less is open \([\d,]+ queries would show that it keeps .*; more is open .* that it loses more",
+                     outcome.verdict())  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("less", "start"),
+    [
+        (0.0, "same keeps 99% of base by both measures. "),
+        (0.9, "No run is known to keep 99% of base by both measures. "),
+    ],
+)
+def test_what_all_measures_say_comes_first(less, start):
+    values = np.stack([np.stack([BASE, BASE], axis=1), np.stack([SAME, SAME - less], axis=1)])
+    outcome = compare(Results(values, ("base", "same"), QUERIES, (AP, RR)), baseline="base", keep=0.99)
+    assert outcome.verdict().startswith(f"{start}By AP, same keeps ")
 
 
 def test_ties_of_identical_runs_turn_no_margin():

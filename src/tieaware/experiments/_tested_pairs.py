@@ -173,28 +173,36 @@ def runs_and_baseline(title: str, measures: Sequence[TestedPairs]) -> Table:
         for run in tested.order.tolist():
             start = (tested.measure, tested.runs[run], float(tested.means[run]))
             if run not in pairs:
-                rows.append((*start, None, None, "baseline", None, *([None] * 4 if margin else [])))
+                rows.append((*start, None, None, "baseline", None, *([None] * 5 if margin else [])))
                 continue
             i = pairs[run]
             better = tested.better[i]
             verdict = "better" if better > 0 else "worse" if better < 0 else "not significant"
             flips = None if tested.resolutions is None else _flips(tested, i)
-            kept = (tested.kept[i].decision, *_ends(tested.kept[i]), tested.kept[i].needed) if margin else ()
+            kept = _kept_cells(tested, i) if margin else ()
             rows.append((*start, float(tested.test.difference[i]), float(tested.adjusted[i]), verdict, flips, *kept))
     columns: tuple[str, ...] = ("measure", "run", "mean", "difference", "p", "verdict", "ties flip")
     notes = [
         f"difference: of the mean from that of {measures[0].baseline}. p: {measures[0].procedure.p_name}. verdict: "
-        f"better or worse if the difference is significant ({measures[0].described}). ties flip: {_FLIPS}; –: unknown.",
+        f"better or worse if the difference is significant ({measures[0].described}). ties flip: {_FLIPS}; –: "
+        "unknown.",
     ]
     if margin is not None:
-        columns = (*columns, f"keeps {margin}", "kept from", "kept to", "queries needed")
+        columns = (*columns, f"keeps {margin}", "kept from", "kept to", "queries needed", "keep flips")
         share = "share of the mean of the baseline; if less is better, of the baseline's mean in that of the run"
         what = share if margin.share is not None else "difference from the baseline"
         notes.append(
-            f"kept from, kept to: the {measures[0].confidence:.0%} interval of the {what}. queries needed: those that "
-            "decide with probability 0.8, if the true loss is the observed one."
+            f"kept from, kept to: the {measures[0].confidence:.0%} interval of the {what}, for each run alone. queries "
+            "needed: those that decide with probability 0.8, if the true loss is the observed one. keep flips: as ties "
+            f"flip, for {columns[7]}."
         )
     return Table(title, columns, rows, (*notes, *_notes_on_ties(measures)))
+
+
+def _kept_cells(tested: TestedPairs, i: int) -> tuple[Cell, ...]:
+    """Return the cells of pair i about the margin: decision, ends, queries needed, and whether ties flip it."""
+    kept, flips = tested.kept[i], None if tested.turned is None else _FLIP_NAMES[tested.turned[i]]
+    return kept.decision, *_ends(kept), kept.needed, flips
 
 
 def pairs_as_dicts(tested: TestedPairs) -> list[dict[str, Any]]:
@@ -206,10 +214,8 @@ def pairs_as_dicts(tested: TestedPairs) -> list[dict[str, Any]]:
         pair = dict(zip((*names, *ties), row, strict=True))
         better = tested.better[i]
         pair["verdict"] = "better" if better > 0 else "worse" if better < 0 else "not significant"
-        kept = tested.kept[i] if tested.kept else None
-        what = (None, None, None, None) if kept is None else (kept.decision, *_ends(kept), kept.needed)
-        pair |= dict(zip(("kept", "kept_low", "kept_high", "queries_needed"), what, strict=True))
-        pair["kept_flips"] = None if tested.turned is None else _FLIP_NAMES[tested.turned[i]]
+        what = _kept_cells(tested, i) if tested.kept else [None] * 5
+        pair |= dict(zip(("kept", "kept_low", "kept_high", "queries_needed", "kept_flips"), what, strict=True))
         found.append(pair)
     return found
 
@@ -319,6 +325,10 @@ def verdict(measures: Sequence[TestedPairs], unanswered: Mapping[str, int]) -> s
     With a margin, the runs that keep it come first. `unanswered` has the runs that leave queries unanswered.
     """
     tested = measures[0]
+    lacking = unanswered_queries(unanswered, tested.n_queries)
+    if tested.margin is not None:
+        sentences = [_by_all(measures), *(_margins(each, tested.margin) for each in measures), lacking]
+        return " ".join(filter(None, [*sentences, described(tested.identical)]))
     if tested.baseline is None:
         start = [f"{_best_run(tested)}; {_effect_of_ties(tested)}.", f"{_number_of_verdicts(tested)}."]
     else:
@@ -329,34 +339,43 @@ def verdict(measures: Sequence[TestedPairs], unanswered: Mapping[str, int]) -> s
     identical = described(tested.identical) if known else ""
     limit = tested.procedure.limit(tested.alpha, tested.n_queries, len(tested.first))
     rest = [*(_by_another_measure(each) for each in measures[1:]), identical, limit]
-    lacking = unanswered_queries(unanswered, tested.n_queries)
-    margins = [_margins(each) for each in measures if each.margin is not None]
-    large = tested.baseline is not None and not margins and tested.n_queries >= _MANY_QUERIES
-    if large:
+    if tested.baseline is not None and tested.n_queries >= _MANY_QUERIES:
         rest.append(f"With {tested.n_queries:,} queries, small differences are significant; keep says which matter.")
-    return " ".join(filter(None, [*margins, *start, lacking, *rest]))
+    return " ".join(filter(None, [*start, lacking, *rest]))
 
 
-def _margins(tested: TestedPairs) -> str:
+def _by_all(measures: Sequence[TestedPairs]) -> str:
+    """Say which runs keep the margin by each of several measures."""
+    tested, n = measures[0], len(measures)
+    if n == 1:
+        return ""
+    keeps = np.array([[kept.decision == "keeps" for kept in each.kept] for each in measures]).all(axis=0)
+    runs = [tested.runs[run] for run in tested.first[keeps]]
+    who = f"{_joined(runs)} {'keep' if len(runs) > 1 else 'keeps'}" if runs else "No run is known to keep"
+    return f"{who} {tested.margin} of {tested.baseline} by {'both' if n == 2 else f'all {n}'} measures."
+
+
+def _margins(tested: TestedPairs, margin: Margin) -> str:
     """Say which runs keep the margin, which lose more, and which are open, with the queries that would decide."""
+    sides = [margin.allows(kept.estimate, less_is_better=tested.less_is_better) for kept in tested.kept]
     parts = []
-    for decision, verb in (("keeps", "keep"), ("open", "be"), ("loses", "lose")):
-        some = [i for i, kept in enumerate(tested.kept) if kept.decision == decision]
+    for decision, allowed in (("keeps", True), ("open", True), ("open", False), ("loses", False)):
+        some = [i for i, kept in enumerate(tested.kept) if (kept.decision, sides[i]) == (decision, allowed)]
         if not some:
             continue
         who, several = _joined([tested.runs[i] for i in tested.first[some]]), len(some) > 1
-        if verb == "keep":
-            parts.append(f"{who} {'keep' if several else 'keeps'} {tested.margin} of {tested.baseline}")
-        elif verb == "lose":
-            parts.append(f"{who} {'lose' if several else 'loses'} more")
-        else:
+        keep, lose = ("keep", "lose") if several else ("keeps", "loses")
+        end = f"{keep} {margin}" if allowed else f"{lose} more"
+        if decision == "open":
             needed = [n for i in some if (n := tested.kept[i].needed) is not None]
             numbers = _joined([f"{n:,}" for n in needed]) if len(needed) <= _NAMED else f"up to {max(needed):,}"
-            if_so = "if they lose as much as here" if several else "if it loses as much as here"
-            many = f" ({numbers} queries would decide, {if_so})" if len(needed) == len(some) else ""
+            it, seen = ("they", "these differences") if several else ("it", "this difference")
+            many = f" ({numbers} queries would show that {it} {end}, at {seen})" if len(needed) == len(some) else ""
             parts.append(f"{who} {'are' if several else 'is'} open{many}")
+        else:
+            parts.append(f"{who} {end}{f' of {tested.baseline}' if allowed else ''}")
     keeps = any(kept.decision == "keeps" for kept in tested.kept)
-    none = "" if keeps else f"no run is known to keep {tested.margin} of {tested.baseline}: "
+    none = "" if keeps else f"no run is known to keep {margin} of {tested.baseline}: "
     return f"By {tested.measure}, {none}{'; '.join(parts)}.{_ties_at_the_margin(tested)}"
 
 

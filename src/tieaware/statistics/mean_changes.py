@@ -287,6 +287,12 @@ class Margin(NamedTuple):
             found = found._replace(estimate=-found.estimate, low=-found.high, high=-found.low)
         return found
 
+    def allows(self, estimate: float, *, less_is_better: bool) -> bool:
+        """Return whether an estimate of what is kept, as in `Kept`, is on the side of the runs that keep it."""
+        if self.tolerance is None:
+            return estimate >= (self.share or 0.0)
+        return (-estimate if less_is_better else estimate) >= -self.tolerance
+
 
 def margin_of(keep: float | None, tolerance: float | None, baseline: str | None) -> Margin | None:
     """Return the margin, or None without one; raise InputError if the arguments are not valid."""
